@@ -1,0 +1,62 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "beaconscan",
+  products: [
+    .executable(name: "beaconscan", targets: ["beaconscan"]),
+    .library(
+      name: "BeaconKit",
+      targets: [
+        "Bytes", "Advertising", "HCIPackets", "LinkLayer", "Scanning", "CaptureFiles",
+      ]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+  ],
+  targets: [
+    // Floor 0
+    .target(name: "Bytes"),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+
+    // Floor 1
+    .target(name: "Advertising", dependencies: ["Bytes"]),
+
+    // Floor 2
+    .target(name: "HCIPackets", dependencies: ["Advertising", "Bytes"]),
+    .target(name: "LinkLayer", dependencies: ["Advertising", "Bytes"]),
+    .target(name: "Scanning", dependencies: ["Advertising", "Bytes"]),
+
+    // Floor 3
+    .target(
+      name: "CaptureFiles",
+      dependencies: [
+        "Advertising", "Bytes", "CZlib", "HCIPackets", "LinkLayer", "Scanning",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+
+    // The command
+    .executableTarget(
+      name: "beaconscan",
+      dependencies: [
+        "Advertising", "Bytes", "CaptureFiles", "HCIPackets", "LinkLayer", "Scanning",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+// One set of strict settings for every target.
+for target in package.targets where target.type != .system {
+  target.swiftSettings = [
+    .enableExperimentalFeature("Lifetimes"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+  ]
+}

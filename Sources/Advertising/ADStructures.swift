@@ -1,0 +1,130 @@
+public import Bytes
+
+/// One AD structure: a type and its data (Core Specification, Vol 3, Part C, §11).
+@frozen
+public struct ADStructure: ~Escapable {
+  /// AD Type, as the Assigned Numbers list it.
+  public var type: ADType
+  /// AD Data: Length − 1 bytes.
+  public var data: RawSpan
+  /// Where the structure's length byte stands in the advertising data.
+  public var offset: Int
+
+  @inlinable
+  @_lifetime(copy data)
+  init(type: ADType, data: RawSpan, offset: Int) {
+    self.type = type
+    self.data = data
+    self.offset = offset
+  }
+}
+
+/// Walks the AD structures of one advert.
+///
+/// ```
+/// +--------+---------+----------------+--------+----
+/// | Length | AD Type |    AD Data     | Length | …
+/// +--------+---------+----------------+--------+----
+///  1 octet   1 octet   Length−1 octets
+/// ```
+///
+/// A length of zero ends the significant part early; what follows it is not looked at (§11). A
+/// length that runs past the data throws, and the walk is over: there is no way to tell where the
+/// next structure would begin.
+@frozen
+public struct ADStructures: ~Escapable {
+  @usableFromInline
+  var cursor: ByteCursor
+
+  /// Starts at the first structure of some advertising data.
+  @inlinable
+  @_lifetime(copy data)
+  public init(_ data: RawSpan, base: Int = 0) {
+    cursor = ByteCursor(data, base: base)
+  }
+
+  /// The next structure, or `nil` after the last.
+  ///
+  /// - Throws: ``ParseError`` at the length byte of a structure that runs past the data.
+  @inlinable
+  @_lifetime(copy self)
+  @_lifetime(self: copy self)
+  public mutating func next() throws(ParseError) -> ADStructure? {
+    guard cursor.remaining > 0 else { return nil }
+    let offset = cursor.offset
+    let length = Int(try cursor.readUInt8())
+    guard length > 0 else {
+      // Early termination: whatever is left is not significant.
+      try cursor.skip(cursor.remaining)
+      return nil
+    }
+    guard length <= cursor.remaining else {
+      let available = cursor.remaining
+      try cursor.skip(available)
+      throw ParseError(.truncated(needed: length, available: available), at: offset)
+    }
+    let type = ADType(rawValue: try cursor.readUInt8())
+    return ADStructure(type: type, data: try cursor.read(length &- 1), offset: offset)
+  }
+}
+
+/// The type of an AD structure (Bluetooth Assigned Numbers, §2.3).
+@frozen
+public struct ADType: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
+  /// The value on the wire.
+  public var rawValue: UInt8
+
+  /// Keeps any value, known or not.
+  @inlinable
+  public init(rawValue: UInt8) {
+    self.rawValue = rawValue
+  }
+
+  /// Manufacturer Specific Data: a company identifier and what that company defines.
+  @inlinable
+  public static var manufacturerSpecificData: ADType { ADType(rawValue: 0xFF) }
+  /// Service Data - 16-bit UUID.
+  @inlinable
+  public static var serviceData16: ADType { ADType(rawValue: 0x16) }
+  /// Flags.
+  @inlinable
+  public static var flags: ADType { ADType(rawValue: 0x01) }
+}
+
+extension ADType: CustomStringConvertible {
+  /// The name that the Assigned Numbers give, or the value in hexadecimal.
+  public var description: String {
+    switch rawValue {
+    case 0x01: "Flags"
+    case 0x02: "Incomplete List of 16-bit Service UUIDs"
+    case 0x03: "Complete List of 16-bit Service UUIDs"
+    case 0x04: "Incomplete List of 32-bit Service UUIDs"
+    case 0x05: "Complete List of 32-bit Service UUIDs"
+    case 0x06: "Incomplete List of 128-bit Service UUIDs"
+    case 0x07: "Complete List of 128-bit Service UUIDs"
+    case 0x08: "Shortened Local Name"
+    case 0x09: "Complete Local Name"
+    case 0x0A: "Tx Power Level"
+    case 0x0D: "Class of Device"
+    case 0x10: "Device ID"
+    case 0x12: "Peripheral Connection Interval Range"
+    case 0x14: "List of 16-bit Service Solicitation UUIDs"
+    case 0x15: "List of 128-bit Service Solicitation UUIDs"
+    case 0x16: "Service Data - 16-bit UUID"
+    case 0x17: "Public Target Address"
+    case 0x18: "Random Target Address"
+    case 0x19: "Appearance"
+    case 0x1A: "Advertising Interval"
+    case 0x1B: "LE Bluetooth Device Address"
+    case 0x1C: "LE Role"
+    case 0x20: "Service Data - 32-bit UUID"
+    case 0x21: "Service Data - 128-bit UUID"
+    case 0x24: "URI"
+    case 0x2F: "Advertising Interval - long"
+    case 0x30: "Broadcast Code"
+    case 0x31: "Encrypted Data"
+    case 0xFF: "Manufacturer Specific Data"
+    default: "0x" + String(rawValue, radix: 16, uppercase: true)
+    }
+  }
+}

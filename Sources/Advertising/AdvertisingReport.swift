@@ -1,0 +1,73 @@
+/// One advertising report or advertising-channel PDU, as the controller or the sniffer received it:
+/// the value that every source of packets hands on.
+@frozen
+public struct AdvertisingReport: ~Escapable {
+  /// The AD structures, raw. See ``ADStructures``.
+  public var data: RawSpan
+  /// Who sent it. Zero where ``addressType`` is ``AddressType/anonymous``.
+  public var address: BluetoothAddress
+  /// What kind of address that is.
+  public var addressType: AddressType
+  /// What kind of advertising event it belongs to.
+  public var eventType: AdvertisingEventType
+  /// Received signal strength in dBm, −127 to +20; `nil` where the source did not measure it.
+  public var rssi: Int8?
+
+  /// Makes a report.
+  @inlinable
+  @_lifetime(copy data)
+  public init(
+    data: RawSpan, address: BluetoothAddress, addressType: AddressType,
+    eventType: AdvertisingEventType, rssi: Int8?
+  ) {
+    self.data = data
+    self.address = address
+    self.addressType = addressType
+    self.eventType = eventType
+    self.rssi = rssi
+  }
+
+  /// Turns HCI's RSSI field into an optional: 127 means "not available", and +21 to +126 are
+  /// reserved (Core Specification, Vol 4, Part E, §7.7.65.2).
+  @inlinable
+  public static func rssi(hci value: Int8) -> Int8? {
+    value > 20 ? nil : value
+  }
+}
+
+/// The bits of Event_Type in an LE Extended Advertising Report (Core Specification, Vol 4, Part E,
+/// §7.7.65.13). Legacy reports and link-layer PDUs are given the bits that the same table names for
+/// them.
+@frozen
+public struct AdvertisingEventType: OptionSet, Hashable, Sendable, BitwiseCopyable {
+  /// The bits on the wire.
+  public var rawValue: UInt16
+
+  /// Keeps all bits.
+  @inlinable
+  public init(rawValue: UInt16) {
+    self.rawValue = rawValue
+  }
+
+  /// A central may connect.
+  public static let connectable = AdvertisingEventType(rawValue: 1 << 0)
+  /// A scanner may ask for more.
+  public static let scannable = AdvertisingEventType(rawValue: 1 << 1)
+  /// Meant for one peer.
+  public static let directed = AdvertisingEventType(rawValue: 1 << 2)
+  /// The answer to a scan request.
+  public static let scanResponse = AdvertisingEventType(rawValue: 1 << 3)
+  /// Sent in a legacy PDU.
+  public static let legacy = AdvertisingEventType(rawValue: 1 << 4)
+
+  /// ADV_IND.
+  public static let advInd: AdvertisingEventType = [.legacy, .connectable, .scannable]
+  /// ADV_DIRECT_IND.
+  public static let advDirectInd: AdvertisingEventType = [.legacy, .connectable, .directed]
+  /// ADV_SCAN_IND.
+  public static let advScanInd: AdvertisingEventType = [.legacy, .scannable]
+  /// ADV_NONCONN_IND.
+  public static let advNonconnInd: AdvertisingEventType = [.legacy]
+  /// SCAN_RSP; whether the advertiser is connectable is not known from the PDU alone.
+  public static let scanRsp: AdvertisingEventType = [.legacy, .scannable, .scanResponse]
+}

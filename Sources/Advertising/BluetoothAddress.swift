@@ -1,0 +1,95 @@
+public import Bytes
+
+/// A 48-bit Bluetooth device address, BD_ADDR (Core Specification, Vol 2, Part B, §1.2).
+@frozen
+public struct BluetoothAddress: Hashable, Sendable, BitwiseCopyable {
+  /// The address in the low 48 bits, the first written octet the most significant.
+  public var rawValue: UInt64
+
+  /// Makes an address from its 48 bits; higher bits are dropped.
+  @inlinable
+  public init(rawValue: UInt64) {
+    self.rawValue = rawValue & 0xFFFF_FFFF_FFFF
+  }
+}
+
+extension BluetoothAddress {
+  /// Reads an address as packets carry it: six octets, the least significant first.
+  @inlinable
+  public init(parsing cursor: inout ByteCursor) throws(ParseError) {
+    let low = UInt64(try cursor.readLittleEndian(UInt32.self))
+    self.init(rawValue: UInt64(try cursor.readLittleEndian(UInt16.self)) << 32 | low)
+  }
+
+  /// The address as packets carry it.
+  public var littleEndianBytes: [UInt8] {
+    (0..<6).map { UInt8(truncatingIfNeeded: rawValue >> (8 * $0)) }
+  }
+}
+
+extension BluetoothAddress: LosslessStringConvertible {
+  /// Reads `AA:BB:CC:DD:EE:FF`, digits of either case.
+  public init?(_ description: String) {
+    let octets = description.split(separator: ":", omittingEmptySubsequences: false)
+    guard octets.count == 6 else { return nil }
+    var value: UInt64 = 0
+    for octet in octets {
+      guard octet.utf8.count == 2, octet.allSatisfy(\.isHexDigit), let byte = UInt8(octet, radix: 16)
+      else { return nil }
+      value = value << 8 | UInt64(byte)
+    }
+    self.init(rawValue: value)
+  }
+
+  /// `AA:BB:CC:DD:EE:FF`, in upper case.
+  public var description: String {
+    var text = ""
+    text.reserveCapacity(17)
+    for index in 0..<6 {
+      if index > 0 { text.append(":") }
+      let octet = UInt8(truncatingIfNeeded: rawValue >> (40 - 8 * index))
+      if octet < 16 { text.append("0") }
+      text += String(octet, radix: 16, uppercase: true)
+    }
+    return text
+  }
+}
+
+/// What kind of address an advertiser used (Core Specification, Vol 4, Part E, §7.7.65.13:
+/// Address_Type).
+@frozen
+public struct AddressType: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
+  /// The value on the wire.
+  public var rawValue: UInt8
+
+  /// Keeps any value, known or not.
+  @inlinable
+  public init(rawValue: UInt8) {
+    self.rawValue = rawValue
+  }
+
+  /// A public device address.
+  public static let `public` = AddressType(rawValue: 0x00)
+  /// A random device address: static or private.
+  public static let random = AddressType(rawValue: 0x01)
+  /// A public identity address, which the controller resolved from a private one.
+  public static let publicIdentity = AddressType(rawValue: 0x02)
+  /// A random static identity address, which the controller resolved from a private one.
+  public static let randomIdentity = AddressType(rawValue: 0x03)
+  /// The advertiser gave no address.
+  public static let anonymous = AddressType(rawValue: 0xFF)
+}
+
+extension AddressType: CustomStringConvertible {
+  /// The kind's name, for example `random`.
+  public var description: String {
+    switch self {
+    case .public: "public"
+    case .random: "random"
+    case .publicIdentity: "public-identity"
+    case .randomIdentity: "random-identity"
+    case .anonymous: "anonymous"
+    default: "other-\(rawValue)"
+    }
+  }
+}

@@ -1,0 +1,96 @@
+/// An iBeacon frame: the manufacturer-specific data that Apple's Proximity Beacon Specification
+/// (release R1) defines.
+///
+/// ```
+///  0    1    2    3    4 … 19            20  21  22  23  24
+/// +----+----+----+----+-----------------+---+---+---+---+-------+
+/// | 4C | 00 | 02 | 15 | proximity UUID  | major | minor | power |
+/// +----+----+----+----+-----------------+---+---+---+---+-------+
+///  company   type len   big-endian        big-endian      signed
+/// ```
+@frozen
+public struct IBeacon: Hashable, Sendable, BitwiseCopyable {
+  /// Which beacon it is.
+  public var identity: BeaconIdentity
+  /// The signal strength in dBm that the beacon says is measured 1 m away: as heard, however absurd.
+  public var measuredPower: Int8
+  /// Whether one more byte than the 25 followed, as some makers append for the battery's charge.
+  public var hasTrailingByte: Bool
+
+  /// Makes a frame.
+  @inlinable
+  public init(identity: BeaconIdentity, measuredPower: Int8, hasTrailingByte: Bool = false) {
+    self.identity = identity
+    self.measuredPower = measuredPower
+    self.hasTrailingByte = hasTrailingByte
+  }
+
+  /// Company identifier 0x004C (Apple), beacon type 0x02 and length 0x15, as they stand on the wire.
+  @usableFromInline
+  static let prefix: UInt32 = 0x1502_004C  // little-endian
+
+  /// How many bytes of manufacturer-specific data a frame has, the company identifier included.
+  public static let byteCount = 25
+}
+
+extension IBeacon {
+  /// What manufacturer-specific data turned out to be.
+  @frozen
+  public enum Reading: Hashable, Sendable, BitwiseCopyable {
+    /// An iBeacon frame.
+    case frame(IBeacon)
+    /// Some other message, of Apple or of another company.
+    case other
+    /// Apple's beacon type, but of a length that is not an iBeacon's.
+    case malformed
+  }
+
+  /// Reads manufacturer-specific data.
+  ///
+  /// Exactly 25 bytes are an iBeacon, and 26: receivers in the field take one appended byte, and a
+  /// kiosk should see such a beacon. Fewer or more, or another length byte after the type, are not.
+  @inlinable
+  public static func read(manufacturerData data: RawSpan) -> Reading {
+    guard data.byteCount >= 4 else { return .other }
+    // Any bit pattern is an integer; the guards keep the loads inside the bytes.
+    let word = unsafe UInt32(
+      littleEndian: data.unsafeLoadUnaligned(fromUncheckedByteOffset: 0, as: UInt32.self))
+    guard word == prefix, data.byteCount &- byteCount <= 1, data.byteCount >= byteCount else {
+      return word & 0x00FF_FFFF == prefix & 0x00FF_FFFF ? .malformed : .other
+    }
+    let high = unsafe data.unsafeLoadUnaligned(fromUncheckedByteOffset: 4, as: UInt64.self)
+    let low = unsafe data.unsafeLoadUnaligned(fromUncheckedByteOffset: 12, as: UInt64.self)
+    let major = unsafe data.unsafeLoadUnaligned(fromUncheckedByteOffset: 20, as: UInt16.self)
+    let minor = unsafe data.unsafeLoadUnaligned(fromUncheckedByteOffset: 22, as: UInt16.self)
+    let power = unsafe data.unsafeLoadUnaligned(fromUncheckedByteOffset: 24, as: Int8.self)
+    return .frame(
+      IBeacon(
+        identity: BeaconIdentity(
+          uuid: ProximityUUID(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low)),
+          major: UInt16(bigEndian: major), minor: UInt16(bigEndian: minor)),
+        measuredPower: power, hasTrailingByte: data.byteCount > byteCount))
+  }
+
+  /// The frame as manufacturer-specific data: 25 bytes from the company identifier on.
+  public var manufacturerData: [UInt8] {
+    var bytes: [UInt8] = [0x4C, 0x00, 0x02, 0x15]
+    bytes.reserveCapacity(Self.byteCount)
+    for word in [identity.uuid.high, identity.uuid.low] {
+      for shift in stride(from: 56, through: 0, by: -8) {
+        bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+      }
+    }
+    for number in [identity.major, identity.minor] {
+      bytes.append(UInt8(number >> 8))
+      bytes.append(UInt8(number & 0xFF))
+    }
+    bytes.append(UInt8(bitPattern: measuredPower))
+    return bytes
+  }
+
+  /// The whole advert as Apple's specification has it: Flags, then the frame. 30 bytes.
+  public var advertisingData: [UInt8] {
+    // LE General Discoverable Mode, BR/EDR Not Supported.
+    [0x02, 0x01, 0x06, 0x1A, 0xFF] + manufacturerData
+  }
+}

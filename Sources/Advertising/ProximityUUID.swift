@@ -1,0 +1,96 @@
+/// A beacon's 128-bit proximity UUID, in two words so that it is compared and hashed quickly.
+///
+/// It is not Foundation's `UUID` because every layer below the manager works without Foundation.
+@frozen
+public struct ProximityUUID: Hashable, Sendable, BitwiseCopyable {
+  /// Octets 0 to 7, the first the most significant.
+  public var high: UInt64
+  /// Octets 8 to 15.
+  public var low: UInt64
+
+  /// Makes a UUID from its two halves.
+  @inlinable
+  public init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+}
+
+extension ProximityUUID: Comparable {
+  /// Orders as the written form does.
+  @inlinable
+  public static func < (left: Self, right: Self) -> Bool {
+    (left.high, left.low) < (right.high, right.low)
+  }
+}
+
+extension ProximityUUID: LosslessStringConvertible {
+  /// Reads the form of RFC 9562, 8-4-4-4-12 digits of either case, or the 32 digits alone.
+  public init?(_ description: String) {
+    let text = Array(description.utf8)
+    let dashes = [8, 13, 18, 23]
+    guard text.count == 32 || text.count == 36 && dashes.allSatisfy({ text[$0] == UInt8(ascii: "-") })
+    else { return nil }
+    var words: [UInt64] = [0, 0]
+    var digits = 0
+    for (index, character) in text.enumerated() {
+      if text.count == 36, dashes.contains(index) { continue }
+      guard let digit = Character(UnicodeScalar(character)).hexDigitValue else { return nil }
+      words[digits / 16] = words[digits / 16] << 4 | UInt64(digit)
+      digits += 1
+    }
+    self.init(high: words[0], low: words[1])
+  }
+
+  /// The form of RFC 9562 in upper case, as Core Location writes it.
+  public var description: String {
+    // 36 bytes of ASCII, each written once below.
+    unsafe String(unsafeUninitializedCapacity: 36) { text in
+      var index = 0
+      for position in 0..<32 {
+        if position == 8 || position == 12 || position == 16 || position == 20 {
+          unsafe text[index] = UInt8(ascii: "-")
+          index += 1
+        }
+        let word = position < 16 ? high : low
+        let nibble = UInt8(truncatingIfNeeded: word >> (60 - 4 * (position & 15))) & 0xF
+        unsafe text[index] = nibble < 10 ? 48 + nibble : 55 + nibble
+        index += 1
+      }
+      return index
+    }
+  }
+}
+
+/// What tells one iBeacon from another: proximity UUID, major and minor.
+@frozen
+public struct BeaconIdentity: Hashable, Sendable, BitwiseCopyable {
+  /// Whose beacon it is.
+  public var uuid: ProximityUUID
+  /// The group that its owner put it in.
+  public var major: UInt16
+  /// Its number in the group.
+  public var minor: UInt16
+
+  /// Makes an identity.
+  @inlinable
+  public init(uuid: ProximityUUID, major: UInt16, minor: UInt16) {
+    self.uuid = uuid
+    self.major = major
+    self.minor = minor
+  }
+}
+
+extension BeaconIdentity: Comparable {
+  /// Orders by UUID, then major, then minor.
+  @inlinable
+  public static func < (left: Self, right: Self) -> Bool {
+    left.uuid != right.uuid
+      ? left.uuid < right.uuid : (left.major, left.minor) < (right.major, right.minor)
+  }
+}
+
+extension BeaconIdentity: CustomStringConvertible {
+  /// For example `E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:2`.
+  public var description: String { "\(uuid):\(major):\(minor)" }
+}

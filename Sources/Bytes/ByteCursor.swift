@@ -1,0 +1,115 @@
+/// Reads a run of bytes from front to back and cannot leave it.
+///
+/// Every read checks its bounds and throws ``ParseError`` where the bytes end too soon; none traps,
+/// whatever the bytes hold. A failed read moves nothing.
+@frozen
+public struct ByteCursor: ~Escapable {
+  /// All the bytes, read or not.
+  public let bytes: RawSpan
+  @usableFromInline
+  var next: Int
+  /// Added to ``position`` in errors: where these bytes stand in what they were cut from.
+  public let base: Int
+
+  /// Starts at the first byte.
+  ///
+  /// - Parameters:
+  ///   - bytes: What to read.
+  ///   - base: The offset of the first byte, for errors.
+  @inlinable
+  @_lifetime(copy bytes)
+  public init(_ bytes: RawSpan, base: Int = 0) {
+    self.bytes = bytes
+    self.next = 0
+    self.base = base
+  }
+
+  /// How many bytes have been read.
+  @inlinable
+  public var position: Int { next }
+
+  /// How many bytes are left.
+  @inlinable
+  public var remaining: Int { bytes.byteCount &- position }
+
+  /// Where the next byte stands, counted from the outermost bytes.
+  @inlinable
+  public var offset: Int { base &+ position }
+
+  /// The bytes that are left, without moving.
+  @inlinable
+  public var rest: RawSpan {
+    @_lifetime(copy self)
+    get { bytes.extracting(position..<bytes.byteCount) }
+  }
+
+  /// Reads an unsigned byte.
+  @inlinable
+  @_lifetime(self: copy self)
+  public mutating func readUInt8() throws(ParseError) -> UInt8 {
+    try read(as: UInt8.self)
+  }
+
+  /// Reads a signed byte.
+  @inlinable
+  @_lifetime(self: copy self)
+  public mutating func readInt8() throws(ParseError) -> Int8 {
+    try read(as: Int8.self)
+  }
+
+  /// Reads an integer whose least significant octet comes first, as HCI and the link layer have it.
+  @inlinable
+  @_lifetime(self: copy self)
+  public mutating func readLittleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
+    _ type: Value.Type
+  ) throws(ParseError) -> Value {
+    Value(littleEndian: try read(as: type))
+  }
+
+  /// Reads an integer whose most significant octet comes first, as btsnoop and iBeacon have it.
+  @inlinable
+  @_lifetime(self: copy self)
+  public mutating func readBigEndian<Value: FixedWidthInteger & BitwiseCopyable>(
+    _ type: Value.Type
+  ) throws(ParseError) -> Value {
+    Value(bigEndian: try read(as: type))
+  }
+
+  /// Splits off the next `count` bytes.
+  @inlinable
+  @_lifetime(copy self)
+  @_lifetime(self: copy self)
+  public mutating func read(_ count: Int) throws(ParseError) -> RawSpan {
+    guard count >= 0, count <= remaining else {
+      throw ParseError(.truncated(needed: count, available: remaining), at: offset)
+    }
+    let start = next
+    next = start &+ count
+    return bytes.extracting(start..<next)
+  }
+
+  /// Passes over `count` bytes.
+  @inlinable
+  @_lifetime(self: copy self)
+  public mutating func skip(_ count: Int) throws(ParseError) {
+    guard count >= 0, count <= remaining else {
+      throw ParseError(.truncated(needed: count, available: remaining), at: offset)
+    }
+    next = next &+ count
+  }
+
+  @inlinable
+  @_lifetime(self: copy self)
+  mutating func read<Value: FixedWidthInteger & BitwiseCopyable>(
+    as type: Value.Type
+  ) throws(ParseError) -> Value {
+    guard MemoryLayout<Value>.size <= remaining else {
+      throw ParseError(
+        .truncated(needed: MemoryLayout<Value>.size, available: remaining), at: offset)
+    }
+    // Any bit pattern is an integer, and the line above keeps the load inside the bytes.
+    let value = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: position, as: type)
+    next = next &+ MemoryLayout<Value>.size
+    return value
+  }
+}

@@ -1,0 +1,73 @@
+/// Bytes as hexadecimal text, and back.
+public enum Hexadecimal {
+  /// Two lower-case digits a byte.
+  public static func text(of bytes: RawSpan) -> String {
+    var text = ""
+    text.reserveCapacity(bytes.byteCount * 2)
+    for index in 0..<bytes.byteCount {
+      let byte = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+      text.append(digit(byte >> 4))
+      text.append(digit(byte & 0xF))
+    }
+    return text
+  }
+
+  /// Reads bytes as people paste them: digits of either case with spaces, line ends, `:`, `-`, `,`
+  /// or `0x` between the bytes.
+  ///
+  /// - Throws: ``HexadecimalError`` with the place of the first character that is not understood.
+  public static func bytes(in text: String) throws(HexadecimalError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var high: UInt8?
+    var place = 0
+    var previous: Character = " "
+    for character in text {
+      place += 1
+      if let value = character.hexDigitValue, character.isASCII {
+        if let first = high {
+          bytes.append(first << 4 | UInt8(value))
+          high = nil
+        } else {
+          high = UInt8(value)
+        }
+      } else if character == "x" || character == "X", previous == "0", high == 0 {
+        high = nil
+      } else if character.isWhitespace || ":-,_".contains(character) {
+        if high != nil { throw HexadecimalError(place: place, problem: .oddDigits) }
+      } else {
+        throw HexadecimalError(place: place, problem: .notADigit(character))
+      }
+      previous = character
+    }
+    if high != nil { throw HexadecimalError(place: place, problem: .oddDigits) }
+    return bytes
+  }
+
+  private static func digit(_ nibble: UInt8) -> Character {
+    Character(UnicodeScalar(nibble < 10 ? 48 + nibble : 87 + nibble))
+  }
+}
+
+/// Text that is not hexadecimal.
+public struct HexadecimalError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong.
+  public enum Problem: Hashable, Sendable {
+    /// A character that is neither a digit nor a separator.
+    case notADigit(Character)
+    /// A byte with one digit.
+    case oddDigits
+  }
+
+  /// Which character, counted from 1.
+  public var place: Int
+  /// What is wrong with it.
+  public var problem: Problem
+
+  /// One sentence part.
+  public var description: String {
+    switch problem {
+    case .notADigit(let character): "character \(place): '\(character)' is not a hexadecimal digit"
+    case .oddDigits: "character \(place): a byte has only one digit"
+    }
+  }
+}

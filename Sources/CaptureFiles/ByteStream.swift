@@ -1,0 +1,82 @@
+/// The bytes of a file or pipe in one buffer, decompressed where they are gzip.
+///
+/// The buffer is 576 KiB: 64 KiB more than the longest record, read 256 KiB at a time.
+@safe
+struct ByteStream: ~Copyable {
+  static let readBytes = 256 * 1024
+  private static let capacity = 2 * longestPacket + 64 * 1024
+
+  /// Where the first unread byte stands in the (decompressed) data.
+  private(set) var offset = 0
+
+  private let file: FileSource
+  private var gzip: GzipSource?
+  private let buffer: UnsafeMutableRawBufferPointer
+  private var start = 0
+  private var end = 0
+
+  /// Takes an open file.
+  init(_ file: FileSource) {
+    self.file = file
+    unsafe buffer = .allocate(byteCount: Self.capacity, alignment: 16)
+  }
+
+  deinit {
+    unsafe buffer.deallocate()
+  }
+
+  /// The file's name.
+  var name: String { file.name }
+
+  /// The bytes that are there and unread.
+  var unread: RawSpan {
+    @_lifetime(borrow self)
+    get {
+      // Only initialised bytes, and no longer than the buffer lives.
+      let bytes = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[start..<end]))
+      return unsafe _overrideLifetime(bytes, borrowing: self)
+    }
+  }
+
+  /// Passes over bytes that are there.
+  mutating func consume(_ count: Int) {
+    start += count
+    offset += count
+  }
+
+  /// Passes over bytes of which only some may be there.
+  ///
+  /// - Returns: How many are still to come.
+  mutating func pass(_ count: Int) -> Int {
+    let here = min(count, end - start)
+    consume(here)
+    return count - here
+  }
+
+  /// Reads more behind the bytes that are there.
+  ///
+  /// - Returns: Whether any came; none do at the end of the file.
+  mutating func fill() throws(CaptureError) -> Bool {
+    if start > 0 {
+      unsafe buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[start..<end]))
+      end -= start
+      start = 0
+    }
+    let room = unsafe UnsafeMutableRawBufferPointer(
+      rebasing: buffer[end..<min(end + Self.readBytes, buffer.count)])
+    if let gzip {
+      let count = unsafe try gzip.read(into: room)
+      end += count
+      return count > 0
+    }
+    let count = unsafe try file.read(into: room)
+    end += count
+    if offset == 0, end >= 2, unsafe buffer[0] == 0x1F && buffer[1] == 0x8B {
+      // A pipe may have brought the first byte alone: all that has come so far is compressed.
+      unsafe gzip = GzipSource(file, head: UnsafeRawBufferPointer(rebasing: buffer[..<end]))
+      end = 0
+      return try fill()
+    }
+    return count > 0
+  }
+}

@@ -1,0 +1,142 @@
+import Bytes
+import Scanning
+
+/// A reader's values, apart from its class, so that the loop over the packets has them to itself.
+struct CaptureReaderState: ~Copyable {
+  private var stream: ByteStream
+  private(set) var timeline = Timeline()
+  private var decoder = PacketDecoder()
+  private var format = OpenFormat.unknown
+
+  /// A batch is handed over when it has this many sightings.
+  private static let batch = 1024
+
+  init(stream: consuming ByteStream) {
+    self.stream = stream
+  }
+
+  /// What the file is, for people; `nil` before its header is read.
+  var formatName: String? { format.name }
+
+  /// See ``CaptureReader/read(into:)``.
+  mutating func read(into collector: inout SightingCollector, follows: Bool) throws(CaptureError)
+    -> CaptureReader.Progress
+  {
+    if try drain(into: &collector) { return .more }
+    if try stream.fill() {
+      _ = try drain(into: &collector)
+      return .more
+    }
+    if follows { return .caughtUp }
+    try checkEnd()
+    return .end
+  }
+
+  /// Decodes what is there.
+  ///
+  /// - Returns: Whether the batch is full, so that more may be there.
+  private mutating func drain(into collector: inout SightingCollector) throws(CaptureError) -> Bool {
+    switch format {
+    case .unknown:
+      try findFormat()
+      if case .unknown = format { return false }
+      return try drain(into: &collector)
+    case .btsnoop(var reader):
+      defer { format = .btsnoop(reader) }
+      return try drain(&reader, into: &collector)
+    case .pcap(var reader):
+      defer { format = .pcap(reader) }
+      return try drain(&reader, into: &collector)
+    case .pcapng(var reader):
+      defer { format = .pcapng(reader) }
+      return try drain(&reader, into: &collector)
+    }
+  }
+
+  private mutating func drain<Reader: CaptureFormat>(
+    _ reader: inout Reader, into collector: inout SightingCollector
+  ) throws(CaptureError) -> Bool {
+    if reader.unreadBytes > 0 { reader.unreadBytes = stream.pass(reader.unreadBytes) }
+    let drained = Self.drain(stream, &reader, &timeline, &decoder, into: &collector)
+    let start = stream.offset
+    stream.consume(drained.consumed)
+    switch drained.end {
+    case .bytes: return false
+    case .batch: return true
+    case .foreign(let linkType): throw unsupported(linkType)
+    case .damage(let error):
+      throw CaptureError(
+        file: stream.name, problem: .damaged("\(error.reason)"), offset: start + error.offset)
+    }
+  }
+
+  /// Why a run over the packets ended.
+  private enum End {
+    case bytes
+    case batch
+    case foreign(LinkType)
+    case damage(ParseError)
+  }
+
+  /// The loop over the packets.
+  private static func drain<Reader: CaptureFormat>(
+    _ stream: borrowing ByteStream, _ reader: inout Reader, _ timeline: inout Timeline,
+    _ decoder: inout PacketDecoder, into collector: inout SightingCollector
+  ) -> (consumed: Int, end: End) {
+    var cursor = ByteCursor(stream.unread)
+    do throws(ParseError) {
+      while let packet = try reader.next(&cursor) {
+        collector.time = timeline.place(packet.time)
+        collector.wallTime = packet.time
+        decoder.decode(packet, into: &collector)
+        if collector.sightings.count >= batch { return (cursor.position, .batch) }
+        if !packet.linkType.isSupported, !reader.hasSupportedPackets {
+          return (cursor.position, .foreign(packet.linkType))
+        }
+      }
+    } catch {
+      return (cursor.position, .damage(error))
+    }
+    return (cursor.position, .bytes)
+  }
+
+  /// Tells the format by the first bytes, once enough of them are there.
+  private mutating func findFormat() throws(CaptureError) {
+    let found: OpenFormat
+    let consumed: Int
+    do throws(ParseError) {
+      var cursor = ByteCursor(stream.unread)
+      found = try OpenFormat(parsing: &cursor)
+      consumed = cursor.position
+    } catch {
+      if error.reason == .invalid(OpenFormat.notACapture) {
+        throw CaptureError(file: stream.name, problem: .notACapture)
+      }
+      throw CaptureError(
+        file: stream.name, problem: .damaged("\(error.reason)"), offset: error.offset)
+    }
+    if let linkType = found.linkType, !linkType.isSupported {
+      throw unsupported(linkType)
+    }
+    stream.consume(consumed)
+    format = found
+  }
+
+  /// The file is over: is it over between two records?
+  private func checkEnd() throws(CaptureError) {
+    let available = stream.unread.byteCount
+    let need = format.need(at: ByteCursor(stream.unread))
+    if case .unknown = format, need.bytes == 0 {
+      throw CaptureError(file: stream.name, problem: available == 0 ? .empty : .notACapture)
+    }
+    guard available > 0 || need.isInsideRecord else { return }
+    throw CaptureError(
+      file: stream.name,
+      problem: .cutShort(need.what, needed: need.bytes, available: available),
+      offset: stream.offset)
+  }
+
+  private func unsupported(_ linkType: LinkType) -> CaptureError {
+    CaptureError(file: stream.name, problem: .unsupportedLinkType("\(linkType)"))
+  }
+}

@@ -1,0 +1,64 @@
+/// What the packets of a capture hold: a LINKTYPE value of pcap and pcapng
+/// (<https://www.tcpdump.org/linktypes.html>), or what a btsnoop datalink is equal to.
+public struct LinkType: RawRepresentable, Hashable, Sendable {
+  /// The LINKTYPE number; btsnoop's datalinks of their own have 0x10000 added.
+  public var rawValue: UInt32
+
+  /// Keeps any number.
+  public init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  /// HCI with the H4 packet type in front.
+  public static let hciH4 = LinkType(rawValue: 187)
+  /// A direction of four octets, then as ``hciH4``.
+  public static let hciH4WithDirection = LinkType(rawValue: 201)
+  /// A link-layer packet from its access address to its CRC.
+  public static let linkLayer = LinkType(rawValue: 251)
+  /// Linux's monitor: adapter and opcode, then the packet.
+  public static let linuxMonitor = LinkType(rawValue: 254)
+  /// A header with channel, signal and flags, then as ``linkLayer``.
+  public static let linkLayerWithRadio = LinkType(rawValue: 256)
+  /// Nordic Semiconductor's nRF Sniffer.
+  public static let nordic = LinkType(rawValue: 272)
+  /// btsnoop datalink 1001: HCI without a packet type, which the record's flags tell.
+  public static let hciH1 = LinkType(rawValue: 0x10000 + 1001)
+  /// btsnoop datalink 2001: Linux's monitor with adapter and opcode in the record's flags.
+  public static let btsnoopMonitor = LinkType(rawValue: 0x10000 + 2001)
+
+  /// A btsnoop file's datalink.
+  init(btsnoopDatalink datalink: UInt32) {
+    self.rawValue = datalink == 1002 ? Self.hciH4.rawValue : 0x10000 &+ datalink
+  }
+
+  /// Whether beaconscan finds adverts in such packets.
+  public var isSupported: Bool {
+    switch self {
+    case .hciH4, .hciH4WithDirection, .linkLayer, .linuxMonitor, .linkLayerWithRadio, .nordic,
+      .hciH1, .btsnoopMonitor:
+      true
+    default: false
+    }
+  }
+}
+
+extension LinkType: CustomStringConvertible {
+  /// The number and, where it is known, the name: `link type 192 (PPI)`.
+  public var description: String {
+    let isDatalink = rawValue > 0x10000
+    let number = isDatalink ? rawValue - 0x10000 : rawValue
+    let kind = isDatalink ? "btsnoop datalink" : "link type"
+    return "\(kind) \(number)" + (Self.names[rawValue].map { " (\($0))" } ?? "")
+  }
+
+  private static let names: [UInt32: String] = [
+    0: "NULL", 1: "Ethernet", 101: "raw IP", 105: "IEEE 802.11", 113: "Linux cooked capture",
+    127: "IEEE 802.11 radiotap", 187: "Bluetooth HCI H4", 189: "Linux USB", 192: "PPI",
+    195: "IEEE 802.15.4", 201: "Bluetooth HCI H4 with direction", 220: "Linux USB, memory-mapped",
+    227: "SocketCAN", 230: "IEEE 802.15.4 without FCS", 231: "D-Bus", 249: "USBPcap",
+    251: "Bluetooth LE link layer", 254: "Bluetooth Linux monitor", 255: "Bluetooth BR/EDR baseband",
+    256: "Bluetooth LE link layer with radio header", 272: "nRF Sniffer for Bluetooth LE",
+    276: "Linux cooked capture 2", 0x10000 + 1001: "HCI without H4", 0x10000 + 1003: "BCSP",
+    0x10000 + 1004: "H5", 0x10000 + 2001: "Linux monitor", 0x10000 + 2002: "simulator",
+  ]
+}

@@ -1,0 +1,88 @@
+import Bytes
+
+/// The format of an open capture, with what its reader has to remember.
+enum OpenFormat {
+  /// Too few bytes are there yet to tell.
+  case unknown
+  case btsnoop(BTSnoop)
+  case pcap(Pcap)
+  case pcapng(Pcapng)
+
+  /// Tells the format by the first bytes and reads the file's header, once that is there whole.
+  init(parsing cursor: inout ByteCursor) throws(ParseError) {
+    self = .unknown
+    switch Magic(cursor) {
+    case .btsnoop where cursor.remaining >= BTSnoop.headerBytes:
+      self = .btsnoop(try BTSnoop(parsing: &cursor))
+    case .pcap where cursor.remaining >= Pcap.headerBytes:
+      self = .pcap(try Pcap(parsing: &cursor))
+    case .pcapng where cursor.remaining >= 4:
+      self = .pcapng(Pcapng())
+    case nil where cursor.remaining >= BTSnoop.magic.count:
+      throw ParseError(.invalid(Self.notACapture), at: 0)
+    default: break
+    }
+  }
+
+  /// The reason that bytes which no format begins with are refused for.
+  static let notACapture: StaticReason = "not a capture"
+
+  /// What all packets hold, where the file's header says so.
+  var linkType: LinkType? {
+    switch self {
+    case .unknown, .pcapng: nil
+    case .btsnoop(let reader): reader.linkType
+    case .pcap(let reader): reader.linkType
+    }
+  }
+
+  /// Format and link types, for people.
+  var name: String? {
+    switch self {
+    case .unknown: nil
+    case .btsnoop(let reader): "btsnoop, \(reader.linkType)"
+    case .pcap(let reader): "pcap, \(reader.linkType)"
+    case .pcapng(let reader):
+      (["pcapng"] + Set(reader.interfaces.map(\.linkType.description)).sorted())
+        .joined(separator: ", ")
+    }
+  }
+
+  /// What the bytes at the cursor belong to.
+  func need(at cursor: borrowing ByteCursor) -> Need {
+    switch self {
+    case .unknown:
+      switch Magic(cursor) {
+      case .btsnoop: Need(what: "file's header", bytes: BTSnoop.headerBytes)
+      case .pcap: Need(what: "file's header", bytes: Pcap.headerBytes)
+      case .pcapng: Need(what: "file's header", bytes: Pcapng.smallestBlock)
+      case nil: Need(what: "file", bytes: 0)
+      }
+    case .btsnoop(let reader): reader.need(at: cursor)
+    case .pcap(let reader): reader.need(at: cursor)
+    case .pcapng(let reader): reader.need(at: cursor)
+    }
+  }
+}
+
+/// The formats by their first bytes.
+private enum Magic {
+  case btsnoop, pcap, pcapng
+
+  /// Compares as many of the first bytes as are there.
+  init?(_ cursor: borrowing ByteCursor) {
+    var start = ByteCursor(cursor.rest)
+    var bytes: [UInt8] = []
+    while bytes.count < BTSnoop.magic.count, let byte = try? start.readUInt8() { bytes.append(byte) }
+    guard !bytes.isEmpty else { return nil }
+    if BTSnoop.magic.starts(with: bytes) {
+      self = .btsnoop
+    } else if Pcapng.magic.starts(with: bytes.prefix(4)) {
+      self = .pcapng
+    } else if Pcap.magics.contains(where: { $0.starts(with: bytes.prefix(4)) }) {
+      self = .pcap
+    } else {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import Bytes
+import Scanning
+
+/// Classic pcap of libpcap and tcpdump, version 2.4, of either byte order, with micro- or nanosecond
+/// time stamps (draft-ietf-opsawg-pcap).
+///
+/// ```
+/// file:   magic | major (2) | minor (2) | zone | accuracy | snap length | link type
+/// record: seconds | fraction | captured length | original length | packet
+/// ```
+struct Pcap: CaptureFormat {
+  static let headerBytes = 24
+  static let recordHeaderBytes = 16
+
+  let isBigEndian: Bool
+  let nanosecondsPerTick: Int64
+  let linkType: LinkType
+  var unreadBytes = 0
+  var hasSupportedPackets: Bool { linkType.isSupported }
+
+  /// The four bytes that such a file begins with.
+  static let magics: [[UInt8]] = [
+    [0xD4, 0xC3, 0xB2, 0xA1], [0x4D, 0x3C, 0xB2, 0xA1], [0xA1, 0xB2, 0xC3, 0xD4],
+    [0xA1, 0xB2, 0x3C, 0x4D],
+  ]
+
+  /// Reads the file's header.
+  init(parsing cursor: inout ByteCursor) throws(ParseError) {
+    let magic = try cursor.readLittleEndian(UInt32.self)
+    isBigEndian = magic == 0xD4C3_B2A1 || magic == 0x4D3C_B2A1
+    nanosecondsPerTick = magic == 0xA1B2_3C4D || magic == 0x4D3C_B2A1 ? 1 : 1000
+    guard try cursor.readUInt16(bigEndian: isBigEndian) == 2 else {
+      throw ParseError(.invalid("the pcap version is not 2"), at: 4)
+    }
+    try cursor.skip(14)  // minor version, time zone, accuracy, snap length
+    // The upper half tells the length of a frame check sequence.
+    linkType = LinkType(rawValue: try cursor.readUInt32(bigEndian: isBigEndian) & 0xFFFF)
+  }
+
+  @_lifetime(copy cursor)
+  @_lifetime(cursor: copy cursor)
+  mutating func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
+    guard cursor.remaining >= Self.recordHeaderBytes else { return nil }
+    var record = cursor
+    let seconds = Int64(try record.readUInt32(bigEndian: isBigEndian))
+    let fraction = Int64(try record.readUInt32(bigEndian: isBigEndian))
+    let length = Int(try record.readUInt32(bigEndian: isBigEndian))
+    guard length <= longestPacket else {
+      throw ParseError(.invalid("a record is longer than any packet"), at: cursor.offset + 8)
+    }
+    try record.skip(4)  // original length
+    guard length <= record.remaining else { return nil }
+    let bytes = try record.read(length)
+    cursor = record
+    // 2³² s and 2³² µs in nanoseconds stay below 2⁶³.
+    let time = seconds &* Timestamp.nanosecondsPerSecond &+ fraction &* nanosecondsPerTick
+    return CapturedPacket(time: Timestamp(nanoseconds: time), linkType: linkType, bytes: bytes)
+  }
+
+  func need(at cursor: borrowing ByteCursor) -> Need {
+    var header = ByteCursor(cursor.rest)
+    guard header.remaining >= Self.recordHeaderBytes, (try? header.skip(8)) != nil,
+      let length = try? header.readUInt32(bigEndian: isBigEndian)
+    else { return Need(what: "header of a record", bytes: Self.recordHeaderBytes) }
+    return Need(what: "record", bytes: Self.recordHeaderBytes + Int(length))
+  }
+}
+
+extension ByteCursor {
+  /// Reads an integer of the byte order that a file's header told.
+  @_lifetime(self: copy self)
+  mutating func readUInt16(bigEndian: Bool) throws(ParseError) -> UInt16 {
+    let value = try readLittleEndian(UInt16.self)
+    return bigEndian ? value.byteSwapped : value
+  }
+
+  /// Reads an integer of the byte order that a file's header told.
+  @_lifetime(self: copy self)
+  mutating func readUInt32(bigEndian: Bool) throws(ParseError) -> UInt32 {
+    let value = try readLittleEndian(UInt32.self)
+    return bigEndian ? value.byteSwapped : value
+  }
+}

@@ -1,0 +1,80 @@
+import Bytes
+import Scanning
+
+/// What an Interface Description Block says: how to read the packets that name it.
+///
+/// ```
+/// link type (2) | reserved (2) | snap length | options: code (2) | length (2) | value, padded | …
+/// ```
+struct PcapngInterface {
+  let linkType: LinkType
+  /// 0 means no limit.
+  let snapLength: Int
+  fileprivate var resolution = Resolution.decimal(nanosecondsPerTick: 1000)
+  private var offset: Int64 = 0
+
+  /// How long a tick of the time stamps is (`if_tsresol`).
+  fileprivate enum Resolution {
+    /// 10⁻⁹ s or coarser.
+    case decimal(nanosecondsPerTick: Int64)
+    /// Finer than 10⁻⁹ s.
+    case fineDecimal(ticksPerNanosecond: UInt64)
+    /// 2⁻ⁿ s.
+    case binary(exponent: UInt64)
+  }
+
+  init(parsing cursor: inout ByteCursor, bigEndian: Bool) throws(ParseError) {
+    linkType = LinkType(rawValue: UInt32(try cursor.readUInt16(bigEndian: bigEndian)))
+    try cursor.skip(2)
+    snapLength = Int(try cursor.readUInt32(bigEndian: bigEndian))
+    while cursor.remaining >= 4 {
+      let code = try cursor.readUInt16(bigEndian: bigEndian)
+      let length = Int(try cursor.readUInt16(bigEndian: bigEndian))
+      if code == 0 { break }  // opt_endofopt
+      var value = ByteCursor(try cursor.read(length), base: cursor.offset)
+      try cursor.skip(min(-length & 3, cursor.remaining))
+      switch code {
+      case 9: resolution = Resolution(tsresol: try value.readUInt8())  // if_tsresol
+      case 14:  // if_tsoffset
+        let raw = try value.readLittleEndian(Int64.self)
+        offset = bigEndian ? raw.byteSwapped : raw
+      default: break
+      }
+    }
+  }
+
+  /// The moment of a time stamp; saturates.
+  func time(ofTicks ticks: UInt64) -> Timestamp {
+    let nanoseconds: Int64
+    switch resolution {
+    case .decimal(let nanosecondsPerTick):
+      let product = Int64(clamping: ticks).multipliedReportingOverflow(by: nanosecondsPerTick)
+      nanoseconds = product.overflow ? .max : product.partialValue
+    case .fineDecimal(let ticksPerNanosecond):
+      nanoseconds = Int64(clamping: ticks / ticksPerNanosecond)
+    case .binary(let exponent):
+      let product = ticks.multipliedFullWidth(by: UInt64(Timestamp.nanosecondsPerSecond))
+      let wide = UInt128(product.high) << 64 | UInt128(product.low)
+      nanoseconds = Int64(clamping: wide >> UInt128(exponent))
+    }
+    guard offset != 0 else { return Timestamp(nanoseconds: nanoseconds) }
+    let shift = offset.multipliedReportingOverflow(by: Timestamp.nanosecondsPerSecond)
+    return Timestamp(nanoseconds: nanoseconds)
+      .advanced(by: shift.overflow ? (offset > 0 ? .max : .min) : shift.partialValue)
+  }
+}
+
+extension PcapngInterface.Resolution {
+  init(tsresol value: UInt8) {
+    let exponent = UInt64(value & 0x7F)
+    if value & 0x80 != 0 {
+      self = .binary(exponent: exponent)
+    } else if exponent <= 9 {
+      self = .decimal(nanosecondsPerTick: (0..<(9 - exponent)).reduce(1) { power, _ in power * 10 })
+    } else {
+      // 10¹⁹ is the last power that fits; finer ticks than that are all in the same nanosecond.
+      let power = min(exponent - 9, 19)
+      self = .fineDecimal(ticksPerNanosecond: (0..<power).reduce(1) { power, _ in power * 10 })
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import Scanning
+
+/// Lays a recording's time stamps on a line that never goes back.
+///
+/// Packets that were written a little out of order (at most a second) are held at the latest time so
+/// far. A longer step back is the recording host's clock being set: the line goes on from where it
+/// was, by the new clock. A step forward cannot be told from silence, and is silence.
+struct Timeline {
+  /// How often the recording's clock went back.
+  private(set) var stepsBack = 0
+  /// The first and the last moment on the line.
+  private(set) var first: Timestamp?
+  private(set) var now = Timestamp(nanoseconds: 0)
+  /// From the recorded clock to the line, in nanoseconds.
+  private(set) var shift: Int64 = 0
+
+  private var latestRecorded = Timestamp(nanoseconds: .min)
+
+  private static let longestDisorder = Timestamp.nanosecondsPerSecond
+
+  /// The moment on the line of a recorded one.
+  mutating func place(_ recorded: Timestamp) -> Timestamp {
+    if recorded >= latestRecorded {
+      latestRecorded = recorded
+      now = shift == 0 ? recorded : max(now, recorded.advanced(by: shift))
+      if first == nil { first = now }
+    } else {
+      stepsBack += 1
+      let step = latestRecorded.nanoseconds(since: recorded)
+      if step > Self.longestDisorder {
+        shift = Timestamp(nanoseconds: shift).advanced(by: step).nanoseconds
+        latestRecorded = recorded
+      }
+    }
+    return now
+  }
+}

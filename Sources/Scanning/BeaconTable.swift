@@ -1,0 +1,160 @@
+public import Advertising
+
+/// What is known of each beacon, found by its identity, in bounded memory.
+///
+/// At most ``capacity`` beacons are kept. When one more comes, the eighth that was heard longest ago
+/// makes room, and is counted in ``evictions``: a million invented beacons cost time, not memory.
+///
+/// Identities come from the air, so an attacker chooses them; they are hashed with a seed drawn for
+/// each table. Nothing that the table shows depends on the seed.
+public struct BeaconTable<State> {
+  /// One beacon's place.
+  public struct Entry {
+    /// Which beacon.
+    public let beacon: BeaconIdentity
+    /// When it was last heard.
+    public var lastHeard: Timestamp
+    /// What its owner keeps of it.
+    public var state: State
+
+    @usableFromInline
+    init(beacon: BeaconIdentity, lastHeard: Timestamp, state: State) {
+      self.beacon = beacon
+      self.lastHeard = lastHeard
+      self.state = state
+    }
+  }
+
+  /// The most beacons that are kept at once.
+  public let capacity: Int
+  /// How many beacons had to make room.
+  public private(set) var evictions = 0
+  /// The beacons that are kept, those heard first in front.
+  public var entries: [Entry] { storage }
+
+  @usableFromInline
+  var storage: [Entry] = []
+  @usableFromInline
+  var hash: IdentityHash
+  /// Open addressing with linear probing: 0 is free, anything else a place in ``entries`` plus 1.
+  @usableFromInline
+  var slots: [UInt32]
+
+  /// Makes an empty table.
+  ///
+  /// - Parameter capacity: The most beacons that are kept; at least 8.
+  public init(capacity: Int) {
+    self.capacity = max(8, capacity)
+    hash = IdentityHash()
+    slots = Array(repeating: 0, count: 64)
+  }
+
+  /// How many different beacons were ever heard, if none came back after it made room.
+  public var beaconsHeard: Int { entries.count + evictions }
+
+  /// Finds a beacon's place in ``entries``, or makes one, and notes when it was heard.
+  ///
+  /// - Returns: The place. It holds until the next call.
+  @inlinable
+  public mutating func place(
+    of beacon: BeaconIdentity, heardAt time: Timestamp, orMake state: () -> State
+  ) -> Int {
+    let mask = slots.count &- 1
+    var slot = Int(truncatingIfNeeded: hash(beacon)) & mask
+    while true {
+      let occupant = Int(slots[slot])
+      if occupant == 0 { return makePlace(for: beacon, heardAt: time, state()) }
+      if storage[occupant &- 1].beacon == beacon {
+        storage[occupant &- 1].lastHeard = time
+        return occupant &- 1
+      }
+      slot = (slot &+ 1) & mask
+    }
+  }
+
+  /// What is kept of the beacon at a place.
+  @inlinable
+  public subscript(place: Int) -> State {
+    get { storage[place].state }
+    _modify { yield &storage[place].state }
+  }
+
+  /// Forgets the beacons that a rule names.
+  public mutating func removeAll(where isGone: (Entry) -> Bool) {
+    let before = storage.count
+    storage.removeAll(where: isGone)
+    if storage.count != before { rebuild() }
+  }
+
+  @usableFromInline
+  mutating func makePlace(for beacon: BeaconIdentity, heardAt time: Timestamp, _ state: State)
+    -> Int
+  {
+    if storage.count == capacity { makeRoom() }
+    storage.append(Entry(beacon: beacon, lastHeard: time, state: state))
+    if storage.count * 2 > slots.count {
+      slots = Array(repeating: 0, count: slots.count * 2)
+      rebuild()
+    } else {
+      fill(place: storage.count - 1)
+    }
+    return storage.count - 1
+  }
+
+  private mutating func makeRoom() {
+    let leaving = max(1, capacity / 8)
+    // The order of equal times is the order of arrival, so that a replay evicts the same each time.
+    let byAge = storage.indices.sorted {
+      (storage[$0].lastHeard, $0) < (storage[$1].lastHeard, $1)
+    }
+    var isLeaving = Array(repeating: false, count: storage.count)
+    for place in byAge.prefix(leaving) { isLeaving[place] = true }
+    var kept: [Entry] = []
+    kept.reserveCapacity(storage.count)
+    for place in storage.indices where !isLeaving[place] { kept.append(storage[place]) }
+    storage = kept
+    evictions += leaving
+    rebuild()
+  }
+
+  private mutating func rebuild() {
+    for slot in slots.indices { slots[slot] = 0 }
+    for place in storage.indices { fill(place: place) }
+  }
+
+  private mutating func fill(place: Int) {
+    let mask = slots.count - 1
+    var slot = Int(truncatingIfNeeded: hash(storage[place].beacon)) & mask
+    while slots[slot] != 0 { slot = (slot + 1) & mask }
+    slots[slot] = UInt32(place + 1)
+  }
+}
+
+extension BeaconTable: Sendable where State: Sendable {}
+extension BeaconTable.Entry: Sendable where State: Sendable {}
+
+/// A seeded hash of a beacon's 20 bytes: two folded 64 × 64 bit multiplications, after Wang Yi's
+/// wyhash (<https://github.com/wangyi-fudan/wyhash>).
+@usableFromInline
+struct IdentityHash: Sendable {
+  @usableFromInline
+  let seed: (UInt64, UInt64, UInt64)
+
+  init() {
+    var random = SystemRandomNumberGenerator()
+    seed = (random.next(), random.next(), random.next() | 1)
+  }
+
+  @inlinable
+  func callAsFunction(_ beacon: BeaconIdentity) -> UInt64 {
+    let numbers = UInt64(beacon.major) << 16 | UInt64(beacon.minor)
+    let first = fold(beacon.uuid.high ^ seed.0, beacon.uuid.low ^ seed.1)
+    return fold(first ^ numbers, seed.2)
+  }
+
+  @inlinable
+  func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
+    let product = left.multipliedFullWidth(by: right)
+    return product.high ^ product.low
+  }
+}
