@@ -36,11 +36,17 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 
+    // Floor 4
+    .target(
+      name: "Simulation",
+      dependencies: ["Advertising", "Bytes", "CaptureFiles", "HCIPackets", "Scanning"]),
+
     // The command
     .executableTarget(
       name: "beaconscan",
       dependencies: [
         "Advertising", "Bytes", "CaptureFiles", "HCIPackets", "LinkLayer", "Scanning",
+        "Simulation",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

@@ -46,25 +46,30 @@ public struct ADStructures: ~Escapable {
   /// The next structure, or `nil` after the last.
   ///
   /// - Throws: ``ParseError`` at the length byte of a structure that runs past the data.
-  @inlinable
+  @inlinable @inline(__always)
   @_lifetime(copy self)
   @_lifetime(self: copy self)
   public mutating func next() throws(ParseError) -> ADStructure? {
-    guard cursor.remaining > 0 else { return nil }
+    guard let first = cursor.peek(1) else { return nil }
+    let length = Int(first.littleEndian(UInt8.self, at: 0))
+    // Early termination: whatever is left is not significant.
+    guard length > 0 else { return nil }
+    guard let whole = cursor.peek(1 &+ length) else { throw overrun(length) }
     let offset = cursor.offset
-    let length = Int(try cursor.readUInt8())
-    guard length > 0 else {
-      // Early termination: whatever is left is not significant.
-      try cursor.skip(cursor.remaining)
-      return nil
-    }
-    guard length <= cursor.remaining else {
-      let available = cursor.remaining
-      try cursor.skip(available)
-      throw ParseError(.truncated(needed: length, available: available), at: offset)
-    }
-    let type = ADType(rawValue: try cursor.readUInt8())
-    return ADStructure(type: type, data: try cursor.read(length &- 1), offset: offset)
+    try cursor.skip(1 &+ length)
+    return ADStructure(
+      type: ADType(rawValue: whole.littleEndian(UInt8.self, at: 1)),
+      data: whole.extracting(droppingFirst: 2), offset: offset)
+  }
+
+  /// Ends the walk at a structure that runs past the data.
+  @inlinable @inline(never)
+  @_lifetime(self: copy self)
+  mutating func overrun(_ length: Int) -> ParseError {
+    let offset = cursor.offset
+    let available = cursor.remaining &- 1
+    cursor = ByteCursor(cursor.bytes.extracting(last: 0), base: cursor.base)
+    return ParseError(.truncated(needed: length, available: available), at: offset)
   }
 }
 

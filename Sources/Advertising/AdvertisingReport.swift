@@ -50,24 +50,34 @@ public struct AdvertisingEventType: OptionSet, Hashable, Sendable, BitwiseCopyab
   }
 
   /// A central may connect.
-  public static let connectable = AdvertisingEventType(rawValue: 1 << 0)
+  @inlinable
+  public static var connectable: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 0) }
   /// A scanner may ask for more.
-  public static let scannable = AdvertisingEventType(rawValue: 1 << 1)
+  @inlinable
+  public static var scannable: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 1) }
   /// Meant for one peer.
-  public static let directed = AdvertisingEventType(rawValue: 1 << 2)
+  @inlinable
+  public static var directed: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 2) }
   /// The answer to a scan request.
-  public static let scanResponse = AdvertisingEventType(rawValue: 1 << 3)
+  @inlinable
+  public static var scanResponse: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 3) }
   /// Sent in a legacy PDU.
-  public static let legacy = AdvertisingEventType(rawValue: 1 << 4)
+  @inlinable
+  public static var legacy: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 4) }
 
   /// ADV_IND.
-  public static let advInd: AdvertisingEventType = [.legacy, .connectable, .scannable]
+  @inlinable
+  public static var advInd: AdvertisingEventType { [.legacy, .connectable, .scannable] }
   /// ADV_DIRECT_IND.
-  public static let advDirectInd: AdvertisingEventType = [.legacy, .connectable, .directed]
+  @inlinable
+  public static var advDirectInd: AdvertisingEventType { [.legacy, .connectable, .directed] }
   /// ADV_SCAN_IND.
-  public static let advScanInd: AdvertisingEventType = [.legacy, .scannable]
+  @inlinable
+  public static var advScanInd: AdvertisingEventType { [.legacy, .scannable] }
   /// ADV_NONCONN_IND.
-  public static let advNonconnInd: AdvertisingEventType = [.legacy]
+  @inlinable
+  public static var advNonconnInd: AdvertisingEventType { [.legacy] }
   /// SCAN_RSP; whether the advertiser is connectable is not known from the PDU alone.
-  public static let scanRsp: AdvertisingEventType = [.legacy, .scannable, .scanResponse]
+  @inlinable
+  public static var scanRsp: AdvertisingEventType { [.legacy, .scannable, .scanResponse] }
 }

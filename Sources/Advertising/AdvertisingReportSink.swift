@@ -5,7 +5,7 @@
 /// passed as `inout some AdvertisingReportSink`, so that the calls are specialised and inlined.
 public protocol AdvertisingReportSink: ~Copyable {
   /// Hears one report.
-  mutating func heard(_ report: borrowing AdvertisingReport)
+  mutating func heard(_ report: AdvertisingReport)
 
   /// Is told that something was not taken for a report, or for a beacon, and why.
   mutating func refused(_ refusal: Refusal)

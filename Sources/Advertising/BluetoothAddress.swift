@@ -15,10 +15,18 @@ public struct BluetoothAddress: Hashable, Sendable, BitwiseCopyable {
 
 extension BluetoothAddress {
   /// Reads an address as packets carry it: six octets, the least significant first.
-  @inlinable
+  @inlinable @inline(__always)
   public init(parsing cursor: inout ByteCursor) throws(ParseError) {
     let low = UInt64(try cursor.readLittleEndian(UInt32.self))
     self.init(rawValue: UInt64(try cursor.readLittleEndian(UInt16.self)) << 32 | low)
+  }
+
+  /// The address at an offset of a header whose length is known: as ``init(parsing:)``.
+  @inlinable @inline(__always)
+  public init(littleEndian header: RawSpan, at offset: Int) {
+    let low = UInt64(header.littleEndian(UInt32.self, at: offset))
+    self.init(
+      rawValue: UInt64(header.littleEndian(UInt16.self, at: offset &+ 4)) << 32 | low)
   }
 
   /// The address as packets carry it.
@@ -69,15 +77,20 @@ public struct AddressType: RawRepresentable, Hashable, Sendable, BitwiseCopyable
   }
 
   /// A public device address.
-  public static let `public` = AddressType(rawValue: 0x00)
+  @inlinable
+  public static var `public`: AddressType { AddressType(rawValue: 0x00) }
   /// A random device address: static or private.
-  public static let random = AddressType(rawValue: 0x01)
+  @inlinable
+  public static var random: AddressType { AddressType(rawValue: 0x01) }
   /// A public identity address, which the controller resolved from a private one.
-  public static let publicIdentity = AddressType(rawValue: 0x02)
+  @inlinable
+  public static var publicIdentity: AddressType { AddressType(rawValue: 0x02) }
   /// A random static identity address, which the controller resolved from a private one.
-  public static let randomIdentity = AddressType(rawValue: 0x03)
+  @inlinable
+  public static var randomIdentity: AddressType { AddressType(rawValue: 0x03) }
   /// The advertiser gave no address.
-  public static let anonymous = AddressType(rawValue: 0xFF)
+  @inlinable
+  public static var anonymous: AddressType { AddressType(rawValue: 0xFF) }
 }
 
 extension AddressType: CustomStringConvertible {

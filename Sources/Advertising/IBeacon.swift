@@ -1,3 +1,5 @@
+public import Bytes
+
 /// An iBeacon frame: the manufacturer-specific data that Apple's Proximity Beacon Specification
 /// (release R1) defines.
 ///
@@ -26,11 +28,12 @@ public struct IBeacon: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// Company identifier 0x004C (Apple), beacon type 0x02 and length 0x15, as they stand on the wire.
-  @usableFromInline
-  static let prefix: UInt32 = 0x1502_004C  // little-endian
+  @inlinable
+  static var prefix: UInt32 { 0x1502_004C }  // little-endian
 
   /// How many bytes of manufacturer-specific data a frame has, the company identifier included.
-  public static let byteCount = 25
+  @inlinable
+  public static var byteCount: Int { 25 }
 }
 
 extension IBeacon {
@@ -49,26 +52,20 @@ extension IBeacon {
   ///
   /// Exactly 25 bytes are an iBeacon, and 26: receivers in the field take one appended byte, and a
   /// kiosk should see such a beacon. Fewer or more, or another length byte after the type, are not.
-  @inlinable
+  @inlinable @inline(__always)
   public static func read(manufacturerData data: RawSpan) -> Reading {
     guard data.byteCount >= 4 else { return .other }
-    // Any bit pattern is an integer; the guards keep the loads inside the bytes.
-    let word = unsafe UInt32(
-      littleEndian: data.unsafeLoadUnaligned(fromUncheckedByteOffset: 0, as: UInt32.self))
-    guard word == prefix, data.byteCount &- byteCount <= 1, data.byteCount >= byteCount else {
+    let word = data.littleEndian(UInt32.self, at: 0)
+    guard word == prefix, data.byteCount >= byteCount, data.byteCount <= byteCount &+ 1 else {
       return word & 0x00FF_FFFF == prefix & 0x00FF_FFFF ? .malformed : .other
     }
-    let high = unsafe data.unsafeLoadUnaligned(fromUncheckedByteOffset: 4, as: UInt64.self)
-    let low = unsafe data.unsafeLoadUnaligned(fromUncheckedByteOffset: 12, as: UInt64.self)
-    let major = unsafe data.unsafeLoadUnaligned(fromUncheckedByteOffset: 20, as: UInt16.self)
-    let minor = unsafe data.unsafeLoadUnaligned(fromUncheckedByteOffset: 22, as: UInt16.self)
-    let power = unsafe data.unsafeLoadUnaligned(fromUncheckedByteOffset: 24, as: Int8.self)
     return .frame(
       IBeacon(
         identity: BeaconIdentity(
-          uuid: ProximityUUID(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low)),
-          major: UInt16(bigEndian: major), minor: UInt16(bigEndian: minor)),
-        measuredPower: power, hasTrailingByte: data.byteCount > byteCount))
+          uuid: ProximityUUID(
+            high: data.bigEndian(UInt64.self, at: 4), low: data.bigEndian(UInt64.self, at: 12)),
+          major: data.bigEndian(UInt16.self, at: 20), minor: data.bigEndian(UInt16.self, at: 22)),
+        measuredPower: data.littleEndian(Int8.self, at: 24), hasTrailingByte: data.byteCount > byteCount))
   }
 
   /// The frame as manufacturer-specific data: 25 bytes from the company identifier on.

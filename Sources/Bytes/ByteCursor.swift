@@ -16,7 +16,7 @@ public struct ByteCursor: ~Escapable {
   /// - Parameters:
   ///   - bytes: What to read.
   ///   - base: The offset of the first byte, for errors.
-  @inlinable
+  @inlinable @inline(__always)
   @_lifetime(copy bytes)
   public init(_ bytes: RawSpan, base: Int = 0) {
     self.bytes = bytes
@@ -25,40 +25,40 @@ public struct ByteCursor: ~Escapable {
   }
 
   /// How many bytes have been read.
-  @inlinable
+  @inlinable @inline(__always)
   public var position: Int { next }
 
   /// How many bytes are left.
-  @inlinable
+  @inlinable @inline(__always)
   public var remaining: Int { bytes.byteCount &- position }
 
   /// Where the next byte stands, counted from the outermost bytes.
-  @inlinable
+  @inlinable @inline(__always)
   public var offset: Int { base &+ position }
 
   /// The bytes that are left, without moving.
-  @inlinable
+  @inlinable @inline(__always)
   public var rest: RawSpan {
     @_lifetime(copy self)
-    get { bytes.extracting(position..<bytes.byteCount) }
+    get { unsafe bytes.extracting(unchecked: next..<bytes.byteCount) }  // next never leaves
   }
 
   /// Reads an unsigned byte.
-  @inlinable
+  @inlinable @inline(__always)
   @_lifetime(self: copy self)
   public mutating func readUInt8() throws(ParseError) -> UInt8 {
     try read(as: UInt8.self)
   }
 
   /// Reads a signed byte.
-  @inlinable
+  @inlinable @inline(__always)
   @_lifetime(self: copy self)
   public mutating func readInt8() throws(ParseError) -> Int8 {
     try read(as: Int8.self)
   }
 
   /// Reads an integer whose least significant octet comes first, as HCI and the link layer have it.
-  @inlinable
+  @inlinable @inline(__always)
   @_lifetime(self: copy self)
   public mutating func readLittleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
     _ type: Value.Type
@@ -67,7 +67,7 @@ public struct ByteCursor: ~Escapable {
   }
 
   /// Reads an integer whose most significant octet comes first, as btsnoop and iBeacon have it.
-  @inlinable
+  @inlinable @inline(__always)
   @_lifetime(self: copy self)
   public mutating func readBigEndian<Value: FixedWidthInteger & BitwiseCopyable>(
     _ type: Value.Type
@@ -76,7 +76,7 @@ public struct ByteCursor: ~Escapable {
   }
 
   /// Splits off the next `count` bytes.
-  @inlinable
+  @inlinable @inline(__always)
   @_lifetime(copy self)
   @_lifetime(self: copy self)
   public mutating func read(_ count: Int) throws(ParseError) -> RawSpan {
@@ -85,11 +85,22 @@ public struct ByteCursor: ~Escapable {
     }
     let start = next
     next = start &+ count
-    return bytes.extracting(start..<next)
+    return unsafe bytes.extracting(unchecked: start..<next)  // checked above
+  }
+
+  /// The next `count` bytes, without moving; `nil` where fewer are left.
+  ///
+  /// Hot loops look at a whole header so, with one check, and then load its fields by constant
+  /// offsets (``Swift/RawSpan/bigEndian(_:at:)``), whose own checks the compiler drops.
+  @inlinable @inline(__always)
+  @_lifetime(copy self)
+  public func peek(_ count: Int) -> RawSpan? {
+    guard count >= 0, count <= remaining else { return nil }
+    return unsafe bytes.extracting(unchecked: next..<(next &+ count))  // inside, by the guard
   }
 
   /// Passes over `count` bytes.
-  @inlinable
+  @inlinable @inline(__always)
   @_lifetime(self: copy self)
   public mutating func skip(_ count: Int) throws(ParseError) {
     guard count >= 0, count <= remaining else {
@@ -98,7 +109,7 @@ public struct ByteCursor: ~Escapable {
     next = next &+ count
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   @_lifetime(self: copy self)
   mutating func read<Value: FixedWidthInteger & BitwiseCopyable>(
     as type: Value.Type
@@ -111,5 +122,28 @@ public struct ByteCursor: ~Escapable {
     let value = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: position, as: type)
     next = next &+ MemoryLayout<Value>.size
     return value
+  }
+}
+
+extension RawSpan {
+  /// The integer at an offset, its least significant octet first.
+  ///
+  /// - Precondition: It lies inside the bytes. For constant offsets into a span of known length.
+  @inlinable @inline(__always)
+  public func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
+    _ type: Value.Type, at offset: Int
+  ) -> Value {
+    // Any bit pattern is an integer.
+    unsafe Value(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: type))
+  }
+
+  /// The integer at an offset, its most significant octet first.
+  ///
+  /// - Precondition: It lies inside the bytes. For constant offsets into a span of known length.
+  @inlinable @inline(__always)
+  public func bigEndian<Value: FixedWidthInteger & BitwiseCopyable>(
+    _ type: Value.Type, at offset: Int
+  ) -> Value {
+    littleEndian(type, at: offset).byteSwapped
   }
 }

@@ -8,7 +8,7 @@ import Scanning
 /// file:   "btsnoop\0" | version 1 | datalink                       big-endian throughout
 /// record: original length | included length | flags | cumulative drops | time stamp (8) | packet
 /// ```
-struct BTSnoop: CaptureFormat {
+struct BTSnoop {
   static let magic: [UInt8] = Array("btsnoop\0".utf8)
   static let headerBytes = 16
   static let recordHeaderBytes = 24
@@ -16,8 +16,6 @@ struct BTSnoop: CaptureFormat {
   static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
   let linkType: LinkType
-  var unreadBytes = 0
-  var hasSupportedPackets: Bool { linkType.isSupported }
 
   /// Reads the file's header.
   init(parsing cursor: inout ByteCursor) throws(ParseError) {
@@ -28,32 +26,35 @@ struct BTSnoop: CaptureFormat {
     linkType = LinkType(btsnoopDatalink: try cursor.readBigEndian(UInt32.self))
   }
 
+  /// The next packet.
+  ///
+  /// - Parameter cursor: Stands at the start of a record. It is moved past it when it is whole.
+  /// - Returns: `nil` where the bytes end before the next record does.
+  /// - Throws: ``ParseError`` where it cannot be one.
+  @inline(__always)
   @_lifetime(copy cursor)
   @_lifetime(cursor: copy cursor)
-  mutating func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
-    guard cursor.remaining >= Self.recordHeaderBytes else { return nil }
-    var record = cursor
-    try record.skip(4)  // Original Length
-    let length = Int(try record.readBigEndian(UInt32.self))  // Included Length
+  func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
+    guard let header = cursor.peek(Self.recordHeaderBytes) else { return nil }
+    let length = Int(header.bigEndian(UInt32.self, at: 4))  // Included Length
     guard length <= longestPacket else {
       throw ParseError(.invalid("a record is longer than any packet"), at: cursor.offset + 4)
     }
-    let flags = try record.readBigEndian(UInt32.self)  // Packet Flags
-    try record.skip(4)  // Cumulative Drops
-    let stamp = try record.readBigEndian(Int64.self)  // Timestamp Microseconds
-    guard length <= record.remaining else { return nil }
-    let bytes = try record.read(length)
-    cursor = record
+    guard let record = cursor.peek(Self.recordHeaderBytes &+ length) else { return nil }
+    try cursor.skip(Self.recordHeaderBytes &+ length)
     return CapturedPacket(
-      time: Timestamp(microseconds: stamp &- Self.epoch), linkType: linkType, flags: flags,
-      bytes: bytes)
+      // Timestamp Microseconds
+      time: Timestamp(microseconds: header.bigEndian(Int64.self, at: 16) &- Self.epoch),
+      linkType: linkType, flags: header.bigEndian(UInt32.self, at: 8),  // Packet Flags
+      bytes: record.extracting(droppingFirst: Self.recordHeaderBytes))
   }
 
+  /// What the bytes at the cursor need to be whole.
   func need(at cursor: borrowing ByteCursor) -> Need {
-    var header = ByteCursor(cursor.rest)
-    guard header.remaining >= Self.recordHeaderBytes, (try? header.skip(4)) != nil,
-      let length = try? header.readBigEndian(UInt32.self)
-    else { return Need(what: "header of a record", bytes: Self.recordHeaderBytes) }
+    guard let header = cursor.peek(Self.recordHeaderBytes) else {
+      return Need(what: "header of a record", bytes: Self.recordHeaderBytes)
+    }
+    let length = header.bigEndian(UInt32.self, at: 4)
     return Need(what: "record", bytes: Self.recordHeaderBytes + Int(length))
   }
 }

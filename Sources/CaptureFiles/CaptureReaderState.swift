@@ -9,7 +9,7 @@ struct CaptureReaderState: ~Copyable {
   private var format = OpenFormat.unknown
 
   /// A batch is handed over when it has this many sightings.
-  private static let batch = 1024
+  private static let batch = 256
 
   init(stream: consuming ByteStream) {
     self.stream = stream
@@ -36,28 +36,9 @@ struct CaptureReaderState: ~Copyable {
   ///
   /// - Returns: Whether the batch is full, so that more may be there.
   private mutating func drain(into collector: inout SightingCollector) throws(CaptureError) -> Bool {
-    switch format {
-    case .unknown:
-      try findFormat()
-      if case .unknown = format { return false }
-      return try drain(into: &collector)
-    case .btsnoop(var reader):
-      defer { format = .btsnoop(reader) }
-      return try drain(&reader, into: &collector)
-    case .pcap(var reader):
-      defer { format = .pcap(reader) }
-      return try drain(&reader, into: &collector)
-    case .pcapng(var reader):
-      defer { format = .pcapng(reader) }
-      return try drain(&reader, into: &collector)
-    }
-  }
-
-  private mutating func drain<Reader: CaptureFormat>(
-    _ reader: inout Reader, into collector: inout SightingCollector
-  ) throws(CaptureError) -> Bool {
-    if reader.unreadBytes > 0 { reader.unreadBytes = stream.pass(reader.unreadBytes) }
-    let drained = Self.drain(stream, &reader, &timeline, &decoder, into: &collector)
+    if case .unknown = format { try findFormat() }
+    format.passOver(&stream)
+    let drained = Self.drain(stream, &format, &timeline, &decoder, into: &collector)
     let start = stream.offset
     stream.consume(drained.consumed)
     switch drained.end {
@@ -78,26 +59,48 @@ struct CaptureReaderState: ~Copyable {
     case damage(ParseError)
   }
 
-  /// The loop over the packets.
-  private static func drain<Reader: CaptureFormat>(
-    _ stream: borrowing ByteStream, _ reader: inout Reader, _ timeline: inout Timeline,
+  /// The loop over the packets. It stands here once for each format because a call through a
+  /// protocol for each packet is a third of the whole time.
+  private static func drain(
+    _ stream: borrowing ByteStream, _ format: inout OpenFormat, _ timeline: inout Timeline,
     _ decoder: inout PacketDecoder, into collector: inout SightingCollector
   ) -> (consumed: Int, end: End) {
     var cursor = ByteCursor(stream.unread)
     do throws(ParseError) {
-      while let packet = try reader.next(&cursor) {
-        collector.time = timeline.place(packet.time)
-        collector.wallTime = packet.time
-        decoder.decode(packet, into: &collector)
-        if collector.sightings.count >= batch { return (cursor.position, .batch) }
-        if !packet.linkType.isSupported, !reader.hasSupportedPackets {
-          return (cursor.position, .foreign(packet.linkType))
+      switch format {
+      case .unknown: break
+      case .btsnoop(let reader):
+        while let packet = try reader.next(&cursor) {
+          decode(packet, &timeline, &decoder, into: &collector)
+          if collector.sightings.count >= batch { return (cursor.position, .batch) }
+        }
+      case .pcap(let reader):
+        while let packet = try reader.next(&cursor) {
+          decode(packet, &timeline, &decoder, into: &collector)
+          if collector.sightings.count >= batch { return (cursor.position, .batch) }
+        }
+      case .pcapng(var reader):
+        defer { format = .pcapng(reader) }
+        while let packet = try reader.next(&cursor) {
+          decode(packet, &timeline, &decoder, into: &collector)
+          if collector.sightings.count >= batch { return (cursor.position, .batch) }
+          if !reader.hasSupportedPackets { return (cursor.position, .foreign(packet.linkType)) }
         }
       }
     } catch {
       return (cursor.position, .damage(error))
     }
     return (cursor.position, .bytes)
+  }
+
+  @inline(__always)
+  private static func decode(
+    _ packet: CapturedPacket, _ timeline: inout Timeline, _ decoder: inout PacketDecoder,
+    into collector: inout SightingCollector
+  ) {
+    collector.time = timeline.place(packet.time)
+    collector.wallTime = packet.time
+    decoder.decode(packet, into: &collector)
   }
 
   /// Tells the format by the first bytes, once enough of them are there.

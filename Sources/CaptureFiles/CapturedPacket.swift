@@ -1,4 +1,3 @@
-import Bytes
 import Scanning
 
 /// One packet as a capture holds it; its bytes live as long as the reader's buffer.
@@ -19,29 +18,6 @@ struct CapturedPacket: ~Escapable {
     self.flags = flags
     self.bytes = bytes
   }
-}
-
-/// Reads the packets of one capture format from bytes that are there so far.
-protocol CaptureFormat {
-  /// The next packet.
-  ///
-  /// - Parameter cursor: Stands at the start of a record. It is moved past the record when that is
-  ///   whole, and past records that hold no packet; never into one that is not whole yet.
-  /// - Returns: `nil` where the bytes end before the next record does.
-  /// - Throws: ``ParseError`` where the record cannot be one.
-  @_lifetime(copy cursor)
-  @_lifetime(cursor: copy cursor)
-  mutating func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket?
-
-  /// How many bytes, beyond those that are there, a record that holds no packet still has: they may
-  /// be passed over unread.
-  var unreadBytes: Int { get set }
-
-  /// Whether any packets of this capture, as far as it has been read, can be decoded.
-  var hasSupportedPackets: Bool { get }
-
-  /// What the bytes at the cursor need to be whole, for the sentence about a recording cut short.
-  func need(at cursor: borrowing ByteCursor) -> Need
 }
 
 /// How much of a file stands together.

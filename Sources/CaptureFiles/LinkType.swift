@@ -10,21 +10,21 @@ public struct LinkType: RawRepresentable, Hashable, Sendable {
   }
 
   /// HCI with the H4 packet type in front.
-  public static let hciH4 = LinkType(rawValue: 187)
+  public static var hciH4: LinkType { LinkType(rawValue: 187) }
   /// A direction of four octets, then as ``hciH4``.
-  public static let hciH4WithDirection = LinkType(rawValue: 201)
+  public static var hciH4WithDirection: LinkType { LinkType(rawValue: 201) }
   /// A link-layer packet from its access address to its CRC.
-  public static let linkLayer = LinkType(rawValue: 251)
+  public static var linkLayer: LinkType { LinkType(rawValue: 251) }
   /// Linux's monitor: adapter and opcode, then the packet.
-  public static let linuxMonitor = LinkType(rawValue: 254)
+  public static var linuxMonitor: LinkType { LinkType(rawValue: 254) }
   /// A header with channel, signal and flags, then as ``linkLayer``.
-  public static let linkLayerWithRadio = LinkType(rawValue: 256)
+  public static var linkLayerWithRadio: LinkType { LinkType(rawValue: 256) }
   /// Nordic Semiconductor's nRF Sniffer.
-  public static let nordic = LinkType(rawValue: 272)
+  public static var nordic: LinkType { LinkType(rawValue: 272) }
   /// btsnoop datalink 1001: HCI without a packet type, which the record's flags tell.
-  public static let hciH1 = LinkType(rawValue: 0x10000 + 1001)
+  public static var hciH1: LinkType { LinkType(rawValue: 0x10000 + 1001) }
   /// btsnoop datalink 2001: Linux's monitor with adapter and opcode in the record's flags.
-  public static let btsnoopMonitor = LinkType(rawValue: 0x10000 + 2001)
+  public static var btsnoopMonitor: LinkType { LinkType(rawValue: 0x10000 + 2001) }
 
   /// A btsnoop file's datalink.
   init(btsnoopDatalink datalink: UInt32) {

@@ -48,6 +48,13 @@ enum OpenFormat {
     }
   }
 
+  /// Passes over what is left of a block that is longer than the buffer.
+  mutating func passOver(_ stream: inout ByteStream) {
+    guard case .pcapng(var reader) = self, reader.unreadBytes > 0 else { return }
+    reader.unreadBytes = stream.pass(reader.unreadBytes)
+    self = .pcapng(reader)
+  }
+
   /// What the bytes at the cursor belong to.
   func need(at cursor: borrowing ByteCursor) -> Need {
     switch self {

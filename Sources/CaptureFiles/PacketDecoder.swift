@@ -14,8 +14,9 @@ struct PacketDecoder: ~Copyable {
   /// - Parameters:
   ///   - packet: The packet.
   ///   - collector: Who takes them; its time is already the packet's.
+  @inline(__always)
   mutating func decode(
-    _ packet: borrowing CapturedPacket, into collector: inout SightingCollector
+    _ packet: CapturedPacket, into collector: inout SightingCollector
   ) {
     collector.counts.packets &+= 1
     var cursor = ByteCursor(packet.bytes)
@@ -51,6 +52,7 @@ struct PacketDecoder: ~Copyable {
     }
   }
 
+  @inline(__always)
   private mutating func decodeH4(_ cursor: inout ByteCursor, _ collector: inout SightingCollector)
     throws(ParseError)
   {
@@ -58,6 +60,7 @@ struct PacketDecoder: ~Copyable {
     if try cursor.readUInt8() == 0x04 { decodeEvent(cursor.rest, &collector) }
   }
 
+  @inline(__always)
   private mutating func decodeEvent(_ event: RawSpan, _ collector: inout SightingCollector) {
     if events.decode(
       event: event, adapter: collector.adapter, at: collector.time.nanoseconds, into: &collector)

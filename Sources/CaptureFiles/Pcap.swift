@@ -8,15 +8,13 @@ import Scanning
 /// file:   magic | major (2) | minor (2) | zone | accuracy | snap length | link type
 /// record: seconds | fraction | captured length | original length | packet
 /// ```
-struct Pcap: CaptureFormat {
+struct Pcap {
   static let headerBytes = 24
   static let recordHeaderBytes = 16
 
   let isBigEndian: Bool
   let nanosecondsPerTick: Int64
   let linkType: LinkType
-  var unreadBytes = 0
-  var hasSupportedPackets: Bool { linkType.isSupported }
 
   /// The four bytes that such a file begins with.
   static let magics: [[UInt8]] = [
@@ -37,31 +35,37 @@ struct Pcap: CaptureFormat {
     linkType = LinkType(rawValue: try cursor.readUInt32(bigEndian: isBigEndian) & 0xFFFF)
   }
 
+  /// The next packet.
+  ///
+  /// - Parameter cursor: Stands at the start of a record. It is moved past it when it is whole.
+  /// - Returns: `nil` where the bytes end before the next record does.
+  /// - Throws: ``ParseError`` where it cannot be one.
+  @inline(__always)
   @_lifetime(copy cursor)
   @_lifetime(cursor: copy cursor)
-  mutating func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
-    guard cursor.remaining >= Self.recordHeaderBytes else { return nil }
-    var record = cursor
-    let seconds = Int64(try record.readUInt32(bigEndian: isBigEndian))
-    let fraction = Int64(try record.readUInt32(bigEndian: isBigEndian))
-    let length = Int(try record.readUInt32(bigEndian: isBigEndian))
+  func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
+    guard let header = cursor.peek(Self.recordHeaderBytes) else { return nil }
+    let length = Int(header.uint32(at: 8, bigEndian: isBigEndian))
     guard length <= longestPacket else {
       throw ParseError(.invalid("a record is longer than any packet"), at: cursor.offset + 8)
     }
-    try record.skip(4)  // original length
-    guard length <= record.remaining else { return nil }
-    let bytes = try record.read(length)
-    cursor = record
+    guard let record = cursor.peek(Self.recordHeaderBytes &+ length) else { return nil }
+    try cursor.skip(Self.recordHeaderBytes &+ length)
+    let seconds = Int64(header.uint32(at: 0, bigEndian: isBigEndian))
+    let fraction = Int64(header.uint32(at: 4, bigEndian: isBigEndian))
     // 2³² s and 2³² µs in nanoseconds stay below 2⁶³.
     let time = seconds &* Timestamp.nanosecondsPerSecond &+ fraction &* nanosecondsPerTick
-    return CapturedPacket(time: Timestamp(nanoseconds: time), linkType: linkType, bytes: bytes)
+    return CapturedPacket(
+      time: Timestamp(nanoseconds: time), linkType: linkType,
+      bytes: record.extracting(droppingFirst: Self.recordHeaderBytes))
   }
 
+  /// What the bytes at the cursor need to be whole.
   func need(at cursor: borrowing ByteCursor) -> Need {
-    var header = ByteCursor(cursor.rest)
-    guard header.remaining >= Self.recordHeaderBytes, (try? header.skip(8)) != nil,
-      let length = try? header.readUInt32(bigEndian: isBigEndian)
-    else { return Need(what: "header of a record", bytes: Self.recordHeaderBytes) }
+    guard let header = cursor.peek(Self.recordHeaderBytes) else {
+      return Need(what: "header of a record", bytes: Self.recordHeaderBytes)
+    }
+    let length = header.uint32(at: 8, bigEndian: isBigEndian)
     return Need(what: "record", bytes: Self.recordHeaderBytes + Int(length))
   }
 }
@@ -78,6 +82,16 @@ extension ByteCursor {
   @_lifetime(self: copy self)
   mutating func readUInt32(bigEndian: Bool) throws(ParseError) -> UInt32 {
     let value = try readLittleEndian(UInt32.self)
+    return bigEndian ? value.byteSwapped : value
+  }
+}
+
+extension RawSpan {
+  /// The integer at an offset of a header whose length is known, of the byte order that the file's
+  /// header told.
+  @inline(__always)
+  func uint32(at offset: Int, bigEndian: Bool) -> UInt32 {
+    let value = littleEndian(UInt32.self, at: offset)
     return bigEndian ? value.byteSwapped : value
   }
 }

@@ -8,7 +8,7 @@ import Scanning
 /// ```
 /// block: type | total length | body, padded to 4 bytes | total length again
 /// ```
-struct Pcapng: CaptureFormat {
+struct Pcapng {
   /// Block types.
   enum BlockType {
     static let sectionHeader: UInt32 = 0x0A0D_0D0A
@@ -34,25 +34,30 @@ struct Pcapng: CaptureFormat {
   var interfaces: [PcapngInterface] = []
   /// Simple Packet Blocks have no time of their own.
   var latestTime = Timestamp(nanoseconds: 0)
+  /// How many bytes of a block that is passed over are still to come.
   var unreadBytes = 0
+  /// Whether packets of any interface, as far as the file has been read, can be decoded.
   private(set) var hasSupportedPackets = false
 
+  /// The next packet.
+  ///
+  /// - Parameter cursor: Stands at the start of a block. It is moved past it when it is whole.
+  /// - Returns: `nil` where the bytes end before the next packet's block does.
+  /// - Throws: ``ParseError`` where it cannot be one.
+  @inline(__always)
   @_lifetime(copy cursor)
   @_lifetime(cursor: copy cursor)
   mutating func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
-    while cursor.remaining >= Self.smallestBlock {
-      var block = cursor
-      let type = try block.readUInt32(bigEndian: isBigEndian)
-      let order =
-        type == BlockType.sectionHeader ? try Self.sectionIsBigEndian(block) : isBigEndian
-      let total = Int(try block.readUInt32(bigEndian: order))
+    while let header = cursor.peek(Self.smallestBlock) {
+      let type = header.uint32(at: 0, bigEndian: isBigEndian)
+      if type == BlockType.sectionHeader { isBigEndian = try Self.sectionIsBigEndian(cursor) }
+      let total = Int(header.uint32(at: 4, bigEndian: isBigEndian))
       guard total >= Self.smallestBlock, total % 4 == 0 else {
         throw ParseError(.invalid("a block's length cannot be right"), at: cursor.offset + 4)
       }
       guard BlockType.isRead(type) else {
-        let passed = min(total, cursor.remaining)
-        try cursor.skip(passed)
-        unreadBytes = total - passed
+        unreadBytes = total - min(total, cursor.remaining)
+        try cursor.skip(total - unreadBytes)
         if unreadBytes > 0 { return nil }
         continue
       }
@@ -60,22 +65,19 @@ struct Pcapng: CaptureFormat {
       guard total <= longestPacket * 2 else {
         throw ParseError(.invalid("a block is longer than any packet"), at: cursor.offset + 4)
       }
-      guard total <= cursor.remaining else { return nil }
-      var body = ByteCursor(try block.read(total - Self.smallestBlock), base: block.offset)
-      guard Int(try block.readUInt32(bigEndian: order)) == total else {
-        throw ParseError(
-          .invalid("a block's two lengths differ"), at: cursor.offset + total - 4)
+      guard let block = cursor.peek(total) else { return nil }
+      guard Int(block.uint32(at: total - 4, bigEndian: isBigEndian)) == total else {
+        throw ParseError(.invalid("a block's two lengths differ"), at: cursor.offset + total - 4)
       }
-      cursor = block
+      var body = ByteCursor(block.extracting(8..<(total - 4)), base: cursor.offset + 8)
+      try cursor.skip(total)
       switch type {
-      case BlockType.sectionHeader:
-        isBigEndian = order
-        interfaces.removeAll()
+      case BlockType.enhancedPacket: return try readEnhancedPacket(body)
+      case BlockType.sectionHeader: interfaces.removeAll()
       case BlockType.interfaceDescription:
         let interface = try PcapngInterface(parsing: &body, bigEndian: isBigEndian)
         interfaces.append(interface)
         if interface.linkType.isSupported { hasSupportedPackets = true }
-      case BlockType.enhancedPacket: return try readEnhancedPacket(body)
       case BlockType.simplePacket: return try readSimplePacket(body)
       default: return try readPacket(body)
       }
@@ -83,50 +85,52 @@ struct Pcapng: CaptureFormat {
     return nil
   }
 
+  /// What the bytes at the cursor need to be whole.
   func need(at cursor: borrowing ByteCursor) -> Need {
     if unreadBytes > 0 {
       return Need(what: "rest of a block", bytes: unreadBytes, isInsideRecord: true)
     }
-    var header = ByteCursor(cursor.rest)
-    guard header.remaining >= Self.smallestBlock,
-      let type = try? header.readUInt32(bigEndian: isBigEndian)
-    else { return Need(what: "header of a block", bytes: Self.smallestBlock) }
-    let isSection = type == BlockType.sectionHeader
-    let order = isSection ? (try? Self.sectionIsBigEndian(header)) ?? isBigEndian : isBigEndian
-    return Need(what: "block", bytes: Int((try? header.readUInt32(bigEndian: order)) ?? 0))
+    guard let header = cursor.peek(Self.smallestBlock) else {
+      return Need(what: "header of a block", bytes: Self.smallestBlock)
+    }
+    let isSection = header.uint32(at: 0, bigEndian: false) == BlockType.sectionHeader
+    let order = isSection ? (try? Self.sectionIsBigEndian(cursor)) ?? isBigEndian : isBigEndian
+    return Need(what: "block", bytes: Int(header.uint32(at: 4, bigEndian: order)))
   }
 
   /// The byte order of a section, from its Byte-Order Magic.
   ///
-  /// - Parameter cursor: Stands behind the block's type, which reads the same in both orders.
+  /// - Parameter cursor: Stands at the block's type, which reads the same in both orders.
   private static func sectionIsBigEndian(_ cursor: borrowing ByteCursor) throws(ParseError) -> Bool {
-    var ahead = ByteCursor(cursor.rest, base: cursor.offset)
-    try ahead.skip(4)
-    switch try ahead.readLittleEndian(UInt32.self) {
+    switch cursor.peek(smallestBlock)?.littleEndian(UInt32.self, at: 8) {
     case byteOrderMagic: return false
     case byteOrderMagic.byteSwapped: return true
     default:
-      throw ParseError(.invalid("a section's byte-order magic is wrong"), at: cursor.offset + 4)
+      throw ParseError(.invalid("a section's byte-order magic is wrong"), at: cursor.offset + 8)
     }
   }
 
   /// Interface ID | time stamp high | low | captured length | original length | packet | options.
+  @inline(__always)
   @_lifetime(copy body)
   private mutating func readEnhancedPacket(_ body: consuming ByteCursor) throws(ParseError)
     -> CapturedPacket
   {
     let start = body.offset
-    let number = Int(try body.readUInt32(bigEndian: isBigEndian))
+    guard let header = body.peek(20) else {
+      throw ParseError(.truncated(needed: 20, available: body.remaining), at: start)
+    }
+    try body.skip(20)
+    let number = Int(header.uint32(at: 0, bigEndian: isBigEndian))
     guard number < interfaces.count else {
       throw ParseError(.invalid("a packet names an interface that no block describes"), at: start)
     }
-    let high = UInt64(try body.readUInt32(bigEndian: isBigEndian))
-    let low = UInt64(try body.readUInt32(bigEndian: isBigEndian))
-    let length = Int(try body.readUInt32(bigEndian: isBigEndian))
-    try body.skip(4)  // Original Packet Length
+    let high = UInt64(header.uint32(at: 4, bigEndian: isBigEndian))
+    let low = UInt64(header.uint32(at: 8, bigEndian: isBigEndian))
     latestTime = interfaces[number].time(ofTicks: high << 32 | low)
     return CapturedPacket(
-      time: latestTime, linkType: interfaces[number].linkType, bytes: try body.read(length))
+      time: latestTime, linkType: interfaces[number].linkType,
+      bytes: try body.read(Int(header.uint32(at: 12, bigEndian: isBigEndian))))
   }
 
   /// Original length | packet: always of the first interface, and without a time.

@@ -40,7 +40,7 @@ struct FragmentJoiner: ~Copyable {
   /// Takes one fragment, and hands on the whole advert when it was the last.
   @usableFromInline
   mutating func join<Sink: AdvertisingReportSink & ~Copyable>(
-    _ report: borrowing AdvertisingReport, status: UInt16, set: UInt8, adapter: UInt16,
+    _ report: AdvertisingReport, status: UInt16, set: UInt8, adapter: UInt16,
     at time: Int64, into sink: inout Sink
   ) {
     giveUp(before: time, &sink)
@@ -81,7 +81,7 @@ struct FragmentJoiner: ~Copyable {
     isPending = !pending.isEmpty
   }
 
-  private func append(_ report: borrowing AdvertisingReport, to entry: inout Pending) -> Bool {
+  private func append(_ report: AdvertisingReport, to entry: inout Pending) -> Bool {
     guard entry.data.count + report.data.byteCount <= Self.mostBytes else { return false }
     entry.rssi = report.rssi ?? entry.rssi
     // The bytes are copied before the closure ends.

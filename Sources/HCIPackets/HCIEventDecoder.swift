@@ -33,58 +33,52 @@ public struct HCIEventDecoder: ~Copyable {
   ///   - time: When it was received, in nanoseconds of any clock that does not go back.
   ///   - sink: Who takes the reports.
   /// - Returns: Whether it was an advertising event at all.
-  @inlinable
+  @inlinable @inline(__always)
   @discardableResult
   public mutating func decode<Sink: AdvertisingReportSink & ~Copyable>(
     event: RawSpan, adapter: UInt16 = 0, at time: Int64, into sink: inout Sink
   ) -> Bool {
     var cursor = ByteCursor(event)
-    do throws(ParseError) {
-      guard try cursor.readUInt8() == 0x3E else { return false }  // HCI_LE_Meta
-      let length = Int(try cursor.readUInt8())  // Parameter_Total_Length
-      let whole = length <= cursor.remaining
-      let parameters = try cursor.read(min(length, cursor.remaining))
-      var inner = ByteCursor(parameters, base: 2)
-      switch try inner.readUInt8() {  // Subevent_Code
-      case 0x02:
-        if !decodeReports(&inner, into: &sink) {
-          sink.refused(whole ? .malformedPacket : .truncatedPacket)
-        }
-        return true
-      case 0x0D:
-        if !decodeExtendedReports(&inner, adapter: adapter, at: time, into: &sink) {
-          sink.refused(whole ? .malformedPacket : .truncatedPacket)
-        }
-        return true
-      default:
-        return false
-      }
-    } catch {
+    guard let header = cursor.peek(3) else {
       sink.refused(.truncatedPacket)
       return false
     }
+    guard header.littleEndian(UInt8.self, at: 0) == 0x3E else { return false }  // HCI_LE_Meta
+    let subevent = header.littleEndian(UInt8.self, at: 2)  // Subevent_Code
+    guard subevent == 0x02 || subevent == 0x0D else { return false }
+    let length = 2 &+ Int(header.littleEndian(UInt8.self, at: 1))  // Parameter_Total_Length
+    cursor = ByteCursor(event.extracting(first: length))
+    let isRight =
+      (try? cursor.skip(3)) != nil
+      && (subevent == 0x02
+        ? decodeReports(&cursor, into: &sink)
+        : decodeExtendedReports(&cursor, adapter: adapter, at: time, into: &sink))
+    if !isRight { sink.refused(length > event.byteCount ? .truncatedPacket : .malformedPacket) }
+    return true
   }
 
   /// HCI_LE_Advertising_Report.
   ///
   /// - Returns: Whether all reports that the event promises were there.
-  @inlinable
+  @inlinable @inline(__always)
   func decodeReports<Sink: AdvertisingReportSink & ~Copyable>(
     _ cursor: inout ByteCursor, into sink: inout Sink
   ) -> Bool {
     do throws(ParseError) {
       for _ in 0..<(try cursor.readUInt8()) {  // Num_Reports
-        let type = try cursor.readUInt8()  // Event_Type
-        let addressType = AddressType(rawValue: try cursor.readUInt8())  // Address_Type
-        let address = try BluetoothAddress(parsing: &cursor)  // Address
-        let length = Int(try cursor.readUInt8())  // Data_Length
-        let data = try cursor.read(length)  // Data
-        let rssi = try cursor.readInt8()  // RSSI
+        // Event_Type, Address_Type, Address (6), Data_Length, Data, RSSI
+        guard let header = cursor.peek(9) else { return false }
+        let length = Int(header.littleEndian(UInt8.self, at: 8))
+        guard let report = cursor.peek(10 &+ length) else { return false }
+        try cursor.skip(10 &+ length)
         sink.heard(
           AdvertisingReport(
-            data: data, address: address, addressType: addressType,
-            eventType: AdvertisingEventType(legacyEventType: type),
-            rssi: AdvertisingReport.rssi(hci: rssi)))
+            data: report.extracting(9..<(9 &+ length)),
+            address: BluetoothAddress(littleEndian: header, at: 2),
+            addressType: AddressType(rawValue: header.littleEndian(UInt8.self, at: 1)),
+            eventType: AdvertisingEventType(
+              legacyEventType: header.littleEndian(UInt8.self, at: 0)),
+            rssi: AdvertisingReport.rssi(hci: report.littleEndian(Int8.self, at: 9 &+ length))))
       }
       return true
     } catch {
@@ -99,26 +93,24 @@ public struct HCIEventDecoder: ~Copyable {
   ) -> Bool {
     do throws(ParseError) {
       for _ in 0..<(try cursor.readUInt8()) {  // Num_Reports
-        let type = try cursor.readLittleEndian(UInt16.self)  // Event_Type
-        let addressType = AddressType(rawValue: try cursor.readUInt8())  // Address_Type
-        let address = try BluetoothAddress(parsing: &cursor)  // Address
-        try cursor.skip(2)  // Primary_PHY, Secondary_PHY
-        let set = try cursor.readUInt8()  // Advertising_SID
-        try cursor.skip(1)  // TX_Power
-        let rssi = try cursor.readInt8()  // RSSI
-        // Periodic_Advertising_Interval, Direct_Address_Type, Direct_Address
-        try cursor.skip(9)
-        let length = Int(try cursor.readUInt8())  // Data_Length
+        // Event_Type (2), Address_Type, Address (6), Primary_PHY, Secondary_PHY, Advertising_SID,
+        // TX_Power, RSSI, Periodic_Advertising_Interval (2), Direct_Address_Type, Direct_Address (6),
+        // Data_Length, Data
+        guard let header = cursor.peek(24) else { return false }
+        try cursor.skip(24)
+        let type = header.littleEndian(UInt16.self, at: 0)
         let report = AdvertisingReport(
-          data: try cursor.read(length), address: address, addressType: addressType,
+          data: try cursor.read(Int(header.littleEndian(UInt8.self, at: 23))),
+          address: BluetoothAddress(littleEndian: header, at: 3),
+          addressType: AddressType(rawValue: header.littleEndian(UInt8.self, at: 2)),
           eventType: AdvertisingEventType(rawValue: type & 0x1F),
-          rssi: AdvertisingReport.rssi(hci: rssi))
+          rssi: AdvertisingReport.rssi(hci: header.littleEndian(Int8.self, at: 13)))
         let status = type >> 5 & 0b11  // Data_Status
         if status == 0, !fragments.isPending {
           sink.heard(report)
         } else {
           fragments.join(
-            report, status: status, set: set, adapter: adapter, at: time, into: &sink)
+            report, status: status, set: header.littleEndian(UInt8.self, at: 11), adapter: adapter, at: time, into: &sink)
         }
       }
       return true

@@ -34,8 +34,8 @@ public struct SightingCollector: AdvertisingReportSink {
   }
 
   /// Looks at every manufacturer-specific structure of a report.
-  @inlinable
-  public mutating func heard(_ report: borrowing AdvertisingReport) {
+  @inlinable @inline(__always)
+  public mutating func heard(_ report: AdvertisingReport) {
     counts.reports &+= 1
     var structures = ADStructures(report.data)
     do throws(ParseError) {

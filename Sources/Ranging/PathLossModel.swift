@@ -1,0 +1,85 @@
+internal import RealModule
+
+/// How signal strength falls with distance.
+///
+/// Every distance is finite, lies within ``distanceRange`` and never grows with the signal
+/// strength.
+public enum PathLossModel: Sendable, Hashable {
+  /// The log-distance law: d = 10^((P - rssi) / 10n) for an exponent n and a power P heard at
+  /// 1 m (Rappaport, *Wireless Communications*, 2nd ed., 2002, section 4.9.1). The exponent is
+  /// kept within ``exponentRange``.
+  case logDistance(exponent: Double)
+  /// The curve that the Android Beacon Library fits to a Nexus 5 and uses for devices it does not
+  /// know: d = 0.42093 r^6.9476 + 0.54992 for r = rssi / P.
+  case androidNexus5
+  /// The curve of the same library from 2013: d = 0.89976 r^7.7095 + 0.111.
+  case android2013
+
+  /// The exponent where none is known: 2, that of free space and the middle of the 1.4–2.7 that
+  /// fitted indoor recordings. No exponent fits all sites.
+  public static let defaultExponent = 2.0
+
+  /// The log-distance law with ``defaultExponent``.
+  public static let standard = PathLossModel.logDistance(exponent: defaultExponent)
+
+  /// The distances that a model answers with, in metres.
+  public static let distanceRange: ClosedRange<Double> = 0.01...1000
+
+  /// The exponents that the log-distance law is used with; others become the nearest of these.
+  public static let exponentRange: ClosedRange<Double> = 0.5...8
+
+  /// The distance at which a signal is heard.
+  ///
+  /// Both ratio curves take r^10 for r < 1, as published; the Nexus 5 curve is held at its value
+  /// for r = 1, 0.97085 m, where r^10 lies above it, so that distance never falls with the signal.
+  ///
+  /// - Parameters:
+  ///   - rssi: The signal strength, in dBm. What is not a number counts as very weak.
+  ///   - measuredPower: The signal strength at 1 m, in dBm. See ``Calibration`` for powers that
+  ///     cannot be.
+  /// - Returns: The distance in metres, within ``distanceRange``.
+  public func distance(rssi: Double, measuredPower: Double) -> Double {
+    guard rssi.isFinite, measuredPower.isFinite else { return Self.distanceRange.upperBound }
+    switch self {
+    case .logDistance(let exponent):
+      let decades = (measuredPower - rssi) / (10 * Self.usable(exponent))
+      return Self.clamped(Double.exp(decades * ln10))
+    case .androidNexus5, .android2013:
+      guard rssi < 0 else { return Self.distanceRange.lowerBound }
+      guard measuredPower < 0 else { return Self.distanceRange.upperBound }
+      return Self.clamped(curve(ratio: rssi / measuredPower))
+    }
+  }
+
+  /// By how much the logarithm of the distance falls for each dB, for the propagation of errors.
+  ///
+  /// - Parameters:
+  ///   - rssi: The signal strength, in dBm.
+  ///   - measuredPower: The signal strength at 1 m, in dBm.
+  /// - Returns: -d ln(distance) / d rssi, per dB; finite, and at least that of the greatest
+  ///   exponent, so that a distance at the end of its range does not pass for exact.
+  public func slope(rssi: Double, measuredPower: Double) -> Double {
+    if case .logDistance(let exponent) = self { return ln10 / (10 * Self.usable(exponent)) }
+    let stronger = distance(rssi: rssi + 0.5, measuredPower: measuredPower)
+    let weaker = distance(rssi: rssi - 0.5, measuredPower: measuredPower)
+    return max(ln10 / (10 * Self.exponentRange.upperBound), Double.log(weaker / stronger))
+  }
+
+  private func curve(ratio: Double) -> Double {
+    let (scale, exponent, offset) =
+      self == .androidNexus5 ? (0.42093, 6.9476, 0.54992) : (0.89976, 7.7095, 0.111)
+    guard ratio < 1 else { return scale * Double.pow(ratio, exponent) + offset }
+    return min(Double.pow(ratio, 10), scale + offset)
+  }
+
+  private static func usable(_ exponent: Double) -> Double {
+    guard exponent.isFinite else { return defaultExponent }
+    return min(max(exponent, exponentRange.lowerBound), exponentRange.upperBound)
+  }
+
+  private static func clamped(_ distance: Double) -> Double {
+    min(max(distance, distanceRange.lowerBound), distanceRange.upperBound)
+  }
+
+  private var ln10: Double { 2.302585092994046 }
+}

@@ -1,0 +1,12 @@
+/// How near a beacon is, in Core Location's words and with its raw values.
+@frozen
+public enum Proximity: Int, Sendable, Hashable, CaseIterable {
+  /// Not known: not heard, or heard without a signal strength.
+  case unknown = 0
+  /// Within reach of a hand.
+  case immediate = 1
+  /// A few metres away.
+  case near = 2
+  /// Farther than that.
+  case far = 3
+}

@@ -1,0 +1,57 @@
+extension RSSIFilter {
+  /// When the last packet was heard, in nanoseconds of the caller's clock.
+  @inlinable
+  public var lastTime: Int64 { latest }
+
+  /// The packets heard in all; it stays at its greatest value rather than wrapping.
+  @inlinable
+  public var count: UInt32 { heard }
+
+  /// The learnt time between packets as heard, in seconds; 0 before the second packet.
+  ///
+  /// Loss makes it longer than the beacon's own advertising interval.
+  @inlinable
+  public var interval: Float { gap }
+
+  /// The learnt standard deviation of one packet, in dB, outliers clipped.
+  @inlinable
+  public var deviation: Float { spread }
+
+  /// The smoothed signal strength with the default parameters, in dBm; 0 before the first packet.
+  @inlinable
+  public var mean: Float { estimate(Parameters()).mean }
+
+  /// The variance of ``mean`` with the default parameters, in dB².
+  ///
+  /// It holds what fading and noise do to the mean, not shadowing or calibration: see
+  /// ``ErrorBudget`` for those.
+  @inlinable
+  public var variance: Float { estimate(Parameters()).variance }
+
+  /// The square root of ``variance``, in dB.
+  @inlinable
+  public var standardError: Float { variance.squareRoot() }
+
+  /// The smoothed signal strength and its variance.
+  ///
+  /// - Parameter parameters: The parameters that ``update(rssi:at:parameters:)`` was given.
+  /// - Returns: The mean in dBm and its variance in dB².
+  @inlinable
+  public func estimate(_ parameters: Parameters) -> (mean: Float, variance: Float) {
+    guard heard > 0 else { return (0, .greatestFiniteMagnitude) }
+    let single = spread * spread * inflation
+    // An exponential mean over T seconds rests on 2T / interval packets.
+    let step = max(gap, 0.001)
+    let levelPackets = max(1, min(levelCount, 2 * parameters.levelTime(gap) / step))
+    let fastPackets = max(1, min(fastCount, 2 * parameters.fastTime(gap) / step))
+    let levelVariance = single / levelPackets
+    let trend = fast - level
+    let trendVariance = single * max(1 / fastPackets - 1 / levelPackets, 0.02)
+    // Shrinkage: nothing of a trend within its error, all of one far beyond it.
+    let lean = trend * trend / (trend * trend + parameters.caution * trendVariance)
+    let variance = levelVariance + lean * lean * trendVariance
+    // Measured against the fast mean, slow fading shows only a part of its correlation. Twice more
+    // the same inflation comes closer to the truth and costs white noise nothing.
+    return (level + lean * trend, variance * inflation * inflation)
+  }
+}

@@ -1,0 +1,90 @@
+import RealModule
+import Testing
+
+@testable import Ranging
+
+@Suite struct CalibrationTests {
+  @Test(arguments: [0, 4, 127, -101, -128, Double.nan, .infinity])
+  func absurdPowersAreReplacedAndSaidSo(power: Double) {
+    let used = Calibration().power(advertised: power)
+    #expect(used == MeasuredPower(decibelMilliwatts: -59, source: .fallback))
+    let estimate = Calibration().estimate(rssi: -79, variance: 1, advertisedPower: power)
+    #expect((estimate.distance - 10).magnitude < 1e-9)
+    #expect(estimate.power.source == .fallback)
+    let known = Calibration().estimate(rssi: -79, variance: 1, advertisedPower: -59)
+    #expect(estimate.logDeviation > known.logDeviation)
+  }
+
+  @Test(arguments: [-100.0, -59, -1])
+  func plausiblePowersAreUsed(power: Double) {
+    let used = Calibration().power(advertised: power)
+    #expect(used == MeasuredPower(decibelMilliwatts: power, source: .advertised))
+  }
+
+  @Test func settingsWinAndBeaconsOverRuns() {
+    let run = Calibration(
+      measuredPower: -65, adapterOffset: 3, model: .logDistance(exponent: 2.5))
+    let beacon = Calibration(measuredPower: -70)
+    let both = beacon.over(run)
+    #expect(both.power(advertised: -59).decibelMilliwatts == -70)
+    #expect(both.power(advertised: -59).source == .configured)
+    #expect(both.adapterOffset == 3)
+    #expect(both.model == .logDistance(exponent: 2.5))
+    #expect(Calibration(measuredPower: 7).power(advertised: -59).source == .advertised)
+  }
+
+  @Test func offsetIsTakenOffOnlyWhereThePowerWasNotHeardHere() {
+    let offset = Calibration(adapterOffset: 6)
+    #expect(
+      (offset.estimate(rssi: -73, variance: 0, advertisedPower: -59).distance - 10).magnitude
+        < 1e-9)
+    let heard = Calibration(measuredPower: -53, adapterOffset: 6)
+    #expect(
+      (heard.estimate(rssi: -73, variance: 0, advertisedPower: -59).distance - 10).magnitude
+        < 1e-9)
+  }
+
+  /// Shadowing alone at n = 2: one deviation is the factor 10^(5/20).
+  @Test func budgetInNumbers() {
+    let known = Calibration(measuredPower: -59, model: .logDistance(exponent: 2))
+    let estimate = known.estimate(rssi: -79, variance: 0, advertisedPower: 0)
+    #expect((estimate.factor - 1.7782794).magnitude < 1e-6)
+    let guessed = Calibration().estimate(rssi: -79, variance: 0, advertisedPower: -59)
+    let decibels = (25 + 16 + 3.8 * 3.8).squareRoot()
+    #expect((guessed.factor - Double.pow(10, decibels / 20)).magnitude < 1e-9)
+  }
+
+  /// Median, deviation and interval of a log-normal distribution against the textbook's.
+  @Test func logNormal() {
+    let estimate = DistanceEstimate(
+      distance: 3, logDeviation: 0.5, noiseLogDeviation: 0.1,
+      power: Calibration().power(advertised: -59))
+    #expect((estimate.standardDeviation - 1.8116).magnitude < 1e-3)
+    let (low, high) = estimate.interval(coverage: 0.95)
+    #expect((low - 3 / 2.664408).magnitude < 1e-4 && (high - 3 * 2.664408).magnitude < 1e-4)
+    let nothing = estimate.interval(coverage: 0)
+    #expect((nothing.low - 3).magnitude < 1e-6 && (nothing.high - 3).magnitude < 1e-6)
+    #expect(estimate.interval(coverage: 1).high.isFinite)
+    #expect(estimate.interval(coverage: .nan).high.isFinite)
+  }
+
+  @Test func extremesStayFinite() {
+    let values = [-Double.infinity, .infinity, .nan, -1e300, 1e300, 0, -128, 127]
+    let calibrations = [
+      Calibration(), Calibration(measuredPower: .nan, adapterOffset: .infinity),
+      Calibration(adapterOffset: 1e300, model: .android2013),
+      Calibration(model: .logDistance(exponent: .nan), budget: ErrorBudget(shadowing: .nan)),
+    ]
+    for calibration in calibrations {
+      for rssi in values {
+        for variance in values {
+          let estimate = calibration.estimate(
+            rssi: rssi, variance: variance, advertisedPower: -59)
+          #expect(PathLossModel.distanceRange.contains(estimate.distance))
+          #expect(estimate.standardDeviation.isFinite && estimate.standardDeviation >= 0)
+          #expect(estimate.factor.isFinite && estimate.noiseLogDeviation.isFinite)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import Ranging
+import Testing
+
+@Suite struct RSSIFilterTests {
+  @Test func isSmallAndTriviallyCopyable() {
+    func copies<T: BitwiseCopyable>(_: T) -> Int { MemoryLayout<T>.size }
+    #expect(copies(RSSIFilter()) <= 96)
+  }
+
+  @Test func startsWithNothing() {
+    var filter = RSSIFilter()
+    #expect(filter.count == 0 && filter.mean == 0 && filter.interval == 0)
+    #expect(filter.variance == .greatestFiniteMagnitude)
+    filter.update(rssi: -60, at: 5)
+    #expect(filter.count == 1 && filter.mean == -60 && filter.lastTime == 5)
+    #expect(filter.variance > 4 && filter.variance < 100)
+  }
+
+  @Test(arguments: [0.1, 0.2, 1, 10])
+  func learnsTheInterval(seconds: Double) {
+    var filter = RSSIFilter()
+    for index in 0..<40 { filter.update(rssi: -60, at: nanoseconds(Double(index) * seconds)) }
+    #expect((Double(filter.interval) - seconds).magnitude < 0.01 * seconds)
+  }
+
+  @Test func learnsANewInterval() {
+    var filter = RSSIFilter()
+    for index in 0..<100 { filter.update(rssi: -60, at: nanoseconds(Double(index) * 0.1)) }
+    for index in 0..<60 { filter.update(rssi: -60, at: nanoseconds(10 + Double(index) * 10)) }
+    #expect((filter.interval - 10).magnitude < 1, "\(filter.interval)")
+    for index in 0..<200 { filter.update(rssi: -60, at: nanoseconds(610 + Double(index) * 0.1)) }
+    #expect((filter.interval - 0.1).magnitude < 0.02, "\(filter.interval)")
+  }
+
+  /// One event heard on three channels: no channel may drown the others.
+  @Test func threeChannelsCountAlike() {
+    var filter = RSSIFilter()
+    var random = SplitMix64(state: 9)
+    for event in 0..<300 {
+      for (channel, offset) in [-3.0, 0, 3].enumerated() {
+        let time = Double(event) * 0.1 + Double(channel) * 0.001
+        filter.update(
+          rssi: Float((-70 + offset + random.normal()).rounded()), at: nanoseconds(time))
+      }
+    }
+    #expect((filter.mean + 70).magnitude < 2, "\(filter.mean)")
+    #expect((filter.interval - 1 / 30).magnitude < 0.02, "\(filter.interval)")
+  }
+
+  @Test func aTimeThatIsNotLaterIsTheSameInstant() {
+    var filter = RSSIFilter()
+    filter.update(rssi: -60, at: 1000)
+    filter.update(rssi: -60, at: 1000)
+    filter.update(rssi: -60, at: -5)
+    filter.update(rssi: -60, at: .min)
+    #expect(filter.lastTime == 1000 && filter.count == 4 && filter.interval == 0)
+    filter.update(rssi: -60, at: .max)
+    #expect(filter.lastTime == .max && filter.mean == -60)
+  }
+
+  @Test func silenceForgetsTheSignalButNotTheBeacon() {
+    var filter = RSSIFilter()
+    for index in 0..<600 { filter.update(rssi: -90, at: nanoseconds(Double(index) * 0.1)) }
+    filter.update(rssi: -50, at: nanoseconds(120))
+    #expect(filter.mean == -50)
+    #expect(filter.interval < 0.2)
+    var slow = RSSIFilter()
+    for index in 0..<30 { slow.update(rssi: -90, at: nanoseconds(Double(index) * 10)) }
+    slow.update(rssi: -80, at: nanoseconds(350))
+    #expect(slow.mean < -85, "six lost packets of a slow beacon are no silence")
+  }
+
+  @Test func dipsDoNotPullTheMean() {
+    var filter = RSSIFilter()
+    var random = SplitMix64(state: 3)
+    for index in 0..<600 {
+      let dip = index % 12 == 11 ? 20.0 : 0
+      let rssi = Float((-65 - dip + 2 * random.normal()).rounded())
+      filter.update(rssi: rssi, at: nanoseconds(Double(index) * 0.1))
+      if index > 60 { #expect((filter.mean + 65).magnitude < 3, "packet \(index)") }
+    }
+  }
+
+  @Test(arguments: [Float.nan, .infinity, -.infinity, -129, 128, .greatestFiniteMagnitude])
+  func whatIsNoSignalIsNotHeard(rssi: Float) {
+    var filter = RSSIFilter()
+    filter.update(rssi: -60, at: 0)
+    let before = filter
+    filter.update(rssi: rssi, at: 1_000_000_000)
+    #expect(filter == before)
+  }
+
+  /// Seeds 0..<200: any signal, any gap, any parameters.
+  @Test func neverLeavesTheNumbers() {
+    for seed in 0..<200 {
+      var random = SplitMix64(state: UInt64(seed))
+      var filter = RSSIFilter()
+      var parameters = RSSIFilter.Parameters()
+      if seed % 4 == 1 { parameters.memory = 0; parameters.packets = 0 }
+      if seed % 4 == 2 { parameters.fastMemory = 0; parameters.fastPackets = 0 }
+      if seed % 4 == 3 { parameters.threshold = -5; parameters.slack = 0 }
+      var time: Int64 = seed % 2 == 0 ? .min : 0
+      for _ in 0..<200 {
+        let gap = Int64(truncatingIfNeeded: random.next() >> UInt64(random.next() % 64))
+        time = time.addingReportingOverflow(gap).partialValue
+        let rssi = Float(-128 + 255 * random.uniform())
+        filter.update(rssi: rssi, at: time, parameters: parameters)
+        let (mean, variance) = filter.estimate(parameters)
+        let fine =
+          mean >= -128.01 && mean <= 127.01 && variance > 0 && variance.isFinite
+          && filter.interval.isFinite && filter.interval >= 0 && filter.deviation.isFinite
+        #expect(fine, "seed \(seed): \(filter)")
+        if !fine { return }
+      }
+    }
+  }
+
+  @Test func sameInputSameState() {
+    func run() -> RSSIFilter {
+      var radio = Radio(.harsh, seed: 11)
+      var filter = RSSIFilter()
+      for index in 0..<2000 {
+        guard let rssi = radio.packet(after: 0.1, mean: -70) else { continue }
+        filter.update(rssi: rssi, at: nanoseconds(Double(index) * 0.1))
+      }
+      return filter
+    }
+    #expect(run() == run())
+  }
+}
