@@ -1,0 +1,52 @@
+public import Advertising
+
+/// Which beacons are meant: those of a UUID, of a major of it, or one alone.
+public struct BeaconConstraint: Hashable, Sendable {
+  /// Whose beacons.
+  public var uuid: ProximityUUID
+  /// Which group; `nil` for all.
+  public var major: UInt16?
+  /// Which number in the group; `nil` for all.
+  public var minor: UInt16?
+
+  /// Makes a constraint.
+  public init(uuid: ProximityUUID, major: UInt16? = nil, minor: UInt16? = nil) {
+    self.uuid = uuid
+    self.major = major
+    self.minor = minor
+  }
+
+  /// Whether a beacon is meant.
+  @inlinable
+  public func matches(_ beacon: BeaconIdentity) -> Bool {
+    beacon.uuid == uuid && (major ?? beacon.major) == beacon.major
+      && (minor ?? beacon.minor) == beacon.minor
+  }
+}
+
+extension BeaconConstraint: LosslessStringConvertible {
+  /// Reads `UUID`, `UUID:MAJOR` or `UUID:MAJOR:MINOR`.
+  public init?(_ description: String) {
+    let parts = description.split(separator: ":", omittingEmptySubsequences: false)
+    guard (1...3).contains(parts.count), let uuid = ProximityUUID(String(parts[0])) else {
+      return nil
+    }
+    self.init(uuid: uuid)
+    if parts.count > 1 {
+      guard let major = UInt16(parts[1]) else { return nil }
+      self.major = major
+    }
+    if parts.count > 2 {
+      guard let minor = UInt16(parts[2]) else { return nil }
+      self.minor = minor
+    }
+  }
+
+  /// `UUID[:MAJOR[:MINOR]]`.
+  public var description: String {
+    var text = "\(uuid)"
+    if let major { text += ":\(major)" }
+    if let minor { text += major == nil ? ":*:\(minor)" : ":\(minor)" }
+    return text
+  }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+
+/// The command.
+@main
+struct Beaconscan: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "beaconscan",
+    abstract: "Hears iBeacons: who is there, how near, and what is on air.",
+    discussion: """
+      Recordings of btsnoop, pcap and pcapng are replayed with --replay FILE.
+
+      EXAMPLES
+        beaconscan range --replay captures/visitor.btsnoop
+        beaconscan inspect captures/hostile.pcapng
+        beaconscan decode 1aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5
+
+      EXIT STATUS
+        0 done; 64 usage; 65 the input's data is bad; 66 input missing; 69 no usable adapter or
+        service; 70 our fault; 73 cannot create output; 74 I/O error; 77 no permission;
+        130 interrupted before anything was done.
+      """,
+    version: "0.1.0",
+    subcommands: [
+      ScanCommand.self, InspectCommand.self, DecodeCommand.self,
+      //SIM
+    ])
+
+  static func main() {
+    Interrupt.install()
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+    } catch let error as CommandError {
+      printError("beaconscan: \(error.message)")
+      exit(status: error.status.rawValue)
+    } catch is ClosedPipe {
+      exit(status: 0)
+    } catch {
+      exit(withError: error)
+    }
+  }
+
+  private static func exit(status: Int32) -> Never {
+    exit(withError: ExitCode(status))
+  }
+}

@@ -1,0 +1,29 @@
+/// Why the command ends without having done what it was asked: one sentence, and the status that
+/// `sysexits.h` gives its kind.
+struct CommandError: Error {
+  /// Exit statuses.
+  enum Status: Int32 {
+    case usage = 64
+    case badData = 65
+    case noInput = 66
+    case unavailable = 69
+    case software = 70
+    case cannotCreate = 73
+    case ioError = 74
+    case noPermission = 77
+    case interrupted = 130
+  }
+
+  /// How the process ends.
+  var status: Status
+  /// What, where, and what to do.
+  var message: String
+
+  init(_ status: Status, _ message: String) {
+    self.status = status
+    self.message = message
+  }
+}
+
+/// The reader of our output went away: nothing is left to be done, and nothing to be said.
+struct ClosedPipe: Error {}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import Bytes
+
+/// `beaconscan decode`: one advert from its bytes.
+struct DecodeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "decode",
+    abstract: "Take one advert apart: its structures, the beacon in it, and what is wrong where.",
+    discussion: """
+      The bytes are hexadecimal, with or without spaces, colons or 0x. What they are is told by
+      themselves, or by --as. An advert without a beacon is no error: the answer says so.
+
+      EXAMPLES
+        beaconscan decode 0201061aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5
+        beaconscan decode 04:3e:2a:02:01:00:01:43:3e:a2:c9:6b:6a:1e:02:01:1a:1a:ff:4c:00:02:15:\
+      e2:c5:6d:b5:df:fb:48:d2:b0:60:d0:f5:a7:10:96:e0:00:64:00:00:c5:b3 --format json
+        echo 4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5 | beaconscan decode - --as manufacturer
+      """)
+
+  @Argument(help: "The bytes; - reads them from standard input.")
+  var hex: [String]
+
+  @Option(
+    name: .customLong("as"),
+    help: "What the bytes are: auto, ad, manufacturer, h4, ll or command.")
+  var input = DecodeInput.auto
+
+  @Option(name: .long, help: "How the answer is written: table, json or csv.")
+  var format = OutputFormat.table
+
+  func run() throws {
+    let text = hex == ["-"] ? standardInput() : hex.joined(separator: " ")
+    let bytes: [UInt8]
+    do throws(HexadecimalError) {
+      bytes = try Hexadecimal.bytes(in: text)
+    } catch {
+      throw CommandError(.badData, "\(error); give pairs of the digits 0-9 and a-f")
+    }
+    guard !bytes.isEmpty else {
+      throw CommandError(.badData, "there are no bytes to decode; give them in hexadecimal")
+    }
+    let output = StandardOutput()
+    let writer = DecodeWriter(output: output)
+    for description in AdvertDescription.all(in: bytes, as: input) {
+      try writer.write(description, format)
+    }
+    try output.flush()
+  }
+
+  private func standardInput() -> String {
+    var text = ""
+    while let line = readLine(strippingNewline: false) { text += line }
+    return text
+  }
+}

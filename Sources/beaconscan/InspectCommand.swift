@@ -1,0 +1,55 @@
+import Advertising
+import ArgumentParser
+import CaptureFiles
+import Scanning
+
+/// `beaconscan inspect`: what is in a recording.
+struct InspectCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "inspect",
+    abstract: "Show what is in a recording: packets, reports, beacons, and what was refused.",
+    discussion: """
+      Of each beacon: sightings, signal strength, the interval at which it speaks and the share of
+      its adverts that was lost, as far as its gaps tell. At most 65,536 beacons are kept; more make
+      the oldest go, and the summary counts them.
+
+      EXAMPLES
+        beaconscan inspect captures/lobby.btsnoop
+        beaconscan inspect captures/hostile.pcapng --format json
+      """)
+
+  @Argument(help: "Recordings; - is standard input.", completion: .file())
+  var files: [String] = []
+
+  @OptionGroup var source: SourceOptions
+  @OptionGroup var regions: RegionOptions
+  @OptionGroup var output: OutputOptions
+
+  /// The most beacons that are kept: with what is known of each, less than 16 MB.
+  static let mostBeacons = 65_536
+
+  func run() throws {
+    var source = source
+    source.replay += files
+    let driver = try ReplayDriver(source, output: output)
+    let constraints = regions.all.map(\.constraint)
+    var table = BeaconTable<BeaconStatistics>(capacity: Self.mostBeacons)
+    let failure = try driver.run { sightings, _ in
+      for sighting in sightings {
+        guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
+        else { continue }
+        let place = table.place(of: sighting.beacon, heardAt: sighting.time) {
+          BeaconStatistics(sighting)
+        }
+        table[place].hear(sighting)
+      }
+      return .more
+    }
+    let out = StandardOutput()
+    let report = InspectReport(replay: driver.replay, table: table)
+    try report.write(output.format, to: out)
+    try out.flush()
+    if output.verbose { driver.replay.describe().forEach(printError) }
+    if let failure { throw failure }
+  }
+}

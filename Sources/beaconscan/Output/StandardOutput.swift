@@ -1,0 +1,60 @@
+import Glibc
+import SystemPackage
+
+/// Standard output in a buffer of 64 KiB.
+final class StandardOutput {
+  /// Whether a person looks at it.
+  let isTerminal: Bool
+  /// Whether each line goes out at once: on a terminal, and where events come as they happen.
+  var flushesLines: Bool
+  /// Whether anything was written.
+  private(set) var hasWritten = false
+
+  private var buffer: [UInt8] = []
+  private static let capacity = 64 * 1024
+
+  init() {
+    isTerminal = isatty(STDOUT_FILENO) == 1
+    flushesLines = isTerminal
+    buffer.reserveCapacity(Self.capacity + 4096)
+  }
+
+  /// Writes text.
+  func write(_ text: String) throws {
+    buffer.append(contentsOf: text.utf8)
+    try written()
+  }
+
+  /// Writes what a closure appends.
+  func write(_ append: (inout [UInt8]) -> Void) throws {
+    append(&buffer)
+    try written()
+  }
+
+  /// Sends everything on.
+  ///
+  /// - Throws: ``ClosedPipe`` where nobody reads any more, else ``CommandError``.
+  func flush() throws {
+    guard !buffer.isEmpty else { return }
+    do {
+      try FileDescriptor.standardOutput.writeAll(buffer)
+      buffer.removeAll(keepingCapacity: true)
+    } catch Errno.brokenPipe {
+      buffer.removeAll()
+      throw ClosedPipe()
+    } catch {
+      buffer.removeAll()
+      throw CommandError(.ioError, "standard output: cannot write (\(error))")
+    }
+  }
+
+  private func written() throws {
+    hasWritten = true
+    if flushesLines || buffer.count >= Self.capacity { try flush() }
+  }
+}
+
+/// Writes a line to standard error. What cannot be said there cannot be said.
+func printError(_ line: String) {
+  _ = try? FileDescriptor.standardError.writeAll((line + "\n").utf8)
+}

@@ -1,0 +1,23 @@
+import Glibc
+import Synchronization
+
+/// Whether the user asked to stop. The first interrupt ends the work cleanly; a second kills.
+enum Interrupt {
+  /// Whether an interrupt came.
+  static var isRequested: Bool { interruptRequested.load(ordering: .relaxed) }
+
+  /// Takes SIGINT and SIGTERM, and has writes to a closed pipe fail instead of killing.
+  static func install() {
+    signal(SIGINT, noteInterrupt)
+    signal(SIGTERM, noteInterrupt)
+    signal(SIGPIPE, SIG_IGN)
+  }
+}
+
+private let interruptRequested = Atomic<Bool>(false)
+
+/// A signal's handler: it only stores to an atomic and restores a default, which handlers may.
+private func noteInterrupt(_ number: Int32) {
+  interruptRequested.store(true, ordering: .relaxed)
+  signal(number, SIG_DFL)
+}

@@ -1,0 +1,66 @@
+public import Advertising
+public import ArgumentParser
+import Scanning
+
+/// A named set of beacons.
+struct NamedRegion: ExpressibleByArgument, Hashable {
+  var name: String
+  var constraint: BeaconConstraint
+
+  init(name: String, constraint: BeaconConstraint) {
+    self.name = name
+    self.constraint = constraint
+  }
+
+  /// Reads `NAME=UUID[:MAJOR[:MINOR]]`.
+  init?(argument: String) {
+    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty, let constraint = BeaconConstraint(String(parts[1]))
+    else { return nil }
+    self.init(name: String(parts[0]), constraint: constraint)
+  }
+}
+
+extension ProximityUUID: ExpressibleByArgument {}
+
+/// Which beacons count.
+struct RegionOptions: ParsableArguments {
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Only beacons of this proximity UUID.", discussion: "May be given several times.",
+      valueName: "uuid"))
+  var uuid: [ProximityUUID] = []
+
+  @Option(name: .long, help: ArgumentHelp("Of --uuid, only this major.", valueName: "number"))
+  var major: UInt16?
+
+  @Option(name: .long, help: ArgumentHelp("Of --uuid, only this minor.", valueName: "number"))
+  var minor: UInt16?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "A region with a name: NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR.",
+      discussion: "May be given several times. With no region, every iBeacon counts.",
+      valueName: "name=uuid[:major[:minor]]"))
+  var region: [NamedRegion] = []
+
+  func validate() throws {
+    if uuid.isEmpty, major != nil || minor != nil {
+      throw ValidationError("--major and --minor need a --uuid to belong to.")
+    }
+    let names = all.map(\.name)
+    if let twice = names.first(where: { name in names.filter { $0 == name }.count > 1 }) {
+      throw ValidationError("Two regions are named '\(twice)'; give each a name of its own.")
+    }
+  }
+
+  /// The regions, those by --uuid first, named by what they mean.
+  var all: [NamedRegion] {
+    uuid.map { uuid in
+      let constraint = BeaconConstraint(uuid: uuid, major: major, minor: minor)
+      return NamedRegion(name: constraint.description, constraint: constraint)
+    } + region
+  }
+}

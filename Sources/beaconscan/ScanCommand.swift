@@ -1,0 +1,52 @@
+import ArgumentParser
+import Scanning
+
+/// `beaconscan scan`: every sighting as it is heard.
+struct ScanCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "scan",
+    abstract: "Show every sighting as it is heard.",
+    discussion: """
+      EXAMPLES
+        beaconscan scan --replay captures/visitor.btsnoop
+        beaconscan scan --replay captures/lobby.btsnoop --format json --count 5
+        gzip -c captures/lobby.btsnoop | beaconscan scan --replay - --format csv
+      """)
+
+  @OptionGroup var source: SourceOptions
+  @OptionGroup var regions: RegionOptions
+  @OptionGroup var output: OutputOptions
+
+  @Option(name: .long, help: ArgumentHelp("Stop after so many sightings.", valueName: "number"))
+  var count: Int?
+
+  func validate() throws {
+    if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
+  }
+
+  func run() throws {
+    let driver = try ReplayDriver(source, output: output)
+    let out = StandardOutput()
+    out.flushesLines = out.isTerminal || driver.isPaced || source.follow
+    let writer = SightingWriter(format: output.format, output: out)
+    let constraints = regions.all.map(\.constraint)
+    var left = count ?? .max
+    try writer.begin()
+    let failure = try driver.run { sightings, _ in
+      for sighting in sightings {
+        guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
+        else { continue }
+        try writer.write(sighting)
+        left -= 1
+        if left == 0 { return .enough }
+      }
+      return .more
+    }
+    try out.flush()
+    if output.verbose { driver.replay.describe().forEach(printError) }
+    if let failure { throw failure }
+    if Interrupt.isRequested, !out.hasWritten {
+      throw CommandError(.interrupted, "interrupted before anything was heard")
+    }
+  }
+}
