@@ -26,13 +26,14 @@ let package = Package(
     // Floor 2
     .target(name: "HCIPackets", dependencies: ["Advertising", "Bytes"]),
     .target(name: "LinkLayer", dependencies: ["Advertising", "Bytes"]),
-    .target(name: "Scanning", dependencies: ["Advertising", "Bytes"]),
+    .target(
+      name: "Scanning", dependencies: ["Advertising", "Bytes", "HCIPackets", "LinkLayer"]),
 
     // Floor 3
     .target(
       name: "CaptureFiles",
       dependencies: [
-        "Advertising", "Bytes", "CZlib", "HCIPackets", "LinkLayer", "Scanning",
+        "Advertising", "Bytes", "CZlib", "LinkLayer", "Scanning",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 

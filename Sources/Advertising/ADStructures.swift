@@ -34,13 +34,18 @@ public struct ADStructure: ~Escapable {
 @frozen
 public struct ADStructures: ~Escapable {
   @usableFromInline
-  var cursor: ByteCursor
+  let bytes: RawSpan
+  @usableFromInline
+  var position = 0
+  @usableFromInline
+  let base: Int
 
   /// Starts at the first structure of some advertising data.
-  @inlinable
+  @inlinable @inline(__always)
   @_lifetime(copy data)
   public init(_ data: RawSpan, base: Int = 0) {
-    cursor = ByteCursor(data, base: base)
+    bytes = data
+    self.base = base
   }
 
   /// The next structure, or `nil` after the last.
@@ -50,26 +55,28 @@ public struct ADStructures: ~Escapable {
   @_lifetime(copy self)
   @_lifetime(self: copy self)
   public mutating func next() throws(ParseError) -> ADStructure? {
-    guard let first = cursor.peek(1) else { return nil }
-    let length = Int(first.littleEndian(UInt8.self, at: 0))
+    let start = position
+    guard start < bytes.byteCount else { return nil }
+    // Each load and the part lie before an end that was compared with the length.
+    let length = unsafe Int(bytes.littleEndian(UInt8.self, unchecked: start))
     // Early termination: whatever is left is not significant.
     guard length > 0 else { return nil }
-    guard let whole = cursor.peek(1 &+ length) else { throw overrun(length) }
-    let offset = cursor.offset
-    try cursor.skip(1 &+ length)
-    return ADStructure(
-      type: ADType(rawValue: whole.littleEndian(UInt8.self, at: 1)),
-      data: whole.extracting(droppingFirst: 2), offset: offset)
+    let end = start &+ 1 &+ length
+    guard end <= bytes.byteCount else { throw overrun(length) }
+    position = end
+    return unsafe ADStructure(
+      type: ADType(rawValue: bytes.littleEndian(UInt8.self, unchecked: start &+ 1)),
+      data: bytes.part(unchecked: start &+ 2, count: length &- 1), offset: base &+ start)
   }
 
   /// Ends the walk at a structure that runs past the data.
   @inlinable @inline(never)
   @_lifetime(self: copy self)
   mutating func overrun(_ length: Int) -> ParseError {
-    let offset = cursor.offset
-    let available = cursor.remaining &- 1
-    cursor = ByteCursor(cursor.bytes.extracting(last: 0), base: cursor.base)
-    return ParseError(.truncated(needed: length, available: available), at: offset)
+    let start = position
+    position = bytes.byteCount
+    return ParseError(
+      .truncated(needed: length, available: bytes.byteCount &- start &- 1), at: base &+ start)
   }
 }
 

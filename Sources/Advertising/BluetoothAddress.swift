@@ -21,12 +21,13 @@ extension BluetoothAddress {
     self.init(rawValue: UInt64(try cursor.readLittleEndian(UInt16.self)) << 32 | low)
   }
 
-  /// The address at an offset of a header whose length is known: as ``init(parsing:)``.
+  /// The address at an offset, for hot loops that have compared its end with the length.
   @inlinable @inline(__always)
-  public init(littleEndian header: RawSpan, at offset: Int) {
-    let low = UInt64(header.littleEndian(UInt32.self, at: offset))
-    self.init(
-      rawValue: UInt64(header.littleEndian(UInt16.self, at: offset &+ 4)) << 32 | low)
+  @unsafe
+  public init(littleEndian bytes: RawSpan, unchecked offset: Int) {
+    let low = unsafe UInt64(bytes.littleEndian(UInt32.self, unchecked: offset))
+    let high = unsafe UInt64(bytes.littleEndian(UInt16.self, unchecked: offset &+ 4))
+    self.init(rawValue: high << 32 | low)
   }
 
   /// The address as packets carry it.

@@ -55,17 +55,21 @@ extension IBeacon {
   @inlinable @inline(__always)
   public static func read(manufacturerData data: RawSpan) -> Reading {
     guard data.byteCount >= 4 else { return .other }
-    let word = data.littleEndian(UInt32.self, at: 0)
+    // Every load lies inside a length that was compared.
+    let word = unsafe data.littleEndian(UInt32.self, unchecked: 0)
     guard word == prefix, data.byteCount >= byteCount, data.byteCount <= byteCount &+ 1 else {
       return word & 0x00FF_FFFF == prefix & 0x00FF_FFFF ? .malformed : .other
     }
-    return .frame(
+    let uuid = unsafe ProximityUUID(
+      high: data.littleEndian(UInt64.self, unchecked: 4).byteSwapped,
+      low: data.littleEndian(UInt64.self, unchecked: 12).byteSwapped)
+    let identity = unsafe BeaconIdentity(
+      uuid: uuid, major: data.littleEndian(UInt16.self, unchecked: 20).byteSwapped,
+      minor: data.littleEndian(UInt16.self, unchecked: 22).byteSwapped)
+    return unsafe .frame(
       IBeacon(
-        identity: BeaconIdentity(
-          uuid: ProximityUUID(
-            high: data.bigEndian(UInt64.self, at: 4), low: data.bigEndian(UInt64.self, at: 12)),
-          major: data.bigEndian(UInt16.self, at: 20), minor: data.bigEndian(UInt16.self, at: 22)),
-        measuredPower: data.littleEndian(Int8.self, at: 24), hasTrailingByte: data.byteCount > byteCount))
+        identity: identity, measuredPower: data.littleEndian(Int8.self, unchecked: 24),
+        hasTrailingByte: data.byteCount > byteCount))
   }
 
   /// The frame as manufacturer-specific data: 25 bytes from the company identifier on.

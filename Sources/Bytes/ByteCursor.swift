@@ -40,7 +40,7 @@ public struct ByteCursor: ~Escapable {
   @inlinable @inline(__always)
   public var rest: RawSpan {
     @_lifetime(copy self)
-    get { unsafe bytes.extracting(unchecked: next..<bytes.byteCount) }  // next never leaves
+    get { unsafe bytes.part(unchecked: next, count: remaining) }  // `next` never leaves
   }
 
   /// Reads an unsigned byte.
@@ -85,18 +85,28 @@ public struct ByteCursor: ~Escapable {
     }
     let start = next
     next = start &+ count
-    return unsafe bytes.extracting(unchecked: start..<next)  // checked above
+    return unsafe bytes.part(unchecked: start, count: count)  // inside, by the guard
   }
 
   /// The next `count` bytes, without moving; `nil` where fewer are left.
   ///
   /// Hot loops look at a whole header so, with one check, and then load its fields by constant
-  /// offsets (``Swift/RawSpan/bigEndian(_:at:)``), whose own checks the compiler drops.
+  /// offsets.
   @inlinable @inline(__always)
   @_lifetime(copy self)
   public func peek(_ count: Int) -> RawSpan? {
     guard count >= 0, count <= remaining else { return nil }
-    return unsafe bytes.extracting(unchecked: next..<(next &+ count))  // inside, by the guard
+    return unsafe bytes.part(unchecked: next, count: count)  // inside, by the guard
+  }
+
+  /// Splits off the next `count` bytes; `nil`, without moving, where fewer are left.
+  @inlinable @inline(__always)
+  @_lifetime(copy self)
+  @_lifetime(self: copy self)
+  public mutating func take(_ count: Int) -> RawSpan? {
+    guard let part = peek(count) else { return nil }
+    next = next &+ count
+    return part
   }
 
   /// Passes over `count` bytes.
@@ -122,28 +132,5 @@ public struct ByteCursor: ~Escapable {
     let value = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: position, as: type)
     next = next &+ MemoryLayout<Value>.size
     return value
-  }
-}
-
-extension RawSpan {
-  /// The integer at an offset, its least significant octet first.
-  ///
-  /// - Precondition: It lies inside the bytes. For constant offsets into a span of known length.
-  @inlinable @inline(__always)
-  public func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
-    _ type: Value.Type, at offset: Int
-  ) -> Value {
-    // Any bit pattern is an integer.
-    unsafe Value(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: type))
-  }
-
-  /// The integer at an offset, its most significant octet first.
-  ///
-  /// - Precondition: It lies inside the bytes. For constant offsets into a span of known length.
-  @inlinable @inline(__always)
-  public func bigEndian<Value: FixedWidthInteger & BitwiseCopyable>(
-    _ type: Value.Type, at offset: Int
-  ) -> Value {
-    littleEndian(type, at: offset).byteSwapped
   }
 }

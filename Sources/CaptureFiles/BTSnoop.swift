@@ -40,13 +40,13 @@ struct BTSnoop {
     guard length <= longestPacket else {
       throw ParseError(.invalid("a record is longer than any packet"), at: cursor.offset + 4)
     }
-    guard let record = cursor.peek(Self.recordHeaderBytes &+ length) else { return nil }
-    try cursor.skip(Self.recordHeaderBytes &+ length)
+    guard let record = cursor.take(Self.recordHeaderBytes &+ length) else { return nil }
     return CapturedPacket(
       // Timestamp Microseconds
       time: Timestamp(microseconds: header.bigEndian(Int64.self, at: 16) &- Self.epoch),
       linkType: linkType, flags: header.bigEndian(UInt32.self, at: 8),  // Packet Flags
-      bytes: record.extracting(droppingFirst: Self.recordHeaderBytes))
+      // The record is its header and that many bytes.
+      bytes: unsafe record.part(unchecked: Self.recordHeaderBytes, count: length))
   }
 
   /// What the bytes at the cursor need to be whole.

@@ -5,7 +5,6 @@ import Scanning
 struct CaptureReaderState: ~Copyable {
   private var stream: ByteStream
   private(set) var timeline = Timeline()
-  private var decoder = PacketDecoder()
   private var format = OpenFormat.unknown
 
   /// A batch is handed over when it has this many sightings.
@@ -38,7 +37,7 @@ struct CaptureReaderState: ~Copyable {
   private mutating func drain(into collector: inout SightingCollector) throws(CaptureError) -> Bool {
     if case .unknown = format { try findFormat() }
     format.passOver(&stream)
-    let drained = Self.drain(stream, &format, &timeline, &decoder, into: &collector)
+    let drained = Self.drain(stream, &format, &timeline, into: &collector)
     let start = stream.offset
     stream.consume(drained.consumed)
     switch drained.end {
@@ -62,8 +61,7 @@ struct CaptureReaderState: ~Copyable {
   /// The loop over the packets. It stands here once for each format because a call through a
   /// protocol for each packet is a third of the whole time.
   private static func drain(
-    _ stream: borrowing ByteStream, _ format: inout OpenFormat, _ timeline: inout Timeline,
-    _ decoder: inout PacketDecoder, into collector: inout SightingCollector
+    _ stream: borrowing ByteStream, _ format: inout OpenFormat, _ timeline: inout Timeline, into collector: inout SightingCollector
   ) -> (consumed: Int, end: End) {
     var cursor = ByteCursor(stream.unread)
     do throws(ParseError) {
@@ -71,18 +69,18 @@ struct CaptureReaderState: ~Copyable {
       case .unknown: break
       case .btsnoop(let reader):
         while let packet = try reader.next(&cursor) {
-          decode(packet, &timeline, &decoder, into: &collector)
+          decode(packet, &timeline, into: &collector)
           if collector.sightings.count >= batch { return (cursor.position, .batch) }
         }
       case .pcap(let reader):
         while let packet = try reader.next(&cursor) {
-          decode(packet, &timeline, &decoder, into: &collector)
+          decode(packet, &timeline, into: &collector)
           if collector.sightings.count >= batch { return (cursor.position, .batch) }
         }
       case .pcapng(var reader):
         defer { format = .pcapng(reader) }
         while let packet = try reader.next(&cursor) {
-          decode(packet, &timeline, &decoder, into: &collector)
+          decode(packet, &timeline, into: &collector)
           if collector.sightings.count >= batch { return (cursor.position, .batch) }
           if !reader.hasSupportedPackets { return (cursor.position, .foreign(packet.linkType)) }
         }
@@ -95,12 +93,12 @@ struct CaptureReaderState: ~Copyable {
 
   @inline(__always)
   private static func decode(
-    _ packet: CapturedPacket, _ timeline: inout Timeline, _ decoder: inout PacketDecoder,
+    _ packet: CapturedPacket, _ timeline: inout Timeline,
     into collector: inout SightingCollector
   ) {
     collector.time = timeline.place(packet.time)
     collector.wallTime = packet.time
-    decoder.decode(packet, into: &collector)
+    PacketDecoder.decode(packet, into: &collector)
   }
 
   /// Tells the format by the first bytes, once enough of them are there.

@@ -12,11 +12,15 @@ public final class CaptureReplay {
     case end
   }
 
-  private struct Source {
+  private final class Source {
     let reader: CaptureReader
-    var collector: SightingCollector
+    var collector = SightingCollector()
     var next = 0
     var isAtEnd = false
+
+    init(_ reader: CaptureReader) {
+      self.reader = reader
+    }
   }
 
   /// The sightings of the latest batch, in the order of time.
@@ -35,8 +39,7 @@ public final class CaptureReplay {
   public init(paths: [String], follows: Bool = false) throws(CaptureError) {
     sources = []
     for path in paths {
-      let reader = try CaptureReader(path: path, follows: follows)
-      sources.append(Source(reader: reader, collector: SightingCollector()))
+      sources.append(Source(try CaptureReader(path: path, follows: follows)))
     }
   }
 
@@ -65,7 +68,7 @@ public final class CaptureReplay {
     if let failure { throw failure }
     swap(&sightings, &sources[0].collector.sightings)
     sources[0].collector.removeSightings()
-    let progress = read(0)
+    let progress = read(sources[0])
     swap(&sightings, &sources[0].collector.sightings)
     time = sources[0].reader.time
     switch progress {
@@ -81,25 +84,25 @@ public final class CaptureReplay {
   private func nextMerged() throws(CaptureError) -> Progress {
     while sightings.count < 1024 {
       // Before one source may give a sighting, every other must have shown its next.
-      for index in sources.indices where sources[index].next == sources[index].collector.sightings.count {
-        sources[index].next = 0
-        sources[index].collector.removeSightings()
-        while sources[index].collector.sightings.isEmpty, !sources[index].isAtEnd {
-          switch read(index) {
+      for source in sources where source.next == source.collector.sightings.count {
+        source.next = 0
+        source.collector.removeSightings()
+        while source.collector.sightings.isEmpty, !source.isAtEnd {
+          switch read(source) {
           case .more: continue
           case .caughtUp: return sightings.isEmpty ? .caughtUp : .more
-          case .end: sources[index].isAtEnd = true
+          case .end: source.isAtEnd = true
           }
         }
       }
-      var earliest: (index: Int, sighting: Sighting)?
-      for (index, source) in sources.enumerated() where source.next < source.collector.sightings.count {
+      var earliest: (source: Source, sighting: Sighting)?
+      for source in sources where source.next < source.collector.sightings.count {
         let sighting = source.collector.sightings[source.next]
         if let known = earliest, known.sighting.time <= sighting.time { continue }
-        earliest = (index, sighting)
+        earliest = (source, sighting)
       }
-      guard let (index, sighting) = earliest else { break }
-      sources[index].next += 1
+      guard let (source, sighting) = earliest else { break }
+      source.next += 1
       sightings.append(sighting)
       time = max(time, sighting.time)
     }
@@ -109,9 +112,9 @@ public final class CaptureReplay {
     return .end
   }
 
-  private func read(_ index: Int) -> CaptureReader.Progress {
+  private func read(_ source: Source) -> CaptureReader.Progress {
     do throws(CaptureError) {
-      return try sources[index].reader.read(into: &sources[index].collector)
+      return try source.reader.read(into: &source.collector)
     } catch {
       failure = failure ?? error
       return .end

@@ -49,15 +49,15 @@ struct Pcap {
     guard length <= longestPacket else {
       throw ParseError(.invalid("a record is longer than any packet"), at: cursor.offset + 8)
     }
-    guard let record = cursor.peek(Self.recordHeaderBytes &+ length) else { return nil }
-    try cursor.skip(Self.recordHeaderBytes &+ length)
+    guard let record = cursor.take(Self.recordHeaderBytes &+ length) else { return nil }
     let seconds = Int64(header.uint32(at: 0, bigEndian: isBigEndian))
     let fraction = Int64(header.uint32(at: 4, bigEndian: isBigEndian))
     // 2³² s and 2³² µs in nanoseconds stay below 2⁶³.
     let time = seconds &* Timestamp.nanosecondsPerSecond &+ fraction &* nanosecondsPerTick
     return CapturedPacket(
       time: Timestamp(nanoseconds: time), linkType: linkType,
-      bytes: record.extracting(droppingFirst: Self.recordHeaderBytes))
+      // The record is its header and that many bytes.
+      bytes: unsafe record.part(unchecked: Self.recordHeaderBytes, count: length))
   }
 
   /// What the bytes at the cursor need to be whole.

@@ -69,8 +69,10 @@ struct Pcapng {
       guard Int(block.uint32(at: total - 4, bigEndian: isBigEndian)) == total else {
         throw ParseError(.invalid("a block's two lengths differ"), at: cursor.offset + total - 4)
       }
-      var body = ByteCursor(block.extracting(8..<(total - 4)), base: cursor.offset + 8)
-      try cursor.skip(total)
+      // The block is as long as `total`, which is at least 12.
+      let inner = unsafe block.part(unchecked: 8, count: total - 12)
+      var body = ByteCursor(inner, base: cursor.offset + 8)
+      _ = cursor.take(total)
       switch type {
       case BlockType.enhancedPacket: return try readEnhancedPacket(body)
       case BlockType.sectionHeader: interfaces.removeAll()

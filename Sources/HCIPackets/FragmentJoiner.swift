@@ -3,17 +3,19 @@ public import Advertising
 /// Joins the fragments in which a controller reports one long advert (Core Specification, Vol 4,
 /// Part E, §7.7.65.13: Data_Status).
 ///
-/// Fragments belong together by adapter, advertiser, advertising set and kind of event. At most 16 adverts
-/// are pending at once, of at most 1,650 bytes each (the most that the specification allows) and for
-/// at most one second: 27 KB, taken when the first fragment comes. What is given up is refused as
-/// ``Refusal/incompleteReport``.
-@usableFromInline
-struct FragmentJoiner: ~Copyable {
-  /// Whether a fragment waits for the rest of its advert.
-  @usableFromInline
-  private(set) var isPending = false
+/// Fragments belong together by adapter, advertiser, advertising set and kind of event. At most 16
+/// adverts are pending at once, of at most 1,650 bytes each (the most that the specification allows)
+/// and for at most one second: 27 KB, taken as fragments come. What is given up is counted in
+/// ``lost``.
+public struct FragmentJoiner: ~Copyable {
+  /// Whether fragments wait for the rest of their advert: every report must then be shown to
+  /// ``join(_:adapter:at:)``.
+  public private(set) var isPending = false
+  /// How many adverts were given up since this was last set to 0.
+  public var lost = 0
 
   private var pending: [Pending] = []
+  private var joined: [UInt8] = []
 
   private struct Pending {
     var key: Key
@@ -34,70 +36,59 @@ struct FragmentJoiner: ~Copyable {
   private static let mostBytes = 1650
   private static let longestWait: Int64 = 1_000_000_000
 
-  @usableFromInline
-  init() {}
+  /// Starts with nothing pending.
+  public init() {}
 
-  /// Takes one fragment, and hands on the whole advert when it was the last.
-  @usableFromInline
-  mutating func join<Sink: AdvertisingReportSink & ~Copyable>(
-    _ report: AdvertisingReport, status: UInt16, set: UInt8, adapter: UInt16,
-    at time: Int64, into sink: inout Sink
-  ) {
-    giveUp(before: time, &sink)
+  /// Takes one report.
+  ///
+  /// - Parameters:
+  ///   - fragment: The report, or a part of one.
+  ///   - adapter: Who received it: what different adapters heard is not joined.
+  ///   - time: When, in nanoseconds of any clock that does not go back.
+  /// - Returns: The whole advert if this ended one, `nil` else.
+  @_lifetime(&self)
+  public mutating func join(_ fragment: AdvertisingFragment, adapter: UInt16, at time: Int64)
+    -> AdvertisingReport?
+  {
+    giveUp(before: time)
+    defer { isPending = !pending.isEmpty }
+    let report = fragment.report
     let key = Key(
       address: report.address, addressType: report.addressType, eventType: report.eventType,
-      set: set, adapter: adapter)
+      set: fragment.advertisingSet, adapter: adapter)
     let index = pending.firstIndex { $0.key == key }
-    switch status {
-    case 0b00:  // Complete
-      guard let index else { return sink.heard(report) }
-      var entry = pending.remove(at: index)
-      if append(report, to: &entry) {
-        // The span is over initialised integers and does not outlive this call.
-        unsafe sink.heard(
-          AdvertisingReport(
-            data: entry.data.span.bytes, address: key.address, addressType: key.addressType,
-            eventType: key.eventType, rssi: entry.rssi))
-      } else {
-        sink.refused(.incompleteReport)
-      }
-    case 0b01:  // Incomplete, more data to come
-      var entry = Pending(key: key, started: time)
-      if let index {
-        entry = pending.remove(at: index)
-      } else if pending.count == Self.mostPending {
-        pending.removeFirst()
-        sink.refused(.incompleteReport)
-      }
-      if append(report, to: &entry) {
-        pending.append(entry)
-      } else {
-        sink.refused(.incompleteReport)
-      }
-    default:  // Incomplete, data truncated, no more to come; or reserved
-      if let index { pending.remove(at: index) }
-      sink.refused(.incompleteReport)
+    var entry = index.map { pending.remove(at: $0) } ?? Pending(key: key, started: time)
+    // 0: complete. 1: more to come. Else the controller truncated it.
+    guard fragment.dataStatus <= 1,
+      entry.data.count + report.data.byteCount <= Self.mostBytes
+    else {
+      lost += 1
+      return nil
     }
-    isPending = !pending.isEmpty
-  }
-
-  private func append(_ report: AdvertisingReport, to entry: inout Pending) -> Bool {
-    guard entry.data.count + report.data.byteCount <= Self.mostBytes else { return false }
     entry.rssi = report.rssi ?? entry.rssi
     // The bytes are copied before the closure ends.
     unsafe report.data.withUnsafeBytes { unsafe entry.data.append(contentsOf: $0) }
-    return true
+    guard fragment.isWhole else {
+      if pending.count == Self.mostPending {
+        pending.removeFirst()
+        lost += 1
+      }
+      pending.append(entry)
+      return nil
+    }
+    joined = entry.data
+    return AdvertisingReport(
+      // Only initialised integers, which stay until the next call.
+      data: unsafe joined.span.bytes, address: key.address, addressType: key.addressType,
+      eventType: key.eventType, rssi: entry.rssi)
   }
 
-  private mutating func giveUp<Sink: AdvertisingReportSink & ~Copyable>(
-    before time: Int64, _ sink: inout Sink
-  ) {
+  private mutating func giveUp(before time: Int64) {
+    let before = pending.count
     pending.removeAll { entry in
       let waited = time.subtractingReportingOverflow(entry.started)
-      guard waited.overflow || waited.partialValue > Self.longestWait else { return false }
-      sink.refused(.incompleteReport)
-      return true
+      return waited.overflow || waited.partialValue > Self.longestWait
     }
-    isPending = !pending.isEmpty
+    lost += before - pending.count
   }
 }

@@ -26,6 +26,7 @@ public struct ProximityZones: Sendable, Hashable {
   ///
   /// - Parameter distance: The distance in metres; negative or not a number is not known.
   /// - Returns: The zone now.
+  @discardableResult
   public mutating func update(distance: Double) -> Proximity {
     proximity = zone(nearest: distance, farthest: distance, median: distance)
     wanted = proximity
@@ -40,6 +41,7 @@ public struct ProximityZones: Sendable, Hashable {
   ///   - time: When it holds, in nanoseconds of a monotonic clock; a time that steps back starts
   ///     the hold anew.
   /// - Returns: The zone now.
+  @discardableResult
   public mutating func update(_ estimate: DistanceEstimate, at time: Int64) -> Proximity {
     let reach = Double.exp(limits.margin * min(max(estimate.noiseLogDeviation, 0), 5))
     let median = estimate.distance

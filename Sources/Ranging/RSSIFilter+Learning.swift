@@ -27,48 +27,51 @@ extension RSSIFilter {
     fast = rssi
     levelCount = 0
     fastCount = 0
-    lastResidual = 0
+    lastSurprise = 0
     rise = Run()
     fall = Run()
   }
 
   /// Starts the level anew from the mean of the packets since a change.
+  ///
+  /// They were chosen for lying far off, and some may be from before it: they count for half, so
+  /// that the packets to come soon outweigh them.
   @inlinable
   mutating func restart() {
     let run = rise.score > fall.score ? rise : fall
     level = run.sum / run.count
-    levelCount = run.count
+    levelCount = max(1, 0.5 * run.count)
     fast = level
-    fastCount = run.count
+    fastCount = levelCount
     rise = Run()
     fall = Run()
   }
 
-  /// The mean gap of the last 16 packets. One gap counts for at most four intervals and half a
-  /// second, so that a pause does not pass for a slow beacon.
+  /// The first 16 packets: the interval is their mean gap, and everything follows it at once.
+  ///
+  /// After them it is an exponential mean of 16 gaps. One gap counts for at most four intervals
+  /// and half a second, so that a pause does not pass for a slow beacon.
   @inlinable
-  @inline(__always)
-  mutating func learnInterval(_ elapsed: Float) {
+  mutating func settle(_ elapsed: Float, _ parameters: Parameters) {
     let bounded = min(elapsed, heard == 1 ? 30 : 4 * gap + 0.5)
-    gap += (bounded - gap) * (heard < 16 ? 1 / Float(heard) : 0.0625)
+    gap += (bounded - gap) / Float(heard)
+    heard += 1
+    refresh(parameters)
   }
 
   /// Learns the deviation and the autocorrelation from the distance to the fast mean, over about
-  /// 70 packets. Clipped at three deviations (Huber), so that an outlier teaches little. What a
-  /// walk adds is small, because the fast mean walks along.
+  /// 70 packets. It comes clipped at three deviations (Huber), so that an outlier teaches little.
+  /// What a walk adds is small, because the fast mean walks along.
   ///
-  /// - Parameter innovation: The distance in dB, times 1 - g / 4 for a fast mean of gain g: an
-  ///   innovation has 2 / (2 - g) of a packet's variance.
+  /// - Parameter surprise: The distance to the fast mean, in deviations of that distance.
   @inlinable
   @inline(__always)
-  mutating func learnNoise(_ innovation: Float) {
-    let residual = min(max(innovation * rates.spread, -3), 3)
-    let product = min(max(residual * lastResidual, -1), 1)
+  mutating func learnNoise(_ surprise: Float) {
+    let product = min(max(surprise * lastSurprise, -1), 1)
+    lastSurprise = surprise
     correlation += (product - correlation) * rates.learning
-    lastResidual = residual
     // d² (1 + g (z² - 1)) without its square root, to first order in g.
-    let growth = 1 + 0.5 * rates.learning * (residual * residual - 1)
-    spread = min(max(spread * growth, 1), 20)
+    spread = max(spread + spread * (0.5 * rates.learning) * (surprise * surprise - 1), 1)
   }
 
   /// By how much autocorrelation inflates the variance of a mean: 1 for white noise.

@@ -10,17 +10,18 @@ extension RSSIFilter {
     public var fastMemory: Float
     /// The memory of the fast mean in packets, at the least.
     public var fastPackets: Float
-    /// The change that the detector overlooks, in deviations of a packet: half of the smallest
-    /// change it is built to find (Page 1954).
+    /// The change that the detector overlooks, in deviations of a packet: half of the change it is
+    /// built to find soonest (Page 1954). Smaller ones are left to the trend.
     public var slack: Float
     /// The evidence at which the detector fires for a beacon of 1 Hz, in deviations.
     ///
-    /// The mean time between false alarms grows as exp(2 · slack · threshold) packets (Siegmund,
-    /// *Sequential Analysis*, 1985): 6 is about an hour at 1 Hz in white noise.
+    /// In white noise false alarms are about exp(2 · slack · (threshold + 1.17)) / (4 · slack²)
+    /// packets apart (Siegmund, *Sequential Analysis*, 1985): five days at 1 Hz. Real fading is
+    /// not white, and what is to spare here is for what ``RSSIFilter`` does not learn of it.
     public var threshold: Float
-    /// What each doubling of the packet rate adds to the threshold, so that false alarms stay rare
-    /// per hour and not merely per packet. ln 2 / (2 · slack) keeps them equal; the default is a
-    /// little more.
+    /// What each doubling of the packet rate adds to the threshold. In white noise
+    /// ln 2 / (2 · slack) = 0.35 keeps false alarms equally rare an hour; fading, which binds more
+    /// packets together the faster they come, asks for more.
     public var thresholdPerDoubling: Float
     /// How many times its own variance the square of a trend must be to count for half.
     public var caution: Float
@@ -30,14 +31,14 @@ extension RSSIFilter {
     /// The default parameters.
     @inlinable
     public init() {
-      memory = 8
+      memory = 10
       packets = 12
       fastMemory = 1.2
       fastPackets = 1.5
-      slack = 0.75
+      slack = 1
       threshold = 6
       thresholdPerDoubling = 0.6
-      caution = 30
+      caution = 15
       silence = 10
     }
 

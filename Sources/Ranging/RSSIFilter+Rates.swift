@@ -1,50 +1,37 @@
 extension RSSIFilter {
-  /// Divisions done once in eight packets instead of for each.
+  /// What follows from interval and noise and changes slowly: computed once in 16 packets.
   @frozen
   @usableFromInline
   struct Rates: BitwiseCopyable, Sendable, Equatable {
-    /// One over the level's and the fast mean's time constants, per second.
-    @usableFromInline var level: Float = 0
-    @usableFromInline var fast: Float = 0
-    /// One over the deviation of a packet, per dB.
-    @usableFromInline var spread: Float = 0
-    /// One over the detector's limit in deviations, autocorrelation counted in.
+    /// The share of a packet in the level and in the fast mean, once these have their memory.
+    @usableFromInline var levelGain: Float = 0
+    @usableFromInline var fastGain: Float = 0
+    /// One over the deviation of a packet's distance to the fast mean, per dB.
+    @usableFromInline var scale: Float = 0
+    /// One over the detector's limit, per dB: autocorrelation counted in.
     @usableFromInline var evidence: Float = 0
-    /// What one packet adds to the learnt noise.
+    /// The share of a packet in the learnt noise.
     @usableFromInline var learning: Float = 0
 
     @inlinable
     init() {}
   }
 
-  /// Computes the rates anew: for each of the first packets, then for every eighth.
+  /// Computes the rates anew: for each of the first packets, then for every 16th.
+  ///
+  /// Packets count alike, whatever the gap before them: with the mean gap x in memories, each has
+  /// the share 1 - exp(-x). For the level that is taken as x / (1 + x), within 0.004 of it up to
+  /// x = 1/12, and for the fast mean as 1 - 1 / (1 + x + x²/2), within 0.016 up to x = 2/3: the
+  /// longest steps that the default parameters know.
   @inlinable
   mutating func refresh(_ parameters: Parameters) {
-    rates.level = 1 / parameters.levelTime(gap)
-    rates.fast = 1 / parameters.fastTime(gap)
-    rates.spread = 1 / spread
-    rates.evidence = 1 / (parameters.limit(interval: gap) * inflation)
+    let slow = gap / parameters.levelTime(gap)
+    let quick = gap / parameters.fastTime(gap)
+    rates.levelGain = slow / (1 + slow)
+    rates.fastGain = 1 - 1 / (1 + quick + 0.5 * quick * quick)
+    // From an exponential mean of gain g, packets lie 2 / (2 - g) times their variance away.
+    rates.scale = (1 - 0.5 * rates.fastGain).squareRoot() / spread
+    rates.evidence = 1 / (spread * parameters.limit(interval: gap) * inflation)
     rates.learning = 1 / (Float(min(heard, 60)) + 10)
-  }
-
-  /// 1 - exp(-x) to within 2e-4 up to x = 0.25, the longest step with the default parameters.
-  ///
-  /// The series of the exponential function to its third power; above 1 it stays at its value
-  /// there, 2/3.
-  @inlinable
-  @inline(__always)
-  static func slowGain(_ x: Float) -> Float {
-    let step = min(x, 1)
-    return step * (1 - step * (0.5 - step * 0.166_666_67))
-  }
-
-  /// 1 - exp(-x) to within 0.0025 up to x = 2; above that it stays at its value there.
-  ///
-  /// A least-maximum fit of a cubic without constant term.
-  @inlinable
-  @inline(__always)
-  static func fastGain(_ x: Float) -> Float {
-    let step = min(x, 2)
-    return step * (0.9729 - step * (0.4073 - step * 0.0688))
   }
 }

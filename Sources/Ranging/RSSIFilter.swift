@@ -30,9 +30,9 @@ public struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
   /// The packets that `level` and `fast` rest on since the last change.
   @usableFromInline var levelCount: Float
   @usableFromInline var fastCount: Float
-  /// The autocorrelation of neighbouring packets, and the last packet's share of it.
+  /// The autocorrelation of neighbouring packets, and the last packet's surprise.
   @usableFromInline var correlation: Float
-  @usableFromInline var lastResidual: Float
+  @usableFromInline var lastSurprise: Float
   /// What follows from interval and noise and changes slowly; see `refresh`.
   @usableFromInline var rates: Rates
   /// A suspected rise and a suspected fall.
@@ -51,7 +51,7 @@ public struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
     levelCount = 0
     fastCount = 0
     correlation = 0
-    lastResidual = 0
+    lastSurprise = 0
     rates = Rates()
     rise = Run()
     fall = Run()
@@ -62,15 +62,14 @@ public struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
 
   /// Takes one packet in.
   ///
-  /// Adverts of one event that are heard on several channels are packets like any other: each
-  /// counts for at least half an interval. A signal strength that is not a number or lies outside
-  /// -128...127 dBm is not heard at all.
+  /// Every packet counts alike, those of one event heard on three channels too. A signal strength
+  /// that is not a number or lies outside -128...127 dBm is not heard at all.
   ///
   /// - Parameters:
   ///   - rssi: The signal strength, in dBm.
   ///   - time: When it was heard, in nanoseconds of a monotonic clock. A time that is not later
   ///     than the last one is taken as the same instant.
-  ///   - parameters: How to smooth. They may change between packets.
+  ///   - parameters: How to smooth. A change takes effect within 16 packets.
   @inlinable
   public mutating func update(
     rssi: Float, at time: Int64, parameters: Parameters = Parameters()
@@ -83,27 +82,27 @@ public struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
     let elapsed = Self.seconds(from: latest, to: time)
     latest = max(latest, time)
     if elapsed > max(parameters.silence, 10 * gap) { forget(for: rssi) }
-    learnInterval(elapsed)
-    if heard < .max { heard += 1 }
-    if heard < 16 || heard & 7 == 0 { refresh(parameters) }
+    if heard < 16 {
+      settle(elapsed, parameters)
+    } else {
+      gap += (min(elapsed, 4 * gap + 0.5) - gap) * 0.0625
+      heard &+= heard < .max ? 1 : 0
+      if heard & 15 == 0 { refresh(parameters) }
+    }
 
-    let weight = min(max(elapsed, 0.5 * gap), 3 * gap)
+    // One clip for all that follows: a packet counts for at most three deviations.
+    let reach = 3 * spread
+    let surprise = min(max(rssi - fast, -reach), reach)
+    let residual = surprise + (fast - level)
     levelCount += 1
     fastCount += 1
-    let levelGain = max(1 / levelCount, Self.slowGain(weight * rates.level))
-    let fastGain = max(1 / fastCount, Self.fastGain(weight * rates.fast))
-    let reach = 4 * spread
-    let surprise = rssi - fast
-    let residual = rssi - level
-    // A level under suspicion moves at half its pace, so that it does not hide the change.
-    let doubt = 1 - 0.5 * min(max(rise.score, fall.score), 1)
-    fast += fastGain * min(max(surprise, -reach), reach)
-    level += levelGain * doubt * min(max(residual, -reach), reach)
-    learnNoise(surprise * (1 - 0.25 * fastGain))
+    fast += max(1 / fastCount, rates.fastGain) * surprise
+    level += max(1 / levelCount, rates.levelGain) * residual
 
-    let score = min(max(residual * rates.spread, -3), 3)
-    rise.add((score - parameters.slack) * rates.evidence, rssi: rssi)
-    fall.add((-score - parameters.slack) * rates.evidence, rssi: rssi)
+    let slack = parameters.slack * spread
+    rise.add((residual - slack) * rates.evidence, rssi: rssi)
+    fall.add((-residual - slack) * rates.evidence, rssi: rssi)
+    learnNoise(surprise * rates.scale)
     if max(rise.score, fall.score) > 1 { restart() }
   }
 }

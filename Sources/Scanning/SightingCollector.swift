@@ -1,13 +1,15 @@
 public import Advertising
 import Bytes
+public import HCIPackets
+public import LinkLayer
 
-/// Turns advertising reports into sightings: the one place where a report is searched for iBeacon
+/// Turns what was received into sightings: the one place where a report is searched for iBeacon
 /// frames, whatever heard it.
 ///
 /// The sightings gather in ``sightings`` until their reader takes them; the array keeps its memory
 /// from batch to batch, so that a report costs no allocation.
 @frozen
-public struct SightingCollector: AdvertisingReportSink {
+public struct SightingCollector: ~Copyable {
   /// What was heard since the last ``removeSightings()``, in order.
   public var sightings: [Sighting]
   /// What was counted since the collector was made.
@@ -18,6 +20,9 @@ public struct SightingCollector: AdvertisingReportSink {
   public var wallTime = Timestamp(nanoseconds: 0)
   /// The adapter that the next reports are given.
   public var adapter: UInt16 = 0
+
+  @usableFromInline
+  var fragments = FragmentJoiner()
 
   /// Makes a collector.
   ///
@@ -33,9 +38,50 @@ public struct SightingCollector: AdvertisingReportSink {
     sightings.removeAll(keepingCapacity: true)
   }
 
-  /// Looks at every manufacturer-specific structure of a report.
+  /// Takes an HCI event from its code on: every report of it, if it is one of advertising.
   @inlinable @inline(__always)
-  public mutating func heard(_ report: AdvertisingReport) {
+  public mutating func hear(event: RawSpan) {
+    guard var advertising = AdvertisingEvent(event) else { return }
+    counts.advertisingPackets &+= 1
+    do throws(Refusal) {
+      while let fragment = try advertising.next() {
+        if fragment.isWhole, !fragments.isPending {
+          hear(fragment.report)
+        } else {
+          hear(fragment)
+        }
+      }
+    } catch {
+      refuse(error)
+    }
+  }
+
+  /// Takes a link-layer packet from its access address to its CRC.
+  ///
+  /// - Parameters:
+  ///   - packet: The packet.
+  ///   - isCoded: Whether it was sent on the LE Coded PHY.
+  ///   - checksum: What is known of its CRC.
+  ///   - rssi: Signal strength in dBm, where it was measured.
+  public mutating func hear(
+    packet: RawSpan, isCoded: Bool, checksum: AdvertisingPDU.Checksum, rssi: Int8?
+  ) {
+    guard AdvertisingPDU.isAdvertising(packet) else { return }
+    counts.advertisingPackets &+= 1
+    do throws(Refusal) {
+      if let report = try AdvertisingPDU.read(
+        packet, isCoded: isCoded, checksum: checksum, rssi: rssi)
+      {
+        hear(report)
+      }
+    } catch {
+      refuse(error)
+    }
+  }
+
+  /// Takes a report: looks at every manufacturer-specific structure of it.
+  @inlinable
+  public mutating func hear(_ report: AdvertisingReport) {
     counts.reports &+= 1
     var structures = ADStructures(report.data)
     do throws(ParseError) {
@@ -46,57 +92,34 @@ public struct SightingCollector: AdvertisingReportSink {
           counts.sightings &+= 1
           sightings.append(
             Sighting(
-              time: time, wallTime: wallTime, beacon: frame.identity, measuredPower: frame.measuredPower,
-              rssi: report.rssi, address: report.address, addressType: report.addressType,
-              adapter: adapter))
+              time: time, wallTime: wallTime, beacon: frame.identity,
+              measuredPower: frame.measuredPower, rssi: report.rssi, address: report.address,
+              addressType: report.addressType, adapter: adapter))
         case .malformed:
-          refused(.malformedIBeacon)
+          refuse(.malformedIBeacon)
         case .other:
           break
         }
       }
     } catch {
-      refused(.malformedADStructure)
+      refuse(.malformedADStructure)
     }
   }
 
   /// Counts a refusal.
   @inlinable
-  public mutating func refused(_ refusal: Refusal) {
+  public mutating func refuse(_ refusal: Refusal) {
     counts.refused[Int(refusal.rawValue)] &+= 1
   }
-}
 
-/// How much was heard, and how much was refused.
-@frozen
-public struct ScanCounts: Sendable {
-  /// Packets of any kind.
-  public var packets = 0
-  /// Packets that hold advertising: HCI advertising events, and PDUs of the advertising channels,
-  /// right or not.
-  public var advertisingPackets = 0
-  /// Advertising reports, and PDUs that carry advertising data.
-  public var reports = 0
-  /// iBeacon frames.
-  public var sightings = 0
+  /// The rare report that is a part of a long advert, or comes while such parts wait.
   @usableFromInline
-  var refused = InlineArray<8, Int>(repeating: 0)
-
-  /// Starts at nothing.
-  @inlinable
-  public init() {}
-
-  /// How often something was refused for a reason.
-  public subscript(refusal: Refusal) -> Int {
-    refused[Int(refusal.rawValue)]
-  }
-
-  /// Adds another source's counts.
-  public static func += (left: inout Self, right: Self) {
-    left.packets += right.packets
-    left.advertisingPackets += right.advertisingPackets
-    left.reports += right.reports
-    left.sightings += right.sightings
-    for index in left.refused.indices { left.refused[index] += right.refused[index] }
+  mutating func hear(_ fragment: AdvertisingFragment) {
+    var joiner = FragmentJoiner()
+    swap(&joiner, &fragments)
+    if let report = joiner.join(fragment, adapter: adapter, at: time.nanoseconds) { hear(report) }
+    for _ in 0..<joiner.lost { refuse(.incompleteReport) }
+    joiner.lost = 0
+    swap(&joiner, &fragments)
   }
 }

@@ -17,50 +17,57 @@ extension AdvertDescription {
     case .command:
       let length = Int(bytes.first ?? 0)
       description.read(advertisingData: span.extracting(droppingFirst: 1).extracting(first: length), base: 1)
-    case .h4:
-      var sink = Describer(input: input)
-      guard bytes.first == 0x04 else {
-        sink.note("a host's packet or data: nothing in it was heard")
-        return sink.descriptions
-      }
-      var decoder = HCIEventDecoder()
-      if !decoder.decode(event: span.extracting(droppingFirst: 1), at: 0, into: &sink) {
-        sink.note("not an advertising event")
-      }
-      return sink.descriptions
-    case .ll:
-      var sink = Describer(input: input)
-      if !AdvertisingPDUDecoder.decode(packet: span, checksum: .unchecked, rssi: nil, into: &sink) {
-        sink.note("not a packet of the advertising channels")
-      }
-      if sink.descriptions.isEmpty { sink.note("a PDU without advertising data") }
-      return sink.descriptions
+    case .h4: return events(in: span)
+    case .ll: return [packet(span)]
     }
     return [description]
   }
-}
 
-/// Describes the reports of a packet. Offsets count from the report's advertising data.
-private struct Describer: AdvertisingReportSink {
-  let input: DecodeInput
-  var descriptions: [AdvertDescription] = []
+  /// The reports of an HCI packet.
+  private static func events(in packet: RawSpan) -> [AdvertDescription] {
+    guard packet.littleEndian(UInt8.self, at: 0) == 0x04 else {
+      return [AdvertDescription(.h4, "a host's packet or data: nothing in it was heard")]
+    }
+    guard var event = AdvertisingEvent(packet.extracting(droppingFirst: 1)) else {
+      return [AdvertDescription(.h4, "not an advertising event")]
+    }
+    var descriptions: [AdvertDescription] = []
+    do throws(Refusal) {
+      while let fragment = try event.next() {
+        descriptions.append(AdvertDescription(.h4, fragment.report))
+      }
+    } catch {
+      descriptions.append(AdvertDescription(.h4, error.explanation))
+    }
+    return descriptions
+  }
 
-  mutating func heard(_ report: AdvertisingReport) {
-    var description = AdvertDescription(input: input)
-    description.header = AdvertDescription.Header(
+  /// The report of a link-layer packet.
+  private static func packet(_ packet: RawSpan) -> AdvertDescription {
+    guard AdvertisingPDU.isAdvertising(packet) else {
+      return AdvertDescription(.ll, "not a packet of the advertising channels")
+    }
+    do throws(Refusal) {
+      guard let report = try AdvertisingPDU.read(packet, checksum: .unchecked, rssi: nil) else {
+        return AdvertDescription(.ll, "a PDU without advertising data")
+      }
+      return AdvertDescription(.ll, report)
+    } catch {
+      return AdvertDescription(.ll, error.explanation)
+    }
+  }
+
+  private init(_ input: DecodeInput, _ problem: String) {
+    self.init(input: input)
+    problems.append(Problem(offset: 0, reason: problem))
+  }
+
+  /// Offsets count from the report's advertising data.
+  private init(_ input: DecodeInput, _ report: AdvertisingReport) {
+    self.init(input: input)
+    header = Header(
       address: report.address, addressType: report.addressType, eventType: report.eventType,
       rssi: report.rssi)
-    description.read(advertisingData: report.data)
-    descriptions.append(description)
-  }
-
-  mutating func refused(_ refusal: Refusal) {
-    note(refusal.explanation)
-  }
-
-  mutating func note(_ reason: String) {
-    var description = AdvertDescription(input: input)
-    description.problems.append(AdvertDescription.Problem(offset: 0, reason: reason))
-    descriptions.append(description)
+    read(advertisingData: report.data)
   }
 }

@@ -13,13 +13,15 @@ struct AdvertisingInterval {
   /// The share of adverts that was not heard, 0 to 1.
   var loss: Float? {
     guard learnt > 0, span > 0 else { return nil }
-    return max(0, 1 - Float(gaps) * learnt / span)
+    return max(0, 1 - gaps * learnt / span)
   }
 
   private var learnt: Float = 0
+  /// How many gaps near the period make its mean; at most ``mostNear``.
   private var near: Float = 0
-  private var shorter: UInt8 = 0
-  private var gaps: Int32 = 0
+  /// How many gaps were much shorter than the period.
+  private var shorter: Float = 0
+  private var gaps: Float = 0
   private var span: Float = 0
 
   /// Gaps shorter than the shortest advertising interval but for its jitter, 20 ms (Core
@@ -27,8 +29,12 @@ struct AdvertisingInterval {
   private static let shortest: Float = 0.015
   /// A gap of more periods than this is an absence, not loss.
   private static let mostPeriods: Float = 50
+  private static let mostNear: Float = 256
 
   /// Takes the nanoseconds since the sighting before.
+  ///
+  /// Which kind a gap is of cannot be foreseen, so each kind is a factor of 0 or 1: a wrong guess of
+  /// the processor's costs more than the arithmetic.
   mutating func add(gap nanoseconds: Int64) {
     let gap = Float(nanoseconds) * 1e-9
     guard gap >= Self.shortest else { return }
@@ -36,21 +42,20 @@ struct AdvertisingInterval {
       learnt = gap
       return
     }
-    if gap < 0.6 * learnt {
-      shorter &+= 1
-      // Three times is no accident: the period is shorter than it seemed.
-      if shorter == 3 {
-        learnt = gap
-        near = 0
-        shorter = 0
-      }
-    } else if gap < 1.5 * learnt {
-      near = min(near + 1, 256)
-      learnt += (gap - learnt) / near
-    }
-    if gap < Self.mostPeriods * learnt {
-      gaps &+= 1
-      span += gap
+    let isShorter: Float = gap < 0.6 * learnt ? 1 : 0
+    let isLonger: Float = gap > 1.5 * learnt ? 1 : 0
+    let isNear = 1 - isShorter - isLonger
+    let isLoss: Float = gap < Self.mostPeriods * learnt ? 1 : 0
+    near = min(near + isNear, Self.mostNear)
+    learnt += isNear * (gap - learnt) / max(near, 1)
+    gaps += isLoss
+    span += isLoss * gap
+    shorter += isShorter
+    // Three times is no accident: the period is shorter than it seemed.
+    if shorter == 3 {
+      learnt = gap
+      near = 0
+      shorter = 0
     }
   }
 }

@@ -1,0 +1,157 @@
+public import Advertising
+public import Bytes
+
+/// An HCI event that holds advertising reports, and a walk over them.
+///
+/// ```
+/// +------------+------------------------+---------------+-------------+---------
+/// | Event_Code | Parameter_Total_Length | Subevent_Code | Num_Reports | reports
+/// +------------+------------------------+---------------+-------------+---------
+///  0x3E          1 octet                  0x02 or 0x0D    1 octet
+/// ```
+///
+/// These are LE Advertising Report and LE Extended Advertising Report (Core Specification, Vol 4,
+/// Part E, §7.7.65.2 and §7.7.65.13).
+@frozen
+public struct AdvertisingEvent: ~Escapable {
+  @usableFromInline
+  let bytes: RawSpan
+  @usableFromInline
+  var position = 4
+  /// Where the parameters end, by the event's own length or by what was captured of it.
+  @usableFromInline
+  let end: Int
+  @usableFromInline
+  var left: UInt8
+  @usableFromInline
+  let isExtended: Bool
+  @usableFromInline
+  let isCutShort: Bool
+
+  /// Looks at an event.
+  ///
+  /// - Parameter event: The event from its code on, without the H4 packet type.
+  /// - Returns: `nil` where it is another event.
+  @inlinable @inline(__always)
+  @_lifetime(copy event)
+  public init?(_ event: RawSpan) {
+    guard event.byteCount >= 4 else { return nil }
+    // The four loads lie inside the length just compared.
+    let (code, length) = unsafe (
+      event.littleEndian(UInt8.self, unchecked: 0), event.littleEndian(UInt8.self, unchecked: 1)
+    )
+    let subevent = unsafe event.littleEndian(UInt8.self, unchecked: 2)
+    guard code == 0x3E, subevent == 0x02 || subevent == 0x0D else { return nil }
+    bytes = event
+    isExtended = subevent == 0x0D
+    left = unsafe event.littleEndian(UInt8.self, unchecked: 3)
+    isCutShort = 2 &+ Int(length) > event.byteCount
+    end = isCutShort ? event.byteCount : 2 &+ Int(length)
+  }
+
+  /// The next report, or `nil` after the last.
+  ///
+  /// - Throws: ``Advertising/Refusal`` where the event ends before the report does; the walk is then
+  ///   over. The reports before it stand.
+  @inlinable @inline(__always)
+  @_lifetime(copy self)
+  @_lifetime(self: copy self)
+  public mutating func next() throws(Refusal) -> AdvertisingFragment? {
+    guard left > 0 else { return nil }
+    left &-= 1
+    return isExtended ? try nextExtended() : try nextLegacy()
+  }
+
+  /// Event_Type | Address_Type | Address (6) | Data_Length | Data | RSSI.
+  @inlinable @inline(__always)
+  @_lifetime(copy self)
+  @_lifetime(self: copy self)
+  mutating func nextLegacy() throws(Refusal) -> AdvertisingFragment {
+    let start = position
+    guard start &+ 10 <= end else { throw refuse() }
+    // Every load and the part lie before an end that was compared.
+    let length = unsafe Int(bytes.littleEndian(UInt8.self, unchecked: start &+ 8))
+    let last = start &+ 9 &+ length
+    guard last < end else { throw refuse() }
+    position = last &+ 1
+    let report = unsafe AdvertisingReport(
+      data: bytes.part(unchecked: start &+ 9, count: length),
+      address: BluetoothAddress(littleEndian: bytes, unchecked: start &+ 2),
+      addressType: AddressType(rawValue: bytes.littleEndian(UInt8.self, unchecked: start &+ 1)),
+      eventType: AdvertisingEventType(
+        legacyEventType: bytes.littleEndian(UInt8.self, unchecked: start)),
+      rssi: AdvertisingReport.rssi(hci: bytes.littleEndian(Int8.self, unchecked: last)))
+    return AdvertisingFragment(report: report, dataStatus: 0, advertisingSet: 0xFF)
+  }
+
+  /// Event_Type (2) | Address_Type | Address (6) | Primary_PHY | Secondary_PHY | Advertising_SID |
+  /// TX_Power | RSSI | Periodic_Advertising_Interval (2) | Direct_Address_Type | Direct_Address (6) |
+  /// Data_Length | Data.
+  @inlinable @inline(__always)
+  @_lifetime(copy self)
+  @_lifetime(self: copy self)
+  mutating func nextExtended() throws(Refusal) -> AdvertisingFragment {
+    let start = position
+    guard start &+ 24 <= end else { throw refuse() }
+    // Every load and the part lie before an end that was compared.
+    let length = unsafe Int(bytes.littleEndian(UInt8.self, unchecked: start &+ 23))
+    guard start &+ 24 &+ length <= end else { throw refuse() }
+    position = start &+ 24 &+ length
+    let type = unsafe bytes.littleEndian(UInt16.self, unchecked: start)
+    let report = unsafe AdvertisingReport(
+      data: bytes.part(unchecked: start &+ 24, count: length),
+      address: BluetoothAddress(littleEndian: bytes, unchecked: start &+ 3),
+      addressType: AddressType(rawValue: bytes.littleEndian(UInt8.self, unchecked: start &+ 2)),
+      eventType: AdvertisingEventType(rawValue: type & 0x1F),
+      rssi: AdvertisingReport.rssi(hci: bytes.littleEndian(Int8.self, unchecked: start &+ 13)))
+    return unsafe AdvertisingFragment(
+      report: report, dataStatus: UInt8(truncatingIfNeeded: type >> 5 & 0b11),
+      advertisingSet: bytes.littleEndian(UInt8.self, unchecked: start &+ 11))
+  }
+
+  /// Ends the walk.
+  @inlinable
+  @_lifetime(self: copy self)
+  mutating func refuse() -> Refusal {
+    left = 0
+    return isCutShort ? .truncatedPacket : .malformedPacket
+  }
+}
+
+/// One report of an event: a whole advert, or a part of a long one.
+@frozen
+public struct AdvertisingFragment: ~Escapable {
+  /// The report. Its data is all there is only where ``isWhole``.
+  public var report: AdvertisingReport
+  /// Data_Status: 0 complete, 1 more to come, 2 truncated.
+  public var dataStatus: UInt8
+  /// Advertising_SID; 0xFF where there is none.
+  public var advertisingSet: UInt8
+
+  @inlinable @inline(__always)
+  @_lifetime(copy report)
+  init(report: AdvertisingReport, dataStatus: UInt8, advertisingSet: UInt8) {
+    self.report = report
+    self.dataStatus = dataStatus
+    self.advertisingSet = advertisingSet
+  }
+
+  /// Whether this part ends its advert; the first part of it, too, unless some came before.
+  @inlinable @inline(__always)
+  public var isWhole: Bool { dataStatus == 0 }
+}
+
+extension AdvertisingEventType {
+  /// What an LE Advertising Report's Event_Type means (Core Specification, Vol 4, Part E,
+  /// §7.7.65.2).
+  @inlinable
+  init(legacyEventType type: UInt8) {
+    switch type {
+    case 0x00: self = .advInd
+    case 0x01: self = .advDirectInd
+    case 0x02: self = .advScanInd
+    case 0x04: self = .scanRsp
+    default: self = .advNonconnInd
+    }
+  }
+}

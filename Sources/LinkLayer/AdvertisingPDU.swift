@@ -1,0 +1,110 @@
+public import Advertising
+import Bytes
+
+/// The advert in a link-layer packet as sniffers record it (Core Specification, Vol 6, Part B, §2.1
+/// and §2.3).
+///
+/// ```
+/// +----------------+------+--------+--------+------------------+-----+
+/// | Access Address | (CI) | Header | Length |     Payload      | CRC |
+/// +----------------+------+--------+--------+------------------+-----+
+///  4 octets         coded   1 octet  1 octet  Length octets      3
+/// ```
+public enum AdvertisingPDU {
+  /// What is known of a packet's checksum.
+  public enum Checksum: Hashable, Sendable {
+    /// The receiver checked it and found it right.
+    case valid
+    /// The receiver checked it and found it wrong.
+    case wrong
+    /// Nobody has checked it.
+    case unchecked
+  }
+
+  /// The access address of the advertising channels, primary and secondary (§2.1.2).
+  public static let accessAddress: UInt32 = 0x8E89_BED6
+
+  /// Whether a packet is one of the advertising channels.
+  public static func isAdvertising(_ packet: RawSpan) -> Bool {
+    packet.byteCount >= 4 && packet.littleEndian(UInt32.self, at: 0) == accessAddress
+  }
+
+  /// Reads a packet of the advertising channels.
+  ///
+  /// ADV_IND, ADV_NONCONN_IND, ADV_SCAN_IND and SCAN_RSP are reports, and the extended PDUs that
+  /// carry advertising data (AUX_ADV_IND, AUX_SCAN_RSP; of a chained advert, each part alone).
+  ///
+  /// - Parameters:
+  ///   - packet: The packet from its access address to its CRC.
+  ///   - isCoded: Whether it was sent on the LE Coded PHY, so that the coding indicator follows the
+  ///     access address.
+  ///   - checksum: What is known of its CRC.
+  ///   - rssi: Signal strength in dBm, where the receiver measured it.
+  /// - Returns: `nil` for a PDU that carries no advertising data.
+  /// - Throws: ``Advertising/Refusal`` for one that is damaged.
+  @_lifetime(copy packet)
+  public static func read(
+    _ packet: RawSpan, isCoded: Bool = false, checksum: Checksum, rssi: Int8?
+  ) throws(Refusal) -> AdvertisingReport? {
+    // A packet that was damaged on air often has a wrong length: its CRC is then wrong too.
+    let cutShort: Refusal = checksum == .wrong ? .badCRC : .truncatedPacket
+    guard let start = ByteCursor(packet).peek(isCoded ? 7 : 6) else { throw cutShort }
+    let pdu = packet.extracting(droppingFirst: start.byteCount - 2)
+    let length = 2 + Int(pdu.littleEndian(UInt8.self, at: 1))
+    guard pdu.byteCount >= length + 3 else { throw cutShort }
+    let payload = pdu.extracting(2..<length)
+    let crc =
+      UInt32(pdu.littleEndian(UInt16.self, at: length))
+      | UInt32(pdu.littleEndian(UInt8.self, at: length + 2)) << 16
+    switch checksum {
+    case .valid: break
+    case .wrong: throw .badCRC
+    case .unchecked:
+      guard CRC24.advertising(pdu.extracting(first: length)) == crc else { throw .badCRC }
+    }
+    do throws(ParseError) {
+      return try read(
+        header: pdu.littleEndian(UInt8.self, at: 0), ByteCursor(payload), rssi: rssi)
+    } catch {
+      throw .malformedPacket
+    }
+  }
+
+  @_lifetime(copy payload)
+  private static func read(header: UInt8, _ payload: consuming ByteCursor, rssi: Int8?)
+    throws(ParseError) -> AdvertisingReport?
+  {
+    let addressType: AddressType = header & 0x40 == 0 ? .public : .random  // TxAdd
+    let eventType: AdvertisingEventType
+    switch header & 0x0F {  // PDU Type
+    case 0b0000: eventType = .advInd
+    case 0b0010: eventType = .advNonconnInd
+    case 0b0100: eventType = .scanRsp
+    case 0b0110: eventType = .advScanInd
+    case 0b0111: return try readExtended(payload, addressType: addressType, rssi: rssi)
+    default: return nil  // ADV_DIRECT_IND, SCAN_REQ, CONNECT_IND and their like
+    }
+    let address = try BluetoothAddress(parsing: &payload)  // AdvA
+    return AdvertisingReport(
+      data: payload.rest, address: address, addressType: addressType, eventType: eventType,
+      rssi: rssi)
+  }
+
+  /// Common Extended Advertising Payload Format (§2.3.4).
+  @_lifetime(copy payload)
+  private static func readExtended(
+    _ payload: consuming ByteCursor, addressType: AddressType, rssi: Int8?
+  ) throws(ParseError) -> AdvertisingReport? {
+    let lengthAndMode = try payload.readUInt8()
+    var header = ByteCursor(try payload.read(Int(lengthAndMode & 0x3F)))  // Extended Header Length
+    var address: BluetoothAddress?
+    if header.remaining > 0, try header.readUInt8() & 0x01 != 0 {  // Extended Header Flags: AdvA
+      address = try BluetoothAddress(parsing: &header)
+    }
+    guard payload.remaining > 0 else { return nil }
+    return AdvertisingReport(
+      data: payload.rest, address: address ?? BluetoothAddress(rawValue: 0),
+      addressType: address == nil ? .anonymous : addressType,
+      eventType: AdvertisingEventType(rawValue: UInt16(lengthAndMode >> 6)), rssi: rssi)
+  }
+}
