@@ -8,11 +8,12 @@ let package = Package(
     .library(
       name: "BeaconKit",
       targets: [
-        "Bytes", "Advertising", "HCIPackets", "LinkLayer", "Scanning", "CaptureFiles",
+        "Bytes", "Advertising", "HCIPackets", "LinkLayer", "Scanning", "Ranging", "CaptureFiles",
       ]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-numerics", from: "1.1.1"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
   ],
   targets: [
@@ -29,6 +30,12 @@ let package = Package(
     .target(
       name: "Scanning", dependencies: ["Advertising", "Bytes", "HCIPackets", "LinkLayer"]),
 
+    .target(
+      name: "Ranging",
+      dependencies: [
+        "Advertising", "Scanning", .product(name: "RealModule", package: "swift-numerics"),
+      ]),
+
     // Floor 3
     .target(
       name: "CaptureFiles",
@@ -40,17 +47,33 @@ let package = Package(
     // Floor 4
     .target(
       name: "Simulation",
-      dependencies: ["Advertising", "Bytes", "CaptureFiles", "HCIPackets", "Scanning"]),
+      dependencies: [
+        "Advertising", "Bytes", "CaptureFiles", "HCIPackets", "Scanning",
+        .product(name: "RealModule", package: "swift-numerics"),
+      ]),
 
     // The command
     .executableTarget(
       name: "beaconscan",
       dependencies: [
         "Advertising", "Bytes", "CaptureFiles", "HCIPackets", "LinkLayer", "Scanning",
-        "Simulation",
+        "Ranging", "Simulation",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+
+    // Prints the signal filter's responses for Scripts/ranging-plots.py.
+    .executableTarget(
+      name: "ranging-trace",
+      dependencies: ["Ranging", .product(name: "RealModule", package: "swift-numerics")]),
+
+    // Tests
+    .testTarget(
+      name: "SimulationTests",
+      dependencies: ["Advertising", "Bytes", "CaptureFiles", "Scanning", "Simulation"]),
+    .testTarget(
+      name: "RangingTests",
+      dependencies: ["Ranging", .product(name: "RealModule", package: "swift-numerics")]),
   ],
   swiftLanguageModes: [.v6]
 )

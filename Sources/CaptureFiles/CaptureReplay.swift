@@ -54,6 +54,9 @@ public final class CaptureReplay {
   /// The moment of the first packet of all captures.
   public var firstTime: Timestamp? { sources.compactMap(\.reader.firstTime).min() }
 
+  /// What to add to a moment of the replay, in nanoseconds, to get the one that the recording shows.
+  public var wallClockShift: Int64 { sources.first?.reader.wallClockShift ?? 0 }
+
   /// Reads on.
   ///
   /// - Throws: ``CaptureError`` where a capture is damaged, after everything that stood whole before

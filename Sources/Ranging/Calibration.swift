@@ -58,6 +58,18 @@ public struct Calibration: Sendable, Hashable {
     return MeasuredPower(decibelMilliwatts: MeasuredPower.fallback, source: .fallback)
   }
 
+  /// The signal strength at which a beacon is heard at a distance.
+  ///
+  /// - Parameters:
+  ///   - distance: The distance in metres.
+  ///   - advertisedPower: The power in the beacon's advert, in dBm.
+  /// - Returns: The signal strength as this adapter hears it, in dBm.
+  public func rssi(atDistance distance: Double, advertisedPower: Double) -> Double {
+    let power = power(advertised: advertisedPower)
+    return (model ?? .standard).rssi(
+      atDistance: distance, measuredPower: power.decibelMilliwatts) + offset(for: power)
+  }
+
   /// The distance at which a beacon is heard.
   ///
   /// - Parameters:
@@ -70,8 +82,7 @@ public struct Calibration: Sendable, Hashable {
   ) -> DistanceEstimate {
     let power = power(advertised: advertisedPower)
     let model = model ?? .standard
-    let offset = power.source == .configured ? 0 : adapterOffset ?? 0
-    let corrected = rssi - (offset.isFinite ? offset : 0)
+    let corrected = rssi - offset(for: power)
     let slope = model.slope(rssi: corrected, measuredPower: power.decibelMilliwatts)
     let noise = variance.isFinite ? max(0, variance) : ErrorBudget.unknownVariance
     let systematic = budget.variance(
@@ -79,7 +90,12 @@ public struct Calibration: Sendable, Hashable {
     return DistanceEstimate(
       distance: model.distance(rssi: corrected, measuredPower: power.decibelMilliwatts),
       logDeviation: slope * (noise + systematic).squareRoot(),
-      noiseLogDeviation: slope * noise.squareRoot(),
       power: power)
+  }
+
+  /// What this adapter hears too much, in dB.
+  private func offset(for power: MeasuredPower) -> Double {
+    guard power.source != .configured, let adapterOffset, adapterOffset.isFinite else { return 0 }
+    return adapterOffset
   }
 }

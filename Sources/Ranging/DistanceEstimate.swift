@@ -8,8 +8,6 @@ public struct DistanceEstimate: Sendable, Hashable {
   public let distance: Double
   /// One standard deviation of the distance's natural logarithm, for everything unknown.
   public let logDeviation: Double
-  /// The part of ``logDeviation`` that is noise and goes away with more packets.
-  public let noiseLogDeviation: Double
   /// The power the distance rests on.
   public let power: MeasuredPower
 

@@ -51,6 +51,26 @@ public enum PathLossModel: Sendable, Hashable {
     }
   }
 
+  /// The signal strength that is heard at a distance: the inverse of ``distance(rssi:measuredPower:)``.
+  ///
+  /// - Parameters:
+  ///   - distance: The distance in metres; it is kept within ``distanceRange``.
+  ///   - measuredPower: The signal strength at 1 m, in dBm.
+  /// - Returns: The signal strength in dBm: of several that are heard at the same distance, the
+  ///   strongest.
+  public func rssi(atDistance distance: Double, measuredPower: Double) -> Double {
+    let distance = Self.clamped(distance.isFinite ? distance : Self.distanceRange.upperBound)
+    switch self {
+    case .logDistance(let exponent):
+      return measuredPower - 10 * Self.usable(exponent) * Double.log10(distance)
+    case .androidNexus5, .android2013:
+      let (scale, exponent, offset) = coefficients
+      return measuredPower
+        * (distance <= scale + offset
+          ? Double.pow(distance, 0.1) : Double.pow((distance - offset) / scale, 1 / exponent))
+    }
+  }
+
   /// By how much the logarithm of the distance falls for each dB, for the propagation of errors.
   ///
   /// - Parameters:
@@ -66,10 +86,13 @@ public enum PathLossModel: Sendable, Hashable {
   }
 
   private func curve(ratio: Double) -> Double {
-    let (scale, exponent, offset) =
-      self == .androidNexus5 ? (0.42093, 6.9476, 0.54992) : (0.89976, 7.7095, 0.111)
+    let (scale, exponent, offset) = coefficients
     guard ratio < 1 else { return scale * Double.pow(ratio, exponent) + offset }
     return min(Double.pow(ratio, 10), scale + offset)
+  }
+
+  private var coefficients: (scale: Double, exponent: Double, offset: Double) {
+    self == .androidNexus5 ? (0.42093, 6.9476, 0.54992) : (0.89976, 7.7095, 0.111)
   }
 
   private static func usable(_ exponent: Double) -> Double {

@@ -1,51 +1,37 @@
-internal import RealModule
-
-/// The zone of one beacon, with hysteresis: a state machine that is told distances.
+/// The zone of one beacon, with hysteresis: a state machine that is told signal strengths.
 ///
-/// A zone is left only once the distance lies beyond the outer limit. Told an estimate and a time,
-/// the machine also asks that the distance clear the limit by the noise of its mean, and for a
-/// while, so that a still beacon on a limit does not flap.
-public struct ProximityZones: Sendable, Hashable {
+/// A zone is left only once the distance lies beyond the outer limit. The distance must also clear
+/// the limit by the noise of its mean, and for a while, so that a still beacon on a limit does not
+/// flap.
+@frozen
+public struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
   /// The zone now.
   public private(set) var proximity: Proximity = .unknown
-  /// Where the zones end.
-  public let limits: ProximityLimits
 
-  /// The zone that the distance asks for, and since when in nanoseconds.
+  /// The zone that the signal asks for, and since when in nanoseconds.
   private var wanted: Proximity = .unknown
   private var wantedSince: Int64 = 0
 
   /// A machine that knows nothing yet.
-  ///
-  /// - Parameter limits: Where the zones end.
-  public init(limits: ProximityLimits = .standard) {
-    self.limits = limits
-  }
+  public init() {}
 
-  /// Takes a distance by hysteresis alone.
-  ///
-  /// - Parameter distance: The distance in metres; negative or not a number is not known.
-  /// - Returns: The zone now.
-  @discardableResult
-  public mutating func update(distance: Double) -> Proximity {
-    proximity = zone(nearest: distance, farthest: distance, median: distance)
-    wanted = proximity
-    return proximity
-  }
-
-  /// Takes an estimate: a change of zone must clear the limit by ``ProximityLimits/margin`` and
-  /// last for ``ProximityLimits/hold``.
+  /// Takes a smoothed signal strength.
   ///
   /// - Parameters:
-  ///   - estimate: The distance and its noise.
+  ///   - mean: The mean, in dBm.
+  ///   - error: Its standard error, in dB.
   ///   - time: When it holds, in nanoseconds of a monotonic clock; a time that steps back starts
   ///     the hold anew.
+  ///   - thresholds: The beacon's limits.
+  ///   - limits: By how much and for how long a limit must be passed.
   /// - Returns: The zone now.
   @discardableResult
-  public mutating func update(_ estimate: DistanceEstimate, at time: Int64) -> Proximity {
-    let reach = Double.exp(limits.margin * min(max(estimate.noiseLogDeviation, 0), 5))
-    let median = estimate.distance
-    let next = zone(nearest: median / reach, farthest: median * reach, median: median)
+  public mutating func update(
+    mean: Float, error: Float, at time: Int64, thresholds: ProximityThresholds,
+    limits: ProximityLimits = .standard
+  ) -> Proximity {
+    let reach = Float(limits.margin) * min(max(error, 0), 100)
+    let next = zone(mean: mean, strongest: mean + reach, weakest: mean - reach, thresholds)
     guard next != proximity, proximity != .unknown, next != .unknown else {
       proximity = next
       wanted = next
@@ -66,19 +52,22 @@ public struct ProximityZones: Sendable, Hashable {
     wanted = .unknown
   }
 
-  /// The zone for a distance that surely lies between two.
-  private func zone(nearest: Double, farthest: Double, median: Double) -> Proximity {
-    guard median >= 0, median.isFinite else { return .unknown }
+  /// The zone for a signal that surely lies between two strengths.
+  private func zone(
+    mean: Float, strongest: Float, weakest: Float, _ thresholds: ProximityThresholds
+  ) -> Proximity {
+    guard mean.isFinite else { return .unknown }
     switch proximity {
     case .unknown:
-      return median < limits.enterImmediate ? .immediate : median < limits.enterNear ? .near : .far
-    case .immediate where nearest <= limits.leaveImmediate:
+      return mean > thresholds.enterImmediate
+        ? .immediate : mean > thresholds.enterNear ? .near : .far
+    case .immediate where strongest >= thresholds.leaveImmediate:
       return .immediate
-    case .far where farthest >= limits.enterNear:
+    case .far where weakest <= thresholds.enterNear:
       return .far
     default:
-      if farthest < limits.enterImmediate { return .immediate }
-      return nearest > limits.leaveNear ? .far : .near
+      if weakest > thresholds.enterImmediate { return .immediate }
+      return strongest < thresholds.leaveNear ? .far : .near
     }
   }
 }

@@ -1,0 +1,131 @@
+import Advertising
+public import Scanning
+
+/// What a simulated scanner stands among: beacons that move, other devices, the room, and how the
+/// controller reports them. docs/scenarios.md has every key of the file.
+public struct Scenario: Hashable, Sendable {
+  /// Its name.
+  public let name: String
+  /// What it is good for.
+  public let description: String
+  /// Where the random numbers begin: the same file and seed give the same bytes.
+  public var seed: UInt64
+  /// When the recording begins, to the microsecond.
+  public let start: Timestamp
+  /// How long it lasts, in seconds.
+  public let duration: Double
+  /// How the controller reports.
+  public let format: ReportFormat
+  /// How signals fade.
+  public let environment: Environment
+  /// The beacons whose truth is known.
+  public let beacons: [Beacon]
+  /// Everything else on air and on the wire.
+  public let clutter: [Clutter]
+
+  /// How the controller reports what it hears.
+  public struct ReportFormat: Hashable, Sendable {
+    /// The most reports in one event, 1 to 25; as many as fall within 5 ms and fit are put together.
+    public let reportsPerEvent: Int
+    /// Whether it sends LE Extended Advertising Reports instead of LE Advertising Reports.
+    public let isExtended: Bool
+  }
+
+  /// How signals fade.
+  public struct Environment: Hashable, Sendable {
+    /// The exponent n of the log-distance law.
+    public let pathLossExponent: Double
+    /// The standard deviation of the fading, in dB.
+    public let noise: Double
+    /// For how long fading holds, in seconds: the time constant of a first-order autoregression; 0
+    /// makes every report's independent.
+    public let noiseCorrelation: Double
+    /// What is weaker than this is not heard, in dBm.
+    public let hearing: Double
+    /// The share of reports that are lost, 0 to 1.
+    public let loss: Double
+  }
+
+  /// One point of a line that a beacon follows.
+  public struct Point: Hashable, Sendable {
+    /// When, in seconds after the start.
+    public let seconds: Double
+    /// Metres, or dBm.
+    public let value: Double
+  }
+}
+
+extension Scenario {
+  /// The most senders, beacons and clutter together.
+  public static let mostSenders = 10_000
+  /// The most packets and lines of truth.
+  public static let mostOutput = 20_000_000
+
+  /// About how many packets and lines of truth it makes.
+  var expectedOutput: Double {
+    var output = 0.0
+    for beacon in beacons {
+      let perSecond = 1000 / beacon.interval * Double(2 + beacon.extraBytes / 229)
+      output += duration * Double(beacon.count) * (perSecond + 1)
+    }
+    for generator in clutter { output += duration * Double(generator.count) * generator.rate * 2 }
+    return output
+  }
+
+  /// Checks what no key can tell alone.
+  func validate() throws(ScenarioError) {
+    let senders = beacons.reduce(0) { $0 + $1.count } + clutter.reduce(0) { $0 + $1.count }
+    guard senders <= Self.mostSenders else {
+      throw ScenarioError(
+        "beacons and clutter have \(senders) senders by their counts; at most \(Self.mostSenders)"
+          + " are allowed")
+    }
+    guard expectedOutput <= Double(Self.mostOutput) else {
+      throw ScenarioError(
+        "duration, intervals, counts and rates make about \(Int(expectedOutput)) packets and lines"
+          + " of truth; at most \(Self.mostOutput) are allowed")
+    }
+    var points = 0
+    for (index, beacon) in beacons.enumerated() {
+      try validate(beacon, at: "beacons[\(index)]")
+      points += beacon.points.count * beacon.count
+    }
+    guard points <= 200_000 else {
+      throw ScenarioError(
+        "beacons have \(points) points by their tracks and counts; at most 200000 are allowed")
+    }
+    try validateIdentities()
+    if beacons.isEmpty, let index = clutter.firstIndex(where: { $0.kind == .spoofed }) {
+      throw ScenarioError("clutter[\(index)].kind is spoofed, but there is no beacon to imitate")
+    }
+  }
+
+  private func validate(_ beacon: Beacon, at path: String) throws(ScenarioError) {
+    let key = if case .rssi = beacon.course { "rssi" } else { "track" }
+    if let index = beacon.points.firstIndex(where: { $0.seconds > duration }) {
+      throw ScenarioError(
+        "\(path).\(key)[\(index)][0] must not be after the end at \(plain(duration)) s, not"
+          + " \(plain(beacon.points[index].seconds)) s")
+    }
+    if beacon.pdu == .extended, !format.isExtended {
+      throw ScenarioError("\(path).pdu is extended, which needs format.extended to be true")
+    }
+  }
+
+  private func validateIdentities() throws(ScenarioError) {
+    var ids: [String: Int] = [:]
+    var identities: [String: Int] = [:]
+    for (index, beacon) in beacons.enumerated() {
+      if let other = ids.updateValue(index, forKey: beacon.id) {
+        throw ScenarioError("beacons[\(index)].id is the same as that of beacons[\(other)]")
+      }
+      for number in 0..<beacon.count {
+        let name = beacon.identity(number).description
+        if let other = identities.updateValue(index, forKey: name) {
+          throw ScenarioError(
+            "beacons[\(index)] has a UUID, major and minor that beacons[\(other)] has: \(name)")
+        }
+      }
+    }
+  }
+}

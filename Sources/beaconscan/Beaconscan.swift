@@ -21,8 +21,8 @@ struct Beaconscan: ParsableCommand {
       """,
     version: "0.1.0",
     subcommands: [
-      ScanCommand.self, InspectCommand.self, DecodeCommand.self,
-      //SIM
+      ScanCommand.self, RangeCommand.self, InspectCommand.self, DecodeCommand.self,
+      SimulateCommand.self,
     ])
 
   static func main() {

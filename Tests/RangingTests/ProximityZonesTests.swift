@@ -2,51 +2,60 @@ import Ranging
 import Testing
 
 @Suite struct ProximityZonesTests {
-  @Test func hysteresis() {
+  static let calibration = Calibration(measuredPower: -59, model: .logDistance(exponent: 2))
+  static let thresholds = ProximityThresholds(
+    limits: .standard, calibration: calibration, advertisedPower: -59)
+
+  /// Hysteresis alone: no margin and no hold.
+  @Test func hysteresis() throws {
+    let limits = try ProximityLimits(margin: 0, hold: 0)
     var zones = ProximityZones()
     #expect(zones.proximity == .unknown)
     let walk: [(Double, Proximity)] = [
-      (0.6, .near), (0.5, .near), (0.49, .immediate), (0.7, .immediate), (0.71, .near),
-      (4.9, .near), (5, .near), (5.01, .far), (4, .far), (3.99, .near), (9, .far),
+      (0.6, .near), (0.501, .near), (0.49, .immediate), (0.699, .immediate), (0.71, .near),
+      (4.9, .near), (4.999, .near), (5.01, .far), (4.001, .far), (3.99, .near), (9, .far),
       (0.1, .immediate), (100, .far), (0.45, .immediate),
     ]
     for (distance, zone) in walk {
-      #expect(zones.update(distance: distance) == zone, "at \(distance) m")
+      let mean = Float(Self.calibration.rssi(atDistance: distance, advertisedPower: -59))
+      let now = zones.update(
+        mean: mean, error: 1, at: 0, thresholds: Self.thresholds, limits: limits)
+      #expect(now == zone, "at \(distance) m")
     }
   }
 
-  @Test(arguments: [Double.nan, .infinity, -1])
-  func whatIsNoDistanceIsUnknown(distance: Double) {
+  @Test(arguments: [Float.nan, .infinity, -.infinity])
+  func whatIsNoSignalIsUnknown(signal: Float) {
     var zones = ProximityZones()
-    _ = zones.update(distance: 1)
-    #expect(zones.update(distance: distance) == .unknown)
-    #expect(zones.update(distance: 4.5) == .far)
+    zones.update(mean: -59, error: 0, at: 0, thresholds: Self.thresholds)
+    #expect(zones.update(mean: signal, error: 0, at: 1, thresholds: Self.thresholds) == .unknown)
+    #expect(zones.update(mean: -72.1, error: 0, at: 2, thresholds: Self.thresholds) == .far)
     zones.reset()
     #expect(zones.proximity == .unknown)
   }
 
   @Test func aChangeMustLastAndClearTheNoise() {
-    let calibration = Calibration(measuredPower: -59, model: .logDistance(exponent: 2))
-    func at(_ rssi: Double, variance: Double = 0.01) -> DistanceEstimate {
-      calibration.estimate(rssi: rssi, variance: variance, advertisedPower: -59)
-    }
     var zones = ProximityZones()
-    #expect(zones.update(at(-65), at: 0) == .near)
-    #expect(zones.update(at(-80), at: nanoseconds(1)) == .near)
-    #expect(zones.update(at(-80), at: nanoseconds(1.9)) == .near)
-    #expect(zones.update(at(-80), at: nanoseconds(2)) == .far)
+    func at(_ rssi: Float, _ time: Int64, variance: Float = 0.01) -> Proximity {
+      zones.update(
+        mean: rssi, error: variance.squareRoot(), at: time, thresholds: Self.thresholds)
+    }
+    #expect(at(-65, 0) == .near)
+    #expect(at(-80, nanoseconds(1)) == .near)
+    #expect(at(-80, nanoseconds(1.9)) == .near)
+    #expect(at(-80, nanoseconds(2)) == .far)
     // An interruption starts the hold anew, and so does a clock that steps back.
-    #expect(zones.update(at(-65), at: nanoseconds(3)) == .far)
-    #expect(zones.update(at(-80), at: nanoseconds(3.5)) == .far)
-    #expect(zones.update(at(-65), at: nanoseconds(4.2)) == .far)
-    #expect(zones.update(at(-65), at: nanoseconds(1)) == .far)
-    #expect(zones.update(at(-65), at: nanoseconds(2)) == .near)
+    #expect(at(-65, nanoseconds(3)) == .far)
+    #expect(at(-80, nanoseconds(3.5)) == .far)
+    #expect(at(-65, nanoseconds(4.2)) == .far)
+    #expect(at(-65, nanoseconds(1)) == .far)
+    #expect(at(-65, nanoseconds(2)) == .near)
     // 1 dB beyond 5 m is not enough where the mean is known to 2 dB.
     for second in 3..<9 {
-      #expect(zones.update(at(-74, variance: 4), at: nanoseconds(Double(second))) == .near)
+      #expect(at(-74, nanoseconds(Double(second)), variance: 4) == .near)
     }
-    #expect(zones.update(at(-74), at: .min) == .near)
-    #expect(zones.update(at(-74), at: .max) == .far)
+    #expect(at(-74, .min) == .near)
+    #expect(at(-74, .max) == .far)
   }
 
   @Test func limitsAreChecked() throws {
@@ -58,8 +67,7 @@ import Testing
     #expect(throws: RangingError.self) { try ProximityLimits(margin: -1) }
     #expect(throws: RangingError.self) { try ProximityLimits(hold: .nan) }
     let strict = try ProximityLimits(enterNear: 2, leaveNear: 3, margin: 0, hold: 0)
-    var zones = ProximityZones(limits: strict)
-    #expect(zones.update(distance: 2.5) == .far)
+    #expect(strict.enterNear == 2 && strict.leaveNear == 3)
     let error = RangingError.zoneGuard(margin: -1, hold: 0)
     #expect(error.description.contains("-1.0"))
   }

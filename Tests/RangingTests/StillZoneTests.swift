@@ -14,6 +14,9 @@ import Testing
     var testDescription: String { "\(rate) Hz, \(fading.name)" }
   }
 
+  static let thresholds = ProximityThresholds(
+    limits: .standard, calibration: Calibration(), advertisedPower: -59)
+
   static let cases = [
     Case(rate: 10, fading: .plain, beacons: 24, minutes: 3, goal: 0.15),
     Case(rate: 5, fading: .indoor, beacons: 48, minutes: 4, goal: 0.15),
@@ -50,16 +53,15 @@ import Testing
       var radio = Radio(.plain, seed: UInt64(seed))
       var filter = RSSIFilter()
       var zones = ProximityZones()
-      let calibration = Calibration()
       var answer = 99.0
       for index in 0..<450 {
         let time = Double(index) / 10
         let mean = time < 40 ? -78.0 : -63.0
         guard let rssi = radio.packet(after: 0.1, mean: mean) else { continue }
         filter.update(rssi: rssi, at: nanoseconds(time))
-        let estimate = calibration.estimate(
-          rssi: Double(filter.mean), variance: Double(filter.variance), advertisedPower: -59)
-        let zone = zones.update(estimate, at: nanoseconds(time))
+        let zone = zones.update(
+          mean: filter.mean, error: filter.standardError, at: nanoseconds(time),
+          thresholds: Self.thresholds)
         if time >= 40, zone == .near { answer = min(answer, time - 40) }
       }
       times.append(answer)
@@ -71,19 +73,17 @@ import Testing
     var radio = Radio(given.fading, seed: seed)
     var filter = RSSIFilter()
     var zones = ProximityZones()
-    let calibration = Calibration()
     let mean = -59 - 20 * Double.log10(distance)
     var changes = 0
     for index in 0..<Int(given.minutes * 60 * given.rate) {
       let time = Double(index) / given.rate
       guard let rssi = radio.packet(after: 1 / given.rate, mean: mean) else { continue }
       filter.update(rssi: rssi, at: nanoseconds(time))
-      let estimate = calibration.estimate(
-        rssi: Double(filter.mean), variance: Double(filter.variance), advertisedPower: -59)
       let before = zones.proximity
-      if zones.update(estimate, at: nanoseconds(time)) != before, before != .unknown {
-        changes += 1
-      }
+      let now = zones.update(
+        mean: filter.mean, error: filter.standardError, at: nanoseconds(time),
+        thresholds: thresholds)
+      if now != before, before != .unknown { changes += 1 }
     }
     return changes
   }

@@ -1,0 +1,169 @@
+import Advertising
+public import Scanning
+
+/// Ranges beacons: it is told sightings and, when a report is due, the time; it owns no clock.
+///
+/// Memory is bounded by ``Configuration/mostBeacons``.
+public struct Ranger: Sendable {
+  /// How to range.
+  public struct Configuration: Sendable {
+    /// What is known of the site and the adapter.
+    public var calibration = Calibration()
+    /// What is known of some beacons: the first that means a beacon counts, over ``calibration``.
+    public var beaconCalibrations: [(beacons: BeaconConstraint, calibration: Calibration)] = []
+    /// Where the zones end.
+    public var limits = ProximityLimits.standard
+    /// How signal strengths are smoothed.
+    public var filter = RSSIFilter.Parameters()
+    /// The most beacons that are ranged at once. With more, those heard longest ago go.
+    public var mostBeacons = 32768
+
+    /// The defaults.
+    public init() {}
+  }
+
+  /// How to range.
+  public let configuration: Configuration
+
+  fileprivate var table: BeaconTable<State>
+
+  fileprivate struct State {
+    var filter = RSSIFilter()
+    var zones = ProximityZones()
+    var thresholds: ProximityThresholds
+    var sum: Int32 = 0
+    var measured: Int32 = 0
+    var sightings: Int32 = 0
+    var measuredPower: Int8
+  }
+
+  /// For this long a beacon counts as heard, in seconds, or for so many of its intervals if that is
+  /// longer; after as long again and more it leaves the list.
+  static let (recentSeconds, recentIntervals) = (5.0, 3.0)
+  static let (keptSeconds, keptIntervals) = (10.0, 6.0)
+
+  /// Makes a ranger that has heard nothing.
+  public init(_ configuration: Configuration = Configuration()) {
+    self.configuration = configuration
+    table = BeaconTable(capacity: configuration.mostBeacons)
+  }
+
+  /// How many different beacons were heard, if none came back after it made room.
+  public var beaconsHeard: Int { forgotten + table.beaconsHeard }
+  /// How many beacons had to make room for others.
+  public var evictions: Int { table.evictions }
+
+  private var forgotten = 0
+
+  /// Takes a sighting.
+  ///
+  /// - Returns: The beacon's zone if this sighting changed it.
+  @discardableResult
+  public mutating func hear(_ sighting: Sighting) -> Proximity? {
+    let place = table.place(of: sighting.beacon, heardAt: sighting.time) {
+      [configuration] in
+      State(
+        thresholds: Self.thresholds(sighting.beacon, sighting.measuredPower, configuration),
+        measuredPower: sighting.measuredPower)
+    }
+    if table[place].measuredPower != sighting.measuredPower {
+      table[place].measuredPower = sighting.measuredPower
+      table[place].thresholds = Self.thresholds(
+        sighting.beacon, sighting.measuredPower, configuration)
+    }
+    return table[place].hear(sighting, configuration)
+  }
+
+  /// Reports what was heard since the report before.
+  ///
+  /// - Parameter time: The moment of the report, on the line of the sightings' times.
+  /// - Returns: The beacons, closest first, unknown last. One that was not heard lately is unknown,
+  ///   and later left out and forgotten.
+  public mutating func report(at time: Timestamp) -> [RangedBeacon] {
+    let before = table.entries.count
+    table.removeAll { entry in
+      let silence = time.seconds(since: entry.lastHeard)
+      return silence > Self.limit(Self.keptSeconds, Self.keptIntervals, entry.state.filter)
+    }
+    forgotten += before - table.entries.count
+    var beacons: [RangedBeacon] = []
+    beacons.reserveCapacity(table.entries.count)
+    for place in table.entries.indices {
+      let entry = table.entries[place]
+      let silence = time.seconds(since: entry.lastHeard)
+      let isRecent =
+        silence <= Self.limit(Self.recentSeconds, Self.recentIntervals, entry.state.filter)
+      beacons.append(describe(entry, isRecent: isRecent))
+      table[place].startPeriod(isRecent: isRecent)
+    }
+    return beacons.sorted(by: RangedBeacon.isCloser)
+  }
+
+  private func describe(_ entry: BeaconTable<State>.Entry, isRecent: Bool) -> RangedBeacon {
+    let state = entry.state
+    var beacon = RangedBeacon(
+      beacon: entry.beacon, proximity: .unknown, measuredPower: state.measuredPower,
+      sightings: Int(state.sightings), lastHeard: entry.lastHeard)
+    guard isRecent, state.filter.count > 0 else { return beacon }
+    let calibration = Self.calibration(entry.beacon, configuration)
+    let power = Double(state.measuredPower)
+    let signal = state.filter.estimate(configuration.filter)
+    beacon.proximity = state.zones.proximity
+    beacon.smoothed = Double(signal.mean)
+    beacon.smoothedError = Double(signal.variance).squareRoot()
+    beacon.estimate = calibration.estimate(
+      rssi: Double(signal.mean), variance: Double(signal.variance), advertisedPower: power)
+    if state.measured > 0 {
+      let mean = Double(state.sum) / Double(state.measured)
+      beacon.rssi = Int(mean.rounded())
+      beacon.rawDistance =
+        calibration.estimate(rssi: mean, variance: 0, advertisedPower: power).distance
+    }
+    return beacon
+  }
+
+  private static func limit(_ seconds: Double, _ intervals: Double, _ filter: RSSIFilter) -> Double {
+    max(seconds, intervals * Double(filter.interval))
+  }
+
+  private static func calibration(_ beacon: BeaconIdentity, _ configuration: Configuration)
+    -> Calibration
+  {
+    let own = configuration.beaconCalibrations.first { $0.beacons.matches(beacon) }
+    return own?.calibration.over(configuration.calibration) ?? configuration.calibration
+  }
+
+  private static func thresholds(
+    _ beacon: BeaconIdentity, _ power: Int8, _ configuration: Configuration
+  ) -> ProximityThresholds {
+    ProximityThresholds(
+      limits: configuration.limits, calibration: calibration(beacon, configuration),
+      advertisedPower: Double(power))
+  }
+}
+
+extension Ranger.State {
+  /// Takes a sighting of this beacon.
+  fileprivate mutating func hear(_ sighting: Sighting, _ configuration: Ranger.Configuration)
+    -> Proximity?
+  {
+    sightings &+= 1
+    guard let rssi = sighting.rssi else { return nil }
+    measured &+= 1
+    sum &+= Int32(rssi)
+    let time = sighting.time.nanoseconds
+    filter.update(rssi: Float(rssi), at: time, parameters: configuration.filter)
+    let signal = filter.estimate(configuration.filter)
+    let before = zones.proximity
+    let now = zones.update(
+      mean: signal.mean, error: signal.variance.squareRoot(), at: time, thresholds: thresholds,
+      limits: configuration.limits)
+    return now == before ? nil : now
+  }
+
+  /// Begins the time between two reports.
+  fileprivate mutating func startPeriod(isRecent: Bool) {
+    (sum, measured, sightings) = (0, 0, 0)
+    if !isRecent { zones.reset() }
+  }
+}

@@ -1,0 +1,164 @@
+import FoundationEssentials
+
+/// Reads one JSON object of a scenario: refuses keys it was not told of, and names the path of every
+/// value that is wrong.
+struct FieldReader {
+  let path: String
+  private let container: KeyedDecodingContainer<Key>
+
+  struct Key: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) {
+      self.stringValue = stringValue
+    }
+
+    init?(intValue: Int) {
+      nil
+    }
+  }
+
+  /// Opens the object at the decoder's place.
+  init(_ decoder: any Decoder, keys: [String]) throws {
+    path = Self.path(of: decoder.codingPath)
+    do {
+      container = try decoder.container(keyedBy: Key.self)
+    } catch is DecodingError {
+      throw ScenarioError("\(path.isEmpty ? "the scenario" : path) must be an object")
+    }
+    // Sorted, so that the same file always gives the same sentence.
+    let unknown = container.allKeys.map(\.stringValue).filter { !keys.contains($0) }.sorted()
+    if let key = unknown.first {
+      let known = keys.joined(separator: ", ")
+      throw ScenarioError("\(path(of: key)) is not a key; known are \(known)")
+    }
+  }
+
+  static func path(of codingPath: [any CodingKey]) -> String {
+    codingPath.reduce(into: "") { path, key in
+      if let index = key.intValue {
+        path += "[\(index)]"
+      } else {
+        path += (path.isEmpty ? "" : ".") + key.stringValue
+      }
+    }
+  }
+
+  func path(of key: String) -> String {
+    path.isEmpty ? key : "\(path).\(key)"
+  }
+
+  func has(_ key: String) -> Bool {
+    container.contains(Key(stringValue: key))
+  }
+
+  func fail(_ key: String, _ words: String) -> ScenarioError {
+    ScenarioError("\(path(of: key)) \(words)")
+  }
+
+  /// A value of any type; `words` say what it must be.
+  func value<Value: Decodable>(
+    _ key: String, _ words: String, default standard: Value? = nil
+  ) throws -> Value {
+    guard has(key) else {
+      guard let standard else { throw fail(key, "is missing") }
+      return standard
+    }
+    do {
+      return try container.decode(Value.self, forKey: Key(stringValue: key))
+    } catch let error as ScenarioError {
+      throw error
+    } catch {
+      // DecodingError, and one of JSONDecoder's own for numbers that the type cannot hold.
+      throw fail(key, "must be \(words)")
+    }
+  }
+
+  func number(
+    _ key: String, _ range: ClosedRange<Double>, _ unit: String = "",
+    default standard: Double? = nil
+  ) throws -> Double {
+    let number = try value(key, "a number", default: standard)
+    guard range.contains(number) else {
+      throw fail(key, "must be \(between(range, unit)), not \(plain(number))")
+    }
+    return number
+  }
+
+  func integer(
+    _ key: String, _ range: ClosedRange<Int>, _ unit: String = "", default standard: Int? = nil
+  ) throws -> Int {
+    let number = try value(key, "a whole number", default: standard)
+    guard range.contains(number) else {
+      let suffix = unit.isEmpty ? "" : " \(unit)"
+      throw fail(
+        key, "must be between \(range.lowerBound) and \(range.upperBound)\(suffix), not \(number)")
+    }
+    return number
+  }
+
+  func text(_ key: String, default standard: String? = nil) throws -> String {
+    let text: String = try value(key, "text", default: standard)
+    guard text.utf8.count <= 4096 else { throw fail(key, "must have at most 4096 bytes") }
+    return text
+  }
+
+  /// One of an enumeration's names.
+  func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    _ key: String, default standard: Choice? = nil
+  ) throws -> Choice {
+    let name = try text(key, default: standard?.rawValue)
+    guard let choice = Choice(rawValue: name) else {
+      let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+      throw fail(key, "must be one of \(names), not \(name)")
+    }
+    return choice
+  }
+
+  /// A lower and an upper number.
+  func pair(
+    _ key: String, _ range: ClosedRange<Double>, _ unit: String,
+    default standard: ClosedRange<Double>? = nil
+  ) throws -> ClosedRange<Double> {
+    let words = "a list of two numbers, the lower first"
+    let pair = try value(key, words, default: standard.map { [$0.lowerBound, $0.upperBound] })
+    guard pair.count == 2, pair[0] <= pair[1] else { throw fail(key, "must be \(words)") }
+    for (index, number) in pair.enumerated() where !range.contains(number) {
+      throw fail("\(key)[\(index)]", "must be \(between(range, unit)), not \(plain(number))")
+    }
+    return pair[0]...pair[1]
+  }
+
+  /// Pairs of a time and a value, the times rising.
+  func points(_ key: String, _ range: ClosedRange<Double>, _ unit: String) throws
+    -> [Scenario.Point]
+  {
+    let rows: [[Double]] = try value(key, "a list of [seconds, \(unit)] pairs")
+    guard rows.count >= 2 else { throw fail(key, "must have at least two points") }
+    guard rows.count <= 10_000 else { throw fail(key, "must have at most 10000 points") }
+    var points: [Scenario.Point] = []
+    for (index, row) in rows.enumerated() {
+      let name = "\(key)[\(index)]"
+      guard row.count == 2 else { throw fail(name, "must be a pair of [seconds, \(unit)]") }
+      guard row[0] >= 0, row[0] > points.last?.seconds ?? -1 else {
+        throw fail("\(name)[0]", "must be a time after the point before, not \(plain(row[0])) s")
+      }
+      guard range.contains(row[1]) else {
+        throw fail("\(name)[1]", "must be \(between(range, unit)), not \(plain(row[1]))")
+      }
+      points.append(Scenario.Point(seconds: row[0], value: row[1]))
+    }
+    return points
+  }
+
+  private func between(_ range: ClosedRange<Double>, _ unit: String) -> String {
+    "between \(plain(range.lowerBound)) and \(plain(range.upperBound))"
+      + (unit.isEmpty ? "" : " \(unit)")
+  }
+}
+
+/// A number without needless decimals.
+func plain(_ number: Double) -> String {
+  Int(exactly: number).map(String.init) ?? "\(number)"
+}

@@ -1,0 +1,68 @@
+import RealModule
+
+/// What a beacon follows: pairs of microseconds and metres or dBm, linear between them.
+struct Line {
+  /// Whether the values are metres.
+  let isDistance: Bool
+  private let times: [Int64]
+  private let values: [Double]
+
+  init(_ course: Scenario.Course, number: Int, of count: Int, duration: Double) {
+    let points: [Scenario.Point]
+    switch course {
+    case .track(let track): points = track
+    case .rssi(let levels): points = levels
+    case .spread(let range):
+      let share = count > 1 ? Double(number) / Double(count - 1) : 0
+      let distance = range.lowerBound + share * (range.upperBound - range.lowerBound)
+      points = [.init(seconds: 0, value: distance), .init(seconds: duration, value: distance)]
+    }
+    if case .rssi = course { isDistance = false } else { isDistance = true }
+    times = points.map { microseconds($0.seconds) }
+    values = points.map(\.value)
+  }
+
+  /// When it is on air.
+  var span: ClosedRange<Int64> { times[0]...times[times.count - 1] }
+
+  /// The value at a time, `nil` off air.
+  func value(at time: Int64) -> Double? {
+    guard span.contains(time) else { return nil }
+    var low = 0
+    var high = times.count - 1
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if times[middle] <= time { low = middle } else { high = middle }
+    }
+    guard times[high] > times[low] else { return values[low] }
+    let share = Double(time - times[low]) / Double(times[high] - times[low])
+    return values[low] + share * (values[high] - values[low])
+  }
+
+  /// The points in order, each with its successor.
+  var segments: [(from: Int64, to: Int64, first: Double, last: Double)] {
+    (0..<(times.count - 1)).map { (times[$0], times[$0 + 1], values[$0], values[$0 + 1]) }
+  }
+}
+
+/// The law by which signals fall with distance, P − 10 n log₁₀ d.
+struct PathLoss {
+  /// The strength at 1 m, in dBm.
+  let power: Double
+  let exponent: Double
+
+  /// The mean strength, in dBm, at a distance in metres.
+  func level(at distance: Double) -> Double {
+    power - 10 * exponent * Double.log10(distance)
+  }
+
+  /// The distance in metres at which a level in dBm is reached.
+  func distance(of level: Double) -> Double {
+    Double.exp10((power - level) / (10 * exponent))
+  }
+}
+
+/// Seconds of a file as microseconds.
+func microseconds(_ seconds: Double) -> Int64 {
+  Int64((seconds * 1e6).rounded())
+}

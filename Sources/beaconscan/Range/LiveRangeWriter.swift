@@ -1,0 +1,72 @@
+import Advertising
+import Ranging
+import Scanning
+
+/// `range` on a terminal: a table that is redrawn in place.
+final class LiveRangeWriter: RangeWriter {
+  private let output: StandardOutput
+  private let regions: [NamedRegion]
+  private let showsRaw: Bool
+  private var sparklines: [BeaconIdentity: Sparkline] = [:]
+  private var linesDrawn = 0
+
+  /// More beacons than these are counted, not drawn.
+  private static let mostRows = 40
+
+  init(output: StandardOutput, regions: [NamedRegion], showsRaw: Bool) {
+    self.output = output
+    self.regions = regions
+    self.showsRaw = showsRaw
+    output.flushesLines = false
+  }
+
+  func write(_ report: RangingSession.Report, shift: Int64) throws {
+    let present = Set(report.beacons.map(\.beacon))
+    sparklines = sparklines.filter { present.contains($0.key) }
+    for beacon in report.beacons.prefix(Self.mostRows) {
+      sparklines[beacon.beacon, default: Sparkline()].add(beacon.rssi)
+    }
+    var lines = ["\(report.time.advanced(by: shift))  \(report.beacons.count) beacons"]
+    for (name, beacons) in byRegion(report.beacons, regions) {
+      if let name { lines.append(name) }
+      lines += table(beacons)
+      if beacons.count > Self.mostRows {
+        lines.append("and \(beacons.count - Self.mostRows) more, farther away")
+      }
+    }
+    // Up to the first line drawn before, then each line over the old one, then clear what is left.
+    var frame = linesDrawn > 0 ? "\u{1B}[\(linesDrawn)A\r" : ""
+    frame += lines.map { $0 + "\u{1B}[K\n" }.joined() + "\u{1B}[J"
+    linesDrawn = lines.count
+    try output.write(frame)
+    try output.flush()
+  }
+
+  private func table(_ beacons: [RangedBeacon]) -> [String] {
+    var columns: [(String, Table.Alignment)] = [
+      ("UUID", .left), ("MAJOR", .right), ("MINOR", .right), ("PROXIMITY", .left),
+      ("DISTANCE", .right), ("±", .right), ("RSSI", .right),
+    ]
+    if showsRaw { columns += [("SMOOTHED", .right), ("RAW DISTANCE", .right)] }
+    columns.append(("SIGNAL", .left))
+    var table = Table(columns)
+    for beacon in beacons.prefix(Self.mostRows) {
+      var row = [
+        beacon.beacon.uuid.description, String(beacon.beacon.major), String(beacon.beacon.minor),
+        beacon.proximity.name,
+        beacon.estimate.map { "\(fixed($0.distance, 1)) m" } ?? "–",
+        beacon.estimate.map { "\(fixed($0.standardDeviation, 1)) m" } ?? "–",
+        beacon.rssi.map { String($0) } ?? "–",
+      ]
+      if showsRaw {
+        row += [
+          beacon.smoothed.map { fixed($0, 1) } ?? "–",
+          beacon.rawDistance.map { "\(fixed($0, 1)) m" } ?? "–",
+        ]
+      }
+      row.append(sparklines[beacon.beacon]?.text ?? "")
+      table.add(row)
+    }
+    return table.lines
+  }
+}

@@ -1,0 +1,44 @@
+import Ranging
+import Scanning
+
+/// Writes what `range` reports.
+protocol RangeWriter: AnyObject {
+  /// Writes one report.
+  ///
+  /// - Parameter shift: What to add to a moment, in nanoseconds, to show it.
+  func write(_ report: RangingSession.Report, shift: Int64) throws
+
+  /// Notes that a sighting changed its beacon's zone.
+  func note(_ zone: Proximity, of sighting: Sighting)
+
+  /// Writes what comes at the end.
+  func end(counts: ScanCounts, beacons: Int, evictions: Int) throws
+}
+
+extension RangeWriter {
+  func note(_ zone: Proximity, of sighting: Sighting) {}
+
+  func end(counts: ScanCounts, beacons: Int, evictions: Int) throws {}
+}
+
+extension Proximity {
+  /// The zone's name, as JSON and people have it.
+  var name: String {
+    switch self {
+    case .unknown: "unknown"
+    case .immediate: "immediate"
+    case .near: "near"
+    case .far: "far"
+    }
+  }
+}
+
+/// The regions of a report: each with its beacons, or all beacons under no name.
+func byRegion(_ beacons: [RangedBeacon], _ regions: [NamedRegion])
+  -> [(name: String?, beacons: [RangedBeacon])]
+{
+  guard !regions.isEmpty else { return [(nil, beacons)] }
+  return regions.map { region in
+    (region.name, beacons.filter { region.constraint.matches($0.beacon) })
+  }
+}

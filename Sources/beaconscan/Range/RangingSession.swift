@@ -1,0 +1,65 @@
+import Ranging
+import Scanning
+
+/// When reports are due, on the recording's time.
+///
+/// They come every interval from the first packet on, and one at the end. While nothing is in the
+/// list they go on for ``mostEmpty`` reports and then rest until a beacon is heard, so that a silent
+/// night in a recording is not a hundred thousand empty lists.
+struct RangingSession {
+  /// What is reported at a moment.
+  struct Report {
+    var time: Timestamp
+    var beacons: [RangedBeacon]
+  }
+
+  private(set) var ranger: Ranger
+  private let interval: Int64
+  private var due: Timestamp?
+  private var empty = 0
+  private var hasNews = false
+
+  private static let mostEmpty = 60
+
+  init(ranger: Ranger, interval: Int64) {
+    self.ranger = ranger
+    self.interval = interval
+  }
+
+  /// Sets the first report an interval after a moment, once.
+  mutating func start(at moment: Timestamp) {
+    if due == nil { due = moment.advanced(by: interval) }
+  }
+
+  /// The next report, if one is due at a moment or before.
+  mutating func report(before moment: Timestamp) -> Report? {
+    guard let time = due, time <= moment else { return nil }
+    if empty >= Self.mostEmpty {
+      // Rest, and keep the beat.
+      let beats = moment.nanoseconds(since: time) / interval + 1
+      due = time.advanced(by: beats * interval)
+      return nil
+    }
+    due = time.advanced(by: interval)
+    return report(at: time)
+  }
+
+  /// The report at the end of a recording, of what no other told.
+  mutating func lastReport(at moment: Timestamp) -> Report? {
+    hasNews ? report(at: moment) : nil
+  }
+
+  /// Takes a sighting.
+  mutating func hear(_ sighting: Sighting) -> Proximity? {
+    hasNews = true
+    empty = 0
+    return ranger.hear(sighting)
+  }
+
+  private mutating func report(at time: Timestamp) -> Report {
+    let beacons = ranger.report(at: time)
+    empty = beacons.isEmpty ? empty + 1 : 0
+    hasNews = false
+    return Report(time: time, beacons: beacons)
+  }
+}

@@ -1,0 +1,92 @@
+import Advertising
+import Ranging
+import Scanning
+
+/// `range` as a plain table at the end: who came, how near, and through which zones.
+final class VisitRangeWriter: RangeWriter {
+  private struct Visit {
+    var first: Timestamp
+    var last: Timestamp
+    var sightings = 0
+    var nearest: Double?
+    var nearestTime: Timestamp?
+    var zones: [(zone: Proximity, time: Timestamp)] = []
+  }
+
+  private let output: StandardOutput
+  private let regions: [NamedRegion]
+  private var visits = BeaconTable<Visit>(capacity: 4096)
+  private var from: Timestamp?
+  private var until: Timestamp?
+
+  /// Zone changes that are shown of one beacon; the middle ones are counted.
+  private static let mostZones = 8
+
+  init(output: StandardOutput, regions: [NamedRegion]) {
+    self.output = output
+    self.regions = regions
+  }
+
+  func write(_ report: RangingSession.Report, shift: Int64) throws {
+    for beacon in report.beacons where beacon.sightings > 0 {
+      let heard = beacon.lastHeard.advanced(by: shift)
+      let place = visits.place(of: beacon.beacon, heardAt: beacon.lastHeard) {
+        Visit(first: heard, last: heard)
+      }
+      visits[place].last = heard
+      visits[place].sightings += beacon.sightings
+      guard let distance = beacon.estimate?.distance else { continue }
+      if distance < visits[place].nearest ?? .infinity {
+        visits[place].nearest = distance
+        visits[place].nearestTime = heard
+      }
+    }
+  }
+
+  func note(_ zone: Proximity, of sighting: Sighting) {
+    let place = visits.place(of: sighting.beacon, heardAt: sighting.time) {
+      Visit(first: sighting.wallTime, last: sighting.wallTime)
+    }
+    visits[place].zones.append((zone, sighting.wallTime))
+    // Bounded, whatever a beacon does: the first and the last changes are kept.
+    if visits[place].zones.count > 64 { visits[place].zones.remove(at: 8) }
+  }
+
+  func end(counts: ScanCounts, beacons: Int, evictions: Int) throws {
+    let named: [NamedRegion?] = regions.isEmpty ? [nil] : regions
+    for region in named {
+      let entries = visits.entries.filter { entry in
+        region?.constraint.matches(entry.beacon) ?? true
+      }.sorted { ($0.state.nearest ?? .infinity) < ($1.state.nearest ?? .infinity) }
+      if let region { try output.write("\(region.name)\n") }
+      guard !entries.isEmpty else {
+        try output.write("no beacon was heard\n")
+        continue
+      }
+      var table = Table([
+        ("UUID", .left), ("MAJOR", .right), ("MINOR", .right), ("HEARD", .right), ("FROM", .left),
+        ("TO", .left), ("NEAREST", .right), ("AT", .left), ("ZONES", .left),
+      ])
+      for entry in entries {
+        let visit = entry.state
+        table.add([
+          entry.beacon.uuid.description, String(entry.beacon.major), String(entry.beacon.minor),
+          String(visit.sightings), visit.first.clock, visit.last.clock,
+          visit.nearest.map { "\(fixed($0, 1)) m" } ?? "–",
+          visit.nearestTime?.clock ?? "–", zones(visit),
+        ])
+      }
+      for line in table.lines { try output.write(line + "\n") }
+    }
+    if evictions > 0 {
+      try output.write("\(evictions) beacons made room for others and are not all shown\n")
+    }
+  }
+
+  private func zones(_ visit: Visit) -> String {
+    let changes = visit.zones.map { "\($0.zone.name) \($0.time.clock.prefix(8))" }
+    guard changes.count > Self.mostZones else { return changes.joined(separator: " → ") }
+    let shown = changes.prefix(Self.mostZones / 2) + ["…"] + changes.suffix(Self.mostZones / 2)
+    return shown.joined(separator: " → ")
+  }
+}

@@ -1,0 +1,262 @@
+import ArgumentParser
+import CaptureFiles
+import Glibc
+import Simulation
+import SystemPackage
+
+/// `beaconscan simulate`: writes a recording and its truth from a scenario.
+struct SimulateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "simulate",
+    abstract: "Write a capture from a scenario whose truth is known.",
+    discussion: """
+      The scenario is a JSON file that names beacons, how they move, and what else is on air; \
+      docs/scenarios.md has every key. The same scenario and seed give the same bytes. Beside the \
+      recording stands its truth: every sighting that a decoder must find, and when each beacon \
+      comes, goes and changes its zone.
+
+      EXAMPLES
+        beaconscan simulate captures/visitor.json --output visitor.btsnoop
+        beaconscan range --replay visitor.btsnoop
+      """)
+
+  /// The recording's format, as it is asked for.
+  enum RecordingFormat: String, CaseIterable, ExpressibleByArgument {
+    case btsnoop, pcapng
+  }
+
+  @Argument(
+    help: "The scenario file; - is standard input.", completion: .file(extensions: ["json"]))
+  var scenario: String
+
+  @Option(name: .shortAndLong, help: "Where the recording goes; - is standard output.")
+  var output: String
+
+  @Option(help: "The recording's format. (default: by the output's ending, else btsnoop)")
+  var format: RecordingFormat?
+
+  @Option(
+    help: """
+      Where the truth goes; - is standard output. (default: the output's name with .truth.jsonl; \
+      none if the recording goes to standard output)
+      """)
+  var truth: String?
+
+  @Option(help: "Begin the random numbers elsewhere than the scenario says.")
+  var seed: UInt64?
+
+  func validate() throws {
+    if output == "-", truth == "-" {
+      throw ValidationError("The recording and the truth cannot both go to standard output.")
+    }
+    if output.isEmpty || truth?.isEmpty == true {
+      throw ValidationError("An output file must have a name.")
+    }
+    if output != "-", FilePath(output) == FilePath(truthPath ?? "") {
+      throw ValidationError("The recording and the truth cannot be the same file.")
+    }
+  }
+
+  func run() throws {
+    if output == "-", isatty(STDOUT_FILENO) != 0 {
+      throw CommandError(
+        .usage,
+        "a recording is binary and standard output is a terminal; give --output a file name")
+    }
+    var read = try readScenario()
+    if let seed { read.seed = seed }
+    let isPcapng = format.map { $0 == .pcapng } ?? output.hasSuffix(".pcapng")
+    let recording = try OutputFile(output)
+    let truth = try truthPath.map { try OutputFile($0) }
+    var simulator = Simulator(read, format: isPcapng ? .pcapng : .btsnoop)
+    var progress = SimulationProgress(duration: read.duration)
+    var bytes: [UInt8] = []
+    var lines: [UInt8] = []
+    var isMore = true
+    while isMore {
+      isMore = simulator.next(recording: &bytes, truth: &lines)
+      try recording.write(bytes)
+      try truth?.write(lines)
+      bytes.removeAll(keepingCapacity: true)
+      lines.removeAll(keepingCapacity: true)
+      progress.update(simulator.elapsed)
+      if Interrupt.isRequested {
+        progress.finish()
+        throw CommandError(.interrupted, "interrupted before the recording was whole; none is left")
+      }
+    }
+    progress.finish()
+    try recording.finish()
+    try truth?.finish()
+  }
+
+  /// Where the truth goes; `nil` is nowhere.
+  private var truthPath: String? {
+    if let truth { return truth }
+    guard output != "-" else { return nil }
+    var path = FilePath(output)
+    let stem = path.stem ?? "recording"
+    path.removeLastComponent()
+    return path.appending("\(stem).truth.jsonl").string
+  }
+
+  private func readScenario() throws -> Scenario {
+    let name = scenario == "-" ? "standard input" : scenario
+    let json: [UInt8]
+    do {
+      json = try ScenarioFile.read(scenario, atMost: 16 * 1024 * 1024)
+    } catch let error as Errno {
+      let status: CommandError.Status =
+        switch error {
+        case .noSuchFileOrDirectory, .notDirectory, .isDirectory: .noInput
+        case .permissionDenied, .notPermitted: .noPermission
+        default: .ioError
+        }
+      throw CommandError(status, "\(name): cannot read the scenario (\(error)); check the path")
+    } catch ScenarioFile.TooLong.bytes(let most) {
+      throw CommandError(.badData, "\(name): a scenario has at most \(most) bytes; make it shorter")
+    }
+    do throws(ScenarioError) {
+      return try Scenario(json: json)
+    } catch {
+      throw CommandError(.badData, "\(name): \(error); docs/scenarios.md has every key")
+    }
+  }
+}
+
+/// A scenario file's bytes.
+private enum ScenarioFile {
+  enum TooLong: Error {
+    case bytes(Int)
+  }
+
+  static func read(_ path: String, atMost most: Int) throws -> [UInt8] {
+    guard path != "-" else { return try read(.standardInput, atMost: most) }
+    let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
+    return try file.closeAfter { try read(file, atMost: most) }
+  }
+
+  private static func read(_ file: FileDescriptor, atMost most: Int) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+    while true {
+      // The buffer outlives the call.
+      let count = unsafe try buffer.withUnsafeMutableBytes { unsafe try file.read(into: $0) }
+      guard count > 0 else { return bytes }
+      bytes += buffer[..<count]
+      guard bytes.count <= most else { throw TooLong.bytes(most) }
+    }
+  }
+}
+
+/// Shows how far a long simulation is, on a terminal's standard error.
+private struct SimulationProgress {
+  private let duration: Double
+  private let isShown = isatty(STDERR_FILENO) != 0
+  private let begin = ContinuousClock.now
+  private var shown = -1
+
+  init(duration: Double) {
+    self.duration = duration
+  }
+
+  mutating func update(_ elapsed: Double) {
+    let percent = Int(elapsed / duration * 100)
+    guard isShown, percent > shown, begin.duration(to: .now) > .seconds(1) else { return }
+    shown = percent
+    write("\r\(percent) % of \(Int(duration)) s simulated")
+  }
+
+  func finish() {
+    if shown >= 0 { write("\r\u{1B}[K") }
+  }
+
+  private func write(_ text: String) {
+    _ = try? FileDescriptor.standardError.writeAll(text.utf8)
+  }
+}
+
+/// A file that appears under its name only when it is whole.
+private final class OutputFile {
+  private let path: FilePath
+  private let temporary: FilePath?
+  private var file: FileDescriptor?
+
+  /// Opens a file for writing; `-` is standard output.
+  ///
+  /// What exists and is no regular file, such as a pipe or `/dev/null`, is written as it is.
+  init(_ name: String) throws {
+    path = FilePath(name)
+    guard name != "-" else {
+      temporary = nil
+      file = .standardOutput
+      return
+    }
+    let isReplaced = Self.mayReplace(name)
+    let last = path.lastComponent?.string ?? "recording"
+    let beside = path.removingLastComponent().appending(".\(last).\(getpid()).tmp")
+    temporary = isReplaced ? beside : nil
+    do {
+      file =
+        isReplaced
+        ? try .open(
+          beside, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
+          permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
+        : try .open(path, .writeOnly, options: [.closeOnExec])
+    } catch {
+      throw Self.failure(error, "\(name): cannot create it", .cannotCreate)
+    }
+  }
+
+  deinit {
+    guard let temporary, let file else { return }
+    try? file.close()
+    _ = unsafe temporary.withPlatformString { unsafe unlink($0) }
+  }
+
+  func write(_ bytes: [UInt8]) throws {
+    do {
+      try file?.writeAll(bytes)
+    } catch Errno.brokenPipe {
+      throw ClosedPipe()
+    } catch {
+      throw Self.failure(error, "\(path): cannot write it", .ioError)
+    }
+  }
+
+  /// Gives the file its name.
+  func finish() throws {
+    guard let temporary, let open = file else { return }
+    do {
+      try open.close()
+    } catch {
+      throw Self.failure(error, "\(path): cannot write it", .ioError)
+    }
+    // Both names are terminated and outlive the call.
+    let isRenamed = unsafe temporary.withPlatformString { from in
+      unsafe path.withPlatformString { unsafe rename(from, $0) == 0 }
+    }
+    guard isRenamed else {
+      let error = Errno(rawValue: errno)
+      _ = unsafe temporary.withPlatformString { unsafe unlink($0) }
+      file = nil
+      throw Self.failure(error, "\(path): cannot create it", .cannotCreate)
+    }
+    file = nil
+  }
+
+  private static func mayReplace(_ name: String) -> Bool {
+    var status = stat()
+    guard unsafe stat(name, &status) == 0 else { return true }
+    return status.st_mode & S_IFMT == S_IFREG
+  }
+
+  private static func failure(_ error: any Error, _ what: String, _ status: CommandError.Status)
+    -> CommandError
+  {
+    let number = error as? Errno ?? .ioError
+    let isDenied = number == .permissionDenied || number == .notPermitted
+    return CommandError(
+      isDenied ? .noPermission : status, "\(what) (\(number)); check the directory and its space")
+  }
+}
