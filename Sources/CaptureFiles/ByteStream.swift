@@ -28,6 +28,9 @@ struct ByteStream: ~Copyable {
   /// The file's name.
   var name: String { file.name }
 
+  /// How many bytes of the file have been read.
+  var bytesRead: Int { file.bytesRead }
+
   /// The bytes that are there and unread.
   var unread: RawSpan {
     @_lifetime(borrow self)

@@ -1,11 +1,12 @@
 public import Scanning
+import Synchronization
 import SystemPackage
 
 /// Reads one capture, of whatever format, from its beginning to its end: packets in, sightings out.
 ///
 /// The format is told by the first bytes, never by a name. Memory is the buffer of 576 KiB, whatever
 /// the file's size.
-public final class CaptureReader {
+public final class CaptureReader: Sendable {
   /// What a call to ``read(into:)`` came to.
   public enum Progress: Sendable {
     /// There is more to read.
@@ -21,8 +22,7 @@ public final class CaptureReader {
   /// The file's size in bytes, where it has one.
   public let size: Int?
   private let follows: Bool
-  private let file: FileSource
-  private var state: CaptureReaderState
+  private let state: Mutex<CaptureReaderState>
 
   /// Opens a capture.
   ///
@@ -49,8 +49,8 @@ public final class CaptureReader {
     } else {
       size = nil
     }
-    file = FileSource(descriptor: descriptor, name: name, closes: path != "-")
-    state = CaptureReaderState(stream: ByteStream(file))
+    let file = FileSource(descriptor: descriptor, name: name, closes: path != "-")
+    state = Mutex(CaptureReaderState(stream: ByteStream(file)))
   }
 
   /// Reads until the collector has some sightings, or everything that one read of the file brought
@@ -59,19 +59,24 @@ public final class CaptureReader {
   /// - Throws: ``CaptureError`` at the first byte that cannot be read. What stood before it is in the
   ///   collector by then.
   public func read(into collector: inout SightingCollector) throws(CaptureError) -> Progress {
-    try state.read(into: &collector, follows: follows)
+    // The lock's closure can take the collector only as its own.
+    var own = SightingCollector(capacity: 0)
+    swap(&own, &collector)
+    defer { swap(&own, &collector) }
+    return try state.withLock { state throws(CaptureError) in
+      try state.read(into: &own, follows: follows)
+    }
   }
 
-  /// How many bytes of the file have been read.
-  public var bytesRead: Int { file.bytesRead }
-  /// How often the recording's clock went back.
-  public var stepsBack: Int { state.timeline.stepsBack }
-  /// The moment of the first packet.
-  public var firstTime: Timestamp? { state.timeline.first }
-  /// The moment of the latest packet.
-  public var time: Timestamp { state.timeline.now }
-  /// What to add to a moment of the replay, in nanoseconds, to get the one that the recording shows.
-  public var wallClockShift: Int64 { -state.timeline.shift }
-  /// What the packets hold, for people; `nil` before the first is read.
-  public var formatName: String? { state.formatName }
+  /// How far the capture has been read.
+  ///
+  /// - Parameter counts: What the collector has counted.
+  public func status(_ counts: ScanCounts) -> CaptureStatus {
+    state.withLock { state in
+      CaptureStatus(
+        name: name, size: size, formatName: state.formatName, bytesRead: state.bytesRead,
+        stepsBack: state.timeline.stepsBack, firstTime: state.timeline.first,
+        time: state.timeline.now, wallClockShift: -state.timeline.shift, counts: counts)
+    }
+  }
 }

@@ -8,7 +8,7 @@ struct CaptureReaderState: ~Copyable {
   private var format = OpenFormat.unknown
 
   /// A batch is handed over when it has this many sightings.
-  private static let batch = 256
+  private static let batch = 1024
 
   init(stream: consuming ByteStream) {
     self.stream = stream
@@ -16,6 +16,9 @@ struct CaptureReaderState: ~Copyable {
 
   /// What the file is, for people; `nil` before its header is read.
   var formatName: String? { format.name }
+
+  /// How many bytes of the file have been read.
+  var bytesRead: Int { stream.bytesRead }
 
   /// See ``CaptureReader/read(into:)``.
   mutating func read(into collector: inout SightingCollector, follows: Bool) throws(CaptureError)

@@ -7,7 +7,7 @@ public import Advertising
 /// adverts are pending at once, of at most 1,650 bytes each (the most that the specification allows)
 /// and for at most one second: 27 KB, taken as fragments come. What is given up is counted in
 /// ``lost``.
-public struct FragmentJoiner: ~Copyable {
+public struct FragmentJoiner: ~Copyable, Sendable {
   /// Whether fragments wait for the rest of their advert: every report must then be shown to
   /// ``join(_:adapter:at:)``.
   public private(set) var isPending = false

@@ -13,6 +13,13 @@ public struct ProximityThresholds: BitwiseCopyable, Sendable, Hashable {
   /// Weaker than this is far.
   public let leaveNear: Float
 
+  /// Thresholds that no signal passes.
+  static let none = ProximityThresholds()
+
+  private init() {
+    (enterImmediate, leaveImmediate, enterNear, leaveNear) = (0, 0, 0, 0)
+  }
+
   /// Computes a beacon's thresholds.
   ///
   /// - Parameters:

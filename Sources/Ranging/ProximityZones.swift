@@ -6,11 +6,14 @@
 @frozen
 public struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
   /// The zone now.
-  public private(set) var proximity: Proximity = .unknown
+  @inlinable
+  public var proximity: Proximity { zone }
+
+  @usableFromInline var zone: Proximity = .unknown
 
   /// The zone that the signal asks for, and since when in nanoseconds.
-  private var wanted: Proximity = .unknown
-  private var wantedSince: Int64 = 0
+  @usableFromInline var wanted: Proximity = .unknown
+  @usableFromInline var wantedSince: Int64 = 0
 
   /// A machine that knows nothing yet.
   public init() {}
@@ -31,9 +34,9 @@ public struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
     limits: ProximityLimits = .standard
   ) -> Proximity {
     let reach = Float(limits.margin) * min(max(error, 0), 100)
-    let next = zone(mean: mean, strongest: mean + reach, weakest: mean - reach, thresholds)
+    let next = zoneAsked(mean: mean, strongest: mean + reach, weakest: mean - reach, thresholds)
     guard next != proximity, proximity != .unknown, next != .unknown else {
-      proximity = next
+      zone = next
       wanted = next
       return proximity
     }
@@ -42,18 +45,41 @@ public struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
       wantedSince = time
     }
     let held = UInt64(bitPattern: time &- wantedSince)
-    if Double(held) >= limits.hold * 1e9 { proximity = next }
+    if Double(held) >= limits.hold * 1e9 { zone = next }
     return proximity
+  }
+
+  /// Whether no signal between two strengths, told to ``update(mean:error:at:thresholds:limits:)``,
+  /// would change the zone or begin to. If so, the signal counts as told.
+  ///
+  /// - Parameters:
+  ///   - weakest: The weaker end, in dBm.
+  ///   - strongest: The stronger end, in dBm.
+  ///   - thresholds: The beacon's limits.
+  /// - Returns: Whether the zone stays.
+  @inlinable
+  public mutating func stays(
+    between weakest: Float, and strongest: Float, _ thresholds: ProximityThresholds
+  ) -> Bool {
+    let stays =
+      switch proximity {
+      case .unknown: false
+      case .immediate: weakest >= thresholds.leaveImmediate
+      case .near: weakest >= thresholds.leaveNear && strongest <= thresholds.enterImmediate
+      case .far: strongest <= thresholds.enterNear
+      }
+    if stays { wanted = proximity }
+    return stays
   }
 
   /// Forgets the zone: the beacon is no longer heard.
   public mutating func reset() {
-    proximity = .unknown
+    zone = .unknown
     wanted = .unknown
   }
 
   /// The zone for a signal that surely lies between two strengths.
-  private func zone(
+  private func zoneAsked(
     mean: Float, strongest: Float, weakest: Float, _ thresholds: ProximityThresholds
   ) -> Proximity {
     guard mean.isFinite else { return .unknown }

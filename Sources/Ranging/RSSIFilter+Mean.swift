@@ -32,6 +32,14 @@ extension RSSIFilter {
   @inlinable
   public var standardError: Float { variance.squareRoot() }
 
+  /// The smoothed signal strength is at least this, in dBm, whatever its exact value.
+  @inlinable
+  public var weakest: Float { min(level, fast) }
+
+  /// The smoothed signal strength is at most this, in dBm.
+  @inlinable
+  public var strongest: Float { max(level, fast) }
+
   /// The smoothed signal strength and its variance.
   ///
   /// - Parameter parameters: The parameters that ``update(rssi:at:parameters:)`` was given.

@@ -30,11 +30,12 @@ public struct Ranger: Sendable {
   fileprivate struct State {
     var filter = RSSIFilter()
     var zones = ProximityZones()
-    var thresholds: ProximityThresholds
+    /// Computed when the first sighting tells the power, and anew when that changes.
+    var thresholds = ProximityThresholds.none
     var sum: Int32 = 0
     var measured: Int32 = 0
     var sightings: Int32 = 0
-    var measuredPower: Int8
+    var measuredPower: Int8 = .max
   }
 
   /// For this long a beacon counts as heard, in seconds, or for so many of its intervals if that is
@@ -60,17 +61,7 @@ public struct Ranger: Sendable {
   /// - Returns: The beacon's zone if this sighting changed it.
   @discardableResult
   public mutating func hear(_ sighting: Sighting) -> Proximity? {
-    let place = table.place(of: sighting.beacon, heardAt: sighting.time) {
-      [configuration] in
-      State(
-        thresholds: Self.thresholds(sighting.beacon, sighting.measuredPower, configuration),
-        measuredPower: sighting.measuredPower)
-    }
-    if table[place].measuredPower != sighting.measuredPower {
-      table[place].measuredPower = sighting.measuredPower
-      table[place].thresholds = Self.thresholds(
-        sighting.beacon, sighting.measuredPower, configuration)
-    }
+    let place = table.place(of: sighting.beacon, heardAt: sighting.time) { State() }
     return table[place].hear(sighting, configuration)
   }
 
@@ -133,7 +124,7 @@ public struct Ranger: Sendable {
     return own?.calibration.over(configuration.calibration) ?? configuration.calibration
   }
 
-  private static func thresholds(
+  fileprivate static func thresholds(
     _ beacon: BeaconIdentity, _ power: Int8, _ configuration: Configuration
   ) -> ProximityThresholds {
     ProximityThresholds(
@@ -148,11 +139,17 @@ extension Ranger.State {
     -> Proximity?
   {
     sightings &+= 1
+    if sighting.measuredPower != measuredPower {
+      measuredPower = sighting.measuredPower
+      thresholds = Ranger.thresholds(sighting.beacon, measuredPower, configuration)
+    }
     guard let rssi = sighting.rssi else { return nil }
     measured &+= 1
     sum &+= Int32(rssi)
     let time = sighting.time.nanoseconds
     filter.update(rssi: Float(rssi), at: time, parameters: configuration.filter)
+    // Most packets cannot change the zone, and then the mean is not needed yet.
+    if zones.stays(between: filter.weakest, and: filter.strongest, thresholds) { return nil }
     let signal = filter.estimate(configuration.filter)
     let before = zones.proximity
     let now = zones.update(

@@ -9,7 +9,7 @@ public import LinkLayer
 /// The sightings gather in ``sightings`` until their reader takes them; the array keeps its memory
 /// from batch to batch, so that a report costs no allocation.
 @frozen
-public struct SightingCollector: ~Copyable {
+public struct SightingCollector: ~Copyable, Sendable {
   /// What was heard since the last ``removeSightings()``, in order.
   public var sightings: [Sighting]
   /// What was counted since the collector was made.

@@ -16,12 +16,12 @@ struct InspectReport {
   }
 
   private func writeJSON(to output: StandardOutput) throws {
-    for reader in replay.readers {
+    for capture in replay.statuses {
       var object = JSONObject(type: "capture")
-      object.set("file", reader.name)
-      object.set("format", reader.formatName)
-      object.set("bytes", reader.bytesRead)
-      object.set("clockStepsBack", reader.stepsBack)
+      object.set("file", capture.name)
+      object.set("format", capture.formatName)
+      object.set("bytes", capture.bytesRead)
+      object.set("clockStepsBack", capture.stepsBack)
       try output.write { object.line(into: &$0) }
     }
     for entry in table.entries {
@@ -70,10 +70,10 @@ struct InspectReport {
   }
 
   private func writeTable(to output: StandardOutput) throws {
-    for reader in replay.readers {
-      try output.write("\(reader.name): \(reader.formatName ?? "nothing read")\n")
-      if reader.stepsBack > 0 {
-        try output.write("  its clock went back \(reader.stepsBack) times; see docs/formats.md\n")
+    for capture in replay.statuses {
+      try output.write("\(capture.name): \(capture.formatName ?? "nothing read")\n")
+      if capture.stepsBack > 0 {
+        try output.write("  its clock went back \(capture.stepsBack) times; see docs/formats.md\n")
       }
     }
     let counts = replay.counts

@@ -5,9 +5,9 @@ import Scanning
 extension CaptureReplay {
   /// What was read and what was refused, for --verbose.
   func describe() -> [String] {
-    var lines = readers.map { reader in
-      var line = "\(reader.name): \(reader.formatName ?? "not read"), \(reader.bytesRead) bytes"
-      if reader.stepsBack > 0 { line += ", its clock went back \(reader.stepsBack) times" }
+    var lines = statuses.map { capture in
+      var line = "\(capture.name): \(capture.formatName ?? "not read"), \(capture.bytesRead) bytes"
+      if capture.stepsBack > 0 { line += ", its clock went back \(capture.stepsBack) times" }
       return line
     }
     let counts = counts

@@ -17,7 +17,7 @@ final class Progress {
 
   /// A progress line, where there is a terminal to show it on and a size to measure by.
   static func shown(for replay: CaptureReplay, quiet: Bool) -> Progress? {
-    let sizes = replay.readers.map(\.size)
+    let sizes = replay.statuses.map(\.size)
     guard !quiet, isatty(STDERR_FILENO) == 1, !sizes.contains(nil) else { return nil }
     return Progress(replay, total: sizes.compactMap(\.self).reduce(0, +))
   }
@@ -33,7 +33,7 @@ final class Progress {
     guard now - began > Self.patience, now - shownAt > Self.period else { return }
     shownAt = now
     let seconds = Double(now - began) / 1e9
-    let read = replay.readers.reduce(0) { $0 + $1.bytesRead }
+    let read = replay.statuses.reduce(0) { $0 + $1.bytesRead }
     let share = min(1, Double(read) / Double(max(1, total)))
     let left = share > 0 ? seconds / share - seconds : 0
     let rate = Double(read) / seconds / 1e6

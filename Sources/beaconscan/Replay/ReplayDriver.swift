@@ -36,7 +36,7 @@ struct ReplayDriver {
     defer { progress?.clear() }
     var pacer: Pacer?
     while !Interrupt.isRequested {
-      let state: CaptureReplay.Progress
+      let state: CaptureReader.Progress
       do throws(CaptureError) {
         state = try replay.nextBatch()
       } catch {

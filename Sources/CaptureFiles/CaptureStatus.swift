@@ -1,0 +1,23 @@
+public import Scanning
+
+/// How far a capture has been read, and what was found in it.
+public struct CaptureStatus: Sendable {
+  /// The file's name, or "standard input".
+  public var name: String
+  /// The file's size in bytes, where it has one.
+  public var size: Int?
+  /// Format and link types, for people; `nil` before the file's header is read.
+  public var formatName: String?
+  /// How many bytes of the file have been read.
+  public var bytesRead = 0
+  /// How often the recording's clock went back.
+  public var stepsBack = 0
+  /// The moment of the first packet.
+  public var firstTime: Timestamp?
+  /// The moment of the latest packet.
+  public var time = Timestamp(nanoseconds: .min)
+  /// What to add to a moment of the replay, in nanoseconds, to get the one that the recording shows.
+  public var wallClockShift: Int64 = 0
+  /// What was counted.
+  public var counts = ScanCounts()
+}

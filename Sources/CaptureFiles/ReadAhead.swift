@@ -1,0 +1,89 @@
+import Dispatch
+import Scanning
+import Synchronization
+
+/// Reads a capture on a thread of its own, a few batches ahead of who takes them, so that decoding
+/// and what comes after it share two processors.
+///
+/// At most ``depth`` batches of about 1,024 sightings are on the way.
+final class ReadAhead {
+  /// Some sightings in order, and where the reading stood behind them.
+  struct Batch: Sendable {
+    var sightings: [Sighting]
+    var status: CaptureStatus
+    var progress: CaptureReader.Progress
+    /// What is wrong with the capture behind these sightings.
+    var failure: CaptureError?
+  }
+
+  private static let depth = 3
+
+  private let channel = Channel()
+
+  /// What both threads use.
+  private final class Channel: Sendable {
+    struct State {
+      var filled: [Batch] = []
+      var spare: [[Sighting]] = []
+      var isCancelled = false
+    }
+
+    let state = Mutex(State())
+    /// How many batches wait to be taken, and how many more may be made.
+    let filled = DispatchSemaphore(value: 0)
+    let free = DispatchSemaphore(value: 0)
+  }
+
+  /// Starts reading.
+  init(_ reader: CaptureReader) {
+    for _ in 0..<Self.depth { channel.free.signal() }
+    let queue = DispatchQueue(label: "beaconscan.capture")
+    queue.async { [channel] in Self.run(reader, channel) }
+  }
+
+  deinit {
+    channel.state.withLock { $0.isCancelled = true }
+    channel.free.signal()
+  }
+
+  /// Takes the next batch, waiting for it if it must be. After the last, do not ask again.
+  ///
+  /// - Parameter used: An array that is no longer needed: its memory is used again.
+  func next(reusing used: consuming [Sighting]) -> Batch {
+    channel.filled.wait()
+    used.removeAll(keepingCapacity: true)
+    let batch = channel.state.withLock { [used] state in
+      state.spare.append(used)
+      return state.filled.removeFirst()
+    }
+    channel.free.signal()
+    return batch
+  }
+
+  private static func run(_ reader: CaptureReader, _ channel: Channel) {
+    var collector = SightingCollector()
+    while true {
+      channel.free.wait()
+      let spare = channel.state.withLock { state -> [Sighting]? in
+        state.isCancelled ? nil : state.spare.popLast() ?? []
+      }
+      guard let spare else { return }
+      collector.sightings = spare
+      var progress = CaptureReader.Progress.end
+      var failure: CaptureError?
+      do throws(CaptureError) {
+        progress = try reader.read(into: &collector)
+      } catch {
+        failure = error
+      }
+      var sightings: [Sighting] = []
+      swap(&sightings, &collector.sightings)
+      let batch = Batch(
+        sightings: sightings, status: reader.status(collector.counts), progress: progress,
+        failure: failure)
+      channel.state.withLock { $0.filled.append(batch) }
+      channel.filled.signal()
+      if progress == .end { return }
+    }
+  }
+}
