@@ -43,7 +43,8 @@ extension BluetoothAddress: LosslessStringConvertible {
     guard octets.count == 6 else { return nil }
     var value: UInt64 = 0
     for octet in octets {
-      guard octet.utf8.count == 2, octet.allSatisfy(\.isHexDigit), let byte = UInt8(octet, radix: 16)
+      guard octet.utf8.count == 2, octet.allSatisfy(\.isHexDigit),
+        let byte = UInt8(octet, radix: 16)
       else { return nil }
       value = value << 8 | UInt64(byte)
     }

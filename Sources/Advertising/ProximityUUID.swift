@@ -29,7 +29,8 @@ extension ProximityUUID: LosslessStringConvertible {
   public init?(_ description: String) {
     let text = Array(description.utf8)
     let dashes = [8, 13, 18, 23]
-    guard text.count == 32 || text.count == 36 && dashes.allSatisfy({ text[$0] == UInt8(ascii: "-") })
+    guard
+      text.count == 32 || text.count == 36 && dashes.allSatisfy({ text[$0] == UInt8(ascii: "-") })
     else { return nil }
     var words: [UInt64] = [0, 0]
     var digits = 0

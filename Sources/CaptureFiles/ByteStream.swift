@@ -36,7 +36,8 @@ struct ByteStream: ~Copyable {
     @_lifetime(borrow self)
     get {
       // Only initialised bytes, and no longer than the buffer lives.
-      let bytes = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[start..<end]))
+      let bytes = unsafe RawSpan(
+        _unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[start..<end]))
       return unsafe _overrideLifetime(bytes, borrowing: self)
     }
   }

@@ -29,6 +29,7 @@ public final class CaptureReader: Sendable {
   /// - Parameters:
   ///   - path: The file; `-` is standard input.
   ///   - follows: Whether the file is still being written: its end is then never final.
+  /// - Throws: ``CaptureError`` where it cannot be opened.
   public init(path: String, follows: Bool = false) throws(CaptureError) {
     self.follows = follows
     let descriptor: FileDescriptor
@@ -68,9 +69,7 @@ public final class CaptureReader: Sendable {
     }
   }
 
-  /// How far the capture has been read.
-  ///
-  /// - Parameter counts: What the collector has counted.
+  /// How far the capture has been read, with what the collector has counted.
   public func status(_ counts: ScanCounts) -> CaptureStatus {
     state.withLock { state in
       CaptureStatus(

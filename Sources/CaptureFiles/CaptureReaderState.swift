@@ -37,7 +37,8 @@ struct CaptureReaderState: ~Copyable {
   /// Decodes what is there.
   ///
   /// - Returns: Whether the batch is full, so that more may be there.
-  private mutating func drain(into collector: inout SightingCollector) throws(CaptureError) -> Bool {
+  private mutating func drain(into collector: inout SightingCollector) throws(CaptureError) -> Bool
+  {
     if case .unknown = format { try findFormat() }
     format.passOver(&stream)
     let drained = Self.drain(stream, &format, &timeline, into: &collector)
@@ -64,7 +65,8 @@ struct CaptureReaderState: ~Copyable {
   /// The loop over the packets. It stands here once for each format because a call through a
   /// protocol for each packet is a third of the whole time.
   private static func drain(
-    _ stream: borrowing ByteStream, _ format: inout OpenFormat, _ timeline: inout Timeline, into collector: inout SightingCollector
+    _ stream: borrowing ByteStream, _ format: inout OpenFormat, _ timeline: inout Timeline,
+    into collector: inout SightingCollector
   ) -> (consumed: Int, end: End) {
     var cursor = ByteCursor(stream.unread)
     do throws(ParseError) {

@@ -83,7 +83,8 @@ public final class CaptureReplay {
       }
       guard sources.allSatisfy({ $0.isAtEnd || $0.next < $0.sightings.count }) else { continue }
       let waiting = sources.filter { $0.next < $0.sightings.count }
-      guard let source = waiting.min(by: { $0.sightings[$0.next].time < $1.sightings[$1.next].time })
+      guard
+        let source = waiting.min(by: { $0.sightings[$0.next].time < $1.sightings[$1.next].time })
       else {
         time = max(time, sources.map(\.status.time).max() ?? time)
         return .end

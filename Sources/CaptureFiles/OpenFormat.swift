@@ -80,7 +80,9 @@ private enum Magic {
   init?(_ cursor: borrowing ByteCursor) {
     var start = ByteCursor(cursor.rest)
     var bytes: [UInt8] = []
-    while bytes.count < BTSnoop.magic.count, let byte = try? start.readUInt8() { bytes.append(byte) }
+    while bytes.count < BTSnoop.magic.count, let byte = try? start.readUInt8() {
+      bytes.append(byte)
+    }
     guard !bytes.isEmpty else { return nil }
     if BTSnoop.magic.starts(with: bytes) {
       self = .btsnoop

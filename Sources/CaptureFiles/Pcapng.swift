@@ -100,10 +100,10 @@ struct Pcapng {
     return Need(what: "block", bytes: Int(header.uint32(at: 4, bigEndian: order)))
   }
 
-  /// The byte order of a section, from its Byte-Order Magic.
-  ///
-  /// - Parameter cursor: Stands at the block's type, which reads the same in both orders.
-  private static func sectionIsBigEndian(_ cursor: borrowing ByteCursor) throws(ParseError) -> Bool {
+  /// The byte order of the section whose block begins at the cursor, from its Byte-Order Magic. The
+  /// block's type reads the same in both orders.
+  private static func sectionIsBigEndian(_ cursor: borrowing ByteCursor) throws(ParseError) -> Bool
+  {
     switch cursor.peek(smallestBlock)?.littleEndian(UInt32.self, at: 8) {
     case byteOrderMagic: return false
     case byteOrderMagic.byteSwapped: return true

@@ -46,9 +46,8 @@ final class ReadAhead {
     channel.free.signal()
   }
 
-  /// Takes the next batch, waiting for it if it must be. After the last, do not ask again.
-  ///
-  /// - Parameter used: An array that is no longer needed: its memory is used again.
+  /// Takes the next batch, waiting for it if it must be, and gives an array that is no longer needed
+  /// to be filled again. After the last batch, do not ask again.
   func next(reusing used: consuming [Sighting]) -> Batch {
     channel.filled.wait()
     used.removeAll(keepingCapacity: true)

@@ -28,10 +28,9 @@ public struct AdvertisingEvent: ~Escapable {
   @usableFromInline
   let isCutShort: Bool
 
-  /// Looks at an event.
+  /// Looks at an event; `nil` where it is of another kind.
   ///
   /// - Parameter event: The event from its code on, without the H4 packet type.
-  /// - Returns: `nil` where it is another event.
   @inlinable @inline(__always)
   @_lifetime(copy event)
   public init?(_ event: RawSpan) {

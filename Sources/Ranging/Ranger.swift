@@ -113,7 +113,8 @@ public struct Ranger: Sendable {
     return beacon
   }
 
-  private static func limit(_ seconds: Double, _ intervals: Double, _ filter: RSSIFilter) -> Double {
+  private static func limit(_ seconds: Double, _ intervals: Double, _ filter: RSSIFilter) -> Double
+  {
     max(seconds, intervals * Double(filter.interval))
   }
 

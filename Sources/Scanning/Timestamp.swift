@@ -73,7 +73,9 @@ extension Timestamp: CustomStringConvertible {
     put(seconds / 60 % 60, digits: 2, at: 14)
     put(seconds % 60, digits: 2, at: 17)
     put(time % Self.nanosecondsPerSecond / 1000, digits: 6, at: 20)
-    for (index, mark) in [(4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (19, "."), (26, "Z")]
+    for (index, mark) in [
+      (4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (19, "."), (26, "Z"),
+    ]
       as [(Int, Unicode.Scalar)]
     {
       unsafe text[index] = UInt8(ascii: mark)

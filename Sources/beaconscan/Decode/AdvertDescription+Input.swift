@@ -16,7 +16,8 @@ extension AdvertDescription {
     case .manufacturer: description.read(manufacturerData: span)
     case .command:
       let length = Int(bytes.first ?? 0)
-      description.read(advertisingData: span.extracting(droppingFirst: 1).extracting(first: length), base: 1)
+      description.read(
+        advertisingData: span.extracting(droppingFirst: 1).extracting(first: length), base: 1)
     case .h4: return events(in: span)
     case .ll: return [packet(span)]
     }

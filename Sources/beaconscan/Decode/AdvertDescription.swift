@@ -91,7 +91,8 @@ struct AdvertDescription {
         problems.append(
           Problem(
             offset: base + 24,
-            reason: "the measured power of \(frame.measuredPower) dBm cannot be: distances use -59"))
+            reason: "the measured power of \(frame.measuredPower) dBm cannot be: distances use -59")
+        )
       }
     case .malformed:
       let have = data.byteCount - 4

@@ -27,7 +27,8 @@ func csvRow(_ fields: [String?]) -> String {
   let quoted = fields.map { field -> String in
     guard let field else { return "" }
     guard field.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) else { return field }
-    return "\"" + field.split(separator: "\"", omittingEmptySubsequences: false)
+    return "\""
+      + field.split(separator: "\"", omittingEmptySubsequences: false)
       .joined(separator: "\"\"") + "\""
   }
   return quoted.joined(separator: ",") + "\n"

@@ -15,7 +15,8 @@ struct SightingWriter {
         "time,uuid,major,minor,measuredPower,rssi,address,addressType\n")
     case .table:
       try output.write(
-        "TIME             UUID                                  MAJOR  MINOR  POWER  RSSI  ADDRESS\n")
+        "TIME             UUID                                  MAJOR  MINOR  POWER  RSSI  ADDRESS\n"
+      )
     }
   }
 

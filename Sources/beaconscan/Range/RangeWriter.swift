@@ -3,9 +3,7 @@ import Scanning
 
 /// Writes what `range` reports.
 protocol RangeWriter: AnyObject {
-  /// Writes one report.
-  ///
-  /// - Parameter shift: What to add to a moment, in nanoseconds, to show it.
+  /// Writes one report. To show a moment of it, `shift` nanoseconds are added.
   func write(_ report: RangingSession.Report, shift: Int64) throws
 
   /// Notes that a sighting changed its beacon's zone.

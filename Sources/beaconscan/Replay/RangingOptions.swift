@@ -73,7 +73,8 @@ struct RangingOptions: ParsableArguments {
   private func check(_ option: String, _ value: Double, _ range: ClosedRange<Double>) throws {
     guard range.contains(value) else {
       throw ValidationError(
-        "\(option) must be from \(decimal(range.lowerBound, 2)) to \(decimal(range.upperBound, 2)).")
+        "\(option) must be from \(decimal(range.lowerBound, 2)) to \(decimal(range.upperBound, 2))."
+      )
     }
   }
 }

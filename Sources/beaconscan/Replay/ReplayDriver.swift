@@ -32,6 +32,7 @@ struct ReplayDriver {
   ///
   /// - Parameter consume: Takes sightings in order, and the moment up to which all have been given.
   /// - Returns: What was wrong with a recording, to be said after the results.
+  /// - Throws: What the consumer throws.
   func run(_ consume: (ArraySlice<Sighting>, Timestamp) throws -> Verdict) throws -> CommandError? {
     defer { progress?.clear() }
     var pacer: Pacer?
