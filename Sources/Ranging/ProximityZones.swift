@@ -1,56 +1,60 @@
 /// The zone of one beacon, with hysteresis: a state machine that is told signal strengths.
 ///
-/// A zone is left only once the distance lies beyond the outer limit. The distance must also clear
-/// the limit by the noise of its mean, and for a while, so that a still beacon on a limit does not
-/// flap.
+/// A zone is left only once the distance lies beyond the outer limit, and only when it lay far enough
+/// beyond for long enough: the excess in dB is summed up over time, as in Page's cumulative sum
+/// (Biometrika 41, 1954). A jump across a limit changes the zone at once; a still beacon on a limit,
+/// whose mean wanders a little over it and back, does not.
 @frozen
 public struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
-  /// The zone now.
-  @inlinable
-  public var proximity: Proximity { zone }
-
   @usableFromInline var zone: Proximity = .unknown
-
-  /// The zone that the signal asks for, and since when in nanoseconds.
+  /// The zone that the signal asks for, in which the excess is summed up.
   @usableFromInline var wanted: Proximity = .unknown
-  @usableFromInline var wantedSince: Int64 = 0
+  /// dB · s beyond the limit.
+  @usableFromInline var excess: Float = 0
+  /// When the excess was last added to, in nanoseconds.
+  @usableFromInline var summedAt: Int64 = 0
 
   /// A machine that knows nothing yet.
   public init() {}
+
+  /// The zone now.
+  @inlinable
+  public var proximity: Proximity { zone }
 
   /// Takes a smoothed signal strength.
   ///
   /// - Parameters:
   ///   - mean: The mean, in dBm.
-  ///   - error: Its standard error, in dB.
   ///   - time: When it holds, in nanoseconds of a monotonic clock; a time that steps back starts
-  ///     the hold anew.
+  ///     the sum anew.
   ///   - thresholds: The beacon's limits.
-  ///   - limits: By how much and for how long a limit must be passed.
+  ///   - limits: By how much a limit must be passed.
   /// - Returns: The zone now.
   @discardableResult
   public mutating func update(
-    mean: Float, error: Float, at time: Int64, thresholds: ProximityThresholds,
+    mean: Float, at time: Int64, thresholds: ProximityThresholds,
     limits: ProximityLimits = .standard
   ) -> Proximity {
-    let reach = Float(limits.margin) * min(max(error, 0), 100)
-    let next = zoneAsked(mean: mean, strongest: mean + reach, weakest: mean - reach, thresholds)
-    guard next != proximity, proximity != .unknown, next != .unknown else {
+    let (next, beyond) = asked(by: mean, thresholds)
+    let elapsed = time.subtractingReportingOverflow(summedAt)
+    if next != wanted || elapsed.overflow || elapsed.partialValue < 0 {
+      wanted = next
+      excess = 0
+    } else {
+      // A packet after a long gap speaks for itself, not for the gap.
+      excess += beyond * min(Float(elapsed.partialValue) * 1e-9, Self.longestGap)
+    }
+    summedAt = time
+    if zone == .unknown || next == .unknown || next == zone || excess >= Float(limits.excess) {
       zone = next
       wanted = next
-      return proximity
+      excess = 0
     }
-    if wanted != next || time < wantedSince {
-      wanted = next
-      wantedSince = time
-    }
-    let held = UInt64(bitPattern: time &- wantedSince)
-    if Double(held) >= limits.hold * 1e9 { zone = next }
-    return proximity
+    return zone
   }
 
-  /// Whether no signal between two strengths, told to ``update(mean:error:at:thresholds:limits:)``,
-  /// would change the zone or begin to. If so, the signal counts as told.
+  /// Whether no signal between two strengths, told to ``update(mean:at:thresholds:limits:)``, would
+  /// change the zone or begin to. If so, the signal counts as told.
   ///
   /// - Parameters:
   ///   - weakest: The weaker end, in dBm.
@@ -62,38 +66,43 @@ public struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
     between weakest: Float, and strongest: Float, _ thresholds: ProximityThresholds
   ) -> Bool {
     let stays =
-      switch proximity {
+      switch zone {
       case .unknown: false
       case .immediate: weakest >= thresholds.leaveImmediate
       case .near: weakest >= thresholds.leaveNear && strongest <= thresholds.enterImmediate
       case .far: strongest <= thresholds.enterNear
       }
-    if stays { wanted = proximity }
+    if stays { wanted = zone }
     return stays
   }
 
   /// Forgets the zone: the beacon is no longer heard.
   public mutating func reset() {
-    zone = .unknown
-    wanted = .unknown
+    self = ProximityZones()
   }
 
-  /// The zone for a signal that surely lies between two strengths.
-  private func zoneAsked(
-    mean: Float, strongest: Float, weakest: Float, _ thresholds: ProximityThresholds
-  ) -> Proximity {
-    guard mean.isFinite else { return .unknown }
-    switch proximity {
+  /// A gap between packets counts for at most so many seconds.
+  private static let longestGap: Float = 2
+
+  /// The zone that a signal asks for, and how many dB it lies beyond the limit of the zone now.
+  private func asked(by mean: Float, _ thresholds: ProximityThresholds) -> (Proximity, Float) {
+    guard mean.isFinite else { return (.unknown, 0) }
+    switch zone {
     case .unknown:
-      return mean > thresholds.enterImmediate
-        ? .immediate : mean > thresholds.enterNear ? .near : .far
-    case .immediate where strongest >= thresholds.leaveImmediate:
-      return .immediate
-    case .far where weakest <= thresholds.enterNear:
-      return .far
+      return (
+        mean > thresholds.enterImmediate ? .immediate : mean > thresholds.enterNear ? .near : .far,
+        0
+      )
+    case .immediate where mean < thresholds.leaveImmediate:
+      return (mean < thresholds.leaveNear ? .far : .near, thresholds.leaveImmediate - mean)
+    case .near where mean > thresholds.enterImmediate:
+      return (.immediate, mean - thresholds.enterImmediate)
+    case .near where mean < thresholds.leaveNear:
+      return (.far, thresholds.leaveNear - mean)
+    case .far where mean > thresholds.enterNear:
+      return (mean > thresholds.enterImmediate ? .immediate : .near, mean - thresholds.enterNear)
     default:
-      if weakest > thresholds.enterImmediate { return .immediate }
-      return strongest < thresholds.leaveNear ? .far : .near
+      return (zone, 0)
     }
   }
 }

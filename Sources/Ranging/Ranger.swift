@@ -36,6 +36,8 @@ public struct Ranger: Sendable {
     var measured: Int32 = 0
     var sightings: Int32 = 0
     var measuredPower: Int8 = .max
+    /// When the first of the sightings that the zone rests on came.
+    var firstHeard: Int64 = 0
   }
 
   /// For this long a beacon counts as heard, in seconds, or for so many of its intervals if that is
@@ -57,12 +59,9 @@ public struct Ranger: Sendable {
   private var forgotten = 0
 
   /// Takes a sighting.
-  ///
-  /// - Returns: The beacon's zone if this sighting changed it.
-  @discardableResult
-  public mutating func hear(_ sighting: Sighting) -> Proximity? {
+  public mutating func hear(_ sighting: Sighting) {
     let place = table.place(of: sighting.beacon, heardAt: sighting.time) { State() }
-    return table[place].hear(sighting, configuration)
+    table[place].hear(sighting, configuration)
   }
 
   /// Reports what was heard since the report before.
@@ -84,7 +83,10 @@ public struct Ranger: Sendable {
       let silence = time.seconds(since: entry.lastHeard)
       let isRecent =
         silence <= Self.limit(Self.recentSeconds, Self.recentIntervals, entry.state.filter)
-      beacons.append(describe(entry, isRecent: isRecent))
+      if isRecent, entry.state.filter.count > 0, entry.state.zones.proximity == .unknown {
+        table[place].locate(at: time.nanoseconds, configuration)
+      }
+      beacons.append(describe(table.entries[place], isRecent: isRecent))
       table[place].startPeriod(isRecent: isRecent)
     }
     return beacons.sorted(by: RangedBeacon.isCloser)
@@ -136,27 +138,32 @@ public struct Ranger: Sendable {
 
 extension Ranger.State {
   /// Takes a sighting of this beacon.
-  fileprivate mutating func hear(_ sighting: Sighting, _ configuration: Ranger.Configuration)
-    -> Proximity?
-  {
+  fileprivate mutating func hear(_ sighting: Sighting, _ configuration: Ranger.Configuration) {
     sightings &+= 1
     if sighting.measuredPower != measuredPower {
       measuredPower = sighting.measuredPower
       thresholds = Ranger.thresholds(sighting.beacon, measuredPower, configuration)
     }
-    guard let rssi = sighting.rssi else { return nil }
+    guard let rssi = sighting.rssi else { return }
     measured &+= 1
     sum &+= Int32(rssi)
     let time = sighting.time.nanoseconds
     filter.update(rssi: Float(rssi), at: time, parameters: configuration.filter)
     // Most packets cannot change the zone, and then the mean is not needed yet.
-    if zones.stays(between: filter.weakest, and: filter.strongest, thresholds) { return nil }
-    let signal = filter.estimate(configuration.filter)
-    let before = zones.proximity
-    let now = zones.update(
-      mean: signal.mean, error: signal.variance.squareRoot(), at: time, thresholds: thresholds,
+    if zones.stays(between: filter.weakest, and: filter.strongest, thresholds) { return }
+    locate(at: time, configuration)
+  }
+
+  /// Looks what zone the signal is in.
+  fileprivate mutating func locate(at time: Int64, _ configuration: Ranger.Configuration) {
+    // A packet or two of a beacon that has just come say little.
+    if zones.proximity == .unknown {
+      if filter.count == 1 { firstHeard = time }
+      if filter.count < 3, time &- firstHeard < Timestamp.nanosecondsPerSecond { return }
+    }
+    zones.update(
+      mean: filter.estimate(configuration.filter).mean, at: time, thresholds: thresholds,
       limits: configuration.limits)
-    return now == before ? nil : now
   }
 
   /// Begins the time between two reports.

@@ -2,8 +2,8 @@
 public enum RangingError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The ends of the zones must be positive, finite and in this order, in metres.
   case zones(enterImmediate: Double, leaveImmediate: Double, enterNear: Double, leaveNear: Double)
-  /// A zone's margin or hold must be finite and not negative.
-  case zoneGuard(margin: Double, hold: Double)
+  /// The excess that changes a zone must be from 0 to 1000 dB · s.
+  case zoneExcess(Double)
 
   /// One sentence: what, and the numbers.
   public var description: String {
@@ -11,8 +11,8 @@ public enum RangingError: Error, Sendable, Hashable, CustomStringConvertible {
     case .zones(let a, let b, let c, let d):
       "zones must rise: enter immediate \(a) m < leave immediate \(b) m <= enter near \(c) m"
         + " < leave near \(d) m"
-    case .zoneGuard(let margin, let hold):
-      "a zone's margin (\(margin) deviations) and hold (\(hold) s) must be 0 or more"
+    case .zoneExcess(let excess):
+      "the excess that changes a zone (\(excess) dB s) must be from 0 to 1000"
     }
   }
 }

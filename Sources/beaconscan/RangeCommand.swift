@@ -63,7 +63,7 @@ struct RangeCommand: ParsableCommand {
         }
         guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
         else { continue }
-        if let zone = session.hear(sighting) { writer.note(zone, of: sighting) }
+        session.hear(sighting)
       }
       while let report = session.report(before: reached) {
         try writer.write(report, shift: driver.replay.wallClockShift)

@@ -57,6 +57,7 @@ import Testing
   /// Median, deviation and interval of a log-normal distribution against the textbook's.
   @Test func logNormal() {
     let estimate = DistanceEstimate(
+      distance: 3, logDeviation: 0.5,
       power: Calibration().power(advertised: -59))
     #expect((estimate.standardDeviation - 1.8116).magnitude < 1e-3)
     let (low, high) = estimate.interval(coverage: 0.95)

@@ -1,4 +1,4 @@
-import Ranging
+@testable import Ranging
 import Testing
 
 @Suite struct ProximityZonesTests {
@@ -6,9 +6,9 @@ import Testing
   static let thresholds = ProximityThresholds(
     limits: .standard, calibration: calibration, advertisedPower: -59)
 
-  /// Hysteresis alone: no margin and no hold.
+  /// Hysteresis alone: any excess changes the zone.
   @Test func hysteresis() throws {
-    let limits = try ProximityLimits(margin: 0, hold: 0)
+    let limits = try ProximityLimits(excess: 0)
     var zones = ProximityZones()
     #expect(zones.proximity == .unknown)
     let walk: [(Double, Proximity)] = [
@@ -18,8 +18,7 @@ import Testing
     ]
     for (distance, zone) in walk {
       let mean = Float(Self.calibration.rssi(atDistance: distance, advertisedPower: -59))
-      let now = zones.update(
-        mean: mean, error: 1, at: 0, thresholds: Self.thresholds, limits: limits)
+      let now = zones.update(mean: mean, at: 0, thresholds: Self.thresholds, limits: limits)
       #expect(now == zone, "at \(distance) m")
     }
   }
@@ -27,35 +26,51 @@ import Testing
   @Test(arguments: [Float.nan, .infinity, -.infinity])
   func whatIsNoSignalIsUnknown(signal: Float) {
     var zones = ProximityZones()
-    zones.update(mean: -59, error: 0, at: 0, thresholds: Self.thresholds)
-    #expect(zones.update(mean: signal, error: 0, at: 1, thresholds: Self.thresholds) == .unknown)
-    #expect(zones.update(mean: -72.1, error: 0, at: 2, thresholds: Self.thresholds) == .far)
+    zones.update(mean: -59, at: 0, thresholds: Self.thresholds)
+    #expect(zones.update(mean: signal, at: 1, thresholds: Self.thresholds) == .unknown)
+    #expect(zones.update(mean: -72.1, at: 2, thresholds: Self.thresholds) == .far)
     zones.reset()
     #expect(zones.proximity == .unknown)
   }
 
-  @Test func aChangeMustLastAndClearTheNoise() {
+  /// The limits of 4 m and 5 m are -71.04 dBm and -72.98 dBm here; 4 dB · s change the zone.
+  @Test func anExcessMustAddUp() {
     var zones = ProximityZones()
-    func at(_ rssi: Float, _ time: Int64, variance: Float = 0.01) -> Proximity {
-      zones.update(
-        mean: rssi, error: variance.squareRoot(), at: time, thresholds: Self.thresholds)
+    func at(_ rssi: Float, _ seconds: Double) -> Proximity {
+      zones.update(mean: rssi, at: nanoseconds(seconds), thresholds: Self.thresholds)
     }
     #expect(at(-65, 0) == .near)
-    #expect(at(-80, nanoseconds(1)) == .near)
-    #expect(at(-80, nanoseconds(1.9)) == .near)
-    #expect(at(-80, nanoseconds(2)) == .far)
-    // An interruption starts the hold anew, and so does a clock that steps back.
-    #expect(at(-65, nanoseconds(3)) == .far)
-    #expect(at(-80, nanoseconds(3.5)) == .far)
-    #expect(at(-65, nanoseconds(4.2)) == .far)
-    #expect(at(-65, nanoseconds(1)) == .far)
-    #expect(at(-65, nanoseconds(2)) == .near)
-    // 1 dB beyond 5 m is not enough where the mean is known to 2 dB.
-    for second in 3..<9 {
-      #expect(at(-74, nanoseconds(Double(second)), variance: 4) == .near)
+    // 7 dB beyond the limit: six tenths of a second.
+    #expect(at(-80, 1) == .near)
+    #expect(at(-80, 1.5) == .near)
+    #expect(at(-80, 1.6) == .far)
+    // An interruption starts the sum anew, and so does a clock that steps back.
+    #expect(at(-69, 2) == .far)
+    #expect(at(-69, 3.8) == .far)
+    #expect(at(-72, 3.9) == .far)
+    #expect(at(-69, 4) == .far)
+    #expect(at(-69, 5.8) == .far)
+    #expect(at(-69, 5.7) == .far)
+    #expect(at(-69, 7.6) == .far)
+    #expect(at(-69, 7.8) == .near)
+    // A long gap counts for two seconds.
+    #expect(at(-74.5, 10) == .near)
+    #expect(at(-74.5, 1000) == .near)
+    #expect(at(-74.5, 1002) == .far)
+  }
+
+  /// Where `stays` holds, `update` would neither have changed the zone nor begun to.
+  @Test func staysAgreesWithUpdate() {
+    for zone in [Float(-40), -65, -80] {
+      for signal in stride(from: Float(-100), through: -30, by: 0.25) {
+        var told = ProximityZones()
+        told.update(mean: zone, at: 0, thresholds: Self.thresholds)
+        var asked = told
+        told.update(mean: signal, at: nanoseconds(1), thresholds: Self.thresholds)
+        let stays = asked.stays(between: signal, and: signal, Self.thresholds)
+        #expect(stays == (told.wanted == asked.proximity), "\(signal) dBm from \(zone) dBm")
+      }
     }
-    #expect(at(-74, .min) == .near)
-    #expect(at(-74, .max) == .far)
   }
 
   @Test func limitsAreChecked() throws {
@@ -64,11 +79,11 @@ import Testing
     #expect(throws: RangingError.self) { try ProximityLimits(leaveNear: .infinity) }
     #expect(throws: RangingError.self) { try ProximityLimits(enterImmediate: .nan) }
     #expect(throws: RangingError.self) { try ProximityLimits(enterImmediate: -1) }
-    #expect(throws: RangingError.self) { try ProximityLimits(margin: -1) }
-    #expect(throws: RangingError.self) { try ProximityLimits(hold: .nan) }
-    let strict = try ProximityLimits(enterNear: 2, leaveNear: 3, margin: 0, hold: 0)
+    #expect(throws: RangingError.self) { try ProximityLimits(excess: -1) }
+    #expect(throws: RangingError.self) { try ProximityLimits(excess: .nan) }
+    let strict = try ProximityLimits(enterNear: 2, leaveNear: 3, excess: 0)
     #expect(strict.enterNear == 2 && strict.leaveNear == 3)
-    let error = RangingError.zoneGuard(margin: -1, hold: 0)
+    let error = RangingError.zoneExcess(-1)
     #expect(error.description.contains("-1.0"))
   }
 

@@ -60,7 +60,7 @@ import Testing
         guard let rssi = radio.packet(after: 0.1, mean: mean) else { continue }
         filter.update(rssi: rssi, at: nanoseconds(time))
         let zone = zones.update(
-          mean: filter.mean, error: filter.standardError, at: nanoseconds(time),
+          mean: filter.mean, at: nanoseconds(time),
           thresholds: Self.thresholds)
         if time >= 40, zone == .near { answer = min(answer, time - 40) }
       }
@@ -81,7 +81,7 @@ import Testing
       filter.update(rssi: rssi, at: nanoseconds(time))
       let before = zones.proximity
       let now = zones.update(
-        mean: filter.mean, error: filter.standardError, at: nanoseconds(time),
+        mean: filter.mean, at: nanoseconds(time),
         thresholds: thresholds)
       if now != before, before != .unknown { changes += 1 }
     }

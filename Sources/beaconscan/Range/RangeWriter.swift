@@ -6,16 +6,11 @@ protocol RangeWriter: AnyObject {
   /// Writes one report. To show a moment of it, `shift` nanoseconds are added.
   func write(_ report: RangingSession.Report, shift: Int64) throws
 
-  /// Notes that a sighting changed its beacon's zone.
-  func note(_ zone: Proximity, of sighting: Sighting)
-
   /// Writes what comes at the end.
   func end(counts: ScanCounts, beacons: Int, evictions: Int) throws
 }
 
 extension RangeWriter {
-  func note(_ zone: Proximity, of sighting: Sighting) {}
-
   func end(counts: ScanCounts, beacons: Int, evictions: Int) throws {}
 }
 

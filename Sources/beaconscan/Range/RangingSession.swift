@@ -50,10 +50,10 @@ struct RangingSession {
   }
 
   /// Takes a sighting.
-  mutating func hear(_ sighting: Sighting) -> Proximity? {
+  mutating func hear(_ sighting: Sighting) {
     hasNews = true
     empty = 0
-    return ranger.hear(sighting)
+    ranger.hear(sighting)
   }
 
   private mutating func report(at time: Timestamp) -> Report {

@@ -16,8 +16,6 @@ final class VisitRangeWriter: RangeWriter {
   private let output: StandardOutput
   private let regions: [NamedRegion]
   private var visits = BeaconTable<Visit>(capacity: 4096)
-  private var from: Timestamp?
-  private var until: Timestamp?
 
   /// Zone changes that are shown of one beacon; the middle ones are counted.
   private static let mostZones = 8
@@ -35,21 +33,17 @@ final class VisitRangeWriter: RangeWriter {
       }
       visits[place].last = heard
       visits[place].sightings += beacon.sightings
+      if beacon.proximity != .unknown, beacon.proximity != visits[place].zones.last?.zone {
+        visits[place].zones.append((beacon.proximity, heard))
+        // Bounded, whatever a beacon does: the first and the last changes are kept.
+        if visits[place].zones.count > 64 { visits[place].zones.remove(at: 8) }
+      }
       guard let distance = beacon.estimate?.distance else { continue }
       if distance < visits[place].nearest ?? .infinity {
         visits[place].nearest = distance
         visits[place].nearestTime = heard
       }
     }
-  }
-
-  func note(_ zone: Proximity, of sighting: Sighting) {
-    let place = visits.place(of: sighting.beacon, heardAt: sighting.time) {
-      Visit(first: sighting.wallTime, last: sighting.wallTime)
-    }
-    visits[place].zones.append((zone, sighting.wallTime))
-    // Bounded, whatever a beacon does: the first and the last changes are kept.
-    if visits[place].zones.count > 64 { visits[place].zones.remove(at: 8) }
   }
 
   func end(counts: ScanCounts, beacons: Int, evictions: Int) throws {
