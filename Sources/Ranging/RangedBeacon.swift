@@ -21,6 +21,8 @@ public struct RangedBeacon: Sendable {
   public var measuredPower: Int8
   /// How often it was heard since the report before.
   public var sightings: Int
+  /// When it was first heard, since it was last not in the list.
+  public var firstHeard: Timestamp
   /// When it was last heard.
   public var lastHeard: Timestamp
 }

@@ -36,8 +36,11 @@ public struct Ranger: Sendable {
     var measured: Int32 = 0
     var sightings: Int32 = 0
     var measuredPower: Int8 = .max
-    /// When the first of the sightings that the zone rests on came.
-    var firstHeard: Int64 = 0
+    let firstHeard: Timestamp
+
+    init(firstHeard: Timestamp) {
+      self.firstHeard = firstHeard
+    }
   }
 
   /// For this long a beacon counts as heard, in seconds, or for so many of its intervals if that is
@@ -60,7 +63,9 @@ public struct Ranger: Sendable {
 
   /// Takes a sighting.
   public mutating func hear(_ sighting: Sighting) {
-    let place = table.place(of: sighting.beacon, heardAt: sighting.time) { State() }
+    let place = table.place(of: sighting.beacon, heardAt: sighting.time) {
+      State(firstHeard: sighting.time)
+    }
     table[place].hear(sighting, configuration)
   }
 
@@ -96,7 +101,7 @@ public struct Ranger: Sendable {
     let state = entry.state
     var beacon = RangedBeacon(
       beacon: entry.beacon, proximity: .unknown, measuredPower: state.measuredPower,
-      sightings: Int(state.sightings), lastHeard: entry.lastHeard)
+      sightings: Int(state.sightings), firstHeard: state.firstHeard, lastHeard: entry.lastHeard)
     guard isRecent, state.filter.count > 0 else { return beacon }
     let calibration = Self.calibration(entry.beacon, configuration)
     let power = Double(state.measuredPower)
@@ -154,13 +159,14 @@ extension Ranger.State {
     locate(at: time, configuration)
   }
 
+  /// A beacon is new until it has sent so many packets, or for so long.
+  private static let (newPackets, newNanoseconds) = (UInt32(3), Timestamp.nanosecondsPerSecond)
+
   /// Looks what zone the signal is in.
   fileprivate mutating func locate(at time: Int64, _ configuration: Ranger.Configuration) {
     // A packet or two of a beacon that has just come say little.
-    if zones.proximity == .unknown {
-      if filter.count == 1 { firstHeard = time }
-      if filter.count < 3, time &- firstHeard < Timestamp.nanosecondsPerSecond { return }
-    }
+    let isNew = Timestamp(nanoseconds: time).nanoseconds(since: firstHeard) < Self.newNanoseconds
+    if zones.proximity == .unknown, filter.count < Self.newPackets, isNew { return }
     zones.update(
       mean: filter.estimate(configuration.filter).mean, at: time, thresholds: thresholds,
       limits: configuration.limits)

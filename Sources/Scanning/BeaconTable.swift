@@ -103,15 +103,22 @@ public struct BeaconTable<State> {
 
   private mutating func makeRoom() {
     let leaving = max(1, capacity / 8)
-    // The order of equal times is the order of arrival, so that a replay evicts the same each time.
-    let byAge = storage.indices.sorted {
-      (storage[$0].lastHeard, $0) < (storage[$1].lastHeard, $1)
-    }
-    var isLeaving = Array(repeating: false, count: storage.count)
-    for place in byAge.prefix(leaving) { isLeaving[place] = true }
+    let byAge = storage.map(\.lastHeard.nanoseconds).sorted()
+    let youngest = byAge[leaving - 1]
+    // Of those heard last at that same moment, those that came first leave, so that a replay evicts
+    // the same each time.
+    var ties = leaving - (byAge.firstIndex(of: youngest) ?? 0)
     var kept: [Entry] = []
     kept.reserveCapacity(storage.count)
-    for place in storage.indices where !isLeaving[place] { kept.append(storage[place]) }
+    for entry in storage {
+      let age = entry.lastHeard.nanoseconds
+      if age < youngest { continue }
+      if age == youngest, ties > 0 {
+        ties -= 1
+        continue
+      }
+      kept.append(entry)
+    }
     storage = kept
     evictions += leaving
     rebuild()

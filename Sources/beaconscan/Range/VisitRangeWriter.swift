@@ -29,7 +29,7 @@ final class VisitRangeWriter: RangeWriter {
     for beacon in report.beacons where beacon.sightings > 0 {
       let heard = beacon.lastHeard.advanced(by: shift)
       let place = visits.place(of: beacon.beacon, heardAt: beacon.lastHeard) {
-        Visit(first: heard, last: heard)
+        Visit(first: beacon.firstHeard.advanced(by: shift), last: heard)
       }
       visits[place].last = heard
       visits[place].sightings += beacon.sightings
