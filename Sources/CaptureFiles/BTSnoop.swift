@@ -16,6 +16,7 @@ struct BTSnoop {
   static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
   let linkType: LinkType
+  private let contents: PacketContents
 
   /// Reads the file's header.
   init(parsing cursor: inout ByteCursor) throws(ParseError) {
@@ -24,6 +25,7 @@ struct BTSnoop {
       throw ParseError(.invalid("the btsnoop version is not 1"), at: 8)
     }
     linkType = LinkType(btsnoopDatalink: try cursor.readBigEndian(UInt32.self))
+    contents = PacketContents(linkType)
   }
 
   /// The next packet.
@@ -44,7 +46,7 @@ struct BTSnoop {
     return CapturedPacket(
       // Timestamp Microseconds
       time: Timestamp(microseconds: header.bigEndian(Int64.self, at: 16) &- Self.epoch),
-      linkType: linkType, flags: header.bigEndian(UInt32.self, at: 8),  // Packet Flags
+      contents: contents, flags: header.bigEndian(UInt32.self, at: 8),  // Packet Flags
       // The record is its header and that many bytes.
       bytes: unsafe record.part(unchecked: Self.recordHeaderBytes, count: length))
   }

@@ -47,7 +47,7 @@ struct CaptureReaderState: ~Copyable {
     switch drained.end {
     case .bytes: return false
     case .batch: return true
-    case .foreign(let linkType): throw unsupported(linkType)
+    case .foreign: throw unsupported(format.firstLinkType)
     case .damage(let error):
       throw CaptureError(
         file: stream.name, problem: .damaged("\(error.reason)"), offset: start + error.offset)
@@ -58,7 +58,7 @@ struct CaptureReaderState: ~Copyable {
   private enum End {
     case bytes
     case batch
-    case foreign(LinkType)
+    case foreign
     case damage(ParseError)
   }
 
@@ -87,7 +87,7 @@ struct CaptureReaderState: ~Copyable {
         while let packet = try reader.next(&cursor) {
           decode(packet, &timeline, into: &collector)
           if collector.sightings.count >= batch { return (cursor.position, .batch) }
-          if !reader.hasSupportedPackets { return (cursor.position, .foreign(packet.linkType)) }
+          if !reader.hasSupportedPackets { return (cursor.position, .foreign) }
         }
       }
     } catch {
@@ -142,7 +142,8 @@ struct CaptureReaderState: ~Copyable {
       offset: stream.offset)
   }
 
-  private func unsupported(_ linkType: LinkType) -> CaptureError {
-    CaptureError(file: stream.name, problem: .unsupportedLinkType("\(linkType)"))
+  private func unsupported(_ linkType: LinkType?) -> CaptureError {
+    CaptureError(
+      file: stream.name, problem: .unsupportedLinkType(linkType?.description ?? "of no link type"))
   }
 }

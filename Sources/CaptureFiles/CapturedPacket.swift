@@ -5,18 +5,39 @@ struct CapturedPacket: ~Escapable {
   /// When it was recorded.
   var time: Timestamp
   /// What it holds.
-  var linkType: LinkType
+  var contents: PacketContents
   /// btsnoop's Packet Flags; 0 elsewhere.
   var flags: UInt32
   /// What was captured of it.
   var bytes: RawSpan
 
   @_lifetime(copy bytes)
-  init(time: Timestamp, linkType: LinkType, flags: UInt32 = 0, bytes: RawSpan) {
+  init(time: Timestamp, contents: PacketContents, flags: UInt32 = 0, bytes: RawSpan) {
     self.time = time
-    self.linkType = linkType
+    self.contents = contents
     self.flags = flags
     self.bytes = bytes
+  }
+}
+
+/// What a packet holds: its link type, in a form that is quick to tell.
+enum PacketContents {
+  case h4, h4WithDirection, h1, btsnoopMonitor, linuxMonitor
+  case linkLayer, linkLayerWithRadio, nordic
+  case unsupported
+
+  init(_ linkType: LinkType) {
+    switch linkType {
+    case .hciH4: self = .h4
+    case .hciH4WithDirection: self = .h4WithDirection
+    case .hciH1: self = .h1
+    case .btsnoopMonitor: self = .btsnoopMonitor
+    case .linuxMonitor: self = .linuxMonitor
+    case .linkLayer: self = .linkLayer
+    case .linkLayerWithRadio: self = .linkLayerWithRadio
+    case .nordic: self = .nordic
+    default: self = .unsupported
+    }
   }
 }
 

@@ -32,14 +32,7 @@ public struct LinkType: RawRepresentable, Hashable, Sendable {
   }
 
   /// Whether beaconscan finds adverts in such packets.
-  public var isSupported: Bool {
-    switch self {
-    case .hciH4, .hciH4WithDirection, .linkLayer, .linuxMonitor, .linkLayerWithRadio, .nordic,
-      .hciH1, .btsnoopMonitor:
-      true
-    default: false
-    }
-  }
+  public var isSupported: Bool { PacketContents(self) != .unsupported }
 }
 
 extension LinkType: CustomStringConvertible {

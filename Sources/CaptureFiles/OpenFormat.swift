@@ -36,6 +36,12 @@ enum OpenFormat {
     }
   }
 
+  /// What the packets of the first interface hold.
+  var firstLinkType: LinkType? {
+    guard case .pcapng(let reader) = self else { return linkType }
+    return reader.interfaces.first?.linkType
+  }
+
   /// Format and link types, for people.
   var name: String? {
     switch self {

@@ -15,6 +15,7 @@ struct Pcap {
   let isBigEndian: Bool
   let nanosecondsPerTick: Int64
   let linkType: LinkType
+  private let contents: PacketContents
 
   /// The four bytes that such a file begins with.
   static let magics: [[UInt8]] = [
@@ -33,6 +34,7 @@ struct Pcap {
     try cursor.skip(14)  // minor version, time zone, accuracy, snap length
     // The upper half tells the length of a frame check sequence.
     linkType = LinkType(rawValue: try cursor.readUInt32(bigEndian: isBigEndian) & 0xFFFF)
+    contents = PacketContents(linkType)
   }
 
   /// The next packet.
@@ -55,7 +57,7 @@ struct Pcap {
     // 2³² s and 2³² µs in nanoseconds stay below 2⁶³.
     let time = seconds &* Timestamp.nanosecondsPerSecond &+ fraction &* nanosecondsPerTick
     return CapturedPacket(
-      time: Timestamp(nanoseconds: time), linkType: linkType,
+      time: Timestamp(nanoseconds: time), contents: contents,
       // The record is its header and that many bytes.
       bytes: unsafe record.part(unchecked: Self.recordHeaderBytes, count: length))
   }

@@ -131,7 +131,7 @@ struct Pcapng {
     let low = UInt64(header.uint32(at: 8, bigEndian: isBigEndian))
     latestTime = interfaces[number].time(ofTicks: high << 32 | low)
     return CapturedPacket(
-      time: latestTime, linkType: interfaces[number].linkType,
+      time: latestTime, contents: interfaces[number].contents,
       bytes: try body.read(Int(header.uint32(at: 12, bigEndian: isBigEndian))))
   }
 
@@ -147,7 +147,7 @@ struct Pcapng {
     var length = Int(try body.readUInt32(bigEndian: isBigEndian))
     if interface.snapLength > 0 { length = min(length, interface.snapLength) }
     return CapturedPacket(
-      time: latestTime, linkType: interface.linkType,
+      time: latestTime, contents: interface.contents,
       bytes: try body.read(min(length, body.remaining)))
   }
 
@@ -168,6 +168,6 @@ struct Pcapng {
     try body.skip(4)
     latestTime = interfaces[number].time(ofTicks: high << 32 | low)
     return CapturedPacket(
-      time: latestTime, linkType: interfaces[number].linkType, bytes: try body.read(length))
+      time: latestTime, contents: interfaces[number].contents, bytes: try body.read(length))
   }
 }

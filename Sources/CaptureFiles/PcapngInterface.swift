@@ -8,6 +8,7 @@ import Scanning
 /// ```
 struct PcapngInterface {
   let linkType: LinkType
+  let contents: PacketContents
   /// 0 means no limit.
   let snapLength: Int
   fileprivate var resolution = Resolution.decimal(nanosecondsPerTick: 1000)
@@ -25,6 +26,7 @@ struct PcapngInterface {
 
   init(parsing cursor: inout ByteCursor, bigEndian: Bool) throws(ParseError) {
     linkType = LinkType(rawValue: UInt32(try cursor.readUInt16(bigEndian: bigEndian)))
+    contents = PacketContents(linkType)
     try cursor.skip(2)
     snapLength = Int(try cursor.readUInt32(bigEndian: bigEndian))
     while cursor.remaining >= 4 {

@@ -14,58 +14,58 @@ public import Bytes
 /// Part E, §7.7.65.2 and §7.7.65.13).
 @frozen
 public struct AdvertisingEvent: ~Escapable {
+  /// Whether its reports are extended ones, which ``nextFragment()`` gives; ``nextReport()`` gives
+  /// the others.
+  public let isExtended: Bool
+
   @usableFromInline
   let bytes: RawSpan
   @usableFromInline
-  var position = 4
+  var position: Int
   /// Where the parameters end, by the event's own length or by what was captured of it.
   @usableFromInline
   let end: Int
   @usableFromInline
   var left: UInt8
   @usableFromInline
-  let isExtended: Bool
-  @usableFromInline
   let isCutShort: Bool
 
   /// Looks at an event; `nil` where it is of another kind.
   ///
-  /// - Parameter event: The event from its code on, without the H4 packet type.
+  /// - Parameters:
+  ///   - bytes: A packet that holds the event.
+  ///   - start: Where the event's code stands in it: at 1 behind an H4 packet type.
   @inlinable @inline(__always)
-  @_lifetime(copy event)
-  public init?(_ event: RawSpan) {
-    guard event.byteCount >= 4 else { return nil }
-    // The four loads lie inside the length just compared.
-    let (code, length) = unsafe (
-      event.littleEndian(UInt8.self, unchecked: 0), event.littleEndian(UInt8.self, unchecked: 1)
-    )
-    let subevent = unsafe event.littleEndian(UInt8.self, unchecked: 2)
+  @_lifetime(copy bytes)
+  public init?(_ bytes: RawSpan, at start: Int = 0) {
+    guard start &+ 4 <= bytes.byteCount else { return nil }
+    // The four loads lie before the end just compared.
+    let code = unsafe bytes.littleEndian(UInt8.self, unchecked: start)
+    let subevent = unsafe bytes.littleEndian(UInt8.self, unchecked: start &+ 2)
     guard code == 0x3E, subevent == 0x02 || subevent == 0x0D else { return nil }
-    bytes = event
+    let whole = unsafe start &+ 2 &+ Int(bytes.littleEndian(UInt8.self, unchecked: start &+ 1))
+    left = unsafe bytes.littleEndian(UInt8.self, unchecked: start &+ 3)
+    self.bytes = bytes
     isExtended = subevent == 0x0D
-    left = unsafe event.littleEndian(UInt8.self, unchecked: 3)
-    isCutShort = 2 &+ Int(length) > event.byteCount
-    end = isCutShort ? event.byteCount : 2 &+ Int(length)
+    isCutShort = whole > bytes.byteCount
+    end = isCutShort ? bytes.byteCount : whole
+    position = start &+ 4
   }
 
-  /// The next report, or `nil` after the last.
+  /// The next report of an LE Advertising Report event, or `nil` after the last.
+  ///
+  /// ```
+  /// Event_Type | Address_Type | Address (6) | Data_Length | Data | RSSI
+  /// ```
   ///
   /// - Throws: ``Advertising/Refusal`` where the event ends before the report does; the walk is then
   ///   over. The reports before it stand.
   @inlinable @inline(__always)
   @_lifetime(copy self)
   @_lifetime(self: copy self)
-  public mutating func next() throws(Refusal) -> AdvertisingFragment? {
+  public mutating func nextReport() throws(Refusal) -> AdvertisingReport? {
     guard left > 0 else { return nil }
     left &-= 1
-    return isExtended ? try nextExtended() : try nextLegacy()
-  }
-
-  /// Event_Type | Address_Type | Address (6) | Data_Length | Data | RSSI.
-  @inlinable @inline(__always)
-  @_lifetime(copy self)
-  @_lifetime(self: copy self)
-  mutating func nextLegacy() throws(Refusal) -> AdvertisingFragment {
     let start = position
     guard start &+ 10 <= end else { throw refuse() }
     // Every load and the part lie before an end that was compared.
@@ -73,23 +73,30 @@ public struct AdvertisingEvent: ~Escapable {
     let last = start &+ 9 &+ length
     guard last < end else { throw refuse() }
     position = last &+ 1
-    let report = unsafe AdvertisingReport(
+    return unsafe AdvertisingReport(
       data: bytes.part(unchecked: start &+ 9, count: length),
       address: BluetoothAddress(littleEndian: bytes, unchecked: start &+ 2),
       addressType: AddressType(rawValue: bytes.littleEndian(UInt8.self, unchecked: start &+ 1)),
       eventType: AdvertisingEventType(
         legacyEventType: bytes.littleEndian(UInt8.self, unchecked: start)),
       rssi: AdvertisingReport.rssi(hci: bytes.littleEndian(Int8.self, unchecked: last)))
-    return AdvertisingFragment(report: report, dataStatus: 0, advertisingSet: 0xFF)
   }
 
+  /// The next report of an LE Extended Advertising Report event, or `nil` after the last.
+  ///
+  /// ```
   /// Event_Type (2) | Address_Type | Address (6) | Primary_PHY | Secondary_PHY | Advertising_SID |
   /// TX_Power | RSSI | Periodic_Advertising_Interval (2) | Direct_Address_Type | Direct_Address (6) |
-  /// Data_Length | Data.
+  /// Data_Length | Data
+  /// ```
+  ///
+  /// - Throws: ``Advertising/Refusal``, as ``nextReport()``.
   @inlinable @inline(__always)
   @_lifetime(copy self)
   @_lifetime(self: copy self)
-  mutating func nextExtended() throws(Refusal) -> AdvertisingFragment {
+  public mutating func nextFragment() throws(Refusal) -> AdvertisingFragment? {
+    guard left > 0 else { return nil }
+    left &-= 1
     let start = position
     guard start &+ 24 <= end else { throw refuse() }
     // Every load and the part lie before an end that was compared.
@@ -117,7 +124,7 @@ public struct AdvertisingEvent: ~Escapable {
   }
 }
 
-/// One report of an event: a whole advert, or a part of a long one.
+/// One report of an extended event: a whole advert, or a part of a long one.
 @frozen
 public struct AdvertisingFragment: ~Escapable {
   /// The report. Its data is all there is only where ``isWhole``.

@@ -38,18 +38,20 @@ public struct SightingCollector: ~Copyable, Sendable {
     sightings.removeAll(keepingCapacity: true)
   }
 
-  /// Takes an HCI event from its code on: every report of it, if it is one of advertising.
+  /// Takes an HCI event: every report of it, if it is one of advertising.
+  ///
+  /// - Parameters:
+  ///   - bytes: A packet that holds the event.
+  ///   - start: Where the event's code stands in it.
   @inlinable @inline(__always)
-  public mutating func hear(event: RawSpan) {
-    guard var advertising = AdvertisingEvent(event) else { return }
+  public mutating func hear(event bytes: RawSpan, at start: Int = 0) {
+    guard var event = AdvertisingEvent(bytes, at: start) else { return }
     counts.advertisingPackets &+= 1
     do throws(Refusal) {
-      while let fragment = try advertising.next() {
-        if fragment.isWhole, !fragments.isPending {
-          hear(fragment.report)
-        } else {
-          hear(fragment)
-        }
+      if event.isExtended {
+        while let fragment = try event.nextFragment() { hear(fragment) }
+      } else {
+        while let report = try event.nextReport() { hear(report) }
       }
     } catch {
       refuse(error)
@@ -80,7 +82,7 @@ public struct SightingCollector: ~Copyable, Sendable {
   }
 
   /// Takes a report: looks at every manufacturer-specific structure of it.
-  @inlinable
+  @inlinable @inline(__always)
   public mutating func hear(_ report: AdvertisingReport) {
     counts.reports &+= 1
     var structures = ADStructures(report.data)
@@ -112,9 +114,11 @@ public struct SightingCollector: ~Copyable, Sendable {
     counts.refused[Int(refusal.rawValue)] &+= 1
   }
 
-  /// The rare report that is a part of a long advert, or comes while such parts wait.
+  /// Takes an extended report, which may be a part of a long advert.
   @usableFromInline
   mutating func hear(_ fragment: AdvertisingFragment) {
+    if fragment.isWhole, !fragments.isPending { return hear(fragment.report) }
+    // The joined advert is the joiner's: it is heard while the joiner is not ours.
     var joiner = FragmentJoiner()
     swap(&joiner, &fragments)
     if let report = joiner.join(fragment, adapter: adapter, at: time.nanoseconds) { hear(report) }

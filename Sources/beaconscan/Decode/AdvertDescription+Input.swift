@@ -29,12 +29,15 @@ extension AdvertDescription {
     guard packet.littleEndian(UInt8.self, at: 0) == 0x04 else {
       return [AdvertDescription(.h4, "a host's packet or data: nothing in it was heard")]
     }
-    guard var event = AdvertisingEvent(packet.extracting(droppingFirst: 1)) else {
+    guard var event = AdvertisingEvent(packet, at: 1) else {
       return [AdvertDescription(.h4, "not an advertising event")]
     }
     var descriptions: [AdvertDescription] = []
     do throws(Refusal) {
-      while let fragment = try event.next() {
+      while !event.isExtended, let report = try event.nextReport() {
+        descriptions.append(AdvertDescription(.h4, report))
+      }
+      while event.isExtended, let fragment = try event.nextFragment() {
         descriptions.append(AdvertDescription(.h4, fragment.report))
       }
     } catch {

@@ -1,0 +1,42 @@
+#!/bin/sh
+# Builds the reference of every library target with DocC, warnings being errors, to
+# docs/html/<Target>; open one with a web server, for example
+#
+#   Scripts/docs.sh && python3 -m http.server --directory docs/html/Ranging
+#
+# Names of targets as arguments build those alone.
+set -eu
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+cd "$root"
+
+# DocC's plugin is a dependency only where this is set: who builds or embeds beaconscan never fetches it.
+export BEACONSCAN_DOCS=1
+build=.build/docs
+
+# Which versions of the dependencies were resolved without the plugin must stay so.
+resolved=$(mktemp)
+[ ! -e Package.resolved ] || cp Package.resolved "$resolved"
+trap '[ ! -s "$resolved" ] || cp "$resolved" Package.resolved; rm -f "$resolved"' EXIT
+
+if [ $# -eq 0 ]; then
+  targets=$(swift package --scratch-path "$build" describe |
+    awk '/^    Name: /{ name = $2 } /^    Type: library/{ print name }')
+  # shellcheck disable=SC2086
+  set -- $targets
+fi
+[ $# -gt 0 ] || { echo 'docs: the package describes no library target' >&2; exit 1; }
+
+mkdir -p docs/html
+failed=''
+for target in "$@"; do
+  echo "Documenting $target …"
+  rm -rf "docs/html/$target"
+  swift package --scratch-path "$build" --allow-writing-to-directory docs/html \
+    generate-documentation --target "$target" --warnings-as-errors \
+    --transform-for-static-hosting --output-path "docs/html/$target" || failed="$failed $target"
+done
+if [ -n "$failed" ]; then
+  echo "docs: DocC finds fault with:$failed" >&2
+  exit 1
+fi
+echo "docs: $# targets documented without warnings, in docs/html"

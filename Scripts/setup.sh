@@ -1,0 +1,92 @@
+#!/bin/sh
+# Makes this machine ready to build beaconscan: checks for Swift, and installs the few packages that
+# are missing on Debian and Ubuntu. Does nothing, in a moment, where nothing is missing.
+#
+#   Scripts/setup.sh         what building and testing need
+#   Scripts/setup.sh --ci    also what .ci/run needs
+set -eu
+
+say() { printf '%s\n' "$*"; }
+fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+extra=no
+case "${1-}" in
+  '') ;;
+  --ci) extra=yes ;;
+  *) fail "unknown argument '$1'; the only one is --ci" ;;
+esac
+
+# Packages
+
+has_header() {
+  for directory in /usr/include /usr/local/include; do
+    [ -e "$directory/$1" ] && return 0
+  done
+  if command -v pkg-config >/dev/null 2>&1 && pkg-config --exists "$2"; then return 0; fi
+  command -v cc >/dev/null 2>&1 && printf '#include <%s>\n' "$1" | cc -E - >/dev/null 2>&1
+}
+
+has_certificates() {
+  for file in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt \
+    /etc/ssl/cert.pem /etc/ssl/ca-bundle.pem; do
+    [ -e "$file" ] && return 0
+  done
+  [ -n "${SSL_CERT_FILE-}" ]
+}
+
+missing=''
+has_header zlib.h zlib || missing="$missing zlib1g-dev"
+command -v git >/dev/null 2>&1 || missing="$missing git"
+command -v gzip >/dev/null 2>&1 || missing="$missing gzip"
+has_certificates || missing="$missing ca-certificates"
+if [ "$extra" = yes ]; then
+  command -v pkg-config >/dev/null 2>&1 || missing="$missing pkg-config"
+  command -v python3 >/dev/null 2>&1 || missing="$missing python3"
+  python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
+fi
+missing=${missing# }
+
+if [ -n "$missing" ]; then
+  if ! command -v apt-get >/dev/null 2>&1; then
+    fail "missing: $missing (names of Debian and Ubuntu). Install them with your system's package" \
+      "manager (zlib1g-dev is zlib-devel on Fedora, zlib on Arch), then run this again."
+  fi
+  # $missing is a list of words.
+  if [ "$(id -u)" = 0 ]; then
+    as_root=''
+  elif command -v sudo >/dev/null 2>&1 && sudo -n true >/dev/null 2>&1; then
+    as_root='sudo -n'
+  else
+    fail "missing: $missing. Run: sudo apt-get install --no-install-recommends $missing"
+  fi
+  say "Installing $missing …"
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  install() {
+    # shellcheck disable=SC2086
+    $as_root env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y --no-install-recommends $missing >"$log" 2>&1 </dev/null
+  }
+  # A fresh machine has no package lists yet, an old one has stale ones.
+  if ! install; then
+    $as_root apt-get update >"$log" 2>&1 </dev/null || { cat "$log" >&2; fail 'apt-get update failed'; }
+    install || { cat "$log" >&2; fail "apt-get could not install $missing"; }
+  fi
+  say 'Installed.'
+fi
+
+# Swift
+
+how='Install Swift 6.2 or later: https://www.swift.org/install/linux has the steps; then open a new
+shell, so that the command swift is found, and run this again.'
+if ! command -v swift >/dev/null 2>&1; then
+  fail "there is no swift on this machine's PATH. $how"
+fi
+version=$(swift --version 2>/dev/null |
+  sed -n 's/.*Swift version \([0-9][0-9]*\)\.\([0-9][0-9]*\).*/\1 \2/p' | head -n 1)
+[ -n "$version" ] || fail "'swift --version' does not say a version. $how"
+major=${version% *}
+minor=${version#* }
+if [ "$major" -lt 6 ] || { [ "$major" -eq 6 ] && [ "$minor" -lt 2 ]; }; then
+  fail "this is Swift $major.$minor. $how"
+fi
