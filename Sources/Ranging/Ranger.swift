@@ -63,10 +63,11 @@ public struct Ranger: Sendable {
 
   /// Takes a sighting.
   public mutating func hear(_ sighting: Sighting) {
-    let place = table.place(of: sighting.beacon, heardAt: sighting.time) {
+    table.hear(sighting.beacon, at: sighting.time) {
       State(firstHeard: sighting.time)
+    } update: { [configuration] state in
+      state.hear(sighting, configuration)
     }
-    table[place].hear(sighting, configuration)
   }
 
   /// Reports what was heard since the report before.
@@ -83,27 +84,28 @@ public struct Ranger: Sendable {
     forgotten += before - table.entries.count
     var beacons: [RangedBeacon] = []
     beacons.reserveCapacity(table.entries.count)
-    for place in table.entries.indices {
-      let entry = table.entries[place]
+    table.updateAll { [configuration] entry in
       let silence = time.seconds(since: entry.lastHeard)
       let isRecent =
         silence <= Self.limit(Self.recentSeconds, Self.recentIntervals, entry.state.filter)
       if isRecent, entry.state.filter.count > 0, entry.state.zones.proximity == .unknown {
-        table[place].locate(at: time.nanoseconds, configuration)
+        entry.state.locate(at: time.nanoseconds, configuration)
       }
-      beacons.append(describe(table.entries[place], isRecent: isRecent))
-      table[place].startPeriod(isRecent: isRecent)
+      beacons.append(Self.describe(entry, isRecent: isRecent, configuration))
+      entry.state.startPeriod(isRecent: isRecent)
     }
     return beacons.sorted(by: RangedBeacon.isCloser)
   }
 
-  private func describe(_ entry: BeaconTable<State>.Entry, isRecent: Bool) -> RangedBeacon {
+  private static func describe(
+    _ entry: BeaconTable<State>.Entry, isRecent: Bool, _ configuration: Configuration
+  ) -> RangedBeacon {
     let state = entry.state
     var beacon = RangedBeacon(
       beacon: entry.beacon, proximity: .unknown, measuredPower: state.measuredPower,
       sightings: Int(state.sightings), firstHeard: state.firstHeard, lastHeard: entry.lastHeard)
     guard isRecent, state.filter.count > 0 else { return beacon }
-    let calibration = Self.calibration(entry.beacon, configuration)
+    let calibration = calibration(entry.beacon, configuration)
     let power = Double(state.measuredPower)
     let signal = state.filter.estimate(configuration.filter)
     beacon.proximity = state.zones.proximity

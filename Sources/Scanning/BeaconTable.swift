@@ -52,31 +52,43 @@ public struct BeaconTable<State> {
   /// How many different beacons were ever heard, if none came back after it made room.
   public var beaconsHeard: Int { entries.count + evictions }
 
-  /// Finds a beacon's place in ``entries``, or makes one, and notes when it was heard.
+  /// Notes that a beacon was heard, and changes what is kept of it.
   ///
-  /// - Returns: The place. It holds until the next call.
-  @inlinable
-  public mutating func place(
-    of beacon: BeaconIdentity, heardAt time: Timestamp, orMake state: () -> State
-  ) -> Int {
+  /// - Parameters:
+  ///   - beacon: Which beacon.
+  ///   - time: When it was heard.
+  ///   - state: Makes what is kept of a beacon that is not in the table.
+  ///   - update: Changes what is kept.
+  @inlinable @inline(__always)
+  public mutating func hear(
+    _ beacon: BeaconIdentity, at time: Timestamp, orMake state: () -> State,
+    update: (inout State) -> Void
+  ) {
+    let place = find(beacon) ?? makePlace(for: beacon, heardAt: time, state())
+    // One access to the entry, so that the array is asked only once whether it is shared.
+    func touch(_ entry: inout Entry) {
+      entry.lastHeard = time
+      update(&entry.state)
+    }
+    touch(&storage[place])
+  }
+
+  /// Changes what is kept of each beacon, in the order of ``entries``.
+  public mutating func updateAll(_ update: (inout Entry) -> Void) {
+    for place in storage.indices { update(&storage[place]) }
+  }
+
+  /// A beacon's place in ``entries``.
+  @inlinable @inline(__always)
+  func find(_ beacon: BeaconIdentity) -> Int? {
     let mask = slots.count &- 1
     var slot = Int(truncatingIfNeeded: hash(beacon)) & mask
     while true {
       let occupant = Int(slots[slot])
-      if occupant == 0 { return makePlace(for: beacon, heardAt: time, state()) }
-      if storage[occupant &- 1].beacon == beacon {
-        storage[occupant &- 1].lastHeard = time
-        return occupant &- 1
-      }
+      if occupant == 0 { return nil }
+      if storage[occupant &- 1].beacon == beacon { return occupant &- 1 }
       slot = (slot &+ 1) & mask
     }
-  }
-
-  /// What is kept of the beacon at a place.
-  @inlinable
-  public subscript(place: Int) -> State {
-    get { storage[place].state }
-    _modify { yield &storage[place].state }
   }
 
   /// Forgets the beacons that a rule names.

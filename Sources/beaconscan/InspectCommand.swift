@@ -38,10 +38,11 @@ struct InspectCommand: ParsableCommand {
       for sighting in sightings {
         guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
         else { continue }
-        let place = table.place(of: sighting.beacon, heardAt: sighting.time) {
+        table.hear(sighting.beacon, at: sighting.time) {
           BeaconStatistics(sighting)
+        } update: { statistics in
+          statistics.hear(sighting)
         }
-        table[place].hear(sighting)
       }
       return .more
     }

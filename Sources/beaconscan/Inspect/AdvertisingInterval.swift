@@ -42,10 +42,9 @@ struct AdvertisingInterval {
       learnt = gap
       return
     }
-    let isShorter: Float = gap < 0.6 * learnt ? 1 : 0
-    let isLonger: Float = gap > 1.5 * learnt ? 1 : 0
-    let isNear = 1 - isShorter - isLonger
-    let isLoss: Float = gap < Self.mostPeriods * learnt ? 1 : 0
+    let isShorter = Self.isLess(gap, 0.6 * learnt)
+    let isNear = Self.isLess(gap, 1.5 * learnt) - isShorter
+    let isLoss = Self.isLess(gap, Self.mostPeriods * learnt)
     near = min(near + isNear, Self.mostNear)
     learnt += isNear * (gap - learnt) / max(near, 1)
     gaps += isLoss
@@ -57,5 +56,11 @@ struct AdvertisingInterval {
       near = 0
       shorter = 0
     }
+  }
+
+  /// 1 where a positive number is less than another, else 0. Positive numbers order as their bits
+  /// do, and integers compare without a branch.
+  private static func isLess(_ left: Float, _ right: Float) -> Float {
+    Float(left.bitPattern < right.bitPattern ? 1 as Int32 : 0)
   }
 }

@@ -11,6 +11,20 @@ final class VisitRangeWriter: RangeWriter {
     var nearest: Double?
     var nearestTime: Timestamp?
     var zones: [(zone: Proximity, time: Timestamp)] = []
+
+    mutating func note(_ beacon: RangedBeacon, at heard: Timestamp) {
+      last = heard
+      sightings += beacon.sightings
+      if beacon.proximity != .unknown, beacon.proximity != zones.last?.zone {
+        zones.append((beacon.proximity, heard))
+        // Bounded, whatever a beacon does: the first and the last changes are kept.
+        if zones.count > 64 { zones.remove(at: 8) }
+      }
+      if let distance = beacon.estimate?.distance, distance < nearest ?? .infinity {
+        nearest = distance
+        nearestTime = heard
+      }
+    }
   }
 
   private let output: StandardOutput
@@ -28,20 +42,10 @@ final class VisitRangeWriter: RangeWriter {
   func write(_ report: RangingSession.Report, shift: Int64) throws {
     for beacon in report.beacons where beacon.sightings > 0 {
       let heard = beacon.lastHeard.advanced(by: shift)
-      let place = visits.place(of: beacon.beacon, heardAt: beacon.lastHeard) {
+      visits.hear(beacon.beacon, at: beacon.lastHeard) {
         Visit(first: beacon.firstHeard.advanced(by: shift), last: heard)
-      }
-      visits[place].last = heard
-      visits[place].sightings += beacon.sightings
-      if beacon.proximity != .unknown, beacon.proximity != visits[place].zones.last?.zone {
-        visits[place].zones.append((beacon.proximity, heard))
-        // Bounded, whatever a beacon does: the first and the last changes are kept.
-        if visits[place].zones.count > 64 { visits[place].zones.remove(at: 8) }
-      }
-      guard let distance = beacon.estimate?.distance else { continue }
-      if distance < visits[place].nearest ?? .infinity {
-        visits[place].nearest = distance
-        visits[place].nearestTime = heard
+      } update: { visit in
+        visit.note(beacon, at: heard)
       }
     }
   }
