@@ -48,7 +48,7 @@ let package = Package(
     .target(
       name: "Simulation",
       dependencies: [
-        "Advertising", "Bytes", "CaptureFiles", "HCIPackets", "Scanning",
+        "Advertising", "CaptureFiles", "Scanning",
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
 
@@ -69,8 +69,14 @@ let package = Package(
 
     // Tests
     .testTarget(
+      name: "ScenarioTests",
+      dependencies: [
+        "Advertising", "CaptureFiles", "Ranging", "Scanning",
+        .product(name: "RealModule", package: "swift-numerics"),
+      ]),
+    .testTarget(
       name: "SimulationTests",
-      dependencies: ["Advertising", "Bytes", "CaptureFiles", "Scanning", "Simulation"]),
+      dependencies: ["Advertising", "CaptureFiles", "Scanning", "Simulation"]),
     .testTarget(
       name: "RangingTests",
       dependencies: ["Ranging", .product(name: "RealModule", package: "swift-numerics")]),

@@ -30,7 +30,7 @@ for page in "$pages"/*.1; do
   name=$(basename "$page" .1 | tr . -)
   sed -e 's/^\(\.Xr beaconscan\)\./\1-/' -e 's/^\(\.Dt BEACONSCAN\)\./\1-/' \
     -e 's/^\.Ex -std$/0 where all is done, else a status that beaconscan(1) lists./' \
-    -e 's/[[:space:]]*$//' "$page" >"$new/man/$name.1"
+    -e 's/[[:space:]]*$//' -e 's/^$/.Pp/' "$page" >"$new/man/$name.1"
 done
 "$beaconscan" --generate-completion-script bash >"$new/completions/beaconscan.bash"
 "$beaconscan" --generate-completion-script zsh >"$new/completions/_beaconscan"

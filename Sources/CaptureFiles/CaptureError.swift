@@ -47,6 +47,8 @@ extension CaptureError: CustomStringConvertible {
       return "\(place): there is no such file; check the path"
     case .cannotOpen(let error):
       return "\(place): cannot open it (\(error)); check the path and its permissions"
+    case .cannotRead(.isDirectory):
+      return "\(file): it is a directory; name a file in it"
     case .cannotRead(let error):
       return "\(place): cannot read it (\(error))"
     case .empty:

@@ -9,6 +9,7 @@ extension CommandError {
       case .cannotOpen(.noSuchFileOrDirectory), .cannotOpen(.notDirectory): .noInput
       case .cannotOpen(.permissionDenied), .cannotOpen(.notPermitted): .noPermission
       case .cannotOpen: .noInput
+      case .cannotRead(.isDirectory): .noInput
       case .cannotRead: .ioError
       default: .badData
       }

@@ -46,6 +46,8 @@ struct InspectCommand: ParsableCommand {
       }
       return .more
     }
+    // Of a file that is no capture at all there is nothing to report.
+    if let failure, driver.replay.counts.packets == 0 { throw failure }
     let out = StandardOutput()
     let report = InspectReport(replay: driver.replay, table: table)
     try report.write(output.format, to: out)

@@ -69,7 +69,7 @@ struct SimulateCommand: ParsableCommand {
     let recording = try OutputFile(output)
     let truth = try truthPath.map { try OutputFile($0) }
     var simulator = Simulator(read, format: isPcapng ? .pcapng : .btsnoop)
-    var progress = SimulationProgress(duration: read.duration)
+    let line = StatusLine()
     var bytes: [UInt8] = []
     var lines: [UInt8] = []
     var isMore = true
@@ -79,13 +79,15 @@ struct SimulateCommand: ParsableCommand {
       try truth?.write(lines)
       bytes.removeAll(keepingCapacity: true)
       lines.removeAll(keepingCapacity: true)
-      progress.update(simulator.elapsed)
+      line?.show {
+        "\(fixed(simulator.elapsed / read.duration * 100, 0)) % of \(Int(read.duration)) s simulated"
+      }
       if Interrupt.isRequested {
-        progress.finish()
+        line?.clear()
         throw CommandError(.interrupted, "interrupted before the recording was whole; none is left")
       }
     }
-    progress.finish()
+    line?.clear()
     try recording.finish()
     try truth?.finish()
   }
@@ -146,117 +148,5 @@ private enum ScenarioFile {
       bytes += buffer[..<count]
       guard bytes.count <= most else { throw TooLong.bytes(most) }
     }
-  }
-}
-
-/// Shows how far a long simulation is, on a terminal's standard error.
-private struct SimulationProgress {
-  private let duration: Double
-  private let isShown = isatty(STDERR_FILENO) != 0
-  private let begin = ContinuousClock.now
-  private var shown = -1
-
-  init(duration: Double) {
-    self.duration = duration
-  }
-
-  mutating func update(_ elapsed: Double) {
-    let percent = Int(elapsed / duration * 100)
-    guard isShown, percent > shown, begin.duration(to: .now) > .seconds(1) else { return }
-    shown = percent
-    write("\r\(percent) % of \(Int(duration)) s simulated")
-  }
-
-  func finish() {
-    if shown >= 0 { write("\r\u{1B}[K") }
-  }
-
-  private func write(_ text: String) {
-    _ = try? FileDescriptor.standardError.writeAll(text.utf8)
-  }
-}
-
-/// A file that appears under its name only when it is whole.
-private final class OutputFile {
-  private let path: FilePath
-  private let temporary: FilePath?
-  private var file: FileDescriptor?
-
-  /// Opens a file for writing; `-` is standard output.
-  ///
-  /// What exists and is no regular file, such as a pipe or `/dev/null`, is written as it is.
-  init(_ name: String) throws {
-    path = FilePath(name)
-    guard name != "-" else {
-      temporary = nil
-      file = .standardOutput
-      return
-    }
-    let isReplaced = Self.mayReplace(name)
-    let last = path.lastComponent?.string ?? "recording"
-    let beside = path.removingLastComponent().appending(".\(last).\(getpid()).tmp")
-    temporary = isReplaced ? beside : nil
-    do {
-      file =
-        isReplaced
-        ? try .open(
-          beside, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
-          permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
-        : try .open(path, .writeOnly, options: [.closeOnExec])
-    } catch {
-      throw Self.failure(error, "\(name): cannot create it", .cannotCreate)
-    }
-  }
-
-  deinit {
-    guard let temporary, let file else { return }
-    try? file.close()
-    _ = unsafe temporary.withPlatformString { unsafe unlink($0) }
-  }
-
-  func write(_ bytes: [UInt8]) throws {
-    do {
-      try file?.writeAll(bytes)
-    } catch Errno.brokenPipe {
-      throw ClosedPipe()
-    } catch {
-      throw Self.failure(error, "\(path): cannot write it", .ioError)
-    }
-  }
-
-  /// Gives the file its name.
-  func finish() throws {
-    guard let temporary, let open = file else { return }
-    do {
-      try open.close()
-    } catch {
-      throw Self.failure(error, "\(path): cannot write it", .ioError)
-    }
-    // Both names are terminated and outlive the call.
-    let isRenamed = unsafe temporary.withPlatformString { from in
-      unsafe path.withPlatformString { unsafe rename(from, $0) == 0 }
-    }
-    guard isRenamed else {
-      let error = Errno(rawValue: errno)
-      _ = unsafe temporary.withPlatformString { unsafe unlink($0) }
-      file = nil
-      throw Self.failure(error, "\(path): cannot create it", .cannotCreate)
-    }
-    file = nil
-  }
-
-  private static func mayReplace(_ name: String) -> Bool {
-    var status = stat()
-    guard unsafe stat(name, &status) == 0 else { return true }
-    return status.st_mode & S_IFMT == S_IFREG
-  }
-
-  private static func failure(_ error: any Error, _ what: String, _ status: CommandError.Status)
-    -> CommandError
-  {
-    let number = error as? Errno ?? .ioError
-    let isDenied = number == .permissionDenied || number == .notPermitted
-    return CommandError(
-      isDenied ? .noPermission : status, "\(what) (\(number)); check the directory and its space")
   }
 }

@@ -1,5 +1,6 @@
-@testable import Ranging
 import Testing
+
+@testable import Ranging
 
 @Suite struct ProximityZonesTests {
   static let calibration = Calibration(measuredPower: -59, model: .logDistance(exponent: 2))

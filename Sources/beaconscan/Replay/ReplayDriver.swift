@@ -22,7 +22,8 @@ struct ReplayDriver {
     replay = try source.open()
     speed = source.speed
     duration = source.duration.map { Int64($0 * 1e9) }
-    progress = Progress.shown(for: replay, quiet: output.quiet || source.speed != .max)
+    progress = Progress(
+      of: replay, isWanted: !output.quiet && source.speed == .max && !source.follow)
   }
 
   /// Whether results come as they happen, so that a reader wants each at once.

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Runs every subcommand over every recording and checks each line of JSON by docs/json.schema.json;
+# then runs the examples in the documents and compares what they print.
+#
+#   Scripts/outputs.sh            check
+#   Scripts/outputs.sh --write    check JSON, and write what the examples print into the documents
+#
+# The first time, Python's jsonschema is fetched into .build/python.
+set -eu
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+cd "$root"
+
+python=python3
+if ! python3 -c 'import jsonschema.validators' 2>/dev/null; then
+  python=.build/python/bin/python3
+  if ! "$python" -c 'import jsonschema.validators' 2>/dev/null; then
+    echo 'Fetching jsonschema from PyPI …'
+    python3 -m venv .build/python
+    "$python" -m pip install --quiet --disable-pip-version-check 'jsonschema>=4.18,<5'
+  fi
+fi
+swift build --product beaconscan
+exec "$python" Scripts/outputs.py "$(swift build --show-bin-path)/beaconscan" "$@"

@@ -1,0 +1,85 @@
+import Glibc
+import SystemPackage
+
+/// A file that appears under its name only when it is whole.
+final class OutputFile {
+  private let path: FilePath
+  private let temporary: FilePath?
+  private var file: FileDescriptor?
+
+  /// Opens a file for writing; `-` is standard output.
+  ///
+  /// What exists and is no regular file, such as a pipe or `/dev/null`, is written as it is.
+  init(_ name: String) throws {
+    path = FilePath(name)
+    guard name != "-" else {
+      temporary = nil
+      file = .standardOutput
+      return
+    }
+    let isReplaced = Self.mayReplace(name)
+    let last = path.lastComponent?.string ?? "recording"
+    let beside = path.removingLastComponent().appending(".\(last).\(getpid()).tmp")
+    temporary = isReplaced ? beside : nil
+    do {
+      file =
+        isReplaced
+        ? try .open(
+          beside, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
+          permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
+        : try .open(path, .writeOnly, options: [.closeOnExec])
+    } catch {
+      throw Self.failure(error, "\(name): cannot create it", .cannotCreate)
+    }
+  }
+
+  deinit {
+    guard let temporary, let file else { return }
+    try? file.close()
+    _ = unsafe temporary.withPlatformString { unsafe unlink($0) }
+  }
+
+  func write(_ bytes: [UInt8]) throws {
+    do {
+      try file?.writeAll(bytes)
+    } catch Errno.brokenPipe {
+      throw ClosedPipe()
+    } catch {
+      throw Self.failure(error, "\(path): cannot write it", .ioError)
+    }
+  }
+
+  /// Gives the file its name.
+  func finish() throws {
+    guard let temporary, let open = file else { return }
+    do {
+      try open.close()
+    } catch {
+      throw Self.failure(error, "\(path): cannot write it", .ioError)
+    }
+    // Both names are terminated and outlive the call.
+    let isRenamed = unsafe temporary.withPlatformString { from in
+      unsafe path.withPlatformString { unsafe rename(from, $0) == 0 }
+    }
+    guard isRenamed else {
+      let error = Errno(rawValue: errno)
+      _ = unsafe temporary.withPlatformString { unsafe unlink($0) }
+      file = nil
+      throw Self.failure(error, "\(path): cannot create it", .cannotCreate)
+    }
+    file = nil
+  }
+
+  private static func mayReplace(_ name: String) -> Bool {
+    var status = stat()
+    guard unsafe stat(name, &status) == 0 else { return true }
+    return status.st_mode & S_IFMT == S_IFREG
+  }
+
+  private static func failure(_ error: any Error, _ what: String, _ status: CommandError.Status)
+    -> CommandError
+  {
+    CommandError(
+      status, "\(what) (\(error as? Errno ?? .ioError)); check the directory and its permissions")
+  }
+}

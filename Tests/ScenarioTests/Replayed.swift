@@ -1,0 +1,40 @@
+import Advertising
+import CaptureFiles
+import FoundationEssentials
+import Ranging
+import Scanning
+
+/// A shipped recording, ranged once a second as the command does.
+struct Replayed {
+  /// Each report with the second of the day at which it was made.
+  private(set) var reports: [(second: Double, beacons: [RangedBeacon])] = []
+
+  init(_ file: String, configuration: Ranger.Configuration = Ranger.Configuration()) throws {
+    let replay = try CaptureReplay(paths: [Truth.captures.appending(path: file).path])
+    var ranger = Ranger(configuration)
+    var due: Timestamp?
+    var progress = CaptureReader.Progress.more
+    while progress != .end {
+      progress = try replay.nextBatch()
+      for sighting in replay.sightings {
+        while let time = due, time <= sighting.time {
+          reports.append((Truth.second(of: time.description), ranger.report(at: time)))
+          due = time.advanced(by: Timestamp.nanosecondsPerSecond)
+        }
+        ranger.hear(sighting)
+        due = due ?? replay.firstTime?.advanced(by: Timestamp.nanosecondsPerSecond)
+      }
+    }
+  }
+
+  /// The zones that a beacon was reported in, in order, with the second of the first such report.
+  func zones(of beacon: BeaconIdentity) -> [(name: String, second: Double)] {
+    var zones: [(String, Double)] = []
+    for report in reports {
+      guard let found = report.beacons.first(where: { $0.beacon == beacon }) else { continue }
+      let name = "\(found.proximity)"
+      if found.proximity != .unknown, name != zones.last?.0 { zones.append((name, report.second)) }
+    }
+    return zones
+  }
+}
