@@ -79,7 +79,10 @@ let package = Package(
       dependencies: ["Advertising", "CaptureFiles", "Scanning", "Simulation"]),
     .testTarget(
       name: "RangingTests",
-      dependencies: ["Ranging", .product(name: "RealModule", package: "swift-numerics")]),
+      dependencies: [
+        "Advertising", "Ranging", "Scanning",
+        .product(name: "RealModule", package: "swift-numerics"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

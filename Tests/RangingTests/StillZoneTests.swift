@@ -1,5 +1,7 @@
+import Advertising
 import Ranging
 import RealModule
+import Scanning
 import Testing
 
 /// Still beacons at distances spread evenly over the logarithm, limits included: how often does
@@ -69,21 +71,29 @@ import Testing
     #expect(quantile(0.9, of: times) <= 3, "\(times.sorted())")
   }
 
+  /// Zone changes in reports of once a second, as the command makes them.
   private static func changes(_ given: Case, distance: Double, seed: UInt64) -> Int {
     var radio = Radio(given.fading, seed: seed)
-    var filter = RSSIFilter()
-    var zones = ProximityZones()
+    var ranger = Ranger()
+    var zone = Proximity.unknown
+    var due = Timestamp(nanoseconds: Timestamp.nanosecondsPerSecond)
     let mean = -59 - 20 * Double.log10(distance)
     var changes = 0
     for index in 0..<Int(given.minutes * 60 * given.rate) {
-      let time = Double(index) / given.rate
+      let time = Timestamp(nanoseconds: nanoseconds(Double(index) / given.rate))
+      while due <= time {
+        let now = ranger.report(at: due).first?.proximity ?? .unknown
+        if zone != .unknown, now != .unknown, now != zone { changes += 1 }
+        zone = now
+        due = due.advanced(by: Timestamp.nanosecondsPerSecond)
+      }
       guard let rssi = radio.packet(after: 1 / given.rate, mean: mean) else { continue }
-      filter.update(rssi: rssi, at: nanoseconds(time))
-      let before = zones.proximity
-      let now = zones.update(
-        mean: filter.mean, at: nanoseconds(time),
-        thresholds: thresholds)
-      if now != before, before != .unknown { changes += 1 }
+      ranger.hear(
+        Sighting(
+          time: time, wallTime: time,
+          beacon: BeaconIdentity(uuid: ProximityUUID(high: 0, low: 1), major: 1, minor: 1),
+          measuredPower: -59, rssi: Int8(rssi), address: BluetoothAddress(rawValue: 1),
+          addressType: .random))
     }
     return changes
   }
