@@ -75,6 +75,7 @@ final class ReadAhead {
       } catch {
         failure = error
       }
+      if progress == .end { collector.finish() }
       var sightings: [Sighting] = []
       swap(&sightings, &collector.sightings)
       let batch = Batch(

@@ -83,6 +83,13 @@ public struct FragmentJoiner: ~Copyable, Sendable {
       eventType: key.eventType, rssi: entry.rssi)
   }
 
+  /// Gives up whatever is pending: nothing more will come.
+  public mutating func giveUpAll() {
+    lost += pending.count
+    pending.removeAll()
+    isPending = false
+  }
+
   private mutating func giveUp(before time: Int64) {
     let before = pending.count
     pending.removeAll { entry in

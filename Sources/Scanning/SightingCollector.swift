@@ -122,8 +122,18 @@ public struct SightingCollector: ~Copyable, Sendable {
     var joiner = FragmentJoiner()
     swap(&joiner, &fragments)
     if let report = joiner.join(fragment, adapter: adapter, at: time.nanoseconds) { hear(report) }
-    for _ in 0..<joiner.lost { refuse(.incompleteReport) }
-    joiner.lost = 0
     swap(&joiner, &fragments)
+    countLostFragments()
+  }
+
+  /// Is told that nothing more will come: adverts of which a part is missing are refused.
+  public mutating func finish() {
+    fragments.giveUpAll()
+    countLostFragments()
+  }
+
+  private mutating func countLostFragments() {
+    for _ in 0..<fragments.lost { refuse(.incompleteReport) }
+    fragments.lost = 0
   }
 }
