@@ -10,9 +10,6 @@ final class LiveRangeWriter: RangeWriter {
   private var sparklines: [BeaconIdentity: Sparkline] = [:]
   private var linesDrawn = 0
 
-  /// More beacons than these are counted, not drawn.
-  private static let mostRows = 40
-
   init(output: StandardOutput, regions: [NamedRegion], showsRaw: Bool) {
     self.output = output
     self.regions = regions
@@ -23,20 +20,23 @@ final class LiveRangeWriter: RangeWriter {
   func write(_ report: RangingSession.Report, shift: Int64) throws {
     let present = Set(report.beacons.map(\.beacon))
     sparklines = sparklines.filter { present.contains($0.key) }
-    for beacon in report.beacons.prefix(Self.mostRows) {
+    for beacon in report.beacons {
       sparklines[beacon.beacon, default: Sparkline()].add(beacon.rssi)
     }
     var lines = ["\(report.time.advanced(by: shift))  \(report.beacons.count) beacons"]
     for (name, beacons) in byRegion(report.beacons, regions) {
       if let name { lines.append(name) }
       lines += table(beacons)
-      if beacons.count > Self.mostRows {
-        lines.append("and \(beacons.count - Self.mostRows) more, farther away")
-      }
+    }
+    // What does not fit would scroll, and could not be drawn over.
+    let size = TerminalSize.current
+    if lines.count > size.rows - 1 {
+      let hidden = lines.count - (size.rows - 2)
+      lines = lines.prefix(size.rows - 2) + ["and \(hidden) lines more, of beacons farther away"]
     }
     // Up to the first line drawn before, then each line over the old one, then clear what is left.
     var frame = linesDrawn > 0 ? "\u{1B}[\(linesDrawn)A\r" : ""
-    frame += lines.map { $0 + "\u{1B}[K\n" }.joined() + "\u{1B}[J"
+    frame += lines.map { $0.prefix(size.columns) + "\u{1B}[K\n" }.joined() + "\u{1B}[J"
     linesDrawn = lines.count
     try output.write(frame)
     try output.flush()
@@ -50,7 +50,7 @@ final class LiveRangeWriter: RangeWriter {
     if showsRaw { columns += [("SMOOTHED", .right), ("RAW DISTANCE", .right)] }
     columns.append(("SIGNAL", .left))
     var table = Table(columns)
-    for beacon in beacons.prefix(Self.mostRows) {
+    for beacon in beacons {
       var row = [
         beacon.beacon.uuid.description, String(beacon.beacon.major), String(beacon.beacon.minor),
         beacon.proximity.name,
