@@ -74,7 +74,8 @@ public final class CaptureReader: Sendable {
     state.withLock { state in
       CaptureStatus(
         name: name, size: size, formatName: state.formatName, bytesRead: state.bytesRead,
-        stepsBack: state.timeline.stepsBack, firstTime: state.timeline.first,
+        disordered: state.timeline.disordered, stepsBack: state.timeline.stepsBack,
+        firstTime: state.timeline.first,
         time: state.timeline.now, wallClockShift: -state.timeline.shift, counts: counts)
     }
   }

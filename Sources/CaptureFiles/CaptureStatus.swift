@@ -10,7 +10,10 @@ public struct CaptureStatus: Sendable {
   public var formatName: String?
   /// How many bytes of the file have been read.
   public var bytesRead = 0
-  /// How often the recording's clock went back.
+  /// How many packets have a time stamp up to a second before the one in front of them; they are
+  /// held at that one's time.
+  public var disordered = 0
+  /// How often the recording's clock was set back by more than that; the time goes on from there.
   public var stepsBack = 0
   /// The moment of the first packet.
   public var firstTime: Timestamp?

@@ -6,7 +6,9 @@ import Scanning
 /// far. A longer step back is the recording host's clock being set: the line goes on from where it
 /// was, by the new clock. A step forward cannot be told from silence, and is silence.
 struct Timeline {
-  /// How often the recording's clock went back.
+  /// How many packets stand a little out of order, and are held.
+  private(set) var disordered = 0
+  /// How often the recording's clock was set back.
   private(set) var stepsBack = 0
   /// The first and the last moment on the line.
   private(set) var first: Timestamp?
@@ -25,9 +27,11 @@ struct Timeline {
       now = shift == 0 ? recorded : max(now, recorded.advanced(by: shift))
       if first == nil { first = now }
     } else {
-      stepsBack += 1
       let step = latestRecorded.nanoseconds(since: recorded)
-      if step > Self.longestDisorder {
+      if step <= Self.longestDisorder {
+        disordered += 1
+      } else {
+        stepsBack += 1
         shift = Timestamp(nanoseconds: shift).advanced(by: step).nanoseconds
         latestRecorded = recorded
       }

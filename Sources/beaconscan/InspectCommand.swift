@@ -52,7 +52,7 @@ struct InspectCommand: ParsableCommand {
     let report = InspectReport(replay: driver.replay, table: table)
     try report.write(output.format, to: out)
     try out.flush()
-    if output.verbose { driver.replay.describe().forEach(printError) }
+    driver.replay.remark(output)
     if let failure { throw failure }
   }
 }

@@ -79,7 +79,7 @@ struct RangeCommand: ParsableCommand {
       counts: driver.replay.counts, beacons: session.ranger.beaconsHeard,
       evictions: session.ranger.evictions)
     try out.flush()
-    if output.verbose { driver.replay.describe().forEach(printError) }
+    driver.replay.remark(output)
     if let failure { throw failure }
     if Interrupt.isRequested, !out.hasWritten {
       throw CommandError(.interrupted, "interrupted before anything was heard")

@@ -43,7 +43,7 @@ struct ScanCommand: ParsableCommand {
       return .more
     }
     try out.flush()
-    if output.verbose { driver.replay.describe().forEach(printError) }
+    driver.replay.remark(output)
     if let failure { throw failure }
     if Interrupt.isRequested, !out.hasWritten {
       throw CommandError(.interrupted, "interrupted before anything was heard")

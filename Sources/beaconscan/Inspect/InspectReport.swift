@@ -21,6 +21,7 @@ struct InspectReport {
       object.set("file", capture.name)
       object.set("format", capture.formatName)
       object.set("bytes", capture.bytesRead)
+      object.set("disordered", capture.disordered)
       object.set("clockStepsBack", capture.stepsBack)
       try output.write { object.line(into: &$0) }
     }
@@ -72,9 +73,7 @@ struct InspectReport {
   private func writeTable(to output: StandardOutput) throws {
     for capture in replay.statuses {
       try output.write("\(capture.name): \(capture.formatName ?? "nothing read")\n")
-      if capture.stepsBack > 0 {
-        try output.write("  its clock went back \(capture.stepsBack) times; see docs/formats.md\n")
-      }
+      for remark in capture.remarks { try output.write("  \(remark)\n") }
     }
     let counts = replay.counts
     try output.write(

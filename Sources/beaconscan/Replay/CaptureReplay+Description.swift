@@ -3,12 +3,21 @@ import CaptureFiles
 import Scanning
 
 extension CaptureReplay {
-  /// What was read and what was refused, for --verbose.
-  func describe() -> [String] {
+  /// Says on standard error what a user should know of the recordings: all of it with --verbose, that
+  /// a clock was set back always, and nothing with --quiet.
+  func remark(_ output: OutputOptions) {
+    guard !output.quiet else { return }
+    if output.verbose { return describe().forEach(printError) }
+    for capture in statuses where capture.stepsBack > 0 {
+      for remark in capture.remarks { printError("beaconscan: \(capture.name): \(remark)") }
+    }
+  }
+
+  /// What was read and what was refused.
+  private func describe() -> [String] {
     var lines = statuses.map { capture in
-      var line = "\(capture.name): \(capture.formatName ?? "not read"), \(capture.bytesRead) bytes"
-      if capture.stepsBack > 0 { line += ", its clock went back \(capture.stepsBack) times" }
-      return line
+      (["\(capture.name): \(capture.formatName ?? "not read"), \(capture.bytesRead) bytes"]
+        + capture.remarks).joined(separator: "; ")
     }
     let counts = counts
     lines.append(
@@ -16,5 +25,21 @@ extension CaptureReplay {
     let refused = Refusal.allCases.filter { counts[$0] > 0 }.map { "\(counts[$0]) \($0)" }
     if !refused.isEmpty { lines.append("refused: " + refused.joined(separator: ", ")) }
     return lines
+  }
+}
+
+extension CaptureStatus {
+  /// What is to be said of the recording's clock.
+  var remarks: [String] {
+    var remarks: [String] = []
+    if disordered > 0 {
+      let packets = disordered == 1 ? "1 packet stands" : "\(disordered) packets stand"
+      remarks.append("\(packets) out of order by up to a second, held at the time before")
+    }
+    if stepsBack > 0 {
+      let times = stepsBack == 1 ? "once" : "\(stepsBack) times"
+      remarks.append("the recording's clock was set back \(times); time goes on from there")
+    }
+    return remarks
   }
 }
