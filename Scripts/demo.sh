@@ -8,7 +8,8 @@ cd "$root"
 Scripts/setup.sh
 echo 'Building beaconscan; the first time this takes some minutes …'
 swift build -c release --static-swift-stdlib --product beaconscan
-beaconscan=$(swift build -c release --static-swift-stdlib --show-bin-path)/beaconscan
+# What the linker may say of mktemp is about Swift's own Foundation.
+beaconscan=.build/release/beaconscan
 
 cat <<'TEXT'
 
@@ -22,8 +23,8 @@ echo "\$ beaconscan $*"
 
 cat <<TEXT
 
-Next:
-  $beaconscan range --replay captures/visitor.btsnoop --speed 10x     on a terminal, as it happens
-  $beaconscan inspect captures/hostile.pcapng                         what is in a recording
-  $beaconscan --help                                                  everything else
+Next, in $root:
+  $beaconscan range --replay captures/visitor.btsnoop --speed 10x   as it happens, on a terminal
+  $beaconscan inspect captures/hostile.pcapng                       what is in a recording
+  $beaconscan --help                                                everything else
 TEXT
