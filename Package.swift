@@ -99,3 +99,9 @@ for target in package.targets where target.type != .system {
     .treatAllWarnings(as: .error),
   ]
 }
+
+// The reference (Scripts/docs.sh). Who builds or embeds beaconscan does not fetch its plugin.
+if Context.environment["BEACONSCAN_DOCS"] != nil {
+  package.dependencies.append(
+    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.5"))
+}

@@ -50,7 +50,7 @@ public struct ADStructures: ~Escapable {
 
   /// The next structure, or `nil` after the last.
   ///
-  /// - Throws: ``ParseError`` at the length byte of a structure that runs past the data.
+  /// - Throws: `ParseError` at the length byte of a structure that runs past the data.
   @inlinable @inline(__always)
   @_lifetime(copy self)
   @_lifetime(self: copy self)

@@ -27,11 +27,11 @@ public struct AdvertisingReport: ~Escapable {
     self.rssi = rssi
   }
 
-  /// Turns HCI's RSSI field into an optional: 127 means "not available", and +21 to +126 are
-  /// reserved (Core Specification, Vol 4, Part E, §7.7.65.2).
+  /// Turns HCI's RSSI field into an optional: 127 means "not available", and what lies outside −127
+  /// to +20 is reserved (Core Specification, Vol 4, Part E, §7.7.65.2).
   @inlinable
   public static func rssi(hci value: Int8) -> Int8? {
-    value > 20 ? nil : value
+    value > 20 || value == .min ? nil : value
   }
 }
 

@@ -22,7 +22,7 @@ public enum Eddystone: Hashable, Sendable {
   /// Reads service data from the 16-bit UUID on.
   ///
   /// - Returns: `nil` where the UUID is another service's or the frame's type is not known.
-  /// - Throws: ``ParseError`` where the frame is too short for its type.
+  /// - Throws: `ParseError` where the frame is too short for its type.
   public static func read(serviceData data: RawSpan, base: Int = 0) throws(ParseError) -> Self? {
     var cursor = ByteCursor(data, base: base)
     guard cursor.remaining >= 3, try cursor.readLittleEndian(UInt16.self) == serviceUUID else {

@@ -1,7 +1,7 @@
 extension RawSpan {
   /// The integer at an offset, its least significant octet first.
   ///
-  /// - Precondition: It lies inside the bytes: the caller has looked at ``Swift/RawSpan/byteCount``.
+  /// - Precondition: It lies inside the bytes: the caller has looked at `RawSpan.byteCount`.
   @inlinable @inline(__always)
   public func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
     _ type: Value.Type, at offset: Int
@@ -12,7 +12,7 @@ extension RawSpan {
 
   /// The integer at an offset, its most significant octet first.
   ///
-  /// - Precondition: It lies inside the bytes: the caller has looked at ``Swift/RawSpan/byteCount``.
+  /// - Precondition: It lies inside the bytes: the caller has looked at `RawSpan.byteCount`.
   @inlinable @inline(__always)
   public func bigEndian<Value: FixedWidthInteger & BitwiseCopyable>(
     _ type: Value.Type, at offset: Int

@@ -29,8 +29,10 @@ public final class CaptureReader: Sendable {
   /// - Parameters:
   ///   - path: The file; `-` is standard input.
   ///   - follows: Whether the file is still being written: its end is then never final.
+  ///   - duration: How many nanoseconds of the recording are read, from its first packet on; `nil` for
+  ///     all.
   /// - Throws: ``CaptureError`` where it cannot be opened.
-  public init(path: String, follows: Bool = false) throws(CaptureError) {
+  public init(path: String, follows: Bool = false, duration: Int64? = nil) throws(CaptureError) {
     self.follows = follows
     let descriptor: FileDescriptor
     if path == "-" {
@@ -51,7 +53,7 @@ public final class CaptureReader: Sendable {
       size = nil
     }
     let file = FileSource(descriptor: descriptor, name: name, closes: path != "-")
-    state = Mutex(CaptureReaderState(stream: ByteStream(file)))
+    state = Mutex(CaptureReaderState(stream: ByteStream(file), duration: duration))
   }
 
   /// Reads until the collector has some sightings, or everything that one read of the file brought

@@ -4,14 +4,15 @@ import Scanning
 /// A reader's values, apart from its class, so that the loop over the packets has them to itself.
 struct CaptureReaderState: ~Copyable {
   private var stream: ByteStream
-  private(set) var timeline = Timeline()
+  private(set) var timeline: Timeline
   private var format = OpenFormat.unknown
 
   /// A batch is handed over when it has this many sightings.
   private static let batch = 1024
 
-  init(stream: consuming ByteStream) {
+  init(stream: consuming ByteStream, duration: Int64?) {
     self.stream = stream
+    timeline = Timeline(duration: duration)
   }
 
   /// What the file is, for people; `nil` before its header is read.
@@ -25,9 +26,10 @@ struct CaptureReaderState: ~Copyable {
     -> CaptureReader.Progress
   {
     if try drain(into: &collector) { return .more }
+    if timeline.isOver { return .end }
     if try stream.fill() {
       _ = try drain(into: &collector)
-      return .more
+      return timeline.isOver ? .end : .more
     }
     if follows { return .caughtUp }
     try checkEnd()
@@ -45,7 +47,7 @@ struct CaptureReaderState: ~Copyable {
     let start = stream.offset
     stream.consume(drained.consumed)
     switch drained.end {
-    case .bytes: return false
+    case .bytes, .limit: return false
     case .batch: return true
     case .foreign: throw unsupported(format.firstLinkType)
     case .damage(let error):
@@ -58,6 +60,7 @@ struct CaptureReaderState: ~Copyable {
   private enum End {
     case bytes
     case batch
+    case limit
     case foreign
     case damage(ParseError)
   }
@@ -74,18 +77,24 @@ struct CaptureReaderState: ~Copyable {
       case .unknown: break
       case .btsnoop(let reader):
         while let packet = try reader.next(&cursor) {
-          decode(packet, &timeline, into: &collector)
+          guard decode(packet, &timeline, into: &collector) else {
+            return (cursor.position, .limit)
+          }
           if collector.sightings.count >= batch { return (cursor.position, .batch) }
         }
       case .pcap(let reader):
         while let packet = try reader.next(&cursor) {
-          decode(packet, &timeline, into: &collector)
+          guard decode(packet, &timeline, into: &collector) else {
+            return (cursor.position, .limit)
+          }
           if collector.sightings.count >= batch { return (cursor.position, .batch) }
         }
       case .pcapng(var reader):
         defer { format = .pcapng(reader) }
         while let packet = try reader.next(&cursor) {
-          decode(packet, &timeline, into: &collector)
+          guard decode(packet, &timeline, into: &collector) else {
+            return (cursor.position, .limit)
+          }
           if collector.sightings.count >= batch { return (cursor.position, .batch) }
           if !reader.hasSupportedPackets { return (cursor.position, .foreign) }
         }
@@ -96,14 +105,17 @@ struct CaptureReaderState: ~Copyable {
     return (cursor.position, .bytes)
   }
 
+  /// Decodes one packet, unless the replay is to end before it.
   @inline(__always)
   private static func decode(
-    _ packet: CapturedPacket, _ timeline: inout Timeline,
-    into collector: inout SightingCollector
-  ) {
-    collector.time = timeline.place(packet.time)
+    _ packet: CapturedPacket, _ timeline: inout Timeline, into collector: inout SightingCollector
+  ) -> Bool {
+    let time = timeline.place(packet.time)
+    guard !timeline.isOver else { return false }
+    collector.time = time
     collector.wallTime = packet.time
     PacketDecoder.decode(packet, into: &collector)
+    return true
   }
 
   /// Tells the format by the first bytes, once enough of them are there.

@@ -29,10 +29,12 @@ public final class CaptureReplay {
   /// - Parameters:
   ///   - paths: The files; `-` is standard input.
   ///   - follows: Whether they are still being written.
+  ///   - duration: How many nanoseconds of each recording are read; `nil` for all.
   /// - Throws: ``CaptureError`` for the first that cannot be opened.
-  public init(paths: [String], follows: Bool = false) throws(CaptureError) {
+  public init(paths: [String], follows: Bool = false, duration: Int64? = nil) throws(CaptureError) {
     for path in paths {
-      sources.append(Source(try CaptureReader(path: path, follows: follows)))
+      sources.append(
+        Source(try CaptureReader(path: path, follows: follows, duration: duration)))
     }
   }
 

@@ -16,16 +16,26 @@ struct Timeline {
   /// From the recorded clock to the line, in nanoseconds.
   private(set) var shift: Int64 = 0
 
+  /// Whether the line has come to the moment at which it is to end.
+  var isOver: Bool { now >= end }
+
   private var latestRecorded = Timestamp(nanoseconds: .min)
+  private let duration: Int64?
+  private var end = Timestamp(nanoseconds: .max)
 
   private static let longestDisorder = Timestamp.nanosecondsPerSecond
+
+  /// Begins a line that ends so many nanoseconds after its first moment.
+  init(duration: Int64? = nil) {
+    self.duration = duration
+  }
 
   /// The moment on the line of a recorded one.
   mutating func place(_ recorded: Timestamp) -> Timestamp {
     if recorded >= latestRecorded {
       latestRecorded = recorded
       now = shift == 0 ? recorded : max(now, recorded.advanced(by: shift))
-      if first == nil { first = now }
+      if first == nil { begin() }
     } else {
       let step = latestRecorded.nanoseconds(since: recorded)
       if step <= Self.longestDisorder {
@@ -37,5 +47,10 @@ struct Timeline {
       }
     }
     return now
+  }
+
+  private mutating func begin() {
+    first = now
+    if let duration { end = now.advanced(by: duration) }
   }
 }

@@ -58,7 +58,7 @@ public struct AdvertisingEvent: ~Escapable {
   /// Event_Type | Address_Type | Address (6) | Data_Length | Data | RSSI
   /// ```
   ///
-  /// - Throws: ``Advertising/Refusal`` where the event ends before the report does; the walk is then
+  /// - Throws: `Refusal` where the event ends before the report does; the walk is then
   ///   over. The reports before it stand.
   @inlinable @inline(__always)
   @_lifetime(copy self)
@@ -90,7 +90,7 @@ public struct AdvertisingEvent: ~Escapable {
   /// Data_Length | Data
   /// ```
   ///
-  /// - Throws: ``Advertising/Refusal``, as ``nextReport()``.
+  /// - Throws: `Refusal`, as ``nextReport()``.
   @inlinable @inline(__always)
   @_lifetime(copy self)
   @_lifetime(self: copy self)

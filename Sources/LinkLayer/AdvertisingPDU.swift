@@ -41,7 +41,7 @@ public enum AdvertisingPDU {
   ///   - checksum: What is known of its CRC.
   ///   - rssi: Signal strength in dBm, where the receiver measured it.
   /// - Returns: `nil` for a PDU that carries no advertising data.
-  /// - Throws: ``Advertising/Refusal`` for one that is damaged.
+  /// - Throws: `Refusal` for one that is damaged.
   @_lifetime(copy packet)
   public static func read(
     _ packet: RawSpan, isCoded: Bool = false, checksum: Checksum, rssi: Int8?

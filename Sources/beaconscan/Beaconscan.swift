@@ -15,9 +15,16 @@ struct Beaconscan: ParsableCommand {
         beaconscan decode 1aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5
 
       EXIT STATUS
-        0 done; 64 usage; 65 the input's data is bad; 66 input missing; 69 no usable adapter or
-        service; 70 our fault; 73 cannot create output; 74 I/O error; 77 no permission;
-        130 interrupted before anything was done.
+        0    done
+        64   usage
+        65   the input's data is bad
+        66   input missing
+        69   no usable adapter or service
+        70   our fault
+        73   cannot create output
+        74   I/O error
+        77   no permission
+        130  interrupted before anything was done
       """,
     version: "0.1.0",
     subcommands: [

@@ -7,14 +7,16 @@ struct DecodeCommand: ParsableCommand {
     commandName: "decode",
     abstract: "Take one advert apart: its structures, the beacon in it, and what is wrong where.",
     discussion: """
-      The bytes are hexadecimal, with or without spaces, colons or 0x. What they are is told by
+      The bytes are hexadecimal, with or without spaces, colons or 0x. What they are is told by \
       themselves, or by --as. An advert without a beacon is no error: the answer says so.
 
       EXAMPLES
-        beaconscan decode 0201061aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5
-        beaconscan decode 04:3e:2a:02:01:00:01:43:3e:a2:c9:6b:6a:1e:02:01:1a:1a:ff:4c:00:02:15:\
-      e2:c5:6d:b5:df:fb:48:d2:b0:60:d0:f5:a7:10:96:e0:00:64:00:00:c5:b3 --format json
-        echo 4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5 | beaconscan decode - --as manufacturer
+        beaconscan decode 1aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5
+        beaconscan decode --format json --as h4 \\
+          04:3e:2a:02:01:00:01:43:3e:a2:c9:6b:6a:1e:02:01:1a \\
+          1aff4c000215e2c56db5dffb48d2b060d0f5a71096e000640000c5b3
+        echo 4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5 |
+          beaconscan decode - --as manufacturer
       """)
 
   @Argument(help: "The bytes; - reads them from standard input.")

@@ -9,8 +9,8 @@ struct InspectCommand: ParsableCommand {
     commandName: "inspect",
     abstract: "Show what is in a recording: packets, reports, beacons, and what was refused.",
     discussion: """
-      Of each beacon: sightings, signal strength, the interval at which it speaks and the share of
-      its adverts that was lost, as far as its gaps tell. At most 65,536 beacons are kept; more make
+      Of each beacon: sightings, signal strength, the interval at which it speaks and the share of \
+      its adverts that was lost, as far as its gaps tell. At most 65,536 beacons are kept; more make \
       the oldest go, and the summary counts them.
 
       EXAMPLES
@@ -28,13 +28,19 @@ struct InspectCommand: ParsableCommand {
   /// The most beacons that are kept: with what is known of each, less than 16 MB.
   static let mostBeacons = 65_536
 
+  func validate() throws {
+    if (source.replay + files).filter({ $0 == "-" }).count > 1 {
+      throw ValidationError("- can be given once: there is one standard input.")
+    }
+  }
+
   func run() throws {
     var source = source
     source.replay += files
     let driver = try ReplayDriver(source, output: output)
     let constraints = regions.all.map(\.constraint)
     var table = BeaconTable<BeaconStatistics>(capacity: Self.mostBeacons)
-    let failure = try driver.run { sightings, _ in
+    let outcome = try driver.run { sightings, _ in
       for sighting in sightings {
         guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
         else { continue }
@@ -47,12 +53,12 @@ struct InspectCommand: ParsableCommand {
       return .more
     }
     // Of a file that is no capture at all there is nothing to report.
-    if let failure, driver.replay.counts.packets == 0 { throw failure }
+    if let failure = outcome.failure, driver.replay.counts.packets == 0 { throw failure }
     let out = StandardOutput()
     let report = InspectReport(replay: driver.replay, table: table)
     try report.write(output.format, to: out)
     try out.flush()
     driver.replay.remark(output)
-    if let failure { throw failure }
+    if let failure = outcome.failure { throw failure }
   }
 }

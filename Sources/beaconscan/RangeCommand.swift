@@ -9,18 +9,18 @@ struct RangeCommand: ParsableCommand {
     commandName: "range",
     abstract: "Show nearby beacons with proximity and distance, once a second.",
     discussion: """
-      A distance is as likely too long as too short; accuracy is its standard deviation. Both rest on
-      the power that the beacon says is heard at 1 m: calibrate on site what must be right. See
+      A distance is as likely too long as too short; accuracy is its standard deviation. Both rest \
+      on the power that the beacon says is heard at 1 m: calibrate on site what must be right. See \
       docs/ranging.md.
 
-      On a terminal, a paced replay (--speed 1x) redraws its table in place. Otherwise the table comes
-      at the end: what was heard of each beacon, and its zones in order.
+      On a terminal, a paced replay (--speed 1x) redraws its table in place. Otherwise the table \
+      comes at the end: what was heard of each beacon, and its zones in order.
 
       EXAMPLES
         beaconscan range --replay captures/visitor.btsnoop
         beaconscan range --replay captures/visitor.btsnoop --speed 10x
-        beaconscan range --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 --format json \\
-          --replay captures/visitor.btsnoop
+        beaconscan range --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
+          --format json --replay captures/visitor.btsnoop
       """)
 
   @OptionGroup var source: SourceOptions
@@ -53,7 +53,7 @@ struct RangeCommand: ParsableCommand {
     var session = RangingSession(
       ranger: Ranger(ranging.configuration), interval: Int64(interval * 1e9))
     var left = count ?? .max
-    let failure = try driver.run { sightings, reached in
+    let outcome = try driver.run { sightings, reached in
       session.start(at: driver.replay.firstTime ?? reached)
       for sighting in sightings {
         while let report = session.report(before: sighting.time) {
@@ -72,7 +72,7 @@ struct RangeCommand: ParsableCommand {
       }
       return .more
     }
-    if left > 0, let report = session.lastReport(at: driver.replay.time) {
+    if left > 0, let end = outcome.reached, let report = session.lastReport(at: end) {
       try writer.write(report, shift: driver.replay.wallClockShift)
     }
     try writer.end(
@@ -80,7 +80,7 @@ struct RangeCommand: ParsableCommand {
       evictions: session.ranger.evictions)
     try out.flush()
     driver.replay.remark(output)
-    if let failure { throw failure }
+    if let failure = outcome.failure { throw failure }
     if Interrupt.isRequested, !out.hasWritten {
       throw CommandError(.interrupted, "interrupted before anything was heard")
     }

@@ -31,8 +31,7 @@ struct ScanCommand: ParsableCommand {
     let writer = SightingWriter(format: output.format, output: out)
     let constraints = regions.all.map(\.constraint)
     var left = count ?? .max
-    try writer.begin()
-    let failure = try driver.run { sightings, _ in
+    let outcome = try driver.run { sightings, _ in
       for sighting in sightings {
         guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
         else { continue }
@@ -42,9 +41,10 @@ struct ScanCommand: ParsableCommand {
       }
       return .more
     }
+    if outcome.failure == nil { try writer.writeHeader() }
     try out.flush()
     driver.replay.remark(output)
-    if let failure { throw failure }
+    if let failure = outcome.failure { throw failure }
     if Interrupt.isRequested, !out.hasWritten {
       throw CommandError(.interrupted, "interrupted before anything was heard")
     }

@@ -38,10 +38,12 @@ import Testing
         Issue.record("not an advertising event")
         return
       }
-      while let fragment = try walk.next() {
-        address = "\(fragment.report.address)"
-        rssi = fragment.report.rssi
-        read(octets(fragment.report.data))
+      let isExtended = walk.isExtended
+      #expect(!isExtended)
+      while let report = try walk.nextReport() {
+        address = "\(report.address)"
+        rssi = report.rssi
+        read(octets(report.data))
       }
     }
   }

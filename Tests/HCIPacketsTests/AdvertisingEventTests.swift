@@ -1,4 +1,5 @@
 import Advertising
+import HCIPackets
 import Testing
 
 /// The reports of an event: every one of them, and none that is not there.
@@ -85,6 +86,24 @@ import Testing
       let items = Heard(Event.extended([report]))?.items
       #expect(items?.map(\.status) == [UInt8(status)])
       #expect(items?.map(\.eventType) == [bits])
+    }
+  }
+
+  /// An event behind the head of a packet, at any place.
+  @Test(arguments: 0...5)
+  func behindAHead(start: Int) {
+    let report = Report()
+    for event in [Event.legacy([report]), Event.extended([report])] {
+      let packet = [UInt8](repeating: 0x3E, count: start) + event
+      for cut in 0...packet.count {
+        let bytes = Array(packet.prefix(cut))
+        guard let walk = unsafe AdvertisingEvent(bytes.span.bytes, at: start) else {
+          #expect(cut < start + 4)
+          continue
+        }
+        let isExtended = walk.isExtended
+        #expect(cut >= start + 4 && isExtended == (event[2] == 0x0D))
+      }
     }
   }
 

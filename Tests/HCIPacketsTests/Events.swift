@@ -69,12 +69,12 @@ struct Heard: Equatable {
   init?(_ event: [UInt8]) {
     guard var walk = unsafe AdvertisingEvent(event.span.bytes) else { return nil }
     do throws(Refusal) {
-      while let fragment = try walk.next() { items.append(Item(fragment)) }
+      while let item = try Item(next: &walk) { items.append(item) }
     } catch {
       refusal = error
       // The walk is over.
       do throws(Refusal) {
-        while let fragment = try walk.next() { items.append(Item(fragment)) }
+        while let item = try Item(next: &walk) { items.append(item) }
       } catch {
         refusal = nil
       }
@@ -88,12 +88,23 @@ struct Heard: Equatable {
 }
 
 extension Heard.Item {
-  init(_ fragment: AdvertisingFragment) {
-    let report = fragment.report
+  /// The next report of an event, of whichever kind it is.
+  @_lifetime(walk: copy walk)
+  init?(next walk: inout AdvertisingEvent) throws(Refusal) {
+    if walk.isExtended {
+      guard let fragment = try walk.nextFragment() else { return nil }
+      self.init(fragment.report, set: fragment.advertisingSet, status: fragment.dataStatus)
+    } else {
+      guard let report = try walk.nextReport() else { return nil }
+      self.init(report, set: 0xFF, status: 0)
+    }
+  }
+
+  init(_ report: AdvertisingReport, set: UInt8 = 0, status: UInt8 = 0) {
     self.init(
       eventType: report.eventType.rawValue, addressType: report.addressType.rawValue,
-      address: report.address.rawValue, set: fragment.advertisingSet, status: fragment.dataStatus,
-      rssi: report.rssi, data: octets(report.data))
+      address: report.address.rawValue, set: set, status: status, rssi: report.rssi,
+      data: octets(report.data))
   }
 
   /// What must be read of a report.

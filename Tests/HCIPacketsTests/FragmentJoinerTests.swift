@@ -19,7 +19,7 @@ import Testing
       guard var walk = unsafe AdvertisingEvent(event.span.bytes) else { return }
       while true {
         do throws(Refusal) {
-          guard let fragment = try walk.next() else { return }
+          guard let fragment = try walk.nextFragment() else { return }
           if let advert = Self.join(fragment, &joiner, adapter, time) { adverts.append(advert) }
         } catch {
           return
@@ -34,10 +34,7 @@ import Testing
       _ time: Int64
     ) -> Heard.Item? {
       guard let report = joiner.join(fragment, adapter: adapter, at: time) else { return nil }
-      return Heard.Item(
-        eventType: report.eventType.rawValue, addressType: report.addressType.rawValue,
-        address: report.address.rawValue, set: 0, status: 0, rssi: report.rssi,
-        data: octets(report.data))
+      return Heard.Item(report)
     }
   }
 
@@ -139,6 +136,18 @@ import Testing
       let lost = joining.joiner.lost
       #expect(lost == (isJoined ? 0 : 1))
     }
+  }
+
+  /// Nothing more will come: what is pending is lost, and counted once.
+  @Test func theEnd() {
+    var joining = Joining()
+    joining.hear(part(1), part(2, sender: 2), part(3, sender: 3))
+    joining.joiner.giveUpAll()
+    joining.joiner.giveUpAll()
+    let (isPending, lost) = (joining.joiner.isPending, joining.joiner.lost)
+    #expect(!isPending && lost == 3)
+    joining.hear(part(4, status: 0))
+    #expect(joining.data == [[4, 4, 4]])
   }
 
   /// The age counts from the first part: a slow trickle does not keep an advert for ever.

@@ -10,21 +10,34 @@ import Testing
       major: UInt16(truncatingIfNeeded: number >> 8), minor: UInt16(number & 0xFF))
   }
 
+  /// Notes that a beacon was heard, and gives what is kept of it.
+  @discardableResult
   private func hear(_ number: Int, at time: Int, in table: inout BeaconTable<Int>) -> Int {
-    table.place(of: beacon(number), heardAt: Timestamp(nanoseconds: Int64(time))) { number }
+    var kept = -1
+    table.hear(beacon(number), at: Timestamp(nanoseconds: Int64(time))) {
+      number
+    } update: {
+      kept = $0
+    }
+    return kept
   }
 
   @Test func findsWhatItMade() {
     var table = BeaconTable<Int>(capacity: 100)
-    #expect(hear(5, at: 0, in: &table) == 0)
-    #expect(hear(6, at: 1, in: &table) == 1)
-    #expect(hear(5, at: 2, in: &table) == 0)
-    table[0] += 100
-    #expect(table[0] == 105 && table[1] == 6)
+    #expect(hear(5, at: 0, in: &table) == 5)
+    #expect(hear(6, at: 1, in: &table) == 6)
+    table.hear(beacon(5), at: Timestamp(nanoseconds: 2)) {
+      0
+    } update: {
+      $0 += 100
+    }
+    #expect(hear(5, at: 2, in: &table) == 105)
     #expect(table.entries.map(\.beacon) == [beacon(5), beacon(6)])
     #expect(table.entries.map(\.lastHeard.nanoseconds) == [2, 1])
     #expect(table.entries.map(\.state) == [105, 6])
     #expect(table.beaconsHeard == 2 && table.evictions == 0)
+    table.updateAll { $0.state += 1 }
+    #expect(table.entries.map(\.state) == [106, 7])
   }
 
   @Test(arguments: [-1, 0, 1, 7, 8, 9, 1000])
@@ -32,7 +45,7 @@ import Testing
     var table = BeaconTable<Int>(capacity: asked)
     #expect(table.capacity == max(8, asked))
     for number in 0..<(3 * table.capacity) {
-      _ = hear(number, at: number, in: &table)
+      hear(number, at: number, in: &table)
       #expect(table.entries.count <= table.capacity)
     }
     #expect(table.entries.count + table.evictions == 3 * table.capacity)
@@ -42,24 +55,29 @@ import Testing
   /// The eighth that was heard longest ago goes, whenever it came; the others keep their order.
   @Test func theOldestEighthMakesRoom() {
     var table = BeaconTable<Int>(capacity: 16)
-    for number in 0..<16 { _ = hear(number, at: number, in: &table) }
+    for number in 0..<16 { hear(number, at: number, in: &table) }
     // The first two are heard again, so that 2 and 3 are the oldest.
-    for number in 0..<2 { _ = hear(number, at: 100 + number, in: &table) }
-    #expect(hear(16, at: 200, in: &table) == 14)
+    for number in 0..<2 { hear(number, at: 100 + number, in: &table) }
+    hear(16, at: 200, in: &table)
     #expect(table.evictions == 2)
     #expect(table.entries.map(\.state) == [0, 1] + Array(4...16))
     // Who comes back is made anew.
-    #expect(hear(2, at: 201, in: &table) == 15)
+    hear(2, at: 201, in: &table)
+    #expect(table.entries.last?.beacon == beacon(2))
     #expect(table.beaconsHeard == 18)
     for number in [0, 1, 4, 15, 16, 2] {
-      #expect(table[hear(number, at: 300, in: &table)] == number)
+      #expect(hear(number, at: 300, in: &table) == number)
+    }
+    #expect(table.entries.count == 16)
+    for entry in table.entries {
+      #expect(entry.beacon == beacon(entry.state))
     }
   }
 
   /// Of beacons heard at the same time, those that came first go.
   @Test func equalTimes() {
     var table = BeaconTable<Int>(capacity: 16)
-    for number in 0..<17 { _ = hear(number, at: 5, in: &table) }
+    for number in 0..<17 { hear(number, at: 5, in: &table) }
     #expect(table.entries.map(\.state) == Array(2...16))
   }
 
@@ -71,23 +89,22 @@ import Testing
     var known: [Int] = []
     for time in 0..<3000 {
       let number = Int(random.next() % 100_000)
-      let place = hear(number, at: time, in: &table)
-      if place == known.count { known.append(number) }
-      #expect(known[place] == number, "seed \(seed)")
+      if !known.contains(number) { known.append(number) }
+      #expect(hear(number, at: time, in: &table) == number, "seed \(seed)")
+      #expect(table.beaconsHeard == known.count, "seed \(seed)")
       if random.next() % 500 == 0 {
         table.removeAll { $0.state % 3 == 0 }
         known.removeAll { $0 % 3 == 0 }
       }
     }
     #expect(table.entries.map(\.state) == known, "seed \(seed)")
-    for (place, number) in known.enumerated() {
-      #expect(hear(number, at: 9999, in: &table) == place, "seed \(seed)")
-    }
+    for number in known { #expect(hear(number, at: 9999, in: &table) == number, "seed \(seed)") }
+    #expect(table.entries.map(\.state) == known, "seed \(seed)")
     table.removeAll { _ in false }
     #expect(table.entries.count == known.count)
     table.removeAll { _ in true }
     #expect(table.entries.isEmpty)
-    #expect(hear(1, at: 0, in: &table) == 0)
+    #expect(hear(1, at: 0, in: &table) == 1)
   }
 
   /// A million invented beacons: the table stays as large as was said.
@@ -95,7 +112,7 @@ import Testing
     var table = BeaconTable<Int>(capacity: 512)
     var most = 0
     for number in 0..<1_000_000 {
-      _ = hear(number, at: number, in: &table)
+      hear(number, at: number, in: &table)
       most = max(most, table.entries.count)
     }
     #expect(most == 512)
@@ -108,7 +125,7 @@ import Testing
     func run() -> (states: [Int], evictions: Int) {
       var random = SplitMix64(seed: seed)
       var table = BeaconTable<Int>(capacity: 200)
-      for time in 0..<5000 { _ = hear(Int(random.next() % 400), at: time / 7, in: &table) }
+      for time in 0..<5000 { hear(Int(random.next() % 400), at: time / 7, in: &table) }
       return (table.entries.map(\.state), table.evictions)
     }
     let first = run()
@@ -135,7 +152,11 @@ import Testing
       identities.append(BeaconIdentity(uuid: uuid, major: 0, minor: 1 << bit))
     }
     for (place, identity) in identities.enumerated() {
-      #expect(table.place(of: identity, heardAt: Timestamp(nanoseconds: 0)) { 0 } == place)
+      table.hear(identity, at: Timestamp(nanoseconds: 0)) {
+        place
+      } update: {
+        #expect($0 == place)
+      }
     }
     #expect(table.entries.map(\.beacon) == identities)
   }

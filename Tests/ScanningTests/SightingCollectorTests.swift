@@ -119,10 +119,15 @@ import Testing
     hear(part(Array(advert.prefix(30)), status: 1), &collector)
     collector.time = Timestamp(nanoseconds: 2_000_000_000)
     hear(event(frame(8).advertisingData), &collector)
+    hear(part(frame(9).advertisingData, status: 0), &collector)
+    hear(part([1, 2, 3], status: 1), &collector)
+    collector.finish()
+    collector.finish()
     let (sightings, counts) = (collector.sightings, collector.counts)
-    #expect(sightings.map(\.beacon.minor) == [7, 1, 2, 8])
-    #expect(counts[.incompleteReport] == 2)
-    #expect(counts.reports == 3)
+    #expect(sightings.map(\.beacon.minor) == [7, 1, 2, 8, 9])
+    // One truncated, one too old, one that the end left unfinished.
+    #expect(counts[.incompleteReport] == 3)
+    #expect(counts.reports == 4)
   }
 
   @Test func linkLayerPackets() {

@@ -12,7 +12,7 @@ struct BeaconStatistics {
   private(set) var measured = 0
   private(set) var weakest: Int8 = .max
   private(set) var strongest: Int8 = .min
-  private(set) var interval = AdvertisingInterval()
+  private var gaps = AdvertisingInterval()
   /// What the latest frame said.
   private(set) var measuredPower: Int8
   /// Where the latest frame came from.
@@ -37,7 +37,7 @@ struct BeaconStatistics {
 
   /// Takes a sighting.
   mutating func hear(_ sighting: Sighting) {
-    if sightings > 0 { interval.add(gap: sighting.time.nanoseconds(since: latest)) }
+    if sightings > 0 { gaps.add(gap: sighting.time.nanoseconds(since: latest)) }
     sightings &+= 1
     last = sighting.wallTime
     latest = sighting.time
@@ -53,6 +53,12 @@ struct BeaconStatistics {
     squares &+= Int(rssi) &* Int(rssi)
     weakest = min(weakest, rssi)
     strongest = max(strongest, rssi)
+  }
+
+  /// How often it speaks, and what is lost of it; `nil` where several senders use the identity in
+  /// turn, so that the gaps tell of none of them.
+  var interval: AdvertisingInterval? {
+    addressChanges * 4 > sightings ? nil : gaps
   }
 
   /// Mean signal strength in dBm; `nil` where none was measured.

@@ -6,8 +6,9 @@ struct SightingWriter {
   let format: OutputFormat
   let output: StandardOutput
 
-  /// Writes the header, where the format has one.
-  func begin() throws {
+  /// Writes the header, where the format has one and it is not there yet.
+  func writeHeader() throws {
+    guard !output.hasWritten else { return }
     switch format {
     case .json: break
     case .csv:
@@ -22,6 +23,7 @@ struct SightingWriter {
 
   /// Writes one sighting.
   func write(_ sighting: Sighting) throws {
+    try writeHeader()
     let address = sighting.addressType == .anonymous ? nil : sighting.address.description
     switch format {
     case .json:

@@ -24,15 +24,16 @@ final class LiveRangeWriter: RangeWriter {
       sparklines[beacon.beacon, default: Sparkline()].add(beacon.rssi)
     }
     var lines = ["\(report.time.advanced(by: shift))  \(report.beacons.count) beacons"]
-    for (name, beacons) in byRegion(report.beacons, regions) {
-      if let name { lines.append(name) }
-      lines += table(beacons)
+    if regions.isEmpty { lines += table(report.beacons) }
+    for region in regions {
+      lines.append(region.title)
+      lines += table(report.beacons.filter { region.constraint.matches($0.beacon) })
     }
     // What does not fit would scroll, and could not be drawn over.
     let size = TerminalSize.current
     if lines.count > size.rows - 1 {
       let hidden = lines.count - (size.rows - 2)
-      lines = lines.prefix(size.rows - 2) + ["and \(hidden) lines more, of beacons farther away"]
+      lines = lines.prefix(size.rows - 2) + ["and \(hidden) lines more"]
     }
     // Up to the first line drawn before, then each line over the old one, then clear what is left.
     var frame = linesDrawn > 0 ? "\u{1B}[\(linesDrawn)A\r" : ""
@@ -43,16 +44,19 @@ final class LiveRangeWriter: RangeWriter {
   }
 
   private func table(_ beacons: [RangedBeacon]) -> [String] {
-    var columns: [(String, Table.Alignment)] = [
-      ("UUID", .left), ("MAJOR", .right), ("MINOR", .right), ("PROXIMITY", .left),
+    // A region has one UUID, and the line above says it.
+    var columns: [(String, Table.Alignment)] = regions.isEmpty ? [("UUID", .left)] : []
+    columns += [
+      ("MAJOR", .right), ("MINOR", .right), ("PROXIMITY", .left),
       ("DISTANCE", .right), ("±", .right), ("RSSI", .right),
     ]
     if showsRaw { columns += [("SMOOTHED", .right), ("RAW DISTANCE", .right)] }
     columns.append(("SIGNAL", .left))
     var table = Table(columns)
     for beacon in beacons {
-      var row = [
-        beacon.beacon.uuid.description, String(beacon.beacon.major), String(beacon.beacon.minor),
+      var row = regions.isEmpty ? [beacon.beacon.uuid.description] : []
+      row += [
+        String(beacon.beacon.major), String(beacon.beacon.minor),
         beacon.proximity.name,
         beacon.estimate.map { "\(fixed($0.distance, 1)) m" } ?? "–",
         beacon.estimate.map { "\(fixed($0.standardDeviation, 1)) m" } ?? "–",

@@ -56,23 +56,26 @@ final class VisitRangeWriter: RangeWriter {
       let entries = visits.entries.filter { entry in
         region?.constraint.matches(entry.beacon) ?? true
       }.sorted { ($0.state.nearest ?? .infinity) < ($1.state.nearest ?? .infinity) }
-      if let region { try output.write("\(region.name)\n") }
+      if let region { try output.write("\(region.title)\n") }
       guard !entries.isEmpty else {
         try output.write("no beacon was heard\n")
         continue
       }
-      var table = Table([
-        ("UUID", .left), ("MAJOR", .right), ("MINOR", .right), ("HEARD", .right), ("FROM", .left),
-        ("TO", .left), ("NEAREST", .right), ("AT", .left), ("ZONES", .left),
-      ])
+      // A region has one UUID, and its name or the line above says it.
+      var table = Table(
+        (region == nil ? [("UUID", Table.Alignment.left)] : []) + [
+          ("MAJOR", .right), ("MINOR", .right), ("HEARD", .right), ("FROM", .left),
+          ("TO", .left), ("NEAREST", .right), ("AT", .left), ("ZONES", .left),
+        ])
       for entry in entries {
         let visit = entry.state
-        table.add([
-          entry.beacon.uuid.description, String(entry.beacon.major), String(entry.beacon.minor),
-          String(visit.sightings), visit.first.clock, visit.last.clock,
-          visit.nearest.map { "\(fixed($0, 1)) m" } ?? "–",
-          visit.nearestTime?.clock ?? "–", zones(visit),
-        ])
+        table.add(
+          (region == nil ? [entry.beacon.uuid.description] : []) + [
+            String(entry.beacon.major), String(entry.beacon.minor),
+            String(visit.sightings), visit.first.clock, visit.last.clock,
+            visit.nearest.map { "\(fixed($0, 1)) m" } ?? "–",
+            visit.nearestTime?.clock ?? "–", zones(visit),
+          ])
       }
       for line in table.lines { try output.write(line + "\n") }
     }

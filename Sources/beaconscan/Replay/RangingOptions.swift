@@ -20,13 +20,13 @@ struct RangingOptions: ParsableArguments {
   var environment: Double?
 
   @Option(
-    name: .long,
+    name: .long, parsing: .unconditional,
     help: ArgumentHelp(
       "The power heard at 1 m, in place of what the beacons say.", valueName: "dBm"))
   var measuredPower: Double?
 
   @Option(
-    name: .long,
+    name: .long, parsing: .unconditional,
     help: ArgumentHelp("How much stronger than true the adapter hears.", valueName: "dB"))
   var adapterOffset: Double?
 

@@ -12,6 +12,11 @@ struct NamedRegion: ExpressibleByArgument, Hashable {
     self.constraint = constraint
   }
 
+  /// The name and, where that does not say it, what it means.
+  var title: String {
+    name == constraint.description ? name : "\(name)  \(constraint)"
+  }
+
   /// Reads `NAME=UUID[:MAJOR[:MINOR]]`.
   init?(argument: String) {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

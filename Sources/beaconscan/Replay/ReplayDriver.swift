@@ -7,6 +7,14 @@ struct ReplayDriver {
   /// What a consumer wants next.
   enum Verdict { case more, enough }
 
+  /// How a replay ended.
+  struct Outcome {
+    /// The moment up to which all was given.
+    var reached: Timestamp?
+    /// What was wrong with a recording, to be said after the results.
+    var failure: CommandError?
+  }
+
   let replay: CaptureReplay
   let speed: ReplaySpeed
   /// In nanoseconds of the recording's time.
@@ -32,46 +40,49 @@ struct ReplayDriver {
   /// Runs to the end.
   ///
   /// - Parameter consume: Takes sightings in order, and the moment up to which all have been given.
-  /// - Returns: What was wrong with a recording, to be said after the results.
+  /// - Returns: How far it came, and why not farther.
   /// - Throws: What the consumer throws.
-  func run(_ consume: (ArraySlice<Sighting>, Timestamp) throws -> Verdict) throws -> CommandError? {
+  func run(_ consume: (ArraySlice<Sighting>, Timestamp) throws -> Verdict) throws -> Outcome {
     defer { progress?.clear() }
+    var outcome = Outcome()
     var pacer: Pacer?
     while !Interrupt.isRequested {
       let state: CaptureReader.Progress
       do throws(CaptureError) {
         state = try replay.nextBatch()
       } catch {
-        return CommandError(error)
+        outcome.failure = CommandError(error)
+        return outcome
       }
       progress?.update()
-      var reached = replay.time
-      var sightings = replay.sightings[...]
-      var isLast = state == .end
-      if let duration, let first = replay.firstTime {
-        let end = first.advanced(by: duration)
-        if reached >= end {
-          sightings = sightings.prefix { $0.time < end }
-          reached = end
-          isLast = true
-        }
+      guard let first = replay.firstTime else {
+        if state == .end { return outcome }
+        if state == .caughtUp { usleep(Self.followWait) }
+        continue
       }
-      if case .times(let factor) = speed, let first = replay.firstTime {
+      // With a limit, the end is there even if the last packet before it is not.
+      let limit = duration.map { first.advanced(by: $0) }
+      let reached = state == .end ? limit ?? replay.time : min(replay.time, limit ?? replay.time)
+      let all = replay.sightings[...]
+      let sightings = limit.map { limit in all.prefix { $0.time < limit } } ?? all
+      if case .times(let factor) = speed {
         if pacer == nil { pacer = Pacer(start: first, factor: factor) }
-        guard try pace(&pacer, sightings, to: reached, consume) == .more else { return nil }
-      } else if replay.firstTime != nil {
-        guard try consume(sightings, reached) == .more else { return nil }
+        let verdict = try pace(&pacer, sightings, to: reached, &outcome, consume)
+        guard verdict == .more else { return outcome }
+      } else {
+        outcome.reached = reached
+        guard try consume(sightings, reached) == .more else { return outcome }
       }
-      if isLast { return nil }
+      if state == .end { return outcome }
       if state == .caughtUp { usleep(Self.followWait) }
     }
-    return nil
+    return outcome
   }
 
   /// Gives each sighting when it is due, and lets time pass between them.
   private func pace(
     _ pacer: inout Pacer?, _ sightings: ArraySlice<Sighting>, to reached: Timestamp,
-    _ consume: (ArraySlice<Sighting>, Timestamp) throws -> Verdict
+    _ outcome: inout Outcome, _ consume: (ArraySlice<Sighting>, Timestamp) throws -> Verdict
   ) throws -> Verdict {
     guard let pacer else { return .more }
     var rest = sightings
@@ -79,6 +90,7 @@ struct ReplayDriver {
       let now = min(pacer.now, reached)
       let due = rest.prefix { $0.time <= now }
       rest = rest.dropFirst(due.count)
+      outcome.reached = now
       guard try consume(due, now) == .more else { return .enough }
       if rest.isEmpty, now >= reached { return .more }
       pacer.sleep(until: rest.first?.time ?? reached, atMost: Self.longestWait)

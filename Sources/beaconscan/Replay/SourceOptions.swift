@@ -43,7 +43,8 @@ struct SourceOptions: ParsableArguments {
         .usage, "no source: name a recording with --replay FILE (live scanning is not built yet)")
     }
     do throws(CaptureError) {
-      return try CaptureReplay(paths: replay, follows: follow)
+      return try CaptureReplay(
+        paths: replay, follows: follow, duration: duration.map { Int64($0 * 1e9) })
     } catch {
       throw CommandError(error)
     }
