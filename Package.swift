@@ -68,6 +68,17 @@ let package = Package(
       dependencies: ["Ranging", .product(name: "RealModule", package: "swift-numerics")]),
 
     // Tests
+    .testTarget(name: "BytesTests", dependencies: ["Bytes"]),
+    .testTarget(name: "AdvertisingTests", dependencies: ["Advertising", "Bytes", "HCIPackets"]),
+    .testTarget(name: "HCIPacketsTests", dependencies: ["Advertising", "Bytes", "HCIPackets"]),
+    .testTarget(name: "LinkLayerTests", dependencies: ["Advertising", "Bytes", "LinkLayer"]),
+    .testTarget(name: "ScanningTests", dependencies: ["Advertising", "LinkLayer", "Scanning"]),
+    .testTarget(
+      name: "CaptureFilesTests",
+      dependencies: [
+        "Advertising", "CaptureFiles", "Scanning",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .testTarget(
       name: "ScenarioTests",
       dependencies: [

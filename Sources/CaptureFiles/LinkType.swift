@@ -1,11 +1,11 @@
 /// What the packets of a capture hold: a LINKTYPE value of pcap and pcapng
 /// (<https://www.tcpdump.org/linktypes.html>), or what a btsnoop datalink is equal to.
 public struct LinkType: RawRepresentable, Hashable, Sendable {
-  /// The LINKTYPE number; btsnoop's datalinks of their own have 0x10000 added.
-  public var rawValue: UInt32
+  /// The LINKTYPE number; btsnoop's datalinks of their own have 2³² added.
+  public var rawValue: UInt64
 
   /// Keeps any number.
-  public init(rawValue: UInt32) {
+  public init(rawValue: UInt64) {
     self.rawValue = rawValue
   }
 
@@ -22,13 +22,15 @@ public struct LinkType: RawRepresentable, Hashable, Sendable {
   /// Nordic Semiconductor's nRF Sniffer.
   public static var nordic: LinkType { LinkType(rawValue: 272) }
   /// btsnoop datalink 1001: HCI without a packet type, which the record's flags tell.
-  public static var hciH1: LinkType { LinkType(rawValue: 0x10000 + 1001) }
+  public static var hciH1: LinkType { LinkType(rawValue: datalinks + 1001) }
   /// btsnoop datalink 2001: Linux's monitor with adapter and opcode in the record's flags.
-  public static var btsnoopMonitor: LinkType { LinkType(rawValue: 0x10000 + 2001) }
+  public static var btsnoopMonitor: LinkType { LinkType(rawValue: datalinks + 2001) }
+
+  private static var datalinks: UInt64 { 1 << 32 }
 
   /// A btsnoop file's datalink.
   init(btsnoopDatalink datalink: UInt32) {
-    self.rawValue = datalink == 1002 ? Self.hciH4.rawValue : 0x10000 &+ datalink
+    rawValue = datalink == 1002 ? Self.hciH4.rawValue : Self.datalinks + UInt64(datalink)
   }
 
   /// Whether beaconscan finds adverts in such packets.
@@ -38,13 +40,13 @@ public struct LinkType: RawRepresentable, Hashable, Sendable {
 extension LinkType: CustomStringConvertible {
   /// The number and, where it is known, the name: `link type 192 (PPI)`.
   public var description: String {
-    let isDatalink = rawValue > 0x10000
-    let number = isDatalink ? rawValue - 0x10000 : rawValue
+    let isDatalink = rawValue >= Self.datalinks
+    let number = isDatalink ? rawValue - Self.datalinks : rawValue
     let kind = isDatalink ? "btsnoop datalink" : "link type"
     return "\(kind) \(number)" + (Self.names[rawValue].map { " (\($0))" } ?? "")
   }
 
-  private static let names: [UInt32: String] = [
+  private static let names: [UInt64: String] = [
     0: "NULL", 1: "Ethernet", 101: "raw IP", 105: "IEEE 802.11", 113: "Linux cooked capture",
     127: "IEEE 802.11 radiotap", 187: "Bluetooth HCI H4", 189: "Linux USB", 192: "PPI",
     195: "IEEE 802.15.4", 201: "Bluetooth HCI H4 with direction", 220: "Linux USB, memory-mapped",
@@ -52,7 +54,7 @@ extension LinkType: CustomStringConvertible {
     251: "Bluetooth LE link layer", 254: "Bluetooth Linux monitor",
     255: "Bluetooth BR/EDR baseband",
     256: "Bluetooth LE link layer with radio header", 272: "nRF Sniffer for Bluetooth LE",
-    276: "Linux cooked capture 2", 0x10000 + 1001: "HCI without H4", 0x10000 + 1003: "BCSP",
-    0x10000 + 1004: "H5", 0x10000 + 2001: "Linux monitor", 0x10000 + 2002: "simulator",
+    276: "Linux cooked capture 2", datalinks + 1001: "HCI without H4", datalinks + 1003: "BCSP",
+    datalinks + 1004: "H5", datalinks + 2001: "Linux monitor", datalinks + 2002: "simulator",
   ]
 }

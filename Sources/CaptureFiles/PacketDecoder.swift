@@ -69,10 +69,8 @@ enum PacketDecoder {
   private static func hear(radio bytes: RawSpan, _ collector: inout SightingCollector) {
     guard bytes.byteCount >= 10 else { return collector.refuse(.truncatedPacket) }
     let flags = bytes.littleEndian(UInt16.self, at: 8)
-    // What was not dewhitened is not what its CRC was checked against.
-    let isChecked = flags & 0x0401 == 0x0401
     let checksum: AdvertisingPDU.Checksum =
-      !isChecked ? .unchecked : flags & 0x0800 != 0 ? .valid : .wrong
+      flags & 0x0400 == 0 ? .unchecked : flags & 0x0800 != 0 ? .valid : .wrong
     collector.hear(
       packet: bytes.extracting(droppingFirst: 10), isCoded: flags >> 14 == 2, checksum: checksum,
       rssi: flags & 0x0002 != 0 ? bytes.littleEndian(Int8.self, at: 1) : nil)

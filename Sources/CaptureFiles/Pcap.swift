@@ -33,7 +33,7 @@ struct Pcap {
     }
     try cursor.skip(14)  // minor version, time zone, accuracy, snap length
     // The upper half tells the length of a frame check sequence.
-    linkType = LinkType(rawValue: try cursor.readUInt32(bigEndian: isBigEndian) & 0xFFFF)
+    linkType = LinkType(rawValue: UInt64(try cursor.readUInt32(bigEndian: isBigEndian) & 0xFFFF))
     contents = PacketContents(linkType)
   }
 

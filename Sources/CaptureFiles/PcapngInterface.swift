@@ -25,7 +25,7 @@ struct PcapngInterface {
   }
 
   init(parsing cursor: inout ByteCursor, bigEndian: Bool) throws(ParseError) {
-    linkType = LinkType(rawValue: UInt32(try cursor.readUInt16(bigEndian: bigEndian)))
+    linkType = LinkType(rawValue: UInt64(try cursor.readUInt16(bigEndian: bigEndian)))
     contents = PacketContents(linkType)
     try cursor.skip(2)
     snapLength = Int(try cursor.readUInt32(bigEndian: bigEndian))

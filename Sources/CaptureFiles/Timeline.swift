@@ -17,7 +17,7 @@ struct Timeline {
   private(set) var shift: Int64 = 0
 
   /// Whether the line has come to the moment at which it is to end.
-  var isOver: Bool { now >= end }
+  var isOver: Bool { duration != nil && now >= end }
 
   private var latestRecorded = Timestamp(nanoseconds: .min)
   private let duration: Int64?

@@ -1,0 +1,158 @@
+import Advertising
+import Bytes
+import CaptureFiles
+import HCIPackets
+import LinkLayer
+import Ranging
+import Scanning
+
+/// Prints, for each step that a packet takes, its name, nanoseconds and the spread of the middle half
+/// of the samples in per cent.
+///
+///     micro [CAPTURE]      also reads a capture, if one is given
+@main
+struct Micro {
+  static func main() {
+    let work = Workload()
+    decoding(work)
+    tables(work)
+    ranging(work)
+    text(work)
+    if let path = CommandLine.arguments.dropFirst().first { reading(path) }
+  }
+
+  private static func decoding(_ work: Workload) {
+    Harness.measure("decode an HCI event to its iBeacon", operations: Workload.count) {
+      // The span lives as long as the workload.
+      let all = unsafe work.bytes.span.bytes
+      var sum = 0
+      for range in work.events {
+        guard var event = AdvertisingEvent(all.extracting(range)) else { continue }
+        while let report = try? event.nextReport() {
+          var structures = ADStructures(report.data)
+          while let structure = try? structures.next() {
+            guard structure.type == .manufacturerSpecificData else { continue }
+            if case .frame(let frame) = IBeacon.read(manufacturerData: structure.data) {
+              sum &+= Int(frame.identity.minor)
+            }
+          }
+        }
+      }
+      return sum
+    }
+    var collector = SightingCollector()
+    Harness.measure("collector.hear(event:)", operations: Workload.count) {
+      let all = unsafe work.bytes.span.bytes
+      collector.removeSightings()
+      for range in work.events { collector.hear(event: all.extracting(range)) }
+      return collector.sightings.count
+    }
+    Harness.measure("collector.hear(packet:), CRC checked", operations: Workload.count) {
+      collector.removeSightings()
+      for packet in work.packets {
+        let span = unsafe packet.span.bytes
+        collector.hear(packet: span, isCoded: false, checksum: .unchecked, rssi: -60)
+      }
+      return collector.sightings.count
+    }
+  }
+
+  private static func tables(_ work: Workload) {
+    for beacons in [1000, 30_000] {
+      let sightings = beacons == 1000 ? work.sightings : Workload(beacons: beacons).sightings
+      var table = BeaconTable<Int>(capacity: 65_536)
+      for number in 0..<beacons {
+        let time = Timestamp(nanoseconds: 0)
+        table.hear(Workload.identity(number), at: time) {
+          0
+        } update: {
+          $0 = number
+        }
+      }
+      Harness.measure("table.hear among \(beacons)", operations: Workload.count) {
+        var sum = 0
+        for sighting in sightings {
+          table.hear(sighting.beacon, at: sighting.time) {
+            0
+          } update: {
+            sum &+= $0
+          }
+        }
+        return sum
+      }
+    }
+    var table = BeaconTable<Int>(capacity: 32_768)
+    var next = 0
+    Harness.measure("table.hear, always a new beacon", operations: Workload.count) {
+      for _ in 0..<Workload.count {
+        next += 1
+        let time = Timestamp(nanoseconds: Int64(next))
+        table.hear(Workload.identity(next), at: time) {
+          0
+        } update: {
+          $0 = next
+        }
+      }
+      return table.evictions
+    }
+  }
+
+  private static func ranging(_ work: Workload) {
+    var filter = RSSIFilter()
+    var time: Int64 = 0
+    Harness.measure("RSSIFilter.update", operations: Workload.count) {
+      for index in 0..<Workload.count {
+        time += 100_000_000
+        filter.update(rssi: Float(-60 - index &* 7919 % 11), at: time)
+      }
+      return Int(filter.weakest)
+    }
+    Harness.measure("RSSIFilter.update and mean", operations: Workload.count) {
+      var sum: Float = 0
+      for index in 0..<Workload.count {
+        time += 100_000_000
+        filter.update(rssi: Float(-60 - index &* 7919 % 11), at: time)
+        sum += filter.mean
+      }
+      return Int(sum)
+    }
+    var ranger = Ranger()
+    var heard = Timestamp(nanoseconds: 0)
+    Harness.measure("Ranger.hear among 1000", operations: Workload.count) {
+      for var sighting in work.sightings {
+        heard = heard.advanced(by: 100_000)
+        sighting.time = heard
+        ranger.hear(sighting)
+      }
+      return ranger.beaconsHeard
+    }
+    Harness.measure("Ranger.report, a beacon of 1000", operations: Workload.beacons) {
+      ranger.report(at: heard).count
+    }
+  }
+
+  private static func text(_ work: Workload) {
+    Harness.measure("UUID and time as text", operations: 1000) {
+      var sum = 0
+      for sighting in work.sightings.prefix(1000) {
+        sum &+= sighting.beacon.uuid.description.utf8.count
+        sum &+= sighting.wallTime.description.utf8.count
+      }
+      return sum
+    }
+  }
+
+  /// Nanoseconds of a packet of a capture that is read to its end.
+  private static func reading(_ path: String) {
+    var packets = 1
+    func read() -> Int {
+      var collector = SightingCollector()
+      guard let reader = try? CaptureReader(path: path) else { return 0 }
+      while case .more? = try? reader.read(into: &collector) { collector.removeSightings() }
+      packets = collector.counts.packets
+      return collector.counts.sightings
+    }
+    _ = read()
+    Harness.measure("CaptureReader, a packet of a btsnoop file", operations: packets, read)
+  }
+}

@@ -1,0 +1,62 @@
+# shellcheck shell=bash
+# Sourced by run.sh and replay.sh, from the project's root: builds the library and the entries with
+# libFuzzer's coverage and AddressSanitizer.
+#
+# The package manager builds the library's modules, because it knows their settings and what they
+# depend on; the compiler then links them with an entry, because libFuzzer brings its own `main`.
+
+# The runtime's own backtraces only get in the way of libFuzzer's.
+export SWIFT_BACKTRACE=enable=no
+
+# Arithmetic is checked in every build; this one checks assertions, too.
+fuzz_flags=(-sanitize=fuzzer,address)
+library_flags=("${fuzz_flags[@]}" -g -assert-config Debug)
+
+all_entries=()
+for file in Fuzz/entries/*.swift; do
+  all_entries+=("$(basename "$file" .swift)")
+done
+
+build_entries() {
+  local build=Fuzz/out/.build target flag entry objects=() flags=()
+  mkdir -p Fuzz/out/bin
+  for flag in "${library_flags[@]}"; do flags+=(-Xswiftc "$flag"); done
+  for target in Simulation Ranging; do
+    swift build -c release --scratch-path "$build" --target "$target" "${flags[@]}" \
+      >Fuzz/out/build.log 2>&1 || { cat Fuzz/out/build.log >&2; return 1; }
+  done
+
+  # The objects of the sources that there are now: an old build's may lie beside them.
+  local module source
+  for module in Bytes Advertising HCIPackets LinkLayer Scanning Ranging CaptureFiles Simulation; do
+    while IFS= read -r source; do
+      objects+=("$build/release/$module.build/${source#Sources/"$module"/}.o")
+    done < <(find "Sources/$module" -name '*.swift')
+  done
+  for module in SystemPackage RealModule CSystem _NumericsShims; do
+    while IFS= read -r source; do objects+=("$source"); done \
+      < <(find "$build/release/$module.build" -name '*.o')
+  done
+
+  for entry in "$@"; do
+    if [[ ! -f "Fuzz/entries/$entry.swift" ]]; then
+      echo "There is no entry '$entry'; there are: ${all_entries[*]}." >&2
+      return 64
+    fi
+    local program="Fuzz/out/bin/$entry" inputs
+    inputs=(Fuzz/build.sh Fuzz/support/*.swift "Fuzz/entries/$entry.swift" "${objects[@]}")
+    local input stale=no
+    for input in "${inputs[@]}"; do [[ "$program" -nt "$input" ]] || stale=yes; done
+    [[ $stale == yes ]] || continue
+    echo "Building $entry" >&2
+    swiftc -O -gline-tables-only -wmo -parse-as-library -swift-version 6 -module-name FuzzEntry \
+      "${fuzz_flags[@]}" -assert-config Debug -use-ld=lld -strict-memory-safety \
+      -enable-experimental-feature Lifetimes -enable-upcoming-feature ExistentialAny \
+      -enable-upcoming-feature MemberImportVisibility -warnings-as-errors \
+      -I "$build/release/Modules" \
+      -Xcc -fmodule-map-file=Sources/CZlib/module.modulemap \
+      -Xcc -fmodule-map-file="$build/checkouts/swift-system/Sources/CSystem/include/module.modulemap" \
+      -Xcc -fmodule-map-file="$build/checkouts/swift-numerics/Sources/_NumericsShims/include/module.modulemap" \
+      Fuzz/support/*.swift "Fuzz/entries/$entry.swift" "${objects[@]}" -lz -o "$program"
+  done
+}

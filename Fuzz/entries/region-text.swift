@@ -1,0 +1,58 @@
+// Beacon constraints, proximity UUIDs and addresses as text. Input: text in UTF-8.
+
+import Advertising
+import Scanning
+
+func check(_ bytes: [UInt8]) {
+  let text = String(decoding: bytes, as: UTF8.self)
+  checkConstraint(text)
+  if let uuid = ProximityUUID(text) {
+    let plain = text.filter { $0 != "-" }.uppercased()
+    require(uuid.description.filter { $0 != "-" } == plain, "\(text) became \(uuid)")
+    require(ProximityUUID(uuid.description) == uuid, "\(uuid) does not survive a round trip")
+    require(text.utf8.count == 32 || text.utf8.count == 36, "a UUID of \(text.utf8.count) bytes")
+  }
+  if let address = BluetoothAddress(text) {
+    require(address.description == text.uppercased(), "\(text) became \(address)")
+    let wire = address.littleEndianBytes
+    require(wire.reversed().reduce(0) { $0 << 8 | UInt64($1) } == address.rawValue, "its bytes")
+  }
+  if bytes.count >= 22 { checkWritten(bytes) }
+}
+
+private func checkConstraint(_ text: String) {
+  let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+  guard let constraint = BeaconConstraint(text) else {
+    return require(
+      ProximityUUID(text) == nil, "a UUID alone is no constraint")
+  }
+  require(BeaconConstraint(constraint.description) == constraint, "\(constraint): round trip")
+  let numbers = [constraint.major, constraint.minor].count { $0 != nil }
+  require(parts.count == 1 + numbers, "\(text) became \(constraint)")
+  // Numbers are digits and nothing else.
+  for (part, number) in zip(parts.dropFirst(), [constraint.major, constraint.minor]) {
+    require(part.utf8.allSatisfy { (48...57).contains($0) }, "\(part) passed for a number")
+    require(Int(part) == number.map { Int($0) }, "\(part) became \(number ?? 0)")
+  }
+  let beacon = BeaconIdentity(
+    uuid: constraint.uuid, major: constraint.major ?? 7, minor: constraint.minor ?? 9)
+  require(constraint.matches(beacon), "\(constraint) does not mean \(beacon)")
+  let (major, minor) = (beacon.major &+ 1, beacon.minor &+ 1)
+  let other = BeaconIdentity(uuid: constraint.uuid, major: major, minor: beacon.minor)
+  require(constraint.matches(other) == (constraint.major == nil), "another major")
+  let third = BeaconIdentity(uuid: constraint.uuid, major: beacon.major, minor: minor)
+  require(constraint.matches(third) == (constraint.minor == nil), "another minor")
+}
+
+/// Any identity is read back as it was written.
+private func checkWritten(_ bytes: [UInt8]) {
+  var feed = Feed(bytes)
+  let uuid = ProximityUUID(high: feed.word(), low: feed.word())
+  let major = UInt16(feed.byte()) << 8 | UInt16(feed.byte())
+  let minor = UInt16(feed.byte()) << 8 | UInt16(feed.byte())
+  let beacon = BeaconIdentity(uuid: uuid, major: major, minor: minor)
+  let constraint = BeaconConstraint(uuid: uuid, major: major, minor: minor)
+  require(BeaconConstraint(beacon.description) == constraint, "\(beacon): round trip")
+  let address = BluetoothAddress(rawValue: uuid.low)
+  require(BluetoothAddress(address.description) == address, "\(address): round trip")
+}
