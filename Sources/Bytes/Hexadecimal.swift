@@ -32,7 +32,7 @@ public enum Hexadecimal {
         }
       } else if character == "x" || character == "X", previous == "0", high == 0 {
         high = nil
-      } else if character.isWhitespace || ":-,_".contains(character) {
+      } else if isSeparator(character) {
         if high != nil { throw HexadecimalError(place: place, problem: .oddDigits) }
       } else {
         throw HexadecimalError(place: place, problem: .notADigit(character))
@@ -41,6 +41,11 @@ public enum Hexadecimal {
     }
     if high != nil { throw HexadecimalError(place: place, problem: .oddDigits) }
     return bytes
+  }
+
+  /// A space, whatever its kind, but not one with a combining mark on it.
+  private static func isSeparator(_ character: Character) -> Bool {
+    character.unicodeScalars.allSatisfy(\.properties.isWhitespace) || ":-,_".contains(character)
   }
 
   private static func digit(_ nibble: UInt8) -> Character {

@@ -100,7 +100,10 @@ public final class CaptureReplay {
 
   /// Takes a source's next batch.
   private func advance(_ source: Source) -> CaptureReader.Progress {
-    let batch = source.reading.next(reusing: source.sightings)
+    // Handed over, not shared: the array's memory can be used again only by its one holder.
+    var used: [Sighting] = []
+    swap(&used, &source.sightings)
+    let batch = source.reading.next(reusing: used)
     source.sightings = batch.sightings
     source.next = 0
     source.status = batch.status

@@ -48,9 +48,7 @@ enum OpenFormat {
     case .unknown: nil
     case .btsnoop(let reader): "btsnoop, \(reader.linkType)"
     case .pcap(let reader): "pcap, \(reader.linkType)"
-    case .pcapng(let reader):
-      (["pcapng"] + Set(reader.interfaces.map(\.linkType.description)).sorted())
-        .joined(separator: ", ")
+    case .pcapng(let reader): reader.name
     }
   }
 

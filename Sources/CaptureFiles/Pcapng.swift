@@ -28,10 +28,13 @@ struct Pcapng {
 
   static let magic: [UInt8] = [0x0A, 0x0D, 0x0D, 0x0A]
   static let smallestBlock = 12
+  static let mostInterfaces = 1024
   static let byteOrderMagic: UInt32 = 0x1A2B_3C4D
 
   var isBigEndian = false
   var interfaces: [PcapngInterface] = []
+  /// Format and link types of the section, for people.
+  private(set) var name = "pcapng"
   /// Simple Packet Blocks have no time of their own.
   var latestTime = Timestamp(nanoseconds: 0)
   /// How many bytes of a block that is passed over are still to come.
@@ -75,9 +78,17 @@ struct Pcapng {
       _ = cursor.take(total)
       switch type {
       case BlockType.enhancedPacket: return try readEnhancedPacket(body)
-      case BlockType.sectionHeader: interfaces.removeAll()
+      case BlockType.sectionHeader:
+        interfaces.removeAll()
+        name = "pcapng"
       case BlockType.interfaceDescription:
         let interface = try PcapngInterface(parsing: &body, bigEndian: isBigEndian)
+        guard interfaces.count < Self.mostInterfaces else {
+          throw ParseError(.invalid("a section has more than 1,024 interfaces"), at: body.base - 8)
+        }
+        if !interfaces.contains(where: { $0.linkType == interface.linkType }) {
+          name += ", \(interface.linkType)"
+        }
         interfaces.append(interface)
         if interface.linkType.isSupported { hasSupportedPackets = true }
       case BlockType.simplePacket: return try readSimplePacket(body)

@@ -33,13 +33,14 @@ struct PcapngInterface {
       let code = try cursor.readUInt16(bigEndian: bigEndian)
       let length = Int(try cursor.readUInt16(bigEndian: bigEndian))
       if code == 0 { break }  // opt_endofopt
-      var value = ByteCursor(try cursor.read(length), base: cursor.offset)
+      let offset = cursor.offset
+      var value = ByteCursor(try cursor.read(length), base: offset)
       try cursor.skip(min(-length & 3, cursor.remaining))
       switch code {
       case 9: resolution = Resolution(tsresol: try value.readUInt8())  // if_tsresol
       case 14:  // if_tsoffset
         let raw = try value.readLittleEndian(Int64.self)
-        offset = bigEndian ? raw.byteSwapped : raw
+        self.offset = bigEndian ? raw.byteSwapped : raw
       default: break
       }
     }

@@ -51,8 +51,10 @@ final class ReadAhead {
   func next(reusing used: consuming [Sighting]) -> Batch {
     channel.filled.wait()
     used.removeAll(keepingCapacity: true)
-    let batch = channel.state.withLock { [used] state in
-      state.spare.append(used)
+    let batch = channel.state.withLock { state in
+      // Handed over, not shared: only its one holder can use an array's memory again.
+      state.spare.append([])
+      swap(&state.spare[state.spare.count - 1], &used)
       return state.filled.removeFirst()
     }
     channel.free.signal()
@@ -63,11 +65,9 @@ final class ReadAhead {
     var collector = SightingCollector()
     while true {
       channel.free.wait()
-      let spare = channel.state.withLock { state -> [Sighting]? in
-        state.isCancelled ? nil : state.spare.popLast() ?? []
-      }
-      guard let spare else { return }
-      collector.sightings = spare
+      guard let spare = channel.state.withLock({ $0.isCancelled ? nil : $0.spare.popLast() ?? [] })
+      else { return }
+      collector.sightings = consume spare
       var progress = CaptureReader.Progress.end
       var failure: CaptureError?
       do throws(CaptureError) {

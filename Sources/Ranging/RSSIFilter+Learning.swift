@@ -47,6 +47,10 @@ extension RSSIFilter {
     fall = Run()
   }
 
+  /// Where time stands still the interval does not fall below a microsecond: numbers that shrink
+  /// without end become denormal, and those are slow.
+  @inlinable static var shortestGap: Float { 1e-6 }
+
   /// The first 16 packets: the interval is their mean gap, and everything follows it at once.
   ///
   /// After them it is an exponential mean of 16 gaps. One gap counts for at most four intervals
@@ -54,7 +58,7 @@ extension RSSIFilter {
   @inlinable
   mutating func settle(_ elapsed: Float, _ parameters: Parameters) {
     let bounded = min(elapsed, heard == 1 ? 30 : 4 * gap + 0.5)
-    gap += (bounded - gap) / Float(heard)
+    gap = max(gap + (bounded - gap) / Float(heard), Self.shortestGap)
     heard += 1
     refresh(parameters)
   }

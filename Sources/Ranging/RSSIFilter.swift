@@ -85,7 +85,7 @@ public struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
     if heard < 16 {
       settle(elapsed, parameters)
     } else {
-      gap += (min(elapsed, 4 * gap + 0.5) - gap) * 0.0625
+      gap = max(gap + (min(elapsed, 4 * gap + 0.5) - gap) * 0.0625, Self.shortestGap)
       heard &+= heard < .max ? 1 : 0
       if heard & 15 == 0 { refresh(parameters) }
     }

@@ -85,40 +85,44 @@ public struct Ranger: Sendable {
     var beacons: [RangedBeacon] = []
     beacons.reserveCapacity(table.entries.count)
     table.updateAll { [configuration] entry in
-      let silence = time.seconds(since: entry.lastHeard)
-      let isRecent =
-        silence <= Self.limit(Self.recentSeconds, Self.recentIntervals, entry.state.filter)
-      if isRecent, entry.state.filter.count > 0, entry.state.zones.proximity == .unknown {
+      // A sighting without a signal strength says that the beacon is there, not how near.
+      let filter = entry.state.filter
+      let silence = time.seconds(since: Timestamp(nanoseconds: filter.lastTime))
+      let isMeasured =
+        filter.count > 0 && silence <= Self.limit(Self.recentSeconds, Self.recentIntervals, filter)
+      if !isMeasured {
+        entry.state.zones.reset()
+      } else if entry.state.zones.proximity == .unknown {
         entry.state.locate(at: time.nanoseconds, configuration)
       }
-      beacons.append(Self.describe(entry, isRecent: isRecent, configuration))
-      entry.state.startPeriod(isRecent: isRecent)
+      beacons.append(Self.describe(entry, configuration))
+      (entry.state.sum, entry.state.measured, entry.state.sightings) = (0, 0, 0)
     }
     return beacons.sorted(by: RangedBeacon.isCloser)
   }
 
-  private static func describe(
-    _ entry: BeaconTable<State>.Entry, isRecent: Bool, _ configuration: Configuration
-  ) -> RangedBeacon {
+  private static func describe(_ entry: BeaconTable<State>.Entry, _ configuration: Configuration)
+    -> RangedBeacon
+  {
     let state = entry.state
     var beacon = RangedBeacon(
       beacon: entry.beacon, proximity: .unknown, measuredPower: state.measuredPower,
       sightings: Int(state.sightings), firstHeard: state.firstHeard, lastHeard: entry.lastHeard)
-    guard isRecent, state.filter.count > 0 else { return beacon }
     let calibration = calibration(entry.beacon, configuration)
     let power = Double(state.measuredPower)
-    let signal = state.filter.estimate(configuration.filter)
-    beacon.proximity = state.zones.proximity
-    beacon.smoothed = Double(signal.mean)
-    beacon.smoothedError = Double(signal.variance).squareRoot()
-    beacon.estimate = calibration.estimate(
-      rssi: Double(signal.mean), variance: Double(signal.variance), advertisedPower: power)
     if state.measured > 0 {
       let mean = Double(state.sum) / Double(state.measured)
       beacon.rssi = Int(mean.rounded())
       beacon.rawDistance =
         calibration.estimate(rssi: mean, variance: 0, advertisedPower: power).distance
     }
+    guard state.zones.proximity != .unknown else { return beacon }
+    let signal = state.filter.estimate(configuration.filter)
+    beacon.proximity = state.zones.proximity
+    beacon.smoothed = Double(signal.mean)
+    beacon.smoothedError = Double(signal.variance).squareRoot()
+    beacon.estimate = calibration.estimate(
+      rssi: Double(signal.mean), variance: Double(signal.variance), advertisedPower: power)
     return beacon
   }
 
@@ -172,11 +176,5 @@ extension Ranger.State {
     zones.update(
       mean: filter.estimate(configuration.filter).mean, at: time, thresholds: thresholds,
       limits: configuration.limits)
-  }
-
-  /// Begins the time between two reports.
-  fileprivate mutating func startPeriod(isRecent: Bool) {
-    (sum, measured, sightings) = (0, 0, 0)
-    if !isRecent { zones.reset() }
   }
 }

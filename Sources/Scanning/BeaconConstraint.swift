@@ -33,13 +33,18 @@ extension BeaconConstraint: LosslessStringConvertible {
     }
     self.init(uuid: uuid)
     if parts.count > 1 {
-      guard let major = UInt16(parts[1]) else { return nil }
+      guard let major = Self.number(parts[1]) else { return nil }
       self.major = major
     }
     if parts.count > 2 {
-      guard let minor = UInt16(parts[2]) else { return nil }
+      guard let minor = Self.number(parts[2]) else { return nil }
       self.minor = minor
     }
+  }
+
+  /// Digits alone: the standard library also takes a sign.
+  private static func number(_ text: Substring) -> UInt16? {
+    text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ? UInt16(text) : nil
   }
 
   /// `UUID[:MAJOR[:MINOR]]`.

@@ -115,11 +115,11 @@ public struct BeaconTable<State> {
 
   private mutating func makeRoom() {
     let leaving = max(1, capacity / 8)
-    let byAge = storage.map(\.lastHeard.nanoseconds).sorted()
-    let youngest = byAge[leaving - 1]
+    var ages = storage.map(\.lastHeard.nanoseconds)
+    let youngest = Self.select(leaving - 1, of: &ages)
     // Of those heard last at that same moment, those that came first leave, so that a replay evicts
     // the same each time.
-    var ties = leaving - (byAge.firstIndex(of: youngest) ?? 0)
+    var ties = leaving - ages.count { $0 < youngest }
     var kept: [Entry] = []
     kept.reserveCapacity(storage.count)
     for entry in storage {
@@ -134,6 +134,33 @@ public struct BeaconTable<State> {
     storage = kept
     evictions += leaving
     rebuild()
+  }
+
+  /// The number that stands at a place when all are sorted, found without sorting the others:
+  /// C. A. R. Hoare's Find (Communications of the ACM 4, 1961).
+  private static func select(_ place: Int, of numbers: inout [Int64]) -> Int64 {
+    var (low, high) = (0, numbers.count - 1)
+    while low < high {
+      let pivot = numbers[low + (high - low) / 2]
+      var (left, right) = (low, high)
+      while left <= right {
+        while numbers[left] < pivot { left += 1 }
+        while numbers[right] > pivot { right -= 1 }
+        if left <= right {
+          numbers.swapAt(left, right)
+          left += 1
+          right -= 1
+        }
+      }
+      if place <= right {
+        high = right
+      } else if place >= left {
+        low = left
+      } else {
+        break
+      }
+    }
+    return numbers[place]
   }
 
   private mutating func rebuild() {

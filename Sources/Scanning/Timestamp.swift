@@ -28,7 +28,7 @@ public struct Timestamp: Hashable, Sendable, BitwiseCopyable {
   @inlinable
   public func nanoseconds(since earlier: Timestamp) -> Int64 {
     let difference = nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
-    return difference.overflow ? (nanoseconds > 0 ? .max : .min) : difference.partialValue
+    return difference.overflow ? (nanoseconds < 0 ? .min : .max) : difference.partialValue
   }
 
   /// Seconds from an earlier moment to this one.

@@ -55,6 +55,11 @@ final class StandardOutput {
 }
 
 /// Writes a line to standard error. What cannot be said there cannot be said.
+///
+/// A line may quote a file's name or a scenario's text: no control character of theirs reaches the
+/// terminal.
 func printError(_ line: String) {
-  _ = try? FileDescriptor.standardError.writeAll((line + "\n").utf8)
+  let harmless = String(
+    line.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : Character($0) })
+  _ = try? FileDescriptor.standardError.writeAll((harmless + "\n").utf8)
 }
