@@ -37,8 +37,8 @@ struct InspectReport {
       object.set("rssiMin", beacon.measured > 0 ? beacon.weakest : nil)
       object.set("rssiMax", beacon.measured > 0 ? beacon.strongest : nil)
       object.set("measuredPower", beacon.measuredPower)
-      object.set("interval", beacon.interval?.period.map { Double($0) }, decimals: 3)
-      object.set("loss", beacon.interval?.loss.map { Double($0) }, decimals: 3)
+      object.set("interval", beacon.interval?.period, decimals: 3)
+      object.set("loss", beacon.interval?.loss, decimals: 3)
       object.set("address", beacon.addressType == .anonymous ? nil : beacon.address.description)
       object.set("addressType", beacon.addressType.description)
       object.set("addressChanges", beacon.addressChanges)
@@ -62,8 +62,8 @@ struct InspectReport {
           beacon.mean.map { decimal($0, 2) }, beacon.deviation.map { decimal($0, 2) },
           beacon.measured > 0 ? String(beacon.weakest) : nil,
           beacon.measured > 0 ? String(beacon.strongest) : nil, String(beacon.measuredPower),
-          beacon.interval?.period.map { decimal(Double($0), 3) },
-          beacon.interval?.loss.map { decimal(Double($0), 3) },
+          beacon.interval?.period.map { decimal($0, 3) },
+          beacon.interval?.loss.map { decimal($0, 3) },
           beacon.addressType == .anonymous ? nil : beacon.address.description,
           beacon.addressType.description, String(beacon.addressChanges),
         ]))
@@ -101,8 +101,8 @@ struct InspectReport {
         beacon.deviation.map { fixed($0, 1) } ?? "–",
         beacon.measured > 0 ? "\(beacon.weakest)…\(beacon.strongest)" : "–",
         String(beacon.measuredPower),
-        beacon.interval?.period.map { "\(fixed(Double($0), 2)) s" } ?? "–",
-        beacon.interval?.loss.map { "\(fixed(Double($0) * 100, 0)) %" } ?? "–",
+        beacon.interval?.period.map { "\(fixed($0, 2)) s" } ?? "–",
+        beacon.interval?.loss.map { "\(fixed($0 * 100, 0)) %" } ?? "–",
         beacon.first.clock, beacon.last.clock,
       ])
     }
