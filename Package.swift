@@ -79,6 +79,7 @@ let package = Package(
         "Advertising", "CaptureFiles", "Scanning",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .testTarget(name: "CommandTests", dependencies: ["beaconscan"]),
     .testTarget(
       name: "ScenarioTests",
       dependencies: [

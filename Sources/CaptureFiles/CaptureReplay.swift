@@ -52,6 +52,8 @@ public final class CaptureReplay {
 
   /// Reads on.
   ///
+  /// It waits for a tenth of a second at most, and then says that it is caught up.
+  ///
   /// - Returns: ``CaptureReader/Progress/end`` when every capture is at its end; the last sightings
   ///   may come with it.
   /// - Throws: ``CaptureError`` where a capture is damaged, after everything that stood whole before
@@ -103,9 +105,9 @@ public final class CaptureReplay {
     // Handed over, not shared: the array's memory can be used again only by its one holder.
     var used: [Sighting] = []
     swap(&used, &source.sightings)
-    let batch = source.reading.next(reusing: used)
-    source.sightings = batch.sightings
     source.next = 0
+    guard let batch = source.reading.next(reusing: used) else { return .caughtUp }
+    source.sightings = batch.sightings
     source.status = batch.status
     source.isAtEnd = batch.progress == .end
     failure = failure ?? batch.failure

@@ -17,6 +17,8 @@ final class ReadAhead {
   }
 
   private static let depth = 3
+  /// How long a file that may grow is left alone, and the longest wait for a batch.
+  private static let patience = DispatchTimeInterval.milliseconds(100)
 
   private let channel = Channel()
 
@@ -32,6 +34,8 @@ final class ReadAhead {
     /// How many batches wait to be taken, and how many more may be made.
     let filled = DispatchSemaphore(value: 0)
     let free = DispatchSemaphore(value: 0)
+    /// Ends the rest of the reading thread.
+    let cancelled = DispatchSemaphore(value: 0)
   }
 
   /// Starts reading.
@@ -44,12 +48,16 @@ final class ReadAhead {
   deinit {
     channel.state.withLock { $0.isCancelled = true }
     channel.free.signal()
+    channel.cancelled.signal()
   }
 
-  /// Takes the next batch, waiting for it if it must be, and gives an array that is no longer needed
-  /// to be filled again. After the last batch, do not ask again.
-  func next(reusing used: consuming [Sighting]) -> Batch {
-    channel.filled.wait()
+  /// Takes the next batch, and gives an array that is no longer needed to be filled again. After the
+  /// last batch, do not ask again.
+  ///
+  /// - Returns: `nil` where none comes for a tenth of a second: a pipe may be silent for long, and who
+  ///   asks may have other things to do.
+  func next(reusing used: consuming [Sighting]) -> Batch? {
+    guard channel.filled.wait(timeout: .now() + Self.patience) == .success else { return nil }
     used.removeAll(keepingCapacity: true)
     let batch = channel.state.withLock { state in
       // Handed over, not shared: only its one holder can use an array's memory again.
@@ -84,6 +92,9 @@ final class ReadAhead {
       channel.state.withLock { $0.filled.append(batch) }
       channel.filled.signal()
       if progress == .end { return }
+      if progress == .caughtUp {
+        guard channel.cancelled.wait(timeout: .now() + patience) == .timedOut else { return }
+      }
     }
   }
 }

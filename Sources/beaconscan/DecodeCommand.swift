@@ -15,8 +15,7 @@ struct DecodeCommand: ParsableCommand {
         beaconscan decode --format json --as h4 \\
           04:3e:2a:02:01:00:01:43:3e:a2:c9:6b:6a:1e:02:01:1a \\
           1aff4c000215e2c56db5dffb48d2b060d0f5a71096e000640000c5b3
-        echo 4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5 |
-          beaconscan decode - --as manufacturer
+        echo 4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5 | beaconscan decode -
       """)
 
   @Argument(help: "The bytes; - reads them from standard input.")

@@ -52,6 +52,9 @@ struct InspectCommand: ParsableCommand {
       }
       return .more
     }
+    if Interrupt.isRequested, outcome.reached == nil {
+      throw CommandError(.interrupted, "interrupted before anything was read")
+    }
     // Of a file that is no capture at all there is nothing to report.
     if let failure = outcome.failure, driver.replay.counts.packets == 0 { throw failure }
     let out = StandardOutput()

@@ -72,6 +72,9 @@ struct RangeCommand: ParsableCommand {
       }
       return .more
     }
+    if Interrupt.isRequested, outcome.reached == nil {
+      throw CommandError(.interrupted, "interrupted before anything was heard")
+    }
     if left > 0, let end = outcome.reached, let report = session.lastReport(at: end) {
       try writer.write(report, shift: driver.replay.wallClockShift)
     }
@@ -81,9 +84,6 @@ struct RangeCommand: ParsableCommand {
     try out.flush()
     driver.replay.remark(output)
     if let failure = outcome.failure { throw failure }
-    if Interrupt.isRequested, !out.hasWritten {
-      throw CommandError(.interrupted, "interrupted before anything was heard")
-    }
   }
 
   private func makeWriter(_ out: StandardOutput, isPaced: Bool) -> any RangeWriter {

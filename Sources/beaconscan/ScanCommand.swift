@@ -41,12 +41,12 @@ struct ScanCommand: ParsableCommand {
       }
       return .more
     }
+    if Interrupt.isRequested, !out.hasWritten {
+      throw CommandError(.interrupted, "interrupted before anything was heard")
+    }
     if outcome.failure == nil { try writer.writeHeader() }
     try out.flush()
     driver.replay.remark(output)
     if let failure = outcome.failure { throw failure }
-    if Interrupt.isRequested, !out.hasWritten {
-      throw CommandError(.interrupted, "interrupted before anything was heard")
-    }
   }
 }

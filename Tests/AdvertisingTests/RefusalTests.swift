@@ -11,7 +11,7 @@ import Testing
   /// 127 is "not available", and +21 to +126 are reserved.
   @Test(arguments: Int8.min...Int8.max)
   func signalStrength(value: Int8) {
-    #expect(AdvertisingReport.rssi(hci: value) == (value <= 20 ? value : nil))
+    #expect(AdvertisingReport.rssi(hci: value) == (value <= 20 && value > -128 ? value : nil))
   }
 
   @Test func eventTypes() {

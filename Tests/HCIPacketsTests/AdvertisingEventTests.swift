@@ -64,7 +64,7 @@ import Testing
   func everySignalStrength(rssi: Int8, extended: Bool) {
     let report = Report(rssi: rssi)
     let event = extended ? Event.extended([report]) : Event.legacy([report])
-    #expect(Heard(event)?.items.map(\.rssi) == [rssi <= 20 ? rssi : nil])
+    #expect(Heard(event)?.items.map(\.rssi) == [rssi <= 20 && rssi > -128 ? rssi : nil])
   }
 
   @Test(arguments: 0...255 as ClosedRange<UInt16>)

@@ -43,6 +43,7 @@ extension AdvertDescription {
     } catch {
       descriptions.append(AdvertDescription(.h4, error.explanation))
     }
+    if descriptions.isEmpty { return [AdvertDescription(.h4, "an event without reports")] }
     return descriptions
   }
 

@@ -16,6 +16,7 @@ struct RangingSession {
   private(set) var ranger: Ranger
   private let interval: Int64
   private var due: Timestamp?
+  private var hasStarted = false
   private var empty = 0
   private var hasNews = false
 
@@ -28,7 +29,10 @@ struct RangingSession {
 
   /// Sets the first report an interval after a moment, once.
   mutating func start(at moment: Timestamp) {
-    if due == nil { due = moment.advanced(by: interval) }
+    guard !hasStarted else { return }
+    hasStarted = true
+    due = moment
+    setDue(after: 1)
   }
 
   /// The next report, if one is due at a moment or before.
@@ -36,12 +40,19 @@ struct RangingSession {
     guard let time = due, time <= moment else { return nil }
     if empty >= Self.mostEmpty {
       // Rest, and keep the beat.
-      let beats = moment.nanoseconds(since: time) / interval + 1
-      due = time.advanced(by: beats * interval)
+      setDue(after: moment.nanoseconds(since: time) / interval + 1)
       return nil
     }
-    due = time.advanced(by: interval)
+    setDue(after: 1)
     return report(at: time)
+  }
+
+  /// Sets the next report some beats after the one that was due. At the end of time there is none.
+  private mutating func setDue(after beats: Int64) {
+    guard let time = due else { return }
+    let wait = beats.multipliedReportingOverflow(by: interval)
+    let next = wait.overflow ? time : time.advanced(by: wait.partialValue)
+    due = next > time ? next : nil
   }
 
   /// The report at the end of a recording, of what no other told.

@@ -21,8 +21,6 @@ struct ReplayDriver {
   let duration: Int64?
   let progress: Progress?
 
-  /// When a file has given all it has so far, how long to wait for more, in microseconds.
-  private static let followWait: UInt32 = 100_000
   /// The longest wait between two looks at the clock, in nanoseconds.
   private static let longestWait: Int64 = 100_000_000
 
@@ -57,7 +55,6 @@ struct ReplayDriver {
       progress?.update()
       guard let first = replay.firstTime else {
         if state == .end { return outcome }
-        if state == .caughtUp { usleep(Self.followWait) }
         continue
       }
       // With a limit, the end is there even if the last packet before it is not.
@@ -74,7 +71,6 @@ struct ReplayDriver {
         guard try consume(sightings, reached) == .more else { return outcome }
       }
       if state == .end { return outcome }
-      if state == .caughtUp { usleep(Self.followWait) }
     }
     return outcome
   }

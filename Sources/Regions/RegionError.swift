@@ -1,0 +1,47 @@
+/// A region or rule that cannot be.
+public enum RegionError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// A fixed silence limit, in seconds.
+  case silence(Double)
+  /// The rate of false exits that is aimed at, a day.
+  case falseExits(Double)
+  /// The longest adaptive limit, in seconds.
+  case ceiling(Double)
+  /// The levels of a signal gate, in dBm.
+  case signal(enter: Double, exit: Double)
+  /// The levels of a distance gate, in metres.
+  case distance(enter: Double, exit: Double)
+  /// What must lie beyond a gate, in dB · s.
+  case excess(Double)
+  /// How many of how many sightings.
+  case count(needed: Int, last: Int)
+  /// The dwell, in seconds.
+  case dwell(Double)
+  /// More regions than can be monitored at once.
+  case tooMany(limit: Int)
+
+  /// One sentence: what, and the numbers.
+  public var description: String {
+    switch self {
+    case .silence(let seconds):
+      "the silence before an exit (\(seconds) s) must be more than 0 and at most 604800 s"
+    case .falseExits(let rate):
+      "false exits a day (\(rate)) must be from 0.000001 to 86400"
+    case .ceiling(let seconds):
+      "the longest silence before an exit (\(seconds) s) must be from 2 to 604800 s"
+    case .signal(let enter, let exit):
+      "a region is left at a weaker signal than it is entered at, both from -200 to 100 dBm:"
+        + " enter \(enter) dBm, exit \(exit) dBm"
+    case .distance(let enter, let exit):
+      "a region is left at a greater distance than it is entered at, both above 0 and at most"
+        + " 1000 m: enter \(enter) m, exit \(exit) m"
+    case .excess(let excess):
+      "the excess that opens or closes a gate (\(excess) dB s) must be from 0 to 1000"
+    case .count(let needed, let last):
+      "sightings to enter must be N of the last M with 1 <= N <= M <= 64: \(needed) of \(last)"
+    case .dwell(let seconds):
+      "the dwell (\(seconds) s) must be from 0 to 604800 s"
+    case .tooMany(let limit):
+      "at most \(limit) regions can be monitored at once"
+    }
+  }
+}

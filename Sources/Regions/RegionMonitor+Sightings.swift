@@ -1,0 +1,130 @@
+internal import Advertising
+internal import Ranging
+internal import Scanning
+
+extension RegionMonitor {
+  /// Takes a sighting of the beacon at a place.
+  mutating func hear(
+    _ sighting: Sighting, at now: Int64, place: Int, _ transitions: inout [RegionTransition]
+  ) {
+    // Read before the beacon's own silence is learnt from: the limit that was in force.
+    let last = beacons[place].lastHeard
+    let silence = last == .min ? Int64.max : max(0, HearingClock.subtract(now, last))
+    if beacons[place].attentive > 0 { breakOff(place, after: silence) }
+    if beacons[place].note(sighting, at: now, after: silence, spells: clock.spells) {
+      beacons[place].shortest = shortestLimit(place)
+    }
+    if beacons[place].attentive > 0 {
+      let gap = silence == .max ? nil : Float(silence) * 1e-9
+      attend(sighting, at: now, after: gap, place: place, &transitions)
+    }
+    schedule(place)
+  }
+
+  /// Links that have not entered start anew if the beacon was silent beyond its limit.
+  private mutating func breakOff(_ place: Int, after silence: Int64) {
+    for number in beacons[place].links.indices where !beacons[place].links[number].isInside {
+      let region = index.records[Int(beacons[place].links[number].place)].region
+      if silence >= HearingClock.nanoseconds(limit(of: region, beacons[place])) {
+        beacons[place].links[number].forget()
+      }
+    }
+  }
+
+  /// Shows a sighting to the links that need to know each.
+  private mutating func attend(
+    _ sighting: Sighting, at now: Int64, after gap: Float?, place: Int,
+    _ transitions: inout [RegionTransition]
+  ) {
+    let powerChanged = beacons[place].measuredPower != sighting.measuredPower
+    beacons[place].measuredPower = sighting.measuredPower
+    var attentive = 0
+    var changed = false
+    for number in beacons[place].links.indices {
+      let link = beacons[place].links[number]
+      let region = index.records[Int(link.place)].region
+      let rules = region.rules
+      if link.isInside, !rules.hasGates { continue }
+      if let gate = rules.distance, powerChanged || link.levels == (0, 0) {
+        beacons[place].links[number].levels = levels(
+          gate, sighting.beacon, sighting.measuredPower)
+      }
+      let wasInside = link.isInside
+      if let rule = beacons[place].links[number].hear(
+        rssi: sighting.rssi, after: gap, at: now, rules)
+      {
+        changed = true
+        hold(link.place, by: place, rule, at: now, isEntering: !wasInside, &transitions)
+      }
+      if rules.hasGates || !beacons[place].links[number].isInside { attentive += 1 }
+    }
+    beacons[place].attentive = attentive
+    if changed { beacons[place].shortest = shortestLimit(place) }
+  }
+
+  /// A beacon begins or ends to hold a region.
+  mutating func hold(
+    _ region: Int32, by place: Int, _ rule: RegionTransition.Rule, at time: Int64,
+    isEntering: Bool, _ transitions: inout [RegionTransition]
+  ) {
+    index.records[Int(region)].holders += isEntering ? 1 : -1
+    let record = index.records[Int(region)]
+    guard record.holders == (isEntering ? 1 : 0) else { return }
+    let limit = limit(of: record.region, beacons[place])
+    settle(
+      region, isEntering ? .inside : .outside, at: time,
+      beacons[place].reason(rule, limit: limit), &transitions)
+  }
+
+  /// A region's state is determined.
+  mutating func settle(
+    _ place: Int32, _ state: RegionState, at time: Int64, _ reason: RegionTransition.Reason,
+    _ transitions: inout [RegionTransition]
+  ) {
+    let record = index.records[Int(place)]
+    let moment = clock.moment(time)
+    func tell(_ change: RegionTransition.Change) {
+      transitions.append(
+        RegionTransition(
+          change: change, time: moment, region: record.region.identifier, previous: record.state,
+          reason: reason))
+    }
+    if record.state != .unknown, record.state != state { tell(state == .inside ? .enter : .exit) }
+    if !record.isDetermined { tell(.determined(state)) }
+    index.records[Int(place)].isDetermined = true
+    index.records[Int(place)].state = state
+    if record.state != state || record.since == nil { index.records[Int(place)].since = moment }
+  }
+
+  /// A distance gate's signal strengths for a beacon.
+  private func levels(_ gate: DistanceGate, _ beacon: BeaconIdentity, _ power: Int8)
+    -> (enter: Float, exit: Float)
+  {
+    let own = configuration.beaconCalibrations.first { $0.beacons.matches(beacon) }
+    let calibration =
+      own?.calibration.over(configuration.calibration) ?? configuration.calibration
+    let power = Double(power)
+    return (
+      Float(calibration.rssi(atDistance: gate.enter, advertisedPower: power)),
+      Float(calibration.rssi(atDistance: gate.exit, advertisedPower: power))
+    )
+  }
+}
+
+extension TrackedBeacon {
+  /// Notes a sighting.
+  ///
+  /// - Returns: Whether the learnt limit changed.
+  mutating func note(
+    _ sighting: Sighting, at now: Int64, after silence: Int64, spells: UInt32
+  ) -> Bool {
+    // A gap in which the radio was deaf for a while teaches nothing.
+    let isWhole = self.spells == spells && silence != .max
+    self.spells = spells
+    lastHeard = now
+    lastTime = sighting.time
+    rssi = sighting.rssi
+    samples &+= 1
+    return isWhole && learner.hear(gap: Float(silence) * 1e-9)
+  }
+}

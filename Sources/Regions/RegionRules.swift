@@ -1,0 +1,96 @@
+/// When a region is entered and left.
+///
+/// Without gates, count and dwell it is entered with the first sighting and left by silence alone. Each
+/// rule is kept for every beacon of the region by itself; the region is entered with the first beacon
+/// that meets them all, and left with the last.
+public struct RegionRules: Sendable, Hashable {
+  /// How long a beacon must be silent to count as gone.
+  public let silence: SilenceRule
+  /// How loud a beacon must be.
+  public let signal: SignalGate?
+  /// How near a beacon must be.
+  public let distance: DistanceGate?
+  /// How many of a beacon's last sightings must lie inside the gates to enter.
+  public let count: EnterCount
+  /// For how long a beacon must be heard inside the gates to enter, in seconds.
+  ///
+  /// It is over with the first sighting after that time: a beacon that was heard once does not enter.
+  public let dwell: Double
+
+  /// Adaptive silence with one false exit a day, and nothing else.
+  public static let standard = RegionRules()
+
+  private init() {
+    (silence, signal, distance, count, dwell) = (.adaptive(), nil, nil, .first, 0)
+  }
+
+  /// Makes rules, if they can be.
+  ///
+  /// - Parameters:
+  ///   - silence: How long a beacon must be silent to count as gone.
+  ///   - signal: How loud a beacon must be; `nil` for any.
+  ///   - distance: How near a beacon must be; `nil` for any.
+  ///   - count: How many of its last sightings must lie inside the gates to enter.
+  ///   - dwell: For how long it must be heard inside the gates to enter, in seconds.
+  /// - Throws: ``RegionError`` for a rule that cannot be kept.
+  public init(
+    silence: SilenceRule = .adaptive(), signal: SignalGate? = nil, distance: DistanceGate? = nil,
+    count: EnterCount = .first, dwell: Double = 0
+  ) throws(RegionError) {
+    switch silence {
+    case .fixed(let seconds):
+      guard seconds > 0, seconds <= RegionRules.longest else { throw .silence(seconds) }
+    case .adaptive(let wanted, let ceiling):
+      guard wanted >= 1e-6, wanted <= 86400 else { throw .falseExits(wanted) }
+      guard ceiling >= SilenceRule.floor, ceiling <= RegionRules.longest else {
+        throw .ceiling(ceiling)
+      }
+    }
+    if let signal {
+      guard signal.enter >= signal.exit, signal.exit >= -200, signal.enter <= 100 else {
+        throw .signal(enter: signal.enter, exit: signal.exit)
+      }
+      guard signal.excess >= 0, signal.excess <= 1000 else { throw .excess(signal.excess) }
+    }
+    if let distance {
+      guard distance.enter > 0, distance.enter <= distance.exit, distance.exit <= 1000 else {
+        throw .distance(enter: distance.enter, exit: distance.exit)
+      }
+      guard distance.excess >= 0, distance.excess <= 1000 else { throw .excess(distance.excess) }
+    }
+    guard count.needed >= 1, count.needed <= count.last, count.last <= EnterCount.most else {
+      throw .count(needed: count.needed, last: count.last)
+    }
+    guard dwell >= 0, dwell <= RegionRules.longest else { throw .dwell(dwell) }
+    (self.silence, self.signal, self.distance, self.count, self.dwell) =
+      (silence, signal, distance, count, dwell)
+  }
+
+  /// The longest time that a rule may ask for, in seconds: a week.
+  public static let longest = 604_800.0
+
+  /// Whether a beacon inside the region can leave it though it is heard.
+  var hasGates: Bool { signal != nil || distance != nil }
+}
+
+/// How many of a beacon's last sightings must lie inside the gates.
+public struct EnterCount: Sendable, Hashable {
+  /// How many.
+  public let needed: Int
+  /// Of how many; at most ``most``.
+  public let last: Int
+
+  /// The first sighting is enough.
+  public static let first = EnterCount(needed: 1, of: 1)
+  /// The most sightings that are looked back at: 64.
+  public static let most = 64
+
+  /// Makes a count.
+  ///
+  /// - Parameters:
+  ///   - needed: How many sightings must lie inside the gates.
+  ///   - last: Of how many.
+  public init(needed: Int, of last: Int) {
+    (self.needed, self.last) = (needed, last)
+  }
+}

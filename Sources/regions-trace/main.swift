@@ -1,0 +1,135 @@
+// Prints, as CSV, how often a beacon that is there counts as gone and how long one that left is
+// missed, for Scripts/regions-plots.py and docs/regions.md.
+//
+//   regions-trace goals [DAYS] | trade [DAYS] | speed
+//
+// goals: a line a case of air and a seed: intervals 0.1–10 s, loss 10–90 %, independent and in bad
+// spells; aiming at one false exit a day. trade: the same cases, aiming at 0.1 to 100 a day.
+// speed: not CSV, but the time that a gap takes to learn.
+internal import RealModule
+internal import Regions
+
+/// The first day is told by itself: in it, most is learnt.
+let day = 86400.0
+/// False exits and limits of one rule over one run.
+struct Result {
+  var limit: Float = 30
+  var firstDay = 0
+  var later = 0
+  var sum = 0.0
+}
+
+/// One beacon's days, for several rates of false exits at once.
+func measure(_ air: Air, days: Double, aims: [Float]) -> [Result] {
+  var air = air
+  var learner = SilenceLearner()
+  var results = aims.map { _ in Result() }
+  var time = 0.0
+  while time < days * day {
+    let gap = air.gap()
+    for index in results.indices {
+      if time > day { results[index].sum += Double(results[index].limit) * gap }
+      if Float(gap) <= results[index].limit { continue }
+      if time > day { results[index].later += 1 } else { results[index].firstDay += 1 }
+    }
+    time += gap
+    guard learner.hear(gap: Float(gap)) else { continue }
+    for (index, aim) in aims.enumerated() {
+      let limit = learner.tail.limit(falseExitsPerDay: aim)
+      results[index].limit = min(max(limit, Float(SilenceRule.floor)), 900)
+    }
+  }
+  return results
+}
+
+/// What any rule would have to wait in this air for one false exit a day, and what fixed limits cost.
+struct Truth {
+  var shortest: Double
+  var tenSeconds: Double
+  var thirtySeconds: Double
+
+  init(_ air: Air, days: Double) {
+    var air = air
+    var time = 0.0
+    var gaps: [Double] = []
+    while time < days * day {
+      let gap = air.gap()
+      time += gap
+      if gap > SilenceRule.floor { gaps.append(gap) }
+    }
+    gaps.sort(by: >)
+    shortest = gaps.count > Int(days) ? gaps[Int(days)] : SilenceRule.floor
+    tenSeconds = Double(gaps.count { $0 > 10 }) / days
+    thirtySeconds = Double(gaps.count { $0 > 30 }) / days
+  }
+}
+
+func goals(days: Double) {
+  print(
+    "air,interval,loss,seed,shortest,limit,ratio,false_exits,first_day,fixed10,fixed30")
+  for spells in Spells.all {
+    for interval in [0.1, 0.3, 1, 3, 10] {
+      for loss in [0.1, 0.3, 0.5, 0.7, 0.9] {
+        let truth = Truth(Air(interval, loss, spells, seed: 999), days: interval < 1 ? 8 : 60)
+        for seed in 1...(interval < 1 ? 2 : 5) as ClosedRange<UInt64> {
+          let air = Air(interval, loss, spells, seed: seed)
+          let result = measure(air, days: days, aims: [1])[0]
+          let limit = result.sum / ((days - 1) * day)
+          print(
+            spells.name, interval, loss, seed, truth.shortest, limit, limit / truth.shortest,
+            Double(result.later) / (days - 1), result.firstDay, truth.tenSeconds,
+            truth.thirtySeconds, separator: ",")
+        }
+      }
+    }
+  }
+}
+
+func trade(days: Double) {
+  let aims: [Float] = [0.1, 0.3, 1, 3, 10, 30, 100]
+  print("air,interval,loss,aim,limit,false_exits")
+  for spells in Spells.all.prefix(2) {
+    for interval in [0.1, 1, 10] {
+      for loss in [0.1, 0.5, 0.9] {
+        let air = Air(interval, loss, spells, seed: 5)
+        let results = measure(air, days: days, aims: aims)
+        for (aim, result) in zip(aims, results) {
+          print(
+            spells.name, interval, loss, aim, result.sum / ((days - 1) * day),
+            Double(result.later) / (days - 1), separator: ",")
+        }
+        let truth = Truth(air, days: days)
+        for (name, limit, rate) in [
+          ("fixed", 10, truth.tenSeconds), ("fixed", 30, truth.thirtySeconds),
+        ] {
+          print(spells.name, interval, loss, name, limit, rate, separator: ",")
+        }
+      }
+    }
+  }
+}
+
+func measureSpeed() {
+  var air = Air(0.1, 0.3, Spells.all[0], seed: 1)
+  let gaps = (0..<65536).map { _ in Float(air.gap()) }
+  var learners = [SilenceLearner](repeating: SilenceLearner(), count: 100)
+  let duration = ContinuousClock().measure {
+    var learners = learners.mutableSpan
+    for round in 0..<50_000 {
+      for index in learners.indices {
+        learners[index].hear(gap: gaps[(round &* 7 &+ index &* 31) & 65535])
+      }
+    }
+  }
+  let mean = learners.reduce(0) { $0 + $1.tail.limit(falseExitsPerDay: 1) } / 100
+  print("\(duration / 5_000_000) a gap; the mean limit is \(mean) s")
+}
+
+let arguments = CommandLine.arguments.dropFirst()
+let days = arguments.dropFirst().first.flatMap { Double($0) } ?? 6
+switch arguments.first {
+case "goals": goals(days: max(days, 2))
+case "trade": trade(days: max(days, 2))
+case "speed": measureSpeed()
+default: print("usage: regions-trace goals [DAYS] | trade [DAYS] | speed")
+}

@@ -1,0 +1,135 @@
+import Dispatch
+import Foundation
+import Testing
+
+/// What a run of a program came to.
+struct Run {
+  var status: Int32
+  var output: String
+  var error: String
+
+  /// Lines of standard output.
+  var lines: [Substring] { output.split(separator: "\n") }
+
+  /// Standard output as JSON lines.
+  func json() throws -> [[String: Any]] {
+    try lines.map { line in
+      try #require(
+        try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
+    }
+  }
+}
+
+/// The command as a user runs it: the built binary, its own process.
+enum Command {
+  /// The project's root.
+  static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+  /// Where this test's own executable stands, and `beaconscan` beside it.
+  static let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent()
+
+  /// Runs `beaconscan` to its end.
+  static func run(_ arguments: String..., in place: URL = root) throws -> Run {
+    try finish(folder.appending(path: "beaconscan"), arguments, in: place)
+  }
+
+  /// Runs a line of shell, with `beaconscan` on the path.
+  static func shell(_ script: String, in place: URL = root, limit: Double = 120) throws -> Run {
+    try finish(URL(filePath: "/bin/sh"), ["-c", script], in: place, limit: limit)
+  }
+
+  private static func finish(
+    _ program: URL, _ arguments: [String], in place: URL, limit: Double = 120
+  ) throws -> Run {
+    let running = try Running(program, arguments, in: place)
+    return try running.finish(limit: limit)
+  }
+
+  /// A recording that ships.
+  static func capture(_ name: String) -> String {
+    root.appending(path: "captures/\(name)").path
+  }
+}
+
+/// A program that runs. What it writes goes to files, so that no pipe can fill.
+final class Running {
+  private let process = Process()
+  private let ended = DispatchSemaphore(value: 0)
+  private let scratch: Scratch
+
+  init(_ program: URL, _ arguments: [String], in place: URL = Command.root) throws {
+    scratch = try Scratch()
+    process.executableURL = program
+    process.arguments = arguments
+    process.currentDirectoryURL = place
+    var environment = ProcessInfo.processInfo.environment
+    environment["PATH"] = Command.folder.path + ":" + (environment["PATH"] ?? "/usr/bin:/bin")
+    // A crash must be a status, not a long report.
+    environment["SWIFT_BACKTRACE"] = "enable=no"
+    process.environment = environment
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = try FileHandle(forWritingTo: scratch.file("output"))
+    process.standardError = try FileHandle(forWritingTo: scratch.file("error"))
+    process.terminationHandler = { [ended] _ in ended.signal() }
+    try Self.withoutBlockedSignals { try process.run() }
+  }
+
+  /// A child inherits what the thread that starts it blocks, and the threads of a pool block signals.
+  private static func withoutBlockedSignals(_ body: () throws -> Void) throws {
+    var none = sigset_t()
+    var before = sigset_t()
+    // The sets outlive the calls.
+    unsafe sigemptyset(&none)
+    unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+    try body()
+  }
+
+  /// Starts `beaconscan`.
+  convenience init(_ arguments: String...) throws {
+    try self.init(Command.folder.appending(path: "beaconscan"), arguments)
+  }
+
+  /// What it has written to standard output so far.
+  var output: String {
+    (try? String(contentsOf: scratch.path("output"), encoding: .utf8)) ?? ""
+  }
+
+  /// Waits until something is so, for a minute at most.
+  func wait(until isSo: () -> Bool) throws {
+    for _ in 0..<6000 where !isSo() { usleep(10_000) }
+    try #require(isSo(), "it took more than a minute")
+  }
+
+  /// Waits until it handles interrupts.
+  func waitForSignalHandler() throws {
+    try wait {
+      let path = "/proc/\(process.processIdentifier)/status"
+      guard let status = try? String(contentsOfFile: path, encoding: .utf8),
+        let line = status.split(separator: "\n").first(where: { $0.hasPrefix("SigCgt:") }),
+        let mask = UInt64(line.dropFirst(7).trimmingCharacters(in: .whitespaces), radix: 16)
+      else { return false }
+      return mask & 2 != 0
+    }
+  }
+
+  /// Sends SIGINT.
+  func interrupt() {
+    process.interrupt()
+  }
+
+  /// Waits for its end; what takes too long is killed and is a failure.
+  func finish(limit: Double = 120) throws -> Run {
+    if ended.wait(timeout: .now() + limit) == .timedOut {
+      kill(process.processIdentifier, SIGKILL)
+      ended.wait()
+      Issue.record("killed after \(limit) s: \(process.arguments ?? [])")
+    }
+    let isSignal = process.terminationReason == .uncaughtSignal
+    return Run(
+      status: isSignal ? 128 + process.terminationStatus : process.terminationStatus,
+      output: output, error: try String(contentsOf: scratch.path("error"), encoding: .utf8))
+  }
+}

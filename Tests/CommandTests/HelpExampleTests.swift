@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+/// Every example in every help text works when it is pasted from the project's root.
+@Suite struct HelpExampleTests {
+  /// The commands of a help text: each line under EXAMPLES, continued where it ends in a backslash or
+  /// a pipe.
+  private func examples(_ help: String) -> [String] {
+    let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
+    guard let title = lines.firstIndex(where: { $0 == "EXAMPLES" }) else { return [] }
+    var commands: [String] = []
+    var isContinued = false
+    for line in lines[(title + 1)...].prefix(while: { !$0.isEmpty }) {
+      if isContinued {
+        commands[commands.count - 1] += "\n" + line
+      } else {
+        commands.append(String(line))
+      }
+      isContinued = line.hasSuffix("\\") || line.hasSuffix("|")
+    }
+    return commands
+  }
+
+  @Test(arguments: ["", "scan", "range", "inspect", "decode", "simulate"])
+  func work(subcommand: String) throws {
+    let help = try Command.shell("beaconscan \(subcommand) --help").output
+    let commands = examples(help)
+    #expect(commands.count >= 2)
+    // A copy, so that what the examples write does not stay.
+    let scratch = try Scratch()
+    try FileManager.default.copyItem(
+      at: Command.root.appending(path: "captures"), to: scratch.path("captures"))
+    for command in commands {
+      #expect(command.contains("beaconscan "), "not a command: \(command)")
+      let run = try Command.shell(command, in: scratch.folder)
+      #expect(run.status == 0, "\(command)\n\(run.error)")
+      #expect(run.error.isEmpty, "\(command)\n\(run.error)")
+    }
+  }
+
+  /// Every subcommand that the help lists has a help text of its own with examples.
+  @Test func allAreCovered() throws {
+    let help = try Command.run("--help").output
+    let list = try #require(help.split(separator: "SUBCOMMANDS:\n").last)
+    let names = list.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+      .compactMap { $0.split(separator: " ").first.map(String.init) }
+      .filter { $0 != "See" && $0 != "help" }
+    #expect(names.count >= 5)
+    for name in names {
+      let text = try Command.run(name, "--help").output
+      #expect(examples(text).count >= 1, "\(name)")
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+/// `beaconscan inspect`.
+@Suite struct InspectCommandTests {
+  @Test func json() throws {
+    let run = try Command.run("inspect", Command.capture("hostile.pcapng"), "--format", "json")
+    #expect(run.status == 0 && run.error.isEmpty)
+    let objects = try run.json()
+    let types = objects.compactMap { $0["type"] as? String }
+    #expect(types == ["capture"] + [String](repeating: "beacon", count: 11) + ["summary"])
+    #expect(
+      objects[0]["format"] as? String == "pcapng, link type 201 (Bluetooth HCI H4 with direction)")
+    let summary = try #require(objects.last)
+    #expect(summary["packets"] as? Int == 1521)
+    #expect(summary["sightings"] as? Int == 617)
+    #expect(summary["beacons"] as? Int == 11 && summary["evictions"] as? Int == 0)
+    let refused = try #require(summary["refused"] as? [String: Int])
+    #expect(
+      refused == [
+        "badCRC": 0, "truncatedPacket": 28, "malformedPacket": 58, "incompleteReport": 29,
+        "malformedADStructure": 56, "malformedIBeacon": 117, "unsupportedPacket": 0,
+      ])
+    let heard = objects.compactMap { $0["sightings"] as? Int }.dropLast().reduce(0, +)
+    #expect(heard == 617)
+    // The decoys' UUID is not among them.
+    #expect(!run.output.contains("DEC0DEC0"))
+  }
+
+  /// Signal strength, interval and loss, against what the scenario was told.
+  @Test func statistics() throws {
+    let run = try Command.run("inspect", Command.capture("edge.btsnoop"), "--format", "json")
+    let beacons = try run.json().filter { $0["type"] as? String == "beacon" }
+    #expect(beacons.count == 5)
+    // 10 Hz with 80 % lost, 1 Hz with 60 %.
+    for (minor, major, interval, loss) in [(1, 1, 0.1, 0.8), (2, 1, 1, 0.6)] {
+      let beacon = try #require(
+        beacons.first { $0["minor"] as? Int == minor && $0["major"] as? Int == major })
+      let learnt = try #require(beacon["interval"] as? Double)
+      let lost = try #require(beacon["loss"] as? Double)
+      #expect((learnt / interval - 1).magnitude < 0.1, "\(learnt)")
+      #expect((lost - loss).magnitude < 0.06, "\(lost)")
+      let mean = try #require(beacon["rssiMean"] as? Double)
+      let least = try #require(beacon["rssiMin"] as? Int)
+      let most = try #require(beacon["rssiMax"] as? Int)
+      #expect(Double(least) <= mean && mean <= Double(most))
+    }
+  }
+
+  @Test func csvAndTable() throws {
+    let csv = try Command.run("inspect", Command.capture("lobby.btsnoop"), "--format", "csv")
+    #expect(csv.status == 0 && csv.lines.count == 41)
+    let columns = csv.lines.map { $0.split(separator: ",", omittingEmptySubsequences: false).count }
+    #expect(Set(columns) == [16])
+    let table = try Command.run("inspect", Command.capture("lobby.btsnoop"))
+    #expect(table.status == 0)
+    #expect(table.output.contains("2895 reports, 1636 sightings of 40 beacons"))
+    #expect(table.lines.count == 43)
+  }
+
+  @Test func severalFiles() throws {
+    let run = try Command.run(
+      "inspect", Command.capture("lobby.btsnoop"), Command.capture("visitor.btsnoop"), "--replay",
+      Command.capture("edge.btsnoop"), "--format", "json")
+    let objects = try run.json()
+    #expect(objects.filter { $0["type"] as? String == "capture" }.count == 3)
+    #expect(objects.last?["sightings"] as? Int == 1636 + 1113 + 815)
+  }
+
+  @Test func repeats() throws {
+    for format in ["json", "csv", "table"] {
+      let runs = try (0..<2).map { _ in
+        try Command.run("inspect", Command.capture("lobby.btsnoop"), "--format", format)
+      }
+      let isSame = runs[0].output == runs[1].output && !runs[0].output.isEmpty
+      #expect(isSame)
+    }
+  }
+
+  /// A clock that was set is said, not hidden.
+  @Test func clockSteps() throws {
+    let scratch = try Scratch()
+    let file = try scratch.file(
+      "steps", Recording.pcapng(times: [5_000_000_000_000, 6_000_000_000, 7_000_000_000]))
+    let table = try Command.run("inspect", file.path)
+    #expect(table.output.contains("the recording's clock was set back once"))
+    let json = try Command.run("inspect", file.path, "--format", "json").json()
+    #expect(json[0]["clockStepsBack"] as? Int == 1)
+  }
+}

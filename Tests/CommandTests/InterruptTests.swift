@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+/// Ctrl-C: a clean end after something was done, 130 before.
+@Suite struct InterruptTests {
+  @Test(arguments: ["json", "csv", "table"])
+  func afterSightings(format: String) throws {
+    let running = try Running(
+      "scan", "--follow", "--format", format, "--replay", Command.capture("visitor.btsnoop"))
+    let expected = format == "json" ? 1113 : 1114
+    try running.wait { running.output.split(separator: "\n").count == expected }
+    running.interrupt()
+    let run = try running.finish(limit: 20)
+    #expect(run.status == 0 && run.error.isEmpty)
+    #expect(run.lines.count == expected)
+  }
+
+  /// Whatever the format: a header is not yet a sighting.
+  @Test(arguments: ["scan", "range"], ["json", "csv", "table"])
+  func beforeAny(subcommand: String, format: String) throws {
+    let scratch = try Scratch()
+    let header = try scratch.file("header", try Recording.head(16))
+    let running = try Running(
+      subcommand, "--follow", "--format", format, "--replay", header.path)
+    try running.waitForSignalHandler()
+    usleep(200_000)
+    running.interrupt()
+    let run = try running.finish(limit: 20)
+    #expect(run.status == 130)
+    #expect(run.error == "beaconscan: interrupted before anything was heard\n")
+  }
+
+  @Test func rangeAfterReports() throws {
+    let running = try Running(
+      "range", "--follow", "--format", "json", "--replay", Command.capture("visitor.btsnoop"))
+    try running.wait { running.output.split(separator: "\n").count > 50 }
+    running.interrupt()
+    let run = try running.finish(limit: 20)
+    #expect(run.status == 0 && run.error.isEmpty)
+    #expect(try run.json().last?["type"] as? String == "summary")
+  }
+
+  @Test func whilePaced() throws {
+    let running = try Running(
+      "scan", "--speed", "1x", "--format", "json", "--replay", Command.capture("lobby.btsnoop"))
+    try running.wait { !running.output.isEmpty }
+    running.interrupt()
+    let run = try running.finish(limit: 20)
+    #expect(run.status == 0 && run.error.isEmpty)
+    #expect(run.lines.count < 1636)
+  }
+
+  /// A pipe that nobody writes to must not keep an interrupt waiting.
+  @Test func silentPipe() throws {
+    let scratch = try Scratch()
+    let script = """
+      mkfifo pipe; exec 3<>pipe
+      beaconscan scan --format json --replay - <pipe 3<&- & scan=$!
+      until grep -q '^SigCgt:.*[2367abef]$' /proc/$scan/status; do sleep 0.05; done
+      sleep 0.2; kill -INT $scan
+      (sleep 10; kill -KILL $scan) 2>/dev/null & killer=$!
+      wait $scan; status=$?; kill $killer; exit $status
+      """
+    let run = try Command.shell(script, in: scratch.folder, limit: 60)
+    #expect(run.status == 130)
+  }
+}

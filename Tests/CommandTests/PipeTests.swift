@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+/// Standard input, pipes that close, and pace.
+@Suite struct PipeTests {
+  private static let scan = "beaconscan scan --format json --replay"
+
+  @Test(arguments: [
+    "cat captures/lobby.btsnoop | \(scan) -", "\(scan) - < captures/lobby.btsnoop",
+    "gzip -c captures/lobby.btsnoop | \(scan) -",
+    "(head -c 3; sleep 0.1; cat) < captures/lobby.btsnoop | \(scan) -",
+    "(head -c 1; sleep 0.1; cat) < /dev/null | cat - captures/lobby.btsnoop | \(scan) -",
+    "gzip -c captures/lobby.btsnoop | (head -c 1; sleep 0.2; cat) | \(scan) -",
+  ])
+  func standardInput(line: String) throws {
+    let plain = try Command.shell("\(Self.scan) captures/lobby.btsnoop")
+    let run = try Command.shell(line)
+    #expect(run.status == 0 && run.error.isEmpty)
+    let isSame = run.output == plain.output && plain.lines.count == 1636
+    #expect(isSame)
+  }
+
+  @Test func errorsNameStandardInput() throws {
+    let run = try Command.shell("head -c 20000 captures/visitor.btsnoop | \(Self.scan) -")
+    #expect(run.status == 65)
+    #expect(run.error.hasPrefix("beaconscan: standard input: byte "))
+    let gzip = try Command.shell(
+      "gzip -c captures/visitor.btsnoop | head -c 5000 | \(Self.scan) -")
+    #expect(gzip.status == 65)
+    #expect(gzip.error.contains("the gzip data ends too early"))
+    #expect(gzip.lines.count > 10)
+  }
+
+  /// The reader goes away: nothing is left to be done, and nothing to be said.
+  @Test(arguments: [
+    "scan --replay captures/lobby.btsnoop", "inspect captures/lobby.btsnoop",
+    "scan --replay captures/lobby.btsnoop --format json --speed 100x",
+    "range --replay captures/lobby.btsnoop --format csv",
+  ])
+  func closedPipe(arguments: String) throws {
+    let run = try Command.shell(
+      "(beaconscan \(arguments); echo status $? >&2) | head -n 1")
+    #expect(run.lines.count == 1)
+    #expect(run.error == "status 0\n")
+  }
+
+  /// A pipe between two of our own.
+  @Test func simulateIntoScan() throws {
+    let run = try Command.shell(
+      "beaconscan simulate captures/visitor.json --output - | \(Self.scan) -")
+    #expect(run.status == 0 && run.lines.count == 1113)
+  }
+
+  /// A paced replay takes its time: 3 s of the recording at ten times its speed.
+  @Test func pace() throws {
+    let begin = ContinuousClock.now
+    let run = try Command.shell(
+      "\(Self.scan) captures/visitor.btsnoop --speed 10x --duration 3")
+    let paced = begin.duration(to: .now)
+    #expect(run.status == 0)
+    #expect(paced >= .milliseconds(250))
+    let unpaced = try Command.shell("\(Self.scan) captures/visitor.btsnoop --duration 3")
+    let isSame = run.output == unpaced.output && !run.lines.isEmpty
+    #expect(isSame)
+  }
+}

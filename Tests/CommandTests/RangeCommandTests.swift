@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+
+/// `beaconscan range`.
+@Suite struct RangeCommandTests {
+  private static let uuid = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+
+  @Test func json() throws {
+    let run = try Command.run(
+      "range", "--replay", Command.capture("visitor.btsnoop"), "--format", "json")
+    #expect(run.status == 0 && run.error.isEmpty)
+    let objects = try run.json()
+    let reports = objects.filter { $0["type"] as? String == "range" }
+    // Once a second of 100 s, and the summary.
+    #expect((99...101).contains(reports.count))
+    #expect(objects.count == reports.count + 1)
+    #expect(objects.last?["type"] as? String == "summary")
+    #expect(objects.last?["sightings"] as? Int == 1113)
+    let keys: Set = [
+      "uuid", "major", "minor", "proximity", "accuracy", "distance", "distanceLow", "distanceHigh",
+      "rssi", "measuredPower", "powerSource", "sightings",
+    ]
+    var heard = 0
+    for report in reports {
+      #expect(report["region"] is NSNull)
+      let beacons = try #require(report["beacons"] as? [[String: Any]])
+      #expect(beacons.count <= 3)
+      for beacon in beacons {
+        #expect(Set(beacon.keys) == keys)
+        heard += try #require(beacon["sightings"] as? Int)
+        let proximity = try #require(beacon["proximity"] as? String)
+        #expect(["immediate", "near", "far", "unknown"].contains(proximity))
+      }
+      // Closest first, unknown last.
+      let distances = beacons.map { $0["distance"] as? Double ?? .infinity }
+      #expect(distances == distances.sorted())
+    }
+    #expect(heard == 1113)
+  }
+
+  @Test func csv() throws {
+    let run = try Command.run(
+      "range", "--replay", Command.capture("visitor.btsnoop"), "--format", "csv", "--raw")
+    #expect(run.status == 0)
+    let columns = run.lines.map { $0.split(separator: ",", omittingEmptySubsequences: false).count }
+    #expect(Set(columns) == [17] && columns.count > 200)
+    #expect(run.lines.first?.hasPrefix("time,region,uuid,major,minor,proximity,") == true)
+  }
+
+  @Test func table() throws {
+    let run = try Command.run("range", "--replay", Command.capture("visitor.btsnoop"))
+    #expect(run.status == 0 && run.lines.count == 4)
+    let visitor = try #require(run.lines.first { $0.contains("  100  ") })
+    // It came, was near, then immediate, and went again.
+    let zones = visitor.split(separator: " ").map(String.init)
+      .filter { ["far", "near", "immediate"].contains($0) }
+    #expect(zones == ["far", "near", "immediate", "near", "far"])
+  }
+
+  @Test func regions() throws {
+    let run = try Command.run(
+      "range", "--replay", Command.capture("visitor.btsnoop"), "--format", "json", "--region",
+      "door=\(Self.uuid):1:1", "--region", "nobody=\(Self.uuid):9")
+    let reports = try run.json().dropLast()
+    let regions = reports.compactMap { $0["region"] as? String }
+    #expect(Set(regions) == ["door", "nobody"] && regions.count == reports.count)
+    for report in reports {
+      let beacons = try #require(report["beacons"] as? [[String: Any]])
+      let isDoor = report["region"] as? String == "door"
+      #expect(beacons.allSatisfy { isDoor && $0["minor"] as? Int == 1 })
+    }
+  }
+
+  @Test(arguments: [("0.5", 199...201), ("10", 9...11), ("86400", 1...1)])
+  func interval(seconds: String, reports: ClosedRange<Int>) throws {
+    let run = try Command.run(
+      "range", "--replay", Command.capture("visitor.btsnoop"), "--format", "json", "--interval",
+      seconds)
+    #expect(reports.contains(run.lines.count - 1))
+  }
+
+  @Test func countAndRepeats() throws {
+    let arguments = "range --replay captures/lobby.btsnoop --format json"
+    let runs = try (0..<2).map { _ in try Command.shell("beaconscan \(arguments)") }
+    let isSame = runs[0].output == runs[1].output && !runs[0].output.isEmpty
+    #expect(isSame)
+    let some = try Command.shell("beaconscan \(arguments) --count 4")
+    let isStart = some.lines.dropLast() == runs[0].lines.prefix(4)
+    #expect(some.status == 0 && isStart && some.lines.count == 5)
+  }
+
+  /// Times as far apart as a recording can have them: the reports end, and nothing traps.
+  @Test(
+    arguments: [
+      [0, UInt64(Int64.max)], [UInt64(Int64.max), 0], [0, 1 << 62, UInt64(Int64.max)],
+      [UInt64(Int64.max)], [1_767_225_600_000_000_000, .max, 5],
+    ] as [[UInt64]], ["json", "table"])
+  func extremeTimes(times: [UInt64], format: String) throws {
+    try expectAnEnd(Recording.pcapng(times: times), format)
+  }
+
+  /// And farther apart than any number of nanoseconds.
+  @Test(arguments: ["json", "csv", "table"])
+  func longestTime(format: String) throws {
+    let most: Int64 = 9_200_000_000_000_000
+    try expectAnEnd(try Recording.btsnoop(times: [-most, most]), format)
+    try expectAnEnd(try Recording.btsnoop(times: [.min, .max]), format)
+  }
+
+  private func expectAnEnd(_ recording: [UInt8], _ format: String) throws {
+    let scratch = try Scratch()
+    let file = try scratch.file("far", recording)
+    let run = try Command.shell(
+      "(timeout -s KILL 10 beaconscan range --format \(format) --replay \(file.path); "
+        + "echo status $? >&2) | head -c 4000000 | wc -c")
+    #expect(run.error.hasSuffix("status 0\n"), "\(run.error)")
+    let bytes = try #require(Int(run.output.trimmingCharacters(in: .whitespacesAndNewlines)))
+    #expect(bytes < 100_000)
+  }
+}

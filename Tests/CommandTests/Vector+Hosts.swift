@@ -1,0 +1,1 @@
+../AdvertisingTests/Vector+Hosts.swift

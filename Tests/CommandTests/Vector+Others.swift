@@ -1,0 +1,1 @@
+../AdvertisingTests/Vector+Others.swift

@@ -1,0 +1,72 @@
+import RealModule
+import Regions
+import Scanning
+import Testing
+
+/// A boundary that fits the site, between two rooms: how soon is a change found, and how often is one
+/// found that was none?
+@Suite struct SignalTests {
+  struct Site: Sendable, CustomTestStringConvertible {
+    var rate: Double
+    /// What lies between the two rooms, in dB.
+    var step: Double
+    var white: Double
+    /// Slow fading of 2 s.
+    var slow: Double
+    var testDescription: String { "\(rate) Hz, \(step) dB apart, fading \(white) and \(slow) dB" }
+  }
+
+  static let sites = [
+    Site(rate: 10, step: 15, white: 5, slow: 0), Site(rate: 10, step: 15, white: 2, slow: 3),
+    Site(rate: 5, step: 12, white: 3, slow: 2), Site(rate: 1, step: 15, white: 4, slow: 2),
+  ]
+
+  @Test(arguments: sites)
+  func changesOfRoomAreFound(site: Site) throws {
+    var random = SplitMix64(state: 11)
+    let rules = try RegionRules(
+      silence: .fixed(seconds: 60), signal: SignalGate(enter: -71.5, exit: -73.5))
+    var monitor = RegionMonitor()
+    try monitor.add(
+      MonitoredRegion(identifier: "r", constraint: BeaconConstraint(uuid: home), rules: rules),
+      assuming: .outside)
+    let stay = 40.0
+    var told: [RegionTransition] = []
+    var slow = 0.0
+    let keep = Double.exp(-1 / (2 * site.rate))
+    for index in 0..<Int(60 * stay * site.rate) {
+      let time = Double(index) / site.rate
+      let isInside = Int(time / stay) % 2 == 1
+      slow = keep * slow + site.slow * (1 - keep * keep).squareRoot() * random.normal()
+      let mean = -72.5 + (isInside ? 0.5 : -0.5) * site.step
+      let rssi = Int8((mean + slow + site.white * random.normal()).rounded())
+      told += monitor.hear(sighting(time, rssi: rssi)).filter { $0.previous != .unknown }
+    }
+    var delays: [RegionTransition.Change: [Double]] = [:]
+    for transition in told where transition.change == .enter || transition.change == .exit {
+      let time = Double(transition.time.nanoseconds) / 1e9
+      delays[transition.change, default: []].append(
+        time.truncatingRemainder(dividingBy: stay))
+    }
+    let found = delays.values.reduce(0) { $0 + $1.count }
+    // 59 changes of room; the rest is false.
+    let precision = 2 * 59.0 / Double(59 + found)
+    #expect(precision >= 0.8, "\(found) changes")
+    #expect(found >= 59)
+    #expect(Self.median(delays[.enter]) <= 2.5)
+    #expect(Self.median(delays[.exit]) <= 3)
+  }
+
+  static func median(_ values: [Double]?) -> Double {
+    guard let values, !values.isEmpty else { return .infinity }
+    return values.sorted()[values.count / 2]
+  }
+}
+
+extension SplitMix64 {
+  /// Normal with deviation 1 (Box and Muller, Ann. Math. Stat. 29, 1958).
+  mutating func normal() -> Double {
+    let radius = (-2 * Double.log(1 - uniform())).squareRoot()
+    return radius * Double.cos(2 * .pi * uniform())
+  }
+}
