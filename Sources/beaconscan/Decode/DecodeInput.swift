@@ -24,7 +24,9 @@ enum DecodeInput: String, ExpressibleByArgument, CaseIterable {
     if bytes.count > 3, bytes[0] == 0x04, Int(bytes[2]) == bytes.count - 3 { return .h4 }
     if bytes.count > 4, bytes[0] == 0x01, Int(bytes[3]) == bytes.count - 4 { return .h4 }
     if bytes.starts(with: [0xD6, 0xBE, 0x89, 0x8E]) { return .ll }
-    if bytes.count == 32, bytes[0] <= 31, isWellFormed(bytes[1..<(1 + Int(bytes[0]))]) { return .command }
+    if bytes.count == 32, bytes[0] <= 31, isWellFormed(bytes[1..<(1 + Int(bytes[0]))]) {
+      return .command
+    }
     if isWellFormed(bytes[...]) { return .ad }
     if bytes.starts(with: [0x4C, 0x00]) || bytes.dropFirst(2).starts(with: [0x02, 0x15])
       || bytes.dropFirst(2).starts(with: [0xBE, 0xAC])
