@@ -8,7 +8,8 @@ let package = Package(
     .library(
       name: "BeaconKit",
       targets: [
-        "Bytes", "Advertising", "HCIPackets", "LinkLayer", "Scanning", "Ranging", "CaptureFiles",
+        "Bytes", "Advertising", "HCIPackets", "LinkLayer", "Scanning", "Ranging", "Regions",
+        "CaptureFiles",
       ]),
   ],
   dependencies: [
@@ -37,6 +38,12 @@ let package = Package(
       ]),
 
     // Floor 3
+    .target(
+      name: "Regions",
+      dependencies: [
+        "Advertising", "Ranging", "Scanning",
+        .product(name: "RealModule", package: "swift-numerics"),
+      ]),
     .target(
       name: "CaptureFiles",
       dependencies: [
@@ -67,19 +74,39 @@ let package = Package(
       name: "ranging-trace",
       dependencies: ["Ranging", .product(name: "RealModule", package: "swift-numerics")]),
 
+    // Prints what exit rules do on made-up air for Scripts/regions-plots.py.
+    .executableTarget(
+      name: "regions-trace",
+      dependencies: ["Regions", .product(name: "RealModule", package: "swift-numerics")]),
+
     // Tests
-    .testTarget(name: "BytesTests", dependencies: ["Bytes"]),
-    .testTarget(name: "AdvertisingTests", dependencies: ["Advertising", "Bytes", "HCIPackets"]),
-    .testTarget(name: "HCIPacketsTests", dependencies: ["Advertising", "Bytes", "HCIPackets"]),
-    .testTarget(name: "LinkLayerTests", dependencies: ["Advertising", "Bytes", "LinkLayer"]),
-    .testTarget(name: "ScanningTests", dependencies: ["Advertising", "LinkLayer", "Scanning"]),
+    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .testTarget(name: "BytesTests", dependencies: ["Bytes", "TestSupport"]),
+    .testTarget(
+      name: "AdvertisingTests",
+      dependencies: ["Advertising", "Bytes", "HCIPackets", "TestSupport"]),
+    .testTarget(
+      name: "HCIPacketsTests",
+      dependencies: ["Advertising", "Bytes", "HCIPackets", "TestSupport"]),
+    .testTarget(
+      name: "LinkLayerTests",
+      dependencies: ["Advertising", "Bytes", "LinkLayer", "TestSupport"]),
+    .testTarget(
+      name: "ScanningTests",
+      dependencies: ["Advertising", "LinkLayer", "Scanning", "TestSupport"]),
     .testTarget(
       name: "CaptureFilesTests",
       dependencies: [
-        "Advertising", "CaptureFiles", "Scanning",
+        "Advertising", "CaptureFiles", "Scanning", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
-    .testTarget(name: "CommandTests", dependencies: ["beaconscan"]),
+    .testTarget(
+      name: "RegionsTests",
+      dependencies: [
+        "Advertising", "Ranging", "Regions", "Scanning",
+        .product(name: "RealModule", package: "swift-numerics"),
+      ]),
+    .testTarget(name: "CommandTests", dependencies: ["TestSupport", "beaconscan"]),
     .testTarget(
       name: "ScenarioTests",
       dependencies: [

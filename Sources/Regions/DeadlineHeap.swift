@@ -44,10 +44,9 @@ struct DeadlineHeap: Sendable {
     var parent = 0
     while true {
       var least = parent
-      for child in [2 * parent + 1, 2 * parent + 2]
-      where child < entries.count && entries[child] < entries[least] {
-        least = child
-      }
+      let child = 2 * parent + 1
+      if child < entries.count, entries[child] < entries[least] { least = child }
+      if child + 1 < entries.count, entries[child + 1] < entries[least] { least = child + 1 }
       if least == parent { return }
       entries.swapAt(parent, least)
       parent = least

@@ -2,20 +2,28 @@ internal import Advertising
 internal import Scanning
 
 extension RegionMonitor {
-  /// A beacon's place, with its links up to date; `nil` if no region means it.
-  mutating func place(of beacon: BeaconIdentity, _ transitions: inout [RegionTransition]) -> Int32?
-  {
-    if let place = places[beacon] {
-      if beacons[Int(place)].generation != index.generation { relink(Int(place), &transitions) }
-      return beacons[Int(place)].links.isEmpty ? nil : place
+  /// A beacon's place, with its links up to date; -1 if no region means it.
+  @inline(__always)
+  mutating func place(of beacon: BeaconIdentity, _ transitions: inout [RegionTransition]) -> Int32 {
+    let known = places.find(beacon)
+    guard known >= 0, beacons[Int(known)].generation == index.generation,
+      !beacons[Int(known)].links.isEmpty
+    else { return newPlace(of: beacon, known: known, &transitions) }
+    return known
+  }
+
+  private mutating func newPlace(
+    of beacon: BeaconIdentity, known: Int32, _ transitions: inout [RegionTransition]
+  ) -> Int32 {
+    if known >= 0 {
+      if beacons[Int(known)].generation != index.generation { relink(Int(known), &transitions) }
+      return beacons[Int(known)].links.isEmpty ? -1 : known
     }
-    guard index.isAbout(beacon.uuid) else { return nil }
-    let meant = index.places(for: beacon)
-    guard !meant.isEmpty else { return nil }
+    guard index.isAbout(beacon.uuid), !index.places(for: beacon).isEmpty else { return -1 }
     if places.count >= configuration.mostBeacons { makeRoom(sparing: nil, &transitions) }
     let place = makePlace(for: beacon)
     relink(Int(place), &transitions)
-    return beacons[Int(place)].links.isEmpty ? nil : place
+    return beacons[Int(place)].links.isEmpty ? -1 : place
   }
 
   private mutating func makePlace(for beacon: BeaconIdentity) -> Int32 {
@@ -29,7 +37,7 @@ extension RegionMonitor {
       place = Int32(beacons.count)
       beacons.append(tracked)
     }
-    places[beacon] = place
+    places.add(beacon, at: place)
     return place
   }
 
@@ -58,14 +66,14 @@ extension RegionMonitor {
 
   /// The eighth of the beacons that was heard longest ago goes, first those that hold no region.
   private mutating func makeRoom(sparing spared: Int?, _ transitions: inout [RegionTransition]) {
-    let byAge = places.values.filter { Int($0) != spared }.sorted { left, right in
-      let (one, other) = (beacons[Int(left)], beacons[Int(right)])
-      let holds = (one.shortest != .max, other.shortest != .max)
-      if holds.0 != holds.1 { return !holds.0 }
-      return (one.lastHeard, left) < (other.lastHeard, right)
-    }
+    let byAge = places.places.filter { Int($0) != spared }.map { place in
+      let holds = beacons[Int(place)].shortest != .max
+      return (holds ? 1 : 0, beacons[Int(place)].lastHeard, place)
+    }.sorted(by: <)
     let now = clock.now ?? 0
-    for place in byAge.prefix(max(1, places.count / 8)) {
+    let leaving = byAge.prefix(max(1, places.count / 8)).map(\.2)
+    places.remove(Set(leaving))
+    for place in leaving {
       let held = beacons[Int(place)].links.filter {
         $0.isInside && index.isCurrent($0.place, $0.serial)
       }
@@ -73,7 +81,6 @@ extension RegionMonitor {
         hold(link.place, by: Int(place), .forgotten, at: now, isEntering: false, &transitions)
       }
       links -= beacons[Int(place)].links.count
-      places[beacons[Int(place)].identity] = nil
       serials &+= 1
       beacons[Int(place)] = TrackedBeacon(beacons[Int(place)].identity, serial: serials)
       vacant.append(place)

@@ -38,9 +38,12 @@ extension RegionMonitor {
       let record = index.records[Int(entry.place)]
       return record.serial == entry.serial && !record.isDetermined ? entry.time : nil
     case .beacon:
-      let beacon = beacons[Int(entry.place)]
-      guard beacon.serial == entry.serial, beacon.wake == entry.time else { return nil }
-      return beacon.shortest == .max ? nil : HearingClock.add(beacon.lastHeard, beacon.shortest)
+      let place = Int(entry.place)
+      guard beacons[place].serial == entry.serial, beacons[place].wake == entry.time else {
+        return nil
+      }
+      let shortest = beacons[place].shortest
+      return shortest == .max ? nil : HearingClock.add(beacons[place].lastHeard, shortest)
     }
   }
 

@@ -7,17 +7,20 @@ extension RegionMonitor {
   mutating func hear(
     _ sighting: Sighting, at now: Int64, place: Int, _ transitions: inout [RegionTransition]
   ) {
-    // Read before the beacon's own silence is learnt from: the limit that was in force.
-    let last = beacons[place].lastHeard
-    let silence = last == .min ? Int64.max : max(0, HearingClock.subtract(now, last))
-    if beacons[place].attentive > 0 { breakOff(place, after: silence) }
-    if beacons[place].note(sighting, at: now, after: silence, spells: clock.spells) {
+    guard beacons[place].attentive > 0 else {
+      // Its deadline moved away, and is moved in the heap when it comes up there.
+      guard beacons[place].note(sighting, at: now, spells: clock.spells) else { return }
       beacons[place].shortest = shortestLimit(place)
+      return schedule(place)
     }
-    if beacons[place].attentive > 0 {
-      let gap = silence == .max ? nil : Float(silence) * 1e-9
-      attend(sighting, at: now, after: gap, place: place, &transitions)
-    }
+    let silence = beacons[place].silence(at: now)
+    // Before the silence is learnt from: by the limit that was in force.
+    breakOff(place, after: silence)
+    let hasLearnt = beacons[place].note(sighting, at: now, spells: clock.spells)
+    let gap = silence == .max ? nil : Float(silence) * 1e-9
+    let hasChanged = attend(sighting, at: now, after: gap, place: place, &transitions)
+    guard hasLearnt || hasChanged else { return }
+    beacons[place].shortest = shortestLimit(place)
     schedule(place)
   }
 
@@ -31,11 +34,12 @@ extension RegionMonitor {
     }
   }
 
-  /// Shows a sighting to the links that need to know each.
+  /// Shows a sighting to the links that need to know each, and tells whether any of them entered or
+  /// left its region.
   private mutating func attend(
     _ sighting: Sighting, at now: Int64, after gap: Float?, place: Int,
     _ transitions: inout [RegionTransition]
-  ) {
+  ) -> Bool {
     let powerChanged = beacons[place].measuredPower != sighting.measuredPower
     beacons[place].measuredPower = sighting.measuredPower
     var attentive = 0
@@ -59,7 +63,7 @@ extension RegionMonitor {
       if rules.hasGates || !beacons[place].links[number].isInside { attentive += 1 }
     }
     beacons[place].attentive = attentive
-    if changed { beacons[place].shortest = shortestLimit(place) }
+    return changed
   }
 
   /// A beacon begins or ends to hold a region.
@@ -112,12 +116,17 @@ extension RegionMonitor {
 }
 
 extension TrackedBeacon {
+  /// How long it was silent, in nanoseconds; `.max` if it was never heard.
+  func silence(at now: Int64) -> Int64 {
+    lastHeard == .min ? .max : max(0, HearingClock.subtract(now, lastHeard))
+  }
+
   /// Notes a sighting.
   ///
   /// - Returns: Whether the learnt limit changed.
-  mutating func note(
-    _ sighting: Sighting, at now: Int64, after silence: Int64, spells: UInt32
-  ) -> Bool {
+  @inline(__always)
+  mutating func note(_ sighting: Sighting, at now: Int64, spells: UInt32) -> Bool {
+    let silence = silence(at: now)
     // A gap in which the radio was deaf for a while teaches nothing.
     let isWhole = self.spells == spells && silence != .max
     self.spells = spells

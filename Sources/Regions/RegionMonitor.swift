@@ -10,7 +10,7 @@ public import Scanning
 /// A sighting costs one look-up of its beacon; beyond that, only regions that the beacon has not entered
 /// and those with gates look at it. Deadlines lie in a heap and are moved when they come up, not with
 /// each sighting. Memory is bounded by ``Configuration/mostRegions``, ``Configuration/mostBeacons``
-/// (about 450 bytes each) and ``Configuration/mostLinks`` (about 80 bytes each).
+/// (about 500 bytes each) and ``Configuration/mostLinks`` (about 80 bytes each).
 public struct RegionMonitor: Sendable {
   /// How to monitor.
   public struct Configuration: Sendable {
@@ -41,7 +41,7 @@ public struct RegionMonitor: Sendable {
   var clock = HearingClock()
   var index = RegionIndex()
   var beacons: [TrackedBeacon] = []
-  var places: [BeaconIdentity: Int32] = [:]
+  var places = PlaceTable()
   var vacant: [Int32] = []
   var links = 0
   var serials: UInt32 = 0
@@ -79,9 +79,8 @@ public struct RegionMonitor: Sendable {
     var transitions: [RegionTransition] = []
     let now = clock.advance(to: sighting.time, hearing: true)
     run(to: now, &transitions)
-    if let place = place(of: sighting.beacon, &transitions) {
-      hear(sighting, at: now, place: Int(place), &transitions)
-    }
+    let place = place(of: sighting.beacon, &transitions)
+    if place >= 0 { hear(sighting, at: now, place: Int(place), &transitions) }
     return transitions
   }
 

@@ -44,7 +44,7 @@ extension SilenceLearner {
     /// Until 64 gaps were heard, made-up gaps last two intervals at least: half of the packets lost.
     private static let (assumedIntervals, assumedGaps) = (Float(2), Float(64))
     /// How many of its standard errors are added to the scale of the common line.
-    private static let errors: Float = 0.8
+    private static let errors: Float = 0.5
 
     init(_ histogram: GapHistogram, interval: Float, watched: Float, weight: Float) {
       let mean = max(watched / max(weight, 1), interval)

@@ -53,8 +53,10 @@ public struct SilenceLearner: Sendable, BitwiseCopyable {
     if count != .max { count += 1 }
     fresh &+= 1
     follow(gap)
-    // For each of the first gaps and for every long one, else once in 256 or a sixteenth of all.
-    guard fresh >= 256 || count <= 16 || Float(fresh) * 16 >= weight || gap > tail.common.threshold
+    // For each of the first gaps and for every long one, else once in 256 or an eighth of all.
+    guard
+      fresh >= 256 || count <= 16 || Float(fresh) * 8 >= weight
+        || gap > tail.rare.threshold + 0.5 * interval
     else { return false }
     draw()
     return true

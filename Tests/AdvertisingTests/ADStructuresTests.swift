@@ -1,5 +1,6 @@
 import Advertising
 import Bytes
+import TestSupport
 import Testing
 
 /// The walk over the structures of an advert.

@@ -1,5 +1,6 @@
 import Advertising
 import Bytes
+import TestSupport
 
 /// What a walk over AD structures gave, as values.
 struct Walk: Equatable {

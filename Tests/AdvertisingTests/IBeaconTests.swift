@@ -1,4 +1,5 @@
 import Advertising
+import TestSupport
 import Testing
 
 /// The iBeacon frame, byte for byte.

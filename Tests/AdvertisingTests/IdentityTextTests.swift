@@ -1,5 +1,6 @@
 import Advertising
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// Identities and addresses as text, and back.

@@ -1,5 +1,6 @@
 import Advertising
 import Bytes
+import TestSupport
 import Testing
 
 /// Beacons that are named, and not ranged: Eddystone and AltBeacon.

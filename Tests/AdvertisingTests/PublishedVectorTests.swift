@@ -1,6 +1,7 @@
 import Advertising
 import Bytes
 import HCIPackets
+import TestSupport
 import Testing
 
 /// What other projects' tests hold is found by these parsers.

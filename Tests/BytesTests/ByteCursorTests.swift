@@ -1,4 +1,5 @@
 import Bytes
+import TestSupport
 import Testing
 
 /// Reading bytes from front to back, and what happens where they end.

@@ -1,4 +1,5 @@
 import Bytes
+import TestSupport
 import Testing
 
 /// Integers at an offset of a span, in both byte orders.

@@ -2,6 +2,7 @@ import Advertising
 import CaptureFiles
 import Scanning
 import SystemPackage
+import TestSupport
 import Testing
 
 /// Replaying one capture or several, merged by time.

@@ -1,6 +1,7 @@
 import Advertising
 import CaptureFiles
 import Scanning
+import TestSupport
 import Testing
 
 /// What is written is read back.

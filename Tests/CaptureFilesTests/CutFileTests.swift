@@ -1,6 +1,7 @@
 import Advertising
 import CaptureFiles
 import Scanning
+import TestSupport
 import Testing
 
 /// Files that end too soon, or are none.

@@ -1,6 +1,7 @@
 import Advertising
 import CaptureFiles
 import Scanning
+import TestSupport
 import Testing
 
 /// What the packets of a capture hold: every link type that is read, and the refusal of others.

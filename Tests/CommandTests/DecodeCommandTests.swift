@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `beaconscan decode`: one advert from hex.

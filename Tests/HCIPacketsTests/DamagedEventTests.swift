@@ -1,4 +1,5 @@
 import Advertising
+import TestSupport
 import Testing
 
 /// Events that are cut, or whose lengths lie.

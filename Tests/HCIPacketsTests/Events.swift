@@ -1,6 +1,7 @@
 import Advertising
 import Bytes
 import HCIPackets
+import TestSupport
 
 /// A report as a controller writes it into an event, and as it must be read.
 struct Report: Equatable {

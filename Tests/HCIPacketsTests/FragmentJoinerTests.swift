@@ -1,5 +1,6 @@
 import Advertising
 import HCIPackets
+import TestSupport
 import Testing
 
 /// Long adverts in parts.

@@ -1,5 +1,6 @@
 import Advertising
 import LinkLayer
+import TestSupport
 import Testing
 
 /// Every kind of PDU on the advertising channels.

@@ -1,4 +1,5 @@
 import LinkLayer
+import TestSupport
 import Testing
 
 /// The checksum against one that is computed bit by bit.

@@ -144,43 +144,4 @@ import Testing
       #expect(monitor.beaconCount <= 20)
     }
   }
-
-  @Test func aForgottenBeaconLeaves() throws {
-    var configuration = RegionMonitor.Configuration()
-    configuration.mostBeacons = 8
-    var monitor = RegionMonitor(configuration)
-    try monitor.add(
-      MonitoredRegion(
-        identifier: "r", constraint: BeaconConstraint(uuid: home, major: 1, minor: 1)))
-    try monitor.add(
-      MonitoredRegion(identifier: "flood", constraint: BeaconConstraint(uuid: home, major: 2)))
-    _ = monitor.hear(sighting(0))
-    var told: [RegionTransition] = []
-    for number in 0..<8 { told += monitor.hear(sighting(1, minor: UInt16(number), major: 2)) }
-    #expect(told.filter { $0.region == "r" }.map(\.reason.rule) == [.forgotten])
-    #expect(monitor.evictions == 1)
-    #expect(monitor.beaconCount == 8)
-  }
-
-  @Test func tenThousandRegionsAndBeacons() throws {
-    var monitor = RegionMonitor()
-    let names = 0..<10_000 as Range<UInt16>
-    for minor in names {
-      try monitor.add(
-        MonitoredRegion(
-          identifier: "\(minor)",
-          constraint: BeaconConstraint(uuid: home, major: 1, minor: minor)), assuming: .outside)
-    }
-    var entered = 0
-    for round in 0..<5 {
-      for minor in names {
-        let time = Double(round) + Double(minor) * 1e-4
-        entered += monitor.hear(sighting(time, minor: minor)).count { $0.change == .enter }
-      }
-    }
-    #expect(entered == 10_000)
-    let told = monitor.advance(to: at(1000)).filter { $0.change == .exit }
-    #expect(told.count == 10_000)
-    #expect(zip(told, told.dropFirst()).allSatisfy { $0.time < $1.time })
-  }
 }

@@ -1,5 +1,6 @@
 import Advertising
 import Scanning
+import TestSupport
 import Testing
 
 /// What is known of each beacon, in bounded memory.

@@ -1,6 +1,7 @@
 import Advertising
 import LinkLayer
 import Scanning
+import TestSupport
 import Testing
 
 /// The one place where reports become sightings.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Scanning
+import TestSupport
 import Testing
 
 /// Moments: their text, and arithmetic that cannot overflow.

@@ -1,6 +1,6 @@
 extension Vector {
   /// Vectors of projects that read beacons on a host.
-  static let ofHosts = [
+  package static let ofHosts = [
     // citruz/beacontools: tests/test_parser.py
     Vector("beacontools-bad-0", .advertisingData, "30303030303030", .notABeacon),
     Vector("beacontools-bad-2", .advertisingData, "0201060303", .notABeacon),

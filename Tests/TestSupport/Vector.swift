@@ -1,13 +1,13 @@
 /// An advert that another project publishes as a test, and what is in it. The bytes and values are
 /// facts; each group names the repository and file that they come from.
-struct Vector: Sendable, CustomStringConvertible {
+package struct Vector: Sendable, CustomStringConvertible {
   /// What the bytes are.
-  enum Kind {
+  package enum Kind {
     case advertisingData, manufacturerData, h4, commandParameters
   }
 
   /// What must be found.
-  enum Expected {
+  package enum Expected {
     case iBeacon(String, UInt16, UInt16, power: Int8, trailing: Bool = false)
     case altBeacon(String, UInt16, UInt16, power: Int8)
     case url(String, power: Int8)
@@ -20,15 +20,15 @@ struct Vector: Sendable, CustomStringConvertible {
     case notABeacon
   }
 
-  var description: String { name }
-  var name: String
-  var kind: Kind
-  var hex: String
-  var expected: Expected
-  var address: String?
-  var rssi: Int8?
+  package var description: String { name }
+  package var name: String
+  package var kind: Kind
+  package var hex: String
+  package var expected: Expected
+  package var address: String?
+  package var rssi: Int8?
 
-  init(
+  package init(
     _ name: String, _ kind: Kind, _ hex: String, _ expected: Expected, from address: String? = nil,
     rssi: Int8? = nil
   ) {

@@ -1,6 +1,6 @@
 extension Vector {
   /// Vectors of other projects.
-  static let ofOthers = [
+  package static let ofOthers = [
     // secdev/scapy: test/contrib/ibeacon.uts
     Vector(
       "scapy-set-adv-data", .commandParameters,
@@ -93,5 +93,5 @@ extension Vector {
   ]
 
   /// All of them.
-  static let all = ofHosts + ofOthers
+  package static let all = ofHosts + ofOthers
 }

@@ -1,1 +1,0 @@
-../AdvertisingTests/Vector+Hosts.swift

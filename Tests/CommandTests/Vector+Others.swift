@@ -1,1 +1,0 @@
-../AdvertisingTests/Vector+Others.swift
