@@ -72,28 +72,37 @@ struct Pcapng {
       guard Int(block.uint32(at: total - 4, bigEndian: isBigEndian)) == total else {
         throw ParseError(.invalid("a block's two lengths differ"), at: cursor.offset + total - 4)
       }
-      // The block is as long as `total`, which is at least 12.
-      let inner = unsafe block.part(unchecked: 8, count: total - 12)
-      var body = ByteCursor(inner, base: cursor.offset + 8)
+      let base = cursor.offset
       _ = cursor.take(total)
-      switch type {
-      case BlockType.enhancedPacket: return try readEnhancedPacket(body)
-      case BlockType.sectionHeader:
-        interfaces.removeAll()
-        name = "pcapng"
-      case BlockType.interfaceDescription:
-        let interface = try PcapngInterface(parsing: &body, bigEndian: isBigEndian)
-        guard interfaces.count < Self.mostInterfaces else {
-          throw ParseError(.invalid("a section has more than 1,024 interfaces"), at: body.base - 8)
-        }
-        if !interfaces.contains(where: { $0.linkType == interface.linkType }) {
-          name += ", \(interface.linkType)"
-        }
-        interfaces.append(interface)
-        if interface.linkType.isSupported { hasSupportedPackets = true }
-      case BlockType.simplePacket: return try readSimplePacket(body)
-      default: return try readPacket(body)
+      if type == BlockType.enhancedPacket { return try readEnhancedPacket(block, base: base) }
+      if let packet = try readOther(type, block, base: base) { return packet }
+    }
+    return nil
+  }
+
+  /// Reads a block of another kind than the usual one.
+  @_lifetime(copy block)
+  @inline(never)
+  private mutating func readOther(_ type: UInt32, _ block: RawSpan, base: Int) throws(ParseError)
+    -> CapturedPacket?
+  {
+    var body = ByteCursor(block.extracting(8..<(block.byteCount - 4)), base: base + 8)
+    switch type {
+    case BlockType.sectionHeader:
+      interfaces.removeAll()
+      name = "pcapng"
+    case BlockType.interfaceDescription:
+      let interface = try PcapngInterface(parsing: &body, bigEndian: isBigEndian)
+      guard interfaces.count < Self.mostInterfaces else {
+        throw ParseError(.invalid("a section has more than 1,024 interfaces"), at: base)
       }
+      if !interfaces.contains(where: { $0.linkType == interface.linkType }) {
+        name += ", \(interface.linkType)"
+      }
+      interfaces.append(interface)
+      if interface.linkType.isSupported { hasSupportedPackets = true }
+    case BlockType.simplePacket: return try readSimplePacket(body)
+    default: return try readPacket(body)
     }
     return nil
   }
@@ -123,27 +132,33 @@ struct Pcapng {
     }
   }
 
-  /// Interface ID | time stamp high | low | captured length | original length | packet | options.
+  /// Interface ID | time stamp high | low | captured length | original length | packet | options, in
+  /// a block whole from its type to its second length.
   @inline(__always)
-  @_lifetime(copy body)
-  private mutating func readEnhancedPacket(_ body: consuming ByteCursor) throws(ParseError)
+  @_lifetime(copy block)
+  private mutating func readEnhancedPacket(_ block: RawSpan, base: Int) throws(ParseError)
     -> CapturedPacket
   {
-    let start = body.offset
-    guard let header = body.peek(20) else {
-      throw ParseError(.truncated(needed: 20, available: body.remaining), at: start)
+    let room = block.byteCount &- 32
+    guard room >= 0 else {
+      throw ParseError(.truncated(needed: 32, available: block.byteCount), at: base)
     }
-    try body.skip(20)
-    let number = Int(header.uint32(at: 0, bigEndian: isBigEndian))
+    // The loads lie in the 28 bytes just compared, and the packet in what the guard below compares.
+    let number = unsafe Int(block.uint32(unchecked: 8, bigEndian: isBigEndian))
+    let high = unsafe UInt64(block.uint32(unchecked: 12, bigEndian: isBigEndian))
+    let low = unsafe UInt64(block.uint32(unchecked: 16, bigEndian: isBigEndian))
+    let length = unsafe Int(block.uint32(unchecked: 20, bigEndian: isBigEndian))
     guard number < interfaces.count else {
-      throw ParseError(.invalid("a packet names an interface that no block describes"), at: start)
+      throw ParseError(
+        .invalid("a packet names an interface that no block describes"), at: base + 8)
     }
-    let high = UInt64(header.uint32(at: 4, bigEndian: isBigEndian))
-    let low = UInt64(header.uint32(at: 8, bigEndian: isBigEndian))
+    guard length <= room else {
+      throw ParseError(.truncated(needed: length, available: room), at: base + 28)
+    }
     latestTime = interfaces[number].time(ofTicks: high << 32 | low)
     return CapturedPacket(
       time: latestTime, contents: interfaces[number].contents,
-      bytes: try body.read(Int(header.uint32(at: 12, bigEndian: isBigEndian))))
+      bytes: unsafe block.part(unchecked: 28, count: length))
   }
 
   /// Original length | packet: always of the first interface, and without a time.

@@ -99,7 +99,10 @@ final class Running {
 
   /// Waits until something is so, for a minute at most.
   func wait(until isSo: () -> Bool) throws {
-    for _ in 0..<6000 where !isSo() { usleep(10_000) }
+    for _ in 0..<3000 {
+      if isSo() { return }
+      usleep(20_000)
+    }
     try #require(isSo(), "it took more than a minute")
   }
 

@@ -33,8 +33,9 @@ import Testing
       #expect(type == "eddystone-tlm" && beacon["voltage"] as? Int == Int(millivolts))
       #expect(beacon["advertisingCount"] as? Int == Int(adverts))
       #expect(beacon["secondsSinceBoot"] as? Double == Double(tenths) / 10)
+      #expect(beacon["tenthsSinceBoot"] as? Int == Int(tenths))
     case .cutTelemetry:
-      #expect(beacons.isEmpty && problems.first?["offset"] as? Int == 7)
+      #expect(type == "eddystone-tlm" && problems.first?["offset"] as? Int == 7)
     case .eid(let identifier, let power):
       #expect(type == "eddystone-eid" && beacon["eid"] as? String == identifier)
       #expect(beacon["txPower"] as? Int == Int(power))

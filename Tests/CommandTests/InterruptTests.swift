@@ -58,8 +58,8 @@ import Testing
       beaconscan scan --format json --replay - <pipe 3<&- & scan=$!
       until grep -q '^SigCgt:.*[2367abef]$' /proc/$scan/status; do sleep 0.05; done
       sleep 0.2; kill -INT $scan
-      (sleep 10; kill -KILL $scan) 2>/dev/null & killer=$!
-      wait $scan; status=$?; kill $killer; exit $status
+      (for _ in $(seq 100); do sleep 0.1; kill -0 $scan || exit; done; kill -KILL $scan) 2>&- &
+      wait $scan
       """
     let run = try Command.shell(script, in: scratch.folder, limit: 60)
     #expect(run.status == 130)

@@ -63,6 +63,13 @@ struct AdvertDescription {
       }
     } catch {
       problems.append(Problem(offset: error.offset, reason: "AD structure: \(error.reason)"))
+      // What is left of an Eddystone frame may still tell its kind; of an iBeacon it may not.
+      let rest = data.extracting(droppingFirst: error.offset - base + 1)
+      if rest.byteCount > 1, rest.littleEndian(UInt8.self, at: 0) == ADType.serviceData16.rawValue,
+        let frame = try? Eddystone.read(serviceData: rest.extracting(droppingFirst: 1))
+      {
+        beacons.append(.eddystone(frame))
+      }
     }
   }
 

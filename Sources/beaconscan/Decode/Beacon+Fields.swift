@@ -38,6 +38,7 @@ extension AdvertDescription.Beacon {
       object.set("temperature", temperature, decimals: 2)
       object.set("advertisingCount", adverts)
       object.set("secondsSinceBoot", uptime, decimals: 1)
+      object.set("tenthsSinceBoot", Int((uptime * 10).rounded()))
     case .eddystone(.otherTelemetry(let version)):
       object.set("version", version)
     case .eddystone(.eid(let txPower, let identifier)):

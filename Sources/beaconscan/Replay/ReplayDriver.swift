@@ -108,7 +108,7 @@ struct Pacer {
 
   /// The recording's moment that it is now.
   var now: Timestamp {
-    start.advanced(by: Int64(Double(Self.monotonic() - began) * factor))
+    start.advanced(by: Int64(min(Double(Self.monotonic() - began) * factor, 9e18)))
   }
 
   /// Waits for a moment of the recording, or for some nanoseconds of real time at most.
