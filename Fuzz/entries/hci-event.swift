@@ -97,7 +97,7 @@ private struct PlainController {
       let length = Int(rest[header - 1])
       let data = Array(rest[header..<(header + length)])
       let level = Int8(bitPattern: isExtended ? rest[13] : rest[header + length])
-      let rssi = level <= 20 ? level : nil
+      let rssi = level <= 20 && level > -128 ? level : nil
       if isExtended {
         let type = UInt16(rest[0]) | UInt16(rest[1]) << 8
         hear(
