@@ -96,12 +96,4 @@ extension RawSpan {
     let value = littleEndian(UInt32.self, at: offset)
     return bigEndian ? value.byteSwapped : value
   }
-
-  /// The same, for hot loops that have compared the offset with the length.
-  @inline(__always)
-  @unsafe
-  func uint32(unchecked offset: Int, bigEndian: Bool) -> UInt32 {
-    let value = unsafe littleEndian(UInt32.self, unchecked: offset)
-    return bigEndian ? value.byteSwapped : value
-  }
 }

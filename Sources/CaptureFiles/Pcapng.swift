@@ -41,6 +41,18 @@ struct Pcapng {
   var unreadBytes = 0
   /// Whether packets of any interface, as far as the file has been read, can be decoded.
   private(set) var hasSupportedPackets = false
+  /// The latest packet's interface; most packets are of the same one as the packet before.
+  private var latest = LatestInterface.none
+
+  /// What is needed of an interface to read its packets the short way.
+  private struct LatestInterface {
+    var number: UInt32
+    var nanosecondsPerTick: Int64
+    var contents: PacketContents
+
+    /// A section has fewer interfaces than this one's number.
+    static let none = LatestInterface(number: .max, nanosecondsPerTick: 1, contents: .unsupported)
+  }
 
   /// The next packet.
   ///
@@ -51,6 +63,45 @@ struct Pcapng {
   @_lifetime(copy cursor)
   @_lifetime(cursor: copy cursor)
   mutating func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
+    if let packet = nextUsual(&cursor) { return packet }
+    return try nextOfAny(&cursor)
+  }
+
+  /// The next packet where it is what nearly all are: whole, in an Enhanced Packet Block of the same
+  /// interface as the one before, least significant octet first. Anything else, and whatever may be
+  /// wrong, is `nil` here and told by ``nextOfAny(_:)``.
+  @inline(__always)
+  @_lifetime(copy cursor)
+  @_lifetime(cursor: copy cursor)
+  private mutating func nextUsual(_ cursor: inout ByteCursor) -> CapturedPacket? {
+    guard let header = cursor.peek(32) else { return nil }
+    // The loads lie in those 32 bytes, and the last one in the block compared before it.
+    let total = unsafe Int(header.littleEndian(UInt32.self, unchecked: 4))
+    let length = unsafe Int(header.littleEndian(UInt32.self, unchecked: 20))
+    let high = unsafe UInt64(header.littleEndian(UInt32.self, unchecked: 12))
+    let low = unsafe UInt64(header.littleEndian(UInt32.self, unchecked: 16))
+    guard unsafe header.littleEndian(UInt32.self, unchecked: 0) == BlockType.enhancedPacket,
+      unsafe header.littleEndian(UInt32.self, unchecked: 8) == latest.number, !isBigEndian,
+      total & 3 == 0, total <= longestPacket * 2, length &+ 32 <= total,
+      let block = cursor.peek(total),
+      unsafe block.littleEndian(UInt32.self, unchecked: total &- 4) == UInt32(total)
+    else { return nil }
+    let time = Int64(bitPattern: high << 32 | low)
+      .multipliedReportingOverflow(by: latest.nanosecondsPerTick)
+    guard !time.overflow, high < 1 << 31 else { return nil }
+    _ = cursor.take(total)
+    latestTime = Timestamp(nanoseconds: time.partialValue)
+    return CapturedPacket(
+      time: latestTime, contents: latest.contents,
+      bytes: unsafe block.part(unchecked: 28, count: length))
+  }
+
+  /// The next packet, of whatever kind.
+  @inline(never)
+  @_lifetime(copy cursor)
+  @_lifetime(cursor: copy cursor)
+  private mutating func nextOfAny(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket?
+  {
     while let header = cursor.peek(Self.smallestBlock) {
       let type = header.uint32(at: 0, bigEndian: isBigEndian)
       if type == BlockType.sectionHeader { isBigEndian = try Self.sectionIsBigEndian(cursor) }
@@ -74,22 +125,22 @@ struct Pcapng {
       }
       let base = cursor.offset
       _ = cursor.take(total)
-      if type == BlockType.enhancedPacket { return try readEnhancedPacket(block, base: base) }
-      if let packet = try readOther(type, block, base: base) { return packet }
+      var body = ByteCursor(block.extracting(8..<(total - 4)), base: base + 8)
+      if let packet = try read(type, &body, base: base) { return packet }
     }
     return nil
   }
 
-  /// Reads a block of another kind than the usual one.
-  @_lifetime(copy block)
-  @inline(never)
-  private mutating func readOther(_ type: UInt32, _ block: RawSpan, base: Int) throws(ParseError)
-    -> CapturedPacket?
+  /// Reads a block's body, of any kind that is read.
+  @_lifetime(copy body)
+  @_lifetime(body: copy body)
+  private mutating func read(_ type: UInt32, _ body: inout ByteCursor, base: Int)
+    throws(ParseError) -> CapturedPacket?
   {
-    var body = ByteCursor(block.extracting(8..<(block.byteCount - 4)), base: base + 8)
     switch type {
     case BlockType.sectionHeader:
       interfaces.removeAll()
+      latest = .none
       name = "pcapng"
     case BlockType.interfaceDescription:
       let interface = try PcapngInterface(parsing: &body, bigEndian: isBigEndian)
@@ -101,8 +152,9 @@ struct Pcapng {
       }
       interfaces.append(interface)
       if interface.linkType.isSupported { hasSupportedPackets = true }
-    case BlockType.simplePacket: return try readSimplePacket(body)
-    default: return try readPacket(body)
+    case BlockType.simplePacket: return try readSimplePacket(&body)
+    case BlockType.enhancedPacket: return try readEnhancedPacket(&body)
+    default: return try readObsoletePacket(&body)
     }
     return nil
   }
@@ -132,38 +184,28 @@ struct Pcapng {
     }
   }
 
-  /// Interface ID | time stamp high | low | captured length | original length | packet | options, in
-  /// a block whole from its type to its second length.
-  @inline(__always)
-  @_lifetime(copy block)
-  private mutating func readEnhancedPacket(_ block: RawSpan, base: Int) throws(ParseError)
+  /// Interface ID | time stamp high | low | captured length | original length | packet | options.
+  @_lifetime(copy body)
+  @_lifetime(body: copy body)
+  private mutating func readEnhancedPacket(_ body: inout ByteCursor) throws(ParseError)
     -> CapturedPacket
   {
-    let room = block.byteCount &- 32
-    guard room >= 0 else {
-      throw ParseError(.truncated(needed: 32, available: block.byteCount), at: base)
+    let start = body.offset
+    let number = try body.readUInt32(bigEndian: isBigEndian)
+    let packet = try readPacket(&body, interface: Int(number), namedAt: start)
+    let interface = interfaces[Int(number)]
+    latest = LatestInterface.none
+    if let nanosecondsPerTick = interface.nanosecondsPerTick {
+      latest = LatestInterface(
+        number: number, nanosecondsPerTick: nanosecondsPerTick, contents: interface.contents)
     }
-    // The loads lie in the 28 bytes just compared, and the packet in what the guard below compares.
-    let number = unsafe Int(block.uint32(unchecked: 8, bigEndian: isBigEndian))
-    let high = unsafe UInt64(block.uint32(unchecked: 12, bigEndian: isBigEndian))
-    let low = unsafe UInt64(block.uint32(unchecked: 16, bigEndian: isBigEndian))
-    let length = unsafe Int(block.uint32(unchecked: 20, bigEndian: isBigEndian))
-    guard number < interfaces.count else {
-      throw ParseError(
-        .invalid("a packet names an interface that no block describes"), at: base + 8)
-    }
-    guard length <= room else {
-      throw ParseError(.truncated(needed: length, available: room), at: base + 28)
-    }
-    latestTime = interfaces[number].time(ofTicks: high << 32 | low)
-    return CapturedPacket(
-      time: latestTime, contents: interfaces[number].contents,
-      bytes: unsafe block.part(unchecked: 28, count: length))
+    return packet
   }
 
   /// Original length | packet: always of the first interface, and without a time.
   @_lifetime(copy body)
-  private mutating func readSimplePacket(_ body: consuming ByteCursor) throws(ParseError)
+  @_lifetime(body: copy body)
+  private mutating func readSimplePacket(_ body: inout ByteCursor) throws(ParseError)
     -> CapturedPacket
   {
     guard let interface = interfaces.first else {
@@ -179,15 +221,26 @@ struct Pcapng {
 
   /// The obsolete Packet Block: Interface ID (2) | drops (2) | then as the Enhanced one.
   @_lifetime(copy body)
-  private mutating func readPacket(_ body: consuming ByteCursor) throws(ParseError)
+  @_lifetime(body: copy body)
+  private mutating func readObsoletePacket(_ body: inout ByteCursor) throws(ParseError)
     -> CapturedPacket
   {
     let start = body.offset
     let number = Int(try body.readUInt16(bigEndian: isBigEndian))
+    try body.skip(2)
+    return try readPacket(&body, interface: number, namedAt: start)
+  }
+
+  /// What follows an interface's number: time stamp high | low | captured length | original length |
+  /// packet.
+  @_lifetime(copy body)
+  @_lifetime(body: copy body)
+  private mutating func readPacket(
+    _ body: inout ByteCursor, interface number: Int, namedAt start: Int
+  ) throws(ParseError) -> CapturedPacket {
     guard number < interfaces.count else {
       throw ParseError(.invalid("a packet names an interface that no block describes"), at: start)
     }
-    try body.skip(2)
     let high = UInt64(try body.readUInt32(bigEndian: isBigEndian))
     let low = UInt64(try body.readUInt32(bigEndian: isBigEndian))
     let length = Int(try body.readUInt32(bigEndian: isBigEndian))

@@ -46,6 +46,12 @@ struct PcapngInterface {
     }
   }
 
+  /// How long a tick is where time stamps count whole nanoseconds from 1970, as nearly all do.
+  var nanosecondsPerTick: Int64? {
+    guard offset == 0, case .decimal(let nanosecondsPerTick) = resolution else { return nil }
+    return nanosecondsPerTick
+  }
+
   /// The moment of a time stamp; saturates.
   func time(ofTicks ticks: UInt64) -> Timestamp {
     let nanoseconds: Int64
