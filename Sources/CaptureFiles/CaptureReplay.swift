@@ -65,6 +65,12 @@ public final class CaptureReplay {
     return progress == .end && failure != nil ? .more : progress
   }
 
+  /// Takes the sightings of the latest batch, and gives an array whose memory is used for the next.
+  func take(_ sightings: inout [Sighting]) {
+    sightings.removeAll(keepingCapacity: true)
+    swap(&self.sightings, &sightings)
+  }
+
   /// The usual case: the source's batch is the batch.
   private func nextOfOne(_ source: Source) -> CaptureReader.Progress {
     guard !source.isAtEnd else {
