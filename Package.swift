@@ -11,6 +11,7 @@ let package = Package(
         "Bytes", "Advertising", "HCIPackets", "LinkLayer", "Scanning", "Ranging", "Regions",
         "CaptureFiles",
       ]),
+    .library(name: "BeaconTesting", targets: ["BeaconTesting"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -50,6 +51,9 @@ let package = Package(
         "Advertising", "Bytes", "CZlib", "LinkLayer", "Scanning",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+
+    // Published for tests of scanners and of apps.
+    .target(name: "BeaconTesting", dependencies: ["Advertising", "Scanning"]),
 
     // Floor 4
     .target(
@@ -106,6 +110,9 @@ let package = Package(
         "Advertising", "Ranging", "Regions", "Scanning",
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
+    .testTarget(
+      name: "BeaconTestingTests",
+      dependencies: ["Advertising", "BeaconTesting", "CaptureFiles", "Scanning"]),
     .testTarget(name: "CommandTests", dependencies: ["TestSupport", "beaconscan"]),
     .testTarget(
       name: "ScenarioTests",

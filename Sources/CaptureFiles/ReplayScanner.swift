@@ -9,6 +9,17 @@ public final class ReplayScanner: Scanner {
     case max
     /// A multiple of their own time.
     case times(Double)
+
+    /// Reads `max`, or a multiple from 0.001 to 100,000 such as `1x`.
+    public init?(_ text: String) {
+      if text == "max" {
+        self = .max
+        return
+      }
+      guard text.hasSuffix("x"), let factor = Double(text.dropLast()), (0.001...1e5).contains(factor)
+      else { return nil }
+      self = .times(factor)
+    }
   }
 
   private let state: Mutex<State>

@@ -1,0 +1,57 @@
+public import Advertising
+public import Scanning
+
+/// Builds an iBeacon as it is sent, and as it is heard.
+public struct BeaconFrame: Sendable, Hashable {
+  /// Which beacon.
+  public var identity: BeaconIdentity
+  /// The power in dBm that it says is heard at 1 m.
+  public var measuredPower: Int8
+  /// Its address.
+  public var address: BluetoothAddress
+
+  /// Makes a frame.
+  public init(
+    _ identity: BeaconIdentity, measuredPower: Int8 = -59,
+    address: BluetoothAddress = BluetoothAddress(rawValue: 0xC0_00_00_00_00_01)
+  ) {
+    self.identity = identity
+    self.measuredPower = measuredPower
+    self.address = address
+  }
+
+  /// Makes a frame.
+  public init(uuid: ProximityUUID, major: UInt16, minor: UInt16, measuredPower: Int8 = -59) {
+    self.init(
+      BeaconIdentity(uuid: uuid, major: major, minor: minor), measuredPower: measuredPower)
+  }
+
+  /// The advertising data: flags and the iBeacon, 30 bytes.
+  public var advertisingData: [UInt8] {
+    IBeacon(identity: identity, measuredPower: measuredPower).advertisingData
+  }
+
+  /// The HCI event in which a controller reports it (Bluetooth Core 5.4, Vol 4, Part E, 7.7.65.2): an LE
+  /// Advertising Report of one ADV_NONCONN_IND from a random address.
+  ///
+  /// - Parameter rssi: How loud, in dBm; `nil` becomes 127, "not available".
+  public func event(rssi: Int8?) -> [UInt8] {
+    let data = advertisingData
+    let addressBytes = (0..<6).map { UInt8(truncatingIfNeeded: address.rawValue >> (8 * $0)) }
+    let report =
+      [0x02, 0x01, 0x03, 0x01] + addressBytes + [UInt8(data.count)] + data
+      + [UInt8(bitPattern: rssi ?? 127)]
+    return [0x3E, UInt8(report.count)] + report
+  }
+
+  /// It, heard.
+  ///
+  /// - Parameters:
+  ///   - time: When.
+  ///   - rssi: How loud, in dBm; `nil` where that is not measured.
+  public func sighting(at time: Timestamp, rssi: Int8?) -> Sighting {
+    Sighting(
+      time: time, wallTime: time, beacon: identity, measuredPower: measuredPower, rssi: rssi,
+      address: address, addressType: .random)
+  }
+}

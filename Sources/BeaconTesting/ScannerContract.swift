@@ -1,0 +1,107 @@
+import Advertising
+import Dispatch
+public import Scanning
+
+/// What every scanner promises, as checks that any test framework can run.
+///
+/// ```swift
+/// @Test func keepsTheContract() throws {
+///   try ScannerContract.check { try ReplayScanner(paths: ["lobby.btsnoop"]) }
+/// }
+/// ```
+public enum ScannerContract {
+  /// What a scanner did that none may.
+  public struct Violation: Error, CustomStringConvertible {
+    /// What it did.
+    public let description: String
+  }
+
+  /// Listens with scanners, and looks whether they keep what ``Scanner`` promises.
+  ///
+  /// - Parameters:
+  ///   - calls: After how many calls without an end it is enough, as for a radio.
+  ///   - make: Makes a scanner, the same each time, that can be used.
+  /// - Throws: ``Violation``, or what a scanner threw.
+  public static func check(calls: Int = 10_000, _ make: () throws -> any Scanner) throws {
+    let scanner = try make()
+    try require(scanner.availability == .available, "it cannot be used: \(scanner.availability)")
+    try require(!scanner.name.isEmpty, "it has no name")
+    // Nobody has listened yet: a rest changes nothing.
+    scanner.rest()
+    var run = Run(scanner)
+    while !run.isOver, run.calls < calls { try run.listen(for: .ranging) }
+    scanner.rest()
+    if run.isOver { try require(run.began, "it came to its end without a beginning") }
+
+    // To listen for less, to rest between calls and to give another array must not trouble it.
+    let other = try make()
+    var resting = Run(other)
+    while !resting.isOver, resting.calls < calls {
+      try resting.listen(for: resting.calls.isMultiple(of: 2) ? .monitoring : .ranging)
+      if resting.calls.isMultiple(of: 3) { other.rest() }
+      if resting.calls.isMultiple(of: 5) { resting.sightings = [] }
+    }
+    if scanner.isRecorded, run.isOver, resting.isOver {
+      try require(run.heard == resting.heard, "the same recording gave two different things")
+      try require(run.reached == resting.reached, "the same recording ended at two moments")
+    }
+  }
+
+  private static func require(_ holds: Bool, _ sentence: @autoclosure () -> String) throws {
+    if !holds { throw Violation(description: sentence()) }
+  }
+
+  /// One use of a scanner.
+  private struct Run {
+    let scanner: any Scanner
+    var sightings: [Sighting] = []
+    var calls = 0
+    var isOver = false
+    var began = false
+    var reached: Timestamp?
+    /// A sum over what was heard: how much, and in which order.
+    var heard: UInt64 = 0
+
+    init(_ scanner: any Scanner) {
+      self.scanner = scanner
+    }
+
+    mutating func listen(for demand: ScanDemand) throws {
+      calls += 1
+      let deadline = reached?.advanced(by: longestListen / 2)
+      let start = DispatchTime.now()
+      let progress = try scanner.listen(for: demand, until: deadline, into: &sightings)
+      let elapsed = DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds
+      // Ten times as long may be a busy machine; more is a call that does not come back.
+      try require(
+        elapsed < UInt64(longestListen) * 10, "a call lasted for \(elapsed / 1_000_000) ms")
+      try check(progress)
+      isOver = progress.isOver
+    }
+
+    private mutating func check(_ progress: ScanProgress) throws {
+      let before = reached
+      if let began = progress.began { self.began = self.began || began <= progress.reached ?? began }
+      if let earlier = before {
+        try require(progress.reached.map { $0 >= earlier } ?? false, "time went back")
+      }
+      try require(
+        sightings.isEmpty || progress.reached != nil, "sightings came without a moment reached")
+      var latest = progress.began ?? Timestamp(nanoseconds: .min)
+      if let before { latest = max(latest, before) }
+      for sighting in sightings {
+        try require(sighting.time >= latest, "sightings are out of order at \(sighting.time)")
+        latest = sighting.time
+        heard = heard &* 1_099_511_628_211 &+ UInt64(bitPattern: sighting.time.nanoseconds)
+          &+ UInt64(sighting.beacon.major) << 16 &+ UInt64(sighting.beacon.minor)
+      }
+      if let reached = progress.reached {
+        try require(latest <= reached, "a sighting lies behind what has been reached")
+      }
+      reached = progress.reached ?? reached
+    }
+  }
+}
+
+/// The constant of the protocol, whose extension members need a concrete type.
+private let longestListen: Int64 = ScriptedScanner.longestListen

@@ -1,0 +1,144 @@
+public import Scanning
+import Synchronization
+
+/// A scanner that hears what a test has written down, when its clock comes to it.
+///
+/// ```swift
+/// let scanner = ScriptedScanner()
+/// scanner.hear(BeaconFrame(uuid: lobby, major: 1, minor: 7), rssi: -62, every: 0.1, from: 0, to: 30)
+/// var configuration = LocationServices.Configuration()
+/// configuration.scanner = scanner
+/// …
+/// scanner.clock.advance(by: 60)
+/// ```
+public final class ScriptedScanner: Scanner {
+  /// The time by which it hears.
+  public let clock: HandMovedClock
+  public let isRecorded: Bool
+  public let name = "script"
+
+  private let start: Timestamp
+  private let state = Mutex(State())
+
+  fileprivate struct State {
+    /// What is still to be heard, sorted by time.
+    var script: [Sighting] = []
+    var given: Timestamp?
+    var demands: [ScanDemand] = []
+    var availability = ScannerAvailability.available
+    var end: Timestamp?
+    var failure: (any Error)?
+  }
+
+  /// Makes a scanner that has nothing to hear.
+  ///
+  /// - Parameters:
+  ///   - clock: The time by which it hears; the script's seconds count from what it shows now.
+  ///   - isRecorded: Whether time stands still while delegates are called, as in a recording, or goes on,
+  ///     as at a radio.
+  public init(clock: HandMovedClock = HandMovedClock(), isRecorded: Bool = true) {
+    self.clock = clock
+    self.isRecorded = isRecorded
+    start = clock.now
+  }
+
+  /// What was asked for, each time that it changed; ``ScanDemand/none`` is a rest.
+  public var demands: [ScanDemand] { state.withLock { $0.demands } }
+
+  /// Whether it can be used.
+  public var availability: ScannerAvailability {
+    get { state.withLock { $0.availability } }
+    set { state.withLock { $0.availability = newValue } }
+  }
+
+  /// Writes down that a frame is heard once.
+  ///
+  /// - Parameters:
+  ///   - frame: What is heard.
+  ///   - rssi: How loud, in dBm; `nil` where that is not measured.
+  ///   - seconds: When, in seconds from the start; what lies behind the clock is heard at once.
+  public func hear(_ frame: BeaconFrame, rssi: Int8?, at seconds: Double) {
+    insert([frame.sighting(at: moment(seconds), rssi: rssi)])
+  }
+
+  /// Writes down that a frame is heard again and again.
+  ///
+  /// - Parameters:
+  ///   - frame: What is heard.
+  ///   - rssi: How loud, in dBm; `nil` where that is not measured.
+  ///   - interval: Seconds between two.
+  ///   - from: When the first one is heard, in seconds from the start.
+  ///   - to: When no more is heard, in seconds from the start.
+  public func hear(
+    _ frame: BeaconFrame, rssi: Int8?, every interval: Double, from: Double, to: Double
+  ) {
+    precondition(interval > 0, "an interval is longer than nothing")
+    insert(
+      stride(from: from, to: to, by: interval).map { seconds in
+        frame.sighting(at: moment(seconds), rssi: rssi)
+      })
+  }
+
+  /// Writes down that nothing more comes after a moment, in seconds from the start.
+  public func finish(at seconds: Double) {
+    let end = moment(seconds)
+    state.withLock { $0.end = end }
+  }
+
+  /// Fails from now on.
+  public func fail(_ error: any Error) {
+    state.withLock { $0.failure = error }
+  }
+
+  public func listen(
+    for demand: ScanDemand, until deadline: Timestamp?, into sightings: inout [Sighting]
+  ) throws -> ScanProgress {
+    sightings.removeAll(keepingCapacity: true)
+    let given = state.withLock { state in
+      state.note(demand)
+      return state.failure == nil && state.end != state.given ? state.given : nil
+    }
+    if let given { clock.wait(after: given, atMost: Self.longestListen) }
+    let now = clock.now
+    let (heard, progress) = try state.withLock { state in try state.give(until: now, from: start) }
+    sightings = heard
+    return progress
+  }
+
+  public func rest() {
+    state.withLock { $0.note(.none) }
+  }
+
+  private func moment(_ seconds: Double) -> Timestamp {
+    start.advanced(by: Int64((seconds * 1e9).rounded()))
+  }
+
+  private func insert(_ sightings: [Sighting]) {
+    state.withLock { state in
+      state.script += sightings
+      // Sorting is stable: of two at one moment, the one written down first is heard first.
+      state.script.sort { $0.time < $1.time }
+    }
+  }
+}
+
+extension ScriptedScanner.State {
+  fileprivate mutating func note(_ demand: ScanDemand) {
+    if demands.last != demand { demands.append(demand) }
+  }
+
+  /// What is heard until a moment.
+  fileprivate mutating func give(until now: Timestamp, from start: Timestamp) throws
+    -> ([Sighting], ScanProgress)
+  {
+    if let failure { throw failure }
+    let reached = min(now, end ?? now)
+    let count = script.prefix { $0.time <= reached }.count
+    var heard = Array(script[..<count])
+    script.removeFirst(count)
+    // What was written down too late is heard now: time does not go back.
+    if let given { for index in heard.indices { heard[index].time = max(heard[index].time, given) } }
+    given = reached
+    return (heard, ScanProgress(began: start, reached: reached, isOver: reached == end))
+  }
+}

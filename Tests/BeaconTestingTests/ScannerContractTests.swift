@@ -1,0 +1,106 @@
+import Advertising
+import BeaconTesting
+import CaptureFiles
+import Dispatch
+import FoundationEssentials
+import Scanning
+import Synchronization
+import Testing
+
+@Suite struct ScannerContractTests {
+  static let captures = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "captures")
+  static let beacon = BeaconFrame(uuid: ProximityUUID(high: 1, low: 2), major: 3, minor: 4)
+
+  @Test(arguments: ["visitor.btsnoop", "edge.btsnoop", "hostile.pcapng", "vm/ext5.monitor.pcap"])
+  func recordingsKeepTheContract(name: String) throws {
+    try ScannerContract.check {
+      try ReplayScanner(paths: [Self.captures.appending(path: name).path])
+    }
+  }
+
+  @Test func pacedAndMergedRecordingsKeepTheContract() throws {
+    let paths = ["visitor.btsnoop", "lobby.btsnoop"].map { Self.captures.appending(path: $0).path }
+    // Four million seconds lie between the two.
+    try ScannerContract.check(calls: 400) { try ReplayScanner(paths: paths, speed: .times(500)) }
+    try ScannerContract.check {
+      try ReplayScanner(paths: [paths[0]], speed: .times(1000), duration: 30_000_000_000)
+    }
+  }
+
+  @Test func scriptsKeepTheContract() throws {
+    try ScannerContract.check {
+      let scanner = ScriptedScanner()
+      scanner.hear(Self.beacon, rssi: -60, every: 0.1, from: 0, to: 10)
+      scanner.finish(at: 10)
+      scanner.clock.advance(by: 20)
+      return scanner
+    }
+  }
+
+  /// A contract that nothing can break is none.
+  @Test(arguments: BrokenScanner.Fault.allCases)
+  func brokenScannersAreFound(fault: BrokenScanner.Fault) {
+    #expect(throws: ScannerContract.Violation.self) {
+      try ScannerContract.check(calls: 20) { BrokenScanner(fault) }
+    }
+  }
+}
+
+/// Breaks one promise.
+final class BrokenScanner: Scanning.Scanner {
+  enum Fault: CaseIterable {
+    case disorder, timeGoesBack, hearsTheFuture, sightingsWithoutTime, unavailable, nameless, slow
+    case neverBegins, differs
+  }
+
+  private let fault: Fault
+  private let calls = Mutex(0)
+  private static let made = Mutex(0)
+  private let number: Int
+
+  init(_ fault: Fault) {
+    self.fault = fault
+    number = Self.made.withLock { made in
+      made += 1
+      return made
+    }
+  }
+
+  var name: String { fault == .nameless ? "" : "broken" }
+  var isRecorded: Bool { true }
+  var availability: ScannerAvailability {
+    fault == .unavailable ? .unavailable("it is broken") : .available
+  }
+
+  func listen(for demand: ScanDemand, until deadline: Timestamp?, into sightings: inout [Sighting])
+    throws -> ScanProgress
+  {
+    let call = calls.withLock { calls in
+      calls += 1
+      return calls
+    }
+    let time = { (seconds: Int) in Timestamp(nanoseconds: Int64(seconds) * 1_000_000_000) }
+    let hear = { (seconds: Int) in
+      ScannerContractTests.beacon.sighting(at: time(seconds), rssi: -60)
+    }
+    sightings = [hear(call), hear(call)]
+    var progress = ScanProgress(began: time(0), reached: time(call), isOver: call == 5)
+    switch fault {
+    case .disorder: sightings = [hear(call), hear(call - 1)]
+    case .timeGoesBack: if call == 3 { progress.reached = time(1) }
+    case .hearsTheFuture: sightings.append(hear(call + 1))
+    case .sightingsWithoutTime: progress.reached = nil
+    case .slow: _ = DispatchSemaphore(value: 0).wait(timeout: .now() + 1.2)
+    case .neverBegins: 
+      progress = ScanProgress(isOver: call == 5)
+      sightings = []
+    case .differs: if number.isMultiple(of: 2) { sightings.removeLast() }
+    case .unavailable, .nameless: break
+    }
+    return progress
+  }
+
+  func rest() {}
+}
