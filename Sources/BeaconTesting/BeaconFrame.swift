@@ -35,6 +35,7 @@ public struct BeaconFrame: Sendable, Hashable {
   /// Advertising Report of one ADV_NONCONN_IND from a random address.
   ///
   /// - Parameter rssi: How loud, in dBm; `nil` becomes 127, "not available".
+  /// - Returns: The event from its code on.
   public func event(rssi: Int8?) -> [UInt8] {
     let data = advertisingData
     let addressBytes = (0..<6).map { UInt8(truncatingIfNeeded: address.rawValue >> (8 * $0)) }
@@ -49,6 +50,7 @@ public struct BeaconFrame: Sendable, Hashable {
   /// - Parameters:
   ///   - time: When.
   ///   - rssi: How loud, in dBm; `nil` where that is not measured.
+  /// - Returns: The sighting.
   public func sighting(at time: Timestamp, rssi: Int8?) -> Sighting {
     Sighting(
       time: time, wallTime: time, beacon: identity, measuredPower: measuredPower, rssi: rssi,

@@ -81,7 +81,9 @@ public enum ScannerContract {
 
     private mutating func check(_ progress: ScanProgress) throws {
       let before = reached
-      if let began = progress.began { self.began = self.began || began <= progress.reached ?? began }
+      if let began = progress.began {
+        self.began = self.began || began <= progress.reached ?? began
+      }
       if let earlier = before {
         try require(progress.reached.map { $0 >= earlier } ?? false, "time went back")
       }
@@ -92,7 +94,8 @@ public enum ScannerContract {
       for sighting in sightings {
         try require(sighting.time >= latest, "sightings are out of order at \(sighting.time)")
         latest = sighting.time
-        heard = heard &* 1_099_511_628_211 &+ UInt64(bitPattern: sighting.time.nanoseconds)
+        heard =
+          heard &* 1_099_511_628_211 &+ UInt64(bitPattern: sighting.time.nanoseconds)
           &+ UInt64(sighting.beacon.major) << 16 &+ UInt64(sighting.beacon.minor)
       }
       if let reached = progress.reached {
@@ -103,5 +106,5 @@ public enum ScannerContract {
   }
 }
 
-/// The constant of the protocol, whose extension members need a concrete type.
+/// Extension members of a protocol are reached through a type of it.
 private let longestListen: Int64 = ScriptedScanner.longestListen

@@ -14,7 +14,9 @@ import Synchronization
 public final class ScriptedScanner: Scanner {
   /// The time by which it hears.
   public let clock: HandMovedClock
+  /// Whether time stands still while delegates are called.
   public let isRecorded: Bool
+  /// What a person calls it.
   public let name = "script"
 
   private let start: Timestamp
@@ -90,6 +92,7 @@ public final class ScriptedScanner: Scanner {
     state.withLock { $0.failure = error }
   }
 
+  /// Waits until the clock has moved, and gives what the script has until then.
   public func listen(
     for demand: ScanDemand, until deadline: Timestamp?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
@@ -105,6 +108,7 @@ public final class ScriptedScanner: Scanner {
     return progress
   }
 
+  /// Notes that nobody listens.
   public func rest() {
     state.withLock { $0.note(.none) }
   }
@@ -137,7 +141,9 @@ extension ScriptedScanner.State {
     var heard = Array(script[..<count])
     script.removeFirst(count)
     // What was written down too late is heard now: time does not go back.
-    if let given { for index in heard.indices { heard[index].time = max(heard[index].time, given) } }
+    if let given {
+      for index in heard.indices { heard[index].time = max(heard[index].time, given) }
+    }
     given = reached
     return (heard, ScanProgress(began: start, reached: reached, isOver: reached == end))
   }

@@ -16,7 +16,8 @@ public final class ReplayScanner: Scanner {
         self = .max
         return
       }
-      guard text.hasSuffix("x"), let factor = Double(text.dropLast()), (0.001...1e5).contains(factor)
+      guard text.hasSuffix("x"), let factor = Double(text.dropLast()),
+        (0.001...1e5).contains(factor)
       else { return nil }
       self = .times(factor)
     }
@@ -42,10 +43,13 @@ public final class ReplayScanner: Scanner {
     state = Mutex(State(replay: replay, speed: speed, duration: duration))
   }
 
+  /// The recordings' names.
   public var name: String {
     statuses.map(\.name).joined(separator: ", ")
   }
+  /// Always: a recording waits for its listener.
   public var isRecorded: Bool { true }
+  /// Always: the recordings are open.
   public var availability: ScannerAvailability { .available }
 
   /// How far each recording has been given, in the order of the paths.
@@ -54,6 +58,7 @@ public final class ReplayScanner: Scanner {
   /// What was counted so far, in all recordings.
   public var counts: ScanCounts { state.withLock { $0.replay.counts } }
 
+  /// Reads on. What is wrong with a recording is thrown after all that stood whole before it.
   public func listen(
     for demand: ScanDemand, until deadline: Timestamp?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {

@@ -93,7 +93,7 @@ final class BrokenScanner: Scanning.Scanner {
     case .hearsTheFuture: sightings.append(hear(call + 1))
     case .sightingsWithoutTime: progress.reached = nil
     case .slow: _ = DispatchSemaphore(value: 0).wait(timeout: .now() + 1.2)
-    case .neverBegins: 
+    case .neverBegins:
       progress = ScanProgress(isOver: call == 5)
       sightings = []
     case .differs: if number.isMultiple(of: 2) { sightings.removeLast() }
