@@ -46,12 +46,12 @@ struct Pcapng {
 
   /// What is needed of an interface to read its packets the short way.
   private struct LatestInterface {
-    var number: UInt32
+    var number: Int
     var nanosecondsPerTick: Int64
     var contents: PacketContents
 
-    /// A section has fewer interfaces than this one's number.
-    static let none = LatestInterface(number: .max, nanosecondsPerTick: 1, contents: .unsupported)
+    /// No packet can name it.
+    static let none = LatestInterface(number: -1, nanosecondsPerTick: 1, contents: .unsupported)
   }
 
   /// The next packet.
@@ -81,7 +81,7 @@ struct Pcapng {
     let high = unsafe UInt64(header.littleEndian(UInt32.self, unchecked: 12))
     let low = unsafe UInt64(header.littleEndian(UInt32.self, unchecked: 16))
     guard unsafe header.littleEndian(UInt32.self, unchecked: 0) == BlockType.enhancedPacket,
-      unsafe header.littleEndian(UInt32.self, unchecked: 8) == latest.number, !isBigEndian,
+      unsafe Int(header.littleEndian(UInt32.self, unchecked: 8)) == latest.number, !isBigEndian,
       total & 3 == 0, total <= longestPacket * 2, length &+ 32 <= total,
       let block = cursor.peek(total),
       unsafe block.littleEndian(UInt32.self, unchecked: total &- 4) == UInt32(total)
@@ -191,9 +191,9 @@ struct Pcapng {
     -> CapturedPacket
   {
     let start = body.offset
-    let number = try body.readUInt32(bigEndian: isBigEndian)
-    let packet = try readPacket(&body, interface: Int(number), namedAt: start)
-    let interface = interfaces[Int(number)]
+    let number = Int(try body.readUInt32(bigEndian: isBigEndian))
+    let packet = try readPacket(&body, interface: number, namedAt: start)
+    let interface = interfaces[number]
     latest = LatestInterface.none
     if let nanosecondsPerTick = interface.nanosecondsPerTick {
       latest = LatestInterface(

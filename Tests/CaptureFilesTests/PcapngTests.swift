@@ -55,6 +55,15 @@ import Testing
       let reading = try Reading(joined(file.section, file.interface(), block))
       #expect(reading.error?.problem == .damaged(sentence))
       #expect(reading.error?.offset == start + 8)
+      // The packet before it, whose time stamps are short or long to read, is remembered by nothing.
+      for resolution in [9, 14, 0x8A] as [UInt8] {
+        let front = joined(
+          file.section, file.interface(resolution: resolution), file.packet(Adverts.h4(7)))
+        let behind = try Reading(front + block)
+        #expect(behind.minors == [7])
+        #expect(behind.error?.problem == .damaged(sentence))
+        #expect(behind.error?.offset == front.count + 8)
+      }
     }
     let simple = try Reading(file.section + file.simplePacket(Adverts.h4(1)))
     #expect(simple.error?.problem == .damaged(sentence))
