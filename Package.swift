@@ -12,6 +12,7 @@ let package = Package(
         "CaptureFiles",
       ]),
     .library(name: "BeaconTesting", targets: ["BeaconTesting"]),
+    .library(name: "CoreLocation", targets: ["CoreLocation"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -62,6 +63,11 @@ let package = Package(
         "Advertising", "CaptureFiles", "Scanning",
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
+
+    // Floor 5
+    .target(
+      name: "CoreLocation",
+      dependencies: ["Advertising", "CaptureFiles", "Ranging", "Regions", "Scanning"]),
 
     // The command
     .executableTarget(
@@ -123,6 +129,14 @@ let package = Package(
     .testTarget(
       name: "SimulationTests",
       dependencies: ["Advertising", "CaptureFiles", "Scanning", "Simulation"]),
+    // What strangers write for Apple's framework, in two modes of the language; it must compile.
+    .target(
+      name: "StrangersSwift5", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift5"),
+    .target(
+      name: "StrangersSwift6", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift6"),
+    .testTarget(
+      name: "CoreLocationTests",
+      dependencies: ["CoreLocation", "StrangersSwift5", "StrangersSwift6"]),
     .testTarget(
       name: "RangingTests",
       dependencies: [
@@ -133,8 +147,12 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// One set of strict settings for every target.
+// One set of strict settings for every target but those of the strangers, who know none of them.
 for target in package.targets where target.type != .system {
+  if target.name.hasPrefix("Strangers") {
+    target.swiftSettings = [.swiftLanguageMode(target.name == "StrangersSwift5" ? .v5 : .v6)]
+    continue
+  }
   target.swiftSettings = [
     .enableExperimentalFeature("Lifetimes"),
     .enableUpcomingFeature("ExistentialAny"),

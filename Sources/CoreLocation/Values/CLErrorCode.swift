@@ -1,0 +1,89 @@
+public import Foundation
+
+/// The domain of every error of this module.
+public let kCLErrorDomain: String = "kCLErrorDomain"
+
+/// In the user info of ``CLError/Code/regionMonitoringResponseDelayed``: the region that is
+/// monitored instead.
+public let kCLErrorUserInfoAlternateRegionKey: String = "kCLErrorUserInfoAlternateRegionKey"
+
+extension CLError {
+  /// What went wrong.
+  @frozen
+  public enum Code: Int, Sendable, _ErrorCodeProtocol {
+    /// The error that has such a code.
+    public typealias _ErrorType = CLError
+
+    /// No location now; it may come.
+    case locationUnknown = 0
+    /// Location services are refused to this app.
+    case denied = 1
+    /// The network was not there, or failed.
+    case network = 2
+    /// The heading cannot be found.
+    case headingFailure = 3
+    /// Monitoring regions is refused to this app.
+    case regionMonitoringDenied = 4
+    /// A region cannot be monitored: unknown kind, too large, or one too many.
+    case regionMonitoringFailure = 5
+    /// Monitoring could not start at once.
+    case regionMonitoringSetupDelayed = 6
+    /// Events of a region may come late.
+    case regionMonitoringResponseDelayed = 7
+    /// A geocoder found nothing.
+    case geocodeFoundNoResult = 8
+    /// A geocoder found only a part.
+    case geocodeFoundPartialResult = 9
+    /// A geocoder was stopped.
+    case geocodeCanceled = 10
+    /// Updates cannot be deferred.
+    case deferredFailed = 11
+    /// Updates were not deferred, as locations are not updated.
+    case deferredNotUpdatingLocation = 12
+    /// Updates cannot be deferred at this accuracy.
+    case deferredAccuracyTooLow = 13
+    /// Updates cannot be deferred with a distance filter.
+    case deferredDistanceFiltered = 14
+    /// Deferred updates were stopped, or asked for anew.
+    case deferredCanceled = 15
+    /// Beacons cannot be ranged here, or not now.
+    case rangingUnavailable = 16
+    /// Ranging failed.
+    case rangingFailure = 17
+    /// The user was asked and refused.
+    case promptDeclined = 18
+    /// Past locations cannot be read.
+    case historicalLocationError = 19
+  }
+}
+
+extension CLError.Code {
+  /// One sentence that says what went wrong.
+  var sentence: String {
+    switch self {
+    case .locationUnknown: "The location is not known yet."
+    case .denied: "This app may not use location services."
+    case .network: "The network is not available or has failed."
+    case .headingFailure: "The heading cannot be determined."
+    case .regionMonitoringDenied: "This app may not monitor regions."
+    case .regionMonitoringFailure: "The region cannot be monitored."
+    case .regionMonitoringSetupDelayed: "Monitoring of the region could not start at once."
+    case .regionMonitoringResponseDelayed: "Events of the region may come late."
+    case .geocodeFoundNoResult: "No place was found."
+    case .geocodeFoundPartialResult: "Only a part of the place was found."
+    case .geocodeCanceled: "The search for the place was cancelled."
+    case .deferredFailed: "Location updates cannot be deferred."
+    case .deferredNotUpdatingLocation:
+      "Location updates cannot be deferred because they have not been started."
+    case .deferredAccuracyTooLow:
+      "Location updates cannot be deferred because the desired accuracy is too low."
+    case .deferredDistanceFiltered:
+      "Location updates cannot be deferred while a distance filter is set."
+    case .deferredCanceled: "Deferred location updates were cancelled."
+    case .rangingUnavailable: "Beacons cannot be ranged on this device now."
+    case .rangingFailure: "Ranging of beacons has failed."
+    case .promptDeclined: "The request for authorization was declined."
+    case .historicalLocationError: "Past locations cannot be read."
+    }
+  }
+}

@@ -1,0 +1,93 @@
+public import Foundation
+
+/// Where the device points.
+///
+/// It is a value that subclasses and tests use; no service here finds one yet.
+open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+  // Sendable: nothing that is stored here ever changes. A subclass answers for what it adds.
+  private let values: Values
+
+  private struct Values {
+    var magnetic: CLLocationDirection = 0
+    var geographic: CLLocationDirection = -1
+    var accuracy: CLLocationDirection = -1
+    var field: (x: Double, y: Double, z: Double) = (0, 0, 0)
+    var timestamp = Date()
+  }
+
+  /// Degrees clockwise from magnetic north.
+  open var magneticHeading: CLLocationDirection { values.magnetic }
+  /// Degrees clockwise from true north; negative for not valid.
+  open var trueHeading: CLLocationDirection { values.geographic }
+  /// How far the heading may be off, in degrees; negative for not valid.
+  open var headingAccuracy: CLLocationDirection { values.accuracy }
+  /// The magnetic field along the x axis, in microteslas.
+  open var x: CLHeadingComponentValue { values.field.x }
+  /// The magnetic field along the y axis, in microteslas.
+  open var y: CLHeadingComponentValue { values.field.y }
+  /// The magnetic field along the z axis, in microteslas.
+  open var z: CLHeadingComponentValue { values.field.z }
+  /// When it was so.
+  open var timestamp: Date { values.timestamp }
+
+  /// Makes a heading of which nothing is known, for subclasses that override what they need.
+  public override init() {
+    values = Values()
+    super.init()
+  }
+
+  /// Makes a heading.
+  package init(
+    magneticHeading: CLLocationDirection, trueHeading: CLLocationDirection,
+    headingAccuracy: CLLocationDirection, x: CLHeadingComponentValue,
+    y: CLHeadingComponentValue, z: CLHeadingComponentValue, timestamp: Date
+  ) {
+    values = Values(
+      magnetic: magneticHeading, geographic: trueHeading, accuracy: headingAccuracy,
+      field: (x, y, z), timestamp: timestamp)
+    super.init()
+  }
+
+  /// Whether it can be archived safely: it can.
+  open class var supportsSecureCoding: Bool { true }
+
+  /// Reads a heading from a keyed archive.
+  ///
+  /// - Parameter coder: The archive; `nil` is returned if it holds no heading.
+  public required init?(coder: NSCoder) {
+    guard coder.allowsKeyedCoding, coder.containsValue(forKey: "magneticHeading") else {
+      return nil
+    }
+    func number(_ key: String) -> Double { coder.decodeDouble(forKey: key) }
+    values = Values(
+      magnetic: number("magneticHeading"), geographic: number("trueHeading"),
+      accuracy: number("headingAccuracy"), field: (number("x"), number("y"), number("z")),
+      timestamp: coder.decodeDate("timestamp"))
+    super.init()
+  }
+
+  /// Writes the heading to a keyed archive.
+  ///
+  /// - Parameter coder: The archive.
+  open func encode(with coder: NSCoder) {
+    coder.encode(magneticHeading, forKey: "magneticHeading")
+    coder.encode(trueHeading, forKey: "trueHeading")
+    coder.encode(headingAccuracy, forKey: "headingAccuracy")
+    for (key, value) in [("x", x), ("y", y), ("z", z)] { coder.encode(value, forKey: key) }
+    coder.encodeDate(timestamp, "timestamp")
+  }
+
+  /// Copies it without copying: it never changes.
+  ///
+  /// - Parameter zone: Not used.
+  /// - Returns: The heading itself.
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+
+  open override var description: String {
+    "magneticHeading \(String(format: "%.2f", magneticHeading)) "
+      + "trueHeading \(String(format: "%.2f", trueHeading)) "
+      + "accuracy \(String(format: "%.2f", headingAccuracy)) "
+      + "x \(String(format: "%+.3f", x)) y \(String(format: "%+.3f", y)) "
+      + "z \(String(format: "%+.3f", z)) @ \(timestamp)"
+  }
+}

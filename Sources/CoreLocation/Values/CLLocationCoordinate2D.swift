@@ -1,0 +1,50 @@
+/// A point on the earth, in the WGS 84 frame.
+///
+/// As on Apple's systems it has no conformances to `Equatable`, `Hashable` or `Codable`, so that an
+/// app can declare its own.
+@frozen
+public struct CLLocationCoordinate2D: Sendable {
+  /// Degrees north of the equator; south is negative.
+  public var latitude: CLLocationDegrees
+  /// Degrees east of Greenwich; west is negative.
+  public var longitude: CLLocationDegrees
+
+  /// Makes the point at latitude 0, longitude 0.
+  public init() {
+    (latitude, longitude) = (0, 0)
+  }
+
+  /// Makes a point.
+  ///
+  /// - Parameters:
+  ///   - latitude: Degrees north; not checked, see ``CLLocationCoordinate2DIsValid(_:)``.
+  ///   - longitude: Degrees east; not checked.
+  public init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
+    self.latitude = latitude
+    self.longitude = longitude
+  }
+}
+
+/// A coordinate that is none: both of its parts are -180.
+public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(
+  latitude: -180, longitude: -180)
+
+/// Makes a coordinate, in the spelling of C.
+///
+/// - Parameters:
+///   - latitude: Degrees north.
+///   - longitude: Degrees east.
+/// - Returns: The coordinate; not checked.
+public func CLLocationCoordinate2DMake(
+  _ latitude: CLLocationDegrees, _ longitude: CLLocationDegrees
+) -> CLLocationCoordinate2D {
+  CLLocationCoordinate2D(latitude: latitude, longitude: longitude)
+}
+
+/// Tells whether a coordinate can be a place.
+///
+/// - Parameter coord: The coordinate.
+/// - Returns: Whether the latitude lies within ±90 degrees and the longitude within ±180.
+public func CLLocationCoordinate2DIsValid(_ coord: CLLocationCoordinate2D) -> Bool {
+  abs(coord.latitude) <= 90 && abs(coord.longitude) <= 180
+}
