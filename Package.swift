@@ -58,6 +58,12 @@ let package = Package(
 
     // Floor 4
     .target(
+      name: "RegionPersistence",
+      dependencies: [
+        "Advertising", "Regions", "Scanning",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .target(
       name: "Simulation",
       dependencies: [
         "Advertising", "CaptureFiles", "Scanning",
@@ -67,7 +73,9 @@ let package = Package(
     // Floor 5
     .target(
       name: "CoreLocation",
-      dependencies: ["Advertising", "CaptureFiles", "Ranging", "Regions", "Scanning"]),
+      dependencies: [
+        "Advertising", "CaptureFiles", "Ranging", "RegionPersistence", "Regions", "Scanning",
+      ]),
 
     // The command
     .executableTarget(
@@ -131,9 +139,11 @@ let package = Package(
       dependencies: ["Advertising", "CaptureFiles", "Scanning", "Simulation"]),
     // What strangers write for Apple's framework, in two modes of the language; it must compile.
     .target(
-      name: "StrangersSwift5", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift5"),
+      name: "StrangersSwift5", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift5",
+      packageAccess: false),
     .target(
-      name: "StrangersSwift6", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift6"),
+      name: "StrangersSwift6", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift6",
+      packageAccess: false),
     .testTarget(
       name: "CoreLocationTests",
       dependencies: ["CoreLocation", "StrangersSwift5", "StrangersSwift6"]),

@@ -1,4 +1,5 @@
 public import Foundation
+import Scanning
 import Synchronization
 
 /// The one object through which an app learns what is available and allowed, starts and stops
@@ -11,9 +12,12 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
   // Sendable: what changes is in a mutex or atomic. A subclass answers for what it adds.
   private let settings = Mutex(Settings())
   private let passedOver = Atomic<Bool>(false)
+  /// The services that it uses; all managers of a process share them.
+  let services: LocationServices
 
   private struct Settings {
     var delegate = WeakDelegate()
+    var queue: DispatchQueue?
     var purpose: String?
     var activityType = CLActivityType.other
     var distanceFilter = kCLDistanceFilterNone
@@ -31,8 +35,26 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
   }
 
   /// Makes a manager.
+  ///
+  /// Its delegate is told the authorisation soon after. Calls come on the run loop of this thread, or of
+  /// the one on which a service is started later.
   public override init() {
+    services = .shared
     super.init()
+    services.register(self)
+  }
+
+  /// Makes a manager of other services than the process's, as tests need it. Apple's has none.
+  ///
+  /// - Parameter services: The services.
+  public init(services: LocationServices) {
+    self.services = services
+    super.init()
+    services.register(self)
+  }
+
+  deinit {
+    services.unregister(ObjectIdentifier(self))
   }
 
   /// Who is told of events; held weakly.
@@ -41,6 +63,17 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
     set {
       let weak = WeakDelegate(delegate: newValue)
       settings.withLock { $0.delegate = weak }
+      if newValue != nil { services.delegateCame(to: self) }
+    }
+  }
+
+  /// Where the delegate is called, for threads without a run loop; `nil`, the default, for the run loop of
+  /// the thread on which a service is started. Set it before that. Apple's has none.
+  open var delegateQueue: DispatchQueue? {
+    get { settings.withLock { $0.queue } }
+    set {
+      settings.withLock { $0.queue = newValue }
+      services.useCurrentThread(self)
     }
   }
 
@@ -59,11 +92,13 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
   // MARK: Authorization
 
   /// Whether this app may use location services.
-  open var authorizationStatus: CLAuthorizationStatus { .notDetermined }
+  open var authorizationStatus: CLAuthorizationStatus { services.authorizationStatus }
 
   /// Whether this app may use location services, in the old spelling.
   @available(*, deprecated, message: "Use the property of the same name of a manager")
-  open class func authorizationStatus() -> CLAuthorizationStatus { .notDetermined }
+  open class func authorizationStatus() -> CLAuthorizationStatus {
+    LocationServices.shared.authorizationStatus
+  }
 
   /// Whether this app may know the exact place: always ``CLAccuracyAuthorization/fullAccuracy``.
   open var accuracyAuthorization: CLAccuracyAuthorization { .fullAccuracy }
@@ -74,13 +109,17 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
   /// Asks to be allowed to use location services while the app is in use.
   ///
   /// It does nothing unless the status is not determined. The answer comes to the delegate.
-  open func requestWhenInUseAuthorization() {}
+  open func requestWhenInUseAuthorization() {
+    services.request(.authorizedWhenInUse, for: self)
+  }
 
   /// Asks to be allowed to use location services at any time.
   ///
   /// It does nothing unless the status is not determined, or when-in-use and never asked before.
   /// The answer comes to the delegate.
-  open func requestAlwaysAuthorization() {}
+  open func requestAlwaysAuthorization() {
+    services.request(.authorizedAlways, for: self)
+  }
 
   /// Asks to know the exact place for a while, and is told that this needs no asking.
   ///
@@ -107,16 +146,18 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
   // MARK: Availability
 
   /// Whether location services of this device are on at all.
-  open class func locationServicesEnabled() -> Bool { false }
+  open class func locationServicesEnabled() -> Bool { LocationServices.shared.isEnabled }
 
   /// Tells whether regions of a class can be monitored here; it says nothing of authorization.
   ///
   /// - Parameter regionClass: ``CLBeaconRegion``, ``CLCircularRegion`` or a class of the app's own.
   /// - Returns: Whether they can.
-  open class func isMonitoringAvailable(for regionClass: AnyClass) -> Bool { false }
+  open class func isMonitoringAvailable(for regionClass: AnyClass) -> Bool {
+    regionClass is CLBeaconRegion.Type && LocationServices.shared.isEnabled
+  }
 
   /// Whether beacons can be ranged here.
-  open class func isRangingAvailable() -> Bool { false }
+  open class func isRangingAvailable() -> Bool { LocationServices.shared.isEnabled }
 
   /// Whether headings can be found here: not yet.
   open class func headingAvailable() -> Bool { false }
@@ -130,11 +171,15 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
 
   /// Whether any region can be monitored here, in the old spelling.
   @available(*, deprecated, message: "Use isMonitoringAvailable(for:)")
-  open class func regionMonitoringAvailable() -> Bool { isMonitoringAvailable(for: CLRegion.self) }
+  open class func regionMonitoringAvailable() -> Bool {
+    isMonitoringAvailable(for: CLBeaconRegion.self)
+  }
 
   /// Whether any region can be monitored here, in the old spelling.
   @available(*, deprecated, message: "Use isMonitoringAvailable(for:) and authorizationStatus")
-  open class func regionMonitoringEnabled() -> Bool { isMonitoringAvailable(for: CLRegion.self) }
+  open class func regionMonitoringEnabled() -> Bool {
+    isMonitoringAvailable(for: CLBeaconRegion.self)
+  }
 
   /// Whether location services are on, in the old spelling.
   @available(*, deprecated, message: "Use the class method of the same name")
@@ -147,7 +192,7 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
   // MARK: Regions
 
   /// The regions that are monitored, whoever of the process or before it began that.
-  open var monitoredRegions: Set<CLRegion> { [] }
+  open var monitoredRegions: Set<CLRegion> { services.monitoredRegions }
 
   /// The largest radius of a region, in metres; -1 as long as circles cannot be monitored.
   open var maximumRegionMonitoringDistance: CLLocationDistance { -1 }
@@ -158,7 +203,9 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
   /// `locationManager(_:monitoringDidFailFor:withError:)`.
   ///
   /// - Parameter region: What to monitor.
-  open func startMonitoring(for region: CLRegion) {}
+  open func startMonitoring(for region: CLRegion) {
+    services.startMonitoring(region, for: self)
+  }
 
   /// ``startMonitoring(for:)``, in the old spelling.
   ///
@@ -173,43 +220,60 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
   /// Ends monitoring the region of that identifier; does nothing if there is none.
   ///
   /// - Parameter region: A region of the identifier that is meant.
-  open func stopMonitoring(for region: CLRegion) {}
+  open func stopMonitoring(for region: CLRegion) {
+    services.stopMonitoring(region)
+  }
 
   /// Asks on which side of a region's boundary the device is; the delegate is told.
   ///
   /// - Parameter region: The region.
-  open func requestState(for region: CLRegion) {}
+  open func requestState(for region: CLRegion) {
+    services.requestState(of: region, for: self)
+  }
 
   // MARK: Ranging
 
   /// The constraints that this manager ranges.
-  open var rangedBeaconConstraints: Set<CLBeaconIdentityConstraint> { [] }
+  open var rangedBeaconConstraints: Set<CLBeaconIdentityConstraint> {
+    Set(services.ranged(by: self).map { CLBeaconIdentityConstraint($0.0) })
+  }
 
   /// The regions that this manager ranges in the old spelling.
   @available(*, deprecated, renamed: "rangedBeaconConstraints")
-  open var rangedRegions: Set<CLRegion> { [] }
+  open var rangedRegions: Set<CLRegion> {
+    Set(services.ranged(by: self).compactMap { $0.1?.duplicate() })
+  }
 
   /// Begins to range beacons; the delegate is told once a second.
   ///
   /// - Parameter constraint: Which beacons.
-  open func startRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {}
+  open func startRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {
+    services.startRanging(constraint, in: nil, for: self)
+  }
 
   /// Ends ranging the constraint that equals this one.
   ///
   /// - Parameter constraint: Which beacons.
-  open func stopRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {}
+  open func stopRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {
+    services.stopRanging(constraint, for: self)
+  }
 
   /// Begins to range the beacons of a region, in the old spelling.
   ///
   /// - Parameter region: Which beacons.
   @available(*, deprecated, renamed: "startRangingBeacons(satisfying:)")
-  open func startRangingBeacons(in region: CLBeaconRegion) {}
+  open func startRangingBeacons(in region: CLBeaconRegion) {
+    services.startRanging(
+      region.beaconIdentityConstraint, in: region.duplicate(), for: self)
+  }
 
   /// Ends ranging a region, in the old spelling.
   ///
   /// - Parameter region: Which beacons.
   @available(*, deprecated, renamed: "stopRangingBeacons(satisfying:)")
-  open func stopRangingBeacons(in region: CLBeaconRegion) {}
+  open func stopRangingBeacons(in region: CLBeaconRegion) {
+    services.stopRanging(region.beaconIdentityConstraint, for: self)
+  }
 
   // MARK: Locations
 
@@ -262,16 +326,22 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
   }
 
   /// Begins to find locations. It fails through the delegate: no service finds any yet.
-  open func startUpdatingLocation() {}
+  open func startUpdatingLocation() {
+    fail("locations")
+  }
 
   /// Ends finding locations.
   open func stopUpdatingLocation() {}
 
   /// Finds one location. It fails through the delegate: no service finds any yet.
-  open func requestLocation() {}
+  open func requestLocation() {
+    fail("locations")
+  }
 
   /// Begins to find changes of some 500 metres. It fails through the delegate: no service does yet.
-  open func startMonitoringSignificantLocationChanges() {}
+  open func startMonitoringSignificantLocationChanges() {
+    fail("locations")
+  }
 
   /// Ends finding such changes.
   open func stopMonitoringSignificantLocationChanges() {}
@@ -286,7 +356,13 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
   @available(*, deprecated, message: "Locations are not deferred any more")
   open func allowDeferredLocationUpdates(
     untilTraveled distance: CLLocationDistance, timeout: TimeInterval
-  ) {}
+  ) {
+    services.useCurrentThread(self)
+    services.send(to: self) { manager in
+      manager.delegate?.locationManager(
+        manager, didFinishDeferredUpdatesWithError: CLError(.deferredFailed))
+    }
+  }
 
   /// Asks that locations be no longer kept.
   @available(*, deprecated, message: "Locations are not deferred any more")
@@ -295,7 +371,9 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
   // MARK: Visits
 
   /// Begins to find visits. It fails through the delegate: no service finds any yet.
-  open func startMonitoringVisits() {}
+  open func startMonitoringVisits() {
+    fail("visits")
+  }
 
   /// Ends finding visits.
   open func stopMonitoringVisits() {}
@@ -326,11 +404,21 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
   }
 
   /// Begins to find the heading. It fails through the delegate: no service finds any yet.
-  open func startUpdatingHeading() {}
+  open func startUpdatingHeading() {
+    fail("headings", .headingFailure)
+  }
 
   /// Ends finding the heading.
   open func stopUpdatingHeading() {}
 
   /// Ends asking the user to calibrate the compass; nobody is asked here.
   open func dismissHeadingCalibrationDisplay() {}
+
+  /// Says that a service is not there yet.
+  private func fail(_ service: String, _ code: CLError.Code = .denied) {
+    services.useCurrentThread(self)
+    services.send(to: self) { manager in
+      manager.tellFailure(CLError(code, "no service of this system finds \(service)"))
+    }
+  }
 }

@@ -92,41 +92,41 @@ extension CLMonitor {
     /// What it gives.
     public typealias Element = Event
 
-    private let begin: @Sendable () -> AsyncThrowingStream<Event, any Error>
+    let services: LocationServices
+    let monitor: String
 
-    /// Makes a sequence.
-    ///
-    /// - Parameter begin: Called for each iteration; what it returns must have a bounded buffer.
-    package init(_ begin: @escaping @Sendable () -> AsyncThrowingStream<Event, any Error>) {
-      self.begin = begin
-    }
-
-    /// Begins to give events.
+    /// Begins to give events, at first those that came while nobody asked.
     public func makeAsyncIterator() -> Iterator {
-      Iterator(base: begin().makeAsyncIterator())
+      Iterator(services: services, base: services.events(of: monitor).makeAsyncIterator())
     }
 
     /// Gives one event after the other.
     public struct Iterator: AsyncIteratorProtocol {
-      var base: AsyncThrowingStream<Event, any Error>.AsyncIterator
+      let services: LocationServices
+      var base: AsyncStream<MonitorClient.Delivery>.AsyncIterator
+      /// The event that the app deals with now.
+      var serial: UInt64?
 
-      /// Waits for the next event.
+      /// The next event; `nil` when the task is cancelled.
       ///
-      /// - Returns: The event; `nil` when the monitor is gone.
-      /// - Throws: What ended the events.
+      /// - Returns: The event.
+      /// - Throws: Nothing now; Apple's may.
       public mutating func next() async throws -> Event? {
-        try await base.next(isolation: #isolation)
+        try await next(isolation: nil)
       }
 
-      /// Waits for the next event.
+      /// The next event; `nil` when the task is cancelled.
       ///
       /// - Parameter actor: Where it is called from.
-      /// - Returns: The event; `nil` when the monitor is gone.
-      /// - Throws: What ended the events.
+      /// - Returns: The event.
+      /// - Throws: Nothing now; Apple's may.
       public mutating func next(
         isolation actor: isolated (any Actor)? = #isolation
       ) async throws(any Error) -> Event? {
-        try await base.next(isolation: actor)
+        if let serial { services.acknowledge(serial) }
+        let delivery = await base.next(isolation: actor)
+        serial = delivery?.serial
+        return delivery?.event
       }
     }
   }

@@ -48,6 +48,14 @@ extension RegionMonitor {
   /// - Returns: Its state; `nil` if it is not monitored.
   public func state(of identifier: String) -> RegionState? { index[identifier]?.state }
 
+  /// Whether a region's state was determined, not only assumed.
+  ///
+  /// - Parameter identifier: Which region.
+  /// - Returns: `false` too if it is not monitored.
+  public func isDetermined(_ identifier: String) -> Bool {
+    index[identifier]?.isDetermined ?? false
+  }
+
   /// The region with an identifier.
   ///
   /// - Parameter identifier: Which region.

@@ -1,4 +1,5 @@
 public import Foundation
+public import Regions
 import Synchronization
 
 /// The region in which beacons of a UUID, of a major of it, or of one identity are heard.
@@ -6,6 +7,7 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
   // Sendable: what changes is atomic, the rest never does. A subclass answers for what it adds.
   private let constraint: CLBeaconIdentityConstraint
   private let display = Atomic<Bool>(false)
+  private let ownRules = Mutex<RegionRules?>(nil)
 
   /// Whose beacons.
   open var uuid: UUID { constraint.uuid }
@@ -25,6 +27,13 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
   open var notifyEntryStateOnDisplay: Bool {
     get { display.load(ordering: .relaxed) }
     set { display.store(newValue, ordering: .relaxed) }
+  }
+
+  /// When the region is entered and left; `nil`, the default, for what the services lay down
+  /// (``LocationServices/Configuration/rules``). Set it before monitoring starts. Apple's has none.
+  open var rules: RegionRules? {
+    get { ownRules.withLock { $0 } }
+    set { ownRules.withLock { $0 = newValue } }
   }
 
   /// Makes a region of no beacon that anyone sends, for subclasses that override what they need.
@@ -138,6 +147,7 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
     guard type(of: self) == CLBeaconRegion.self else { return self }
     let copy = CLBeaconRegion(beaconIdentityConstraint: constraint, identifier: identifier)
     copy.notifyEntryStateOnDisplay = notifyEntryStateOnDisplay
+    copy.rules = rules
     return copy.notifying(like: self)
   }
 

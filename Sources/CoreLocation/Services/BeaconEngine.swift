@@ -1,0 +1,167 @@
+import Advertising
+package import Ranging
+import Regions
+package import Scanning
+
+/// What is done with sightings: ranging and regions, on one line of time. It owns no clock and no
+/// thread, and answers with what is to be told.
+///
+/// It stops where something is to be told, because who is told may start and stop services: what is
+/// heard after that moment is then heard by the new rules, in a replay always in the same way.
+struct BeaconEngine {
+  /// What is to be told.
+  enum News {
+    /// The beacons that are ranged, closest first.
+    case ranged(RangingReport)
+    /// What happened to a region.
+    case region(RegionTransition)
+  }
+
+  /// The moment up to which everything is done; `nil` before the first is known.
+  private(set) var now: Timestamp?
+  /// What is to be told, in order. Who tells it takes it.
+  var news: [News] = []
+  /// Regions and their states.
+  var monitor: RegionMonitor
+  /// Which beacons are ranged.
+  private(set) var ranged = ConstraintFilter()
+
+  private let configuration: Ranger.Configuration
+  private let interval: Int64
+  private let restsWhenEmpty: Bool
+  private var ranger: Ranger
+  private var beat: RangingBeat
+
+  /// Makes an engine that is asked for nothing.
+  ///
+  /// - Parameters:
+  ///   - ranging: How to range.
+  ///   - monitoring: How to monitor.
+  ///   - interval: Nanoseconds between two ranging reports.
+  ///   - restsWhenEmpty: Whether empty reports end after a while, as for recordings.
+  init(
+    ranging: Ranger.Configuration = .init(), monitoring: RegionMonitor.Configuration = .init(),
+    interval: Int64 = Timestamp.nanosecondsPerSecond, restsWhenEmpty: Bool = false
+  ) {
+    configuration = ranging
+    self.interval = interval
+    self.restsWhenEmpty = restsWhenEmpty
+    ranger = Ranger(ranging)
+    beat = RangingBeat(interval: interval, rests: restsWhenEmpty)
+    monitor = RegionMonitor(monitoring)
+  }
+
+  /// How many beacons were ranged, and how many of them had to make room for others.
+  var beaconsHeard: (count: Int, evictions: Int) { (ranger.beaconsHeard, ranger.evictions) }
+
+  /// When ``advance(to:)`` next has something to tell, if nothing is heard before.
+  var nextDeadline: Timestamp? {
+    mutating get {
+      let regions = monitor.regionCount > 0 ? monitor.nextDeadline() : nil
+      guard !ranged.isEmpty, let report = beat.due else { return regions }
+      return regions.map { min($0, report) } ?? report
+    }
+  }
+
+  /// Ranges these beacons from now on. When nothing was ranged before, the first report comes an
+  /// interval from now; when nothing is any more, what was heard is forgotten.
+  mutating func range(_ constraints: Set<BeaconConstraint>, isOpen: Bool = false) {
+    let wasEmpty = ranged.isEmpty
+    ranged.set(constraints)
+    ranged.isOpen = isOpen
+    guard ranged.isEmpty != wasEmpty else { return }
+    if ranged.isEmpty { ranger = Ranger(configuration) }
+    beat = RangingBeat(interval: interval, rests: restsWhenEmpty)
+    if let now { beat.start(at: now) }
+  }
+
+  /// Is told the first moment that is listened to.
+  mutating func begin(at moment: Timestamp) {
+    guard now == nil else { return }
+    now = moment
+    beat.start(at: moment)
+    // A monitor without regions takes the time from the first one on.
+    note(monitor.advance(to: moment))
+  }
+
+  /// Takes sightings in the order of time, until there is something to tell.
+  ///
+  /// - Returns: How many it took.
+  mutating func hear(_ sightings: ArraySlice<Sighting>) -> Int {
+    if let first = sightings.first { begin(at: first.time) }
+    let monitors = monitor.regionCount > 0
+    let ranges = !ranged.isEmpty
+    var taken = 0
+    for sighting in sightings {
+      if ranges, let due = beat.due, due <= sighting.time {
+        guard advance(to: sighting.time) else { return taken }
+      }
+      taken += 1
+      if ranges, ranged.matches(sighting.beacon) {
+        beat.hear()
+        ranger.hear(sighting)
+      }
+      if monitors {
+        let transitions = monitor.hear(sighting)
+        if !transitions.isEmpty {
+          note(transitions)
+          now = max(now ?? sighting.time, sighting.time)
+          return taken
+        }
+      }
+    }
+    if let last = sightings.last { now = max(now ?? last.time, last.time) }
+    return taken
+  }
+
+  /// Lets time pass, until there is something to tell.
+  ///
+  /// - Returns: Whether it came to that moment.
+  mutating func advance(to moment: Timestamp) -> Bool {
+    begin(at: moment)
+    while news.isEmpty {
+      let deadline = monitor.regionCount > 0 ? monitor.nextDeadline() : nil
+      if !ranged.isEmpty, let report = beat.due, report <= moment, report < deadline ?? .end {
+        if let time = beat.takeDue(by: moment) { note(report: time) }
+      } else if let deadline, deadline <= moment {
+        note(monitor.advance(to: deadline))
+        now = max(now ?? deadline, deadline)
+      } else {
+        note(monitor.advance(to: moment))
+        now = max(now ?? moment, moment)
+        return news.isEmpty
+      }
+    }
+    return false
+  }
+
+  /// Is told that nothing more will come: what was heard since the last report is reported.
+  mutating func finish() {
+    guard let now, !ranged.isEmpty, beat.hasNews else { return }
+    note(report: now)
+  }
+
+  private mutating func note(report time: Timestamp) {
+    now = max(now ?? time, time)
+    let beacons = ranger.report(at: time)
+    beat.noteReport(isEmpty: beacons.isEmpty)
+    news.append(.ranged(RangingReport(time: time, beacons: beacons)))
+  }
+
+  private mutating func note(_ transitions: [RegionTransition]) {
+    for transition in transitions { news.append(.region(transition)) }
+  }
+}
+
+/// What is ranged at a moment.
+package struct RangingReport: Sendable {
+  /// The moment.
+  package var time: Timestamp
+  /// The beacons, closest first, unknown last.
+  package var beacons: [RangedBeacon]
+}
+
+extension Timestamp {
+  /// After every moment.
+  fileprivate static let end = Timestamp(nanoseconds: .max)
+}

@@ -1,0 +1,87 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Where a manager's delegate is called.
+enum DeliveryContext: Sendable {
+  /// The main thread's run loop, by its queue: it is also served by `dispatchMain()` and by a main actor.
+  case main
+  /// The run loop of another thread.
+  case runLoop(ThreadRunLoop)
+  /// A queue that the app named.
+  case queue(DispatchQueue)
+  /// The thread that runs the services by hand.
+  case inline
+
+  /// Where calls of the current thread are to come: its run loop. A Swift task has none, and there the main
+  /// one stands in.
+  static var current: DeliveryContext {
+    if Thread.isMainThread || isInTask { return .main }
+    return .runLoop(ThreadRunLoop.current)
+  }
+
+  /// Calls a block there, soon.
+  func perform(_ block: @escaping @Sendable () -> Void) {
+    switch self {
+    case .main: DispatchQueue.main.async(execute: block)
+    case .runLoop(let loop): loop.perform(block)
+    case .queue(let queue): queue.async(execute: block)
+    case .inline: block()
+    }
+  }
+
+  private static var isInTask: Bool { unsafe withUnsafeCurrentTask { unsafe $0 != nil } }
+}
+
+/// A thread's run loop, as other threads may use it.
+final class ThreadRunLoop: @unchecked Sendable {
+  // The only use from other threads is `RunLoop.add(_:forMode:)`, which locks the loop underneath.
+  private let loop: RunLoop
+  /// A loop without a source ends at once; this one never fires.
+  private let keepAlive: Timer
+
+  private init(_ loop: RunLoop) {
+    self.loop = loop
+    keepAlive = Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }
+    loop.add(keepAlive, forMode: .default)
+  }
+
+  deinit {
+    keepAlive.invalidate()
+  }
+
+  static var current: ThreadRunLoop { ThreadRunLoop(.current) }
+
+  /// Has the thread call a block. A timer that is due also wakes the loop, which a plain block does not.
+  func perform(_ block: @escaping @Sendable () -> Void) {
+    loop.add(
+      Timer(fire: .distantPast, interval: 0, repeats: false) { _ in block() }, forMode: .common)
+  }
+}
+
+/// Calls that are on their way to delegates.
+///
+/// In a recording, time stands still until they have returned.
+final class CallsInFlight: Sendable {
+  private let group = DispatchGroup()
+
+  /// Stands for one call: it has returned when nothing holds its ticket any more. A call that never
+  /// comes, because its thread is gone, also gives its ticket back.
+  final class Ticket: Sendable {
+    private let group: DispatchGroup
+
+    fileprivate init(_ group: DispatchGroup) {
+      self.group = group
+      group.enter()
+    }
+
+    deinit {
+      group.leave()
+    }
+  }
+
+  func ticket() -> Ticket { Ticket(group) }
+
+  /// Waits until all have returned.
+  func wait() { group.wait() }
+}

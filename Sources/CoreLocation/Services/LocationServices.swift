@@ -1,0 +1,148 @@
+public import Dispatch
+import Foundation
+public import Ranging
+public import Regions
+public import Scanning
+import Synchronization
+
+/// The services of a process, which all its managers share: what hears beacons, who is told, what is
+/// allowed, and what outlives the process.
+///
+/// An app that was written for Apple's systems need not know it: managers use ``shared``, which takes its
+/// source from the environment. An app for Linux chooses at its start:
+///
+/// ```swift
+/// var configuration = LocationServices.Configuration()
+/// configuration.scanner = try ReplayScanner(paths: ["visitor.btsnoop"])
+/// LocationServices.bootstrap(configuration)
+/// ```
+///
+/// Apple's systems have no such type.
+public final class LocationServices: Sendable {
+  /// How the services work.
+  public struct Configuration: Sendable {
+    /// What hears beacons; `nil` for what the environment names (see ``EnvironmentScanner``).
+    public var scanner: (any Scanning.Scanner)?
+    /// What the app is called: its regions and its authorisation are kept under this name. By default the
+    /// name of the program's file.
+    public var applicationIdentifier: String
+    /// Who says what the app may do.
+    public var authorization: any AuthorizationProvider = SystemAuthorization()
+    /// Where regions, their states and the app's authorisation outlive the process.
+    public var persistence = Persistence.standard
+    /// How beacons are ranged.
+    public var ranging = Ranger.Configuration()
+    /// Seconds between two ranging reports; Core Location's is 1.
+    public var rangingInterval = 1.0
+    /// When regions are entered and left, where ``CLBeaconRegion/rules`` does not say.
+    public var rules = RegionRules.standard
+    /// How regions are monitored; `mostRegions` is the limit that Apple's systems set at 20.
+    public var monitoring = RegionMonitor.Configuration()
+    /// Where delegates are called, for processes without run loops; `nil` for the run loop of the thread on
+    /// which a service was started. Managers may name their own: ``CLLocationManager/delegateQueue``.
+    public var delegateQueue: DispatchQueue?
+    /// Takes what a person should know and no delegate is told, a sentence each: by default, standard error.
+    public var remark: @Sendable (String) -> Void = { sentence in
+      FileHandle.standardError.write(Data("CoreLocation: \(sentence)\n".utf8))
+    }
+    /// Whether ``LocationServices/run(while:hearing:)`` is what drives the services.
+    package var isDrivenByHand = false
+
+    /// The defaults.
+    public init() {
+      let path = CommandLine.arguments.first ?? ""
+      let name = path.split(separator: "/").last.map(String.init) ?? ""
+      applicationIdentifier = name.isEmpty ? "unnamed" : name
+    }
+  }
+
+  /// Where something outlives the process.
+  public enum Persistence: Sendable, Hashable {
+    /// In the user's state directory, a file for each application identifier.
+    case standard
+    /// In this file.
+    case file(String)
+    /// Nowhere.
+    case none
+  }
+
+  /// The services that managers use unless they are given others.
+  public static var shared: LocationServices {
+    bootstrapped.withLock { services in
+      if let services { return services }
+      let made = LocationServices(Configuration())
+      services = made
+      return made
+    }
+  }
+
+  private static let bootstrapped = Mutex<LocationServices?>(nil)
+
+  /// Chooses how the process's services work, before any is used.
+  ///
+  /// - Parameter configuration: How they work.
+  /// - Returns: Whether it came in time; services that are in use stay as they are.
+  @discardableResult
+  public static func bootstrap(_ configuration: Configuration) -> Bool {
+    bootstrapped.withLock { services in
+      guard services == nil else { return false }
+      services = LocationServices(configuration)
+      return true
+    }
+  }
+
+  /// How the services work.
+  public let configuration: Configuration
+  /// What hears beacons; `nil` where nothing was named.
+  public let scanner: (any Scanning.Scanner)?
+
+  let state: Mutex<ServiceState>
+  let storage: StorageBox
+  let calls = CallsInFlight()
+  let queue = DispatchQueue(label: "CoreLocation.services")
+
+  /// Makes services of their own, as tests need them.
+  ///
+  /// - Parameter configuration: How they work.
+  public init(_ configuration: Configuration) {
+    self.configuration = configuration
+    scanner = configuration.scanner ?? EnvironmentScanner.make(remark: configuration.remark)
+    let isRecorded = scanner?.isRecorded ?? false
+    let storage = StorageBox()
+    self.storage = storage
+    state = Mutex(
+      ServiceState(configuration, isRecorded: isRecorded) { storage.acknowledge($0) })
+  }
+
+  /// Whether the scanner can be used now.
+  var availability: ScannerAvailability {
+    guard let scanner else {
+      return .unavailable(
+        "nothing hears beacons: name a recording in BEACONSCAN_REPLAY, or give the services a scanner"
+      )
+    }
+    if let end = state.withLock({ $0.end }) { return .unavailable(end) }
+    return scanner.availability
+  }
+
+  /// Calls delegates, each where it belongs.
+  func send(_ calls: [DelegateCall]) {
+    for call in calls {
+      let ticket = self.calls.ticket()
+      call.context.perform { [weak manager = call.manager] in
+        if let manager { call.body(manager) }
+        call.acknowledgement?.returned()
+        withExtendedLifetime(ticket) {}
+      }
+    }
+  }
+}
+
+/// A call to a manager's delegate that is to come.
+struct DelegateCall: Sendable {
+  let context: DeliveryContext
+  weak let manager: CLLocationManager?
+  let body: @Sendable (CLLocationManager) -> Void
+  /// Is told when the call has returned.
+  var acknowledgement: Acknowledgement?
+}

@@ -1,0 +1,169 @@
+import Advertising
+import Foundation
+import Ranging
+import RegionPersistence
+import Regions
+import Scanning
+
+extension ServiceState {
+  /// What is to be told, by whom and where.
+  struct Told {
+    /// Who sees every sighting.
+    var sightings: [@Sendable (ArraySlice<Sighting>) -> Void] = []
+    var observations: [() -> Void] = []
+    var calls: [DelegateCall] = []
+  }
+
+  /// Takes what the engine has to tell.
+  mutating func takeNews(recordingIn store: RegionStore?) -> Told {
+    var told = Told()
+    told.sightings = clients.values.compactMap(\.observer.sightings)
+    guard !engine.news.isEmpty else { return told }
+    let news = engine.news
+    engine.news.removeAll(keepingCapacity: true)
+    var serials = record(news, in: store)[...]
+    for item in news {
+      switch item {
+      case .ranged(let report): tell(report, &told)
+      case .region(let transition):
+        let isKept = serials.first?.transition == transition
+        tell(transition, kept: isKept ? serials.removeFirst() : nil, among: news, &told)
+      }
+    }
+    return told
+  }
+
+  /// Keeps the new states of regions, with what is to be told of them: before anyone is told.
+  private func record(_ news: [BeaconEngine.News], in store: RegionStore?) -> [StoredEvent] {
+    guard let store else { return [] }
+    let changes = news.compactMap { item -> StoredChange? in
+      guard case .region(let transition) = item, let key = EngineName.key(of: transition.region)
+      else { return nil }
+      return StoredChange(
+        key, state: transition.change.state, at: transition.time.advanced(by: wallClockShift),
+        silenceLimit: transition.reason.silenceLimit, event: transition)
+    }
+    do throws(StoreError) {
+      return try store.record(changes)
+    } catch {
+      remark("\(error)")
+      return []
+    }
+  }
+
+  private func tell(_ report: RangingReport, _ told: inout Told) {
+    for client in clients.values {
+      if let observe = client.observer.ranging { told.observations.append { observe(report) } }
+      for (constraint, region) in client.ranged {
+        let beacons = report.beacons.filter { constraint.matches($0.beacon) }
+          .map { CLBeacon($0, timestamp: date($0.lastHeard)) }
+        let asked = CLBeaconIdentityConstraint(constraint)
+        told.calls.append(
+          call(client) { manager in
+            if let region {
+              manager.tell(beacons, in: region)
+            } else {
+              manager.tell(beacons, satisfying: asked)
+            }
+          })
+      }
+    }
+  }
+
+  private mutating func tell(
+    _ transition: RegionTransition, kept: StoredEvent?, among news: [BeaconEngine.News],
+    _ told: inout Told
+  ) {
+    for client in clients.values {
+      if let observe = client.observer.transition {
+        told.observations.append { observe(transition) }
+      }
+    }
+    if let region = questions.removeValue(forKey: transition.region) {
+      engine.monitor.remove(transition.region)
+      told.calls += callAll { $0.tell(.init(transition.change.state), for: region) }
+      return
+    }
+    guard let key = EngineName.key(of: transition.region) else { return }
+    guard key.owner.isEmpty else {
+      let moment = date(transition.time)
+      monitors[key.owner]?.tell(transition, key.identifier, moment, kept?.serial)
+      return
+    }
+    guard let region = regions[transition.region] else { return }
+    // A crossing that comes with it tells the state as well.
+    let isDoubled =
+      !transition.change.isCrossing
+      && news.contains { item in
+        guard case .region(let other) = item else { return false }
+        return other.region == transition.region && other.change.isCrossing
+      }
+    var calls = isDoubled ? [] : callAll { $0.tell(transition.change, of: region) }
+    if let kept {
+      if calls.isEmpty, !isDoubled {
+        undelivered.append(kept)
+      } else {
+        acknowledge(kept, after: &calls)
+      }
+    }
+    told.calls += calls
+  }
+
+  /// Has the store told that an event was delivered, when the last of some calls has returned.
+  func acknowledge(_ event: StoredEvent, after calls: inout [DelegateCall]) {
+    let acknowledge = acknowledge
+    guard !calls.isEmpty else { return acknowledge(event.serial) }
+    let acknowledgement = Acknowledgement(count: calls.count) { acknowledge(event.serial) }
+    for index in calls.indices { calls[index].acknowledgement = acknowledgement }
+  }
+
+  /// What nobody was there to be told, to the managers that are there now.
+  mutating func takeUndelivered() -> [DelegateCall] {
+    guard clients.values.contains(where: { $0.manager?.delegate != nil }) else { return [] }
+    let events = undelivered
+    undelivered.removeAll()
+    return events.flatMap { event -> [DelegateCall] in
+      guard let region = regions[event.key.identifier] else { return [] }
+      var calls = callAll { $0.tell(event.transition.change, of: region) }
+      acknowledge(event, after: &calls)
+      return calls
+    }
+  }
+
+  /// Takes the end of the scanner: every service that runs fails.
+  mutating func fail(_ error: any Error, remark: String) -> [DelegateCall] {
+    failure = error
+    end = remark
+    isLooping = false
+    var calls: [DelegateCall] = []
+    for client in clients.values {
+      for (constraint, region) in client.ranged {
+        let asked = CLBeaconIdentityConstraint(constraint)
+        calls.append(
+          call(client) { manager in
+            manager.tellFailure(of: asked, in: region, CLError(.rangingFailure, remark))
+          })
+      }
+      for region in regions.values {
+        calls.append(
+          call(client) { $0.tellFailure(of: region, CLError(.regionMonitoringFailure, remark)) })
+      }
+    }
+    return calls
+  }
+}
+
+extension RegionTransition.Change {
+  /// The state after it.
+  var state: RegionState {
+    switch self {
+    case .enter: .inside
+    case .exit: .outside
+    case .determined(let state): state
+    }
+  }
+
+  var isCrossing: Bool {
+    if case .determined = self { false } else { true }
+  }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import RegionPersistence
+package import Regions
+package import Scanning
+
+/// What the services know, behind their lock. Its functions return the calls that are to be made when the
+/// lock is open again.
+struct ServiceState {
+  var engine: BeaconEngine
+  var clients: [ObjectIdentifier: Client] = [:]
+  /// The regions of all managers, by identifier.
+  var regions: [String: CLBeaconRegion] = [:]
+  /// Regions that are looked at for an answer alone, by their names in the engine.
+  var questions: [String: CLBeaconRegion] = [:]
+  /// The monitors, by name.
+  var monitors: [String: MonitorClient] = [:]
+  /// What happened to regions of managers when no delegate was there.
+  var undelivered: [StoredEvent] = []
+  /// Whether what the process before left was taken up.
+  var isRestored = false
+  /// What the app was given when it asked.
+  var granted: CLAuthorizationStatus?
+  var status = CLAuthorizationStatus.notDetermined
+  /// Why nothing more will be heard.
+  var end: String?
+  var failure: (any Error)?
+  /// Whether somebody looks at the authorisation from time to time.
+  var isWatching = false
+  /// Whether the loop runs, or will soon.
+  var isLooping = false
+  /// What was heard when nobody listened any more, in a recording.
+  var held: (sightings: [Sighting], progress: ScanProgress)?
+  var wallClockShift: Int64 = 0
+
+  /// Takes a sentence for a person.
+  let remark: @Sendable (String) -> Void
+  /// Tells the store that an event was delivered.
+  let acknowledge: @Sendable (UInt64) -> Void
+
+  init(
+    _ configuration: LocationServices.Configuration, isRecorded: Bool,
+    acknowledge: @escaping @Sendable (UInt64) -> Void
+  ) {
+    remark = configuration.remark
+    self.acknowledge = acknowledge
+    let nanoseconds = configuration.rangingInterval * 1e9
+    engine = BeaconEngine(
+      ranging: configuration.ranging, monitoring: configuration.monitoring,
+      interval: nanoseconds >= 1 && nanoseconds < 9e18 ? Int64(nanoseconds) : 1_000_000_000,
+      restsWhenEmpty: isRecorded)
+  }
+
+  /// A manager, as the services know it.
+  struct Client {
+    weak var manager: CLLocationManager?
+    var context: DeliveryContext
+    /// What is ranged, with the region that the old way of asking named.
+    var ranged: [BeaconConstraint: CLBeaconRegion?] = [:]
+    /// Whether it was told its authorisation since it was made.
+    var wasToldStatus = false
+    var observer = ServiceObserver()
+  }
+
+  /// Whether services may deliver.
+  var isAuthorized: Bool { status == .authorizedAlways || status == .authorizedWhenInUse }
+
+  /// What is asked of the scanner.
+  var demand: ScanDemand {
+    guard isAuthorized, end == nil else { return .none }
+    if clients.values.contains(where: { $0.observer.sightings != nil }) || !engine.ranged.isEmpty {
+      return .ranging
+    }
+    return engine.monitor.regionCount > 0 ? .monitoring : .none
+  }
+
+  /// Ranges what any manager asks for.
+  mutating func updateRanging() {
+    var all: Set<BeaconConstraint> = []
+    for client in clients.values { all.formUnion(client.ranged.keys) }
+    engine.range(
+      all, isOpen: clients.values.contains { $0.observer.ranging != nil && $0.ranged.isEmpty })
+  }
+
+  /// A call to one manager.
+  func call(_ client: Client, _ body: @escaping @Sendable (CLLocationManager) -> Void)
+    -> DelegateCall
+  {
+    DelegateCall(context: client.context, manager: client.manager, body: body)
+  }
+
+  /// A call to every manager that has a delegate.
+  func callAll(_ body: @escaping @Sendable (CLLocationManager) -> Void) -> [DelegateCall] {
+    clients.values.filter { $0.manager?.delegate != nil }.map { call($0, body) }
+  }
+
+  /// What the clock on the wall showed at a moment.
+  func date(_ moment: Timestamp) -> Date {
+    Date(timeIntervalSince1970: Double(moment.advanced(by: wallClockShift).nanoseconds) / 1e9)
+  }
+}
+
+/// Sees more than delegates are told: for the command, and for tests. Called on the services' own thread.
+package struct ServiceObserver: Sendable {
+  /// Every sighting, in order, whether it is asked for or not.
+  package var sightings: (@Sendable (ArraySlice<Sighting>) -> Void)?
+  /// What is ranged; without a constraint, everything is.
+  package var ranging: (@Sendable (RangingReport) -> Void)?
+  /// What happens to regions, with the reasons.
+  package var transition: (@Sendable (RegionTransition) -> Void)?
+
+  package init() {}
+}
