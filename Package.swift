@@ -127,6 +127,12 @@ let package = Package(
     .testTarget(
       name: "BeaconTestingTests",
       dependencies: ["Advertising", "BeaconTesting", "CaptureFiles", "Scanning"]),
+    .testTarget(
+      name: "ManagerTests",
+      dependencies: [
+        "Advertising", "BeaconTesting", "CaptureFiles", "CoreLocation", "RegionPersistence",
+        "Regions", "Scanning",
+      ]),
     .testTarget(name: "CommandTests", dependencies: ["TestSupport", "beaconscan"]),
     .testTarget(
       name: "ScenarioTests",

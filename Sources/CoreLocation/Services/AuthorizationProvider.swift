@@ -30,6 +30,7 @@ public enum AuthorizationRule: Sendable, Hashable {
   /// What an app's status is under the rule.
   ///
   /// - Parameter granted: What it was given when it asked; `nil` if it did not.
+  /// - Returns: The status.
   func status(granted: CLAuthorizationStatus?) -> CLAuthorizationStatus {
     switch self {
     case .onRequest: granted ?? .notDetermined

@@ -38,7 +38,7 @@ extension LocationServices {
       let status = rule.status(granted: state.granted)
       guard status != state.status else { return [] }
       state.status = status
-      return state.clients.values.compactMap { $0.wasToldStatus ? $0.manager : nil }
+      return state.clients.values.compactMap { $0.status == .told ? $0.manager : nil }
     }
     managers.forEach(tellStatus)
     wake()
@@ -48,7 +48,7 @@ extension LocationServices {
   func delegateCame(to manager: CLLocationManager) {
     let (owesStatus, calls) = state.withLock { state in
       let client = state.clients[ObjectIdentifier(manager)]
-      return (client.map { !$0.wasToldStatus } ?? false, state.takeUndelivered())
+      return (client?.status == .missed, state.takeUndelivered())
     }
     if owesStatus { tellStatus(manager) }
     send(calls)
@@ -59,7 +59,7 @@ extension LocationServices {
     send(to: manager) { [weak self] manager in
       guard let self else { return }
       let status = self.state.withLock { state in
-        state.clients[ObjectIdentifier(manager)]?.wasToldStatus = manager.delegate != nil
+        state.clients[ObjectIdentifier(manager)]?.status = manager.delegate == nil ? .missed : .told
         return state.status
       }
       manager.tell(status)

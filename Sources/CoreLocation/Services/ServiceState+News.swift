@@ -91,12 +91,13 @@ extension ServiceState {
       return
     }
     guard let region = regions[transition.region] else { return }
-    // A crossing that comes with it tells the state as well.
+    // A crossing into the same state that comes with it tells the state as well.
     let isDoubled =
       !transition.change.isCrossing
       && news.contains { item in
         guard case .region(let other) = item else { return false }
         return other.region == transition.region && other.change.isCrossing
+          && other.change.state == transition.change.state
       }
     var calls = isDoubled ? [] : callAll { $0.tell(transition.change, of: region) }
     if let kept {

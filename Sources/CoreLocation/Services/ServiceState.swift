@@ -56,13 +56,22 @@ struct ServiceState {
     var context: DeliveryContext
     /// What is ranged, with the region that the old way of asking named.
     var ranged: [BeaconConstraint: CLBeaconRegion?] = [:]
-    /// Whether it was told its authorisation since it was made.
-    var wasToldStatus = false
+    /// Whether it was told its authorisation, or will be.
+    var status = StatusTelling.coming
     var observer = ServiceObserver()
   }
 
   /// Whether services may deliver.
   var isAuthorized: Bool { status == .authorizedAlways || status == .authorizedWhenInUse }
+
+  /// Whether a new manager was told its authorisation.
+  enum StatusTelling {
+    /// It is about to be.
+    case coming
+    /// Its time came when no delegate was there.
+    case missed
+    case told
+  }
 
   /// What is asked of the scanner.
   var demand: ScanDemand {

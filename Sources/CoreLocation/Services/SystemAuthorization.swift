@@ -34,6 +34,7 @@ public final class SystemAuthorization: AuthorizationProvider {
     self.path = path
   }
 
+  /// What the file says, unless the device is refused.
   public func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule {
     if let rules = rules() {
       guard let rule = rules[application] ?? rules["*"] else { return byAccess(scanner) }

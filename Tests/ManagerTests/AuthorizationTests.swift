@@ -1,0 +1,99 @@
+import BeaconTesting
+import CoreLocation
+import Scanning
+import Synchronization
+import Testing
+
+@Suite struct AuthorizationTests {
+  static let all = CLBeaconIdentityConstraint(uuid: Scene.lobby)
+
+  @Test func startedBeforeItIsDecidedDeliversAfterIt() async {
+    let scene = Scene(authorization: Fickle(.onRequest))
+    scene.manager.startRangingBeacons(satisfying: Self.all)
+    scene.scanner.clock.advance(by: 5)
+    #expect(await scene.told(1) == ["status 0"])
+    try? await Task.sleep(for: .milliseconds(30))
+    #expect(scene.scanner.demands.isEmpty)
+    scene.manager.requestWhenInUseAuthorization()
+    #expect(await scene.told(2)[1] == "status 4")
+    scene.scanner.clock.advance(by: 1)
+    #expect(await scene.told(3)[2].hasPrefix("range"))
+  }
+
+  @Test func requestsAreAnsweredOnce() async {
+    let scene = Scene(authorization: Fickle(.onRequest))
+    _ = await scene.told(1)
+    scene.manager.requestWhenInUseAuthorization()
+    scene.manager.requestWhenInUseAuthorization()
+    // Always may be asked for once more.
+    scene.manager.requestAlwaysAuthorization()
+    #expect(await scene.told(3).count == 3)
+    scene.manager.requestWhenInUseAuthorization()
+    try? await Task.sleep(for: .milliseconds(30))
+    #expect(scene.manager.authorizationStatus == .authorizedAlways)
+    #expect(scene.listener.all.count == 3)
+  }
+
+  @Test func whatChangesIsTold() async {
+    let administrator = Fickle(.granted(.authorizedAlways))
+    let scene = Scene(authorization: administrator)
+    scene.manager.startRangingBeacons(satisfying: Self.all)
+    scene.scanner.clock.advance(by: 1)
+    _ = await scene.told(2)
+    administrator.current.withLock { $0 = .restricted }
+    #expect(await scene.told(3).contains("status 1"))
+    administrator.current.withLock { $0 = .granted(.authorizedAlways) }
+    #expect(await scene.told(4).last == "status 3")
+  }
+
+  @Test(arguments: [AuthorizationRule.denied, .restricted])
+  func refusedIsTold(rule: AuthorizationRule) async {
+    let scene = Scene(authorization: Fickle(rule))
+    scene.manager.startMonitoring(for: Scene.region("lobby"))
+    scene.manager.startRangingBeacons(satisfying: Self.all)
+    scene.manager.requestState(for: Scene.region("lobby"))
+    let status = rule == .denied ? 2 : 1
+    #expect(
+      await scene.told(4) == [
+        "status \(status)", "cannot monitor lobby 4", "cannot range 1", "state lobby 0",
+      ])
+  }
+
+  @Test func aDelegateThatComesLateIsToldOnce() async {
+    let services = Scene().services
+    let manager = CLLocationManager(services: services)
+    let listener = Listener()
+    try? await Task.sleep(for: .milliseconds(30))
+    manager.delegate = listener
+    #expect(await listener.lines(1) == ["status 3"])
+    try? await Task.sleep(for: .milliseconds(30))
+    #expect(listener.all.count == 1)
+  }
+
+  @Test func administratorsFile() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "auth-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: "authorization.json")
+    let system = SystemAuthorization(path: file.path)
+    #expect(system.rule(for: "kiosk", scanner: .available) == .onRequest)
+    #expect(system.rule(for: "kiosk", scanner: .notPermitted("no")) == .denied)
+    #expect(system.rule(for: "kiosk", scanner: .unavailable("gone")) == .onRequest)
+    for (text, rule) in [
+      (#"{"kiosk": "always"}"#, AuthorizationRule.granted(.authorizedAlways)),
+      (#"{"kiosk": "whenInUse", "*": "denied"}"#, .granted(.authorizedWhenInUse)),
+      (#"{"game": "always", "*": "denied"}"#, .denied),
+      (#"{"game": "always"}"#, .onRequest),
+      (#"{"kiosk": "restricted"}"#, .restricted),
+      (#"{"kiosk": "yes"}"#, .restricted), ("{", .restricted),
+    ] {
+      try Data(text.utf8).write(to: file)
+      // The same size in the same instant might be the same file.
+      #expect(SystemAuthorization(path: file.path).rule(for: "kiosk", scanner: .available) == rule)
+    }
+    try Data(#"{"kiosk": "denied"}        "#.utf8).write(to: file)
+    #expect(system.rule(for: "kiosk", scanner: .available) == .denied)
+    try Data(#"{"kiosk": "always"}"#.utf8).write(to: file)
+    #expect(system.rule(for: "kiosk", scanner: .notPermitted("no")) == .denied)
+  }
+}

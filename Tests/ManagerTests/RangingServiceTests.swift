@@ -1,0 +1,91 @@
+import BeaconTesting
+import CoreLocation
+import Scanning
+import Testing
+
+@Suite struct RangingServiceTests {
+  static let all = CLBeaconIdentityConstraint(uuid: Scene.lobby)
+
+  @Test func onceASecondIncludingTheEmptyList() async {
+    let scene = Scene()
+    scene.scanner.hear(Scene.frame(7), rssi: -60, every: 0.1, from: 1.05, to: 2.95)
+    _ = await scene.told(1)
+    scene.manager.startRangingBeacons(satisfying: Self.all)
+    scene.scanner.clock.advance(by: 3.5)
+    #expect(await scene.told(4) == ["status 3", "range ", "range 7@-60", "range 7@-60"])
+  }
+
+  @Test func aFreshEqualConstraintStops() async {
+    let scene = Scene()
+    scene.manager.startRangingBeacons(satisfying: Self.all)
+    #expect(scene.manager.rangedBeaconConstraints == [Self.all])
+    scene.scanner.clock.advance(by: 1.5)
+    #expect(await scene.told(2).last == "range ")
+    scene.manager.stopRangingBeacons(
+      satisfying: CLBeaconIdentityConstraint(uuid: Scene.lobby))
+    #expect(scene.manager.rangedBeaconConstraints.isEmpty)
+    scene.scanner.clock.advance(by: 10)
+    // The radio rests when nobody listens.
+    for _ in 0..<300 where scene.scanner.demands.last != ScanDemand.none {
+      try? await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(scene.scanner.demands == [.ranging, .none])
+    #expect(scene.listener.all.count == 2)
+  }
+
+  @Test func nothingRegisteredMeansNoScan() async {
+    let scene = Scene()
+    _ = await scene.told(1)
+    scene.scanner.clock.advance(by: 10)
+    try? await Task.sleep(for: .milliseconds(50))
+    #expect(scene.scanner.demands.isEmpty)
+    scene.manager.startMonitoring(for: Scene.region("lobby"))
+    scene.scanner.clock.advance(by: 1)
+    for _ in 0..<300 where scene.scanner.demands.isEmpty {
+      try? await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(scene.scanner.demands == [.monitoring])
+  }
+
+  @Test func everyManagerIsToldOfItsOwn() async {
+    let scene = Scene()
+    let other = CLLocationManager(services: scene.services)
+    let listener = Listener()
+    other.delegate = listener
+    scene.scanner.hear(Scene.frame(1), rssi: -60, at: 0.5)
+    scene.scanner.hear(Scene.frame(2), rssi: -70, at: 0.6)
+    scene.manager.startRangingBeacons(
+      satisfying: CLBeaconIdentityConstraint(uuid: Scene.lobby, major: 1, minor: 1))
+    other.startRangingBeacons(
+      satisfying: CLBeaconIdentityConstraint(uuid: Scene.lobby, major: 1, minor: 2))
+    scene.scanner.clock.advance(by: 1)
+    #expect(await scene.told(2) == ["status 3", "range 1@-60"])
+    #expect(await listener.lines(2) == ["status 3", "range 2@-70"])
+  }
+
+  @Test func startingTwiceIsStartingOnce() async {
+    let scene = Scene()
+    scene.manager.startRangingBeacons(satisfying: Self.all)
+    scene.scanner.clock.advance(by: 0.5)
+    scene.manager.startRangingBeacons(satisfying: CLBeaconIdentityConstraint(uuid: Scene.lobby))
+    scene.scanner.clock.advance(by: 1)
+    #expect(await scene.told(2) == ["status 3", "range "])
+    try? await Task.sleep(for: .milliseconds(30))
+    #expect(scene.listener.all.count == 2)
+  }
+
+  @Test func aScannerThatFailsIsTold() async {
+    struct Broken: Error {}
+    let scene = Scene()
+    scene.manager.startRangingBeacons(satisfying: Self.all)
+    scene.manager.startMonitoring(for: Scene.region("lobby"))
+    scene.scanner.clock.advance(by: 0.5)
+    _ = await scene.told(2)
+    scene.scanner.fail(Broken())
+    let lines = await scene.told(4)
+    #expect(Set(lines.suffix(2)) == ["cannot range 17", "cannot monitor lobby 5"])
+    // What is started after that fails at once.
+    scene.manager.startRangingBeacons(satisfying: Self.all)
+    #expect(await scene.told(5).last == "cannot range 16")
+  }
+}
