@@ -124,9 +124,11 @@ let package = Package(
       dependencies: ["Advertising", "CaptureFiles", "Scanning", "Simulation"]),
     // What strangers write for Apple's framework, in two modes of the language; it must compile.
     .target(
-      name: "StrangersSwift5", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift5"),
+      name: "StrangersSwift5", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift5",
+      packageAccess: false),
     .target(
-      name: "StrangersSwift6", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift6"),
+      name: "StrangersSwift6", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift6",
+      packageAccess: false),
     .testTarget(
       name: "CoreLocationTests",
       dependencies: ["CoreLocation", "StrangersSwift5", "StrangersSwift6"]),
