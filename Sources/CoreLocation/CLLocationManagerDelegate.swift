@@ -6,6 +6,9 @@
 ///
 /// Unlike Apple's protocol it does not ask for an `NSObject`: any class and any actor can conform.
 ///
+/// Unlike Apple's, a method must be in the class that declares the conformance, in an extension of
+/// it, or above it. A subclass can override a method that is there; one that it adds is not called.
+///
 /// Of an event that has an old and a new method, the new one is called if the delegate has it, else
 /// the old one.
 public protocol CLLocationManagerDelegate: AnyObject {

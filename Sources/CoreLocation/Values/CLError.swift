@@ -49,6 +49,15 @@ public struct CLError: _BridgedStoredNSError, Sendable {
     _nsError.userInfo[kCLErrorUserInfoAlternateRegionKey] as? CLRegion
   }
 
+  /// Feeds what makes two errors equal, but for the user info.
+  ///
+  /// - Parameter hasher: What is fed. `NSError.hash` is not asked: on Linux it never returns
+  ///   (Foundation of Swift 6.3.1).
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(_nsError.domain)
+    hasher.combine(_nsError.code)
+  }
+
   /// An `NSError` that describes itself by its code and yet equals one that does not.
   private final class Described: NSError, @unchecked Sendable {
     // Sendable: it adds nothing to NSError, which says that it is.
@@ -57,6 +66,13 @@ public struct CLError: _BridgedStoredNSError, Sendable {
     }
 
     required init?(coder: NSCoder) { super.init(coder: coder) }
+
+    override var hash: Int {
+      var hasher = Hasher()
+      hasher.combine(domain)
+      hasher.combine(code)
+      return hasher.finalize()
+    }
 
     override var localizedDescription: String {
       guard userInfo[NSLocalizedDescriptionKey] == nil, domain == kCLErrorDomain,

@@ -82,8 +82,9 @@ open class Navigator: NSObject, CLLocationManagerDelegate {
 
   public func locationManager(_ manager: CLLocationManager, didVisit visit: CLVisit) {
     if visit.departureDate == .distantFuture { print("arrived", visit.arrivalDate) }
-    print(CLLocation(
-      latitude: visit.coordinate.latitude, longitude: visit.coordinate.longitude))
+    print(
+      CLLocation(
+        latitude: visit.coordinate.latitude, longitude: visit.coordinate.longitude))
   }
   public func locationManagerDidPauseLocationUpdates(_ manager: CLLocationManager) {}
   public func locationManagerDidResumeLocationUpdates(_ manager: CLLocationManager) {}
