@@ -1,6 +1,17 @@
-import Regions
-import Scanning
+import RegionPersistence
+package import Regions
+package import Scanning
 import Synchronization
+
+/// What who drives the services by hand is shown, beside what delegates are told.
+package enum ServiceNews {
+  /// Sightings, in order, whether they are asked for or not.
+  case heard(ArraySlice<Sighting>)
+  /// What is ranged.
+  case ranged(RangingReport)
+  /// What happened to a region, with the reason.
+  case region(RegionTransition)
+}
 
 extension LocationServices {
   /// Sees to it that somebody listens, where something is asked for.
@@ -19,7 +30,7 @@ extension LocationServices {
     var sightings: [Sighting] = []
     while true {
       if scanner?.isRecorded == true { calls.wait() }
-      guard step(&sightings, hearing: nil) else { return }
+      guard (try? step(&sightings, show: { _ in true })) == true else { return }
     }
   }
 
@@ -28,20 +39,38 @@ extension LocationServices {
   ///
   /// - Parameters:
   ///   - isWanted: Whether to go on; asked at least every tenth of a second.
-  ///   - hear: Sees each batch of sightings before anything is done with it.
-  /// - Throws: What the scanner threw.
-  package func run(while isWanted: () -> Bool, hearing hear: (() -> Void)? = nil) throws {
+  ///   - show: Is shown what is new, and says whether to go on.
+  /// - Throws: What the scanner threw, or `show`.
+  package func run(while isWanted: () -> Bool, show: (ServiceNews) throws -> Bool) throws {
     var sightings: [Sighting] = []
-    while isWanted(), step(&sightings, hearing: hear) {}
+    while isWanted(), try step(&sightings, show: show) {}
     if let failure = state.withLock({ $0.failure }) { throw failure }
+  }
+
+  /// What to add to a moment of the scanner, in nanoseconds, to get what the clock on the wall showed.
+  package var wallClockShift: Int64 { state.withLock { $0.wallClockShift } }
+
+  /// How many beacons were ranged, and how many of them had to make room for others.
+  package var beaconsHeard: (count: Int, evictions: Int) {
+    state.withLock { $0.engine.beaconsHeard }
+  }
+
+  /// What is known of a region of a manager at this moment.
+  ///
+  /// - Parameter identifier: Which region.
+  /// - Returns: Its status; `nil` if it is not monitored.
+  package func status(ofRegion identifier: String) -> RegionStatus? {
+    state.withLock { $0.engine.monitor.status(of: identifier) }
   }
 
   /// Listens once, and tells what came of it.
   ///
   /// - Returns: Whether to go on.
-  private func step(_ sightings: inout [Sighting], hearing hear: (() -> Void)?) -> Bool {
+  private func step(_ sightings: inout [Sighting], show: (ServiceNews) throws -> Bool) throws
+    -> Bool
+  {
     guard let scanner, let plan = plan() else {
-      // Set before the scanner is told, so that who asks meanwhile has the loop start anew, after this.
+      // The loop was ended before the scanner is told: who asks meanwhile has it start anew, after this.
       self.scanner?.rest()
       return false
     }
@@ -52,14 +81,13 @@ extension LocationServices {
       do {
         progress = try scanner.listen(for: plan.demand, until: plan.deadline, into: &sightings)
       } catch {
+        try finish(show)
         send(state.withLock { $0.fail(error, remark: "\(scanner.name): \(error)") })
         scanner.rest()
         return false
       }
     }
-    hear?()
-    tell(sightings, progress)
-    return true
+    return try tell(sightings, progress, show: show)
   }
 
   private typealias Plan = (
@@ -82,37 +110,56 @@ extension LocationServices {
 
   /// Does with sightings what is asked for, and tells what comes of it, in order: in a recording, each thing
   /// before the next is looked at.
-  private func tell(_ sightings: [Sighting], _ progress: ScanProgress) {
+  ///
+  /// - Returns: Whether to go on.
+  private func tell(
+    _ sightings: [Sighting], _ progress: ScanProgress, show: (ServiceNews) throws -> Bool
+  ) throws -> Bool {
     let isRecorded = scanner?.isRecorded ?? false
     let store = openStore()
     var rest = sightings[...]
     var isDone = false
     while !isDone {
-      let news = state.withLock { state -> (heard: ArraySlice<Sighting>, told: ServiceState.Told) in
+      var heard = rest.prefix(0)
+      let told = state.withLock { state in
         guard state.demand != .none else {
           // Of a recording, the rest is kept for who listens next.
           if isRecorded { state.held = (Array(rest), progress) }
           isDone = true
-          return ([], ServiceState.Told())
+          return ServiceState.Told()
         }
         state.wallClockShift = progress.wallClockShift
         if let began = progress.began { state.engine.begin(at: began) }
-        let heard = rest.prefix(state.engine.hear(rest))
+        heard = rest.prefix(state.engine.hear(rest))
         rest = rest.dropFirst(heard.count)
         if rest.isEmpty, state.engine.news.isEmpty {
           isDone = progress.reached.map { state.engine.advance(to: $0) } ?? true
           if isDone, progress.isOver {
-            state.engine.finish()
-            state.end =
-              "\(scanner?.name ?? "the recording") is at its end; start again to replay it"
+            state.end = "\(scanner?.name ?? "the recording") is at its end; start again to replay it"
           }
         }
-        return (heard, state.takeNews(recordingIn: store))
+        return state.takeNews(recordingIn: store)
       }
-      for observe in news.told.sightings { observe(news.heard) }
-      for observation in news.told.observations { observation() }
-      send(news.told.calls)
-      if isRecorded, !news.told.calls.isEmpty { calls.wait() }
+      if !heard.isEmpty, try !show(.heard(heard)) { return false }
+      for item in told.news where try !show(item) { return false }
+      send(told.calls)
+      if isRecorded, !told.calls.isEmpty { calls.wait() }
     }
+    if progress.isOver, try !finish(show) { return false }
+    return true
+  }
+
+  /// Nothing more will be heard: what was, and no report has told, is told now.
+  ///
+  /// - Returns: Whether to go on.
+  @discardableResult
+  private func finish(_ show: (ServiceNews) throws -> Bool) throws -> Bool {
+    let told = state.withLock { state in
+      state.engine.finish()
+      return state.takeNews(recordingIn: nil)
+    }
+    send(told.calls)
+    for item in told.news where try !show(item) { return false }
+    return true
   }
 }

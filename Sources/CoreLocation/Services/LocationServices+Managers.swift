@@ -45,10 +45,10 @@ extension LocationServices {
     if let call { send([call]) }
   }
 
-  /// Sees more than the manager's delegate is told.
-  func observe(_ manager: CLLocationManager, _ observer: ServiceObserver) {
+  /// Asks for more than a delegate can be told.
+  package func ask(_ interest: ServiceInterest, for manager: CLLocationManager) {
     state.withLock { state in
-      state.clients[ObjectIdentifier(manager)]?.observer = observer
+      state.clients[ObjectIdentifier(manager)]?.interest = interest
       state.updateRanging()
     }
     wake()

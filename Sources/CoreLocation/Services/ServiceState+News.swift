@@ -8,24 +8,24 @@ import Scanning
 extension ServiceState {
   /// What is to be told, by whom and where.
   struct Told {
-    /// Who sees every sighting.
-    var sightings: [@Sendable (ArraySlice<Sighting>) -> Void] = []
-    var observations: [() -> Void] = []
+    var news: [ServiceNews] = []
     var calls: [DelegateCall] = []
   }
 
   /// Takes what the engine has to tell.
   mutating func takeNews(recordingIn store: RegionStore?) -> Told {
     var told = Told()
-    told.sightings = clients.values.compactMap(\.observer.sightings)
     guard !engine.news.isEmpty else { return told }
     let news = engine.news
     engine.news.removeAll(keepingCapacity: true)
     var serials = record(news, in: store)[...]
     for item in news {
       switch item {
-      case .ranged(let report): tell(report, &told)
+      case .ranged(let report):
+        told.news.append(.ranged(report))
+        tell(report, &told)
       case .region(let transition):
+        told.news.append(.region(transition))
         let isKept = serials.first?.transition == transition
         tell(transition, kept: isKept ? serials.removeFirst() : nil, among: news, &told)
       }
@@ -53,7 +53,6 @@ extension ServiceState {
 
   private func tell(_ report: RangingReport, _ told: inout Told) {
     for client in clients.values {
-      if let observe = client.observer.ranging { told.observations.append { observe(report) } }
       for (constraint, region) in client.ranged {
         let beacons = report.beacons.filter { constraint.matches($0.beacon) }
           .map { CLBeacon($0, timestamp: date($0.lastHeard)) }
@@ -74,11 +73,6 @@ extension ServiceState {
     _ transition: RegionTransition, kept: StoredEvent?, among news: [BeaconEngine.News],
     _ told: inout Told
   ) {
-    for client in clients.values {
-      if let observe = client.observer.transition {
-        told.observations.append { observe(transition) }
-      }
-    }
     if let region = questions.removeValue(forKey: transition.region) {
       engine.monitor.remove(transition.region)
       told.calls += callAll { $0.tell(.init(transition.change.state), for: region) }

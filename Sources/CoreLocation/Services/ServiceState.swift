@@ -1,7 +1,7 @@
 import Foundation
 import RegionPersistence
-package import Regions
-package import Scanning
+import Regions
+import Scanning
 
 /// What the services know, behind their lock. Its functions return the calls that are to be made when the
 /// lock is open again.
@@ -58,7 +58,7 @@ struct ServiceState {
     var ranged: [BeaconConstraint: CLBeaconRegion?] = [:]
     /// Whether it was told its authorisation, or will be.
     var status = StatusTelling.coming
-    var observer = ServiceObserver()
+    var interest = ServiceInterest()
   }
 
   /// Whether services may deliver.
@@ -76,7 +76,7 @@ struct ServiceState {
   /// What is asked of the scanner.
   var demand: ScanDemand {
     guard isAuthorized, end == nil else { return .none }
-    if clients.values.contains(where: { $0.observer.sightings != nil }) || !engine.ranged.isEmpty {
+    if clients.values.contains(where: { $0.interest.inSightings }) || !engine.ranged.isEmpty {
       return .ranging
     }
     return engine.monitor.regionCount > 0 ? .monitoring : .none
@@ -87,7 +87,7 @@ struct ServiceState {
     var all: Set<BeaconConstraint> = []
     for client in clients.values { all.formUnion(client.ranged.keys) }
     engine.range(
-      all, isOpen: clients.values.contains { $0.observer.ranging != nil && $0.ranged.isEmpty })
+      all, isOpen: clients.values.contains(where: \.interest.inEveryBeacon))
   }
 
   /// A call to one manager.
@@ -108,14 +108,13 @@ struct ServiceState {
   }
 }
 
-/// Sees more than delegates are told: for the command, and for tests. Called on the services' own thread.
-package struct ServiceObserver: Sendable {
-  /// Every sighting, in order, whether it is asked for or not.
-  package var sightings: (@Sendable (ArraySlice<Sighting>) -> Void)?
-  /// What is ranged; without a constraint, everything is.
-  package var ranging: (@Sendable (RangingReport) -> Void)?
-  /// What happens to regions, with the reasons.
-  package var transition: (@Sendable (RegionTransition) -> Void)?
+/// What is asked for beyond what constraints and regions say: by the command, and by tests.
+package struct ServiceInterest: Sendable {
+  /// Every sighting is.
+  package var inSightings = false
+  /// Every beacon is ranged.
+  package var inEveryBeacon = false
 
+  /// Nothing more.
   package init() {}
 }
