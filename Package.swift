@@ -81,8 +81,8 @@ let package = Package(
     .executableTarget(
       name: "beaconscan",
       dependencies: [
-        "Advertising", "Bytes", "CaptureFiles", "HCIPackets", "LinkLayer", "Scanning",
-        "Ranging", "Simulation",
+        "Advertising", "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets", "LinkLayer",
+        "Ranging", "Regions", "Scanning", "Simulation",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

@@ -360,7 +360,7 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
     services.useCurrentThread(self)
     services.send(to: self) { manager in
       manager.delegate?.locationManager(
-        manager, didFinishDeferredUpdatesWithError: CLError(.deferredFailed))
+        manager, didFinishDeferredUpdatesWithError: CLError(.deferredFailed)._nsError)
     }
   }
 

@@ -37,10 +37,22 @@ struct InspectCommand: ParsableCommand {
   func run() throws {
     var source = source
     source.replay += files
-    let driver = try ReplayDriver(source, output: output)
+    let scanner = try source.open()
+    let progress = Progress(
+      of: scanner, isWanted: !output.quiet && source.speed == .max && !source.follow)
     let constraints = regions.all.map(\.constraint)
     var table = BeaconTable<BeaconStatistics>(capacity: Self.mostBeacons)
-    let outcome = try driver.run { sightings, _ in
+    var failure: CommandError?
+    var sightings: [Sighting] = []
+    var isOver = false
+    while !isOver, !Interrupt.isRequested {
+      progress?.update()
+      do {
+        isOver = try scanner.listen(for: .ranging, until: nil, into: &sightings).isOver
+      } catch let error as CaptureError {
+        failure = CommandError(error)
+        break
+      }
       for sighting in sightings {
         guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
         else { continue }
@@ -50,18 +62,18 @@ struct InspectCommand: ParsableCommand {
           statistics.hear(sighting)
         }
       }
-      return .more
     }
-    if Interrupt.isRequested, outcome.reached == nil {
+    progress?.clear()
+    if Interrupt.isRequested, failure == nil, scanner.counts.packets == 0 {
       throw CommandError(.interrupted, "interrupted before anything was read")
     }
     // Of a file that is no capture at all there is nothing to report.
-    if let failure = outcome.failure, driver.replay.counts.packets == 0 { throw failure }
+    if let failure, scanner.counts.packets == 0 { throw failure }
     let out = StandardOutput()
-    let report = InspectReport(replay: driver.replay, table: table)
+    let report = InspectReport(replay: scanner, table: table)
     try report.write(output.format, to: out)
     try out.flush()
-    driver.replay.remark(output)
-    if let failure = outcome.failure { throw failure }
+    scanner.remark(output)
+    if let failure { throw failure }
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CaptureFiles
+import CoreLocation
 import Ranging
 import Scanning
 
@@ -45,45 +46,40 @@ struct RangeCommand: ParsableCommand {
   }
 
   func run() throws {
-    let driver = try ReplayDriver(source, output: output)
+    let scan = try ManagedScan(source, output: output) { configuration in
+      configuration.ranging = ranging.configuration
+      configuration.rangingInterval = interval
+    }
     let out = StandardOutput()
-    out.flushesLines = out.isTerminal || driver.isPaced || source.follow
-    let constraints = regions.all.map(\.constraint)
-    let writer = makeWriter(out, isPaced: driver.isPaced || source.follow)
-    var session = RangingSession(
-      ranger: Ranger(ranging.configuration), interval: Int64(interval * 1e9))
+    out.flushesLines = out.isTerminal || scan.isPaced || source.follow
+    let writer = makeWriter(out, isPaced: scan.isPaced || source.follow)
+    start(scan)
     var left = count ?? .max
-    let outcome = try driver.run { sightings, reached in
-      session.start(at: driver.replay.firstTime ?? reached)
-      for sighting in sightings {
-        while let report = session.report(before: sighting.time) {
-          try writer.write(report, shift: driver.replay.wallClockShift)
-          left -= 1
-          if left == 0 { return .enough }
-        }
-        guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
-        else { continue }
-        session.hear(sighting)
-      }
-      while let report = session.report(before: reached) {
-        try writer.write(report, shift: driver.replay.wallClockShift)
-        left -= 1
-        if left == 0 { return .enough }
-      }
-      return .more
+    let failure = try scan.run { news in
+      guard case .ranged(let report) = news else { return .more }
+      try writer.write(report, shift: scan.wallClockShift)
+      left -= 1
+      return left == 0 ? .enough : .more
     }
-    if Interrupt.isRequested, outcome.reached == nil {
-      throw CommandError(.interrupted, "interrupted before anything was heard")
-    }
-    if left > 0, let end = outcome.reached, let report = session.lastReport(at: end) {
-      try writer.write(report, shift: driver.replay.wallClockShift)
-    }
+    let beacons = scan.services.beaconsHeard
     try writer.end(
-      counts: driver.replay.counts, beacons: session.ranger.beaconsHeard,
-      evictions: session.ranger.evictions)
+      counts: scan.scanner.counts, beacons: beacons.count, evictions: beacons.evictions)
     try out.flush()
-    driver.replay.remark(output)
-    if let failure = outcome.failure { throw failure }
+    scan.scanner.remark(output)
+    if let failure { throw failure }
+  }
+
+  /// Ranges what the regions mean, or every beacon.
+  private func start(_ scan: ManagedScan) {
+    guard regions.all.isEmpty else {
+      for region in regions.all {
+        scan.manager.startRangingBeacons(satisfying: CLBeaconIdentityConstraint(region.constraint))
+      }
+      return
+    }
+    var interest = ServiceInterest()
+    interest.inEveryBeacon = true
+    scan.services.ask(interest, for: scan.manager)
   }
 
   private func makeWriter(_ out: StandardOutput, isPaced: Bool) -> any RangeWriter {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CoreLocation
 import Scanning
 
 /// `beaconscan scan`: every sighting as it is heard.
@@ -25,13 +26,17 @@ struct ScanCommand: ParsableCommand {
   }
 
   func run() throws {
-    let driver = try ReplayDriver(source, output: output)
+    let scan = try ManagedScan(source, output: output)
     let out = StandardOutput()
-    out.flushesLines = out.isTerminal || driver.isPaced || source.follow
+    out.flushesLines = out.isTerminal || scan.isPaced || source.follow
     let writer = SightingWriter(format: output.format, output: out)
     let constraints = regions.all.map(\.constraint)
     var left = count ?? .max
-    let outcome = try driver.run { sightings, _ in
+    var interest = ServiceInterest()
+    interest.inSightings = true
+    scan.services.ask(interest, for: scan.manager)
+    let failure = try scan.run { news in
+      guard case .heard(let sightings) = news else { return .more }
       for sighting in sightings {
         guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
         else { continue }
@@ -41,12 +46,9 @@ struct ScanCommand: ParsableCommand {
       }
       return .more
     }
-    if Interrupt.isRequested, !out.hasWritten {
-      throw CommandError(.interrupted, "interrupted before anything was heard")
-    }
-    if outcome.failure == nil { try writer.writeHeader() }
+    if failure == nil { try writer.writeHeader() }
     try out.flush()
-    driver.replay.remark(output)
-    if let failure = outcome.failure { throw failure }
+    scan.scanner.remark(output)
+    if let failure { throw failure }
   }
 }

@@ -54,7 +54,7 @@ import Testing
 
   @Test func requestStateAlwaysAnswers() async throws {
     let scene = try Self.scene()
-    scene.scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 0, to: 20)
+    scene.scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 1, to: 20)
     scene.manager.startMonitoring(for: Scene.region("lobby"))
     // Not determined yet: the answer comes with the determination.
     scene.manager.requestState(for: Scene.region("lobby"))

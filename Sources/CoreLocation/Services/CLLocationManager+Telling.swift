@@ -41,9 +41,11 @@ extension CLLocationManager {
       ?? CLBeaconRegion(
         beaconIdentityConstraint: constraint, identifier: "\(BeaconConstraint(constraint))")
     let tellOld = {
-      delegate.locationManager(self, rangingBeaconsDidFailFor: asked, withError: error)
+      delegate.locationManager(self, rangingBeaconsDidFailFor: asked, withError: error._nsError)
     }
-    let tellNew = { delegate.locationManager(self, didFailRangingFor: constraint, error: error) }
+    let tellNew = {
+      delegate.locationManager(self, didFailRangingFor: constraint, error: error._nsError)
+    }
     _ = wasPassedOver()
     region == nil ? tellNew() : tellOld()
     if wasPassedOver() { region == nil ? tellOld() : tellNew() }
@@ -54,7 +56,7 @@ extension CLLocationManager {
   }
 
   func tellFailure(of region: CLRegion, _ error: CLError) {
-    delegate?.locationManager(self, monitoringDidFailFor: region, withError: error)
+    delegate?.locationManager(self, monitoringDidFailFor: region, withError: error._nsError)
   }
 
   func tellEntry(to region: CLRegion) {
@@ -80,6 +82,6 @@ extension CLLocationManager {
   }
 
   func tellFailure(_ error: CLError) {
-    delegate?.locationManager(self, didFailWithError: error)
+    delegate?.locationManager(self, didFailWithError: error._nsError)
   }
 }

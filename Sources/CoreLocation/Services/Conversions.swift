@@ -3,7 +3,7 @@ import Foundation
 import Ranging
 import RegionPersistence
 import Regions
-import Scanning
+package import Scanning
 
 // From the values of the engine to those of the framework, and back.
 
@@ -43,7 +43,7 @@ extension BeaconConstraint {
 }
 
 extension CLBeaconIdentityConstraint {
-  convenience init(_ constraint: BeaconConstraint) {
+  package convenience init(_ constraint: BeaconConstraint) {
     self.init(
       uuid: UUID(constraint.uuid), anyMajor: constraint.major, anyMinor: constraint.minor)
   }

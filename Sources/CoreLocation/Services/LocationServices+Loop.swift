@@ -135,7 +135,8 @@ extension LocationServices {
         if rest.isEmpty, state.engine.news.isEmpty {
           isDone = progress.reached.map { state.engine.advance(to: $0) } ?? true
           if isDone, progress.isOver {
-            state.end = "\(scanner?.name ?? "the recording") is at its end; start again to replay it"
+            state.end =
+              "\(scanner?.name ?? "the recording") is at its end; start again to replay it"
           }
         }
         return state.takeNews(recordingIn: store)

@@ -4,7 +4,7 @@ import Scanning
 
 /// The results of `inspect` in each format.
 struct InspectReport {
-  let replay: CaptureReplay
+  let replay: ReplayScanner
   let table: BeaconTable<BeaconStatistics>
 
   func write(_ format: OutputFormat, to output: StandardOutput) throws {

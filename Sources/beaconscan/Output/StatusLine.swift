@@ -5,7 +5,7 @@ import SystemPackage
 ///
 /// Nothing is shown in the first half second, and then five times a second at most.
 final class StatusLine {
-  private let began = Pacer.monotonic()
+  private let began = MonotonicClock.now()
   private var shownAt: Int64 = 0
 
   private static let patience: Int64 = 500_000_000
@@ -17,11 +17,11 @@ final class StatusLine {
   }
 
   /// Seconds since the work began.
-  var elapsed: Double { Double(Pacer.monotonic() - began) / 1e9 }
+  var elapsed: Double { Double(MonotonicClock.now() - began) / 1e9 }
 
   /// Shows a text, if it is time to.
   func show(_ text: () -> String) {
-    let now = Pacer.monotonic()
+    let now = MonotonicClock.now()
     guard now - began > Self.patience, now - shownAt > Self.period else { return }
     shownAt = now
     write("\r\u{1B}[K" + text())

@@ -1,4 +1,5 @@
 import Advertising
+import CoreLocation
 import Ranging
 import Scanning
 
@@ -14,7 +15,7 @@ final class CSVRangeWriter: RangeWriter {
     self.showsRaw = showsRaw
   }
 
-  func write(_ report: RangingSession.Report, shift: Int64) throws {
+  func write(_ report: RangingReport, shift: Int64) throws {
     try writeHeader()
     let time = report.time.advanced(by: shift).description
     for (name, beacons) in byRegion(report.beacons, regions) {

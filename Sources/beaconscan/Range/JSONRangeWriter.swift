@@ -1,3 +1,4 @@
+import CoreLocation
 import Ranging
 import Scanning
 
@@ -13,7 +14,7 @@ final class JSONRangeWriter: RangeWriter {
     self.showsRaw = showsRaw
   }
 
-  func write(_ report: RangingSession.Report, shift: Int64) throws {
+  func write(_ report: RangingReport, shift: Int64) throws {
     for (name, beacons) in byRegion(report.beacons, regions) {
       var object = JSONObject(type: "range")
       object.set("time", report.time.advanced(by: shift))

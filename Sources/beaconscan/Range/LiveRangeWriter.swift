@@ -1,4 +1,5 @@
 import Advertising
+import CoreLocation
 import Ranging
 import Scanning
 
@@ -17,7 +18,7 @@ final class LiveRangeWriter: RangeWriter {
     output.flushesLines = false
   }
 
-  func write(_ report: RangingSession.Report, shift: Int64) throws {
+  func write(_ report: RangingReport, shift: Int64) throws {
     let present = Set(report.beacons.map(\.beacon))
     sparklines = sparklines.filter { present.contains($0.key) }
     for beacon in report.beacons {

@@ -1,10 +1,11 @@
+import CoreLocation
 import Ranging
 import Scanning
 
 /// Writes what `range` reports.
 protocol RangeWriter: AnyObject {
   /// Writes one report. To show a moment of it, `shift` nanoseconds are added.
-  func write(_ report: RangingSession.Report, shift: Int64) throws
+  func write(_ report: RangingReport, shift: Int64) throws
 
   /// Writes what comes at the end.
   func end(counts: ScanCounts, beacons: Int, evictions: Int) throws

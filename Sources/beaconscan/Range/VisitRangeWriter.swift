@@ -1,4 +1,5 @@
 import Advertising
+import CoreLocation
 import Ranging
 import Scanning
 
@@ -39,7 +40,7 @@ final class VisitRangeWriter: RangeWriter {
     self.regions = regions
   }
 
-  func write(_ report: RangingSession.Report, shift: Int64) throws {
+  func write(_ report: RangingReport, shift: Int64) throws {
     for beacon in report.beacons where beacon.sightings > 0 {
       let heard = beacon.lastHeard.advanced(by: shift)
       visits.hear(beacon.beacon, at: beacon.lastHeard) {

@@ -3,13 +3,13 @@ import Scanning
 
 /// How far a long replay has come: share, rate, time left.
 struct Progress {
-  private let replay: CaptureReplay
+  private let replay: ReplayScanner
   private let total: Int
   private let line: StatusLine
 
   /// `nil` where nothing is to be shown: it is not wanted, there is no terminal, or no size to
   /// measure by.
-  init?(of replay: CaptureReplay, isWanted: Bool) {
+  init?(of replay: ReplayScanner, isWanted: Bool) {
     let sizes = replay.statuses.map(\.size)
     guard isWanted, !sizes.contains(nil), let line = StatusLine() else { return nil }
     self.replay = replay

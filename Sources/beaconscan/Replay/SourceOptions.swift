@@ -1,5 +1,5 @@
-import ArgumentParser
-import CaptureFiles
+public import ArgumentParser
+public import CaptureFiles
 
 /// Where the packets come from.
 struct SourceOptions: ParsableArguments {
@@ -17,7 +17,7 @@ struct SourceOptions: ParsableArguments {
     help: ArgumentHelp(
       "How fast a recording is replayed: max, or a multiple of its own time such as 1x or 10x.",
       valueName: "speed"))
-  var speed = ReplaySpeed.max
+  var speed = ReplayScanner.Speed.max
 
   @Flag(name: .long, help: "Go on when the recording's end is reached: it is still being written.")
   var follow = false
@@ -37,39 +37,28 @@ struct SourceOptions: ParsableArguments {
   }
 
   /// Opens the recordings.
-  func open() throws -> CaptureReplay {
+  func open() throws -> ReplayScanner {
     guard !replay.isEmpty else {
       throw CommandError(
         .usage, "no source: name a recording with --replay FILE (live scanning is not built yet)")
     }
     do throws(CaptureError) {
-      return try CaptureReplay(
-        paths: replay, follows: follow, duration: duration.map { Int64($0 * 1e9) })
+      return try ReplayScanner(
+        paths: replay, speed: speed, follows: follow, duration: duration.map { Int64($0 * 1e9) })
     } catch {
       throw CommandError(error)
     }
   }
 }
 
-/// How fast a recording is replayed.
-enum ReplaySpeed: ExpressibleByArgument, Equatable {
-  /// As fast as it can be read.
-  case max
-  /// A multiple of the recording's own time.
-  case times(Double)
-
-  init?(argument: String) {
-    if argument == "max" {
-      self = .max
-      return
-    }
-    guard argument.hasSuffix("x"), let factor = Double(argument.dropLast()),
-      factor >= 0.001, factor <= 100_000
-    else { return nil }
-    self = .times(factor)
+extension ReplayScanner.Speed: ExpressibleByArgument {
+  /// Reads `max`, or a multiple such as `1x`.
+  public init?(argument: String) {
+    self.init(argument)
   }
 
-  var defaultValueDescription: String {
+  /// As it is given.
+  public var defaultValueDescription: String {
     switch self {
     case .max: "max"
     case .times(let factor): "\(decimal(factor, 3))x"

@@ -2,7 +2,7 @@ import Advertising
 import CaptureFiles
 import Scanning
 
-extension CaptureReplay {
+extension ReplayScanner {
   /// Says on standard error what a user should know of the recordings: all of it with --verbose, that
   /// a clock was set back always, and nothing with --quiet.
   func remark(_ output: OutputOptions) {
