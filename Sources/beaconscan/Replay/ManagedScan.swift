@@ -18,6 +18,7 @@ struct ManagedScan {
   ///   - source: What is listened to.
   ///   - output: How much is said on standard error.
   ///   - configure: How the services work.
+  /// - Throws: `CommandError` where it cannot be opened, or the administrator forbids it.
   init(
     _ source: SourceOptions, output: OutputOptions,
     configure: (inout LocationServices.Configuration) -> Void = { _ in }
