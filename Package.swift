@@ -130,9 +130,17 @@ let package = Package(
     .testTarget(
       name: "ManagerTests",
       dependencies: [
-        "Advertising", "BeaconTesting", "CaptureFiles", "CoreLocation", "RegionPersistence",
-        "Regions", "Scanning",
+        "Advertising", "BeaconTesting", "CaptureFiles", "CoreLocation", "ManagerTorture",
+        "RegionPersistence", "Regions", "Scanning", "TestSupport",
       ]),
+    // A process for ManagerTests to kill.
+    .executableTarget(
+      name: "ManagerTorture",
+      dependencies: [
+        "Advertising", "BeaconTesting", "CoreLocation", "Regions", "Scanning", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      path: "Tests/ManagerTorture"),
     .testTarget(name: "CommandTests", dependencies: ["TestSupport", "beaconscan"]),
     .testTarget(
       name: "ScenarioTests",
