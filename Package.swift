@@ -9,7 +9,7 @@ let package = Package(
       name: "BeaconKit",
       targets: [
         "Bytes", "Advertising", "HCIPackets", "LinkLayer", "Scanning", "Ranging", "Regions",
-        "CaptureFiles",
+        "RegionStore", "CaptureFiles",
       ]),
   ],
   dependencies: [
@@ -52,6 +52,12 @@ let package = Package(
       ]),
 
     // Floor 4
+    .target(
+      name: "RegionStore",
+      dependencies: [
+        "Advertising", "Regions", "Scanning",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .target(
       name: "Simulation",
       dependencies: [
@@ -105,6 +111,16 @@ let package = Package(
       dependencies: [
         "Advertising", "Ranging", "Regions", "Scanning",
         .product(name: "RealModule", package: "swift-numerics"),
+      ]),
+    // Uses a store until a test kills it.
+    .executableTarget(
+      name: "region-store-torture",
+      dependencies: ["Advertising", "RegionStore", "Regions", "Scanning", "TestSupport"],
+      path: "Tests/RegionStoreTorture"),
+    .testTarget(
+      name: "RegionStoreTests",
+      dependencies: [
+        "Advertising", "RegionStore", "Regions", "Scanning", "TestSupport", "region-store-torture",
       ]),
     .testTarget(name: "CommandTests", dependencies: ["TestSupport", "beaconscan"]),
     .testTarget(
