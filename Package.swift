@@ -9,7 +9,7 @@ let package = Package(
       name: "BeaconKit",
       targets: [
         "Bytes", "Advertising", "HCIPackets", "LinkLayer", "Scanning", "Ranging", "Regions",
-        "RegionStore", "CaptureFiles",
+        "RegionStorage", "CaptureFiles",
       ]),
   ],
   dependencies: [
@@ -53,7 +53,7 @@ let package = Package(
 
     // Floor 4
     .target(
-      name: "RegionStore",
+      name: "RegionStorage",
       dependencies: [
         "Advertising", "Regions", "Scanning",
         .product(name: "SystemPackage", package: "swift-system"),
@@ -115,12 +115,13 @@ let package = Package(
     // Uses a store until a test kills it.
     .executableTarget(
       name: "region-store-torture",
-      dependencies: ["Advertising", "RegionStore", "Regions", "Scanning", "TestSupport"],
+      dependencies: ["Advertising", "RegionStorage", "Regions", "Scanning", "TestSupport"],
       path: "Tests/RegionStoreTorture"),
     .testTarget(
-      name: "RegionStoreTests",
+      name: "RegionStorageTests",
       dependencies: [
-        "Advertising", "RegionStore", "Regions", "Scanning", "TestSupport", "region-store-torture",
+        "Advertising", "RegionStorage", "Regions", "Scanning", "TestSupport",
+        "region-store-torture",
       ]),
     .testTarget(name: "CommandTests", dependencies: ["TestSupport", "beaconscan"]),
     .testTarget(

@@ -1,7 +1,7 @@
 import Advertising
 import Dispatch
 import Glibc
-import RegionStore
+import RegionStorage
 import Regions
 import Scanning
 import Synchronization
@@ -158,7 +158,9 @@ struct Torture {
     for round in 0..<3 {
       var limit = rlimit(rlim_cur: rlim_t(2000 * (round + 1) + 77), rlim_max: .max)
       // The structure outlives the calls.
-      guard unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { exit(2) }
+      guard unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else {
+        exit(2)
+      }
       while true {
         do {
           try store.put(region(kept))
@@ -171,7 +173,9 @@ struct Torture {
       }
       guard store.regions.count == kept else { exit(4) }
       limit.rlim_cur = .max
-      guard unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { exit(2) }
+      guard unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else {
+        exit(2)
+      }
       try store.put(region(kept))
       kept += 1
     }

@@ -1,4 +1,4 @@
-import RegionStore
+import RegionStorage
 import Regions
 import Scanning
 import TestSupport

@@ -33,7 +33,9 @@ enum Directory {
 
   /// Gives a file a name that another has, at once.
   static func rename(_ old: FilePath, to new: FilePath) throws(StoreError) {
-    guard unsafe both(old, new, { unsafe Glibc.rename($0, $1) }) else { throw failure("rename", old) }
+    guard unsafe both(old, new, { unsafe Glibc.rename($0, $1) }) else {
+      throw failure("rename", old)
+    }
   }
 
   /// Gives a file a second name; a file system without second names moves it.

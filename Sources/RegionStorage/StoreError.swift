@@ -36,7 +36,8 @@ extension StoreError: CustomStringConvertible {
   public var description: String {
     switch problem {
     case .failed(let call, let error):
-      return "\(file): \(call) failed with errno \(error.rawValue) (\(error)); \(Self.advice(error))"
+      return
+        "\(file): \(call) failed with errno \(error.rawValue) (\(error)); \(Self.advice(error))"
     case .inUse(let process, let name):
       guard let process else {
         return "\(file): another process keeps its regions in this file; stop it first"
@@ -51,7 +52,8 @@ extension StoreError: CustomStringConvertible {
     case .noIdentifier:
       return "\(file): the application identifier is empty; give one"
     case .tooLong(let bytes):
-      return "\(file): a region or value takes \(bytes) bytes and at most \(JournalLine.longest) can "
+      return
+        "\(file): a region or value takes \(bytes) bytes and at most \(JournalLine.longest) can "
         + "be kept; shorten its identifier"
     case .full:
       return "\(file): the regions would take more than \(Journal.mostBytes >> 20) MiB; remove some"

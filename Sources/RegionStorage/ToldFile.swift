@@ -84,7 +84,8 @@ struct ToldFile {
       // A last record that was cut off: its delivery was not marked.
       if count == 0 { break }
       for index in 0..<count {
-        take(room[(index * Self.recordBytes)..<((index + 1) * Self.recordBytes)], isFirst: length == 0)
+        take(
+          room[(index * Self.recordBytes)..<((index + 1) * Self.recordBytes)], isFirst: length == 0)
         length += Self.recordBytes
       }
     }

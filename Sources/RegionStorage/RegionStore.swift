@@ -39,7 +39,8 @@ public final class RegionStore: Sendable {
   ///   - isSynced: Whether each call waits for the disk.
   /// - Throws: ``StoreError``.
   public convenience init(
-    applicationIdentifier: String, environment: [String: String]? = nil, synced isSynced: Bool = true
+    applicationIdentifier: String, environment: [String: String]? = nil,
+    synced isSynced: Bool = true
   ) throws(StoreError) {
     let path = try StorePath.file(
       for: applicationIdentifier, in: environment ?? ProcessInfo.processInfo.environment)

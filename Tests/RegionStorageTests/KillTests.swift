@@ -1,5 +1,5 @@
 import Foundation
-import RegionStore
+import RegionStorage
 import TestSupport
 import Testing
 

@@ -12,9 +12,11 @@ final class TortureRun {
     .deletingLastPathComponent()
 
   init(_ arguments: String...) throws {
-    process.executableURL = Self.folder.appending(path: "region-store-torture")
-    process.arguments = arguments
     var environment = ProcessInfo.processInfo.environment
+    // Another build of it, such as an optimised one.
+    let helper = environment["REGION_STORE_TORTURE"].map { URL(filePath: $0) }
+    process.executableURL = helper ?? Self.folder.appending(path: "region-store-torture")
+    process.arguments = arguments
     environment["SWIFT_BACKTRACE"] = "enable=no"
     process.environment = environment
     process.standardOutput = output

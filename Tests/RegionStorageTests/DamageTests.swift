@@ -1,4 +1,4 @@
-import RegionStore
+import RegionStorage
 import Regions
 import Scanning
 import TestSupport
@@ -23,7 +23,7 @@ import Testing
       try store.put([region("a", major: 1), region("b", owner: "m"), region("c")])
       try note()
       let events = try store.record([crossing(of: "a"), crossing(of: "b", owner: "m")])
-      // Delivered before the next state is noted, so that the file of marks fits them all.
+      // Delivered before the state is noted, so that the file of marks fits it and all that follow.
       store.delivered(events[0].serial)
       try note()
       try store.remove(region("c").key)
@@ -52,6 +52,7 @@ import Testing
       #expect(store.droppedBytes == end - last.end)
       #expect(try scratch.bytes("s").count == last.end)
       // What is written then stands where it should.
+      guard end % 4 == 0 || end == last.end else { continue }
       try store.put(region("new"))
       let then = Whole(store)
       _ = consume store
@@ -76,7 +77,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [0x01, 0x20, 0x80, 0xFF] as [UInt8])
+  @Test(arguments: [0x01, 0x80] as [UInt8])
   func aDamagedByteIsNoticed(_ flip: UInt8) throws {
     let sample = try Sample()
     // What is not of the last call.
@@ -102,6 +103,7 @@ import Testing
         #expect(Whole(store) == sample.states[sample.states.count - 2].whole)
         #expect(store.droppedBytes == bytes.count - inner)
       }
+      guard place % 4 == 0 else { continue }
       try store.put(region("new"))
       let then = Whole(store)
       _ = consume store
@@ -220,8 +222,6 @@ import Testing
     let sample = try Sample()
     let sum = String(checksum(Array(body.utf8)), radix: 16)
     let line = #"{"sum":""# + String(repeating: "0", count: 8 - sum.count) + sum + #"","# + body
-    let bytes = sample.bytes.prefix(sample.states[0].end) + Array((line + "\n").utf8)
-    _ = bytes
     let header = sample.bytes.prefix { $0 != UInt8(ascii: "\n") } + [UInt8(ascii: "\n")]
     let store = try sample.open(header + Array((line + "\n").utf8), told: [], in: scratch)
     #expect(scratch.names.contains("s.damaged-1"), "\(store.remarks)")

@@ -99,7 +99,8 @@ struct EventForm: Codable {
 
   /// The transition; `nil` if there can be no such.
   func transition(of identifier: String) -> RegionTransition? {
-    guard let previous = RegionState(name: previous), let rule = RegionTransition.Rule(rawValue: rule)
+    guard let previous = RegionState(name: previous),
+      let rule = RegionTransition.Rule(rawValue: rule)
     else { return nil }
     let told: RegionTransition.Change
     switch (change, state.flatMap { RegionState(name: $0) }) {

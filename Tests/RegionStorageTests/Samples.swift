@@ -1,5 +1,5 @@
 import Advertising
-import RegionStore
+import RegionStorage
 import Regions
 import Scanning
 
