@@ -22,16 +22,18 @@ extension LocationServices {
       state.isLooping = true
       return true
     }
-    if starts { queue.async { self.loop() } }
+    guard starts else { return }
+    // The loop does not keep the services: who lets go of them ends it.
+    queue.async { [weak self] in
+      var sightings: [Sighting] = []
+      while let services = self, services.listenOnce(&sightings) {}
+    }
   }
 
-  /// Listens until nothing is asked for any more.
-  private func loop() {
-    var sightings: [Sighting] = []
-    while true {
-      if scanner?.isRecorded == true { calls.wait() }
-      guard (try? step(&sightings, show: { _ in true })) == true else { return }
-    }
+  /// - Returns: Whether something is still asked for.
+  private func listenOnce(_ sightings: inout [Sighting]) -> Bool {
+    if scanner?.isRecorded == true { calls.wait() }
+    return (try? step(&sightings, show: { _ in true })) ?? false
   }
 
   /// Drives the services on this thread, until nothing more will be heard, nothing is asked for, or the

@@ -71,21 +71,17 @@ final class StorageBox: Sendable {
 
 /// Counts the delegates that an event is still to be told to; the last one's return ends it.
 final class Acknowledgement: Sendable {
-  private let left: Mutex<Int>
+  private let left: Atomic<Int>
   private let end: @Sendable () -> Void
 
   init(count: Int, end: @escaping @Sendable () -> Void) {
-    left = Mutex(count)
+    left = Atomic(count)
     self.end = end
   }
 
   /// One of them has returned, or is gone.
   func returned() {
-    let isLast = left.withLock { left in
-      left -= 1
-      return left == 0
-    }
-    if isLast { end() }
+    if left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { end() }
   }
 }
 
