@@ -81,7 +81,9 @@ extension ServiceState {
     guard let key = EngineName.key(of: transition.region) else { return }
     guard key.owner.isEmpty else {
       let moment = date(transition.time)
-      monitors[key.owner]?.tell(transition, key.identifier, moment, kept?.serial)
+      let isEvent =
+        monitors[key.owner]?.tell(transition, key.identifier, moment, kept?.serial) ?? false
+      if let kept, !isEvent { acknowledge(kept.serial) }
       return
     }
     guard let region = regions[transition.region] else { return }
