@@ -16,7 +16,7 @@ struct MonitorCommand: ParsableCommand {
 
       At the start every region counts as outside, so that someone who is there already enters. With \
       --state-file what was known is taken up where it was left, also after a crash, and only what \
-      really changed is told.
+      really changed is told; an event counts as told when its line was written.
 
       On a terminal, a paced replay (--speed 1x) redraws a table of the regions in place. Otherwise \
       there is a line for each event.
@@ -40,8 +40,8 @@ struct MonitorCommand: ParsableCommand {
 
   @OptionGroup var source: SourceOptions
   @OptionGroup var regions: RegionOptions
-  @OptionGroup(title: "When a region is entered and left") var rules: RuleOptions
-  @OptionGroup(title: "Distances") var calibration: CalibrationOptions
+  @OptionGroup var rules: RuleOptions
+  @OptionGroup var calibration: CalibrationOptions
   @OptionGroup var output: OutputOptions
 
   @Option(

@@ -10,9 +10,11 @@ struct EventLine {
 
   private static let times = 23
   private static let kinds = 5
+  /// A longer name stands out of its column.
+  private static let widest = 40
 
   init(regions: [NamedRegion], rules: RegionRules, hasColour: Bool) {
-    width = max(6, regions.map(\.name.count).max() ?? 0)
+    width = min(max(6, regions.map(\.name.count).max() ?? 0), Self.widest)
     self.rules = rules
     self.hasColour = hasColour
   }

@@ -42,8 +42,10 @@ final class LiveMonitorWriter: MonitorWriter {
       ("REGION", .left), ("STATE", .left), ("SINCE", .left), ("BEACONS", .right),
       ("NEAREST", .left), ("DISTANCE", .right), ("RSSI", .right), ("EXIT IN", .right),
     ])
+    var inside = 0
     for region in regions {
       let status = services.status(ofRegion: region.name)
+      inside += status?.state == .inside ? 1 : 0
       let nearest = report?.report.beacons.first {
         region.constraint.matches($0.beacon) && $0.proximity != .unknown
       }
@@ -57,7 +59,9 @@ final class LiveMonitorWriter: MonitorWriter {
         status?.exit.map { "\(fixed(max(0, $0.seconds(since: moment)), 1)) s" } ?? "–",
       ])
     }
-    var lines = ["\(moment.advanced(by: shift))  \(regions.count) regions"] + table.lines
+    let time = moment.advanced(by: shift).dayAndClock
+    let title = "\(time)  inside \(inside) of \(regions.count) regions"
+    var lines = [title] + table.lines
     // Events keep their place at the end, whatever the number of regions.
     let rows = TerminalSize.current.rows
     let room = max(3, rows - 3 - events.count)

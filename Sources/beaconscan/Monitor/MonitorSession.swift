@@ -58,8 +58,16 @@ final class MonitorSession {
   /// - Returns: What was wrong with the source.
   func run() throws -> CommandError? {
     defer { commands?.finish() }
-    let failure = try scan.run { news in
-      guard left > 0 else { return .enough }
+    // What was left from the run before may have been enough.
+    let failure = left == 0 ? nil : try listen()
+    let beacons = scan.services.beaconsMonitored
+    try writer.end(
+      counts: scan.scanner.counts, beacons: beacons.count, evictions: beacons.evictions)
+    return failure
+  }
+
+  private func listen() throws -> CommandError? {
+    try scan.run { news in
       switch news {
       case .heard: break
       case .ranged(let report): try writer.write(report, shift: scan.wallClockShift)
@@ -67,10 +75,6 @@ final class MonitorSession {
       }
       return left > 0 ? .more : .enough
     }
-    let beacons = scan.services.beaconsMonitored
-    try writer.end(
-      counts: scan.scanner.counts, beacons: beacons.count, evictions: beacons.evictions)
-    return failure
   }
 
   private func tell(_ transition: RegionTransition) throws {

@@ -83,7 +83,7 @@ struct RuleOptions: ParsableArguments {
     name: .long,
     help: ArgumentHelp(
       "Enter only when the beacon was inside those limits for so long.", valueName: "seconds"))
-  var dwell = 0.0
+  var dwell: Double?
 
   /// The rules.
   var rules: RegionRules {
@@ -91,7 +91,7 @@ struct RuleOptions: ParsableArguments {
       do throws(RegionError) {
         return try RegionRules(
           silence: silence, signal: signal, distance: distance,
-          count: EnterCount(needed: enterCount.needed, of: enterCount.last), dwell: dwell)
+          count: EnterCount(needed: enterCount.needed, of: enterCount.last), dwell: dwell ?? 0)
       } catch {
         throw CommandError(.usage, "\(error)")
       }
