@@ -30,12 +30,14 @@ struct MonitorCommand: ParsableCommand {
       replay that is not paced waits for each.
 
       EXAMPLES
-        beaconscan monitor --region visitor=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100 \\
+        beaconscan monitor --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
           --replay captures/visitor.btsnoop
-        beaconscan monitor --region kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100 \\
-          --enter-distance 1 --exit-distance 3 --format json --replay captures/visitor.btsnoop
-        beaconscan monitor --uuid 0EDCE000-1111-4222-8333-444455556666 --exit-after 10 \\
-          --exec 'echo "$BEACONSCAN_STATE" > state' --replay captures/edge.btsnoop
+        beaconscan monitor --enter-distance 1 --exit-distance 3 --format json \\
+          --region kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100 \\
+          --replay captures/visitor.btsnoop
+        beaconscan monitor --uuid 0EDCE000-1111-4222-8333-444455556666 \\
+          --exec 'echo "$BEACONSCAN_STATE" > screen' --exit-after 30 \\
+          --state-file regions --replay captures/edge.btsnoop
       """)
 
   @OptionGroup var source: SourceOptions

@@ -14,7 +14,7 @@ import Testing
     let told = try monitor("--region", Self.kiosk, "--region", "nobody=\(MonitorRun.visitor):9")
     #expect(told.run.status == 0 && told.run.error.isEmpty)
     let objects = try told.run.json()
-    #expect(objects.map { $0["type"] as? String } == ["enter", "state", "exit", "summary"])
+    try #require(objects.map { $0["type"] as? String } == ["enter", "state", "exit", "summary"])
     #expect(Set(objects[0].keys) == ["type", "time", "region", "reason"])
     #expect(Set(objects[1].keys) == ["type", "time", "region", "state", "reason"])
     #expect(Set(objects[2].keys) == ["type", "time", "region", "dwell", "reason"])
@@ -36,14 +36,14 @@ import Testing
     let run = try Command.run(
       "monitor", "--region", Self.kiosk, "--format", "csv", "--replay", Self.replay[1])
     let rows = run.lines.map { $0.split(separator: ",", omittingEmptySubsequences: false) }
-    #expect(run.status == 0 && rows.count == 3 && Set(rows.map(\.count)) == [15])
+    try #require(run.status == 0 && rows.count == 3 && Set(rows.map(\.count)) == [15])
     #expect(rows.map { $0[1] } == ["type", "enter", "exit"])
     #expect(rows[2][4] == "78.272")
   }
 
   @Test func table() throws {
     let run = try Command.run("monitor", "--region", Self.kiosk, "--replay", Self.replay[1])
-    #expect(run.status == 0 && run.error.isEmpty && run.lines.count == 3)
+    try #require(run.status == 0 && run.error.isEmpty && run.lines.count == 3)
     #expect(run.lines[1].contains("  ENTER  kiosk ") && run.lines[1].contains("heard at -86 dBm"))
     #expect(run.lines[2].contains("  EXIT   kiosk ") && run.lines[2].contains(" 78.3 s "))
     #expect(run.lines[2].hasSuffix("silent for its limit of 2.0 s; sent every 0.10 s, 4 % lost"))
@@ -58,7 +58,7 @@ import Testing
   @Test func terminal() throws {
     let run = try Command.shell(
       """
-      script -qec "stty rows 24 cols 120; beaconscan monitor --region \(Self.kiosk) \
+      script -qec "stty rows 24 cols 120; env -u NO_COLOR beaconscan monitor --region \(Self.kiosk) \
         --replay \(Self.replay[1]) --speed 50x" /dev/null
       """)
     #expect(run.status == 0)
@@ -98,7 +98,7 @@ import Testing
   @Test func distanceGate() throws {
     let told = try monitor(
       "--region", Self.kiosk, "--enter-distance", "1", "--exit-distance", "3")
-    #expect(told.crossings.map(\.type) == ["enter", "exit"])
+    try #require(told.crossings.map(\.type) == ["enter", "exit"])
     #expect(told.crossings.map(\.rule) == ["distance", "distance"])
     let times = told.crossings.map { $0.time - 9 * 3600 }
     #expect((35.5...38).contains(times[0]) && (68...72).contains(times[1]), "\(times)")
@@ -114,7 +114,7 @@ import Testing
     let count = try monitor("--region", Self.kiosk, "--enter-count", "8/10")
     #expect(count.crossings.map(\.rule) == ["count", "silence"])
     let dwell = try monitor("--region", Self.kiosk, "--dwell", "10", "--exit-after", "7.5")
-    #expect(dwell.crossings.map(\.rule) == ["dwell", "silence"])
+    try #require(dwell.crossings.map(\.rule) == ["dwell", "silence"])
     #expect(dwell.crossings[1].silenceLimit == 7.5)
     #expect((15...15.5).contains(dwell.crossings[0].time - 9 * 3600))
     // One level gives the other.

@@ -60,6 +60,7 @@ import Testing
       "--format csv", exec: "echo hello; [ $BEACONSCAN_TYPE != exit ] || kill $$; exit 3")
     #expect(run.status == 0 && run.lines.count == 4)
     let error = run.error.split(separator: "\n")
+    try #require(error.count == 6)
     #expect(error.filter { $0 == "hello" }.count == 3)
     #expect(
       error[1] == """

@@ -46,7 +46,7 @@ enum Recording {
     while cut < bytes.count, number(cut + 16..<cut + 24) < first + seconds * 1_000_000 {
       cut += 24 + number(cut + 4..<cut + 8)
     }
-    return (Array(bytes[..<cut]), bytes[..<16] + bytes[cut...])
+    return (Array(bytes[..<cut]), Array(bytes[..<16] + bytes[cut...]))
   }
 
   /// A pcap file's header.

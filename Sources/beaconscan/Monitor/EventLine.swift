@@ -70,7 +70,11 @@ struct EventLine {
       return "\(signal), long enough \(enters ? "within" : "beyond") \(decimal(limit, 2)) m"
     case .silence:
       return "silent for its limit of \(seconds(reason.silenceLimit)) s" + learnt(reason)
-    case .start: return "not heard for \(seconds(reason.silenceLimit)) s"
+    case .start:
+      let isHearingEnough =
+        rules.signal == nil && rules.distance == nil && rules.count == .first && rules.dwell == 0
+      let what = isHearingEnough ? "not heard" : "no beacon met the rules"
+      return "\(what) for \(seconds(reason.silenceLimit)) s"
     case .forgotten: return "made room for other beacons"
     case .request: return "asked for"
     }
