@@ -1,5 +1,5 @@
 import Foundation
-import RegionPersistence
+import RegionStorage
 package import Regions
 import Scanning
 import Synchronization
