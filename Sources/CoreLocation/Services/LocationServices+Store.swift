@@ -15,7 +15,7 @@ extension LocationServices {
         let store: RegionStore
         switch configuration.persistence {
         case .none:
-          storage = .closed
+          storage = .closed(nil)
           return nil
         case .standard:
           store = try RegionStore(applicationIdentifier: configuration.applicationIdentifier)
@@ -25,8 +25,11 @@ extension LocationServices {
         storage = .open(store)
         return store
       } catch {
-        configuration.remark("\(error); regions are not kept")
-        storage = .closed
+        // Who drives the services asks: ``storageFailure``.
+        if !configuration.isDrivenByHand {
+          configuration.remark("\(error); regions are not kept")
+        }
+        storage = .closed(error)
         return nil
       }
     }
@@ -56,7 +59,7 @@ final class StorageBox: Sendable {
   enum Storage {
     case unopened
     case open(RegionStore)
-    case closed
+    case closed(StoreError?)
   }
 
   let storage = Mutex(Storage.unopened)

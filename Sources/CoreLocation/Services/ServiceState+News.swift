@@ -10,6 +10,8 @@ extension ServiceState {
   struct Told {
     var news: [ServiceNews] = []
     var calls: [DelegateCall] = []
+    /// For each of the news, how many of the calls belong to it and those before.
+    var ends: [Int] = []
   }
 
   /// Takes what the engine has to tell.
@@ -29,6 +31,7 @@ extension ServiceState {
         let isKept = serials.first?.transition == transition
         tell(transition, kept: isKept ? serials.removeFirst() : nil, among: news, &told)
       }
+      told.ends.append(told.calls.count)
     }
     return told
   }
