@@ -12,6 +12,21 @@ extension RegionTransition {
   }
 }
 
+extension RegionTransition {
+  /// The same so many nanoseconds later, with all moments in it.
+  package func shifted(by nanoseconds: Int64) -> RegionTransition {
+    guard nanoseconds != 0 else { return self }
+    let last = reason.lastSighting.map { last in
+      LastSighting(of: last.beacon, at: last.time.advanced(by: nanoseconds), rssi: last.rssi)
+    }
+    return RegionTransition(
+      change, at: time.advanced(by: nanoseconds), region: region, previous: previous,
+      reason: Reason(
+        reason.rule, lastSighting: last, samples: reason.samples,
+        silenceLimit: reason.silenceLimit, interval: reason.interval, loss: reason.loss))
+  }
+}
+
 extension RegionTransition.Reason {
   package init(
     _ rule: RegionTransition.Rule, lastSighting: RegionTransition.LastSighting?, samples: Int,

@@ -54,13 +54,22 @@ import Testing
     scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 0.5, to: 100)
   }
   static let nobody = { @Sendable (scanner: ScriptedScanner) in }
-  static let start = { @Sendable (scene: Scene) in scene.manager.startMonitoring(for: Scene.region("lobby")) }
+  static let start = { @Sendable (scene: Scene) in
+    scene.manager.startMonitoring(for: Scene.region("lobby"))
+  }
+
+  /// An expectation of awaited values does not show them.
+  private func expect(
+    _ lines: [String], _ expected: [String], at location: SourceLocation = #_sourceLocation
+  ) {
+    #expect(lines == expected, sourceLocation: location)
+  }
 
   @Test func leavingWhileAwayIsToldOnce() async throws {
     let files = try Files()
-    #expect(
-      try await files.session(hearing: Self.here, until: 10, Self.start)
-        == ["status 3", "monitors lobby", "state lobby 1"])
+    expect(
+      try await files.session(hearing: Self.here, until: 10, Self.start),
+      ["status 3", "monitors lobby", "state lobby 1"])
     // The region is monitored again without being asked for.
     let second = try await files.session(hearing: Self.nobody, until: 20) { scene in
       #expect(scene.manager.monitoredRegions == [Scene.region("lobby")])
@@ -72,16 +81,16 @@ import Testing
 
   @Test func enteringWhileAwayIsToldOnce() async throws {
     let files = try Files()
-    #expect(
-      try await files.session(hearing: Self.nobody, until: 10, Self.start)
-        == ["status 3", "monitors lobby", "state lobby 2"])
+    expect(
+      try await files.session(hearing: Self.nobody, until: 10, Self.start),
+      ["status 3", "monitors lobby", "state lobby 2"])
     // An app that starts as it always does keeps what was known.
-    #expect(
-      try await files.session(hearing: Self.here, until: 10, Self.start)
-        == ["status 3", "monitors lobby", "enter lobby", "state lobby 1"])
-    #expect(
-      try await files.session(hearing: Self.here, until: 10, Self.start)
-        == ["status 3", "monitors lobby", "state lobby 1"])
+    expect(
+      try await files.session(hearing: Self.here, until: 10, Self.start),
+      ["status 3", "monitors lobby", "enter lobby", "state lobby 1"])
+    expect(
+      try await files.session(hearing: Self.here, until: 10, Self.start),
+      ["status 3", "monitors lobby", "state lobby 1"])
   }
 
   @Test func aRegionThatMeansOthersStartsAnew() async throws {

@@ -38,3 +38,15 @@ struct ConstraintFilter {
       || constraints.contains(BeaconConstraint(uuid: uuid, minor: minor))
   }
 }
+
+extension BeaconConstraint {
+  /// All constraints that mean a beacon; for each report, not for each sighting.
+  static func meaning(_ beacon: BeaconIdentity) -> [BeaconConstraint] {
+    let (uuid, major, minor) = (beacon.uuid, beacon.major, beacon.minor)
+    return [
+      BeaconConstraint(uuid: uuid), BeaconConstraint(uuid: uuid, major: major),
+      BeaconConstraint(uuid: uuid, major: major, minor: minor),
+      BeaconConstraint(uuid: uuid, minor: minor),
+    ]
+  }
+}

@@ -132,7 +132,7 @@ extension ServiceState {
     if event.key.owner.isEmpty {
       undelivered.append(event)
     } else {
-      monitors[event.key.owner, default: MonitorClient()].take(event, date: date)
+      monitors[event.key.owner, default: MonitorClient()].take(event)
     }
   }
 }

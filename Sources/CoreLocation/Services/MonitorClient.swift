@@ -61,11 +61,12 @@ struct MonitorClient {
   }
 
   /// Takes an event that the process before was not there to tell.
-  mutating func take(_ event: StoredEvent, date: (Timestamp) -> Date) {
+  mutating func take(_ event: StoredEvent) {
     give(
       Delivery(
         event: CLMonitor.Event(
-          event.transition, identifier: event.key.identifier, date: date(event.transition.time)),
+          event.transition, identifier: event.key.identifier,
+          date: Date(timeIntervalSince1970: Double(event.transition.time.nanoseconds) / 1e9)),
         serial: event.serial))
   }
 }

@@ -28,7 +28,7 @@ extension ServiceState {
         tell(report, &told)
       case .region(let transition):
         told.news.append(.region(transition))
-        let isKept = serials.first?.transition == transition
+        let isKept = serials.first?.transition == transition.shifted(by: wallClockShift)
         tell(transition, kept: isKept ? serials.removeFirst() : nil, among: news, &told)
       }
       told.ends.append(told.calls.count)
@@ -42,9 +42,11 @@ extension ServiceState {
     let changes = news.compactMap { item -> StoredChange? in
       guard case .region(let transition) = item, let key = EngineName.key(of: transition.region)
       else { return nil }
+      // The next process has another line of time: what is kept has the wall's.
+      let shown = transition.shifted(by: wallClockShift)
       return StoredChange(
-        key, state: transition.change.state, at: transition.time.advanced(by: wallClockShift),
-        silenceLimit: transition.reason.silenceLimit, event: transition)
+        key, state: shown.change.state, at: shown.time, silenceLimit: shown.reason.silenceLimit,
+        event: shown)
     }
     do throws(StoreError) {
       return try store.record(changes)
@@ -56,9 +58,9 @@ extension ServiceState {
 
   private func tell(_ report: RangingReport, _ told: inout Told) {
     for client in clients.values {
+      let lists = sort(report.beacons, by: client.ranged)
       for (constraint, region) in client.ranged {
-        let beacons = report.beacons.filter { constraint.matches($0.beacon) }
-          .map { CLBeacon($0, timestamp: date($0.lastHeard)) }
+        let beacons = lists[constraint] ?? []
         let asked = CLBeaconIdentityConstraint(constraint)
         told.calls.append(
           call(client) { manager in
@@ -70,6 +72,23 @@ extension ServiceState {
           })
       }
     }
+  }
+
+  /// The beacons of each constraint, in order: by looking up what could mean a beacon, as there may be as
+  /// many constraints as beacons.
+  private func sort(
+    _ beacons: [RangedBeacon], by constraints: [BeaconConstraint: CLBeaconRegion?]
+  ) -> [BeaconConstraint: [CLBeacon]] {
+    guard !constraints.isEmpty else { return [:] }
+    var lists: [BeaconConstraint: [CLBeacon]] = [:]
+    for ranged in beacons {
+      let beacon = CLBeacon(ranged, timestamp: date(ranged.lastHeard))
+      for constraint in BeaconConstraint.meaning(ranged.beacon) where constraints[constraint] != nil
+      {
+        lists[constraint, default: []].append(beacon)
+      }
+    }
+    return lists
   }
 
   private mutating func tell(
