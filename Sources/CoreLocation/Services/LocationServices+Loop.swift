@@ -30,7 +30,7 @@ extension LocationServices {
     var sightings: [Sighting] = []
     while true {
       if scanner?.isRecorded == true { calls.wait() }
-      guard (try? step(&sightings, show: { _ in true })) == true else { return }
+      guard (try? step(&sightings, show: { _ in true })) == true else { return tellEnd() }
     }
   }
 
@@ -44,6 +44,7 @@ extension LocationServices {
   package func run(while isWanted: () -> Bool, show: (ServiceNews) throws -> Bool) throws {
     var sightings: [Sighting] = []
     while isWanted(), try step(&sightings, show: show) {}
+    tellEnd()
     if let failure = state.withLock({ $0.failure }) { throw failure }
   }
 
