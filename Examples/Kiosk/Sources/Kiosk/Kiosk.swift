@@ -3,17 +3,14 @@ import CoreLocation
 /// Shows a screen to the visitor with the beacon: another one the nearer he comes.
 final class Kiosk: NSObject, CLLocationManagerDelegate {
   private let manager = CLLocationManager()
-  private let visitor: CLBeaconRegion
+  private let visitor = CLBeaconRegion(
+    uuid: UUID(uuidString: "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0") ?? UUID(),
+    major: 1, minor: 100, identifier: "the visitor")
   private var proximity = CLProximity.unknown
-
-  init(visitor: CLBeaconRegion) {
-    self.visitor = visitor
-    super.init()
-    manager.delegate = self
-  }
 
   func open() {
     print("the kiosk opens")
+    manager.delegate = self
     manager.requestAlwaysAuthorization()
   }
 
