@@ -9,7 +9,7 @@ let package = Package(
       name: "BeaconKit",
       targets: [
         "Bytes", "Advertising", "HCIPackets", "LinkLayer", "Scanning", "Ranging", "Regions",
-        "CaptureFiles",
+        "RegionStorage", "CaptureFiles",
       ]),
     .library(name: "BeaconTesting", targets: ["BeaconTesting"]),
     .library(name: "CoreLocation", targets: ["CoreLocation"]),
@@ -58,7 +58,7 @@ let package = Package(
 
     // Floor 4
     .target(
-      name: "RegionPersistence",
+      name: "RegionStorage",
       dependencies: [
         "Advertising", "Regions", "Scanning",
         .product(name: "SystemPackage", package: "swift-system"),
@@ -74,7 +74,7 @@ let package = Package(
     .target(
       name: "CoreLocation",
       dependencies: [
-        "Advertising", "CaptureFiles", "Ranging", "RegionPersistence", "Regions", "Scanning",
+        "Advertising", "CaptureFiles", "Ranging", "RegionStorage", "Regions", "Scanning",
       ]),
 
     // The command
@@ -130,8 +130,27 @@ let package = Package(
     .testTarget(
       name: "ManagerTests",
       dependencies: [
-        "Advertising", "BeaconTesting", "CaptureFiles", "CoreLocation", "RegionPersistence",
-        "Regions", "Scanning",
+        "Advertising", "BeaconTesting", "CaptureFiles", "CoreLocation", "ManagerTorture",
+        "RegionStorage", "Regions", "Scanning", "TestSupport",
+      ]),
+    // A process for ManagerTests to kill.
+    .executableTarget(
+      name: "ManagerTorture",
+      dependencies: [
+        "Advertising", "BeaconTesting", "CoreLocation", "Regions", "Scanning", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      path: "Tests/ManagerTorture"),
+    // Uses a store until a test kills it.
+    .executableTarget(
+      name: "region-store-torture",
+      dependencies: ["Advertising", "RegionStorage", "Regions", "Scanning", "TestSupport"],
+      path: "Tests/RegionStoreTorture"),
+    .testTarget(
+      name: "RegionStorageTests",
+      dependencies: [
+        "Advertising", "RegionStorage", "Regions", "Scanning", "TestSupport",
+        "region-store-torture",
       ]),
     .testTarget(name: "CommandTests", dependencies: ["TestSupport", "beaconscan"]),
     .testTarget(

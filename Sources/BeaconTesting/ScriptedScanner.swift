@@ -47,6 +47,9 @@ public final class ScriptedScanner: Scanner {
   /// What was asked for, each time that it changed; ``ScanDemand/none`` is a rest.
   public var demands: [ScanDemand] { state.withLock { $0.demands } }
 
+  /// The moment up to which it has given what it heard; its start, before it was asked.
+  public var given: Timestamp { state.withLock { $0.given } ?? start }
+
   /// Whether it can be used.
   public var availability: ScannerAvailability {
     get { state.withLock { $0.availability } }

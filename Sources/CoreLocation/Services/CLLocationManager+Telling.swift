@@ -59,22 +59,15 @@ extension CLLocationManager {
     delegate?.locationManager(self, monitoringDidFailFor: region, withError: error._nsError)
   }
 
-  func tellEntry(to region: CLRegion) {
-    delegate?.locationManager(self, didEnterRegion: region)
-  }
-
-  func tellExit(from region: CLRegion) {
-    delegate?.locationManager(self, didExitRegion: region)
-  }
-
-  /// Of a crossing, and the state that it led to.
+  /// Of a crossing, where the region wants it told.
   func tell(_ change: RegionTransition.Change, of region: CLRegion) {
     switch change {
-    case .enter: if region.notifyOnEntry { tellEntry(to: region) }
-    case .exit: if region.notifyOnExit { tellExit(from: region) }
-    case .determined: break
+    case .enter where region.notifyOnEntry:
+      delegate?.locationManager(self, didEnterRegion: region)
+    case .exit where region.notifyOnExit:
+      delegate?.locationManager(self, didExitRegion: region)
+    default: break
     }
-    tell(CLRegionState(change.state), for: region)
   }
 
   func tell(_ state: CLRegionState, for region: CLRegion) {

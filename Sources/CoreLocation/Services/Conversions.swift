@@ -1,7 +1,7 @@
 import Advertising
 import Foundation
 import Ranging
-import RegionPersistence
+import RegionStorage
 import Regions
 package import Scanning
 

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import RegionPersistence
+import RegionStorage
 import Regions
 import Scanning
 import Synchronization
@@ -20,12 +20,14 @@ extension LocationServices {
   /// step from when-in-use to always.
   func request(_ wanted: CLAuthorizationStatus, for manager: CLLocationManager) {
     useCurrentThread(manager)
+    let store = openStore()
     state.withLock { state in
       let isRaise = state.granted == .authorizedWhenInUse && wanted == .authorizedAlways
-      if state.granted == nil || isRaise { state.granted = wanted }
-    }
-    if let granted = state.withLock({ $0.granted }) {
-      store { store throws(StoreError) in try store.setAuthorization(granted.stored) }
+      guard state.granted == nil || isRaise else { return }
+      state.granted = wanted
+      state.keep(in: store) { store throws(StoreError) in
+        try store.setAuthorization(wanted.stored)
+      }
     }
     checkAuthorization()
   }

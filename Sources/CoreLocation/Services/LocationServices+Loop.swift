@@ -1,4 +1,4 @@
-import RegionPersistence
+import RegionStorage
 package import Regions
 package import Scanning
 import Synchronization

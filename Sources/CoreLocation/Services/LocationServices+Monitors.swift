@@ -1,6 +1,6 @@
 import Advertising
 import Foundation
-import RegionPersistence
+import RegionStorage
 import Regions
 import Scanning
 import Synchronization
@@ -53,29 +53,32 @@ extension LocationServices {
       uuid: ProximityUUID(beacon.uuid), major: beacon.major, minor: beacon.minor)
     let region = MonitoredRegion(
       identifier: EngineName(key).text, constraint: constraint, rules: configuration.rules)
+    let store = openStore()
     let isAdded = state.withLock { state in
+      // One that is watched already, all alike, keeps its state.
+      if state.engine.monitor.region(region.identifier) == region { return true }
       do throws(RegionError) {
         try state.engine.monitor.add(region, assuming: assumed.assumed)
-        state.monitors[name, default: MonitorClient()].conditions[identifier] =
-          MonitorClient.Condition(condition: condition, lastEvent: event)
-        return true
       } catch {
         return false
       }
+      state.monitors[name, default: MonitorClient()].conditions[identifier] =
+        MonitorClient.Condition(condition: condition, lastEvent: event)
+      state.keep(in: store) { store throws(StoreError) in
+        var kept = StoredRegion(
+          MonitoredRegion(
+            identifier: identifier, constraint: constraint, rules: configuration.rules),
+          owner: name)
+        kept.state = assumed.assumed ?? .unknown
+        try store.put(kept)
+      }
+      return true
     }
     guard isAdded else {
       return refuse(
         condition, for: name,
         CLMonitor.Event(
           identifier: identifier, state: .unmonitored, date: Date(), conditionLimitExceeded: true))
-    }
-    store { store throws(StoreError) in
-      var kept = StoredRegion(
-        MonitoredRegion(
-          identifier: identifier, constraint: constraint, rules: configuration.rules),
-        owner: name)
-      kept.state = assumed.assumed ?? .unknown
-      try store.put(kept)
     }
     wake()
   }
@@ -93,10 +96,11 @@ extension LocationServices {
   /// Watches a condition no longer.
   func unwatch(_ identifier: String, for name: String) {
     let key = StoredRegion.Key(owner: name, identifier: identifier)
+    let store = openStore()
     state.withLock { state in
       state.engine.monitor.remove(EngineName(key).text)
       _ = state.monitors[name]?.conditions.removeValue(forKey: identifier)
+      state.keep(in: store) { store throws(StoreError) in _ = try store.remove(key) }
     }
-    store { store throws(StoreError) in _ = try store.remove(key) }
   }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import RegionPersistence
+import RegionStorage
 import Regions
 import Scanning
 import Synchronization
@@ -29,23 +29,14 @@ extension LocationServices {
       return send(to: manager) { $0.tellFailure(of: region, error) }
     }
     guard let region = (region as? CLBeaconRegion)?.duplicate() else { return }
-    let failure = state.withLock { state -> RegionError? in
-      do throws(RegionError) {
-        try state.engine.monitor.add(
-          MonitoredRegion(region, rules: configuration.rules), assuming: assumed)
-        state.regions[region.identifier] = region
-        return nil
-      } catch {
-        return error
-      }
+    let store = openStore()
+    let failure = state.withLock { state in
+      state.start(region, rules: configuration.rules, assuming: assumed, keptIn: store)
     }
     if let failure {
       return send(to: manager) { manager in
-        manager.tellFailure(of: region, CLError(.regionMonitoringFailure, "\(failure)"))
+        manager.tellFailure(of: region, CLError(.regionMonitoringFailure, failure))
       }
-    }
-    store { store throws(StoreError) in
-      try store.put(StoredRegion(region, rules: configuration.rules))
     }
     send(to: manager) { $0.tellStart(of: region) }
     wake()
@@ -69,14 +60,8 @@ extension LocationServices {
 
   /// Stops to monitor the region of that identifier.
   func stopMonitoring(_ region: CLRegion) {
-    let removed = state.withLock { state in
-      state.engine.monitor.remove(region.identifier)
-      return state.regions.removeValue(forKey: region.identifier)
-    }
-    guard removed != nil else { return }
-    store { store throws(StoreError) in
-      _ = try store.remove(StoredRegion.Key(identifier: region.identifier))
-    }
+    let store = openStore()
+    state.withLock { $0.stop(region.identifier, keptIn: store) }
   }
 
   /// Finds out a region's state, monitored or not, and tells it.
@@ -89,7 +74,57 @@ extension LocationServices {
   }
 }
 
+// A region is kept before it is monitored, under the lock, so that no change of it is missed.
 extension ServiceState {
+  /// Monitors a region. One that is monitored already, all alike, keeps its state: starting twice makes
+  /// no new events, and what was known before a restart stays known.
+  ///
+  /// - Returns: Why not.
+  fileprivate mutating func start(
+    _ region: CLBeaconRegion, rules: RegionRules, assuming assumed: RegionState?,
+    keptIn store: RegionStore?
+  ) -> String? {
+    let monitored = MonitoredRegion(region, rules: rules)
+    let isKnown = engine.monitor.region(region.identifier) == monitored
+    if !isKnown {
+      do throws(RegionError) {
+        try engine.monitor.add(monitored, assuming: assumed)
+      } catch {
+        return "\(error)"
+      }
+    }
+    regions[region.identifier] = region
+    keep(in: store) { store throws(StoreError) in
+      var kept = StoredRegion(region, rules: rules)
+      kept.state = assumed ?? .unknown
+      if isKnown, let before = store.region(kept.key) {
+        (kept.state, kept.since, kept.silenceLimit) =
+          (before.state, before.since, before.silenceLimit)
+      }
+      try store.put(kept)
+    }
+    return nil
+  }
+
+  fileprivate mutating func stop(_ identifier: String, keptIn store: RegionStore?) {
+    engine.monitor.remove(identifier)
+    undelivered.removeAll { $0.key.owner.isEmpty && $0.key.identifier == identifier }
+    guard regions.removeValue(forKey: identifier) != nil else { return }
+    keep(in: store) { store throws(StoreError) in
+      _ = try store.remove(StoredRegion.Key(identifier: identifier))
+    }
+  }
+
+  /// Has the store keep something; without it, the services go on.
+  func keep(in store: RegionStore?, _ body: (RegionStore) throws(StoreError) -> Void) {
+    guard let store else { return }
+    do throws(StoreError) {
+      try body(store)
+    } catch {
+      remark("\(error)")
+    }
+  }
+
   /// The state of a region, where it is known at once; else it will be told when it is.
   fileprivate mutating func answer(of region: CLBeaconRegion, rules: RegionRules) -> CLRegionState?
   {

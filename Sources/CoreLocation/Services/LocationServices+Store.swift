@@ -1,21 +1,11 @@
 import Foundation
-import RegionPersistence
+import RegionStorage
 import Regions
 import Scanning
 import Synchronization
 
 /// What outlives the process.
 extension LocationServices {
-  /// Does something with the store; what goes wrong is said, and the services go on without it.
-  func store(_ body: (RegionStore) throws(StoreError) -> Void) {
-    guard let store = openStore() else { return }
-    do throws(StoreError) {
-      try body(store)
-    } catch {
-      configuration.remark("\(error)")
-    }
-  }
-
   /// The store, opened when it is first needed; `nil` where nothing outlives the process, or nothing can.
   func openStore() -> RegionStore? {
     storage.storage.withLock { storage in

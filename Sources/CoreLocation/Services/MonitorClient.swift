@@ -1,6 +1,6 @@
 import Advertising
 import Foundation
-import RegionPersistence
+import RegionStorage
 import Regions
 import Scanning
 

@@ -1,7 +1,7 @@
 import Advertising
 import Foundation
 import Ranging
-import RegionPersistence
+import RegionStorage
 import Regions
 import Scanning
 
@@ -93,23 +93,31 @@ extension ServiceState {
         return other.region == transition.region && other.change.isCrossing
           && other.change.state == transition.change.state
       }
-    var calls = isDoubled ? [] : callAll { $0.tell(transition.change, of: region) }
-    if let kept {
-      if calls.isEmpty, !isDoubled {
-        undelivered.append(kept)
-      } else {
-        acknowledge(kept, after: &calls)
-      }
+    if isDoubled {
+      if let kept { acknowledge(kept.serial) }
+    } else if let calls = calls(telling: transition.change, of: region, kept) {
+      told.calls += calls
+    } else if let kept {
+      undelivered.append(kept)
     }
-    told.calls += calls
   }
 
-  /// Has the store told that an event was delivered, when the last of some calls has returned.
-  func acknowledge(_ event: StoredEvent, after calls: inout [DelegateCall]) {
-    let acknowledge = acknowledge
-    guard !calls.isEmpty else { return acknowledge(event.serial) }
-    let acknowledgement = Acknowledgement(count: calls.count) { acknowledge(event.serial) }
-    for index in calls.indices { calls[index].acknowledgement = acknowledgement }
+  /// The calls that tell a change of a region. The store is told that it was delivered as soon as the last
+  /// delegate has returned, not only after the state is told too: that comes again after a restart.
+  ///
+  /// - Returns: `nil` where no delegate is there.
+  private func calls(
+    telling change: RegionTransition.Change, of region: CLBeaconRegion, _ kept: StoredEvent?
+  ) -> [DelegateCall]? {
+    let states = callAll { $0.tell(CLRegionState(change.state), for: region) }
+    guard !states.isEmpty else { return nil }
+    var events = change.isCrossing ? callAll { $0.tell(change, of: region) } : states
+    if let kept {
+      let acknowledge = acknowledge
+      let acknowledgement = Acknowledgement(count: events.count) { acknowledge(kept.serial) }
+      for index in events.indices { events[index].acknowledgement = acknowledgement }
+    }
+    return change.isCrossing ? events + states : events
   }
 
   /// What nobody was there to be told, to the managers that are there now.
@@ -119,9 +127,7 @@ extension ServiceState {
     undelivered.removeAll()
     return events.flatMap { event -> [DelegateCall] in
       guard let region = regions[event.key.identifier] else { return [] }
-      var calls = callAll { $0.tell(event.transition.change, of: region) }
-      acknowledge(event, after: &calls)
-      return calls
+      return calls(telling: event.transition.change, of: region, event) ?? []
     }
   }
 

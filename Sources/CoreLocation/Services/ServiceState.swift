@@ -1,5 +1,5 @@
 import Foundation
-import RegionPersistence
+import RegionStorage
 import Regions
 import Scanning
 

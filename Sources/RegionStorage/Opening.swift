@@ -77,9 +77,7 @@ struct Opening: ~Copyable {
   }
 
   /// Gives a file a free name beside it: `FILE.damaged-1` and so on. The hundredth takes the place of
-  /// the ninety-ninth.
-  ///
-  /// - Parameter keepsName: Whether it also keeps its own, until another file takes it.
+  /// the ninety-ninth. It also keeps its own, if asked, until another file takes that.
   private static func setAside(
     _ path: FilePath, as kind: String, keepingName keepsName: Bool = false
   ) throws(StoreError) -> FilePath {

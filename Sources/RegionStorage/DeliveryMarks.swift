@@ -94,6 +94,9 @@ final class DeliveryMarks: Sendable {
   /// The serials of events that wait, rising.
   var open: [UInt64] { state.withLock { $0.open } }
 
+  /// How many events wait.
+  var openCount: Int { state.withLock { $0.open.count } }
+
   /// The first write that failed.
   var failure: StoreError? { state.withLock { $0.failure } }
 

@@ -19,7 +19,8 @@ extension RegionStore.State {
 
   /// Keeps memory and file small. What fails here is tried again later.
   private mutating func tidy(_ marks: DeliveryMarks) {
-    if contents.events.count > contents.mostEvents || journal.isWorthRewriting(for: contents) {
+    // Not with each call, should many wait.
+    if contents.events.count > 64 + 2 * marks.openCount {
       contents.forgetEvents(but: marks.open)
     }
     var isCoalesced = false

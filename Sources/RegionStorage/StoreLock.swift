@@ -6,12 +6,20 @@ import SystemPackage
 struct StoreLock: ~Copyable {
   private let file: OpenFile
 
-  /// Takes the lock.
+  /// Takes the lock; waits half a second at most.
   ///
   /// - Throws: ``StoreError`` that names the process that has it.
   init(for journal: FilePath) throws(StoreError) {
     let file = try OpenFile(journal.beside(".lock"), options: .create)
-    guard try file.lock() else {
+    // A child between fork and exec has what its parent had: for a moment, a lock can outlive its
+    // holder.
+    var tries = 50
+    while try !file.lock() {
+      if tries > 0 {
+        tries -= 1
+        usleep(10000)
+        continue
+      }
       var room = [UInt8](repeating: 0, count: 16)
       let count = (try? file.read(at: 0, into: &room)) ?? 0
       let digits = room.prefix(count).prefix { $0 != UInt8(ascii: "\n") }

@@ -1,0 +1,94 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Kills a process that monitors regions, again and again, and reads in its log what its delegate was told.
+@Suite struct ManagerKillTests {
+  /// A short run each time; `BEACONSCAN_KILLS=500` for the full one.
+  static let kills =
+    ProcessInfo.processInfo.environment["BEACONSCAN_KILLS"].flatMap { Int($0) } ?? 20
+
+  @Test func nothingIsLostOrTwice() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "kills-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    //defer { try? FileManager.default.removeItem(at: folder) }
+    let log = folder.appending(path: "log")
+    var random = SplitMix64(seed: 20_261_121)
+    for number in 0..<Self.kills {
+      let process = try start(folder, log, seed: random.next(), steps: 100_000)
+      // From before it is ready to long after.
+      Thread.sleep(forTimeInterval: 0.02 + Double(random.next() % 1000) / 1000 * 0.25)
+      #expect(process.isRunning, "run \(number) ended by itself")
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+    }
+    let last = try start(folder, log, seed: 1, steps: 0)
+    last.waitUntilExit()
+    #expect(last.terminationStatus == 0)
+    let lines = try String(contentsOf: log, encoding: .utf8).split(separator: "\n").map(String.init)
+    let crossings = checkCrossings(lines)
+    checkRegions(lines)
+    #expect(crossings > Self.kills, "\(crossings) crossings are too few to tell")
+    #expect(
+      !lines.contains { $0.hasPrefix("remark") }, "\(lines.filter { $0.hasPrefix("remark") })")
+  }
+
+  /// Of each region, entering and leaving take turns, from its first state on, and end where the beacon is.
+  /// Then none was lost and none told twice.
+  private func checkCrossings(_ lines: [String]) -> Int {
+    var (inside, known): (Set<String>, Set<String>) = ([], [])
+    var count = 0
+    for (number, line) in lines.enumerated() {
+      let words = line.split(separator: " ").map(String.init)
+      guard words.count >= 2 else { continue }
+      switch words[0] {
+      case "state":
+        if known.insert(words[1]).inserted, words[2] == "1" { inside.insert(words[1]) }
+      case "enter":
+        count += 1
+        known.insert(words[1])
+        #expect(inside.insert(words[1]).inserted, "line \(number + 1): entered twice")
+      case "exit":
+        count += 1
+        #expect(inside.remove(words[1]) != nil, "line \(number + 1): left twice")
+      default: break
+      }
+    }
+    let end = lines.last { $0.hasPrefix("end") }?.split(separator: " ").dropFirst().map(String.init)
+    #expect(Set(end ?? ["no end"]) == inside)
+    return count
+  }
+
+  /// What was added is there after each restart, and what was removed is not; of a call that was cut off,
+  /// either may be.
+  private func checkRegions(_ lines: [String]) {
+    var (kept, unsure): (Set<String>, Set<String>) = ([], [])
+    for (number, line) in lines.enumerated() {
+      let words = line.split(separator: " ").map(String.init)
+      switch words.first {
+      case "adds", "removes": unsure.insert(words[1])
+      case "added":
+        kept.insert(words[1])
+        unsure.remove(words[1])
+      case "removed":
+        kept.remove(words[1])
+        unsure.remove(words[1])
+      case "kept":
+        let found = Set(words.dropFirst())
+        #expect(
+          found.subtracting(unsure) == kept.subtracting(unsure), "line \(number + 1): \(line)")
+        (kept, unsure) = (found, [])
+      default: break
+      }
+    }
+  }
+
+  private func start(_ folder: URL, _ log: URL, seed: UInt64, steps: Int) throws -> Process {
+    let process = Process()
+    process.executableURL = Bundle.main.executableURL?.deletingLastPathComponent()
+      .appending(path: "ManagerTorture")
+    process.arguments = [folder.appending(path: "state").path, log.path, "\(seed)", "\(steps)"]
+    try process.run()
+    return process
+  }
+}
