@@ -13,9 +13,12 @@ do {
   let kiosk = Kiosk()
   kiosk.open()
 
-  // A radio has no end; a recording has.
+  // A recording has an end. A radio has none, unless it fails for good.
   try await LocationServices.shared.ended()
+} catch let error as CaptureError {
+  print("This kiosk cannot read the recording: \(error)")
+  exit(1)
 } catch {
-  print("the kiosk cannot work: \(error.localizedDescription)")
+  print("This kiosk has stopped: \(error.localizedDescription)")
   exit(1)
 }
