@@ -9,11 +9,21 @@ import Testing
 // Code of the documents, compiled here; DocumentedCodeTests looks for each block in it.
 
 enum DocumentedCode {
-  static func bootstrap(_ recording: String) throws -> LocationServices.Configuration {
+  static func bootstrap(_ recording: String) throws {
     var configuration = LocationServices.Configuration()
     configuration.scanner = try ReplayScanner(paths: [recording], speed: .max)
     configuration.persistence = .none
-    return configuration
+    LocationServices.bootstrap(configuration)
+  }
+
+  static func kiosk() {
+    var configuration = LocationServices.Configuration()
+    configuration.applicationIdentifier = "com.example.kiosk"
+    LocationServices.bootstrap(configuration)
+  }
+
+  static func provider(_ configuration: inout LocationServices.Configuration) {
+    configuration.authorization = OpeningHours(8..<18)
   }
 
   static func queue(_ manager: CLLocationManager) {
