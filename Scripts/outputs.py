@@ -83,6 +83,8 @@ class Checker:
             if name == "range" and key == "beacons":
                 for beacon in inner:
                     self.note("rangedBeacon", beacon)
+            elif key == "reason" and isinstance(inner, dict):
+                self.note("reason", inner)
             elif name == "advert" and key == "beacons":
                 for beacon in inner:
                     kind = beacon.get("type", "")
@@ -177,6 +179,15 @@ def main():
         checker.run(command, "inspect", recording, *json_format)
     checker.run(command, "range", "--region", "kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100",
                 "--replay", "captures/visitor.btsnoop", *json_format)
+    visitor = "kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100"
+    for recording in recordings:
+        checker.run(command, "monitor", "--replay", recording, "--region", visitor,
+                    "--region", "nobody=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:9",
+                    "--uuid", "0EDCE000-1111-4222-8333-444455556666", *json_format)
+    for rules in (["--enter-rssi=-60"], ["--enter-distance", "1", "--exit-distance", "3"],
+                  ["--enter-count", "8/10"], ["--dwell", "10", "--exit-after", "5"]):
+        checker.run(command, "monitor", *rules, "--region", visitor,
+                    "--replay", "captures/visitor.btsnoop", *json_format)
     # All at once, and from a pipe.
     checker.run(command, "inspect", *recordings, *json_format)
     packed = gzip.compress((ROOT / recordings[0]).read_bytes())

@@ -13,10 +13,10 @@ final class DeliveryMarks: Sendable {
     var nextRewrite: Int
     /// Events that wait, by rising serial.
     var open: [UInt64]
+    /// For each of them what is to be written of its delivery, made beforehand.
+    var records: [UInt64: [UInt8]] = [:]
     /// The highest serial so far.
     var issued: UInt64
-    /// One record, made here again and again.
-    var record = [UInt8](repeating: 0, count: ToldFile.recordBytes)
     var failure: StoreError?
   }
 
@@ -49,6 +49,7 @@ final class DeliveryMarks: Sendable {
   func issue(_ serials: [UInt64]) {
     state.withLock { state in
       state.open += serials
+      for serial in serials { state.records[serial] = Self.record(serial) }
       state.issued = max(state.issued, serials.last ?? 0)
     }
   }
@@ -68,11 +69,12 @@ final class DeliveryMarks: Sendable {
   private static func mark(_ serial: UInt64, _ state: inout State, _ path: FilePath) {
     let place = state.open.place(of: serial)
     guard place < state.open.count, state.open[place] == serial else { return }
-    ToldFile.write(.delivered, serial, at: 0, to: &state.record)
     do throws(StoreError) {
-      try state.file.write(state.record, at: state.length)
+      // Nothing that can wait comes before the write: who is killed until then is told it again.
+      try state.file.write(state.records[serial] ?? record(serial), at: state.length)
       state.length += ToldFile.recordBytes
       state.open.remove(at: place)
+      state.records[serial] = nil
       guard state.length > state.nextRewrite else { return }
       // Should it fail, not with each mark again.
       state.nextRewrite = 2 * state.length
@@ -82,8 +84,16 @@ final class DeliveryMarks: Sendable {
     } catch {
       // It is over for this process; the next one may tell it again.
       if place < state.open.count, state.open[place] == serial { state.open.remove(at: place) }
+      state.records[serial] = nil
       state.failure = state.failure ?? error
     }
+  }
+
+  /// What is written of a delivery.
+  private static func record(_ serial: UInt64) -> [UInt8] {
+    var record = [UInt8](repeating: 0, count: ToldFile.recordBytes)
+    ToldFile.write(.delivered, serial, at: 0, to: &record)
+    return record
   }
 
   /// All events up to this serial were delivered.

@@ -5,12 +5,14 @@ import ArgumentParser
 struct Beaconscan: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "beaconscan",
-    abstract: "Hears iBeacons: who is there, how near, and what is on air.",
+    abstract: "Hears iBeacons: who is there, how near, who comes and goes, and what is on air.",
     discussion: """
       Recordings of btsnoop, pcap and pcapng are replayed with --replay FILE.
 
       EXAMPLES
         beaconscan range --replay captures/visitor.btsnoop
+        beaconscan monitor --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
+          --replay captures/visitor.btsnoop
         beaconscan inspect captures/hostile.pcapng
         beaconscan decode 1aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5
 
@@ -28,8 +30,8 @@ struct Beaconscan: ParsableCommand {
       """,
     version: "0.1.0",
     subcommands: [
-      ScanCommand.self, RangeCommand.self, InspectCommand.self, DecodeCommand.self,
-      SimulateCommand.self,
+      ScanCommand.self, RangeCommand.self, MonitorCommand.self, InspectCommand.self,
+      DecodeCommand.self, SimulateCommand.self,
     ])
 
   static func main() {

@@ -12,7 +12,7 @@ struct RangeCommand: ParsableCommand {
     discussion: """
       A distance is as likely too long as too short; accuracy is its standard deviation. Both rest \
       on the power that the beacon says is heard at 1 m: calibrate on site what must be right. See \
-      docs/ranging.md.
+      docs/ranging.md. With no region named, every iBeacon counts.
 
       On a terminal, a paced replay (--speed 1x) redraws its table in place. Otherwise the table \
       comes at the end: what was heard of each beacon, and its zones in order.

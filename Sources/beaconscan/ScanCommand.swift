@@ -8,6 +8,8 @@ struct ScanCommand: ParsableCommand {
     commandName: "scan",
     abstract: "Show every sighting as it is heard.",
     discussion: """
+      With no region named, every iBeacon counts.
+
       EXAMPLES
         beaconscan scan --replay captures/visitor.btsnoop
         beaconscan scan --replay captures/lobby.btsnoop --format json --count 5

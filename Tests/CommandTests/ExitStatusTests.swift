@@ -11,9 +11,10 @@ import Testing
     #expect(run.error.split(separator: "\n").count == 1, "\(run.error)")
   }
 
-  @Test(arguments: ["scan", "range"])
-  func missingFile(subcommand: String) throws {
-    let run = try Command.run(subcommand, "--replay", "/nonexistent/file")
+  @Test(arguments: [["scan"], ["range"], ["monitor", "--uuid", MonitorRun.visitor]])
+  func missingFile(arguments: [String]) throws {
+    let line = arguments.joined(separator: " ")
+    let run = try Command.shell("beaconscan \(line) --replay /nonexistent/file")
     expect(run, 66, "/nonexistent/file", "there is no such file; check the path")
     #expect(run.output.isEmpty)
   }
@@ -86,7 +87,7 @@ import Testing
     expect(run, 65)
   }
 
-  @Test(arguments: [[], ["scan"], ["range"], ["inspect"], ["decode"], ["simulate"]])
+  @Test(arguments: [[], ["scan"], ["range"], ["monitor"], ["inspect"], ["decode"], ["simulate"]])
   func help(path: [String]) throws {
     let run = try Command.shell("beaconscan \(path.joined(separator: " ")) --help")
     #expect(run.status == 0 && run.error.isEmpty)

@@ -21,7 +21,7 @@ import Testing
     return commands
   }
 
-  @Test(arguments: ["", "scan", "range", "inspect", "decode", "simulate"])
+  @Test(arguments: ["", "scan", "range", "monitor", "inspect", "decode", "simulate"])
   func work(subcommand: String) throws {
     let help = try Command.shell("beaconscan \(subcommand) --help").output
     let commands = examples(help)
@@ -45,7 +45,7 @@ import Testing
     let names = list.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
       .compactMap { $0.split(separator: " ").first.map(String.init) }
       .filter { $0 != "See" && $0 != "help" }
-    #expect(names.count >= 5)
+    #expect(names.count >= 6)
     for name in names {
       let text = try Command.run(name, "--help").output
       #expect(examples(text).count >= 1, "\(name)")

@@ -40,6 +40,17 @@ import Testing
     #expect(try run.json().last?["type"] as? String == "summary")
   }
 
+  @Test func monitorAfterEvents() throws {
+    let running = try Running(
+      "monitor", "--follow", "--format", "json", "--uuid", MonitorRun.visitor, "--replay",
+      Command.capture("visitor.btsnoop"))
+    try running.wait { running.output.contains("enter") }
+    running.interrupt()
+    let run = try running.finish(limit: 20)
+    #expect(run.status == 0 && run.error.isEmpty)
+    #expect(try run.json().last?["type"] as? String == "summary")
+  }
+
   @Test func whilePaced() throws {
     let running = try Running(
       "scan", "--speed", "1x", "--format", "json", "--replay", Command.capture("lobby.btsnoop"))

@@ -36,6 +36,7 @@ import Testing
     "scan --replay captures/lobby.btsnoop", "inspect captures/lobby.btsnoop",
     "scan --replay captures/lobby.btsnoop --format json --speed 100x",
     "range --replay captures/lobby.btsnoop --format csv",
+    "monitor --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 --replay captures/lobby.btsnoop",
   ])
   func closedPipe(arguments: String) throws {
     let run = try Command.shell(

@@ -35,6 +35,20 @@ enum Recording {
     [UInt8](try Data(contentsOf: Command.root.appending(path: "captures/\(name)")).prefix(count))
   }
 
+  /// A shipped btsnoop recording cut in two: what was heard in its first seconds, and the rest.
+  static func split(_ name: String, after seconds: Int) throws -> (head: [UInt8], tail: [UInt8]) {
+    let bytes = [UInt8](try Data(contentsOf: Command.root.appending(path: "captures/\(name)")))
+    func number(_ range: Range<Int>) -> Int {
+      bytes[range].reduce(0) { $0 << 8 | Int($1) }
+    }
+    let first = number(32..<40)
+    var cut = 16
+    while cut < bytes.count, number(cut + 16..<cut + 24) < first + seconds * 1_000_000 {
+      cut += 24 + number(cut + 4..<cut + 8)
+    }
+    return (Array(bytes[..<cut]), Array(bytes[..<16] + bytes[cut...]))
+  }
+
   /// A pcap file's header.
   static func pcapHeader(linkType: UInt8) -> [UInt8] {
     [

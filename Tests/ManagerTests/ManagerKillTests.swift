@@ -11,7 +11,7 @@ import Testing
   @Test func nothingIsLostOrTwice() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "kills-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    //defer { try? FileManager.default.removeItem(at: folder) }
+    defer { try? FileManager.default.removeItem(at: folder) }
     let log = folder.appending(path: "log")
     var random = SplitMix64(seed: 20_261_121)
     for number in 0..<Self.kills {

@@ -173,13 +173,13 @@ _beaconscan() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    scan|range|inspect|decode|simulate|help)
+    scan|range|monitor|inspect|decode|simulate|help)
         # Offer subcommand argument completions
         "_beaconscan_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'scan range inspect decode simulate help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'scan range monitor inspect decode simulate help' -- "${cur}"))
         ;;
     esac
 }
@@ -280,6 +280,91 @@ _beaconscan_range() {
         return
         ;;
     '--interval')
+        return
+        ;;
+    '--count')
+        return
+        ;;
+    esac
+}
+
+_beaconscan_monitor() {
+    repeating_flags=()
+    non_repeating_flags=(--follow --quiet --verbose --version -h --help)
+    repeating_options=(--replay --uuid --region --calibrate)
+    non_repeating_options=(--speed --duration --major --minor --exit-after --enter-rssi --exit-rssi --enter-distance --exit-distance --enter-count --dwell --model --environment --measured-power --adapter-offset --format --state-file --exec --count)
+    __beaconscan_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--replay')
+        __beaconscan_add_completions -f
+        return
+        ;;
+    '--speed')
+        return
+        ;;
+    '--duration')
+        return
+        ;;
+    '--uuid')
+        return
+        ;;
+    '--major')
+        return
+        ;;
+    '--minor')
+        return
+        ;;
+    '--region')
+        return
+        ;;
+    '--exit-after')
+        return
+        ;;
+    '--enter-rssi')
+        return
+        ;;
+    '--exit-rssi')
+        return
+        ;;
+    '--enter-distance')
+        return
+        ;;
+    '--exit-distance')
+        return
+        ;;
+    '--enter-count')
+        return
+        ;;
+    '--dwell')
+        return
+        ;;
+    '--model')
+        __beaconscan_add_completions -W 'log-distance'$'\n''android-nexus5'$'\n''android-2013'
+        return
+        ;;
+    '--environment')
+        return
+        ;;
+    '--measured-power')
+        return
+        ;;
+    '--adapter-offset')
+        return
+        ;;
+    '--calibrate')
+        return
+        ;;
+    '--format')
+        __beaconscan_add_completions -W 'table'$'\n''json'$'\n''csv'
+        return
+        ;;
+    '--state-file')
+        __beaconscan_add_completions -f
+        return
+        ;;
+    '--exec')
         return
         ;;
     '--count')

@@ -22,16 +22,20 @@ extension LocationServices {
       state.isLooping = true
       return true
     }
-    if starts { queue.async { self.loop() } }
+    guard starts else { return }
+    // The loop does not keep the services: who lets go of them ends it.
+    queue.async { [weak self] in
+      var sightings: [Sighting] = []
+      while let services = self, services.listenOnce(&sightings) {}
+    }
   }
 
-  /// Listens until nothing is asked for any more.
-  private func loop() {
-    var sightings: [Sighting] = []
-    while true {
-      if scanner?.isRecorded == true { calls.wait() }
-      guard (try? step(&sightings, show: { _ in true })) == true else { return tellEnd() }
-    }
+  /// - Returns: Whether something is still asked for.
+  private func listenOnce(_ sightings: inout [Sighting]) -> Bool {
+    if scanner?.isRecorded == true { calls.wait() }
+    if (try? step(&sightings, show: { _ in true })) == true { return true }
+    tellEnd()
+    return false
   }
 
   /// Drives the services on this thread, until nothing more will be heard, nothing is asked for, or the
@@ -46,22 +50,6 @@ extension LocationServices {
     while isWanted(), try step(&sightings, show: show) {}
     tellEnd()
     if let failure = state.withLock({ $0.failure }) { throw failure }
-  }
-
-  /// What to add to a moment of the scanner, in nanoseconds, to get what the clock on the wall showed.
-  package var wallClockShift: Int64 { state.withLock { $0.wallClockShift } }
-
-  /// How many beacons were ranged, and how many of them had to make room for others.
-  package var beaconsHeard: (count: Int, evictions: Int) {
-    state.withLock { $0.engine.beaconsHeard }
-  }
-
-  /// What is known of a region of a manager at this moment.
-  ///
-  /// - Parameter identifier: Which region.
-  /// - Returns: Its status; `nil` if it is not monitored.
-  package func status(ofRegion identifier: String) -> RegionStatus? {
-    state.withLock { $0.engine.monitor.status(of: identifier) }
   }
 
   /// Listens once, and tells what came of it.
@@ -143,8 +131,7 @@ extension LocationServices {
         return state.takeNews(recordingIn: store)
       }
       if !heard.isEmpty, try !show(.heard(heard)) { return false }
-      for item in told.news where try !show(item) { return false }
-      send(told.calls)
+      guard try pass(on: told, show: show) else { return false }
       if isRecorded, !told.calls.isEmpty { calls.wait() }
     }
     if progress.isOver, try !finish(show) { return false }
@@ -160,8 +147,24 @@ extension LocationServices {
       state.engine.finish()
       return state.takeNews(recordingIn: nil)
     }
-    send(told.calls)
-    for item in told.news where try !show(item) { return false }
-    return true
+    return try pass(on: told, show: show)
+  }
+
+  /// Shows what is new, and calls the delegates.
+  ///
+  /// Who has enough, or throws, was not told the rest: no delegate is called for it, so that events that
+  /// outlive the process are told by the next one.
+  ///
+  /// - Returns: Whether to go on.
+  private func pass(on told: ServiceState.Told, show: (ServiceNews) throws -> Bool) throws -> Bool {
+    var shown = 0
+    var isWanted = true
+    defer { send(Array(told.calls.prefix(shown))) }
+    for (item, end) in zip(told.news, told.ends) where isWanted {
+      isWanted = try show(item)
+      shown = end
+    }
+    if isWanted { shown = told.calls.count }
+    return isWanted
   }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import RegionStorage
-import Regions
+package import Regions
 import Scanning
 import Synchronization
 
@@ -21,7 +21,7 @@ extension LocationServices {
   ///   - region: The region; one of the same identifier is replaced.
   ///   - assumed: The state it is taken to have, so that the first evidence to the contrary is a crossing.
   ///   - manager: Who asks.
-  func startMonitoring(
+  package func startMonitoring(
     _ region: CLRegion, assuming assumed: RegionState? = nil, for manager: CLLocationManager
   ) {
     useCurrentThread(manager)

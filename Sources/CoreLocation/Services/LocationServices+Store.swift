@@ -15,7 +15,7 @@ extension LocationServices {
         let store: RegionStore
         switch configuration.persistence {
         case .none:
-          storage = .closed
+          storage = .closed(nil)
           return nil
         case .standard:
           store = try RegionStore(applicationIdentifier: configuration.applicationIdentifier)
@@ -25,8 +25,11 @@ extension LocationServices {
         storage = .open(store)
         return store
       } catch {
-        configuration.remark("\(error); regions are not kept")
-        storage = .closed
+        // Who drives the services asks: ``storageFailure``.
+        if !configuration.isDrivenByHand {
+          configuration.remark("\(error); regions are not kept")
+        }
+        storage = .closed(error)
         return nil
       }
     }
@@ -56,7 +59,7 @@ final class StorageBox: Sendable {
   enum Storage {
     case unopened
     case open(RegionStore)
-    case closed
+    case closed(StoreError?)
   }
 
   let storage = Mutex(Storage.unopened)
@@ -71,21 +74,17 @@ final class StorageBox: Sendable {
 
 /// Counts the delegates that an event is still to be told to; the last one's return ends it.
 final class Acknowledgement: Sendable {
-  private let left: Mutex<Int>
+  private let left: Atomic<Int>
   private let end: @Sendable () -> Void
 
   init(count: Int, end: @escaping @Sendable () -> Void) {
-    left = Mutex(count)
+    left = Atomic(count)
     self.end = end
   }
 
   /// One of them has returned, or is gone.
   func returned() {
-    let isLast = left.withLock { left in
-      left -= 1
-      return left == 0
-    }
-    if isLast { end() }
+    if left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { end() }
   }
 }
 

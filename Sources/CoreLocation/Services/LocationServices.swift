@@ -114,6 +114,10 @@ public final class LocationServices: Sendable {
       ServiceState(configuration, isRecorded: isRecorded) { storage.acknowledge($0) })
   }
 
+  deinit {
+    scanner?.rest()
+  }
+
   /// Whether the scanner can be used now.
   var availability: ScannerAvailability {
     guard let scanner else { return .unavailable(Self.nothingHears) }

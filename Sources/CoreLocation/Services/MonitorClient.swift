@@ -49,12 +49,15 @@ struct MonitorClient {
   }
 
   /// Takes a transition; one that tells the state that was told before is no event.
+  ///
+  /// - Returns: Whether it is one.
   mutating func tell(
     _ transition: RegionTransition, _ identifier: String, _ date: Date, _ serial: UInt64?
-  ) {
+  ) -> Bool {
     let event = CLMonitor.Event(transition, identifier: identifier, date: date)
     let isNews = conditions[identifier].map { $0.lastEvent.state != event.state } ?? false
     if isNews { give(Delivery(event: event, serial: serial)) }
+    return isNews
   }
 
   /// Takes an event that the process before was not there to tell.

@@ -10,6 +10,8 @@ extension ServiceState {
   struct Told {
     var news: [ServiceNews] = []
     var calls: [DelegateCall] = []
+    /// For each of the news, how many of the calls belong to it and those before.
+    var ends: [Int] = []
   }
 
   /// Takes what the engine has to tell.
@@ -29,6 +31,7 @@ extension ServiceState {
         let isKept = serials.first?.transition == transition
         tell(transition, kept: isKept ? serials.removeFirst() : nil, among: news, &told)
       }
+      told.ends.append(told.calls.count)
     }
     return told
   }
@@ -81,7 +84,9 @@ extension ServiceState {
     guard let key = EngineName.key(of: transition.region) else { return }
     guard key.owner.isEmpty else {
       let moment = date(transition.time)
-      monitors[key.owner]?.tell(transition, key.identifier, moment, kept?.serial)
+      let isEvent =
+        monitors[key.owner]?.tell(transition, key.identifier, moment, kept?.serial) ?? false
+      if let kept, !isEvent { acknowledge(kept.serial) }
       return
     }
     guard let region = regions[transition.region] else { return }

@@ -130,6 +130,9 @@ enum SummaryObject {
 extension Timestamp {
   /// The time of day, to milliseconds.
   var clock: String { String(description.dropFirst(11).prefix(12)) }
+
+  /// The day, and the time of day to milliseconds.
+  var dayAndClock: String { description.prefix(10) + " " + clock }
 }
 
 extension Refusal {

@@ -5,6 +5,11 @@ import SystemPackage
 final class StandardOutput {
   /// Whether a person looks at it.
   let isTerminal: Bool
+  /// Whether colour is wanted: by a person who has not set `NO_COLOR` (<https://no-color.org>).
+  var hasColour: Bool {
+    guard isTerminal, let setting = unsafe getenv("NO_COLOR") else { return isTerminal }
+    return unsafe setting.pointee == 0
+  }
   /// Whether each line goes out at once: on a terminal, and where events come as they happen.
   var flushesLines: Bool
   /// Whether anything was written.

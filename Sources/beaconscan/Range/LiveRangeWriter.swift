@@ -5,17 +5,15 @@ import Scanning
 
 /// `range` on a terminal: a table that is redrawn in place.
 final class LiveRangeWriter: RangeWriter {
-  private let output: StandardOutput
   private let regions: [NamedRegion]
   private let showsRaw: Bool
   private var sparklines: [BeaconIdentity: Sparkline] = [:]
-  private var linesDrawn = 0
+  private var screen: LiveScreen
 
   init(output: StandardOutput, regions: [NamedRegion], showsRaw: Bool) {
-    self.output = output
     self.regions = regions
     self.showsRaw = showsRaw
-    output.flushesLines = false
+    screen = LiveScreen(output)
   }
 
   func write(_ report: RangingReport, shift: Int64) throws {
@@ -30,18 +28,7 @@ final class LiveRangeWriter: RangeWriter {
       lines.append(region.title)
       lines += table(report.beacons.filter { region.constraint.matches($0.beacon) })
     }
-    // What does not fit would scroll, and could not be drawn over.
-    let size = TerminalSize.current
-    if lines.count > size.rows - 1 {
-      let hidden = lines.count - (size.rows - 2)
-      lines = lines.prefix(size.rows - 2) + ["and \(hidden) lines more"]
-    }
-    // Up to the first line drawn before, then each line over the old one, then clear what is left.
-    var frame = linesDrawn > 0 ? "\u{1B}[\(linesDrawn)A\r" : ""
-    frame += lines.map { $0.prefix(size.columns) + "\u{1B}[K\n" }.joined() + "\u{1B}[J"
-    linesDrawn = lines.count
-    try output.write(frame)
-    try output.flush()
+    try screen.draw(lines)
   }
 
   private func table(_ beacons: [RangedBeacon]) -> [String] {

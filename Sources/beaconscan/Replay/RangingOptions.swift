@@ -1,42 +1,9 @@
 import ArgumentParser
 import Ranging
-import Scanning
 
 /// How distances are computed.
 struct RangingOptions: ParsableArguments {
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "How signal falls with distance: log-distance, android-nexus5 or android-2013.",
-      valueName: "name"),
-    completion: .list(PathLossModel.names))
-  var model: String?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "The site's environment factor, the exponent of log-distance: 2 is free space.",
-      valueName: "number"))
-  var environment: Double?
-
-  @Option(
-    name: .long, parsing: .unconditional,
-    help: ArgumentHelp(
-      "The power heard at 1 m, in place of what the beacons say.", valueName: "dBm"))
-  var measuredPower: Double?
-
-  @Option(
-    name: .long, parsing: .unconditional,
-    help: ArgumentHelp("How much stronger than true the adapter hears.", valueName: "dB"))
-  var adapterOffset: Double?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "What is known of some beacons: UUID[:MAJOR[:MINOR]]@power=-62,exponent=2.4,offset=3.",
-      discussion: "Any of the three may be left out. May be given several times.",
-      valueName: "beacons@values"))
-  var calibrate: [BeaconCalibration] = []
+  @OptionGroup var calibration: CalibrationOptions
 
   @Option(
     name: .long,
@@ -45,60 +12,13 @@ struct RangingOptions: ParsableArguments {
       valueName: "a,b,c,d"))
   var zones: ZoneLimits?
 
-  func validate() throws {
-    if let model, PathLossModel(name: model) == nil {
-      throw ValidationError(
-        "--model must be one of \(PathLossModel.names.joined(separator: ", ")), not '\(model)'.")
-    }
-    if environment != nil, let model, model != "log-distance" {
-      throw ValidationError("--environment belongs to --model log-distance.")
-    }
-    if let environment { try check("--environment", environment, PathLossModel.exponentRange) }
-    if let measuredPower { try check("--measured-power", measuredPower, -100 ... -1) }
-    if let adapterOffset { try check("--adapter-offset", adapterOffset, -50...50) }
-  }
-
   /// The ranger's configuration.
   var configuration: Ranger.Configuration {
     var configuration = Ranger.Configuration()
-    configuration.calibration = Calibration(
-      measuredPower: measuredPower, adapterOffset: adapterOffset,
-      model: environment.map { .logDistance(exponent: $0) }
-        ?? model.flatMap { $0 == "log-distance" ? nil : PathLossModel(name: $0) })
-    configuration.beaconCalibrations = calibrate.map { ($0.beacons, $0.calibration) }
+    configuration.calibration = calibration.calibration
+    configuration.beaconCalibrations = calibration.beaconCalibrations
     if let zones { configuration.limits = zones.limits }
     return configuration
-  }
-
-  private func check(_ option: String, _ value: Double, _ range: ClosedRange<Double>) throws {
-    guard range.contains(value) else {
-      throw ValidationError(
-        "\(option) must be from \(decimal(range.lowerBound, 2)) to \(decimal(range.upperBound, 2))."
-      )
-    }
-  }
-}
-
-/// What is known of some beacons.
-struct BeaconCalibration: ExpressibleByArgument {
-  var beacons: BeaconConstraint
-  var calibration = Calibration()
-
-  init?(argument: String) {
-    let parts = argument.split(separator: "@", omittingEmptySubsequences: false)
-    guard parts.count == 2, let beacons = BeaconConstraint(String(parts[0])) else { return nil }
-    self.beacons = beacons
-    for pair in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
-      let words = pair.split(separator: "=", omittingEmptySubsequences: false)
-      guard words.count == 2, let value = Double(words[1]) else { return nil }
-      switch words[0] {
-      case "power" where (-100 ... -1).contains(value): calibration.measuredPower = value
-      case "exponent" where PathLossModel.exponentRange.contains(value):
-        calibration.model = .logDistance(exponent: value)
-      case "offset" where abs(value) <= 50: calibration.adapterOffset = value
-      default: return nil
-      }
-    }
   }
 }
 

@@ -47,7 +47,7 @@ struct RegionOptions: ParsableArguments {
     name: .long,
     help: ArgumentHelp(
       "A region with a name: NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR.",
-      discussion: "May be given several times. With no region, every iBeacon counts.",
+      discussion: "May be given several times.",
       valueName: "name=uuid[:major[:minor]]"))
   var region: [NamedRegion] = []
 

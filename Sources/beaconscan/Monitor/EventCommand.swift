@@ -1,0 +1,113 @@
+import Advertising
+import CoreLocation
+import FoundationEssentials
+import Glibc
+import Regions
+import Scanning
+import SystemPackage
+
+/// A command of the user's that is run on an event, by `/bin/sh -c`.
+struct EventCommand {
+  /// What the shell is given.
+  let script: String
+
+  /// Runs it to its end, with the event on its standard input and in its environment. Its standard output
+  /// goes to our standard error: ours is for events alone.
+  ///
+  /// - Returns: What went wrong.
+  func run(on event: MonitorEvent) -> String? {
+    var line: [UInt8] = []
+    event.object.line(into: &line)
+    do {
+      let input = try FileDescriptor.pipe()
+      let process: pid_t
+      do {
+        defer { try? input.readEnd.close() }
+        try closeOnExec(input.readEnd)
+        try closeOnExec(input.writeEnd)
+        process = try start(reading: input.readEnd, environment: environment(of: event))
+      } catch {
+        try? input.writeEnd.close()
+        throw error
+      }
+      // A command that does not read is no failure: SIGPIPE is ignored.
+      _ = try? input.writeEnd.writeAll(line)
+      try? input.writeEnd.close()
+      return try wait(for: process)
+    } catch {
+      return "the command cannot be run (\(error))"
+    }
+  }
+
+  private func environment(of event: MonitorEvent) -> [String] {
+    let sighting = event.reason.lastSighting
+    let values: [(String, String?)] = [
+      ("TYPE", event.kind.rawValue), ("STATE", event.state.name), ("REGION", event.region),
+      ("TIME", event.time.description), ("DWELL", event.dwell.map { decimal($0, 3) }),
+      ("RULE", event.reason.rule.rawValue), ("UUID", sighting?.beacon.uuid.description),
+      ("MAJOR", sighting.map { String($0.beacon.major) }),
+      ("MINOR", sighting.map { String($0.beacon.minor) }),
+      ("RSSI", sighting?.rssi.map { String($0) }),
+    ]
+    var environment = ProcessInfo.processInfo.environment
+    // What is not known is not there, also if we were run by such a command ourselves.
+    for (name, value) in values { environment["BEACONSCAN_" + name] = value }
+    return environment.map { "\($0)=\($1)" }
+  }
+
+  private func closeOnExec(_ file: FileDescriptor) throws(Errno) {
+    guard fcntl(file.rawValue, F_SETFD, FD_CLOEXEC) != -1 else { throw Errno(rawValue: errno) }
+  }
+
+  private func start(reading input: FileDescriptor, environment: [String]) throws -> pid_t {
+    var files = unsafe posix_spawn_file_actions_t()
+    var attributes = posix_spawnattr_t()
+    // All that is passed outlives the calls. Ignored and blocked signals would be inherited.
+    unsafe posix_spawn_file_actions_init(&files)
+    unsafe posix_spawnattr_init(&attributes)
+    defer {
+      unsafe posix_spawn_file_actions_destroy(&files)
+      unsafe posix_spawnattr_destroy(&attributes)
+    }
+    unsafe posix_spawn_file_actions_adddup2(&files, input.rawValue, STDIN_FILENO)
+    unsafe posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO)
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe posix_spawnattr_setsigmask(&attributes, &signals)
+    unsafe sigaddset(&signals, SIGPIPE)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+    unsafe posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+    var process = pid_t()
+    let result = unsafe withCStrings(["sh", "-c", script]) { arguments in
+      unsafe withCStrings(environment) { environment in
+        unsafe posix_spawn(&process, "/bin/sh", &files, &attributes, arguments, environment)
+      }
+    }
+    guard result == 0 else { throw Errno(rawValue: result) }
+    return process
+  }
+
+  private func wait(for process: pid_t) throws -> String? {
+    var status: Int32 = 0
+    while unsafe waitpid(process, &status, 0) == -1 {
+      guard errno == EINTR else { throw Errno(rawValue: errno) }
+    }
+    // As `WIFEXITED` and its like read it, which the importer drops.
+    let (signal, code) = (status & 0x7F, status >> 8 & 0xFF)
+    if signal == 0 { return code == 0 ? nil : "the command ended with status \(code)" }
+    // The interrupt was meant for it too.
+    if Interrupt.isRequested, signal == SIGINT || signal == SIGTERM { return nil }
+    return "the command was ended by signal \(signal)"
+  }
+}
+
+/// Gives a body texts as C has them: an array of pointers that ends with a null.
+@unsafe
+private func withCStrings<Result>(
+  _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+) -> Result {
+  let copies = unsafe texts.map { unsafe strdup($0) }
+  defer { unsafe copies.forEach { unsafe free($0) } }
+  return unsafe body(copies + [nil])
+}

@@ -1,0 +1,23 @@
+import CoreLocation
+import Ranging
+import Scanning
+
+/// Writes what `monitor` tells.
+protocol MonitorWriter: AnyObject {
+  /// Whether it shows beacons between events, so that they are ranged.
+  var showsBeacons: Bool { get }
+
+  func write(_ event: MonitorEvent) throws
+
+  /// Shows the beacons. To show a moment of the report, `shift` nanoseconds are added.
+  func write(_ report: RangingReport, shift: Int64) throws
+
+  /// Writes what comes at the end.
+  func end(counts: ScanCounts, beacons: Int, evictions: Int) throws
+}
+
+extension MonitorWriter {
+  var showsBeacons: Bool { false }
+  func write(_ report: RangingReport, shift: Int64) throws {}
+  func end(counts: ScanCounts, beacons: Int, evictions: Int) throws {}
+}

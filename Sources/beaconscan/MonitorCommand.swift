@@ -1,0 +1,115 @@
+import ArgumentParser
+import CoreLocation
+import Ranging
+import Regions
+
+/// `beaconscan monitor`: entering and leaving regions.
+struct MonitorCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "monitor",
+    abstract: "Show when regions are entered and left, and why.",
+    discussion: """
+      A region is entered with the first of its beacons that meets the rules and left with the last. \
+      Without options, being heard is enough to enter, and a beacon is gone when it was silent for \
+      longer than it ever is while it is there: that limit is learnt from its own gaps. See \
+      docs/regions.md.
+
+      At the start every region counts as outside, so that someone who is there already enters. With \
+      --state-file what was known is taken up where it was left, also after a crash, and only what \
+      really changed is told; an event counts as told when its line was written.
+
+      On a terminal, a paced replay (--speed 1x) redraws a table of the regions in place. Otherwise \
+      there is a line for each event.
+
+      --exec runs a command by /bin/sh for each event. The event stands as a line of JSON on its \
+      standard input, and in BEACONSCAN_TYPE (enter, exit, state), BEACONSCAN_STATE (inside, \
+      outside), BEACONSCAN_REGION, BEACONSCAN_TIME, BEACONSCAN_RULE and, where they are known, \
+      BEACONSCAN_DWELL, BEACONSCAN_UUID, BEACONSCAN_MAJOR, BEACONSCAN_MINOR and BEACONSCAN_RSSI. \
+      What it prints goes to standard error. One runs at a time, in the order of the events; \
+      monitoring goes on meanwhile, and of more than 256 events that wait the oldest are dropped. A \
+      replay that is not paced waits for each.
+
+      EXAMPLES
+        beaconscan monitor --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
+          --replay captures/visitor.btsnoop
+        beaconscan monitor --enter-distance 1 --exit-distance 3 --format json \\
+          --region kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100 \\
+          --replay captures/visitor.btsnoop
+        beaconscan monitor --uuid 0EDCE000-1111-4222-8333-444455556666 \\
+          --exec 'echo "$BEACONSCAN_STATE" > screen' --exit-after 30 \\
+          --state-file regions --replay captures/edge.btsnoop
+      """)
+
+  @OptionGroup var source: SourceOptions
+  @OptionGroup var regions: RegionOptions
+  @OptionGroup var rules: RuleOptions
+  @OptionGroup var calibration: CalibrationOptions
+  @OptionGroup var output: OutputOptions
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Keep regions and their states here, and take up what is there.", valueName: "file"),
+    completion: .file())
+  var stateFile: String?
+
+  @Option(
+    name: .long, help: ArgumentHelp("Run this on each event, by /bin/sh.", valueName: "command"))
+  var exec: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Stop after so many entries and exits.", valueName: "number"))
+  var count: Int?
+
+  func validate() throws {
+    if regions.all.isEmpty {
+      throw ValidationError(
+        "No region is named; name one, for example with "
+          + "--region lobby=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 or --uuid UUID.")
+    }
+    if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
+    if stateFile?.isEmpty == true { throw ValidationError("--state-file must have a name.") }
+    if exec?.isEmpty == true { throw ValidationError("--exec must have a command.") }
+  }
+
+  func run() throws {
+    let rules = try rules.rules
+    let scan = try ManagedScan(source, output: output) { configuration in
+      configuration.rules = rules
+      configuration.monitoring.calibration = calibration.calibration
+      configuration.monitoring.beaconCalibrations = calibration.beaconCalibrations
+      configuration.ranging.calibration = calibration.calibration
+      configuration.ranging.beaconCalibrations = calibration.beaconCalibrations
+      if let stateFile { configuration.persistence = .file(stateFile) }
+    }
+    let isPaced = scan.isPaced || source.follow
+    let out = StandardOutput()
+    // What a command acts on, and what will not be told again, was written before.
+    out.flushesLines = out.isTerminal || isPaced || exec != nil || stateFile != nil
+    let session = MonitorSession(
+      scan, regions: regions.all, writer: makeWriter(out, scan, rules, isPaced: isPaced),
+      commands: exec.map { EventCommands(EventCommand(script: $0), isWaitedFor: !isPaced) },
+      count: count)
+    try session.start(isQuiet: output.quiet)
+    let failure = try session.run()
+    try out.flush()
+    scan.scanner.remark(output)
+    if let failure { throw failure }
+  }
+
+  private func makeWriter(
+    _ out: StandardOutput, _ scan: ManagedScan, _ rules: RegionRules, isPaced: Bool
+  ) -> any MonitorWriter {
+    let line = EventLine(regions: regions.all, rules: rules, hasColour: out.hasColour)
+    switch output.format {
+    case .json: return JSONMonitorWriter(output: out)
+    case .csv: return CSVMonitorWriter(output: out)
+    // What a command prints would be drawn over.
+    case .table where out.isTerminal && isPaced && exec == nil:
+      return LiveMonitorWriter(
+        output: out, regions: regions.all, services: scan.services, line: line)
+    case .table: return TableMonitorWriter(output: out, line: line)
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/// Lines on a terminal that are drawn over again.
+struct LiveScreen {
+  private let output: StandardOutput
+  private var linesDrawn = 0
+
+  init(_ output: StandardOutput) {
+    self.output = output
+    output.flushesLines = false
+  }
+
+  /// Draws lines in place of those before.
+  ///
+  /// - Parameters:
+  ///   - lines: The lines; what is too wide is cut.
+  ///   - decorate: Adds what takes no room, such as colour, to the line of a number.
+  /// - Throws: As ``StandardOutput/flush()``.
+  mutating func draw(
+    _ lines: [String], decorate: (_ number: Int, _ text: String) -> String = { $1 }
+  ) throws {
+    // What does not fit would scroll, and could not be drawn over.
+    var lines = lines
+    let size = TerminalSize.current
+    if lines.count > size.rows - 1 {
+      let hidden = lines.count - (size.rows - 2)
+      lines = lines.prefix(size.rows - 2) + ["and \(hidden) lines more"]
+    }
+    // Up to the first line drawn before, then each line over the old one, then clear what is left.
+    var frame = linesDrawn > 0 ? "\u{1B}[\(linesDrawn)A\r" : ""
+    for (number, line) in lines.enumerated() {
+      frame += decorate(number, String(line.prefix(size.columns))) + "\u{1B}[K\n"
+    }
+    frame += "\u{1B}[J"
+    linesDrawn = lines.count
+    try output.write(frame)
+    try output.flush()
+  }
+}

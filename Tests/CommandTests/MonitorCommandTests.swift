@@ -1,0 +1,159 @@
+import Foundation
+import Testing
+
+/// `beaconscan monitor`: what it writes, and its options.
+@Suite struct MonitorCommandTests {
+  private static let kiosk = "kiosk=\(MonitorRun.visitor):1:100"
+  private static let replay = ["--replay", Command.capture("visitor.btsnoop")]
+
+  private func monitor(_ arguments: String...) throws -> MonitorRun {
+    try MonitorRun(arguments + Self.replay)
+  }
+
+  @Test func json() throws {
+    let told = try monitor("--region", Self.kiosk, "--region", "nobody=\(MonitorRun.visitor):9")
+    #expect(told.run.status == 0 && told.run.error.isEmpty)
+    let objects = try told.run.json()
+    try #require(objects.map { $0["type"] as? String } == ["enter", "state", "exit", "summary"])
+    #expect(Set(objects[0].keys) == ["type", "time", "region", "reason"])
+    #expect(Set(objects[1].keys) == ["type", "time", "region", "state", "reason"])
+    #expect(Set(objects[2].keys) == ["type", "time", "region", "dwell", "reason"])
+    for event in told.events {
+      #expect(
+        Set(event.reason.keys) == [
+          "rule", "lastSighting", "samples", "silenceLimit", "interval", "loss",
+        ])
+    }
+    let last = try #require(told.events[2].reason["lastSighting"] as? [String: Any])
+    #expect(Set(last.keys) == ["time", "uuid", "major", "minor", "rssi"])
+    #expect(told.events[0].reason["interval"] is NSNull)
+    #expect(told.events[1].reason["lastSighting"] is NSNull)
+    #expect(told.events[2].reason["interval"] as? Double == 0.1)
+    #expect(objects[3]["sightings"] as? Int == 1113 && objects[3]["beacons"] as? Int == 1)
+  }
+
+  @Test func csv() throws {
+    let run = try Command.run(
+      "monitor", "--region", Self.kiosk, "--format", "csv", "--replay", Self.replay[1])
+    let rows = run.lines.map { $0.split(separator: ",", omittingEmptySubsequences: false) }
+    try #require(run.status == 0 && rows.count == 3 && Set(rows.map(\.count)) == [15])
+    #expect(rows.map { $0[1] } == ["type", "enter", "exit"])
+    #expect(rows[2][4] == "78.272")
+  }
+
+  @Test func table() throws {
+    let run = try Command.run("monitor", "--region", Self.kiosk, "--replay", Self.replay[1])
+    try #require(run.status == 0 && run.error.isEmpty && run.lines.count == 3)
+    #expect(run.lines[1].contains("  ENTER  kiosk ") && run.lines[1].contains("heard at -86 dBm"))
+    #expect(run.lines[2].contains("  EXIT   kiosk ") && run.lines[2].contains(" 78.3 s "))
+    #expect(run.lines[2].hasSuffix("silent for its limit of 2.0 s; sent every 0.10 s, 4 % lost"))
+    #expect(!run.output.contains("\u{1B}"))
+    let quiet = try Command.run(
+      "monitor", "--region", Self.kiosk, "--replay", Command.capture("edge.btsnoop"), "--duration",
+      "20")
+    #expect(quiet.output == "no region was entered or left\n")
+  }
+
+  /// On a terminal, a paced replay is a table that is drawn over.
+  @Test func terminal() throws {
+    let run = try Command.shell(
+      """
+      script -qec "stty rows 24 cols 120; env -u NO_COLOR beaconscan monitor --region \(Self.kiosk) \
+        --replay \(Self.replay[1]) --speed 50x" /dev/null
+      """)
+    #expect(run.status == 0)
+    let frames = run.output.components(separatedBy: "\u{1B}[J")
+    #expect(frames.count > 90)
+    #expect(
+      frames.contains { $0.contains("kiosk   inside  2026-01-15 09:00:05        1  1:100 ") })
+    let last = try #require(frames.dropLast().last)
+    #expect(last.contains("kiosk   outside  2026-01-15 09:01:23        0  –"))
+    #expect(last.contains("\u{1B}[32mENTER\u{1B}[0m  kiosk"))
+    #expect(last.contains("\u{1B}[33mEXIT \u{1B}[0m  kiosk"))
+    #expect(last.contains("\u{1B}[6A\r") || last.contains("\u{1B}[5A\r"))
+  }
+
+  @Test func repeats() throws {
+    for format in ["json", "csv", "table"] {
+      let line =
+        "beaconscan monitor --format \(format) --uuid \(MonitorRun.edge) --region "
+        + "slow=\(MonitorRun.edge):1:3 --replay captures/edge.btsnoop"
+      let runs = try (0..<2).map { _ in try Command.shell(line) }
+      #expect(runs[0].output == runs[1].output && runs[0].lines.count >= 3)
+    }
+  }
+
+  @Test func countAndDuration() throws {
+    let told = try monitor(
+      "--region", Self.kiosk, "--region", "all=\(MonitorRun.visitor)",
+      "--count", "2")
+    #expect(told.events.map(\.region) == ["all", "kiosk"])
+    #expect(told.run.lines.count == 3)
+    let short = try monitor("--region", Self.kiosk, "--duration", "30")
+    #expect(short.events.map(\.type) == ["enter"])
+  }
+
+  /// The truth has the visitor at 2 m until 09:00:35, nearer than 1 m from 35.9 s to 53.0 s, and beyond
+  /// 3 m again from 69.4 s.
+  @Test func distanceGate() throws {
+    let told = try monitor(
+      "--region", Self.kiosk, "--enter-distance", "1", "--exit-distance", "3")
+    try #require(told.crossings.map(\.type) == ["enter", "exit"])
+    #expect(told.crossings.map(\.rule) == ["distance", "distance"])
+    let times = told.crossings.map { $0.time - 9 * 3600 }
+    #expect((35.5...38).contains(times[0]) && (68...72).contains(times[1]), "\(times)")
+    // Calibrated to hear 12 dB more, everything is four times as far: it never comes near.
+    let far = try monitor(
+      "--region", Self.kiosk, "--enter-distance", "1", "--adapter-offset=12", "--environment", "2")
+    #expect(far.crossings.isEmpty || far.crossings[0].time > told.crossings[0].time)
+  }
+
+  @Test func otherRules() throws {
+    let signal = try monitor("--region", Self.kiosk, "--enter-rssi=-60")
+    #expect(signal.crossings.map(\.rule) == ["signal", "signal"])
+    let count = try monitor("--region", Self.kiosk, "--enter-count", "8/10")
+    #expect(count.crossings.map(\.rule) == ["count", "silence"])
+    let dwell = try monitor("--region", Self.kiosk, "--dwell", "10", "--exit-after", "7.5")
+    try #require(dwell.crossings.map(\.rule) == ["dwell", "silence"])
+    #expect(dwell.crossings[1].silenceLimit == 7.5)
+    #expect((15...15.5).contains(dwell.crossings[0].time - 9 * 3600))
+    // One level gives the other.
+    let pairs = [
+      (["--enter-rssi=-60"], ["--exit-rssi=-63"]),
+      (["--enter-distance=1"], ["--exit-distance=1.4"]),
+    ]
+    for (one, other) in pairs {
+      let runs = try [one, other, one + other].map { options in
+        try MonitorRun(["--region", Self.kiosk] + options + Self.replay).run.output
+      }
+      #expect(runs[0] == runs[1] && runs[0] == runs[2])
+    }
+  }
+
+  @Test(arguments: [
+    ([], "No region is named; name one, for example with --region lobby="),
+    (["--exit-after", "soon"], "exit-after"),
+    (["--exit-after", "0"], "the silence before an exit"),
+    (["--enter-count", "5/3"], "5 of 3"), (["--enter-count", "3"], "enter-count"),
+    (["--dwell", "-1"], "dwell"), (["--enter-rssi=-70", "--exit-rssi=-60"], "weaker signal"),
+    (["--enter-distance=3", "--exit-distance=1"], "greater distance"),
+    (["--enter-distance=-3"], "greater distance"), (["--environment", "99"], "--environment"),
+    (["--count", "0"], "--count"), (["--exec", ""], "--exec"), (["--state-file", ""], "--state"),
+  ])
+  func usage(arguments: [String], words: String) throws {
+    let region = arguments.isEmpty ? [] : ["--region", Self.kiosk]
+    let line = (region + arguments + Self.replay).map { "'\($0)'" }.joined(separator: " ")
+    let run = try Command.shell("beaconscan monitor \(line)")
+    #expect(run.status == 64 && run.output.isEmpty)
+    #expect(run.error.contains(words), "\(run.error)")
+  }
+
+  @Test func cutFile() throws {
+    let scratch = try Scratch()
+    let cut = try scratch.file("cut", try Recording.head(20_000))
+    let told = try MonitorRun(["--region", Self.kiosk, "--replay", cut.path])
+    #expect(told.run.status == 65 && told.run.error.contains("cut short"))
+    #expect(told.events.map(\.type) == ["enter"])
+    #expect(try told.run.json().last?["type"] as? String == "summary")
+  }
+}

@@ -1,0 +1,145 @@
+import BeaconTesting
+import CoreLocation
+import RegionStorage
+import Regions
+import Scanning
+import Synchronization
+import Testing
+
+/// One process after the other on the same state file, as far as services can tell.
+@Suite struct RestartTests {
+  final class Files {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "restart-\(UUID())")
+
+    init() throws {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit {
+      try? FileManager.default.removeItem(at: folder)
+    }
+
+    var state: String { folder.appending(path: "state").path }
+
+    /// A process: its services are gone, and the file is free again, when this returns.
+    func session(
+      hearing: (ScriptedScanner) -> Void, until seconds: Double,
+      _ use: (Scene) async throws -> Void = { _ in }
+    ) async throws -> [String] {
+      let rules = try RegionRules(silence: .fixed(seconds: 5))
+      let scanner = ScriptedScanner()
+      hearing(scanner)
+      var scene: Scene? = Scene(scanner: scanner, persistence: .file(state)) { $0.rules = rules }
+      if let scene { try await use(scene) }
+      scanner.clock.advance(by: seconds)
+      // A scanner that nobody listens to stays where it is.
+      for _ in 0..<400 where scanner.given < scanner.clock.now {
+        try await Task.sleep(for: .milliseconds(5))
+      }
+      try await Task.sleep(for: .milliseconds(50))
+      let lines = scene?.listener.all ?? []
+      let remarks = scene?.remarks.all.withLock { $0 } ?? []
+      #expect(remarks.isEmpty)
+      scene = nil
+      // The loop lets go of the services a moment later.
+      for _ in 0..<200 {
+        if (try? RegionStore(path: state)) != nil { break }
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      return lines
+    }
+  }
+
+  static let here = { @Sendable (scanner: ScriptedScanner) in
+    scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 0.5, to: 100)
+  }
+  static let nobody = { @Sendable (scanner: ScriptedScanner) in }
+  static let start = { @Sendable (scene: Scene) in scene.manager.startMonitoring(for: Scene.region("lobby")) }
+
+  @Test func leavingWhileAwayIsToldOnce() async throws {
+    let files = try Files()
+    #expect(
+      try await files.session(hearing: Self.here, until: 10, Self.start)
+        == ["status 3", "monitors lobby", "state lobby 1"])
+    // The region is monitored again without being asked for.
+    let second = try await files.session(hearing: Self.nobody, until: 20) { scene in
+      #expect(scene.manager.monitoredRegions == [Scene.region("lobby")])
+    }
+    #expect(second == ["status 3", "exit lobby", "state lobby 2"])
+    #expect(
+      try await files.session(hearing: Self.nobody, until: 20) == ["status 3", "state lobby 2"])
+  }
+
+  @Test func enteringWhileAwayIsToldOnce() async throws {
+    let files = try Files()
+    #expect(
+      try await files.session(hearing: Self.nobody, until: 10, Self.start)
+        == ["status 3", "monitors lobby", "state lobby 2"])
+    // An app that starts as it always does keeps what was known.
+    #expect(
+      try await files.session(hearing: Self.here, until: 10, Self.start)
+        == ["status 3", "monitors lobby", "enter lobby", "state lobby 1"])
+    #expect(
+      try await files.session(hearing: Self.here, until: 10, Self.start)
+        == ["status 3", "monitors lobby", "state lobby 1"])
+  }
+
+  @Test func aRegionThatMeansOthersStartsAnew() async throws {
+    let files = try Files()
+    _ = try await files.session(hearing: Self.here, until: 10, Self.start)
+    #expect(
+      try await files.session(hearing: Self.nobody, until: 10) { scene in
+        scene.manager.startMonitoring(for: Scene.region("lobby", minor: 1))
+      } == ["status 3", "monitors lobby", "state lobby 2"])
+  }
+
+  @Test func whatNobodyWasThereToBeToldComesLater() async throws {
+    let files = try Files()
+    _ = try await files.session(hearing: Self.nobody, until: 10, Self.start)
+    let silent = try await files.session(hearing: Self.here, until: 10) { scene in
+      scene.manager.delegate = nil
+    }
+    #expect(silent.isEmpty || silent == ["status 3"])
+    let lines = try await files.session(hearing: Self.here, until: 10)
+    #expect(lines == ["status 3", "enter lobby", "state lobby 1", "state lobby 1"])
+  }
+
+  @Test func stoppedRegionsStayStopped() async throws {
+    let files = try Files()
+    _ = try await files.session(hearing: Self.here, until: 10, Self.start)
+    _ = try await files.session(hearing: Self.here, until: 10) { scene in
+      scene.manager.stopMonitoring(for: Scene.region("lobby"))
+    }
+    let third = try await files.session(hearing: Self.here, until: 1) { scene in
+      #expect(scene.manager.monitoredRegions.isEmpty)
+    }
+    #expect(third == ["status 3"])
+  }
+
+  @Test func whatTheAppWasGrantedIsKept() async throws {
+    let files = try Files()
+    var configuration = LocationServices.Configuration()
+    configuration.scanner = ScriptedScanner()
+    configuration.authorization = SystemAuthorization(path: files.folder.path + "/none")
+    configuration.persistence = .file(files.state)
+    for (number, status) in [CLAuthorizationStatus.notDetermined, .authorizedWhenInUse].enumerated()
+    {
+      let services = LocationServices(configuration)
+      let manager = CLLocationManager(services: services)
+      #expect(manager.authorizationStatus == status, "process \(number)")
+      manager.requestWhenInUseAuthorization()
+      #expect(manager.authorizationStatus == .authorizedWhenInUse)
+    }
+  }
+
+  @Test func aDamagedFileIsSetAside() async throws {
+    let files = try Files()
+    _ = try await files.session(hearing: Self.here, until: 10, Self.start)
+    try Data("not a store".utf8).write(to: URL(filePath: files.state))
+    let scene = Scene(persistence: .file(files.state))
+    #expect(scene.manager.monitoredRegions.isEmpty)
+    let remarks = scene.remarks.all.withLock { $0 }
+    #expect(remarks.count == 1)
+    #expect(remarks.first?.contains("damaged-1") == true)
+  }
+}
