@@ -54,7 +54,9 @@ import Testing
     scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 0.5, to: 100)
   }
   static let nobody = { @Sendable (scanner: ScriptedScanner) in }
-  static let start = { @Sendable (scene: Scene) in scene.manager.startMonitoring(for: Scene.region("lobby")) }
+  static let start = { @Sendable (scene: Scene) in
+    scene.manager.startMonitoring(for: Scene.region("lobby"))
+  }
 
   @Test func leavingWhileAwayIsToldOnce() async throws {
     let files = try Files()
