@@ -132,7 +132,8 @@ let package = Package(
       dependencies: [
         "Advertising", "BeaconTesting", "CaptureFiles", "CoreLocation", "ManagerTorture",
         "RegionStorage", "Regions", "Scanning", "TestSupport",
-      ]),
+      ],
+      exclude: ["Members/asked.txt"]),
     // A process for ManagerTests to kill.
     .executableTarget(
       name: "ManagerTorture",

@@ -16,7 +16,7 @@ public enum ScannerContract {
     public let description: String
   }
 
-  /// Listens with scanners, and looks whether they keep what ``Scanner`` promises.
+  /// Listens with scanners, and looks whether they keep what `Scanner` promises.
   ///
   /// - Parameters:
   ///   - calls: After how many calls without an end it is enough, as for a radio.

@@ -44,7 +44,7 @@ public final class ScriptedScanner: Scanner {
     start = clock.now
   }
 
-  /// What was asked for, each time that it changed; ``ScanDemand/none`` is a rest.
+  /// What was asked for, each time that it changed; `ScanDemand.none` is a rest.
   public var demands: [ScanDemand] { state.withLock { $0.demands } }
 
   /// The moment up to which it has given what it heard; its start, before it was asked.

@@ -16,7 +16,7 @@ enum DeliveryContext: Sendable {
   /// Where calls of the current thread are to come: its run loop. A Swift task has none, and there the main
   /// one stands in.
   static var current: DeliveryContext {
-    if Thread.isMainThread || isInTask { return .main }
+    if Thread.isMainThread || isInTask || isOnMainQueue { return .main }
     return .runLoop(ThreadRunLoop.current)
   }
 
@@ -31,6 +31,17 @@ enum DeliveryContext: Sendable {
   }
 
   private static var isInTask: Bool { unsafe withUnsafeCurrentTask { unsafe $0 != nil } }
+
+  /// Whether the main queue's block runs here: in a program that ends in `dispatchMain()`, as every program
+  /// with an asynchronous main function does, other threads than the main one run them.
+  private static var isOnMainQueue: Bool {
+    _ = markMainQueue
+    return DispatchQueue.getSpecific(key: mainQueueMark) != nil
+  }
+
+  private static let mainQueueMark = DispatchSpecificKey<Bool>()
+  private static let markMainQueue: Void =
+    DispatchQueue.main.setSpecific(key: mainQueueMark, value: true)
 }
 
 /// A thread's run loop, as other threads may use it.

@@ -49,8 +49,9 @@ extension LocationServices {
   /// A manager has a delegate now: it is told what it missed.
   func delegateCame(to manager: CLLocationManager) {
     let (owesStatus, calls) = state.withLock { state in
-      let client = state.clients[ObjectIdentifier(manager)]
-      return (client?.status == .missed, state.takeUndelivered())
+      let owesStatus = state.clients[ObjectIdentifier(manager)]?.status == .missed
+      if owesStatus { state.clients[ObjectIdentifier(manager)]?.status = .coming }
+      return (owesStatus, state.takeUndelivered())
     }
     if owesStatus { tellStatus(manager) }
     send(calls)
@@ -60,11 +61,13 @@ extension LocationServices {
   func tellStatus(_ manager: CLLocationManager) {
     send(to: manager) { [weak self] manager in
       guard let self else { return }
-      let status = self.state.withLock { state in
-        state.clients[ObjectIdentifier(manager)]?.status = manager.delegate == nil ? .missed : .told
-        return state.status
+      // A delegate that comes after this look is told by its coming.
+      let status = self.state.withLock { state -> CLAuthorizationStatus? in
+        let isThere = manager.delegate != nil
+        state.clients[ObjectIdentifier(manager)]?.status = isThere ? .told : .missed
+        return isThere ? state.status : nil
       }
-      manager.tell(status)
+      if let status { manager.tell(status) }
     }
   }
 

@@ -33,7 +33,9 @@ extension LocationServices {
   /// - Returns: Whether something is still asked for.
   private func listenOnce(_ sightings: inout [Sighting]) -> Bool {
     if scanner?.isRecorded == true { calls.wait() }
-    return (try? step(&sightings, show: { _ in true })) ?? false
+    if (try? step(&sightings, show: { _ in true })) == true { return true }
+    tellEnd()
+    return false
   }
 
   /// Drives the services on this thread, until nothing more will be heard, nothing is asked for, or the
@@ -46,6 +48,7 @@ extension LocationServices {
   package func run(while isWanted: () -> Bool, show: (ServiceNews) throws -> Bool) throws {
     var sightings: [Sighting] = []
     while isWanted(), try step(&sightings, show: show) {}
+    tellEnd()
     if let failure = state.withLock({ $0.failure }) { throw failure }
   }
 

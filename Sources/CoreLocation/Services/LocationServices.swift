@@ -120,11 +120,7 @@ public final class LocationServices: Sendable {
 
   /// Whether the scanner can be used now.
   var availability: ScannerAvailability {
-    guard let scanner else {
-      return .unavailable(
-        "nothing hears beacons: name a recording in BEACONSCAN_REPLAY, or give the services a scanner"
-      )
-    }
+    guard let scanner else { return .unavailable(Self.nothingHears) }
     if let end = state.withLock({ $0.end }) { return .unavailable(end) }
     return scanner.availability
   }

@@ -24,6 +24,10 @@ struct ServiceState {
   /// Why nothing more will be heard.
   var end: String?
   var failure: (any Error)?
+  /// Who waits for the end, and whether it was told.
+  var waiters: [UInt64: AsyncStream<Never>.Continuation] = [:]
+  var latestWaiter: UInt64 = 0
+  var hasToldEnd = false
   /// Whether somebody looks at the authorisation from time to time.
   var isWatching = false
   /// Whether the loop runs, or will soon.

@@ -1,0 +1,24 @@
+import CaptureFiles
+import CoreLocation
+
+do {
+  // A recording to try it on. Without one, the environment says what is heard.
+  if let recording = CommandLine.arguments.dropFirst().first {
+    var configuration = LocationServices.Configuration()
+    configuration.scanner = try ReplayScanner(paths: [recording], speed: .max)
+    configuration.persistence = .none
+    LocationServices.bootstrap(configuration)
+  }
+
+  let kiosk = Kiosk()
+  kiosk.open()
+
+  // A recording has an end. A radio has none, unless it fails for good.
+  try await LocationServices.shared.ended()
+} catch let error as CaptureError {
+  print("This kiosk cannot read the recording: \(error)")
+  exit(1)
+} catch {
+  print("This kiosk has stopped: \(error.localizedDescription)")
+  exit(1)
+}

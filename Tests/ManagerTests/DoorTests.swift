@@ -1,0 +1,56 @@
+import Advertising
+import BeaconTesting
+import CoreLocation
+import Scanning
+import Testing
+
+// The example in the article on testing.
+
+/// Counts who is in.
+final class Door: NSObject, CLLocationManagerDelegate {
+  private(set) var told: [String] = []
+
+  func locationManager(_ manager: CLLocationManager, didEnterRegion region: CLRegion) {
+    told.append("in: \(region.identifier)")
+  }
+
+  func locationManager(_ manager: CLLocationManager, didExitRegion region: CLRegion) {
+    told.append("out: \(region.identifier)")
+  }
+}
+
+/// Allows everything.
+final class Allowed: AuthorizationProvider {
+  func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule {
+    .granted(.authorizedAlways)
+  }
+}
+
+@Suite struct DoorTests {
+  @Test func noticesWhoComesAndGoes() async throws {
+    let uuid = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+    let badge = BeaconFrame(uuid: try #require(ProximityUUID(uuid)), major: 1, minor: 100)
+    // Heard ten times a second for a minute, from the 40th second on.
+    let scanner = ScriptedScanner()
+    scanner.hear(badge, rssi: -60, every: 0.1, from: 40, to: 100)
+    scanner.finish(at: 200)
+
+    var configuration = LocationServices.Configuration()
+    configuration.scanner = scanner
+    configuration.authorization = Allowed()
+    configuration.persistence = .none
+    configuration.delegateQueue = DispatchQueue(label: "door")
+    let services = LocationServices(configuration)
+
+    let door = Door()
+    let manager = CLLocationManager(services: services)
+    manager.delegate = door
+    let region = CLBeaconRegion(
+      uuid: try #require(UUID(uuidString: uuid)), major: 1, minor: 100, identifier: "badge")
+    manager.startMonitoring(for: region)
+
+    scanner.clock.advance(by: 200)
+    try await services.ended()
+    #expect(door.told == ["in: badge", "out: badge"])
+  }
+}

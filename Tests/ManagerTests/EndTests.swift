@@ -1,0 +1,89 @@
+import BeaconTesting
+import CoreLocation
+import Synchronization
+import Testing
+
+/// The end of what is heard, and where delegates are called until then.
+@Suite struct EndTests {
+  struct Broken: Error {}
+
+  final class Kept: Sendable {
+    let manager = Mutex<CLLocationManager?>(nil)
+  }
+
+  @Test func comesWhenAllIsTold() async throws {
+    let scene = Scene()
+    scene.scanner.hear(Scene.frame(7), rssi: -60, every: 0.1, from: 0, to: 20)
+    scene.scanner.finish(at: 30)
+    scene.manager.startRangingBeacons(satisfying: CLBeaconIdentityConstraint(uuid: Scene.lobby))
+    scene.scanner.clock.advance(by: 100)
+    try await scene.services.ended()
+    #expect(scene.listener.all.count == 31)
+    // It stays so.
+    try await scene.services.ended()
+    #expect(scene.listener.all.count == 31)
+  }
+
+  @Test func doesNotComeBefore() async throws {
+    let scene = Scene()
+    scene.scanner.finish(at: 30)
+    try await withThrowingTaskGroup { group in
+      group.addTask {
+        try await scene.services.ended()
+        scene.listener.note("over")
+      }
+      try await Task.sleep(for: .milliseconds(50))
+      // Nobody listens yet.
+      scene.scanner.clock.advance(by: 100)
+      try await Task.sleep(for: .milliseconds(50))
+      #expect(scene.listener.all == ["status 3"])
+      scene.manager.startMonitoring(for: Scene.region("lobby"))
+      try await group.waitForAll()
+    }
+    #expect(scene.listener.all.suffix(2) == ["state lobby 2", "over"])
+  }
+
+  @Test func saysWhatWentWrong() async throws {
+    let scene = Scene()
+    scene.manager.startMonitoring(for: Scene.region("lobby"))
+    scene.scanner.fail(Broken())
+    await #expect(throws: Broken.self) { try await scene.services.ended() }
+    #expect(scene.listener.all.last == "cannot monitor lobby 5")
+  }
+
+  @Test func hasComeWhereNothingHears() async throws {
+    var configuration = LocationServices.Configuration()
+    configuration.persistence = .none
+    let services = LocationServices(configuration)
+    await #expect(throws: CLError.self) { try await services.ended() }
+  }
+
+  @Test func canBeCancelled() async throws {
+    let scene = Scene()
+    let task = Task { try await scene.services.ended() }
+    try await Task.sleep(for: .milliseconds(20))
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+
+  /// In a program with an asynchronous main function, other threads than the main one serve the main
+  /// queue; what is started there is told there all the same.
+  @Test func whatTheMainQueueStartsIsToldThere() async throws {
+    let scene = Scene { $0.delegateQueue = nil }
+    scene.scanner.finish(at: 5)
+    let kept = Kept()
+    DispatchQueue.main.async {
+      let made = CLLocationManager(services: scene.services)
+      made.delegate = scene.listener
+      made.startRangingBeacons(satisfying: CLBeaconIdentityConstraint(uuid: Scene.lobby))
+      kept.manager.withLock { $0 = made }
+    }
+    for _ in 0..<1000 where kept.manager.withLock({ $0 == nil }) {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    scene.scanner.clock.advance(by: 10)
+    try await scene.services.ended()
+    #expect(scene.listener.all.filter { $0.hasPrefix("range") }.count == 5)
+    #expect(kept.manager.withLock { $0 != nil })
+  }
+}
