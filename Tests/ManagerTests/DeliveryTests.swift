@@ -94,6 +94,35 @@ import Testing
     #expect(calls == [true, true])
   }
 
+  /// A dispatch queue and a Swift task have no run loop: the main one stands in.
+  @Test(arguments: ["queue", "global", "task"])
+  func onTheMainQueueForThreadsOfAPool(kind: String) async {
+    let scanner = ScriptedScanner()
+    let services = Self.services(scanner)
+    let witness = Witness { MainActor.assumeIsolated { true } }
+    let start = { @Sendable in
+      let manager = CLLocationManager(services: services)
+      manager.delegate = witness
+      manager.startRangingBeacons(satisfying: Self.all)
+      return manager
+    }
+    let manager: CLLocationManager
+    switch kind {
+    case "queue":
+      manager = await withCheckedContinuation { continuation in
+        DispatchQueue(label: "somebody's").async { continuation.resume(returning: start()) }
+      }
+    case "global":
+      manager = await withCheckedContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(returning: start()) }
+      }
+    default: manager = await Task.detached { start() }.value
+    }
+    scanner.clock.advance(by: 1.5)
+    #expect(await witness.calls(2) == [true, true])
+    withExtendedLifetime(manager) {}
+  }
+
   @Test func onAQueueOfTheManagerOrOfTheServices() async {
     let key = DispatchSpecificKey<String>()
     let (own, common) = (DispatchQueue(label: "own"), DispatchQueue(label: "common"))

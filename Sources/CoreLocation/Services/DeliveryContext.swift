@@ -13,10 +13,10 @@ enum DeliveryContext: Sendable {
   /// The thread that runs the services by hand.
   case inline
 
-  /// Where calls of the current thread are to come: its run loop. A Swift task has none, and there the main
-  /// one stands in.
+  /// Where calls of the current thread are to come: its run loop. A Swift task and a block on a dispatch
+  /// queue have none, and there the main one stands in.
   static var current: DeliveryContext {
-    if Thread.isMainThread || isInTask || isOnMainQueue { return .main }
+    if Thread.isMainThread || isInTask || isOnMainQueue || isInPool { return .main }
     return .runLoop(ThreadRunLoop.current)
   }
 
@@ -37,6 +37,15 @@ enum DeliveryContext: Sendable {
   private static var isOnMainQueue: Bool {
     _ = markMainQueue
     return DispatchQueue.getSpecific(key: mainQueueMark) != nil
+  }
+
+  /// Whether this is a thread of libdispatch's pool. Nothing public tells; their names end as those of the
+  /// root queues do, which they serve. A thread that Foundation started has the name of who started it.
+  private static var isInPool: Bool {
+    if Thread.current.isExecuting { return false }
+    let comm = FileManager.default.contents(atPath: "/proc/thread-self/comm") ?? Data()
+    let name = String(decoding: comm, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    return name.hasSuffix("-qos") || name.hasSuffix("-qos.overcommit")
   }
 
   private static let mainQueueMark = DispatchSpecificKey<Bool>()
@@ -76,10 +85,11 @@ final class ThreadRunLoop: @unchecked Sendable {
 final class CallsInFlight: Sendable {
   private let group = DispatchGroup()
 
-  /// Stands for one call: it has returned when nothing holds its ticket any more. A call that never
-  /// comes, because its thread is gone, also gives its ticket back.
+  /// Stands for one call, until it has returned. A call that never comes, because its thread is gone, gives
+  /// its ticket back when nothing holds it any more.
   final class Ticket: Sendable {
     private let group: DispatchGroup
+    private let isOpen = Atomic<Bool>(true)
 
     fileprivate init(_ group: DispatchGroup) {
       self.group = group
@@ -87,7 +97,12 @@ final class CallsInFlight: Sendable {
     }
 
     deinit {
-      group.leave()
+      end()
+    }
+
+    /// The call has returned. Who made it may hold the ticket for longer: a fired timer does.
+    func end() {
+      if isOpen.exchange(false, ordering: .acquiringAndReleasing) { group.leave() }
     }
   }
 

@@ -132,7 +132,7 @@ public final class LocationServices: Sendable {
       call.context.perform { [weak manager = call.manager] in
         if let manager { call.body(manager) }
         call.acknowledgement?.returned()
-        withExtendedLifetime(ticket) {}
+        ticket.end()
       }
     }
   }
