@@ -11,7 +11,11 @@ let package = Package(
     .executableTarget(name: "generate"),
     // Nanoseconds of each step that a packet takes.
     .executableTarget(
-      name: "micro", dependencies: [.product(name: "BeaconKit", package: "beaconscan")]),
+      name: "micro",
+      dependencies: [
+        .product(name: "BeaconKit", package: "beaconscan"),
+        .product(name: "CoreLocation", package: "beaconscan"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -18,6 +18,8 @@ struct Micro {
     tables(work)
     ranging(work)
     text(work)
+    for size in Crowd.sizes { try? Crowd.monitor(size) }
+    for size in Crowd.sizes { Crowd.manager(size) }
     if let path = CommandLine.arguments.dropFirst().first { reading(path) }
   }
 

@@ -1,0 +1,38 @@
+import BeaconTesting
+import CoreLocation
+import Scanning
+import Testing
+
+@Suite struct UpdateTests {
+  static let all = CLBeaconIdentityConstraint(uuid: Scene.lobby)
+
+  @Test func rangedBeaconsCanBeIteratedOver() async throws {
+    let scanner = ScriptedScanner()
+    scanner.hear(Scene.frame(7), rssi: -60, every: 0.1, from: 1.05, to: 2.95)
+    scanner.hear(Scene.frame(8), rssi: -80, every: 0.1, from: 1.05, to: 2.95)
+    let services = DeliveryTests.services(scanner)
+    scanner.clock.advance(by: 3.5)
+    var updates: [[NSNumber]] = []
+    for try await update in CLBeaconUpdate.liveUpdates(satisfying: Self.all, services: services) {
+      #expect(update.constraint == Self.all)
+      updates.append(update.beacons.map(\.minor))
+      if updates.count == 3 { break }
+    }
+    #expect(updates == [[], [7, 8], [7, 8]])
+    // Nobody iterates any more: the radio rests.
+    scanner.clock.advance(by: 1)
+    for _ in 0..<300 where scanner.demands.last != ScanDemand.none {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(scanner.demands == [.ranging, .none])
+  }
+
+  @Test func whatIsRefusedIsThrown() async throws {
+    let scene = Scene(authorization: Fickle(.denied))
+    await #expect(throws: CLError.self) {
+      for try await _ in CLBeaconUpdate.liveUpdates(
+        satisfying: Self.all, services: scene.services)
+      {}
+    }
+  }
+}
