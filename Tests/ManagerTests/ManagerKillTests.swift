@@ -15,8 +15,10 @@ import Testing
     let log = folder.appending(path: "log")
     var random = SplitMix64(seed: 20_261_121)
     for number in 0..<Self.kills {
+      let starts = read(log).count { $0 == "start" }
       let process = try start(folder, log, seed: random.next(), steps: 100_000)
-      // From before it is ready to long after.
+      // From before it is ready to long after, however fast the machine.
+      if !number.isMultiple(of: 5) { waitUntilReady(log, after: starts) }
       Thread.sleep(forTimeInterval: 0.02 + Double(random.next() % 1000) / 1000 * 0.25)
       #expect(process.isRunning, "run \(number) ended by itself")
       kill(process.processIdentifier, SIGKILL)
@@ -81,6 +83,24 @@ import Testing
       default: break
       }
     }
+  }
+
+  /// Waits until the process that was started last changes the world, but at most ten seconds.
+  private func waitUntilReady(_ log: URL, after starts: Int) {
+    for _ in 0..<1000 {
+      let lines = read(log)
+      if lines.count(where: { $0 == "start" }) > starts,
+        let last = lines.lastIndex(of: "start"),
+        lines[last...].contains(where: { $0.hasPrefix("world") })
+      {
+        return
+      }
+      Thread.sleep(forTimeInterval: 0.01)
+    }
+  }
+
+  private func read(_ log: URL) -> [Substring] {
+    (try? String(contentsOf: log, encoding: .utf8))?.split(separator: "\n") ?? []
   }
 
   private func start(_ folder: URL, _ log: URL, seed: UInt64, steps: Int) throws -> Process {
