@@ -121,7 +121,7 @@ let package = Package(
     .testTarget(
       name: "RegionsTests",
       dependencies: [
-        "Advertising", "Ranging", "Regions", "Scanning",
+        "Advertising", "Ranging", "Regions", "Scanning", "TestSupport",
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
     .testTarget(
@@ -176,7 +176,7 @@ let package = Package(
     .testTarget(
       name: "RangingTests",
       dependencies: [
-        "Advertising", "Ranging", "Scanning",
+        "Advertising", "Ranging", "Scanning", "TestSupport",
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
   ],

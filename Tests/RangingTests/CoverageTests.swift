@@ -1,5 +1,6 @@
 import Ranging
 import RealModule
+import TestSupport
 import Testing
 
 /// How often a 95 % interval holds the true distance, over many rooms.
@@ -42,7 +43,7 @@ import Testing
   private func coverage(
     _ calibration: (_ room: Int, _ exponent: Double, _ offset: Double) -> Calibration
   ) -> Double {
-    var random = SplitMix64(state: 42)
+    var random = SplitMix64(seed: 42)
     var inside = 0
     let rooms = 400
     for room in 0..<rooms {

@@ -1,21 +1,8 @@
 import RealModule
+import TestSupport
 import Testing
 
-/// The SplitMix64 generator (Steele, Lea and Flood, OOPSLA 2014).
-struct SplitMix64: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
-  /// Between 0 and 1.
-  mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
-
+extension SplitMix64 {
   /// Normal with deviation 1 (Box and Muller, Ann. Math. Stat. 29, 1958).
   mutating func normal() -> Double {
     let radius = (-2 * Double.log(1 - uniform())).squareRoot()
@@ -58,7 +45,7 @@ struct Radio {
   private var channels: [Double]
 
   init(_ fading: Fading, seed: UInt64) {
-    random = SplitMix64(state: seed)
+    random = SplitMix64(seed: seed)
     self.fading = fading
     slow = fading.slow * random.normal()
     channels = []

@@ -1,4 +1,5 @@
 import Ranging
+import TestSupport
 import Testing
 
 @Suite struct RSSIFilterTests {
@@ -35,7 +36,7 @@ import Testing
   /// One event heard on three channels: no channel may drown the others.
   @Test func threeChannelsCountAlike() {
     var filter = RSSIFilter()
-    var random = SplitMix64(state: 9)
+    var random = SplitMix64(seed: 9)
     for event in 0..<300 {
       for (channel, offset) in [-3.0, 0, 3].enumerated() {
         let time = Double(event) * 0.1 + Double(channel) * 0.001
@@ -72,7 +73,7 @@ import Testing
 
   @Test func dipsDoNotPullTheMean() {
     var filter = RSSIFilter()
-    var random = SplitMix64(state: 3)
+    var random = SplitMix64(seed: 3)
     for index in 0..<600 {
       let dip = index % 12 == 11 ? 20.0 : 0
       let rssi = Float((-65 - dip + 2 * random.normal()).rounded())
@@ -93,7 +94,7 @@ import Testing
   /// Seeds 0..<200: any signal, any gap, any parameters.
   @Test func neverLeavesTheNumbers() {
     for seed in 0..<200 {
-      var random = SplitMix64(state: UInt64(seed))
+      var random = SplitMix64(seed: UInt64(seed))
       var filter = RSSIFilter()
       var parameters = RSSIFilter.Parameters()
       if seed % 4 == 1 { parameters.memory = 0; parameters.packets = 0 }

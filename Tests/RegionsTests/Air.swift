@@ -1,4 +1,5 @@
 import RealModule
+import TestSupport
 
 /// When the packets of one beacon are heard.
 struct Air {
@@ -18,7 +19,7 @@ struct Air {
   init(interval: Double, loss: Double, badShare: Double = 0, badLoss: Double = 0, seed: UInt64) {
     (self.interval, self.loss) = (interval, loss)
     (self.badShare, self.badLoss) = (badShare, max(loss, badLoss))
-    random = SplitMix64(state: seed &* 0x9E37_79B9)
+    random = SplitMix64(seed: seed &* 0x9E37_79B9)
   }
 
   /// Seconds from one packet that is heard to the next.

@@ -1,6 +1,7 @@
 import Advertising
 import Regions
 import Scanning
+import TestSupport
 import Testing
 
 /// What holds for any sightings whatever.
@@ -66,7 +67,7 @@ import Testing
 
   @Test(arguments: [1, 2, 3] as [UInt64])
   func theStepOfTimeDoesNotMatter(seed: UInt64) throws {
-    var random = SplitMix64(state: seed)
+    var random = SplitMix64(seed: seed)
     let regions = try Self.regions(30, &random)
     let sightings = Self.sightings(&random)
     let expected = try Self.play(regions, sightings, step: nil)
@@ -78,7 +79,7 @@ import Testing
   }
 
   @Test func theDeadlineIsExact() throws {
-    var random = SplitMix64(state: 4)
+    var random = SplitMix64(seed: 4)
     let regions = try Self.regions(30, &random)
     var monitor = RegionMonitor()
     for region in regions { try monitor.add(region) }
@@ -93,7 +94,7 @@ import Testing
   }
 
   @Test func crossingsAlternate() throws {
-    var random = SplitMix64(state: 5)
+    var random = SplitMix64(seed: 5)
     let regions = try Self.regions(40, &random)
     var states: [String: RegionState] = [:]
     for transition in try Self.play(regions, Self.sightings(&random), step: 5) {
@@ -114,7 +115,7 @@ import Testing
   }
 
   @Test func anythingIsHarmless() throws {
-    var random = SplitMix64(state: 6)
+    var random = SplitMix64(seed: 6)
     var configuration = RegionMonitor.Configuration()
     (configuration.mostBeacons, configuration.mostLinks) = (20, 60)
     var monitor = RegionMonitor(configuration)

@@ -2,22 +2,6 @@ import Advertising
 import Regions
 import Scanning
 
-/// The SplitMix64 generator (Steele, Lea and Flood, OOPSLA 2014).
-struct SplitMix64: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
-  /// Between 0 and 1.
-  mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
-}
-
 let home = ProximityUUID(high: 1, low: 2)
 
 func at(_ seconds: Double) -> Timestamp {

@@ -1,6 +1,7 @@
 import RealModule
 import Regions
 import Scanning
+import TestSupport
 import Testing
 
 /// A boundary that fits the site, between two rooms: how soon is a change found, and how often is one
@@ -23,7 +24,7 @@ import Testing
 
   @Test(arguments: sites)
   func changesOfRoomAreFound(site: Site) throws {
-    var random = SplitMix64(state: 11)
+    var random = SplitMix64(seed: 11)
     let rules = try RegionRules(
       silence: .fixed(seconds: 60), signal: SignalGate(enter: -71.5, exit: -73.5))
     var monitor = RegionMonitor()

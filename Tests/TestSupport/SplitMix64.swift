@@ -14,6 +14,9 @@ package struct SplitMix64: RandomNumberGenerator {
     return mixed ^ mixed >> 31
   }
 
+  /// A number from 0 up to 1.
+  package mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
+
   /// Random bytes.
   package mutating func bytes(_ count: Int) -> [UInt8] {
     (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
