@@ -15,9 +15,12 @@ enum DeliveryContext: Sendable {
 
   /// Where calls of the current thread are to come: its run loop. A Swift task and a block on a dispatch
   /// queue have none, and there the main one stands in.
-  static var current: DeliveryContext {
+  ///
+  /// - Parameter latest: Where calls came until now.
+  static func current(after latest: DeliveryContext? = nil) -> DeliveryContext {
     if Thread.isMainThread || isInTask || isOnMainQueue || isInPool { return .main }
-    return .runLoop(ThreadRunLoop.current)
+    if case .runLoop(let known)? = latest { return .runLoop(ThreadRunLoop.current(known)) }
+    return .runLoop(ThreadRunLoop.current(nil))
   }
 
   /// Calls a block there, soon.
@@ -55,27 +58,52 @@ enum DeliveryContext: Sendable {
 
 /// A thread's run loop, as other threads may use it.
 final class ThreadRunLoop: @unchecked Sendable {
-  // The only use from other threads is `RunLoop.add(_:forMode:)`, which locks the loop underneath.
+  // Other threads only change the timer's date, which locks the loop underneath.
   private let loop: RunLoop
-  /// A loop without a source ends at once; this one never fires.
-  private let keepAlive: Timer
+  private let calls: Calls
+  /// It fires when there are calls. A plain block would not wake the loop, and a loop without a timer or
+  /// another source ends at once.
+  private let timer: Timer
+
+  private final class Calls: Sendable {
+    let waiting = Mutex<[@Sendable () -> Void]>([])
+
+    func make() {
+      let calls = waiting.withLock { waiting in
+        defer { waiting.removeAll() }
+        return waiting
+      }
+      for call in calls { call() }
+    }
+  }
 
   private init(_ loop: RunLoop) {
     self.loop = loop
-    keepAlive = Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }
-    loop.add(keepAlive, forMode: .default)
+    let calls = Calls()
+    self.calls = calls
+    // Thirty years: it repeats only so that it can be set again.
+    timer = Timer(fire: .distantFuture, interval: 1e9, repeats: true) { _ in calls.make() }
+    loop.add(timer, forMode: .common)
   }
 
   deinit {
-    keepAlive.invalidate()
+    timer.invalidate()
   }
 
-  static var current: ThreadRunLoop { ThreadRunLoop(.current) }
+  /// The current thread's.
+  ///
+  /// - Parameter known: One that is known already, and may be it.
+  static func current(_ known: ThreadRunLoop?) -> ThreadRunLoop {
+    let loop = RunLoop.current
+    if let known, known.loop === loop { return known }
+    return ThreadRunLoop(loop)
+  }
 
-  /// Has the thread call a block. A timer that is due also wakes the loop, which a plain block does not.
+  /// Has the thread call a block.
   func perform(_ block: @escaping @Sendable () -> Void) {
-    loop.add(
-      Timer(fire: .distantPast, interval: 0, repeats: false) { _ in block() }, forMode: .common)
+    // Until it is called, nobody else may be left who keeps the timer.
+    calls.waiting.withLock { $0.append { [self] in withExtendedLifetime(self) { block() } } }
+    timer.fireDate = .distantPast
   }
 }
 

@@ -27,13 +27,16 @@ extension LocationServices {
 
   /// A service was started on the current thread, where its delegate is called from now on.
   func useCurrentThread(_ manager: CLLocationManager) {
-    let context = self.context(of: manager.delegateQueue)
+    let latest = state.withLock { $0.clients[ObjectIdentifier(manager)]?.context }
+    let context = self.context(of: manager.delegateQueue, after: latest)
     state.withLock { $0.clients[ObjectIdentifier(manager)]?.context = context }
   }
 
-  private func context(of queue: DispatchQueue?) -> DeliveryContext {
+  private func context(of queue: DispatchQueue?, after latest: DeliveryContext? = nil)
+    -> DeliveryContext
+  {
     if configuration.isDrivenByHand { return .inline }
-    return (queue ?? configuration.delegateQueue).map { .queue($0) } ?? .current
+    return (queue ?? configuration.delegateQueue).map { .queue($0) } ?? .current(after: latest)
   }
 
   /// Calls a manager's delegate, soon.
