@@ -181,6 +181,41 @@ import Testing
     #expect(starter.listener.all.count == 7)
   }
 
+  /// At a radio, reports do not pile up before a delegate that hangs.
+  @Test func aSlowDelegateMissesReports() async throws {
+    final class Slow: CLLocationManagerDelegate, Sendable {
+      let reports = Counter()
+      let gate = DispatchSemaphore(value: 0)
+
+      func locationManager(
+        _ manager: CLLocationManager, didRange beacons: [CLBeacon],
+        satisfying beaconConstraint: CLBeaconIdentityConstraint
+      ) {
+        reports.add(1)
+        gate.wait()
+      }
+    }
+    let scanner = ScriptedScanner(isRecorded: false)
+    let manager = CLLocationManager(
+      services: Self.services(scanner, queue: DispatchQueue(label: "slow")))
+    let slow = Slow()
+    manager.delegate = slow
+    manager.startRangingBeacons(satisfying: Self.all)
+    for second in 1...20 {
+      scanner.clock.advance(by: 1)
+      for _ in 0..<500 where scanner.given < scanner.clock.now {
+        try await Task.sleep(for: .milliseconds(2))
+      }
+      for _ in 0..<500 where second == 1 && slow.reports.count == 0 {
+        try await Task.sleep(for: .milliseconds(2))
+      }
+    }
+    for _ in 0..<30 { slow.gate.signal() }
+    try await Task.sleep(for: .milliseconds(100))
+    #expect((1...2).contains(slow.reports.count))
+    withExtendedLifetime(manager) {}
+  }
+
   /// Ten thousand managers, made, used and dropped on many threads; none is left.
   @Test func managersLeaveNothingBehind() async {
     let services = Self.services(ScriptedScanner(isRecorded: false), queue: .global())

@@ -57,18 +57,22 @@ extension ServiceState {
   }
 
   private func tell(_ report: RangingReport, _ told: inout Told) {
-    for client in clients.values {
+    // At a radio time goes on: a delegate that is still busy with the last report is not sent another, so
+    // that they do not pile up before a thread that hangs.
+    for client in clients.values where isRecorded || !client.reports.areThere {
       let lists = sort(report.beacons, by: client.ranged)
       for (constraint, region) in client.ranged {
         let beacons = lists[constraint] ?? []
         let asked = CLBeaconIdentityConstraint(constraint)
+        client.reports.begin()
         told.calls.append(
-          call(client) { manager in
+          call(client) { [reports = client.reports] manager in
             if let region {
               manager.tell(beacons, in: region)
             } else {
               manager.tell(beacons, satisfying: asked)
             }
+            reports.end()
           })
       }
     }

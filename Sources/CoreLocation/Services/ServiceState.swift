@@ -2,6 +2,7 @@ import Foundation
 import RegionStorage
 import Regions
 import Scanning
+import Synchronization
 
 /// What the services know, behind their lock. Its functions return the calls that are to be made when the
 /// lock is open again.
@@ -30,6 +31,8 @@ struct ServiceState {
   var hasToldEnd = false
   /// Whether somebody looks at the authorisation from time to time.
   var isWatching = false
+  /// Whether time stands still while delegates are called.
+  let isRecorded: Bool
   /// Whether the loop runs, or will soon.
   var isLooping = false
   /// What was heard when nobody listened any more, in a recording.
@@ -46,6 +49,7 @@ struct ServiceState {
     acknowledge: @escaping @Sendable (UInt64) -> Void
   ) {
     remark = configuration.remark
+    self.isRecorded = isRecorded
     self.acknowledge = acknowledge
     let nanoseconds = configuration.rangingInterval * 1e9
     engine = BeaconEngine(
@@ -63,10 +67,23 @@ struct ServiceState {
     /// Whether it was told its authorisation, or will be.
     var status = StatusTelling.coming
     var interest = ServiceInterest()
+    /// Reports on their way to the delegate.
+    let reports = ReportsInFlight()
   }
 
   /// Whether services may deliver.
   var isAuthorized: Bool { status == .authorizedAlways || status == .authorizedWhenInUse }
+
+  /// Counts the lists of beacons that a delegate was sent and has not dealt with.
+  final class ReportsInFlight: Sendable {
+    private let count = Atomic<Int>(0)
+
+    var areThere: Bool { count.load(ordering: .acquiring) > 0 }
+
+    func begin() { count.add(1, ordering: .relaxed) }
+
+    func end() { count.subtract(1, ordering: .releasing) }
+  }
 
   /// Whether a new manager was told its authorisation.
   enum StatusTelling {
