@@ -17,6 +17,7 @@ enum DeliveryContext: Sendable {
   /// queue have none, and there the main one stands in.
   ///
   /// - Parameter latest: Where calls came until now.
+  /// - Returns: Where they come from now on.
   static func current(after latest: DeliveryContext? = nil) -> DeliveryContext {
     if Thread.isMainThread || isInTask || isOnMainQueue || isInPool { return .main }
     if case .runLoop(let known)? = latest { return .runLoop(ThreadRunLoop.current(known)) }
@@ -93,6 +94,7 @@ final class ThreadRunLoop: @unchecked Sendable {
   /// The current thread's.
   ///
   /// - Parameter known: One that is known already, and may be it.
+  /// - Returns: The known one, or a new one.
   static func current(_ known: ThreadRunLoop?) -> ThreadRunLoop {
     let loop = RunLoop.current
     if let known, known.loop === loop { return known }
