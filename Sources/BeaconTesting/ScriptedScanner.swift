@@ -100,7 +100,10 @@ public final class ScriptedScanner: Scanner {
     for demand: ScanDemand, until deadline: Timestamp?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
     sightings.removeAll(keepingCapacity: true)
+    let resumed = clock.now
     let given = state.withLock { state in
+      // A radio that rested has heard nothing meanwhile.
+      if !isRecorded, state.demands.last == ScanDemand.none { state.skip(to: resumed) }
       state.note(demand)
       return state.failure == nil && state.end != state.given ? state.given : nil
     }
@@ -130,6 +133,11 @@ public final class ScriptedScanner: Scanner {
 }
 
 extension ScriptedScanner.State {
+  fileprivate mutating func skip(to moment: Timestamp) {
+    script.removeAll { $0.time <= moment }
+    given = max(given ?? moment, moment)
+  }
+
   fileprivate mutating func note(_ demand: ScanDemand) {
     if demands.last != demand { demands.append(demand) }
   }
@@ -139,7 +147,7 @@ extension ScriptedScanner.State {
     -> ([Sighting], ScanProgress)
   {
     if let failure { throw failure }
-    let reached = min(now, end ?? now)
+    let reached = max(min(now, end ?? now), given ?? start)
     let count = script.prefix { $0.time <= reached }.count
     var heard = Array(script[..<count])
     script.removeFirst(count)

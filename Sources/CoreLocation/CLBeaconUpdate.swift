@@ -100,6 +100,13 @@ private final class Ranging: CLLocationManagerDelegate, Sendable {
     manager.stopRangingBeacons(satisfying: constraint)
   }
 
+  func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
+    switch manager.authorizationStatus {
+    case .denied, .restricted: continuation.finish(throwing: CLError(.denied)._nsError)
+    case .notDetermined, .authorizedWhenInUse, .authorizedAlways: break
+    }
+  }
+
   func locationManager(
     _ manager: CLLocationManager, didRange beacons: [CLBeacon],
     satisfying beaconConstraint: CLBeaconIdentityConstraint

@@ -63,7 +63,11 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
     set {
       let weak = WeakDelegate(delegate: newValue)
       settings.withLock { $0.delegate = weak }
-      if newValue != nil { services.delegateCame(to: self) }
+      if newValue == nil {
+        services.delegateLeft(self)
+      } else {
+        services.delegateCame(to: self)
+      }
     }
   }
 

@@ -181,6 +181,48 @@ import Testing
     #expect(starter.listener.all.count == 7)
   }
 
+  /// A controller owns its manager, is its delegate, and goes while it is being told.
+  @Test func delegatesMayGoAtAnyTime() async throws {
+    final class Controller: CLLocationManagerDelegate, Sendable {
+      let manager: CLLocationManager
+
+      init(_ services: LocationServices) {
+        manager = CLLocationManager(services: services)
+        manager.delegate = self
+        manager.startRangingBeacons(satisfying: DeliveryTests.all)
+        manager.startMonitoring(for: Scene.region("lobby"))
+      }
+    }
+    let scanner = ScriptedScanner(isRecorded: false)
+    scanner.hear(Scene.frame(7), rssi: -60, every: 0.5, from: 0, to: 400)
+    let services = Self.services(scanner, queue: .global())
+    for _ in 0..<300 {
+      let controller = Controller(services)
+      scanner.clock.advance(by: 1)
+      withExtendedLifetime(controller) {}
+    }
+    #expect(CLLocationManager(services: services).monitoredRegions.count == 1)
+  }
+
+  /// The first call may already wait where nobody calls.
+  @Test func aQueueThatIsNamedLateTakesAllCalls() async {
+    let scanner = ScriptedScanner()
+    let services = Self.services(scanner)
+    let witness = Witness { true }
+    let manager = await MainActor.run {
+      let manager = CLLocationManager(services: services)
+      manager.delegateQueue = DispatchQueue(label: "own")
+      manager.delegate = witness
+      manager.startRangingBeacons(satisfying: Self.all)
+      scanner.clock.advance(by: 1.5)
+      // The main thread hangs for a while, and is not waited for.
+      for _ in 0..<400 where witness.seen.withLock({ $0.count }) < 2 { usleep(5000) }
+      #expect(witness.seen.withLock { $0.count } == 2)
+      return manager
+    }
+    withExtendedLifetime(manager) {}
+  }
+
   /// At a radio, reports do not pile up before a delegate that hangs.
   @Test func aSlowDelegateMissesReports() async throws {
     final class Slow: CLLocationManagerDelegate, Sendable {

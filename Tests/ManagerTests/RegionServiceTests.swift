@@ -1,6 +1,7 @@
 import BeaconTesting
 import CoreLocation
 import Regions
+import Scanning
 import Testing
 
 @Suite struct RegionServiceTests {
@@ -68,6 +69,49 @@ import Testing
     scene.manager.requestState(for: Scene.region("lobby"))
     #expect(await scene.told(5).last == "state lobby 1")
     #expect(scene.manager.monitoredRegions.map(\.identifier) == ["lobby"])
+  }
+
+  @Test func whatCannotBeFoundOutAnyMoreIsUnknown() async throws {
+    let scene = try Self.scene()
+    scene.manager.startMonitoring(for: Scene.region("lobby"))
+    scene.manager.requestState(for: Scene.region("lobby"))
+    scene.manager.requestState(for: Scene.region("other", minor: 9))
+    scene.manager.requestState(for: Scene.region("other", minor: 8))
+    scene.manager.stopMonitoring(for: Scene.region("lobby"))
+    #expect(await scene.told(3) == ["status 3", "monitors lobby", "state lobby 0"])
+    // The recording ends before the limit is reached.
+    scene.scanner.finish(at: 2)
+    scene.scanner.clock.advance(by: 3)
+    #expect(await scene.told(5).suffix(2) == ["state other 0", "state other 0"])
+    scene.manager.requestState(for: Scene.region("lobby"))
+    #expect(await scene.told(6).last == "state lobby 0")
+  }
+
+  /// While a radio rests nobody can say that it was silent.
+  @Test func aRestIsNoSilence() async throws {
+    let rules = try RegionRules(silence: .fixed(seconds: 5))
+    let scene = Scene(scanner: ScriptedScanner(isRecorded: false)) { $0.rules = rules }
+    scene.scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 0.5, to: 5)
+    scene.scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 3600.5, to: 3620)
+    let all = CLBeaconIdentityConstraint(uuid: Scene.lobby)
+    scene.manager.startRangingBeacons(satisfying: all)
+    scene.scanner.clock.advance(by: 4)
+    _ = await scene.told(2)
+    scene.manager.stopRangingBeacons(satisfying: all)
+    for _ in 0..<300 where scene.scanner.demands.last != ScanDemand.none {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    scene.scanner.clock.advance(by: 3597)
+    let before = scene.listener.all.count
+    scene.manager.startRangingBeacons(satisfying: all)
+    for _ in 0..<300 where scene.scanner.demands.last != .ranging {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    scene.scanner.clock.advance(by: 2.5)
+    _ = await scene.told(before + 1)
+    try await Task.sleep(for: .milliseconds(300))
+    // An hour of empty reports did not come.
+    #expect(scene.listener.all.count <= before + 4)
   }
 
   @Test func theSameIdentifierReplaces() async throws {

@@ -30,6 +30,7 @@ struct BeaconEngine {
   private let interval: Int64
   private let restsWhenEmpty: Bool
   private var ranger: Ranger
+  private var isResting = false
   private var beat: RangingBeat
 
   /// Makes an engine that is asked for nothing.
@@ -72,11 +73,26 @@ struct BeaconEngine {
     guard ranged.isEmpty != wasEmpty else { return }
     if ranged.isEmpty { ranger = Ranger(configuration) }
     beat = RangingBeat(interval: interval, rests: restsWhenEmpty)
-    if let now { beat.start(at: now) }
+    if let now, !isResting { beat.start(at: now) }
+  }
+
+  /// Is told that nobody listens. What passes until something is heard again is not silence, and no time
+  /// for reports.
+  mutating func rest() {
+    guard let now, !isResting else { return }
+    isResting = true
+    note(monitor.deaf(from: now))
+    beat = RangingBeat(interval: interval, rests: restsWhenEmpty)
   }
 
   /// Is told the first moment that is listened to.
   mutating func begin(at moment: Timestamp) {
+    if isResting, let now, moment > now {
+      isResting = false
+      monitor.hearing(at: moment)
+      self.now = moment
+      beat.start(at: moment)
+    }
     guard now == nil else { return }
     now = moment
     beat.start(at: moment)

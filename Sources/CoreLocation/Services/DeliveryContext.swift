@@ -24,6 +24,16 @@ enum DeliveryContext: Sendable {
     return .runLoop(ThreadRunLoop.current(nil))
   }
 
+  /// Whether calls come in the same place, one after the other.
+  func isSame(as other: DeliveryContext) -> Bool {
+    switch (self, other) {
+    case (.main, .main), (.inline, .inline): true
+    case (.runLoop(let loop), .runLoop(let other)): loop === other
+    case (.queue(let queue), .queue(let other)): queue === other
+    default: false
+    }
+  }
+
   /// Calls a block there, soon.
   func perform(_ block: @escaping @Sendable () -> Void) {
     switch self {
@@ -67,14 +77,30 @@ final class ThreadRunLoop: @unchecked Sendable {
   private let timer: Timer
 
   private final class Calls: Sendable {
-    let waiting = Mutex<[@Sendable () -> Void]>([])
+    private let state = Mutex<(waiting: [@Sendable () -> Void], isOwned: Bool)>(([], true))
 
-    func make() {
-      let calls = waiting.withLock { waiting in
-        defer { waiting.removeAll() }
-        return waiting
+    func add(_ call: @escaping @Sendable () -> Void) { state.withLock { $0.waiting.append(call) } }
+
+    /// Makes the calls that wait.
+    ///
+    /// - Returns: Whether more may come.
+    func make() -> Bool {
+      let (calls, isOwned) = state.withLock { state in
+        defer { state.waiting.removeAll() }
+        return (state.waiting, state.isOwned)
       }
       for call in calls { call() }
+      return isOwned
+    }
+
+    /// Nobody will add more.
+    ///
+    /// - Returns: Whether none waits.
+    func disown() -> Bool {
+      state.withLock { state in
+        state.isOwned = false
+        return state.waiting.isEmpty
+      }
     }
   }
 
@@ -83,12 +109,15 @@ final class ThreadRunLoop: @unchecked Sendable {
     let calls = Calls()
     self.calls = calls
     // Thirty years: it repeats only so that it can be set again.
-    timer = Timer(fire: .distantFuture, interval: 1e9, repeats: true) { _ in calls.make() }
+    timer = Timer(fire: .distantFuture, interval: 1e9, repeats: true) { timer in
+      if !calls.make() { timer.invalidate() }
+    }
     loop.add(timer, forMode: .common)
   }
 
   deinit {
-    timer.invalidate()
+    // What waits keeps the timer, which the loop has, until it was called.
+    if calls.disown() { timer.invalidate() }
   }
 
   /// The current thread's.
@@ -103,8 +132,7 @@ final class ThreadRunLoop: @unchecked Sendable {
 
   /// Has the thread call a block.
   func perform(_ block: @escaping @Sendable () -> Void) {
-    // Until it is called, nobody else may be left who keeps the timer.
-    calls.waiting.withLock { $0.append { [self] in withExtendedLifetime(self) { block() } } }
+    calls.add(block)
     timer.fireDate = .distantPast
   }
 }

@@ -9,6 +9,7 @@ import Synchronization
 extension LocationServices {
   /// The status now.
   var authorizationStatus: CLAuthorizationStatus {
+    restore()
     checkAuthorization()
     return state.withLock { $0.status }
   }
@@ -36,13 +37,14 @@ extension LocationServices {
   func checkAuthorization() {
     let rule = configuration.authorization.rule(
       for: configuration.applicationIdentifier, scanner: availability)
-    let managers = state.withLock { state -> [CLLocationManager] in
+    let (managers, answers) = state.withLock { state -> ([WeakManager], [DelegateCall]) in
       let status = rule.status(granted: state.granted)
-      guard status != state.status else { return [] }
+      guard status != state.status else { return ([], []) }
       state.status = status
-      return state.clients.values.compactMap { $0.status == .told ? $0.manager : nil }
+      return (state.managersToldStatus, state.isAuthorized ? [] : state.giveUpQuestions())
     }
-    managers.forEach(tellStatus)
+    send(answers)
+    for manager in managers { manager.value.map(tellStatus) }
     wake()
   }
 
@@ -50,6 +52,8 @@ extension LocationServices {
   func delegateCame(to manager: CLLocationManager) {
     let (owesStatus, calls) = state.withLock { state in
       let owesStatus = state.clients[ObjectIdentifier(manager)]?.status == .missed
+      state.clients[ObjectIdentifier(manager)]?.hasDelegate = true
+      for event in returned.take() { state.keep(undelivered: event) }
       if owesStatus { state.clients[ObjectIdentifier(manager)]?.status = .coming }
       return (owesStatus, state.takeUndelivered())
     }
@@ -57,18 +61,50 @@ extension LocationServices {
     send(calls)
   }
 
+  /// A manager has no delegate any more.
+  func delegateLeft(_ manager: CLLocationManager) {
+    state.withLock { $0.clients[ObjectIdentifier(manager)]?.hasDelegate = false }
+  }
+
   /// Tells a manager's delegate the status. A manager whose delegate comes later is told then.
   func tellStatus(_ manager: CLLocationManager) {
-    send(to: manager) { [weak self] manager in
-      guard let self else { return }
-      // A delegate that comes after this look is told by its coming.
+    let ticket = calls.ticket()
+    let place = state.withLock { state -> (context: DeliveryContext, number: Int)? in
+      let id = ObjectIdentifier(manager)
+      state.clients[id]?.firstStatus = ticket
+      return state.clients[id].map { ($0.context, $0.statusNumber) }
+    }
+    guard let place else { return ticket.end() }
+    place.context.perform { [weak self, weak manager] in
+      defer { ticket.end() }
+      guard let self, let manager else { return }
+      // A delegate that comes after this look is told by its coming; a call that was moved is not made.
       let status = self.state.withLock { state -> CLAuthorizationStatus? in
-        let isThere = manager.delegate != nil
-        state.clients[ObjectIdentifier(manager)]?.status = isThere ? .told : .missed
-        return isThere ? state.status : nil
+        let id = ObjectIdentifier(manager)
+        guard let client = state.clients[id], client.statusNumber == place.number else {
+          return nil
+        }
+        state.clients[id]?.firstStatus = nil
+        state.clients[id]?.status = client.hasDelegate ? .told : .missed
+        return client.hasDelegate ? state.status : nil
       }
       if let status { manager.tell(status) }
     }
+  }
+
+  /// Calls come elsewhere from now on: so does the first one, which may wait where nobody calls.
+  func moveStatus(_ manager: CLLocationManager) {
+    let waiting = state.withLock { state -> CallsInFlight.Ticket? in
+      let id = ObjectIdentifier(manager)
+      guard state.clients[id]?.status == .coming, let ticket = state.clients[id]?.firstStatus else {
+        return nil
+      }
+      state.clients[id]?.statusNumber += 1
+      return ticket
+    }
+    guard let waiting else { return }
+    tellStatus(manager)
+    waiting.end()
   }
 
   /// Looks every few seconds whether what is allowed has changed, as long as there are managers.
@@ -85,7 +121,7 @@ extension LocationServices {
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + 2) { [weak self] in
       guard let self else { return }
       let isWatching = self.state.withLock { state in
-        state.isWatching = !state.clients.isEmpty
+        state.isWatching = !state.clients.isEmpty || !state.monitors.isEmpty
         return state.isWatching
       }
       guard isWatching else { return }

@@ -90,6 +90,8 @@ extension LocationServices {
       let demand = state.demand
       guard demand != .none else {
         state.isLooping = false
+        // A radio's time goes on while it rests.
+        if !state.isRecorded { state.engine.rest() }
         return nil
       }
       defer { state.held = nil }
@@ -147,6 +149,7 @@ extension LocationServices {
       state.engine.finish()
       return state.takeNews(recordingIn: nil)
     }
+    defer { send(state.withLock { $0.giveUpQuestions() }) }
     return try pass(on: told, show: show)
   }
 

@@ -9,7 +9,7 @@ extension LocationServices {
     let context = self.context(of: nil)
     state.withLock {
       $0.clients[ObjectIdentifier(manager)] = ServiceState.Client(
-        manager: manager, context: context)
+        manager: WeakManager(value: manager), context: context)
     }
     restore()
     checkAuthorization()
@@ -30,6 +30,7 @@ extension LocationServices {
     let latest = state.withLock { $0.clients[ObjectIdentifier(manager)]?.context }
     let context = self.context(of: manager.delegateQueue, after: latest)
     state.withLock { $0.clients[ObjectIdentifier(manager)]?.context = context }
+    if let latest, !latest.isSame(as: context) { moveStatus(manager) }
   }
 
   private func context(of queue: DispatchQueue?, after latest: DeliveryContext? = nil)

@@ -11,6 +11,7 @@ extension LocationServices {
   func open(monitor name: String) {
     restore()
     checkAuthorization()
+    watchAuthorization()
     state.withLock { state in
       if state.monitors[name] == nil { state.monitors[name] = MonitorClient() }
     }
@@ -44,6 +45,7 @@ extension LocationServices {
     let key = StoredRegion.Key(owner: name, identifier: identifier)
     let event = CLMonitor.Event(identifier: identifier, state: assumed, date: Date())
     guard let beacon = condition as? CLMonitor.BeaconIdentityCondition else {
+      unwatch(identifier, for: name)
       return refuse(
         condition, for: name,
         CLMonitor.Event(

@@ -6,9 +6,6 @@ import Synchronization
 
 /// Regions, which all managers share.
 extension LocationServices {
-  /// The most regions at once.
-  var mostRegions: Int { configuration.monitoring.mostRegions }
-
   /// Copies of the regions.
   var monitoredRegions: Set<CLRegion> {
     restore()
@@ -30,15 +27,24 @@ extension LocationServices {
     }
     guard let region = (region as? CLBeaconRegion)?.duplicate() else { return }
     let store = openStore()
+    let tellStart = { @Sendable (manager: CLLocationManager) in manager.tellStart(of: region) }
     let failure = state.withLock { state in
-      state.start(region, rules: configuration.rules, assuming: assumed, keptIn: store)
+      let failure = state.start(
+        region, rules: configuration.rules, assuming: assumed, keptIn: store)
+      // Under the lock the call only takes its place, before any that tells of the region.
+      if failure == nil, !configuration.isDrivenByHand,
+        let client = state.clients[ObjectIdentifier(manager)]
+      {
+        send([state.call(client, tellStart)])
+      }
+      return failure
     }
     if let failure {
       return send(to: manager) { manager in
         manager.tellFailure(of: region, CLError(.regionMonitoringFailure, failure))
       }
     }
-    send(to: manager) { $0.tellStart(of: region) }
+    if configuration.isDrivenByHand { send(to: manager, tellStart) }
     wake()
   }
 
@@ -60,15 +66,22 @@ extension LocationServices {
 
   /// Stops to monitor the region of that identifier.
   func stopMonitoring(_ region: CLRegion) {
-    let store = openStore()
-    state.withLock { $0.stop(region.identifier, keptIn: store) }
+    let (identifier, store) = (region.identifier, openStore())
+    let answers = state.withLock { state in
+      state.stop(identifier, keptIn: store)
+      return state.giveUpQuestions(of: identifier)
+    }
+    send(answers)
   }
 
   /// Finds out a region's state, monitored or not, and tells it.
   func requestState(of region: CLRegion, for manager: CLLocationManager) {
     useCurrentThread(manager)
-    guard let region = region as? CLBeaconRegion else { return }
-    let answer = state.withLock { $0.answer(of: region, rules: configuration.rules) }
+    guard let region = (region as? CLBeaconRegion)?.duplicate() else { return }
+    let canBeFound = availability == .available
+    let answer = state.withLock { state in
+      canBeFound ? state.answer(of: region, rules: configuration.rules) : .unknown
+    }
     if let answer { send(to: manager) { $0.tell(answer, for: region) } }
     wake()
   }
@@ -132,15 +145,18 @@ extension ServiceState {
     guard isAuthorized, end == nil else { return .unknown }
     let monitored = regions[region.identifier]
     if monitored != nil {
-      guard engine.monitor.isDetermined(region.identifier) else { return nil }
+      guard engine.monitor.isDetermined(region.identifier) else {
+        asked[region.identifier] = region
+        return nil
+      }
       return engine.monitor.state(of: region.identifier).map { CLRegionState($0) }
     }
-    let name = EngineName(question: region.identifier).text
+    let name = EngineName(question: region).text
     guard questions[name] == nil else { return nil }
     do throws(RegionError) {
       try engine.monitor.add(
         MonitoredRegion(identifier: name, constraint: BeaconConstraint(region), rules: rules))
-      questions[name] = region.duplicate()
+      questions[name] = region
       return nil
     } catch {
       return .unknown

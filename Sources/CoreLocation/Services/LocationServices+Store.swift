@@ -8,7 +8,8 @@ import Synchronization
 extension LocationServices {
   /// The store, opened when it is first needed; `nil` where nothing outlives the process, or nothing can.
   func openStore() -> RegionStore? {
-    storage.storage.withLock { storage in
+    var remarks: [String] = []
+    let store: RegionStore? = storage.storage.withLock { storage in
       if case .open(let store) = storage { return store }
       guard case .unopened = storage else { return nil }
       do throws(StoreError) {
@@ -21,35 +22,39 @@ extension LocationServices {
           store = try RegionStore(applicationIdentifier: configuration.applicationIdentifier)
         case .file(let path): store = try RegionStore(path: path)
         }
-        store.remarks.forEach(configuration.remark)
+        remarks = store.remarks
         storage = .open(store)
         return store
       } catch {
         // Who drives the services asks: ``storageFailure``.
-        if !configuration.isDrivenByHand {
-          configuration.remark("\(error); regions are not kept")
-        }
+        if !configuration.isDrivenByHand { remarks = ["\(error); regions are not kept"] }
         storage = .closed(error)
         return nil
       }
     }
+    remarks.forEach(configuration.remark)
+    return store
   }
 
   /// Takes up what was there when the process before ended: regions with their states, which the first
   /// evidence confirms or refutes; events that nobody was told; what the app was granted.
   func restore() {
-    let isFirst = state.withLock { state in
-      defer { state.isRestored = true }
-      return !state.isRestored
+    // Who comes meanwhile waits until it is done.
+    let calls = isRestored.withLock { isRestored -> [DelegateCall]? in
+      guard !isRestored else { return nil }
+      isRestored = true
+      guard let store = openStore() else { return nil }
+      let (kept, pending) = (store.regions, store.pending)
+      let granted = store.authorization.flatMap(CLAuthorizationStatus.init(stored:))
+      return state.withLock { state in
+        state.granted = state.granted ?? granted
+        for region in kept { state.restore(region) }
+        for event in pending { state.take(pending: event) }
+        return state.takeUndelivered()
+      }
     }
-    guard isFirst, let store = openStore() else { return }
-    let (kept, pending) = (store.regions, store.pending)
-    let granted = store.authorization.flatMap(CLAuthorizationStatus.init(stored:))
-    state.withLock { state in
-      state.granted = state.granted ?? granted
-      for region in kept { state.restore(region) }
-      for event in pending { state.take(pending: event) }
-    }
+    guard let calls else { return }
+    send(calls)
     wake()
   }
 }
@@ -75,16 +80,21 @@ final class StorageBox: Sendable {
 /// Counts the delegates that an event is still to be told to; the last one's return ends it.
 final class Acknowledgement: Sendable {
   private let left: Atomic<Int>
-  private let end: @Sendable () -> Void
+  private let wasTold = Atomic<Bool>(false)
+  private let end: @Sendable (Bool) -> Void
 
-  init(count: Int, end: @escaping @Sendable () -> Void) {
+  /// - Parameter end: Is told whether any was there.
+  init(count: Int, end: @escaping @Sendable (Bool) -> Void) {
     left = Atomic(count)
     self.end = end
   }
 
   /// One of them has returned, or is gone.
-  func returned() {
-    if left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { end() }
+  func returned(told isThere: Bool) {
+    if isThere { wasTold.store(true, ordering: .relaxed) }
+    if left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 {
+      end(wasTold.load(ordering: .relaxed))
+    }
   }
 }
 
@@ -130,7 +140,7 @@ extension ServiceState {
   /// Takes an event that the process before was not there to tell.
   fileprivate mutating func take(pending event: StoredEvent) {
     if event.key.owner.isEmpty {
-      undelivered.append(event)
+      keep(undelivered: event)
     } else {
       monitors[event.key.owner, default: MonitorClient()].take(event)
     }
@@ -169,11 +179,14 @@ struct EngineName {
   }
 
   /// A region that is looked at for an answer alone.
-  init(question identifier: String) { text = "\0?\(identifier)" }
+  init(question region: CLBeaconRegion) {
+    text = "\0?\(region.identifier)\0\(BeaconConstraint(region))"
+  }
 
   /// Whose region a name stands for; `nil` for a question.
   static func key(of name: String) -> StoredRegion.Key? {
     guard name.first == "\0" else { return StoredRegion.Key(identifier: name) }
+    if name.dropFirst().first == "?" { return nil }
     let parts = name.dropFirst().split(
       separator: "\0", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2 else { return nil }

@@ -1,6 +1,7 @@
 public import Dispatch
 import Foundation
 public import Ranging
+import RegionStorage
 public import Regions
 public import Scanning
 import Synchronization
@@ -98,6 +99,8 @@ public final class LocationServices: Sendable {
 
   let state: Mutex<ServiceState>
   let storage: StorageBox
+  let isRestored = Mutex(false)
+  let returned: ReturnedEvents
   let calls = CallsInFlight()
   let queue = DispatchQueue(label: "CoreLocation.services")
 
@@ -110,8 +113,12 @@ public final class LocationServices: Sendable {
     let isRecorded = scanner?.isRecorded ?? false
     let storage = StorageBox()
     self.storage = storage
+    let returned = ReturnedEvents()
+    self.returned = returned
     state = Mutex(
-      ServiceState(configuration, isRecorded: isRecorded) { storage.acknowledge($0) })
+      ServiceState(
+        configuration, isRecorded: isRecorded, acknowledge: { storage.acknowledge($0) },
+        putBack: { returned.put($0) }))
   }
 
   deinit {
@@ -129,20 +136,41 @@ public final class LocationServices: Sendable {
   func send(_ calls: [DelegateCall]) {
     for call in calls {
       let ticket = self.calls.ticket()
-      call.context.perform { [weak manager = call.manager] in
+      call.context.perform {
+        let manager = call.manager.value
+        let isThere = manager?.delegate != nil
         if let manager { call.body(manager) }
-        call.acknowledgement?.returned()
+        call.acknowledgement?.returned(told: isThere)
         ticket.end()
       }
     }
   }
 }
 
+/// A manager that is not kept.
+struct WeakManager: Sendable {
+  weak let value: CLLocationManager?
+}
+
 /// A call to a manager's delegate that is to come.
 struct DelegateCall: Sendable {
   let context: DeliveryContext
-  weak let manager: CLLocationManager?
+  let manager: WeakManager
   let body: @Sendable (CLLocationManager) -> Void
   /// Is told when the call has returned.
   var acknowledgement: Acknowledgement?
+}
+
+/// Events whose delegates were gone when their time came.
+final class ReturnedEvents: Sendable {
+  private let events = Mutex<[StoredEvent]>([])
+
+  func put(_ event: StoredEvent) { events.withLock { $0.append(event) } }
+
+  func take() -> [StoredEvent] {
+    events.withLock { events in
+      defer { events.removeAll() }
+      return events
+    }
+  }
 }

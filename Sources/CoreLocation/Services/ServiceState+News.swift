@@ -113,6 +113,7 @@ extension ServiceState {
       return
     }
     guard let region = regions[transition.region] else { return }
+    asked[transition.region] = nil
     // A crossing into the same state that comes with it tells the state as well.
     let isDoubled =
       !transition.change.isCrossing
@@ -126,8 +127,14 @@ extension ServiceState {
     } else if let calls = calls(telling: transition.change, of: region, kept) {
       told.calls += calls
     } else if let kept {
-      undelivered.append(kept)
+      keep(undelivered: kept)
     }
+  }
+
+  /// Keeps an event until a delegate is there.
+  mutating func keep(undelivered event: StoredEvent) {
+    if undelivered.count == Self.mostUndelivered { undelivered.removeFirst() }
+    undelivered.append(event)
   }
 
   /// The calls that tell a change of a region. The store is told that it was delivered as soon as the last
@@ -141,8 +148,10 @@ extension ServiceState {
     guard !states.isEmpty else { return nil }
     var events = change.isCrossing ? callAll { $0.tell(change, of: region) } : states
     if let kept {
-      let acknowledge = acknowledge
-      let acknowledgement = Acknowledgement(count: events.count) { acknowledge(kept.serial) }
+      let (acknowledge, putBack) = (acknowledge, putBack)
+      let acknowledgement = Acknowledgement(count: events.count) { wasTold in
+        if wasTold { acknowledge(kept.serial) } else { putBack(kept) }
+      }
       for index in events.indices { events[index].acknowledgement = acknowledgement }
     }
     return change.isCrossing ? events + states : events
@@ -150,7 +159,7 @@ extension ServiceState {
 
   /// What nobody was there to be told, to the managers that are there now.
   mutating func takeUndelivered() -> [DelegateCall] {
-    guard clients.values.contains(where: { $0.manager?.delegate != nil }) else { return [] }
+    guard clients.values.contains(where: \.hasDelegate) else { return [] }
     let events = undelivered
     undelivered.removeAll()
     return events.flatMap { event -> [DelegateCall] in
@@ -159,12 +168,27 @@ extension ServiceState {
     }
   }
 
+  /// Answers what was asked and cannot be found out any more, of all regions or of one.
+  mutating func giveUpQuestions(of identifier: String? = nil) -> [DelegateCall] {
+    var calls: [DelegateCall] = []
+    for (name, region) in questions where region.identifier == identifier ?? region.identifier {
+      engine.monitor.remove(name)
+      questions[name] = nil
+      calls += callAll { $0.tell(.unknown, for: region) }
+    }
+    for (name, region) in asked where name == identifier ?? name {
+      asked[name] = nil
+      calls += callAll { $0.tell(.unknown, for: region) }
+    }
+    return calls
+  }
+
   /// Takes the end of the scanner: every service that runs fails.
   mutating func fail(_ error: any Error, remark: String) -> [DelegateCall] {
     failure = error
     end = remark
     isLooping = false
-    var calls: [DelegateCall] = []
+    var calls = giveUpQuestions()
     for client in clients.values {
       for (constraint, region) in client.ranged {
         let asked = CLBeaconIdentityConstraint(constraint)

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import RegionStorage
 import Regions
@@ -15,10 +16,13 @@ struct ServiceState {
   var questions: [String: CLBeaconRegion] = [:]
   /// The monitors, by name.
   var monitors: [String: MonitorClient] = [:]
-  /// What happened to regions of managers when no delegate was there.
+  /// What happened to regions of managers when no delegate was there: at most ``mostUndelivered``, then the
+  /// oldest go.
   var undelivered: [StoredEvent] = []
-  /// Whether what the process before left was taken up.
-  var isRestored = false
+  /// Monitored regions whose state was asked for and will be told when it is determined.
+  var asked: [String: CLBeaconRegion] = [:]
+
+  static let mostUndelivered = 16384
   /// What the app was given when it asked.
   var granted: CLAuthorizationStatus?
   var status = CLAuthorizationStatus.notDetermined
@@ -43,14 +47,24 @@ struct ServiceState {
   let remark: @Sendable (String) -> Void
   /// Tells the store that an event was delivered.
   let acknowledge: @Sendable (UInt64) -> Void
+  /// Takes an event back whose delegates were gone.
+  let putBack: @Sendable (StoredEvent) -> Void
 
   init(
     _ configuration: LocationServices.Configuration, isRecorded: Bool,
-    acknowledge: @escaping @Sendable (UInt64) -> Void
+    acknowledge: @escaping @Sendable (UInt64) -> Void,
+    putBack: @escaping @Sendable (StoredEvent) -> Void
   ) {
-    remark = configuration.remark
+    // It is an app's code, which may come back to the services: not under their lock.
+    let say = configuration.remark
+    if configuration.isDrivenByHand {
+      remark = say
+    } else {
+      remark = { sentence in DispatchQueue.global(qos: .utility).async { say(sentence) } }
+    }
     self.isRecorded = isRecorded
     self.acknowledge = acknowledge
+    self.putBack = putBack
     let nanoseconds = configuration.rangingInterval * 1e9
     engine = BeaconEngine(
       ranging: configuration.ranging, monitoring: configuration.monitoring,
@@ -60,12 +74,18 @@ struct ServiceState {
 
   /// A manager, as the services know it.
   struct Client {
-    weak var manager: CLLocationManager?
+    // Never loaded under the lock: to let go of the last reference there would come back to it.
+    let manager: WeakManager
+    /// Whether it was given a delegate, which may be gone by now.
+    var hasDelegate = false
     var context: DeliveryContext
     /// What is ranged, with the region that the old way of asking named.
     var ranged: [BeaconConstraint: CLBeaconRegion?] = [:]
     /// Whether it was told its authorisation, or will be.
     var status = StatusTelling.coming
+    /// The first telling, while it is on its way, and how often it was moved elsewhere.
+    var firstStatus: CallsInFlight.Ticket?
+    var statusNumber = 0
     var interest = ServiceInterest()
     /// Reports on their way to the delegate.
     let reports = ReportsInFlight()
@@ -120,7 +140,12 @@ struct ServiceState {
 
   /// A call to every manager that has a delegate.
   func callAll(_ body: @escaping @Sendable (CLLocationManager) -> Void) -> [DelegateCall] {
-    clients.values.filter { $0.manager?.delegate != nil }.map { call($0, body) }
+    clients.values.filter(\.hasDelegate).map { call($0, body) }
+  }
+
+  /// The managers that were told the status before.
+  var managersToldStatus: [WeakManager] {
+    clients.values.filter { $0.status == .told }.map(\.manager)
   }
 
   /// What the clock on the wall showed at a moment.
