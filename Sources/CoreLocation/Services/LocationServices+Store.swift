@@ -83,7 +83,7 @@ final class Acknowledgement: Sendable {
   private let wasTold = Atomic<Bool>(false)
   private let end: @Sendable (Bool) -> Void
 
-  /// - Parameter end: Is told whether any was there.
+  /// Makes a count; `end` is told whether any delegate was there.
   init(count: Int, end: @escaping @Sendable (Bool) -> Void) {
     left = Atomic(count)
     self.end = end
