@@ -97,13 +97,16 @@ extension CLMonitor {
 
     /// Begins to give events, at first those that came while nobody asked.
     public func makeAsyncIterator() -> Iterator {
-      Iterator(services: services, base: services.events(of: monitor).makeAsyncIterator())
+      Iterator(
+        services: services, monitor: monitor,
+        signals: services.signals(of: monitor).makeAsyncIterator())
     }
 
     /// Gives one event after the other.
     public struct Iterator: AsyncIteratorProtocol {
       let services: LocationServices
-      var base: AsyncStream<MonitorClient.Delivery>.AsyncIterator
+      let monitor: String
+      var signals: AsyncStream<Void>.AsyncIterator
       /// The event that the app deals with now.
       var serial: UInt64?
 
@@ -124,9 +127,15 @@ extension CLMonitor {
         isolation actor: isolated (any Actor)? = #isolation
       ) async throws(any Error) -> Event? {
         if let serial { services.acknowledge(serial) }
-        let delivery = await base.next(isolation: actor)
-        serial = delivery?.serial
-        return delivery?.event
+        serial = nil
+        // What nobody takes, because he broke off, is there for who iterates next.
+        while true {
+          if let delivery = services.takeEvent(of: monitor) {
+            serial = delivery.serial
+            return delivery.event
+          }
+          guard await signals.next(isolation: actor) != nil else { return nil }
+        }
       }
     }
   }

@@ -40,6 +40,22 @@ import Testing
     #expect(await monitor.record(for: "one") == nil)
   }
 
+  @Test func whoBreaksOffMissesNothing() async throws {
+    let scanner = ScriptedScanner()
+    scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
+    let monitor = CLMonitor("lobby", services: try Self.services(scanner))
+    await monitor.add(Self.condition, identifier: "one")
+    scanner.clock.advance(by: 60)
+    var states: [CLMonitor.Event.State] = []
+    for _ in 0..<3 {
+      for try await event in await monitor.events {
+        states.append(event.state)
+        break
+      }
+    }
+    #expect(states == [.unsatisfied, .satisfied, .unsatisfied])
+  }
+
   @Test func whatIsAssumedAndProvesRightIsNoEvent() async throws {
     let scanner = ScriptedScanner()
     scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)

@@ -17,14 +17,19 @@ extension LocationServices {
     }
   }
 
-  /// Begins to give a monitor's events.
-  func events(of name: String) -> AsyncStream<MonitorClient.Delivery> {
-    AsyncStream(bufferingPolicy: .bufferingNewest(MonitorClient.mostWaiting)) { continuation in
+  /// Wakes who iterates over a monitor's events, whenever one comes.
+  func signals(of name: String) -> AsyncStream<Void> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       let number = state.withLock { $0.monitors[name, default: MonitorClient()].add(continuation) }
       continuation.onTermination = { [weak self] _ in
         self?.state.withLock { _ = $0.monitors[name]?.listeners.removeValue(forKey: number) }
       }
     }
+  }
+
+  /// Takes a monitor's next event.
+  func takeEvent(of name: String) -> MonitorClient.Delivery? {
+    state.withLock { $0.monitors[name]?.take() }
   }
 
   /// The app has done with an event.

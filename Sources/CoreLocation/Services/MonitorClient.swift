@@ -19,32 +19,32 @@ struct MonitorClient {
   }
 
   var conditions: [String: Condition] = [:]
-  /// Who iterates over the events.
-  var listeners: [UInt64: AsyncStream<Delivery>.Continuation] = [:]
-  /// What came while nobody did; at most ``mostWaiting``, then the oldest go.
+  /// Who iterates over the events: each is woken when one comes.
+  var listeners: [UInt64: AsyncStream<Void>.Continuation] = [:]
+  /// What nobody has taken yet; at most ``mostWaiting``, then the oldest go.
   var waiting: [Delivery] = []
   private var latestListener: UInt64 = 0
 
-  /// The most events that wait for a listener.
+  /// The most events that wait to be taken.
   static let mostWaiting = 4096
 
-  /// Gives an event to who listens, or keeps it.
+  /// Keeps an event until it is taken.
   mutating func give(_ delivery: Delivery) {
     conditions[delivery.event.identifier]?.lastEvent = delivery.event
-    guard listeners.isEmpty else {
-      for listener in listeners.values { listener.yield(delivery) }
-      return
-    }
     if waiting.count == Self.mostWaiting { waiting.removeFirst() }
     waiting.append(delivery)
+    for listener in listeners.values { listener.yield() }
   }
 
-  /// Takes a new listener, who is given what waits.
-  mutating func add(_ listener: AsyncStream<Delivery>.Continuation) -> UInt64 {
+  /// Takes the next event.
+  mutating func take() -> Delivery? {
+    waiting.isEmpty ? nil : waiting.removeFirst()
+  }
+
+  /// Takes a new listener.
+  mutating func add(_ listener: AsyncStream<Void>.Continuation) -> UInt64 {
     latestListener += 1
     listeners[latestListener] = listener
-    for delivery in waiting { listener.yield(delivery) }
-    waiting.removeAll()
     return latestListener
   }
 
