@@ -71,7 +71,7 @@ final class DeliveryMarks: Sendable {
     guard place < state.open.count, state.open[place] == serial else { return }
     do throws(StoreError) {
       // Nothing that can wait comes before the write: who is killed until then is told it again.
-      try state.file.write(state.records[serial] ?? record(serial), at: state.length)
+      try state.file.writeAtOnce(state.records[serial] ?? record(serial), at: state.length)
       state.length += ToldFile.recordBytes
       state.open.remove(at: place)
       state.records[serial] = nil

@@ -61,6 +61,15 @@ struct OpenFile: ~Copyable {
     }
   }
 
+  /// Writes a few bytes at a place by one system call, with nothing before it that takes time.
+  func writeAtOnce(_ bytes: [UInt8], at offset: Int) throws(StoreError) {
+    // The array's memory is used during the call alone.
+    let count = unsafe bytes.withUnsafeBytes { bytes in
+      unsafe pwrite(descriptor.rawValue, bytes.baseAddress, bytes.count, offset)
+    }
+    guard count == bytes.count else { return try write(bytes, at: offset) }
+  }
+
   /// Cuts the file.
   func cut(to size: Int) throws(StoreError) {
     guard ftruncate(descriptor.rawValue, size) == 0 else { throw failure("ftruncate") }

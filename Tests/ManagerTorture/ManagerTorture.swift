@@ -59,8 +59,8 @@ enum ManagerTorture {
       world.elapsed += 1
       // The step is over when what came of it was told: the scanner rests in the wait for the next.
       while scanner.given < scanner.clock.now { usleep(200) }
-      // A hundred changes a second are more than any site has.
-      usleep(10_000)
+      // Forty changes a second are more than any site has.
+      usleep(25_000)
     }
     // What the delegate is being told is told before the end.
     usleep(200_000)
