@@ -29,13 +29,13 @@ extension CLMonitor {
     public let date: Date
     /// Whether only inexact places are known; `false` here.
     public let accuracyLimited: Bool
-    /// Whether location services are refused to this app.
+    /// Whether location services are refused to this app; `false` here, ask a manager.
     public let authorizationDenied: Bool
-    /// Whether location services of this device are off.
+    /// Whether location services of this device are off; `false` here, ask a manager.
     public let authorizationDeniedGlobally: Bool
     /// Whether the user is being asked; `false` here.
     public let authorizationRequestInProgress: Bool
-    /// Whether location services are restricted for this app.
+    /// Whether location services are restricted for this app; `false` here, ask a manager.
     public let authorizationRestricted: Bool
     /// Whether more conditions were added than can be watched.
     public let conditionLimitExceeded: Bool
@@ -43,7 +43,7 @@ extension CLMonitor {
     public let conditionUnsupported: Bool
     /// Whether the app is not enough in use; `false` here.
     public let insufficientlyInUse: Bool
-    /// Whether the state of the condition cannot be kept.
+    /// Whether the state of the condition cannot be kept; `false` here, it is remarked instead.
     public let persistenceUnavailable: Bool
     /// Whether a service session is needed; `false` here.
     public let serviceSessionRequired: Bool
