@@ -27,8 +27,9 @@ public protocol Scanner: AnyObject, Sendable {
   ///   - sightings: What was heard, in the order of time; what the array held is gone. Giving the same
   ///     array each time keeps its memory in use.
   /// - Returns: How far it has come.
-  /// - Throws: Why it cannot hear any more. What was heard before has been given by then; a scanner
-  ///   that threw is not asked again.
+  /// - Throws: Why it will never hear any more. What was heard before has been given by then; a scanner
+  ///   that threw is not asked again. What may mend is not thrown: it stands in ``ScanProgress/health``,
+  ///   and the scanner tries again by itself.
   func listen(for demand: ScanDemand, until deadline: Timestamp?, into sightings: inout [Sighting])
     throws -> ScanProgress
 
@@ -75,15 +76,18 @@ public struct ScanProgress: Sendable, Hashable {
   public var wallClockShift: Int64
   /// Whether nothing more will come: a recording is at its end.
   public var isOver: Bool
+  /// What changed in how well the scanner hears since the last call, in order.
+  public var health: [ScannerHealth]
 
   /// Makes a progress.
   public init(
     began: Timestamp? = nil, reached: Timestamp? = nil, wallClockShift: Int64 = 0,
-    isOver: Bool = false
+    isOver: Bool = false, health: [ScannerHealth] = []
   ) {
     self.began = began
     self.reached = reached
     self.wallClockShift = wallClockShift
     self.isOver = isOver
+    self.health = health
   }
 }
