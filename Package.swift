@@ -13,6 +13,7 @@ let package = Package(
       ]),
     .library(name: "BeaconTesting", targets: ["BeaconTesting"]),
     .library(name: "CoreLocation", targets: ["CoreLocation"]),
+    .library(name: "HCISockets", targets: ["HCISockets"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -22,6 +23,7 @@ let package = Package(
   targets: [
     // Floor 0
     .target(name: "Bytes"),
+    .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // Floor 1
@@ -52,6 +54,11 @@ let package = Package(
         "Advertising", "Bytes", "CZlib", "LinkLayer", "Scanning",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+
+    // Links libbluetooth, which is under the GPL: a product of its own.
+    .target(
+      name: "HCISockets",
+      dependencies: ["Advertising", "Bytes", "CBluetooth", "HCIPackets", "Scanning"]),
 
     // Published for tests of scanners and of apps.
     .target(name: "BeaconTesting", dependencies: ["Advertising", "Scanning"]),

@@ -41,6 +41,8 @@ public struct ScannerHealth: Hashable, Sendable {
     case shared
     /// Another program took a running scan over. The controller may report each advert only once.
     case takenOver
+    /// Someone switched the scan off; it is switched on again.
+    case stopped
     /// No advert of any kind has come for long: an empty place, or no antenna.
     case quiet
     /// Reports came faster than they were read, and some were lost.
@@ -55,6 +57,8 @@ public struct ScannerHealth: Hashable, Sendable {
     case hardwareError
     /// The controller does not answer.
     case notAnswering
+    /// The controller answers that it will not scan.
+    case refused
     /// This process may not scan.
     case notPermitted
     /// The system has no Bluetooth.
