@@ -30,6 +30,7 @@ public final class ScriptedScanner: Scanner {
     var availability = ScannerAvailability.available
     var end: Timestamp?
     var failure: (any Error)?
+    var counts = ScanCounts()
   }
 
   /// Makes a scanner that has nothing to hear.
@@ -49,6 +50,9 @@ public final class ScriptedScanner: Scanner {
 
   /// The moment up to which it has given what it heard; its start, before it was asked.
   public var given: Timestamp { state.withLock { $0.given } ?? start }
+
+  /// How much it has given: of each sighting one packet and one report.
+  public var counts: ScanCounts { state.withLock { $0.counts } }
 
   /// Whether it can be used.
   public var availability: ScannerAvailability {
@@ -156,6 +160,10 @@ extension ScriptedScanner.State {
       for index in heard.indices { heard[index].time = max(heard[index].time, given) }
     }
     given = reached
+    counts.packets += count
+    counts.advertisingPackets += count
+    counts.reports += count
+    counts.sightings += count
     return (heard, ScanProgress(began: start, reached: reached, isOver: reached == end))
   }
 }

@@ -70,6 +70,7 @@ final class BrokenScanner: Scanning.Scanner {
 
   var name: String { fault == .nameless ? "" : "broken" }
   var isRecorded: Bool { true }
+  var counts: ScanCounts { ScanCounts() }
   var availability: ScannerAvailability {
     fault == .unavailable ? .unavailable("it is broken") : .available
   }
