@@ -88,8 +88,8 @@ let package = Package(
     .executableTarget(
       name: "beaconscan",
       dependencies: [
-        "Advertising", "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets", "HCISockets", "LinkLayer",
-        "Ranging", "Regions", "Scanning", "Simulation",
+        "Advertising", "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets", "HCISockets",
+        "LinkLayer", "Ranging", "Regions", "Scanning", "Simulation",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -113,6 +113,9 @@ let package = Package(
     .testTarget(
       name: "HCIPacketsTests",
       dependencies: ["Advertising", "Bytes", "HCIPackets", "TestSupport"]),
+    .testTarget(
+      name: "HCISocketsTests",
+      dependencies: ["Advertising", "Bytes", "HCIPackets", "HCISockets", "Scanning", "TestSupport"]),
     .testTarget(
       name: "LinkLayerTests",
       dependencies: ["Advertising", "Bytes", "LinkLayer", "TestSupport"]),

@@ -7,7 +7,8 @@ import Scanning
 struct HCISocket: ~Copyable {
   /// Its number in this process.
   let descriptor: Int32
-  private let adapter: UInt16?
+  /// Which adapter it is bound to; `nil` for none.
+  let adapter: UInt16?
 
   private init(descriptor: Int32, adapter: UInt16?) {
     self.descriptor = descriptor
