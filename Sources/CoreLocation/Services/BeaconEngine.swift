@@ -32,6 +32,7 @@ struct BeaconEngine {
   private let interval: Int64
   private let restsWhenEmpty: Bool
   private var ranger: Ranger
+  private var adapters: AdapterChoice
   private var isResting = false
   /// Since when the scanner says that it hears nothing.
   private(set) var deafSince: Timestamp?
@@ -52,6 +53,7 @@ struct BeaconEngine {
     self.interval = interval
     self.restsWhenEmpty = restsWhenEmpty
     ranger = Ranger(ranging)
+    adapters = AdapterChoice(mostBeacons: max(ranging.mostBeacons, monitoring.mostBeacons))
     beat = RangingBeat(interval: interval, rests: restsWhenEmpty)
     monitor = RegionMonitor(monitoring)
   }
@@ -146,6 +148,12 @@ struct BeaconEngine {
         guard advance(to: sighting.time) else { return taken }
       }
       taken += 1
+      var sighting = sighting
+      switch adapters.hear(sighting) {
+      case .followed: break
+      case .presence: sighting.rssi = nil
+      case .passedOver: continue
+      }
       if ranges, ranged.matches(sighting.beacon) {
         beat.hear()
         ranger.hear(sighting)
