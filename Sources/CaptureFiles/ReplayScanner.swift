@@ -34,12 +34,16 @@ public final class ReplayScanner: Scanner {
   ///   - speed: How fast time passes.
   ///   - follows: Whether they are still being written.
   ///   - duration: How many nanoseconds are played; `nil` for all.
+  ///   - packetTap: Is handed every HCI packet as it is read, which is before it is played; of several
+  ///     recordings in no order, and by several threads.
   /// - Throws: ``CaptureError`` for the first that cannot be opened.
   public init(
-    paths: [String], speed: Speed = .max, follows: Bool = false, duration: Int64? = nil
+    paths: [String], speed: Speed = .max, follows: Bool = false, duration: Int64? = nil,
+    packetTap: PacketTap? = nil
   ) throws(CaptureError) {
     self.speed = speed
-    let replay = try CaptureReplay(paths: paths, follows: follows, duration: duration)
+    let replay = try CaptureReplay(
+      paths: paths, follows: follows, duration: duration, packetTap: packetTap)
     state = Mutex(State(replay: replay, speed: speed, duration: duration))
   }
 
