@@ -42,8 +42,7 @@ final class AdapterLink {
 
   private func means(_ name: AdapterName) -> Bool {
     switch name {
-    case .all: true
-    case .index(let index): index == self.index
+    case .number(let number): number == index
     case .address(let address): address == self.address
     }
   }

@@ -23,8 +23,8 @@ public final class HCIScanner: Scanner {
 
   /// How to scan.
   public struct Configuration: Sendable {
-    /// With which adapters; none named is the first that can be used.
-    public var adapters: [AdapterName] = []
+    /// With which adapters.
+    public var adapters = AdapterSelection.firstUsable
     /// How much stronger than true adapters hear, in dB: taken off each signal strength.
     public var offsets: [(adapter: AdapterName, decibels: Double)] = []
     /// Whether advertisers are asked for their scan response.
@@ -59,8 +59,7 @@ public final class HCIScanner: Scanner {
 
   /// The adapters' names.
   public var name: String {
-    configuration.adapters.isEmpty
-      ? "Bluetooth" : configuration.adapters.map(\.description).joined(separator: ", ")
+    configuration.adapters.description
   }
 
   /// Never: the radio does not wait for its listener.

@@ -22,9 +22,11 @@ struct ListeningState: ~Copyable {
 
   init(_ configuration: HCIScanner.Configuration) {
     self.configuration = configuration
-    let names = configuration.adapters.filter { $0 != .all }
-    links = names.map { link($0) }
-    if configuration.adapters.isEmpty { links = [link(nil)] }
+    switch configuration.adapters {
+    case .firstUsable: links = [link(nil)]
+    case .all: break
+    case .these(let names): links = names.map { link($0) }
+    }
   }
 
   private func link(_ name: AdapterName?) -> AdapterLink {
@@ -57,11 +59,11 @@ struct ListeningState: ~Copyable {
 
   /// With every adapter asked for: those that came.
   private mutating func findMore(at now: Timestamp) {
-    guard configuration.adapters.contains(.all), now >= nextCount ?? now else { return }
+    guard configuration.adapters == .all, now >= nextCount ?? now else { return }
     nextCount = now.advanced(by: Timestamp.nanosecondsPerSecond)
     for adapter in (try? Adapter.all()) ?? []
     where !links.contains(where: { $0.means(adapter) }) {
-      links.append(link(adapter.address.map { .address($0) } ?? .index(adapter.index)))
+      links.append(link(adapter.address.map { .address($0) } ?? .number(adapter.index)))
     }
   }
 

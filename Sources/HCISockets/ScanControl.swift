@@ -172,22 +172,10 @@ struct ScanControl: Sendable {
     _ condition: ScannerHealth.Condition, since time: Timestamp, detail: String? = nil,
     isDeaf: Bool? = nil
   ) {
-    let isDeaf = isDeaf ?? condition.isDeaf
+    let isDeaf = isDeaf ?? condition.isFault
     guard condition != self.condition || isDeaf != self.isDeaf else { return }
     self.condition = condition
     self.isDeaf = isDeaf
     changes.append(Change(condition: condition, time: time, isDeaf: isDeaf, detail: detail))
-  }
-}
-
-extension ScannerHealth.Condition {
-  /// Whether an adapter in this condition usually hears nothing.
-  var isDeaf: Bool {
-    switch self {
-    case .scanning, .shared, .takenOver, .quiet, .lossy: false
-    case .stopped, .down, .blocked, .removed, .hardwareError, .notAnswering, .refused,
-      .notPermitted, .noBluetooth:
-      true
-    }
   }
 }

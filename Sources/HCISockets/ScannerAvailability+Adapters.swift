@@ -3,12 +3,12 @@ import Scanning
 
 extension ScannerAvailability {
   /// Looks whether one of the adapters that are meant can be used.
-  init(of names: [AdapterName]) {
+  init(of selection: AdapterSelection) {
     do throws(HCISocketError) {
       let all = try Adapter.all()
-      let meant = names.isEmpty ? all : all.filter { adapter in names.contains { $0.means(adapter) } }
+      let meant = all.filter(selection.means)
       guard let adapter = meant.first(where: \.isUp) ?? meant.first else {
-        self = .unavailable(Self.missing(names, among: all))
+        self = .unavailable(Self.missing(selection, among: all))
         return
       }
       let socket = try HCISocket.bound(to: adapter.index)
@@ -34,12 +34,12 @@ extension ScannerAvailability {
     }
   }
 
-  private static func missing(_ names: [AdapterName], among all: [Adapter]) -> String {
+  private static func missing(_ selection: AdapterSelection, among all: [Adapter]) -> String {
     guard !all.isEmpty else { return "there is no Bluetooth adapter; plug one in" }
     let there = all.map { adapter in
       adapter.name + (adapter.address.map { " (\($0))" } ?? "")
     }
-    return "there is no adapter \(names.map(\.description).joined(separator: ", ")); there is "
+    return "there is no adapter \(selection); there is "
       + there.joined(separator: ", ")
   }
 

@@ -70,7 +70,8 @@ public struct ScannerHealth: Hashable, Sendable {
     public var isFault: Bool {
       switch self {
       case .scanning, .shared, .takenOver, .quiet, .lossy: false
-      case .down, .blocked, .removed, .hardwareError, .notAnswering, .notPermitted, .noBluetooth:
+      case .stopped, .down, .blocked, .removed, .hardwareError, .notAnswering, .refused,
+        .notPermitted, .noBluetooth:
         true
       }
     }

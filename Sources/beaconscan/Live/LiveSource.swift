@@ -1,20 +1,11 @@
+import HCISockets
 import Scanning
 
 /// The one place where a scanner on an adapter is made.
 enum LiveSource {
   /// What is asked for.
   struct Request {
-    /// Which adapters.
-    enum Adapters {
-      /// The first that can be used.
-      case firstUsable
-      /// Every one that there is or that comes.
-      case all
-      /// These.
-      case these([AdapterName])
-    }
-
-    var adapters: Adapters
+    var adapters: AdapterSelection
     var backend: AdapterOptions.Backend
     /// Whether advertisers are asked for their scan responses.
     var isActive: Bool
@@ -32,7 +23,11 @@ enum LiveSource {
       throw CommandError(
         .unavailable, "--backend bluez is not built yet; use --backend hci, or leave it out")
     }
-    throw CommandError(
-      .unavailable, "live scanning is not built yet; name a recording with --replay FILE")
+    var configuration = HCIScanner.Configuration()
+    configuration.adapters = request.adapters
+    configuration.isActive = request.isActive
+    configuration.usesCodedPHY = request.usesCodedPHY
+    configuration.offsets = request.offsets.map { (adapter: $0.0, decibels: $0.1) }
+    return HCIScanner(configuration)
   }
 }
