@@ -88,7 +88,8 @@ let package = Package(
     .executableTarget(
       name: "beaconscan",
       dependencies: [
-        "Advertising", "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets", "HCISockets", "LinkLayer",
+        "Advertising", "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets", "HCISockets",
+        "LinkLayer",
         "Ranging", "Regions", "Scanning", "Simulation",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
