@@ -1,4 +1,5 @@
 import ArgumentParser
+import HCISockets
 import Scanning
 
 /// Which adapters listen, and how.
