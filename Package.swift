@@ -153,7 +153,14 @@ let package = Package(
         "Advertising", "RegionStorage", "Regions", "Scanning", "TestSupport",
         "region-store-torture",
       ]),
-    .testTarget(name: "CommandTests", dependencies: ["TestSupport", "beaconscan"]),
+    .testTarget(
+      name: "CommandTests",
+      dependencies: [
+        "Advertising", "BeaconTesting", "CaptureFiles", "CoreLocation", "Ranging", "Regions",
+        "Scanning", "TestSupport", "beaconscan",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .testTarget(
       name: "ScenarioTests",
       dependencies: [
