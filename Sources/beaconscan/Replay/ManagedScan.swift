@@ -10,6 +10,8 @@ struct ManagedScan {
   let scanner: any Scanning.Scanner
   let services: LocationServices
   let manager: CLLocationManager
+  /// Takes what a person should know, a line each.
+  let say: @Sendable (String) -> Void
   private let progress: Progress?
 
   /// Opens the source and makes the manager.
@@ -32,13 +34,15 @@ struct ManagedScan {
   /// - Parameters:
   ///   - scanner: What listens.
   ///   - output: How much is said on standard error.
+  ///   - say: Takes what is said there.
   ///   - configure: How the services work.
   /// - Throws: `CommandError` where it cannot be used, or the administrator forbids it.
   init(
     _ scanner: any Scanning.Scanner, output: OutputOptions,
+    say: @escaping @Sendable (String) -> Void = printError,
     configure: (inout LocationServices.Configuration) -> Void = { _ in }
   ) throws {
-    self.scanner = scanner
+    (self.scanner, self.say) = (scanner, say)
     switch scanner.availability {
     case .available: break
     case .notPermitted(let sentence): throw CommandError(.noPermission, sentence)
@@ -49,7 +53,7 @@ struct ManagedScan {
     configuration.applicationIdentifier = "beaconscan"
     configuration.persistence = .none
     configuration.isDrivenByHand = true
-    configuration.remark = { printError("beaconscan: \($0)") }
+    configuration.remark = { say("beaconscan: \($0)") }
     configure(&configuration)
     services = LocationServices(configuration)
     manager = CLLocationManager(services: services)
@@ -69,6 +73,12 @@ struct ManagedScan {
 
   /// Whether adapters listen.
   var isLive: Bool { !scanner.isRecorded }
+
+  /// Whether sightings say by which adapter they came.
+  var namesAdapters: Bool {
+    guard let replay = scanner as? ReplayScanner else { return true }
+    return replay.statuses.contains(where: \.namesAdapters)
+  }
 
   /// Whether results come as they happen, so that a reader wants each at once.
   var isPaced: Bool {
@@ -103,6 +113,9 @@ struct ManagedScan {
       failure = CommandError(error)
     } catch let error where !(error is CommandError || error is ClosedPipe) {
       failure = CommandError(.unavailable, "\(scanner.name): \(error)")
+    }
+    if isLive, failure == nil, case .notPermitted(let sentence) = scanner.availability {
+      failure = CommandError(.noPermission, sentence)
     }
     // To have listened is all that a radio in a quiet room can do.
     if Interrupt.isRequested, !isLive, failure == nil, scanner.counts.packets == 0 {

@@ -28,7 +28,11 @@ struct SourceOptions: ParsableArguments {
   /// - Throws: `CommandError` where it cannot.
   func open(offsets: [(AdapterName, Double)] = []) throws -> any Scanner {
     guard isLive else { return try recordings.open(offsets: offsets) }
-    let scanner = try LiveSource.open(adapters.request(offsets: offsets))
-    return recordings.nanoseconds.map { LimitedScanner(scanner, duration: $0) } ?? scanner
+    return limit(try LiveSource.open(adapters.request(offsets: offsets)))
+  }
+
+  /// A live scanner that ends after the time that was asked for.
+  func limit(_ scanner: any Scanner) -> any Scanner {
+    recordings.nanoseconds.map { LimitedScanner(scanner, duration: $0) } ?? scanner
   }
 }
