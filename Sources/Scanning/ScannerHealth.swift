@@ -3,7 +3,8 @@ public import Advertising
 /// A change in how well a scanner hears.
 ///
 /// A quiet room and a deaf radio are different things, and only the scanner can tell which it is: it says
-/// so once when something changes, and once when all is well again.
+/// so once when something changes, and once when all is well again. What was said holds until something
+/// else is, also while nobody listens.
 public struct ScannerHealth: Hashable, Sendable {
   /// How it is from now on.
   public var condition: Condition
@@ -63,5 +64,16 @@ public struct ScannerHealth: Hashable, Sendable {
     case notPermitted
     /// The system has no Bluetooth.
     case noBluetooth
+
+    /// Whether an adapter hears nothing in this condition. A scanner with others may hear all the same:
+    /// ``ScannerHealth/isDeaf``.
+    public var isFault: Bool {
+      switch self {
+      case .scanning, .shared, .takenOver, .quiet, .lossy: false
+      case .stopped, .down, .blocked, .removed, .hardwareError, .notAnswering, .refused,
+        .notPermitted, .noBluetooth:
+        true
+      }
+    }
   }
 }
