@@ -50,10 +50,11 @@ public struct BeaconFrame: Sendable, Hashable {
   /// - Parameters:
   ///   - time: When.
   ///   - rssi: How loud, in dBm; `nil` where that is not measured.
+  ///   - adapter: By which adapter.
   /// - Returns: The sighting.
-  public func sighting(at time: Timestamp, rssi: Int8?) -> Sighting {
+  public func sighting(at time: Timestamp, rssi: Int8?, adapter: UInt16 = 0) -> Sighting {
     Sighting(
       time: time, wallTime: time, beacon: identity, measuredPower: measuredPower, rssi: rssi,
-      address: address, addressType: .random)
+      address: address, addressType: .random, adapter: adapter)
   }
 }

@@ -47,7 +47,7 @@ public enum ScannerContract {
     }
   }
 
-  private static func require(_ holds: Bool, _ sentence: @autoclosure () -> String) throws {
+  fileprivate static func require(_ holds: Bool, _ sentence: @autoclosure () -> String) throws {
     if !holds { throw Violation(description: sentence()) }
   }
 
@@ -61,6 +61,9 @@ public enum ScannerContract {
     var reached: Timestamp?
     /// A sum over what was heard: how much, and in which order.
     var heard: UInt64 = 0
+
+    /// What it said of how well it hears.
+    var hearing = Hearing()
 
     init(_ scanner: any Scanner) {
       self.scanner = scanner
@@ -79,6 +82,11 @@ public enum ScannerContract {
       isOver = progress.isOver
     }
 
+    private mutating func note(_ value: UInt64, at time: Timestamp) {
+      heard =
+        heard &* 1_099_511_628_211 &+ UInt64(bitPattern: time.nanoseconds) &+ value
+    }
+
     private mutating func check(_ progress: ScanProgress) throws {
       let before = reached
       if let began = progress.began {
@@ -91,17 +99,59 @@ public enum ScannerContract {
         sightings.isEmpty || progress.reached != nil, "sightings came without a moment reached")
       var latest = progress.began ?? Timestamp(nanoseconds: .min)
       if let before { latest = max(latest, before) }
+      var health = progress.health[...]
       for sighting in sightings {
         try require(sighting.time >= latest, "sightings are out of order at \(sighting.time)")
         latest = sighting.time
-        heard =
-          heard &* 1_099_511_628_211 &+ UInt64(bitPattern: sighting.time.nanoseconds)
-          &+ UInt64(sighting.beacon.major) << 16 &+ UInt64(sighting.beacon.minor)
+        while let next = health.first, next.time <= sighting.time {
+          try hearing.check(health.removeFirst(), by: progress.reached)
+        }
+        try hearing.check(sighting)
+        note(UInt64(sighting.beacon.major) << 16 | UInt64(sighting.beacon.minor), at: sighting.time)
+      }
+      for next in health { try hearing.check(next, by: progress.reached) }
+      for next in progress.health {
+        note(UInt64(next.condition.rawValue.utf8.count), at: next.time)
       }
       if let reached = progress.reached {
         try require(latest <= reached, "a sighting lies behind what has been reached")
       }
       reached = progress.reached ?? reached
+    }
+  }
+}
+
+extension ScannerContract {
+  /// What a scanner said of how well it hears, and whether that can be so.
+  private struct Hearing {
+    private var latest: [String: ScannerHealth] = [:]
+    private var deafSince: Timestamp?
+
+    mutating func check(_ health: ScannerHealth, by reached: Timestamp?) throws {
+      try require(
+        reached.map { health.time <= $0 } ?? false, "it told at \(health.time) what is to come")
+      try require(!health.sentence.isEmpty, "it said '\(health.condition)' without a sentence")
+      let key = health.address?.description ?? health.adapter ?? ""
+      if var before = latest[key] {
+        try require(
+          before.time <= health.time,
+          "of \(key), '\(health.condition)' began before '\(before.condition)', which it told first"
+        )
+        before.time = health.time
+        try require(before != health, "of \(key), it said '\(health.condition)' twice")
+      }
+      latest[key] = health
+      if !health.isDeaf {
+        deafSince = nil
+      } else if deafSince == nil {
+        deafSince = health.time
+      }
+    }
+
+    func check(_ sighting: Sighting) throws {
+      guard let deafSince else { return }
+      try require(
+        sighting.time <= deafSince, "it heard at \(sighting.time), deaf since \(deafSince)")
     }
   }
 }

@@ -1,3 +1,4 @@
+import Advertising
 public import Scanning
 import Synchronization
 
@@ -25,11 +26,14 @@ public final class ScriptedScanner: Scanner {
   fileprivate struct State {
     /// What is still to be heard, sorted by time.
     var script: [Sighting] = []
+    /// What is still to be said of how well it hears, each with when it is noticed, sorted by that.
+    var health: [(noticed: Timestamp, health: ScannerHealth)] = []
     var given: Timestamp?
     var demands: [ScanDemand] = []
     var availability = ScannerAvailability.available
     var end: Timestamp?
     var failure: (any Error)?
+    var counts = ScanCounts()
   }
 
   /// Makes a scanner that has nothing to hear.
@@ -50,6 +54,9 @@ public final class ScriptedScanner: Scanner {
   /// The moment up to which it has given what it heard; its start, before it was asked.
   public var given: Timestamp { state.withLock { $0.given } ?? start }
 
+  /// How much it has given: of each sighting one packet and one report.
+  public var counts: ScanCounts { state.withLock { $0.counts } }
+
   /// Whether it can be used.
   public var availability: ScannerAvailability {
     get { state.withLock { $0.availability } }
@@ -62,8 +69,11 @@ public final class ScriptedScanner: Scanner {
   ///   - frame: What is heard.
   ///   - rssi: How loud, in dBm; `nil` where that is not measured.
   ///   - seconds: When, in seconds from the start; what lies behind the clock is heard at once.
-  public func hear(_ frame: BeaconFrame, rssi: Int8?, at seconds: Double) {
-    insert([frame.sighting(at: moment(seconds), rssi: rssi)])
+  ///   - adapter: By which adapter.
+  public func hear(
+    _ frame: BeaconFrame, rssi: Int8?, at seconds: Double, adapter: UInt16 = 0
+  ) {
+    insert([frame.sighting(at: moment(seconds), rssi: rssi, adapter: adapter)])
   }
 
   /// Writes down that a frame is heard again and again.
@@ -74,14 +84,41 @@ public final class ScriptedScanner: Scanner {
   ///   - interval: Seconds between two.
   ///   - from: When the first one is heard, in seconds from the start.
   ///   - to: When no more is heard, in seconds from the start.
+  ///   - adapter: By which adapter.
   public func hear(
-    _ frame: BeaconFrame, rssi: Int8?, every interval: Double, from: Double, to: Double
+    _ frame: BeaconFrame, rssi: Int8?, every interval: Double, from: Double, to: Double,
+    adapter: UInt16 = 0
   ) {
     precondition(interval > 0, "an interval is longer than nothing")
     insert(
       stride(from: from, to: to, by: interval).map { seconds in
-        frame.sighting(at: moment(seconds), rssi: rssi)
+        frame.sighting(at: moment(seconds), rssi: rssi, adapter: adapter)
       })
+  }
+
+  /// Writes down that it hears worse, or well again. What is heard meanwhile is the script's matter.
+  ///
+  /// - Parameters:
+  ///   - condition: How it is from then on.
+  ///   - sentence: What is the matter; the condition's name, if not given.
+  ///   - seconds: Since when, in seconds from the start.
+  ///   - noticed: When that is noticed, if later, in seconds from the start.
+  ///   - adapter: Which adapter it is about; `nil` for all.
+  ///   - isDeaf: Whether nothing at all is heard; if not given, ``Scanning/ScannerHealth/Condition/isFault``
+  ///     says it, as with one adapter.
+  public func report(
+    _ condition: ScannerHealth.Condition, _ sentence: String? = nil, at seconds: Double,
+    noticed: Double? = nil, adapter: UInt16? = 0, isDeaf: Bool? = nil
+  ) {
+    let health = ScannerHealth(
+      condition, at: moment(seconds), adapter: adapter.map { "hci\($0)" },
+      address: adapter.map { BluetoothAddress(rawValue: 0x00AA_0100_0000 + UInt64($0)) },
+      isDeaf: isDeaf ?? condition.isFault, sentence: sentence ?? condition.rawValue)
+    let moment = moment(max(seconds, noticed ?? seconds))
+    state.withLock { state in
+      state.health.append((moment, health))
+      state.health.sort { $0.noticed < $1.noticed }
+    }
   }
 
   /// Writes down that nothing more comes after a moment, in seconds from the start.
@@ -134,6 +171,7 @@ public final class ScriptedScanner: Scanner {
 
 extension ScriptedScanner.State {
   fileprivate mutating func skip(to moment: Timestamp) {
+    // How well it hears it says also of the time in which nobody listened.
     script.removeAll { $0.time <= moment }
     given = max(given ?? moment, moment)
   }
@@ -156,6 +194,14 @@ extension ScriptedScanner.State {
       for index in heard.indices { heard[index].time = max(heard[index].time, given) }
     }
     given = reached
-    return (heard, ScanProgress(began: start, reached: reached, isOver: reached == end))
+    counts.packets += count
+    counts.advertisingPackets += count
+    counts.reports += count
+    counts.sightings += count
+    let said = health.prefix { $0.noticed <= reached }.map(\.health)
+    health.removeFirst(said.count)
+    return (
+      heard, ScanProgress(began: start, reached: reached, isOver: reached == end, health: said)
+    )
   }
 }

@@ -26,6 +26,8 @@ public final class ReplayScanner: Scanner {
   private let state: Mutex<State>
   /// How fast time passes.
   public let speed: Speed
+  /// Whether the recordings are still being written.
+  public let follows: Bool
 
   /// Opens recordings.
   ///
@@ -34,17 +36,20 @@ public final class ReplayScanner: Scanner {
   ///   - speed: How fast time passes.
   ///   - follows: Whether they are still being written.
   ///   - duration: How many nanoseconds are played; `nil` for all.
+  ///   - offsets: How much stronger than true adapters heard, in dB, by their numbers in the recordings: that
+  ///     is taken away.
   ///   - packetTap: Is handed every HCI packet as it is read, which is before it is played; of several
   ///     recordings in no order, and by several threads.
   /// - Throws: ``CaptureError`` for the first that cannot be opened.
   public init(
     paths: [String], speed: Speed = .max, follows: Bool = false, duration: Int64? = nil,
-    packetTap: PacketTap? = nil
+    offsets: [UInt16: Double] = [:], packetTap: PacketTap? = nil
   ) throws(CaptureError) {
     self.speed = speed
+    self.follows = follows
     let replay = try CaptureReplay(
       paths: paths, follows: follows, duration: duration, packetTap: packetTap)
-    state = Mutex(State(replay: replay, speed: speed, duration: duration))
+    state = Mutex(State(replay: replay, speed: speed, duration: duration, offsets: offsets))
   }
 
   /// The recordings' names.
@@ -85,6 +90,7 @@ extension ReplayScanner {
     var pacer: Pacer?
     private let speed: Speed
     private let duration: Int64?
+    private let offsets: [UInt16: Double]
     /// What has been read and is not yet due.
     private var held: [Sighting] = []
     private var next = 0
@@ -92,10 +98,11 @@ extension ReplayScanner {
     private var progress = ScanProgress()
     private var given: Timestamp?
 
-    init(replay: CaptureReplay, speed: Speed, duration: Int64?) {
+    init(replay: CaptureReplay, speed: Speed, duration: Int64?, offsets: [UInt16: Double]) {
       self.replay = replay
       self.speed = speed
       self.duration = duration
+      self.offsets = offsets.filter { $0.value.isFinite }
     }
 
     mutating func listen(until deadline: Timestamp?, into sightings: inout [Sighting]) throws
@@ -112,6 +119,9 @@ extension ReplayScanner {
     private mutating func read(into sightings: inout [Sighting]) throws {
       let isAtEnd = try replay.nextBatch() == .end
       replay.take(&sightings)
+      if !offsets.isEmpty {
+        for index in sightings.indices { sightings[index].remove(offsets) }
+      }
       progress.isOver = isAtEnd
       progress.wallClockShift = replay.wallClockShift
       guard let first = replay.firstTime else { return }
@@ -154,5 +164,13 @@ extension ReplayScanner {
         began: progress.began, reached: now, wallClockShift: progress.wallClockShift,
         isOver: progress.isOver && next == held.count && now == reached)
     }
+  }
+}
+
+extension Sighting {
+  /// Takes away how much stronger than true its adapter heard.
+  fileprivate mutating func remove(_ offsets: [UInt16: Double]) {
+    guard let rssi, let offset = offsets[adapter] else { return }
+    self.rssi = Int8(min(max((Double(rssi) - offset).rounded(), -127), 20))
   }
 }

@@ -37,6 +37,8 @@ public struct Ranger: Sendable {
     var sightings: Int32 = 0
     var measuredPower: Int8 = .max
     let firstHeard: Timestamp
+    /// Nanoseconds since it was last heard in which it could not be.
+    var deafness: Int64 = 0
 
     init(firstHeard: Timestamp) {
       self.firstHeard = firstHeard
@@ -70,6 +72,19 @@ public struct Ranger: Sendable {
     }
   }
 
+  /// Is told that nothing could be heard for a while: that silence says of no beacon that it has gone, and
+  /// it stays in the list for as much longer. Where it is meanwhile is not known for that.
+  ///
+  /// - Parameters:
+  ///   - start: Since when.
+  ///   - end: Until when.
+  public mutating func wasDeaf(from start: Timestamp, to end: Timestamp) {
+    table.updateAll { entry in
+      let missed = end.nanoseconds(since: max(start, entry.lastHeard))
+      if missed > 0 { entry.state.deafness &+= missed }
+    }
+  }
+
   /// Reports what was heard since the report before.
   ///
   /// - Parameter time: The moment of the report, on the line of the sightings' times.
@@ -78,7 +93,7 @@ public struct Ranger: Sendable {
   public mutating func report(at time: Timestamp) -> [RangedBeacon] {
     let before = table.entries.count
     table.removeAll { entry in
-      let silence = time.seconds(since: entry.lastHeard)
+      let silence = time.seconds(since: entry.lastHeard.advanced(by: entry.state.deafness))
       return silence > Self.limit(Self.keptSeconds, Self.keptIntervals, entry.state.filter)
     }
     forgotten += before - table.entries.count
@@ -151,6 +166,7 @@ extension Ranger.State {
   /// Takes a sighting of this beacon.
   fileprivate mutating func hear(_ sighting: Sighting, _ configuration: Ranger.Configuration) {
     sightings &+= 1
+    deafness = 0
     if sighting.measuredPower != measuredPower {
       measuredPower = sighting.measuredPower
       thresholds = Ranger.thresholds(sighting.beacon, measuredPower, configuration)

@@ -15,6 +15,9 @@ public protocol Scanner: AnyObject, Sendable {
   /// Whether it can be used now; asked before it is, and at any time.
   var availability: ScannerAvailability { get }
 
+  /// How much was heard and refused so far; asked at any time.
+  var counts: ScanCounts { get }
+
   /// Listens.
   ///
   /// A call lasts a tenth of a second at most (``Scanner/longestListen``): what is asked for may have

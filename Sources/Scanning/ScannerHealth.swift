@@ -3,7 +3,8 @@ public import Advertising
 /// A change in how well a scanner hears.
 ///
 /// A quiet room and a deaf radio are different things, and only the scanner can tell which it is: it says
-/// so once when something changes, and once when all is well again.
+/// so once when something changes, and once when all is well again. What was said holds until something
+/// else is, also while nobody listens.
 public struct ScannerHealth: Hashable, Sendable {
   /// How it is from now on.
   public var condition: Condition
@@ -41,6 +42,8 @@ public struct ScannerHealth: Hashable, Sendable {
     case shared
     /// Another program took a running scan over. The controller may report each advert only once.
     case takenOver
+    /// Someone switched the scan off; it is switched on again.
+    case stopped
     /// No advert of any kind has come for long: an empty place, or no antenna.
     case quiet
     /// Reports came faster than they were read, and some were lost.
@@ -55,9 +58,22 @@ public struct ScannerHealth: Hashable, Sendable {
     case hardwareError
     /// The controller does not answer.
     case notAnswering
+    /// The controller answers that it will not scan.
+    case refused
     /// This process may not scan.
     case notPermitted
     /// The system has no Bluetooth.
     case noBluetooth
+
+    /// Whether an adapter hears nothing in this condition. A scanner with others may hear all the same:
+    /// ``ScannerHealth/isDeaf``.
+    public var isFault: Bool {
+      switch self {
+      case .scanning, .shared, .takenOver, .quiet, .lossy: false
+      case .stopped, .down, .blocked, .removed, .hardwareError, .notAnswering, .refused,
+        .notPermitted, .noBluetooth:
+        true
+      }
+    }
   }
 }

@@ -21,7 +21,7 @@ struct InspectCommand: ParsableCommand {
   @Argument(help: "Recordings; - is standard input.", completion: .file())
   var files: [String] = []
 
-  @OptionGroup var source: SourceOptions
+  @OptionGroup var source: ReplayOptions
   @OptionGroup var regions: RegionOptions
   @OptionGroup var output: OutputOptions
 

@@ -75,7 +75,8 @@ struct MonitorCommand: ParsableCommand {
 
   func run() throws {
     let rules = try rules.rules
-    let scan = try ManagedScan(source, output: output) { configuration in
+    let scan = try ManagedScan(source, offsets: calibration.adapterOffsets, output: output) {
+      configuration in
       configuration.rules = rules
       configuration.monitoring.calibration = calibration.calibration
       configuration.monitoring.beaconCalibrations = calibration.beaconCalibrations
@@ -83,7 +84,7 @@ struct MonitorCommand: ParsableCommand {
       configuration.ranging.beaconCalibrations = calibration.beaconCalibrations
       if let stateFile { configuration.persistence = .file(stateFile) }
     }
-    let isPaced = scan.isPaced || source.follow
+    let isPaced = scan.isPaced
     let out = StandardOutput()
     // What a command acts on, and what will not be told again, was written before.
     out.flushesLines = out.isTerminal || isPaced || exec != nil || stateFile != nil
@@ -94,7 +95,7 @@ struct MonitorCommand: ParsableCommand {
     try session.start(isQuiet: output.quiet)
     let failure = try session.run()
     try out.flush()
-    scan.scanner.remark(output)
+    scan.remark(output)
     if let failure { throw failure }
   }
 

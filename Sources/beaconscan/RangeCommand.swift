@@ -46,13 +46,14 @@ struct RangeCommand: ParsableCommand {
   }
 
   func run() throws {
-    let scan = try ManagedScan(source, output: output) { configuration in
+    let scan = try ManagedScan(source, offsets: ranging.calibration.adapterOffsets, output: output)
+    { configuration in
       configuration.ranging = ranging.configuration
       configuration.rangingInterval = interval
     }
     let out = StandardOutput()
-    out.flushesLines = out.isTerminal || scan.isPaced || source.follow
-    let writer = makeWriter(out, isPaced: scan.isPaced || source.follow)
+    out.flushesLines = out.isTerminal || scan.isPaced
+    let writer = makeWriter(out, isPaced: scan.isPaced)
     start(scan)
     var left = count ?? .max
     let failure = try scan.run { news in
@@ -65,7 +66,7 @@ struct RangeCommand: ParsableCommand {
     try writer.end(
       counts: scan.scanner.counts, beacons: beacons.count, evictions: beacons.evictions)
     try out.flush()
-    scan.scanner.remark(output)
+    scan.remark(output)
     if let failure { throw failure }
   }
 

@@ -30,7 +30,7 @@ struct ScanCommand: ParsableCommand {
   func run() throws {
     let scan = try ManagedScan(source, output: output)
     let out = StandardOutput()
-    out.flushesLines = out.isTerminal || scan.isPaced || source.follow
+    out.flushesLines = out.isTerminal || scan.isPaced
     let writer = SightingWriter(format: output.format, output: out)
     let constraints = regions.all.map(\.constraint)
     var left = count ?? .max
@@ -50,7 +50,7 @@ struct ScanCommand: ParsableCommand {
     }
     if failure == nil { try writer.writeHeader() }
     try out.flush()
-    scan.scanner.remark(output)
+    scan.remark(output)
     if let failure { throw failure }
   }
 }

@@ -39,6 +39,24 @@ import Testing
     }
   }
 
+  @Test func scriptsOfHealthKeepTheContract() throws {
+    try ScannerContract.check {
+      let scanner = ScriptedScanner()
+      scanner.report(.scanning, at: 0)
+      scanner.hear(Self.beacon, rssi: -60, every: 0.1, from: 0, to: 4.95)
+      scanner.report(.quiet, at: 0, noticed: 0.05, adapter: 1)
+      scanner.hear(Self.beacon, rssi: -80, every: 0.1, from: 1, to: 3, adapter: 1)
+      scanner.report(.removed, at: 3, adapter: 1, isDeaf: false)
+      // Noticed late, and told so.
+      scanner.report(.notAnswering, at: 4.95, noticed: 6)
+      scanner.report(.scanning, at: 8)
+      scanner.hear(Self.beacon, rssi: -60, every: 0.1, from: 8, to: 10)
+      scanner.finish(at: 10)
+      scanner.clock.advance(by: 20)
+      return scanner
+    }
+  }
+
   /// A contract that nothing can break is none.
   @Test(arguments: BrokenScanner.Fault.allCases)
   func brokenScannersAreFound(fault: BrokenScanner.Fault) {
@@ -53,6 +71,7 @@ final class BrokenScanner: Scanning.Scanner {
   enum Fault: CaseIterable {
     case disorder, timeGoesBack, hearsTheFuture, sightingsWithoutTime, unavailable, nameless, slow
     case neverBegins, differs
+    case foreseesHealth, repeatsHealth, healthGoesBack, hearsWhileDeaf, faultWithoutSentence
   }
 
   private let fault: Fault
@@ -70,6 +89,7 @@ final class BrokenScanner: Scanning.Scanner {
 
   var name: String { fault == .nameless ? "" : "broken" }
   var isRecorded: Bool { true }
+  var counts: ScanCounts { ScanCounts() }
   var availability: ScannerAvailability {
     fault == .unavailable ? .unavailable("it is broken") : .available
   }
@@ -85,6 +105,10 @@ final class BrokenScanner: Scanning.Scanner {
     let hear = { (seconds: Int) in
       ScannerContractTests.beacon.sighting(at: time(seconds), rssi: -60)
     }
+    let health = { (seconds: Int, isDeaf: Bool, sentence: String) in
+      ScannerHealth(
+        .down, at: time(seconds), adapter: "hci0", isDeaf: isDeaf, sentence: sentence)
+    }
     sightings = [hear(call), hear(call)]
     var progress = ScanProgress(began: time(0), reached: time(call), isOver: call == 5)
     switch fault {
@@ -97,6 +121,16 @@ final class BrokenScanner: Scanning.Scanner {
       progress = ScanProgress(isOver: call == 5)
       sightings = []
     case .differs: if number.isMultiple(of: 2) { sightings.removeLast() }
+    case .foreseesHealth: progress.health = [health(call + 1, false, "down")]
+    case .repeatsHealth: progress.health = [health(call, false, "down")]
+    case .healthGoesBack:
+      progress.health = [
+        health(call, false, "down"),
+        ScannerHealth(
+          .blocked, at: time(call - 1), adapter: "hci0", isDeaf: false, sentence: "blocked"),
+      ]
+    case .hearsWhileDeaf: if call == 2 { progress.health = [health(1, true, "down")] }
+    case .faultWithoutSentence: if call == 2 { progress.health = [health(2, false, "")] }
     case .unavailable, .nameless: break
     }
     return progress

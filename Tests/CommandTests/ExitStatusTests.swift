@@ -53,8 +53,15 @@ import Testing
   }
 
   @Test(arguments: [
-    ["scan", "--no-such-option"], ["no-such-command"], ["scan"], ["range"], ["inspect"],
-    ["decode"], ["scan", "--replay", "a", "--format", "xml"],
+    ["scan", "--no-such-option"], ["no-such-command"], ["inspect"], ["decode"],
+    ["scan", "--adapter", "eth0"], ["scan", "--adapter", "hci0", "--replay", "a"],
+    ["scan", "--adapter", "hci0", "--adapter", "all"], ["scan", "--active", "--replay", "a"],
+    ["scan", "--speed", "1x"], ["range", "--follow"], ["range", "--backend", "usb"],
+    ["range", "--adapter-offset", "hci=3", "--replay", "a"],
+    ["range", "--adapter-offset", "99", "--replay", "a"],
+    ["range", "--adapter-offset=1", "--adapter-offset=2", "--replay", "a"],
+    ["range", "--adapter-offset", "00:1B:DC:0F:10:07=2", "--replay", "a"],
+    ["scan", "--replay", "a", "--format", "xml"],
     ["scan", "--replay", "a", "--count", "0"], ["scan", "--replay", "a", "--speed", "fast"],
     ["scan", "--replay", "a", "--duration", "-1"], ["scan", "--replay", "a", "--major", "1"],
     ["scan", "--replay", "a", "--uuid", "E2C5"], ["range", "--replay", "a", "--interval", "0"],
@@ -67,6 +74,12 @@ import Testing
     let run = try Command.shell("beaconscan \(line)")
     #expect(run.status == 64, "\(run.error)")
     #expect(!run.error.isEmpty)
+    #expect(run.output.isEmpty)
+  }
+
+  @Test func bluezIsNotThereYet() throws {
+    let run = try Command.run("scan", "--backend", "bluez")
+    expect(run, 69, "--backend hci")
     #expect(run.output.isEmpty)
   }
 

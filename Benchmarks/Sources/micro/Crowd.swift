@@ -89,6 +89,7 @@ final class CrowdScanner: Scanning.Scanner {
   let name = "crowd"
   let isRecorded = true
   let availability = ScannerAvailability.available
+  let counts = ScanCounts()
 
   /// For so many seconds of the crowd the services learn; then so many are measured.
   private static let (learning, measured) = (10, 40)

@@ -15,6 +15,8 @@ struct BeaconEngine {
     case ranged(RangingReport)
     /// What happened to a region.
     case region(RegionTransition)
+    /// How well the scanner hears from now on.
+    case health(ScannerHealth)
   }
 
   /// The moment up to which everything is done; `nil` before the first is known.
@@ -30,7 +32,10 @@ struct BeaconEngine {
   private let interval: Int64
   private let restsWhenEmpty: Bool
   private var ranger: Ranger
+  private var adapters: AdapterChoice
   private var isResting = false
+  /// Since when the scanner says that it hears nothing.
+  private(set) var deafSince: Timestamp?
   private var beat: RangingBeat
 
   /// Makes an engine that is asked for nothing.
@@ -48,6 +53,7 @@ struct BeaconEngine {
     self.interval = interval
     self.restsWhenEmpty = restsWhenEmpty
     ranger = Ranger(ranging)
+    adapters = AdapterChoice(mostBeacons: max(ranging.mostBeacons, monitoring.mostBeacons))
     beat = RangingBeat(interval: interval, rests: restsWhenEmpty)
     monitor = RegionMonitor(monitoring)
   }
@@ -73,7 +79,7 @@ struct BeaconEngine {
     guard ranged.isEmpty != wasEmpty else { return }
     if ranged.isEmpty { ranger = Ranger(configuration) }
     beat = RangingBeat(interval: interval, rests: restsWhenEmpty)
-    if let now, !isResting { beat.start(at: now) }
+    if let now, !isResting, deafSince == nil { beat.start(at: now) }
   }
 
   /// Is told that nobody listens. What passes until something is heard again is not silence, and no time
@@ -85,17 +91,46 @@ struct BeaconEngine {
     beat = RangingBeat(interval: interval, rests: restsWhenEmpty)
   }
 
+  /// Whether everything is done that is due until a moment.
+  func isPast(_ moment: Timestamp) -> Bool { now.map { moment <= $0 } ?? false }
+
+  /// Is told how well the scanner hears. What it cannot hear is not silence: while it is deaf no region is
+  /// left, no list of beacons comes, and none leaves a list.
+  ///
+  /// What is due until then is to be done before: see ``advance(to:)``. What was noticed late is taken back as
+  /// far as it was not told.
+  mutating func note(_ health: ScannerHealth) {
+    begin(at: health.time)
+    if health.isDeaf, deafSince == nil {
+      deafSince = health.time
+      beat.pause()
+      note(monitor.deaf(from: health.time))
+    } else if !health.isDeaf, let since = deafSince {
+      let moment = max(now ?? health.time, health.time)
+      deafSince = nil
+      ranger.wasDeaf(from: since, to: moment)
+      if !isResting {
+        monitor.hearing(at: moment)
+        beat.start(at: moment)
+      }
+    }
+    news.append(.health(health))
+  }
+
   /// Is told the first moment that is listened to.
   mutating func begin(at moment: Timestamp) {
     if isResting, let now, moment > now {
       isResting = false
-      monitor.hearing(at: moment)
       self.now = moment
-      beat.start(at: moment)
+      // A scanner that was deaf when it was put to rest is so until it says otherwise.
+      if deafSince == nil {
+        monitor.hearing(at: moment)
+        beat.start(at: moment)
+      }
     }
     guard now == nil else { return }
     now = moment
-    beat.start(at: moment)
+    if deafSince == nil { beat.start(at: moment) }
     // A monitor without regions takes the time from the first one on.
     note(monitor.advance(to: moment))
   }
@@ -113,6 +148,12 @@ struct BeaconEngine {
         guard advance(to: sighting.time) else { return taken }
       }
       taken += 1
+      var sighting = sighting
+      switch adapters.hear(sighting) {
+      case .followed: break
+      case .presence: sighting.rssi = nil
+      case .passedOver: continue
+      }
       if ranges, ranged.matches(sighting.beacon) {
         beat.hear()
         ranger.hear(sighting)

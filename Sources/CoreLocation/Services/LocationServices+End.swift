@@ -40,6 +40,7 @@ extension LocationServices {
       return Array(state.waiters.values)
     }
     for waiter in waiters { waiter.finish() }
+    endHealth()
   }
 
   static let nothingHears =

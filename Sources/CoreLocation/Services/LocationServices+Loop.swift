@@ -11,6 +11,8 @@ package enum ServiceNews {
   case ranged(RangingReport)
   /// What happened to a region, with the reason.
   case region(RegionTransition)
+  /// How well the scanner hears from now on, since a moment that the clock on the wall showed.
+  case health(ScannerHealth)
 }
 
 extension LocationServices {
@@ -109,21 +111,36 @@ extension LocationServices {
     let isRecorded = scanner?.isRecorded ?? false
     let store = openStore()
     var rest = sightings[...]
+    var health = progress.health[...]
     var isDone = false
     while !isDone {
       var heard = rest.prefix(0)
       let told = state.withLock { state in
         guard state.demand != .none else {
-          // Of a recording, the rest is kept for who listens next.
-          if isRecorded { state.held = (Array(rest), progress) }
+          // Of a recording, the rest is kept for who listens next; of a radio, how well it hears.
+          if isRecorded {
+            var progress = progress
+            progress.health = Array(health)
+            state.held = (Array(rest), progress)
+          } else {
+            health.forEach { state.engine.note($0) }
+          }
           isDone = true
-          return ServiceState.Told()
+          return state.takeNews(recordingIn: store)
         }
         state.wallClockShift = progress.wallClockShift
         if let began = progress.began { state.engine.begin(at: began) }
-        heard = rest.prefix(state.engine.hear(rest))
+        // How well it hears from a moment on bears on what it heard from then on.
+        let due = health.first.map { next in rest.prefix { $0.time < next.time } } ?? rest
+        heard = rest.prefix(state.engine.hear(due))
         rest = rest.dropFirst(heard.count)
-        if rest.isEmpty, state.engine.news.isEmpty {
+        if heard.count < due.count || !state.engine.news.isEmpty {
+          // To be told first.
+        } else if let next = health.first {
+          if state.engine.isPast(next.time) || state.engine.advance(to: next.time) {
+            state.engine.note(health.removeFirst())
+          }
+        } else {
           isDone = progress.reached.map { state.engine.advance(to: $0) } ?? true
           if isDone, progress.isOver {
             state.end =

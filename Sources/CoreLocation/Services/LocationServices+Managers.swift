@@ -86,6 +86,12 @@ extension LocationServices {
     guard !isRefused else {
       return send(to: manager) { $0.tellFailure(of: constraint, in: region, CLError(.denied)) }
     }
+    if let fault = state.withLock({ $0.health.fault }) {
+      send(to: manager) { manager in
+        manager.tellFailure(
+          of: constraint, in: region, CLError(.rangingUnavailable, fault.sentence))
+      }
+    }
     wake()
   }
 

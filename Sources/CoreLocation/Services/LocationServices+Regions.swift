@@ -45,6 +45,11 @@ extension LocationServices {
       }
     }
     if configuration.isDrivenByHand { send(to: manager, tellStart) }
+    if let fault = state.withLock({ $0.health.fault }) {
+      send(to: manager) { manager in
+        manager.tellFailure(of: region, CLError(.regionMonitoringFailure, fault.sentence))
+      }
+    }
     wake()
   }
 
@@ -78,9 +83,10 @@ extension LocationServices {
   func requestState(of region: CLRegion, for manager: CLLocationManager) {
     useCurrentThread(manager)
     guard let region = (region as? CLBeaconRegion)?.duplicate() else { return }
-    let canBeFound = availability == .available
+    let isAvailable = availability == .available
     let answer = state.withLock { state in
-      canBeFound ? state.answer(of: region, rules: configuration.rules) : .unknown
+      isAvailable && state.health.fault == nil
+        ? state.answer(of: region, rules: configuration.rules) : .unknown
     }
     if let answer { send(to: manager) { $0.tell(answer, for: region) } }
     wake()

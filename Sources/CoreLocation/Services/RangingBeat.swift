@@ -30,6 +30,13 @@ struct RangingBeat {
     setDue(from: moment, after: 1)
   }
 
+  /// Stops until it is started anew.
+  mutating func pause() {
+    hasStarted = false
+    due = nil
+    empty = 0
+  }
+
   /// Notes a sighting.
   @inline(__always)
   mutating func hear() {

@@ -30,6 +30,10 @@ extension ServiceState {
         told.news.append(.region(transition))
         let isKept = serials.first?.transition == transition.shifted(by: wallClockShift)
         tell(transition, kept: isKept ? serials.removeFirst() : nil, among: news, &told)
+      case .health(let change):
+        let (health, calls) = note(change)
+        told.news.append(.health(health))
+        told.calls += calls
       }
       told.ends.append(told.calls.count)
     }

@@ -42,6 +42,8 @@ struct ServiceState {
   /// What was heard when nobody listened any more, in a recording.
   var held: (sightings: [Sighting], progress: ScanProgress)?
   var wallClockShift: Int64 = 0
+  /// How well the scanner hears.
+  var health = HealthBoard()
 
   /// Takes a sentence for a person.
   let remark: @Sendable (String) -> Void
@@ -89,6 +91,8 @@ struct ServiceState {
     var interest = ServiceInterest()
     /// Reports on their way to the delegate.
     let reports = ReportsInFlight()
+    /// What it is to be told of a fault.
+    let faults = FaultInFlight()
   }
 
   /// Whether services may deliver.

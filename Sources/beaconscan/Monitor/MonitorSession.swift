@@ -72,6 +72,7 @@ final class MonitorSession {
       case .heard: break
       case .ranged(let report): try writer.write(report, shift: scan.wallClockShift)
       case .region(let transition): try tell(transition)
+      case .health: break
       }
       return left > 0 ? .more : .enough
     }

@@ -26,9 +26,12 @@ struct CalibrationOptions: ParsableArguments {
   var measuredPower: Double?
 
   @Option(
-    name: .long, parsing: .unconditional,
-    help: ArgumentHelp("How much stronger than true the adapter hears.", valueName: "dB"))
-  var adapterOffset: Double?
+    name: .long, parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "How much stronger than true the adapter hears; for one of several, hci1=3.",
+      discussion: "May be given several times, once for each adapter and once for all.",
+      valueName: "[adapter=]dB"))
+  var adapterOffset: [AdapterOffset] = []
 
   @Option(
     name: .long,
@@ -48,15 +51,26 @@ struct CalibrationOptions: ParsableArguments {
     }
     if let environment { try check("--environment", environment, PathLossModel.exponentRange) }
     if let measuredPower { try check("--measured-power", measuredPower, -100 ... -1) }
-    if let adapterOffset { try check("--adapter-offset", adapterOffset, -50...50) }
+    for offset in adapterOffset { try check("--adapter-offset", offset.decibels, -50...50) }
+    for offset in adapterOffset
+    where adapterOffset.count(where: { $0.adapter == offset.adapter }) > 1 {
+      throw ValidationError(
+        "--adapter-offset is given twice for \(offset.adapter?.description ?? "all adapters").")
+    }
   }
 
   /// What is known of the site and the adapter.
   var calibration: Calibration {
     Calibration(
-      measuredPower: measuredPower, adapterOffset: adapterOffset,
+      measuredPower: measuredPower,
+      adapterOffset: adapterOffset.first { $0.adapter == nil }?.decibels,
       model: environment.map { .logDistance(exponent: $0) }
         ?? model.flatMap { $0 == "log-distance" ? nil : PathLossModel(name: $0) })
+  }
+
+  /// How much stronger than true single adapters hear, in dB, beside what all of them do.
+  var adapterOffsets: [(AdapterName, Double)] {
+    adapterOffset.compactMap { offset in offset.adapter.map { ($0, offset.decibels) } }
   }
 
   /// What is known of some beacons.
@@ -70,6 +84,22 @@ struct CalibrationOptions: ParsableArguments {
         "\(option) must be from \(decimal(range.lowerBound, 2)) to \(decimal(range.upperBound, 2))."
       )
     }
+  }
+}
+
+/// How much stronger than true an adapter hears.
+struct AdapterOffset: ExpressibleByArgument {
+  /// Which one; `nil` for all.
+  var adapter: AdapterName?
+  var decibels: Double
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "=", omittingEmptySubsequences: false)
+    guard let last = parts.last, let decibels = Double(last) else { return nil }
+    self.decibels = decibels
+    guard parts.count > 1 else { return }
+    guard parts.count == 2, let adapter = AdapterName(String(parts[0])) else { return nil }
+    self.adapter = adapter
   }
 }
 

@@ -7,7 +7,7 @@ struct ManagedScan {
   /// What a consumer wants next.
   enum Verdict { case more, enough }
 
-  let scanner: ReplayScanner
+  let scanner: any Scanning.Scanner
   let services: LocationServices
   let manager: CLLocationManager
   private let progress: Progress?
@@ -16,14 +16,34 @@ struct ManagedScan {
   ///
   /// - Parameters:
   ///   - source: What is listened to.
+  ///   - offsets: How much stronger than true single adapters hear, in dB.
   ///   - output: How much is said on standard error.
   ///   - configure: How the services work.
-  /// - Throws: `CommandError` where it cannot be opened, or the administrator forbids it.
+  /// - Throws: `CommandError` where it cannot be opened or used, or the administrator forbids it.
   init(
-    _ source: SourceOptions, output: OutputOptions,
+    _ source: SourceOptions, offsets: [(AdapterName, Double)] = [], output: OutputOptions,
     configure: (inout LocationServices.Configuration) -> Void = { _ in }
   ) throws {
-    scanner = try source.open()
+    try self.init(source.open(offsets: offsets), output: output, configure: configure)
+  }
+
+  /// Makes the manager of a scanner.
+  ///
+  /// - Parameters:
+  ///   - scanner: What listens.
+  ///   - output: How much is said on standard error.
+  ///   - configure: How the services work.
+  /// - Throws: `CommandError` where it cannot be used, or the administrator forbids it.
+  init(
+    _ scanner: any Scanning.Scanner, output: OutputOptions,
+    configure: (inout LocationServices.Configuration) -> Void = { _ in }
+  ) throws {
+    self.scanner = scanner
+    switch scanner.availability {
+    case .available: break
+    case .notPermitted(let sentence): throw CommandError(.noPermission, sentence)
+    case .unavailable(let sentence): throw CommandError(.unavailable, sentence)
+    }
     var configuration = LocationServices.Configuration()
     configuration.scanner = scanner
     configuration.applicationIdentifier = "beaconscan"
@@ -33,8 +53,10 @@ struct ManagedScan {
     configure(&configuration)
     services = LocationServices(configuration)
     manager = CLLocationManager(services: services)
-    progress = Progress(
-      of: scanner, isWanted: !output.quiet && source.speed == .max && !source.follow)
+    progress = (scanner as? ReplayScanner).flatMap { replay in
+      Progress(
+        of: replay, isWanted: !output.quiet && replay.speed == .max && !replay.follows)
+    }
     manager.requestAlwaysAuthorization()
     switch manager.authorizationStatus {
     case .authorizedAlways, .authorizedWhenInUse: break
@@ -45,11 +67,22 @@ struct ManagedScan {
     }
   }
 
+  /// Whether adapters listen.
+  var isLive: Bool { !scanner.isRecorded }
+
   /// Whether results come as they happen, so that a reader wants each at once.
-  var isPaced: Bool { scanner.speed != .max }
+  var isPaced: Bool {
+    guard let replay = scanner as? ReplayScanner else { return true }
+    return replay.speed != .max || replay.follows
+  }
 
   /// What to add to a moment to show it, in nanoseconds.
   var wallClockShift: Int64 { services.wallClockShift }
+
+  /// Says on standard error what a user should know of the source.
+  func remark(_ output: OutputOptions) {
+    (scanner as? ReplayScanner)?.remark(output)
+  }
 
   /// Listens to the end, or until it is enough, or until an interrupt.
   ///
@@ -68,8 +101,11 @@ struct ManagedScan {
       }
     } catch let error as CaptureError {
       failure = CommandError(error)
+    } catch let error where !(error is CommandError || error is ClosedPipe) {
+      failure = CommandError(.unavailable, "\(scanner.name): \(error)")
     }
-    if Interrupt.isRequested, failure == nil, scanner.counts.packets == 0 {
+    // To have listened is all that a radio in a quiet room can do.
+    if Interrupt.isRequested, !isLive, failure == nil, scanner.counts.packets == 0 {
       throw CommandError(.interrupted, "interrupted before anything was heard")
     }
     return failure

@@ -1,67 +1,34 @@
-public import ArgumentParser
-public import CaptureFiles
+import ArgumentParser
+import CaptureFiles
+import Scanning
 
-/// Where the packets come from.
+/// Where the sightings come from: recordings, or adapters.
 struct SourceOptions: ParsableArguments {
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "A recording: btsnoop, pcap or pcapng, gzip-compressed or not; - is standard input.",
-      discussion: "May be given several times: the recordings are merged by time.",
-      valueName: "file"),
-    completion: .file())
-  var replay: [String] = []
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "How fast a recording is replayed: max, or a multiple of its own time such as 1x or 10x.",
-      valueName: "speed"))
-  var speed = ReplayScanner.Speed.max
-
-  @Flag(name: .long, help: "Go on when the recording's end is reached: it is still being written.")
-  var follow = false
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Stop after so many seconds of the recording's time.", valueName: "seconds"))
-  var duration: Double?
+  @OptionGroup var recordings: ReplayOptions
+  @OptionGroup var adapters: AdapterOptions
 
   func validate() throws {
-    if let duration, !(duration > 0 && duration < 1e9) {
-      throw ValidationError("--duration must be a positive number of seconds.")
+    if !recordings.replay.isEmpty, let option = adapters.given {
+      throw ValidationError(
+        "\(option) is for live scanning, and --replay is not; give one of them.")
     }
-    if replay.filter({ $0 == "-" }).count > 1 {
-      throw ValidationError("--replay - can be given once: there is one standard input.")
+    if isLive, recordings.follow || recordings.speed != .max {
+      let option = recordings.follow ? "--follow" : "--speed"
+      throw ValidationError("\(option) belongs to a recording; name it with --replay FILE.")
     }
   }
 
-  /// Opens the recordings.
-  func open() throws -> ReplayScanner {
-    guard !replay.isEmpty else {
-      throw CommandError(
-        .usage, "no source: name a recording with --replay FILE (live scanning is not built yet)")
-    }
-    do throws(CaptureError) {
-      return try ReplayScanner(
-        paths: replay, speed: speed, follows: follow, duration: duration.map { Int64($0 * 1e9) })
-    } catch {
-      throw CommandError(error)
-    }
-  }
-}
+  /// Whether adapters listen.
+  var isLive: Bool { recordings.replay.isEmpty }
 
-extension ReplayScanner.Speed: ExpressibleByArgument {
-  /// Reads `max`, or a multiple such as `1x`.
-  public init?(argument: String) {
-    self.init(argument)
-  }
-
-  /// As it is given.
-  public var defaultValueDescription: String {
-    switch self {
-    case .max: "max"
-    case .times(let factor): "\(decimal(factor, 3))x"
-    }
+  /// Opens the recordings, or the adapters.
+  ///
+  /// - Parameter offsets: How much stronger than true adapters hear, in dB.
+  /// - Returns: A scanner that can be used.
+  /// - Throws: `CommandError` where it cannot.
+  func open(offsets: [(AdapterName, Double)] = []) throws -> any Scanner {
+    guard isLive else { return try recordings.open(offsets: offsets) }
+    let scanner = try LiveSource.open(adapters.request(offsets: offsets))
+    return recordings.nanoseconds.map { LimitedScanner(scanner, duration: $0) } ?? scanner
   }
 }

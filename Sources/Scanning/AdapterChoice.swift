@@ -1,0 +1,141 @@
+/// Follows each beacon through the adapter that hears it loudest, so that a beacon that several hear is
+/// one beacon.
+///
+/// Signals of different adapters are different links: to mix them makes a distance jump and hides how
+/// loud the better one is, and every advert would count twice. So one link is followed at a time. Another
+/// one is taken when it is clearly louder, or as soon as the first has been silent for a few of its own
+/// gaps: then it fills in at once, and gives way when the louder one is back. The first packets of a weaker
+/// one that fills in say that the beacon is there, not how loud it is.
+///
+/// It owns no clock: what it says depends on the sightings alone. As long as only one adapter was ever
+/// heard it costs a comparison. Memory is bounded by the number of beacons, about 150 bytes each.
+public struct AdapterChoice: Sendable {
+  /// The one adapter that was heard so far.
+  @usableFromInline
+  var only = Only.none
+  private var table: BeaconTable<Links>
+
+  @usableFromInline
+  enum Only: Sendable, Equatable {
+    case none
+    case one(UInt16)
+    case several
+  }
+
+  /// What a sighting counts for.
+  public enum Verdict: Sendable {
+    /// For everything: it came by the link that is followed.
+    case followed
+    /// For presence alone: a weaker link fills in for a louder one that may be back at once.
+    case presence
+    /// For nothing: a louder link tells the same.
+    case passedOver
+  }
+
+  /// Makes a choice that has heard nothing.
+  ///
+  /// - Parameter mostBeacons: The most beacons that are remembered at once. With more, those heard longest
+  ///   ago go, and are followed anew when they come back.
+  public init(mostBeacons: Int = 32768) {
+    table = BeaconTable(capacity: mostBeacons)
+  }
+
+  /// How many beacons are remembered: none as long as one adapter hears.
+  public var beaconCount: Int { table.entries.count }
+
+  /// Takes a sighting, in the order of time.
+  ///
+  /// - Parameter sighting: The sighting.
+  /// - Returns: What it counts for.
+  @inlinable @inline(__always)
+  public mutating func hear(_ sighting: Sighting) -> Verdict {
+    only == .one(sighting.adapter) ? .followed : choose(sighting)
+  }
+
+  @usableFromInline
+  mutating func choose(_ sighting: Sighting) -> Verdict {
+    if only == .none {
+      only = .one(sighting.adapter)
+      return .followed
+    }
+    only = .several
+    var verdict = Verdict.passedOver
+    table.hear(sighting.beacon, at: sighting.time) {
+      Links()
+    } update: { links in
+      verdict = links.hear(sighting)
+    }
+    return verdict
+  }
+}
+
+extension AdapterChoice {
+  /// One beacon by all the adapters that hear it, at most four.
+  private struct Links: Sendable {
+    private var links = InlineArray<4, AdapterLink>(repeating: AdapterLink())
+    private var followed = 0
+    /// How many more sightings of a link that fills in count for presence alone.
+    private var filling = 0
+    /// When a sighting last counted, in nanoseconds.
+    private var counted = Int64.min
+
+    /// So many sightings of a weaker link must come before its signal counts.
+    private static let mostFilling = 3
+
+    mutating func hear(_ sighting: Sighting) -> Verdict {
+      let time = sighting.time.nanoseconds
+      let level = sighting.rssi.map(Float.init) ?? AdapterLink.unmeasured
+      guard let number = place(of: sighting.adapter, level, at: time) else { return .passedOver }
+      links[number].hear(sighting.rssi, at: time)
+      guard follow(number, at: time) else { return .passedOver }
+      counted = time
+      guard filling > 0 else { return .followed }
+      filling -= 1
+      return .presence
+    }
+
+    /// Follows the link that was just heard, if it is the one, or a better one.
+    ///
+    /// - Returns: Whether its sighting counts.
+    private mutating func follow(_ number: Int, at time: Int64) -> Bool {
+      let (link, before) = (links[number], links[followed])
+      if number == followed || before.count == 0 {
+        followed = number
+        return true
+      }
+      if before.isSilent(at: time) {
+        // A louder one that still speaks will fill in soon.
+        for index in links.indices where index != number && index != followed {
+          if !links[index].isSilent(at: time), links[index].isLouder(than: link) { return false }
+        }
+        followed = number
+        filling = before.isLouder(than: link) ? Self.mostFilling : 0
+        return true
+      }
+      guard link.isLouder(than: before) else { return false }
+      (followed, filling) = (number, 0)
+      // An advert that has counted by the other link does not count again.
+      let passed = time.subtractingReportingOverflow(counted)
+      return passed.overflow || passed.partialValue >= max(before.gap, link.gap) / 2
+    }
+
+    /// An adapter's place: its own, an empty one, or that of a link that is worth less.
+    private mutating func place(of adapter: UInt16, _ level: Float, at time: Int64) -> Int? {
+      var worst: Int?
+      for index in links.indices {
+        if links[index].count == 0 || links[index].adapter == adapter {
+          links[index].adapter = adapter
+          return index
+        }
+        guard index != followed || links[index].isSilent(at: time) else { continue }
+        if links[index].worth(at: time) < worst.map({ links[$0].worth(at: time) }) ?? .infinity {
+          worst = index
+        }
+      }
+      guard let worst, links[worst].worth(at: time) < level else { return nil }
+      links[worst] = AdapterLink()
+      links[worst].adapter = adapter
+      return worst
+    }
+  }
+}

@@ -1,0 +1,34 @@
+public import Advertising
+
+/// How a person names an adapter: by its number on the host, or by its address.
+///
+/// Numbers change when adapters come and go; addresses stay.
+public enum AdapterName: Hashable, Sendable {
+  /// The adapter that has a number on the host now: `hci0` is 0.
+  case number(UInt16)
+  /// The adapter with an address, whatever its number.
+  case address(BluetoothAddress)
+}
+
+extension AdapterName: LosslessStringConvertible {
+  /// Reads `hci0`, or `AA:BB:CC:DD:EE:FF`.
+  public init?(_ description: String) {
+    if let address = BluetoothAddress(description) {
+      self = .address(address)
+      return
+    }
+    let digits = description.dropFirst(3)
+    guard description.hasPrefix("hci"), digits.allSatisfy({ ("0"..."9").contains($0) }),
+      let number = UInt16(digits)
+    else { return nil }
+    self = .number(number)
+  }
+
+  /// `hci0`, or the address.
+  public var description: String {
+    switch self {
+    case .number(let number): "hci\(number)"
+    case .address(let address): address.description
+    }
+  }
+}
