@@ -31,7 +31,7 @@ struct Beaconscan: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       ScanCommand.self, RangeCommand.self, MonitorCommand.self, InspectCommand.self,
-      DecodeCommand.self, SimulateCommand.self,
+      DecodeCommand.self, RecordCommand.self, SimulateCommand.self,
     ])
 
   static func main() {
