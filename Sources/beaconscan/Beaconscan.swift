@@ -31,7 +31,8 @@ struct Beaconscan: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       ScanCommand.self, RangeCommand.self, MonitorCommand.self, InspectCommand.self,
-      DecodeCommand.self, SimulateCommand.self,
+      DecodeCommand.self, SimulateCommand.self, AdaptersCommand.self, DoctorCommand.self,
+      AdvertiseCommand.self,
     ])
 
   static func main() {
