@@ -13,7 +13,7 @@ case "${1-}" in
     # The names have no spaces.
     # shellcheck disable=SC2086
     swift format lint --strict --parallel $files
-    for script in Scripts/*.sh Fuzz/*.sh .ci/run; do
+    for script in Scripts/*.sh Fuzz/*.sh Tests/Guest/*.sh Tests/Guest/init .ci/run; do
       [ -e "$script" ] || continue
       bash -n "$script"
       [ -x "$script" ] || { echo "lint: $script is not executable" >&2; exit 1; }

@@ -36,6 +36,7 @@ has_certificates() {
 
 missing=''
 has_header zlib.h zlib || missing="$missing zlib1g-dev"
+has_header bluetooth/hci.h bluez || missing="$missing libbluetooth-dev"
 command -v git >/dev/null 2>&1 || missing="$missing git"
 command -v gzip >/dev/null 2>&1 || missing="$missing gzip"
 has_certificates || missing="$missing ca-certificates"

@@ -31,8 +31,11 @@ public final class CaptureReader: Sendable {
   ///   - follows: Whether the file is still being written: its end is then never final.
   ///   - duration: How many nanoseconds of the recording are read, from its first packet on; `nil` for
   ///     all.
+  ///   - packetTap: Is handed every HCI packet as it is read; not those of a sniffer.
   /// - Throws: ``CaptureError`` where it cannot be opened.
-  public init(path: String, follows: Bool = false, duration: Int64? = nil) throws(CaptureError) {
+  public init(
+    path: String, follows: Bool = false, duration: Int64? = nil, packetTap: PacketTap? = nil
+  ) throws(CaptureError) {
     self.follows = follows
     let descriptor: FileDescriptor
     if path == "-" {
@@ -53,7 +56,8 @@ public final class CaptureReader: Sendable {
       size = nil
     }
     let file = FileSource(descriptor: descriptor, name: name, closes: path != "-")
-    state = Mutex(CaptureReaderState(stream: ByteStream(file), duration: duration))
+    state = Mutex(
+      CaptureReaderState(stream: ByteStream(file), duration: duration, packetTap: packetTap))
   }
 
   /// Reads until the collector has some sightings, or everything that one read of the file brought

@@ -6,11 +6,13 @@ struct CaptureReaderState: ~Copyable {
   private var stream: ByteStream
   private(set) var timeline: Timeline
   private var format = OpenFormat.unknown
+  private var handover: PacketHandover?
 
   /// A batch is handed over when it has this many sightings.
   private static let batch = 1024
 
-  init(stream: consuming ByteStream, duration: Int64?) {
+  init(stream: consuming ByteStream, duration: Int64?, packetTap: PacketTap?) {
+    handover = packetTap.map { PacketHandover(to: $0) }
     self.stream = stream
     timeline = Timeline(duration: duration)
   }
@@ -44,7 +46,7 @@ struct CaptureReaderState: ~Copyable {
   {
     if case .unknown = format { try findFormat() }
     format.passOver(&stream)
-    let drained = Self.drain(stream, &format, &timeline, into: &collector)
+    let drained = Self.drain(stream, &format, &timeline, &handover, into: &collector)
     let start = stream.offset
     stream.consume(drained.consumed)
     switch drained.end {
@@ -70,7 +72,7 @@ struct CaptureReaderState: ~Copyable {
   /// protocol for each packet is a third of the whole time.
   private static func drain(
     _ stream: borrowing ByteStream, _ format: inout OpenFormat, _ timeline: inout Timeline,
-    into collector: inout SightingCollector
+    _ handover: inout PacketHandover?, into collector: inout SightingCollector
   ) -> (consumed: Int, end: End) {
     var cursor = ByteCursor(stream.unread)
     do throws(ParseError) {
@@ -78,14 +80,14 @@ struct CaptureReaderState: ~Copyable {
       case .unknown: break
       case .btsnoop(let reader):
         while let packet = try reader.next(&cursor) {
-          guard decode(packet, &timeline, into: &collector) else {
+          guard decode(packet, &timeline, &handover, into: &collector) else {
             return (cursor.position, .limit)
           }
           if collector.sightings.count >= batch { return (cursor.position, .batch) }
         }
       case .pcap(let reader):
         while let packet = try reader.next(&cursor) {
-          guard decode(packet, &timeline, into: &collector) else {
+          guard decode(packet, &timeline, &handover, into: &collector) else {
             return (cursor.position, .limit)
           }
           if collector.sightings.count >= batch { return (cursor.position, .batch) }
@@ -93,7 +95,7 @@ struct CaptureReaderState: ~Copyable {
       case .pcapng(var reader):
         defer { format = .pcapng(reader) }
         while let packet = try reader.next(&cursor) {
-          guard decode(packet, &timeline, into: &collector) else {
+          guard decode(packet, &timeline, &handover, into: &collector) else {
             return (cursor.position, .limit)
           }
           if collector.sightings.count >= batch { return (cursor.position, .batch) }
@@ -109,12 +111,14 @@ struct CaptureReaderState: ~Copyable {
   /// Decodes one packet, unless the replay is to end before it.
   @inline(__always)
   private static func decode(
-    _ packet: CapturedPacket, _ timeline: inout Timeline, into collector: inout SightingCollector
+    _ packet: CapturedPacket, _ timeline: inout Timeline, _ handover: inout PacketHandover?,
+    into collector: inout SightingCollector
   ) -> Bool {
     let time = timeline.place(packet.time)
     guard !timeline.isOver else { return false }
     collector.time = time
     collector.wallTime = packet.time
+    handover?.hand(packet)
     PacketDecoder.decode(packet, into: &collector)
     return true
   }

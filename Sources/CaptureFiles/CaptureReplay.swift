@@ -30,11 +30,17 @@ public final class CaptureReplay {
   ///   - paths: The files; `-` is standard input.
   ///   - follows: Whether they are still being written.
   ///   - duration: How many nanoseconds of each recording are read; `nil` for all.
+  ///   - packetTap: Is handed every HCI packet as it is read, which is before it is given; of several
+  ///     recordings in no order, and by several threads.
   /// - Throws: ``CaptureError`` for the first that cannot be opened.
-  public init(paths: [String], follows: Bool = false, duration: Int64? = nil) throws(CaptureError) {
+  public init(
+    paths: [String], follows: Bool = false, duration: Int64? = nil, packetTap: PacketTap? = nil
+  ) throws(CaptureError) {
     for path in paths {
       sources.append(
-        Source(try CaptureReader(path: path, follows: follows, duration: duration)))
+        Source(
+          try CaptureReader(
+            path: path, follows: follows, duration: duration, packetTap: packetTap)))
     }
   }
 

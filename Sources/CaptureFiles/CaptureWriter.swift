@@ -2,14 +2,17 @@ public import Scanning
 
 /// Writes HCI packets as a capture: bytes in memory, which the caller puts where it wants.
 ///
-/// btsnoop files have the datalink 1002 (H4), pcapng files the link type 201 (H4 with direction) and
-/// nanosecond time stamps.
+/// ``CaptureRecorder`` puts them into files. Nothing is allocated for a packet, but what the array
+/// needs to grow.
 public struct CaptureWriter: Sendable {
   /// The formats that are written.
   public enum Format: String, CaseIterable, Sendable {
-    /// btsnoop, which phones and BlueZ's tools read and write.
+    /// btsnoop, which phones and BlueZ's tools read and write: datalink 1002 (H4), microseconds. It
+    /// does not say which adapter a packet is of.
     case btsnoop
-    /// pcapng, which Wireshark writes.
+    /// btsnoop as BlueZ's `btmon -w` writes it, of several adapters: datalink 2001 (Linux monitor).
+    case btmon
+    /// pcapng, which Wireshark writes: link type 201 (H4 with direction), nanoseconds.
     case pcapng
   }
 
@@ -21,29 +24,16 @@ public struct CaptureWriter: Sendable {
     self.format = format
   }
 
-  /// Appends what the file begins with.
+  /// Appends what the file begins with; in pcapng, one interface without a name.
   public func writeHeader(to bytes: inout [UInt8]) {
     switch format {
-    case .btsnoop:
+    case .btsnoop, .btmon:
       bytes += BTSnoop.magic
       bytes.appendBigEndian(UInt32(1))  // version
-      bytes.appendBigEndian(UInt32(1002))  // datalink
+      bytes.appendBigEndian(UInt32(format == .btmon ? 2001 : 1002))  // datalink
     case .pcapng:
-      writeBlock(Pcapng.BlockType.sectionHeader, to: &bytes) { body in
-        body.appendLittleEndian(Pcapng.byteOrderMagic)
-        body.appendLittleEndian(UInt16(1))
-        body.appendLittleEndian(UInt16(0))
-        body.appendLittleEndian(Int64(-1))  // section length: not known
-      }
-      writeBlock(Pcapng.BlockType.interfaceDescription, to: &bytes) { body in
-        body.appendLittleEndian(UInt16(LinkType.hciH4WithDirection.rawValue))
-        body.appendLittleEndian(UInt16(0))
-        body.appendLittleEndian(UInt32(longestPacket))
-        body.appendLittleEndian(UInt16(9))  // if_tsresol
-        body.appendLittleEndian(UInt16(1))
-        body += [9, 0, 0, 0]  // 10⁻⁹ s, padded
-        body.appendLittleEndian(UInt32(0))  // opt_endofopt
-      }
+      writeSection(to: &bytes)
+      writeInterface(to: &bytes)
     }
   }
 
@@ -51,34 +41,105 @@ public struct CaptureWriter: Sendable {
   ///
   /// - Parameters:
   ///   - packet: HCI with its H4 packet type in front; at most 262,140 bytes, more are cut.
-  ///   - time: When it was sent or received.
+  ///   - time: When it was sent or received. btsnoop keeps the microsecond in which it lies; in pcapng,
+  ///     which has no time before 1970, one that lies there is 1970.
   ///   - isReceived: Whether it came from the controller.
+  ///   - source: Which adapter it is of: its index in ``Format/btmon``, the interface's number in
+  ///     ``Format/pcapng``; ``Format/btsnoop`` does not keep it.
   ///   - bytes: Where it goes.
   public func write(
-    _ packet: [UInt8], at time: Timestamp, isReceived: Bool = true, to bytes: inout [UInt8]
+    _ packet: RawSpan, at time: Timestamp, isReceived: Bool = true, source: UInt16 = 0,
+    to bytes: inout [UInt8]
   ) {
-    let captured = packet.prefix(longestPacket - 4)
+    let captured = packet.extracting(first: longestPacket - 4)
+    // An empty packet has no type.
+    let type: UInt8? =
+      packet.isEmpty ? nil : unsafe packet.unsafeLoad(fromUncheckedByteOffset: 0, as: UInt8.self)
     switch format {
     case .btsnoop:
       // Commands and events have bit 1 set.
-      let isCommandOrEvent = packet.first == 0x01 || packet.first == 0x04
-      bytes.appendBigEndian(UInt32(packet.count))
-      bytes.appendBigEndian(UInt32(captured.count))
-      bytes.appendBigEndian(UInt32((isReceived ? 1 : 0) | (isCommandOrEvent ? 2 : 0)))
-      bytes.appendBigEndian(UInt32(0))  // drops
-      bytes.appendBigEndian(time.nanoseconds / 1000 + BTSnoop.epoch)
-      bytes += captured
+      let isCommandOrEvent = type == 0x01 || type == 0x04
+      let flags: UInt32 = (isReceived ? 1 : 0) | (isCommandOrEvent ? 2 : 0)
+      writeRecordHead(
+        original: packet.byteCount, captured: captured.byteCount, flags: flags, time, to: &bytes)
+      bytes.append(captured)
+    case .btmon:
+      let opcode = MonitorOpcode(packetType: type, isReceived: isReceived)
+      let body = captured.extracting(droppingFirst: 1)
+      writeRecordHead(
+        original: max(0, packet.byteCount - 1), captured: body.byteCount,
+        flags: UInt32(source) << 16 | UInt32(opcode.rawValue), time, to: &bytes)
+      bytes.append(body)
     case .pcapng:
+      let ticks = UInt64(max(0, time.nanoseconds))
       writeBlock(Pcapng.BlockType.enhancedPacket, to: &bytes) { body in
-        let ticks = UInt64(bitPattern: time.nanoseconds)
-        body.appendLittleEndian(UInt32(0))  // interface
+        body.appendLittleEndian(UInt32(source))
         body.appendLittleEndian(UInt32(ticks >> 32))
         body.appendLittleEndian(UInt32(truncatingIfNeeded: ticks))
-        body.appendLittleEndian(UInt32(captured.count + 4))
-        body.appendLittleEndian(UInt32(packet.count + 4))
+        body.appendLittleEndian(UInt32(captured.byteCount + 4))
+        body.appendLittleEndian(UInt32(packet.byteCount + 4))
         body.appendBigEndian(UInt32(isReceived ? 1 : 0))  // direction
-        body += captured
+        body.append(captured)
       }
+    }
+  }
+
+  /// Appends one packet, as ``write(_:at:isReceived:source:to:)-(RawSpan,_,_,_,_)`` does.
+  public func write(
+    _ packet: [UInt8], at time: Timestamp, isReceived: Bool = true, source: UInt16 = 0,
+    to bytes: inout [UInt8]
+  ) {
+    // The array outlives the call.
+    unsafe write(packet.span.bytes, at: time, isReceived: isReceived, source: source, to: &bytes)
+  }
+
+  /// How many bytes a packet takes in the file.
+  func size(ofPacket count: Int) -> Int {
+    let captured = min(count, longestPacket - 4)
+    switch format {
+    case .btsnoop: return BTSnoop.recordHeaderBytes + captured
+    case .btmon: return BTSnoop.recordHeaderBytes + max(0, captured - 1)
+    case .pcapng: return 36 + (captured + 3) / 4 * 4
+    }
+  }
+}
+
+extension CaptureWriter {
+  /// A btsnoop record's 24 bytes before its packet.
+  func writeRecordHead(
+    original: Int, captured: Int, flags: UInt32, _ time: Timestamp, to bytes: inout [UInt8]
+  ) {
+    bytes.appendBigEndian(UInt64(UInt32(clamping: original)) << 32 | UInt64(captured))
+    bytes.appendBigEndian(UInt64(flags) << 32)  // and no drops
+    bytes.appendBigEndian(time.microseconds + BTSnoop.epoch)
+  }
+
+  /// A Section Header Block.
+  func writeSection(to bytes: inout [UInt8]) {
+    writeBlock(Pcapng.BlockType.sectionHeader, to: &bytes) { body in
+      body.appendLittleEndian(Pcapng.byteOrderMagic)
+      body.appendLittleEndian(UInt16(1))
+      body.appendLittleEndian(UInt16(0))
+      body.appendLittleEndian(Int64(-1))  // section length: not known
+    }
+  }
+
+  /// An Interface Description Block.
+  func writeInterface(name: String = "", to bytes: inout [UInt8]) {
+    writeBlock(Pcapng.BlockType.interfaceDescription, to: &bytes) { body in
+      body.appendLittleEndian(UInt16(LinkType.hciH4WithDirection.rawValue))
+      body.appendLittleEndian(UInt16(0))
+      body.appendLittleEndian(UInt32(longestPacket))
+      if !name.isEmpty {
+        body.appendLittleEndian(UInt16(2))  // if_name
+        body.appendLittleEndian(UInt16(name.utf8.count))
+        body += name.utf8
+        body += repeatElement(0, count: -name.utf8.count & 3)
+      }
+      body.appendLittleEndian(UInt16(9))  // if_tsresol
+      body.appendLittleEndian(UInt16(1))
+      body += [9, 0, 0, 0]  // 10⁻⁹ s, padded
+      body.appendLittleEndian(UInt32(0))  // opt_endofopt
     }
   }
 
@@ -96,11 +157,23 @@ public struct CaptureWriter: Sendable {
   }
 }
 
+extension Timestamp {
+  /// Whole microseconds since 1970, the earlier ones where it lies between two.
+  fileprivate var microseconds: Int64 {
+    let (quotient, remainder) = nanoseconds.quotientAndRemainder(dividingBy: 1000)
+    return remainder < 0 ? quotient - 1 : quotient
+  }
+}
+
 extension [UInt8] {
+  fileprivate mutating func append(_ bytes: RawSpan) {
+    // The memory is used during the call alone.
+    unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
+  }
+
   fileprivate mutating func appendLittleEndian<Value: FixedWidthInteger>(_ value: Value) {
-    for index in 0..<(Value.bitWidth / 8) {
-      append(UInt8(truncatingIfNeeded: value >> (8 * index)))
-    }
+    // The integer outlives the call.
+    unsafe Swift.withUnsafeBytes(of: value.littleEndian) { unsafe append(contentsOf: $0) }
   }
 
   fileprivate mutating func appendBigEndian<Value: FixedWidthInteger>(_ value: Value) {

@@ -8,14 +8,20 @@ struct CapturedPacket: ~Escapable {
   var contents: PacketContents
   /// btsnoop's Packet Flags; 0 elsewhere.
   var flags: UInt32
+  /// Which adapter it is of, where the file's structure says that and not the packet itself.
+  var adapter: UInt16
   /// What was captured of it.
   var bytes: RawSpan
 
   @_lifetime(copy bytes)
-  init(time: Timestamp, contents: PacketContents, flags: UInt32 = 0, bytes: RawSpan) {
+  init(
+    time: Timestamp, contents: PacketContents, flags: UInt32 = 0, adapter: UInt16 = 0,
+    bytes: RawSpan
+  ) {
     self.time = time
     self.contents = contents
     self.flags = flags
+    self.adapter = adapter
     self.bytes = bytes
   }
 }

@@ -15,6 +15,7 @@ enum PacketDecoder {
     _ packet: CapturedPacket, into collector: inout SightingCollector
   ) {
     collector.counts.packets &+= 1
+    collector.adapter = packet.adapter
     let bytes = packet.bytes
     switch packet.contents {
     case .h4: hear(h4: bytes, at: 0, &collector)

@@ -49,9 +49,11 @@ struct Pcapng {
     var number: Int
     var nanosecondsPerTick: Int64
     var contents: PacketContents
+    var adapter: UInt16
 
     /// No packet can name it.
-    static let none = LatestInterface(number: -1, nanosecondsPerTick: 1, contents: .unsupported)
+    static let none = LatestInterface(
+      number: -1, nanosecondsPerTick: 1, contents: .unsupported, adapter: 0)
   }
 
   /// The next packet.
@@ -92,7 +94,7 @@ struct Pcapng {
     _ = cursor.take(total)
     latestTime = Timestamp(nanoseconds: time.partialValue)
     return CapturedPacket(
-      time: latestTime, contents: latest.contents,
+      time: latestTime, contents: latest.contents, adapter: latest.adapter,
       bytes: unsafe block.part(unchecked: 28, count: length))
   }
 
@@ -143,7 +145,8 @@ struct Pcapng {
       latest = .none
       name = "pcapng"
     case BlockType.interfaceDescription:
-      let interface = try PcapngInterface(parsing: &body, bigEndian: isBigEndian)
+      let interface = try PcapngInterface(
+        parsing: &body, bigEndian: isBigEndian, number: interfaces.count)
       guard interfaces.count < Self.mostInterfaces else {
         throw ParseError(.invalid("a section has more than 1,024 interfaces"), at: base)
       }
@@ -197,7 +200,8 @@ struct Pcapng {
     latest = LatestInterface.none
     if let nanosecondsPerTick = interface.nanosecondsPerTick {
       latest = LatestInterface(
-        number: number, nanosecondsPerTick: nanosecondsPerTick, contents: interface.contents)
+        number: number, nanosecondsPerTick: nanosecondsPerTick, contents: interface.contents,
+        adapter: interface.adapter)
     }
     return packet
   }
@@ -215,7 +219,7 @@ struct Pcapng {
     var length = Int(try body.readUInt32(bigEndian: isBigEndian))
     if interface.snapLength > 0 { length = min(length, interface.snapLength) }
     return CapturedPacket(
-      time: latestTime, contents: interface.contents,
+      time: latestTime, contents: interface.contents, adapter: interface.adapter,
       bytes: try body.read(min(length, body.remaining)))
   }
 
@@ -247,6 +251,7 @@ struct Pcapng {
     try body.skip(4)
     latestTime = interfaces[number].time(ofTicks: high << 32 | low)
     return CapturedPacket(
-      time: latestTime, contents: interfaces[number].contents, bytes: try body.read(length))
+      time: latestTime, contents: interfaces[number].contents,
+      adapter: interfaces[number].adapter, bytes: try body.read(length))
   }
 }

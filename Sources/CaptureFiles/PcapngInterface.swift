@@ -9,6 +9,8 @@ import Scanning
 struct PcapngInterface {
   let linkType: LinkType
   let contents: PacketContents
+  /// The adapter that it stands for: that of its name (`hci1`, `bluetooth1`), else its own number.
+  private(set) var adapter: UInt16
   /// 0 means no limit.
   let snapLength: Int
   fileprivate var resolution = Resolution.decimal(nanosecondsPerTick: 1000)
@@ -24,7 +26,8 @@ struct PcapngInterface {
     case binary(exponent: UInt64)
   }
 
-  init(parsing cursor: inout ByteCursor, bigEndian: Bool) throws(ParseError) {
+  init(parsing cursor: inout ByteCursor, bigEndian: Bool, number: Int) throws(ParseError) {
+    adapter = UInt16(clamping: number)
     linkType = LinkType(rawValue: UInt64(try cursor.readUInt16(bigEndian: bigEndian)))
     contents = PacketContents(linkType)
     try cursor.skip(2)
@@ -37,6 +40,7 @@ struct PcapngInterface {
       var value = ByteCursor(try cursor.read(length), base: offset)
       try cursor.skip(min(-length & 3, cursor.remaining))
       switch code {
+      case 2: adapter = Self.adapter(named: value.rest) ?? adapter  // if_name
       case 9: resolution = Resolution(tsresol: try value.readUInt8())  // if_tsresol
       case 14:  // if_tsoffset
         let raw = try value.readLittleEndian(Int64.self)
@@ -44,6 +48,15 @@ struct PcapngInterface {
       default: break
       }
     }
+  }
+
+  /// The N of `hciN`, as Linux names adapters, or of `bluetoothN`, as libpcap does.
+  private static func adapter(named name: RawSpan) -> UInt16? {
+    let text = unsafe name.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    for prefix in ["hci", "bluetooth"] where text.hasPrefix(prefix) {
+      return UInt16(text.dropFirst(prefix.count).prefix { $0 != "\0" })
+    }
+    return nil
   }
 
   /// How long a tick is where time stamps count whole nanoseconds from 1970, as nearly all do.

@@ -38,14 +38,17 @@ public final class ReplayScanner: Scanner {
   ///   - duration: How many nanoseconds are played; `nil` for all.
   ///   - offsets: How much stronger than true adapters heard, in dB, by their numbers in the recordings: that
   ///     is taken away.
+  ///   - packetTap: Is handed every HCI packet as it is read, which is before it is played; of several
+  ///     recordings in no order, and by several threads.
   /// - Throws: ``CaptureError`` for the first that cannot be opened.
   public init(
     paths: [String], speed: Speed = .max, follows: Bool = false, duration: Int64? = nil,
-    offsets: [UInt16: Double] = [:]
+    offsets: [UInt16: Double] = [:], packetTap: PacketTap? = nil
   ) throws(CaptureError) {
     self.speed = speed
     self.follows = follows
-    let replay = try CaptureReplay(paths: paths, follows: follows, duration: duration)
+    let replay = try CaptureReplay(
+      paths: paths, follows: follows, duration: duration, packetTap: packetTap)
     state = Mutex(State(replay: replay, speed: speed, duration: duration, offsets: offsets))
   }
 
@@ -117,7 +120,9 @@ extension ReplayScanner {
       let isAtEnd = try replay.nextBatch() == .end
       replay.take(&sightings)
       if !offsets.isEmpty {
-        for index in sightings.indices { sightings[index].remove(offsets) }
+        for index in sightings.indices {
+          sightings[index].take(off: offsets[sightings[index].adapter] ?? 0)
+        }
       }
       progress.isOver = isAtEnd
       progress.wallClockShift = replay.wallClockShift
@@ -161,13 +166,5 @@ extension ReplayScanner {
         began: progress.began, reached: now, wallClockShift: progress.wallClockShift,
         isOver: progress.isOver && next == held.count && now == reached)
     }
-  }
-}
-
-extension Sighting {
-  /// Takes away how much stronger than true its adapter heard.
-  fileprivate mutating func remove(_ offsets: [UInt16: Double]) {
-    guard let rssi, let offset = offsets[adapter] else { return }
-    self.rssi = Int8(min(max((Double(rssi) - offset).rounded(), -127), 20))
   }
 }

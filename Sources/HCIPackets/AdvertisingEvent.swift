@@ -30,7 +30,10 @@ public struct AdvertisingEvent: ~Escapable {
   @usableFromInline
   let isCutShort: Bool
 
-  /// Looks at an event; `nil` where it is of another kind.
+  /// Looks at an event; `nil` where it is of another kind, or ends before it says of which.
+  ///
+  /// One that ends behind its kind is an event without Num_Reports: the walk over it begins with
+  /// a refusal.
   ///
   /// - Parameters:
   ///   - bytes: A packet that holds the event.
@@ -38,7 +41,16 @@ public struct AdvertisingEvent: ~Escapable {
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
   public init?(_ bytes: RawSpan, at start: Int = 0) {
-    guard start &+ 4 <= bytes.byteCount else { return nil }
+    guard start &+ 4 <= bytes.byteCount else {
+      guard let isExtended = Self.kind(ofCut: bytes, at: start) else { return nil }
+      self.isExtended = isExtended
+      self.bytes = bytes
+      isCutShort = bytes.littleEndian(UInt8.self, at: start &+ 1) > 1
+      end = bytes.byteCount
+      position = end
+      left = 1  // for all that is known
+      return
+    }
     // The four loads lie before the end just compared.
     let code = unsafe bytes.littleEndian(UInt8.self, unchecked: start)
     let subevent = unsafe bytes.littleEndian(UInt8.self, unchecked: start &+ 2)
@@ -50,6 +62,17 @@ public struct AdvertisingEvent: ~Escapable {
     isCutShort = whole > bytes.byteCount
     end = isCutShort ? bytes.byteCount : whole
     position = start &+ 4
+  }
+
+  /// Whether an event that ends behind its Subevent_Code is an extended one; `nil` where it is none
+  /// of advertising, or ends before.
+  @inlinable @inline(never)
+  static func kind(ofCut bytes: RawSpan, at start: Int) -> Bool? {
+    guard start &+ 3 <= bytes.byteCount, bytes.littleEndian(UInt8.self, at: start) == 0x3E else {
+      return nil
+    }
+    let subevent = bytes.littleEndian(UInt8.self, at: start &+ 2)
+    return subevent == 0x0D ? true : subevent == 0x02 ? false : nil
   }
 
   /// The next report of an LE Advertising Report event, or `nil` after the last.

@@ -15,8 +15,8 @@ public struct ScannerHealth: Hashable, Sendable {
   public var adapter: String?
   /// That adapter's address, where it is known: names change, addresses stay.
   public var address: BluetoothAddress?
-  /// Whether the scanner as a whole hears nothing from ``time`` on: with several adapters, no other one
-  /// hears either. What is not heard then is no silence.
+  /// Whether from ``time`` on the scanner as a whole hears nothing, or each advert only once: with several
+  /// adapters, no other one hears more. What is not heard then is no silence.
   public var isDeaf: Bool
   /// What is the matter, where, and what mends it: one sentence without a full stop.
   public var sentence: String
@@ -42,6 +42,8 @@ public struct ScannerHealth: Hashable, Sendable {
     case shared
     /// Another program took a running scan over. The controller may report each advert only once.
     case takenOver
+    /// Someone switched the scan off; it is switched on again.
+    case stopped
     /// No advert of any kind has come for long: an empty place, or no antenna.
     case quiet
     /// Reports came faster than they were read, and some were lost.
@@ -56,6 +58,8 @@ public struct ScannerHealth: Hashable, Sendable {
     case hardwareError
     /// The controller does not answer.
     case notAnswering
+    /// The controller answers that it will not scan.
+    case refused
     /// This process may not scan.
     case notPermitted
     /// The system has no Bluetooth.
@@ -66,7 +70,8 @@ public struct ScannerHealth: Hashable, Sendable {
     public var isFault: Bool {
       switch self {
       case .scanning, .shared, .takenOver, .quiet, .lossy: false
-      case .down, .blocked, .removed, .hardwareError, .notAnswering, .notPermitted, .noBluetooth:
+      case .stopped, .down, .blocked, .removed, .hardwareError, .notAnswering, .refused,
+        .notPermitted, .noBluetooth:
         true
       }
     }

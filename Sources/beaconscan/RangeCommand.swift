@@ -22,6 +22,7 @@ struct RangeCommand: ParsableCommand {
       hear is one beacon, with the signal of the one that hears it loudest.
 
       EXAMPLES
+        beaconscan range --duration 60
         beaconscan range --replay captures/visitor.btsnoop
         beaconscan range --replay captures/visitor.btsnoop --speed 10x
         beaconscan range --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\

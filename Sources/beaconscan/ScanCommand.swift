@@ -12,6 +12,7 @@ struct ScanCommand: ParsableCommand {
       adapters hear is shown as often.
 
       EXAMPLES
+        beaconscan scan --adapter hci0
         beaconscan scan --replay captures/visitor.btsnoop
         beaconscan scan --replay captures/lobby.btsnoop --format json --count 5
         gzip -c captures/lobby.btsnoop | beaconscan scan --replay - --format csv

@@ -35,6 +35,7 @@ import Testing
 
   @Test(arguments: [
     (CaptureWriter.Format.btsnoop, "btsnoop, link type 187 (Bluetooth HCI H4)"),
+    (.btmon, "btsnoop, btsnoop datalink 2001 (Linux monitor)"),
     (.pcapng, "pcapng, link type 201 (Bluetooth HCI H4 with direction)"),
   ])
   func header(format: CaptureWriter.Format, name: String) throws {
@@ -59,6 +60,33 @@ import Testing
         == joined(
           BTSnoopFile.header(), BTSnoopFile.record([0x04, 0x0E, 0x00], microseconds: 1234),
           BTSnoopFile.record([0x02, 0x00], flags: 0)))
+  }
+
+  /// A time between two microseconds is the earlier one, before 1970 too; pcapng has none that early.
+  @Test(arguments: [
+    (1999, 1000), (1000, 1000), (0, 0), (-1, -1000), (-999, -1000), (-1000, -1000), (-1001, -2000),
+  ])
+  func timesRoundDown(time: Int64, read: Int64) throws {
+    for format in CaptureWriter.Format.allCases {
+      var bytes: [UInt8] = []
+      let writer = CaptureWriter(format: format)
+      writer.writeHeader(to: &bytes)
+      writer.write(Adverts.h4(1), at: Timestamp(nanoseconds: time), to: &bytes)
+      #expect(
+        try Reading(bytes).wallTimes == [format == .pcapng ? max(0, time) : read], "\(format)")
+    }
+  }
+
+  /// Any time can be written.
+  @Test(arguments: CaptureWriter.Format.allCases, [Int64.min, .max])
+  func extremes(format: CaptureWriter.Format, time: Int64) throws {
+    var bytes: [UInt8] = []
+    let writer = CaptureWriter(format: format)
+    writer.writeHeader(to: &bytes)
+    writer.write(Adverts.h4(1), at: Timestamp(nanoseconds: time), to: &bytes)
+    writer.write([], at: Timestamp(nanoseconds: time), to: &bytes)
+    let reading = try Reading(bytes)
+    #expect(reading.error == nil && reading.minors == [1])
   }
 
   /// The very bytes of one pcapng packet: its block is padded, its length is not.

@@ -48,16 +48,16 @@ struct LiveRun {
     switch command {
     case let scan as ScanCommand:
       try scan.run(
-        ManagedScan(limited(scan.source), output: scan.output, say: lines.say), to: out)
+        ManagedScan(limited(scan.source), showsProgress: false, say: lines.say), to: out)
     case let range as RangeCommand:
       try range.run(
         ManagedScan(
-          limited(range.source), output: range.output, say: lines.say, configure: range.configure),
+          limited(range.source), showsProgress: false, say: lines.say, configure: range.configure),
         to: out)
     case let monitor as MonitorCommand:
       let rules = try monitor.rules.rules
       try monitor.run(
-        ManagedScan(limited(monitor.source), output: monitor.output, say: lines.say) {
+        ManagedScan(limited(monitor.source), showsProgress: false, say: lines.say) {
           monitor.configure(&$0, rules)
         }, rules, to: out)
     default: throw CommandError(.usage, "no live subcommand")

@@ -98,11 +98,11 @@ import Testing
       for cut in 0...packet.count {
         let bytes = Array(packet.prefix(cut))
         guard let walk = unsafe AdvertisingEvent(bytes.span.bytes, at: start) else {
-          #expect(cut < start + 4)
+          #expect(cut < start + 3)
           continue
         }
         let isExtended = walk.isExtended
-        #expect(cut >= start + 4 && isExtended == (event[2] == 0x0D))
+        #expect(cut >= start + 3 && isExtended == (event[2] == 0x0D))
       }
     }
   }

@@ -14,8 +14,9 @@ import Testing
   func everyPrefix(extended: Bool) {
     let event = extended ? Event.extended(Self.reports) : Event.legacy(Self.reports)
     let sizes = Self.reports.map { extended ? $0.extendedBytes.count : $0.legacyBytes.count }
-    for cut in 0..<4 { #expect(Heard(Array(event.prefix(cut))) == nil) }
-    for cut in 4..<event.count {
+    // Before its kind is told it may be any event.
+    for cut in 0..<3 { #expect(Heard(Array(event.prefix(cut))) == nil) }
+    for cut in 3..<event.count {
       var whole = 0
       while whole < 3, 4 + sizes.prefix(whole + 1).reduce(0, +) <= cut { whole += 1 }
       let items = Self.reports.prefix(whole).map { Heard.Item($0, extended: extended) }
@@ -39,6 +40,21 @@ import Testing
       #expect(
         Heard(lying) == Heard(items: items, refusal: .malformedPacket), "length \(length)")
     }
+  }
+
+  /// An event that is over before Num_Reports: by what was captured of it, or by its own length.
+  @Test(arguments: [0x02, 0x0D] as [UInt8])
+  func noNumReports(subevent: UInt8) {
+    #expect(Heard([0x3E, 0x0C, subevent]) == Heard(items: [], refusal: .truncatedPacket))
+    #expect(Heard([0x3E, 0x01, subevent]) == Heard(items: [], refusal: .malformedPacket))
+    #expect(Heard([0x3E, 0x00, subevent]) == Heard(items: [], refusal: .malformedPacket))
+  }
+
+  /// Of another kind, or of none that is told: nothing that is to be counted.
+  @Test(
+    arguments: [[], [0x3E], [0x3E, 0x0C], [0x3E, 0x0C, 0x01], [0x0E, 0x04, 0x02]] as [[UInt8]])
+  func shortAndOfAnotherKind(event: [UInt8]) {
+    #expect(Heard(event) == nil)
   }
 
   /// Parameter_Total_Length says more than there is: what is there whole is taken.
@@ -113,7 +129,11 @@ import Testing
         event[3] %= 6
       }
       guard let heard = Heard(event) else {
-        #expect(event.count < 4 || event[0] != 0x3E || ![2, 13].contains(event[2]))
+        #expect(event.count < 3 || event[0] != 0x3E || ![2, 13].contains(event[2]))
+        continue
+      }
+      guard event.count > 3 else {
+        #expect(heard.items.isEmpty && heard.refusal != nil, "seed \(seed): \(event)")
         continue
       }
       #expect(heard.items.count <= Int(event[3]), "seed \(seed): \(event)")

@@ -106,6 +106,20 @@ import Testing
     #expect(counts.reports == 7 && counts.advertisingPackets == 3)
   }
 
+  /// An event of advertising that ends before Num_Reports is counted, and one that may be any is not.
+  @Test func eventsWithoutNumReports() {
+    var collector = SightingCollector()
+    for subevent in [0x02, 0x0D] as [UInt8] {
+      hear([0x3E, 0x2A, subevent], &collector)
+      hear([0x3E, 0x01, subevent], &collector)
+      hear([0x3E, 0x2A], &collector)
+    }
+    hear([0x3E, 0x2A, 0x01], &collector)
+    let counts = collector.counts
+    #expect(counts[.truncatedPacket] == 2 && counts[.malformedPacket] == 2)
+    #expect(counts.advertisingPackets == 4 && counts.reports == 0)
+  }
+
   @Test func fragments() {
     var collector = SightingCollector()
     let advert = structure(frame(1).manufacturerData) + structure(frame(2).manufacturerData)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HCISockets
 import Scanning
 
 /// Which adapters listen, and how.
@@ -39,6 +40,9 @@ struct AdapterOptions: ParsableArguments {
     if active { return "--active" }
     return coded ? "--coded" : nil
   }
+
+  /// Whether more than one adapter may listen.
+  var areSeveral: Bool { adapter.count > 1 || adapter.contains(.all) }
 
   /// What is asked of live scanning.
   ///

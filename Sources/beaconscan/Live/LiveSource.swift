@@ -1,20 +1,11 @@
+import HCISockets
 import Scanning
 
 /// The one place where a scanner on an adapter is made.
 enum LiveSource {
   /// What is asked for.
   struct Request {
-    /// Which adapters.
-    enum Adapters {
-      /// The first that can be used.
-      case firstUsable
-      /// Every one that there is or that comes.
-      case all
-      /// These.
-      case these([AdapterName])
-    }
-
-    var adapters: Adapters
+    var adapters: AdapterSelection
     var backend: AdapterOptions.Backend
     /// Whether advertisers are asked for their scan responses.
     var isActive: Bool
@@ -26,13 +17,21 @@ enum LiveSource {
 
   /// Makes the scanner.
   ///
+  /// - Parameters:
+  ///   - request: What is asked for.
+  ///   - packetTap: Is handed every HCI packet.
   /// - Throws: `CommandError` where there is none.
-  static func open(_ request: Request) throws -> any Scanner {
+  static func open(_ request: Request, packetTap: PacketTap? = nil) throws -> any Scanner {
     if request.backend == .bluez {
       throw CommandError(
         .unavailable, "--backend bluez is not built yet; use --backend hci, or leave it out")
     }
-    throw CommandError(
-      .unavailable, "live scanning is not built yet; name a recording with --replay FILE")
+    var configuration = HCIScanner.Configuration()
+    configuration.adapters = request.adapters
+    configuration.isActive = request.isActive
+    configuration.usesCodedPHY = request.usesCodedPHY
+    configuration.packetTap = packetTap
+    configuration.offsets = request.offsets.map { (adapter: $0.0, decibels: $0.1) }
+    return HCIScanner(configuration)
   }
 }

@@ -26,19 +26,20 @@ struct ManagedScan {
     _ source: SourceOptions, offsets: [(AdapterName, Double)] = [], output: OutputOptions,
     configure: (inout LocationServices.Configuration) -> Void = { _ in }
   ) throws {
-    try self.init(source.open(offsets: offsets), output: output, configure: configure)
+    try self.init(
+      source.open(offsets: offsets), showsProgress: !output.quiet, configure: configure)
   }
 
   /// Makes the manager of a scanner.
   ///
   /// - Parameters:
   ///   - scanner: What listens.
-  ///   - output: How much is said on standard error.
-  ///   - say: Takes what is said there.
+  ///   - showsProgress: Whether a terminal is shown how far a replay has come.
+  ///   - say: Takes what is said on standard error.
   ///   - configure: How the services work.
   /// - Throws: `CommandError` where it cannot be used, or the administrator forbids it.
   init(
-    _ scanner: any Scanning.Scanner, output: OutputOptions,
+    _ scanner: any Scanning.Scanner, showsProgress: Bool,
     say: @escaping @Sendable (String) -> Void = printError,
     configure: (inout LocationServices.Configuration) -> Void = { _ in }
   ) throws {
@@ -59,7 +60,7 @@ struct ManagedScan {
     manager = CLLocationManager(services: services)
     progress = (scanner as? ReplayScanner).flatMap { replay in
       Progress(
-        of: replay, isWanted: !output.quiet && replay.speed == .max && !replay.follows)
+        of: replay, isWanted: showsProgress && replay.speed == .max && !replay.follows)
     }
     manager.requestAlwaysAuthorization()
     switch manager.authorizationStatus {
@@ -96,16 +97,20 @@ struct ManagedScan {
 
   /// Listens to the end, or until it is enough, or until an interrupt.
   ///
-  /// - Parameter consume: Takes what is new.
+  /// - Parameters:
+  ///   - isWanted: Whether to go on; asked ten times a second at least.
+  ///   - consume: Takes what is new.
   /// - Returns: What was wrong with the source, to be said after the results.
   /// - Throws: What the consumer throws; ``CommandError/Status/interrupted`` where nothing had come yet.
-  func run(_ consume: (ServiceNews) throws -> Verdict) throws -> CommandError? {
+  func run(
+    while isWanted: () -> Bool = { true }, _ consume: (ServiceNews) throws -> Verdict
+  ) throws -> CommandError? {
     defer { progress?.clear() }
     var failure: CommandError?
     do {
       try services.run {
         progress?.update()
-        return !Interrupt.isRequested
+        return !Interrupt.isRequested && isWanted()
       } show: { news in
         try consume(news) == .more
       }

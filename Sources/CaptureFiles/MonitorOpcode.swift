@@ -1,0 +1,72 @@
+import Advertising
+import Scanning
+
+/// What a record of Linux's monitor is (BlueZ, `src/shared/btsnoop.h`).
+enum MonitorOpcode: UInt16 {
+  case newIndex = 0
+  case command = 2
+  case event = 3
+  case aclSent = 4
+  case aclReceived = 5
+  case scoSent = 6
+  case scoReceived = 7
+  case vendor = 11
+  case isoSent = 18
+  case isoReceived = 19
+
+  /// What a packet is, by its H4 type and direction.
+  init(packetType: UInt8?, isReceived: Bool) {
+    switch packetType {
+    case 0x01: self = .command
+    case 0x02: self = isReceived ? .aclReceived : .aclSent
+    case 0x03: self = isReceived ? .scoReceived : .scoSent
+    case 0x04: self = .event
+    case 0x05: self = isReceived ? .isoReceived : .isoSent
+    default: self = .vendor
+    }
+  }
+
+  /// The H4 type and direction of a packet; `nil` where it holds none.
+  var packet: (type: UInt8, isReceived: Bool)? {
+    switch self {
+    case .newIndex, .vendor: nil
+    case .command: (0x01, false)
+    case .event: (0x04, true)
+    case .aclSent: (0x02, false)
+    case .aclReceived: (0x02, true)
+    case .scoSent: (0x03, false)
+    case .scoReceived: (0x03, true)
+    case .isoSent: (0x05, false)
+    case .isoReceived: (0x05, true)
+    }
+  }
+}
+
+extension CaptureWriter {
+  /// Says that there is an adapter, as the readers of ``Format/btmon`` and ``Format/pcapng`` want it
+  /// before its first packet.
+  ///
+  /// ```
+  /// type | bus | address (6) | name (8)          New Index, of Linux's monitor
+  /// ```
+  func writeAdapter(
+    _ adapter: UInt16, address: BluetoothAddress, at time: Timestamp, to bytes: inout [UInt8]
+  ) {
+    let name = "hci\(adapter)"
+    switch format {
+    case .btsnoop: break
+    case .btmon:
+      writeRecordHead(
+        original: 16, captured: 16,
+        flags: UInt32(adapter) << 16 | UInt32(MonitorOpcode.newIndex.rawValue), time, to: &bytes)
+      bytes += [0x00, 0xFF]  // primary, on a bus that is not known
+      bytes += address.littleEndianBytes
+      bytes += Array(name.utf8) + repeatElement(0, count: 8 - name.utf8.count)
+    case .pcapng:
+      writeInterface(name: name, to: &bytes)
+    }
+  }
+
+  /// The most bytes that ``writeAdapter(_:address:at:to:)`` writes.
+  static var mostAdapterBytes: Int { 64 }
+}

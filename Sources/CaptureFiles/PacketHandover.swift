@@ -1,0 +1,67 @@
+import Bytes
+import Scanning
+
+/// Hands the HCI packets of a capture to a tap, with an H4 type in front, whatever form they are in.
+/// Packets of a sniffer are no HCI packets and are passed over.
+struct PacketHandover {
+  let tap: PacketTap
+  /// A packet with the type that it has not in the file.
+  private var typed: [UInt8] = []
+
+  init(to tap: @escaping PacketTap) {
+    self.tap = tap
+  }
+
+  /// Hands a packet over.
+  mutating func hand(_ packet: CapturedPacket) {
+    let bytes = packet.bytes
+    switch packet.contents {
+    case .h4:
+      guard let type = Self.type(bytes) else { return }
+      // btsnoop's flags say it; pcap has none, and most packets can go but one way.
+      let isReceived = type == 0x04 || type != 0x01 && packet.flags & 1 != 0
+      tap(bytes, packet.time, isReceived, packet.adapter)
+    case .h4WithDirection:
+      guard bytes.byteCount > 4 else { return }
+      tap(
+        bytes.extracting(droppingFirst: 4), packet.time,
+        bytes.bigEndian(UInt32.self, at: 0) & 1 != 0,
+        packet.adapter)
+    case .h1:
+      let isReceived = packet.flags & 1 != 0
+      let type: UInt8 = packet.flags & 2 == 0 ? 0x02 : isReceived ? 0x04 : 0x01
+      hand(bytes, type, packet.time, isReceived, packet.adapter)
+    case .btsnoopMonitor:
+      hand(
+        monitor: bytes, UInt16(truncatingIfNeeded: packet.flags), packet.time,
+        UInt16(packet.flags >> 16))
+    case .linuxMonitor:
+      guard bytes.byteCount >= 4 else { return }
+      hand(
+        monitor: bytes.extracting(droppingFirst: 4), bytes.bigEndian(UInt16.self, at: 2),
+        packet.time, bytes.bigEndian(UInt16.self, at: 0))
+    case .linkLayer, .linkLayerWithRadio, .nordic, .unsupported: break
+    }
+  }
+
+  private mutating func hand(
+    monitor bytes: RawSpan, _ opcode: UInt16, _ time: Timestamp, _ adapter: UInt16
+  ) {
+    guard let packet = MonitorOpcode(rawValue: opcode)?.packet else { return }
+    hand(bytes, packet.type, time, packet.isReceived, adapter)
+  }
+
+  private mutating func hand(
+    _ bytes: RawSpan, _ type: UInt8, _ time: Timestamp, _ isReceived: Bool, _ adapter: UInt16
+  ) {
+    typed.removeAll(keepingCapacity: true)
+    typed.append(type)
+    // The memory is used during the calls alone.
+    unsafe bytes.withUnsafeBytes { unsafe typed.append(contentsOf: $0) }
+    tap(unsafe typed.span.bytes, time, isReceived, adapter)
+  }
+
+  private static func type(_ packet: RawSpan) -> UInt8? {
+    packet.isEmpty ? nil : packet.littleEndian(UInt8.self, at: 0)
+  }
+}

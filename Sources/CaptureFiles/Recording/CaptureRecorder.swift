@@ -1,0 +1,177 @@
+import Dispatch
+public import Scanning
+import Synchronization
+
+/// Saves HCI packets as they are heard, in files that outlive a power cut.
+///
+/// ``record(_:at:isReceived:adapter:)`` copies a packet into memory and returns; a thread of the
+/// recorder's own writes twice a second, and waits each time until the disk has it. So:
+///
+/// - **A power cut loses a second at most**, as long as the disk takes half a second at most for a write;
+///   one that takes longer loses that much more. The files hold whole packets, but for the last one.
+/// - **A full disk, a directory that is gone, a disk that fails** is said once, by a sentence. Packets are
+///   counted as lost until there is room; then recording goes on behind the last whole packet, or in a new
+///   file where the old one is gone. Who calls notices nothing.
+/// - **Memory has a bound**: ``mostWaitingBytes`` of packets wait, as many are being written, and their
+///   arrays are at most twice as large. Packets that come while a disk stands still for longer are
+///   counted as lost.
+/// - **The disk has a bound** where ``RecordingConfiguration/mostBytes`` and
+///   ``RecordingConfiguration/mostFiles`` set it.
+public final class CaptureRecorder: Sendable {
+  /// How many bytes of packets wait to be written, at most.
+  public static let mostWaitingBytes = 4 * 1024 * 1024
+  /// The time between two writes, in nanoseconds.
+  public static let period = Timestamp.nanosecondsPerSecond / 2
+
+  private let channel: Channel
+
+  /// What both threads use.
+  private final class Channel: Sendable {
+    struct Waiting: ~Copyable {
+      var packets = PacketBuffer(reserving: 64 * 1024)
+      /// How many packets may still come.
+      var left: Int
+      var dropped = 0
+      var isEnding = false
+      /// Whether someone waits for room.
+      var isAwaited = false
+    }
+
+    let waiting: Mutex<Waiting>
+    let series: Mutex<RecordingSeries>
+    let status: Mutex<RecordingStatus>
+    let waitsForDisk: Bool
+    /// There is something to be written; it cannot wait; there is room; all is written.
+    let something = DispatchSemaphore(value: 0)
+    let hurry = DispatchSemaphore(value: 0)
+    let room = DispatchSemaphore(value: 0)
+    let ended = DispatchSemaphore(value: 0)
+
+    init(_ series: consuming RecordingSeries) {
+      let configuration = series.configuration
+      status = Mutex(series.status)
+      waiting = Mutex(Waiting(left: configuration.mostPackets ?? .max))
+      waitsForDisk = configuration.waitsForDisk
+      self.series = Mutex(series)
+    }
+  }
+
+  /// Begins a recording: its first file is there when it returns.
+  ///
+  /// - Parameters:
+  ///   - configuration: What is recorded, and where.
+  ///   - wallTime: The time that the first file's name shows; `nil` for its first packet's. A rotated
+  ///     recording's first file is then made when that comes.
+  ///   - remark: Is told, on a thread of the recorder's own, what a person should know: what is wrong, once,
+  ///     and that it is well again.
+  /// - Throws: ``RecordingError`` where the first file cannot be made.
+  public init(
+    _ configuration: RecordingConfiguration, startingAt wallTime: Timestamp?,
+    remark: @escaping @Sendable (String) -> Void = { _ in }
+  ) throws(RecordingError) {
+    channel = Channel(
+      try RecordingSeries.begin(configuration, at: wallTime, remark: remark))
+    let queue = DispatchQueue(label: "beaconscan.recorder")
+    queue.async { [channel] in Self.run(channel) }
+  }
+
+  deinit {
+    end()
+  }
+
+  /// Records a packet. It never waits for the disk, unless ``RecordingConfiguration/waitsForDisk`` asks for
+  /// that; nor does it allocate, once its memory has grown to what half a second needs.
+  ///
+  /// - Parameters:
+  ///   - packet: HCI with its H4 packet type in front.
+  ///   - wallTime: When it was sent or received.
+  ///   - isReceived: Whether it came from the controller.
+  ///   - adapter: The adapter's index.
+  public func record(
+    _ packet: RawSpan, at wallTime: Timestamp, isReceived: Bool = true, adapter: UInt16 = 0
+  ) {
+    let size = packet.byteCount + PacketBuffer.headBytes
+    var outcome = Outcome.taken
+    repeat {
+      outcome = channel.waiting.withLock { waiting in
+        guard !waiting.isEnding, waiting.left > 0 else { return .taken }
+        let before = waiting.packets.size
+        guard before + size <= Self.mostWaitingBytes || before == 0 else {
+          if channel.waitsForDisk {
+            waiting.isAwaited = true
+            return .mustWait
+          }
+          waiting.dropped += 1
+          return .taken
+        }
+        waiting.left -= 1
+        waiting.packets.append(packet, at: wallTime, isReceived: isReceived, adapter: adapter)
+        if before == 0 { return .first }
+        let half = Self.mostWaitingBytes / 2
+        return before < half && before + size >= half ? .half : .taken
+      }
+      switch outcome {
+      case .taken: break
+      case .first: channel.something.signal()
+      case .half: channel.hurry.signal()
+      case .mustWait:
+        channel.hurry.signal()
+        channel.room.wait()
+      }
+    } while outcome == .mustWait
+  }
+
+  private enum Outcome { case taken, first, half, mustWait }
+
+  /// How far it has come; at most half a second old.
+  public var status: RecordingStatus { channel.status.withLock { $0 } }
+
+  /// Whether as many packets were taken as ``RecordingConfiguration/mostPackets`` allows.
+  public var isFull: Bool { channel.waiting.withLock { $0.left == 0 } }
+
+  /// Writes what waits, closes the file, and says what became of it all. Packets that come later are
+  /// passed over.
+  @discardableResult
+  public func finish() -> RecordingStatus {
+    end()
+    channel.ended.wait()
+    // Whoever asks again is answered too.
+    channel.ended.signal()
+    return status
+  }
+
+  private func end() {
+    channel.waiting.withLock { $0.isEnding = true }
+    channel.something.signal()
+    channel.hurry.signal()
+  }
+
+  private static func run(_ channel: Channel) {
+    var packets = PacketBuffer()
+    var next = DispatchTime.now()
+    while true {
+      channel.something.wait()
+      // Packets gather until half a second after the last write began.
+      _ = channel.hurry.wait(timeout: next)
+      next = .now() + .nanoseconds(Int(period))
+      let (dropped, isEnding, isAwaited) = channel.waiting.withLock { waiting in
+        swap(&waiting.packets, &packets)
+        defer { (waiting.dropped, waiting.isAwaited) = (0, false) }
+        return (waiting.dropped, waiting.isEnding, waiting.isAwaited)
+      }
+      if isAwaited { channel.room.signal() }
+      let status = channel.series.withLock { series in
+        if dropped > 0 { series.drop(dropped) }
+        series.write(packets)
+        if isEnding { series.finish() }
+        return series.status
+      }
+      packets.removeAll()
+      channel.status.withLock { $0 = status }
+      if isEnding {
+        channel.ended.signal()
+        return
+      }
+    }
+  }
+}

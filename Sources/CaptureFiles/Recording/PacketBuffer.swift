@@ -1,0 +1,59 @@
+import Bytes
+import Scanning
+
+/// Packets that wait to be written, one behind the other in one piece of memory.
+///
+/// ```
+/// time (8) | length (4) | adapter (2) | received (1) | 0 | packet | …
+/// ```
+struct PacketBuffer: ~Copyable {
+  private var bytes: [UInt8] = []
+  /// How many packets there are.
+  private(set) var count = 0
+
+  /// How many bytes each packet takes beside its own.
+  static let headBytes = 16
+
+  init(reserving capacity: Int = 0) {
+    bytes.reserveCapacity(capacity)
+  }
+
+  /// How many bytes they take.
+  var size: Int { bytes.count }
+
+  /// Adds a packet.
+  @inline(__always)
+  mutating func append(
+    _ packet: RawSpan, at time: Timestamp, isReceived: Bool, adapter: UInt16
+  ) {
+    let tail =
+      UInt64(UInt32(clamping: packet.byteCount)) | UInt64(adapter) << 32
+      | (isReceived ? 1 << 48 : 0)
+    let head = (UInt64(bitPattern: time.nanoseconds).littleEndian, tail.littleEndian)
+    // The memory of both is used during the calls alone.
+    unsafe withUnsafeBytes(of: head) { unsafe bytes.append(contentsOf: $0) }
+    unsafe packet.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+    count &+= 1
+  }
+
+  /// Shows every packet, in order.
+  func forEach(
+    _ body: (_ packet: RawSpan, _ time: Timestamp, _ isReceived: Bool, _ adapter: UInt16) -> Void
+  ) {
+    // The array outlives the walk.
+    var cursor = unsafe ByteCursor(bytes.span.bytes)
+    while let head = cursor.take(Self.headBytes),
+      let packet = cursor.take(Int(head.littleEndian(UInt32.self, at: 8)))
+    {
+      body(
+        packet, Timestamp(nanoseconds: head.littleEndian(Int64.self, at: 0)),
+        head.littleEndian(UInt8.self, at: 14) != 0, head.littleEndian(UInt16.self, at: 12))
+    }
+  }
+
+  /// Forgets the packets, and keeps the memory.
+  mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    count = 0
+  }
+}

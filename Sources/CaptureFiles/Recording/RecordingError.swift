@@ -1,0 +1,69 @@
+public import SystemPackage
+
+/// Why packets are not recorded, and where: one sentence for the person who wants them.
+public struct RecordingError: Error, Hashable, Sendable {
+  /// What is wrong.
+  public enum Problem: Hashable, Sendable {
+    /// A system call failed: its name, and how.
+    case failed(call: String, Errno)
+    /// The first file cannot be made.
+    case cannotCreate(Errno)
+    /// There is a file of that name, and it may be wanted.
+    case exists
+    /// Someone removed the file.
+    case removed
+    /// The reader of a pipe went away.
+    case noReader
+    /// The disk takes longer for the packets than they take to come.
+    case tooSlow
+  }
+
+  /// The file.
+  public var file: String
+  /// What is wrong.
+  public var problem: Problem
+
+  /// Makes an error.
+  public init(file: String, problem: Problem) {
+    (self.file, self.problem) = (file, problem)
+  }
+}
+
+extension RecordingError: CustomStringConvertible {
+  /// What, where, and what to do, in one sentence.
+  public var description: String {
+    switch problem {
+    case .cannotCreate(.isDirectory):
+      "\(file): it is a directory; name a file in it"
+    case .cannotCreate(let error):
+      "\(file): cannot create it (\(error)); check the directory and its permissions"
+    case .failed("unlink", let error):
+      "\(file): cannot remove the oldest recording (\(error)); remove it, or the disk may fill"
+    case .failed(let call, let error):
+      "\(file): cannot record: \(call) failed with errno \(error.rawValue) (\(error)); "
+        + Self.advice(error)
+    case .exists:
+      "\(file): there is such a file already; name another, or replace it with --force"
+    case .removed:
+      "\(file): it was removed while it was recorded; recording goes on in a new file"
+    case .noReader:
+      "\(file): its reader went away; recording is over"
+    case .tooSlow:
+      "\(file): the disk takes longer for the packets than they take to come; "
+        + "use a faster one, and see what else writes to it"
+    }
+  }
+
+  private static func advice(_ error: Errno) -> String {
+    switch error {
+    case .noSpace, .diskQuotaExceeded, .fileTooLarge:
+      "make room there, then recording goes on by itself"
+    case .permissionDenied, .notPermitted, .readOnlyFileSystem:
+      "make the directory writable for this user, or name another file"
+    case .noSuchFileOrDirectory, .notDirectory:
+      "see that the directory is there, then recording goes on by itself"
+    default:
+      "see whether the disk is well"
+    }
+  }
+}

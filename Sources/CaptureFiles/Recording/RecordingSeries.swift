@@ -1,0 +1,220 @@
+import Advertising
+import Scanning
+import SystemPackage
+
+/// The files of a recording, one after another: packets in, whole files out, whatever the disk does.
+///
+/// It is told packets in batches, and each is on the disk when the call returns. It has no thread and
+/// no clock of its own.
+struct RecordingSeries: ~Copyable {
+  let configuration: RecordingConfiguration
+  private let writer: CaptureWriter
+  private var names: RecordingNames
+  /// Is told what a person should know, once.
+  let remark: @Sendable (String) -> Void
+
+  var status = RecordingStatus()
+  /// How many batches in a row came to the disk.
+  var goodBatches = 0
+
+  private var file: RecordingFile?
+  /// When the file begins, and how many packets it has or will have.
+  private var began = Timestamp(nanoseconds: 0)
+  private var packetsInFile = 0
+  /// The adapters that the file speaks of, in the order of its interfaces, and where it begins to.
+  private var adapters: [(index: UInt16, place: Int)] = []
+  private var hasTriedToOpen = false
+
+  /// What is to be written, and for each part of it where it ends and how many packets there are by then.
+  private var pending: [UInt8] = []
+  private var ends: [Int] = []
+  private var packetsByEnd: [Int] = []
+  private var pendingPackets = 0
+  /// What the disk has not said to have: where it begins, and how many packets.
+  private var unsynced = (place: 0, packets: 0)
+
+  /// As much is written by one system call, in bytes.
+  private static let chunk = 256 * 1024
+
+  private init(
+    _ configuration: RecordingConfiguration, names: RecordingNames,
+    _ remark: @escaping @Sendable (String) -> Void
+  ) {
+    self.configuration = configuration
+    self.names = names
+    self.remark = remark
+    writer = CaptureWriter(format: configuration.format)
+  }
+
+  /// Makes the first file; where no time is given for a rotated recording, its first packet does.
+  ///
+  /// - Throws: ``RecordingError`` where that cannot be done.
+  static func begin(
+    _ configuration: RecordingConfiguration, at time: Timestamp?,
+    remark: @escaping @Sendable (String) -> Void
+  ) throws(RecordingError) -> RecordingSeries {
+    do throws(RecordingCallError) {
+      var series = RecordingSeries(
+        configuration, names: try RecordingNames(configuration), remark)
+      if time == nil, configuration.isRotated { return series }
+      let time = time ?? Timestamp(nanoseconds: .max)
+      series.file = try series.names.next(at: time, mayReplace: configuration.replacesFile)
+      series.begin(at: time)
+      series.writeHeader()
+      series.flush()
+      return series
+    } catch {
+      throw RecordingError(
+        file: configuration.path,
+        problem: error.errno == .fileExists ? .exists : .cannotCreate(error.errno))
+    }
+  }
+
+  /// Records packets. When it returns they are on the disk, or counted as lost.
+  mutating func write(_ packets: borrowing PacketBuffer) {
+    hasTriedToOpen = false
+    goodBatches += 1
+    if file?.isRemoved == true {
+      fail(.removed)
+      file = nil
+    }
+    packets.forEach { packet, time, isReceived, adapter in
+      add(packet, at: time, isReceived: isReceived, adapter: adapter)
+    }
+    flush()
+    recover()
+  }
+
+  /// Closes the file.
+  mutating func finish() {
+    flush()
+    file = nil
+  }
+
+  private mutating func add(
+    _ packet: RawSpan, at time: Timestamp, isReceived: Bool, adapter: UInt16
+  ) {
+    if file != nil, isFull(for: packet.byteCount, at: time, adapter) {
+      finish()
+      hasTriedToOpen = false
+    }
+    if file == nil { open(at: time) }
+    guard file != nil else {
+      status.lost += 1
+      return
+    }
+    began = min(began, time)
+    writeHeader()
+    let source = declare(adapter, at: time)
+    writer.write(packet, at: time, isReceived: isReceived, source: source, to: &pending)
+    packetsInFile += 1
+    pendingPackets += 1
+    endPart()
+    if pending.count >= Self.chunk { writeOut() }
+  }
+
+  /// Whether the next file is to be begun before a packet.
+  private mutating func isFull(for count: Int, at time: Timestamp, _ adapter: UInt16) -> Bool {
+    guard configuration.isRotated, packetsInFile > 0 else { return false }
+    if let longest = configuration.longestTime, time.nanoseconds(since: began) >= longest {
+      return true
+    }
+    guard let most = configuration.mostBytes else { return false }
+    let isKnown = adapters.contains { $0.index == adapter }
+    let size = writer.size(ofPacket: count) + (isKnown ? 0 : CaptureWriter.mostAdapterBytes)
+    return (file?.end ?? 0) + pending.count + size > most
+  }
+
+  private mutating func open(at time: Timestamp) {
+    guard !hasTriedToOpen, !status.isOver else { return }
+    hasTriedToOpen = true
+    do throws(RecordingCallError) {
+      file = try names.next(at: time, mayReplace: false)
+    } catch {
+      return fail(error.problem)
+    }
+    begin(at: time)
+  }
+
+  private mutating func begin(at time: Timestamp) {
+    if let problem = names.takeProblem() { fail(problem) }
+    began = time
+    packetsInFile = 0
+    adapters.removeAll(keepingCapacity: true)
+    unsynced = (0, 0)
+    status.files += 1
+    status.file = file?.path.string ?? ""
+    if status.failure?.problem == .removed { status.failure = nil }
+  }
+
+  /// Begins the file, where nothing of it stands.
+  private mutating func writeHeader() {
+    guard pending.isEmpty, file?.end == 0 else { return }
+    if configuration.format == .pcapng {
+      writer.writeSection(to: &pending)
+    } else {
+      writer.writeHeader(to: &pending)
+    }
+    endPart()
+  }
+
+  /// Has the file speak of an adapter.
+  ///
+  /// - Returns: What its packets are marked with.
+  private mutating func declare(_ adapter: UInt16, at time: Timestamp) -> UInt16 {
+    guard configuration.format != .btsnoop else { return 0 }
+    var number = adapters.firstIndex { $0.index == adapter }
+    if number == nil {
+      let address = configuration.addresses[adapter] ?? BluetoothAddress(rawValue: 0)
+      writer.writeAdapter(adapter, address: address, at: time, to: &pending)
+      endPart()
+      number = adapters.count
+      adapters.append((adapter, (file?.end ?? 0) + pending.count))
+    }
+    return configuration.format == .pcapng ? UInt16(clamping: number ?? 0) : adapter
+  }
+
+  /// What is pending may be cut here.
+  private mutating func endPart() {
+    ends.append(pending.count)
+    packetsByEnd.append(pendingPackets)
+  }
+
+  /// Writes what is pending, and waits until it is on the disk.
+  private mutating func flush() {
+    writeOut()
+    do throws(RecordingCallError) {
+      try file?.sync()
+      status.packets += unsynced.packets
+      status.bytes += max(0, (file?.end ?? 0) - unsynced.place)
+    } catch {
+      // A disk that failed to take them may not have them, whatever a reader is given now.
+      file?.giveUp(from: unsynced.place)
+      status.lost += unsynced.packets
+      forgetAdapters()
+      fail(error.problem)
+    }
+    unsynced = (file?.end ?? 0, 0)
+  }
+
+  private mutating func writeOut() {
+    guard !pending.isEmpty, let result = file?.write(pending, ends: ends) else { return }
+    let packets = result.whole > 0 ? packetsByEnd[result.whole - 1] : 0
+    unsynced.packets += packets
+    status.lost += pendingPackets - packets
+    pending.removeAll(keepingCapacity: true)
+    ends.removeAll(keepingCapacity: true)
+    packetsByEnd.removeAll(keepingCapacity: true)
+    pendingPackets = 0
+    guard let failure = result.failure else { return }
+    forgetAdapters()
+    fail(failure.problem)
+    if status.isOver { file = nil }
+  }
+
+  /// Forgets the adapters that stood behind the file's end.
+  private mutating func forgetAdapters() {
+    let end = file?.end ?? 0
+    adapters.removeAll { $0.place > end }
+  }
+}

@@ -1,0 +1,43 @@
+import Bytes
+
+/// What a controller answers a command: Command Complete or Command Status (Core Specification, Vol 4,
+/// Part E, §7.7.14 and §7.7.15).
+///
+/// ```
+/// 0x0E | length | Num_HCI_Command_Packets | Command_Opcode (2) | Status | more return parameters
+/// 0x0F | length | Status | Num_HCI_Command_Packets | Command_Opcode (2)
+/// ```
+public struct CommandResult: ~Escapable {
+  /// Which command.
+  public let opcode: Opcode
+  /// 0 where it was done, else the controller's error code (Vol 1, Part F).
+  public let status: UInt8
+  /// What follows the status; empty in a Command Status.
+  public let parameters: RawSpan
+
+  /// Looks at an event; `nil` where it is of another kind, or too short.
+  ///
+  /// - Parameters:
+  ///   - bytes: A packet that holds the event.
+  ///   - start: Where the event's code stands in it.
+  @_lifetime(copy bytes)
+  public init?(_ bytes: RawSpan, at start: Int = 0) {
+    guard start >= 0, start + 6 <= bytes.byteCount else { return nil }
+    switch bytes.littleEndian(UInt8.self, at: start) {
+    case 0x0E:
+      opcode = Opcode(rawValue: bytes.littleEndian(UInt16.self, at: start + 3))
+      status = bytes.littleEndian(UInt8.self, at: start + 5)
+      parameters = bytes.extracting(droppingFirst: start + 6)
+    case 0x0F:
+      status = bytes.littleEndian(UInt8.self, at: start + 2)
+      opcode = Opcode(rawValue: bytes.littleEndian(UInt16.self, at: start + 4))
+      parameters = bytes.extracting(first: 0)
+    default: return nil
+    }
+  }
+
+  /// Unknown HCI Command.
+  public static var unknownCommand: UInt8 { 0x01 }
+  /// Command Disallowed: not in the state that the controller is in.
+  public static var commandDisallowed: UInt8 { 0x0C }
+}

@@ -1,0 +1,42 @@
+public import Bytes
+
+/// An HCI command.
+///
+/// ```
+/// Opcode (2) | Parameter_Total_Length | parameters
+/// ```
+///
+/// Core Specification, Vol 4, Part E, §5.4.1.
+public struct HCICommand: Hashable, Sendable {
+  /// Which command.
+  public var opcode: Opcode
+  /// Its parameters, at most 255 bytes.
+  public var parameters: [UInt8]
+
+  /// Makes a command.
+  public init(_ opcode: Opcode, _ parameters: [UInt8] = []) {
+    self.opcode = opcode
+    self.parameters = parameters
+  }
+
+  /// Reads a command.
+  ///
+  /// - Parameters:
+  ///   - bytes: A packet that holds it.
+  ///   - start: Where the opcode stands in it: at 1 behind an H4 packet type.
+  /// - Throws: ``ParseError`` where it is cut short.
+  public init(_ bytes: RawSpan, at start: Int = 0) throws(ParseError) {
+    var cursor = ByteCursor(bytes)
+    try cursor.skip(start)
+    opcode = Opcode(rawValue: try cursor.readLittleEndian(UInt16.self))
+    let length = Int(try cursor.readUInt8())
+    let body = try cursor.read(length)
+    parameters = (0..<length).map { body.littleEndian(UInt8.self, at: $0) }
+  }
+
+  /// The H4 packet: the packet type 0x01, then the command.
+  public var packet: [UInt8] {
+    [0x01, UInt8(opcode.rawValue & 0xFF), UInt8(opcode.rawValue >> 8), UInt8(parameters.count)]
+      + parameters
+  }
+}

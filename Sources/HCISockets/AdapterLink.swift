@@ -1,0 +1,198 @@
+import Advertising
+import Glibc
+import HCIPackets
+import Scanning
+
+/// One adapter that is listened to: finds it, opens its socket, and keeps it scanning.
+final class AdapterLink {
+  /// How it is meant; `nil` for the first that can be used.
+  let name: AdapterName?
+  /// How much stronger than true it hears, in dB.
+  private(set) var offset = 0.0
+  /// How well it hears, and what changed in that.
+  private(set) var control = ScanControl()
+  /// Where it is on the host; the latest place while it is gone.
+  private(set) var index: UInt16?
+  /// What it is found by when it comes back.
+  private(set) var address: BluetoothAddress?
+  var socket: HCISocket?
+  var clock = KernelClock(now: KernelClock.monotonic, wall: KernelClock.wall)
+
+  private var nextLook: Timestamp?
+  private var switchOn = PowerSwitch()
+  private var drops: UInt32 = 0
+  private var nextDropLook: Timestamp?
+
+  /// How often the system is asked how the adapter is.
+  private static let lookInterval: Int64 = 250_000_000
+
+  init(_ name: AdapterName?, quietLimit: Int64) {
+    self.name = name
+    control.quietLimit = quietLimit
+  }
+
+  /// What a person calls it.
+  var title: String { index.map { "hci\($0)" } ?? name?.description ?? "the adapter" }
+
+  /// Whether it is for an adapter.
+  func means(_ adapter: Adapter) -> Bool {
+    adapter.address.map { $0 == address } ?? (adapter.index == index)
+      || name?.means(adapter) ?? false
+  }
+
+  private func means(_ name: AdapterName) -> Bool {
+    switch name {
+    case .number(let number): number == index
+    case .address(let address): address == self.address
+    }
+  }
+
+  /// Does what is due, and sends what is to be sent.
+  func tend(
+    _ parameters: ScanParameters, offsets: [(adapter: AdapterName, decibels: Double)],
+    at now: Timestamp, sent: (HCICommand) -> Void
+  ) {
+    control.listen(parameters, at: now)
+    if now >= nextLook ?? now {
+      nextLook = now.advanced(by: Self.lookInterval)
+      look(at: now)
+      offset = offsets.last { means($0.adapter) }?.decibels ?? 0
+    }
+    control.advance(to: now)
+    if control.asksForCensus { control.isAlone(SocketCensus.isAlone(), at: now) }
+    flush(at: now, sent: sent)
+    countDrops(at: now)
+  }
+
+  /// Nobody listens: the scan goes off, and the socket is closed.
+  func rest(sent: (HCICommand) -> Void) {
+    control.rest()
+    flush(at: KernelClock.monotonic, sent: sent)
+    socket = nil
+    control.phase = .unusable
+    nextLook = nil
+  }
+
+  /// Takes what changed in how well it hears.
+  func takeChanges() -> [ScanControl.Change] {
+    defer { control.changes.removeAll() }
+    return control.changes
+  }
+
+  /// Hands what was received to the state machine.
+  func change(_ body: (inout ScanControl) -> Void) { body(&control) }
+
+  /// The adapter's socket said that it is gone.
+  func lost(at now: Timestamp) {
+    socket = nil
+    nextLook = now.advanced(by: Self.lookInterval)
+    control.closed(.removed, since: now)
+    switchOn.found()
+  }
+
+  /// Asks the system how the adapter is.
+  private func look(at now: Timestamp) {
+    let adapter: Adapter
+    do throws(HCISocketError) {
+      guard let found = try find() else { return lost(at: now) }
+      adapter = found
+    } catch {
+      socket = nil
+      return control.closed(.noBluetooth, since: now, detail: "\(error)")
+    }
+    if adapter.index != index { socket = nil }
+    index = adapter.index
+    address = adapter.address ?? address
+    guard adapter.isUp else { return isDown(adapter, at: now) }
+    if socket == nil { open(adapter.index, at: now) }
+  }
+
+  /// The adapter that is meant: once it was seen, the one with its address.
+  private func find() throws(HCISocketError) -> Adapter? {
+    if let address {
+      // The usual case: it is still where it was.
+      if let index, let same = Adapter(index: index), same.address == address { return same }
+      return try Adapter.all().first { $0.address == address }
+    }
+    let all = try Adapter.all()
+    guard let name else {
+      return all.first(where: \.isUp) ?? all.first { $0.block == nil } ?? all.first
+    }
+    return all.first(where: name.means)
+  }
+
+  private func isDown(_ adapter: Adapter, at now: Timestamp) {
+    socket = nil
+    control.close()
+    if let block = adapter.block {
+      switchOn.found()
+      return control.note(
+        .blocked, since: now, detail: block == .hard ? "a switch or key of this machine" : nil)
+    }
+    if control.condition == .scanning || control.condition == .stopped {
+      // Somebody switched it off, and may have a reason.
+      switchOn.wasSwitchedOff(at: now)
+      control.note(.down, since: now)
+    }
+    switchOn.tryNow(adapter.index, at: now)
+    switch switchOn.outcome {
+    case nil, 0: break
+    case ETIMEDOUT: control.note(.notAnswering, since: now)
+    default: control.note(.down, since: now)
+    }
+  }
+
+  private func open(_ index: UInt16, at now: Timestamp) {
+    do throws(HCISocketError) {
+      let socket = try HCISocket.bound(to: index)
+      guard try socket.filterForScanning() else {
+        return control.closed(.notPermitted, since: now)
+      }
+      self.socket = consume socket
+      drops = 0
+      clock = KernelClock(now: now, wall: KernelClock.wall)
+      switchOn.found()
+      control.opened(at: now)
+    } catch {
+      control.closed(
+        error.errno == EPERM || error.errno == EACCES ? .notPermitted : .down, since: now,
+        detail: "\(error)")
+    }
+  }
+
+  private func flush(at now: Timestamp, sent: (HCICommand) -> Void) {
+    let commands = control.commands
+    control.commands.removeAll()
+    for command in commands {
+      guard socket != nil else { return }
+      do throws(HCISocketError) {
+        try send(command)
+        sent(command)
+      } catch {
+        switch error.errno {
+        case EPERM, EACCES: control.closed(.notPermitted, since: now)
+        // What it is will be seen at once.
+        default: nextLook = now
+        }
+        return
+      }
+    }
+  }
+
+  private func send(_ command: HCICommand) throws(HCISocketError) {
+    switch socket {
+    case .some(let socket): try socket.send(command)
+    case .none: break
+    }
+  }
+
+  private func countDrops(at now: Timestamp) {
+    guard socket != nil, now >= nextDropLook ?? now else { return }
+    nextDropLook = now.advanced(by: 1_000_000_000)
+    let drops = socket?.drops ?? 0
+    if drops > self.drops, control.phase == .scanning {
+      control.note(.lossy, since: now, detail: "\(drops - self.drops) packets lost")
+    }
+    self.drops = drops
+  }
+}

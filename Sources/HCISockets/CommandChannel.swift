@@ -1,0 +1,137 @@
+import Bytes
+import CBluetooth
+import Glibc
+public import HCIPackets
+
+/// Sends commands to one adapter's controller, one after the other, and waits for each answer.
+///
+/// It has a socket of its own, in which the kernel puts nothing but the answer that is waited for: what a
+/// scan hears meanwhile does not wake it. Commands of other programs go to the same controller; the kernel
+/// sends them in turn, and a command of another program with the same opcode may be answered first.
+public struct CommandChannel: ~Copyable {
+  /// Which adapter, by its number.
+  public let adapter: UInt16
+  private let socket: HCISocket
+
+  /// How long an answer may take. The kernel itself waits for 2 s before it sends the next command of any
+  /// program, so that a command of ours can wait for that long behind one that is never answered.
+  public static var answerLimit: Duration { .seconds(3) }
+
+  /// Opens a channel. That the adapter is off shows when a command is sent.
+  ///
+  /// - Throws: ``HCISocketError``: `EAFNOSUPPORT` where there is no Bluetooth, `ENODEV` where the adapter is
+  ///   not there.
+  public init(adapter: UInt16) throws(HCISocketError) {
+    self.adapter = adapter
+    socket = try HCISocket.bound(to: adapter)
+  }
+
+  /// Sends a command and waits for its answer: Command Complete, or Command Status.
+  ///
+  /// - Parameters:
+  ///   - command: The command.
+  ///   - limit: How long the answer may take.
+  /// - Returns: What follows the status.
+  /// - Throws: ``CommandFailure``.
+  @discardableResult
+  public func send(_ command: HCICommand, within limit: Duration = answerLimit)
+    throws(CommandFailure) -> [UInt8]
+  {
+    do throws(HCISocketError) {
+      try socket.filter(forAnswersTo: command.opcode)
+      try discardOldAnswers()
+      try socket.send(command)
+    } catch {
+      throw .socket(error)
+    }
+    let deadline = ContinuousClock.now + limit
+    while true {
+      let left = deadline - .now
+      guard left > .zero else { break }
+      let answer: Answer?
+      do throws(HCISocketError) {
+        try wait(left)
+        answer = try receive(command.opcode)
+      } catch {
+        throw .socket(error)
+      }
+      guard let answer else { continue }
+      guard answer.status == 0 else {
+        throw .refused(command.opcode, status: answer.status, adapter: "hci\(adapter)")
+      }
+      return answer.parameters
+    }
+    throw .unanswered(command.opcode, after: limit, adapter: "hci\(adapter)")
+  }
+
+  /// Sends a command that tells something, and reads it.
+  func ask<Value>(
+    _ opcode: Opcode, within limit: Duration = answerLimit,
+    _ read: (RawSpan) throws(ParseError) -> Value
+  ) throws(CommandFailure) -> Value {
+    let bytes = try send(HCICommand(opcode), within: limit)
+    do {
+      // The array outlives the call.
+      return unsafe try read(bytes.span.bytes)
+    } catch {
+      throw .cutShort(opcode, adapter: "hci\(adapter)")
+    }
+  }
+
+  private struct Answer {
+    var status: UInt8
+    var parameters: [UInt8]
+  }
+
+  /// Waits until there is something to read, or the time is over.
+  private func wait(_ left: Duration) throws(HCISocketError) {
+    var entry = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
+    let milliseconds = Int32(min(max(left / .milliseconds(1), 1), 60_000).rounded(.up))
+    // The entry outlives the call.
+    let ready = unsafe poll(&entry, 1, milliseconds)
+    if ready < 0, errno != EINTR { throw HCISocketError("poll", adapter: adapter) }
+  }
+
+  /// Reads one packet: the answer to a command; `nil` where it is none, or nothing is there.
+  private func receive(_ opcode: Opcode) throws(HCISocketError) -> Answer? {
+    // An event has 255 bytes behind its type, code and length.
+    var bytes = [UInt8](repeating: 0, count: 258)
+    guard let count = try read(into: &bytes), count > 1, bytes[0] == UInt8(HCI_EVENT_PKT) else {
+      return nil
+    }
+    // The array outlives the span.
+    let packet = unsafe bytes.span.bytes.extracting(first: count)
+    guard let result = CommandResult(packet, at: 1), result.opcode == opcode else { return nil }
+    let parameters = result.parameters
+    return Answer(
+      status: result.status,
+      parameters: (0..<parameters.byteCount).map { parameters.littleEndian(UInt8.self, at: $0) })
+  }
+
+  /// Answers to a command for which nobody waited long enough.
+  private func discardOldAnswers() throws(HCISocketError) {
+    var bytes = [UInt8](repeating: 0, count: 258)
+    while try read(into: &bytes) != nil {}
+  }
+
+  private func read(into bytes: inout [UInt8]) throws(HCISocketError) -> Int? {
+    // The array's memory is used during the call alone.
+    let count = unsafe bytes.withUnsafeMutableBytes { room in
+      unsafe recv(socket.descriptor, room.baseAddress, room.count, 0)
+    }
+    if count >= 0 { return count }
+    guard errno == EAGAIN || errno == EINTR else { throw HCISocketError("recv", adapter: adapter) }
+    return nil
+  }
+}
+
+extension Adapter {
+  /// Opens a channel to its controller.
+  func channel() throws(CommandFailure) -> CommandChannel {
+    do throws(HCISocketError) {
+      return try CommandChannel(adapter: index)
+    } catch {
+      throw .socket(error)
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import Glibc
+import Scanning
+
+/// What a person is told of an adapter's condition: what, where, and what mends it.
+enum HealthSentence {
+  static func of(_ condition: ScannerHealth.Condition, adapter: String, detail: String? = nil)
+    -> String
+  {
+    let extra = detail.map { " (\($0))" } ?? ""
+    switch condition {
+    case .scanning:
+      return "\(adapter) scans"
+    case .shared:
+      return "another program scans with \(adapter): what it hears is used, but adverts may be "
+        + "missing until it ends"
+    case .takenOver:
+      return "another program took over the scan of \(adapter)\(extra), as bluetoothd does to "
+        + "discover: adverts may be missing until it ends"
+    case .stopped:
+      return "another program switched off the scan of \(adapter); it is switched on again"
+    case .quiet:
+      return
+        "\(adapter) hears no advert of any kind\(extra): nothing is on air, or it has no antenna"
+    case .lossy:
+      return "\(adapter) hears more than is read\(extra): this machine is too busy"
+    case .down:
+      return "\(adapter) is switched off; switch it on: sudo hciconfig \(adapter) up"
+    case .blocked:
+      return "\(adapter) is blocked by rfkill\(extra); unblock it: sudo rfkill unblock bluetooth"
+    case .removed:
+      return "\(adapter) is not there; plug it in"
+    case .hardwareError:
+      return "the controller of \(adapter) told of a fault of its own\(extra) and is being reset"
+    case .notAnswering:
+      return
+        "the controller of \(adapter) does not answer; if it stays so, unplug it and plug it in "
+        + "again, or restart the machine"
+    case .refused:
+      return "the controller of \(adapter) refuses to scan\(extra); it is asked again"
+    case .notPermitted:
+      return
+        "no permission to scan with \(adapter); allow it: sudo setcap cap_net_raw+ep \(program)"
+    case .noBluetooth:
+      return "this system has no Bluetooth, or hides it from a container\(extra); load it: "
+        + "sudo modprobe btusb, or start the container with --network host"
+    }
+  }
+
+  /// The running program's file.
+  private static var program: String {
+    var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+    // The array's memory is used during the call alone, and holds what the call wrote.
+    let count = unsafe readlink("/proc/self/exe", &path, path.count)
+    guard count > 0 else { return "PROGRAM" }
+    return String(decoding: path[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}

@@ -1,0 +1,60 @@
+import Glibc
+
+// What the kernel says in /proc and /sys: short texts, read without Foundation.
+
+/// A text file's contents, at most 64 KiB; `nil` where it cannot be read.
+func text(of path: String) -> String? {
+  // The path's bytes are used during the call alone.
+  let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+  guard file >= 0 else { return nil }
+  defer { close(file) }
+  var bytes = [UInt8](repeating: 0, count: 65536)
+  var count = 0
+  while count < bytes.count {
+    // The array's memory is used during the call alone.
+    let got = unsafe bytes.withUnsafeMutableBytes { room in
+      unsafe read(file, room.baseAddress! + count, room.count - count)
+    }
+    guard got > 0 else { break }
+    count += got
+  }
+  return String(decoding: bytes[..<count], as: UTF8.self)
+}
+
+/// A text file's first line.
+func firstLine(of path: String) -> String? {
+  text(of: path)?.split(separator: "\n", maxSplits: 1).first.map(String.init)
+}
+
+/// The names in a directory, sorted; none where it cannot be read.
+func names(in directory: String) -> [String] {
+  guard let handle = unsafe opendir(directory) else { return [] }
+  defer { unsafe closedir(handle) }
+  var names: [String] = []
+  // An entry stays until the next is read.
+  while let entry = unsafe readdir(handle) {
+    let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+      unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+    }
+    if name != ".", name != ".." { names.append(name) }
+  }
+  return names.sorted()
+}
+
+/// Where a symbolic link leads, as it is written; `nil` where there is none, or it may not be read.
+func linkTarget(of path: String) -> String? {
+  var bytes = [UInt8](repeating: 0, count: 4096)
+  // The array's memory is used during the call alone.
+  let count = unsafe bytes.withUnsafeMutableBytes { room in
+    unsafe room.baseAddress.map { start in
+      unsafe readlink(path, start.assumingMemoryBound(to: CChar.self), room.count)
+    }
+  }
+  guard let count, count > 0 else { return nil }
+  return String(decoding: bytes[..<count], as: UTF8.self)
+}
+
+/// Whether there is something of this name.
+func exists(_ path: String) -> Bool {
+  unsafe access(path, F_OK) == 0
+}

@@ -1,0 +1,143 @@
+import Glibc
+import HCIPackets
+import Scanning
+
+/// What a scanner works with while it listens.
+struct ListeningState: ~Copyable {
+  var collector = SightingCollector()
+
+  private let configuration: HCIScanner.Configuration
+  private var links: [AdapterLink] = []
+  private var buffer = MessageBuffer()
+  private var polled: [pollfd] = []
+  private var began: Timestamp?
+  private var reached: Timestamp?
+  private var latestRead = Timestamp(nanoseconds: 0)
+  private var nextCount: Timestamp?
+  /// What one adapter heard after the moment up to which another one has been read.
+  private var early: [Sighting] = []
+
+  /// Reports that come faster than this are read together: one system call for many.
+  private static let gathering: Int64 = 10_000_000
+
+  init(_ configuration: HCIScanner.Configuration) {
+    self.configuration = configuration
+    switch configuration.adapters {
+    case .firstUsable: links = [link(nil)]
+    case .all: break
+    case .these(let names): links = names.map { link($0) }
+    }
+  }
+
+  private func link(_ name: AdapterName?) -> AdapterLink {
+    AdapterLink(name, quietLimit: Int64(configuration.quietLimit * 1e9))
+  }
+
+  mutating func listen(
+    for demand: ScanDemand, until deadline: Timestamp?, into sightings: inout [Sighting]
+  ) -> ScanProgress {
+    let start = KernelClock.monotonic
+    let began = self.began ?? start
+    self.began = began
+    findMore(at: start)
+    tend(demand, at: start)
+    wait(until: deadline, from: start)
+    let now = KernelClock.monotonic
+    read(at: now, into: &sightings)
+    // What an answer brings on is sent at once.
+    tend(demand, at: now)
+    latestRead = sightings.isEmpty ? latestRead : now
+    return ScanProgress(
+      began: began, reached: reached,
+      wallClockShift: KernelClock.wall.nanoseconds(since: KernelClock.monotonic),
+      health: takeHealth())
+  }
+
+  mutating func rest() {
+    for link in links { link.rest { note(sent: $0, by: link) } }
+  }
+
+  /// With every adapter asked for: those that came.
+  private mutating func findMore(at now: Timestamp) {
+    guard configuration.adapters == .all, now >= nextCount ?? now else { return }
+    nextCount = now.advanced(by: Timestamp.nanosecondsPerSecond)
+    for adapter in (try? Adapter.all()) ?? []
+    where !links.contains(where: { $0.means(adapter) }) {
+      links.append(link(adapter.address.map { .address($0) } ?? .number(adapter.index)))
+    }
+  }
+
+  private func tend(_ demand: ScanDemand, at now: Timestamp) {
+    var parameters = ScanParameters.forDemand(demand)
+    parameters.isActive = configuration.isActive
+    parameters.usesCodedPHY = configuration.usesCodedPHY
+    for link in links {
+      link.tend(parameters, offsets: configuration.offsets, at: now) { note(sent: $0, by: link) }
+    }
+  }
+
+  /// Waits until something can be read, or it is time for something else.
+  private mutating func wait(until deadline: Timestamp?, from start: Timestamp) {
+    let end = min(deadline ?? .max, start.advanced(by: HCIScanner.longestListen))
+    polled.removeAll(keepingCapacity: true)
+    for link in links { polled.append(link.polled) }
+    let left = max(0, end.nanoseconds(since: start))
+    // Rounded up: what is due is then over. The array's memory is used during the call alone.
+    unsafe poll(&polled, nfds_t(polled.count), Int32((left + 999_999) / 1_000_000))
+    let now = KernelClock.monotonic
+    let since = now.nanoseconds(since: latestRead)
+    let gather = min(Self.gathering - since, end.nanoseconds(since: now))
+    if gather > 0 { usleep(UInt32(gather / 1000)) }
+  }
+
+  private mutating func read(at now: Timestamp, into sightings: inout [Sighting]) {
+    collector.removeSightings()
+    collector.sightings += early
+    early.removeAll(keepingCapacity: true)
+    var all = now
+    for link in links {
+      all = min(
+        all, link.read(&buffer, into: &collector, tap: configuration.packetTap, at: now))
+    }
+    swap(&collector.sightings, &sightings)
+    reached = max(all, reached ?? all)
+    guard links.count > 1 else { return }
+    sightings.sort { $0.time < $1.time }
+    while let last = sightings.last, last.time > all { early.append(sightings.removeLast()) }
+  }
+
+  /// What changed, told of the scanner as a whole.
+  private mutating func takeHealth() -> [ScannerHealth] {
+    var health: [ScannerHealth] = []
+    for link in links {
+      for change in link.takeChanges() {
+        let isDeaf = links.allSatisfy { $0 === link ? change.isDeaf : $0.control.isDeaf }
+        health.append(
+          ScannerHealth(
+            change.condition, at: max(change.time, began ?? change.time), adapter: link.title,
+            address: link.address, isDeaf: isDeaf,
+            sentence: HealthSentence.of(
+              change.condition, adapter: link.title, detail: change.detail)))
+      }
+    }
+    return health
+  }
+
+  private func note(sent command: HCICommand, by link: AdapterLink) {
+    guard let tap = configuration.packetTap, let index = link.index else { return }
+    let packet = command.packet
+    // Only initialised integers, which stay until the call returns.
+    unsafe tap(packet.span.bytes, KernelClock.wall, false, index)
+  }
+}
+
+extension ScanParameters {
+  /// Full duty for ranging; 60 ms of every 240 ms for monitoring.
+  static func forDemand(_ demand: ScanDemand) -> ScanParameters {
+    ScanParameters(interval: demand == .ranging ? 96 : 384, window: 96)
+  }
+}
+
+extension Timestamp {
+  fileprivate static var max: Timestamp { Timestamp(nanoseconds: .max) }
+}

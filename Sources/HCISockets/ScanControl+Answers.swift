@@ -1,0 +1,105 @@
+import Bytes
+import HCIPackets
+import Scanning
+
+/// What the controller answers.
+extension ScanControl {
+  /// Takes an answer, to a command of ours or of another program.
+  mutating func answered(_ result: borrowing CommandResult, at now: Timestamp) {
+    // Of two equal commands, the one that was seen first is answered first.
+    let isForeign = foreign.contains { $0.opcode == result.opcode }
+    if let pending, pending.command.opcode == result.opcode,
+      !isForeign || pending.sent < now.advanced(by: -Self.answerLimit)
+    {
+      self.pending = nil
+      latestAnswer = now
+      take(result, to: pending.command, at: now)
+      sendNext(at: now)
+    } else if let index = foreign.firstIndex(where: { $0.opcode == result.opcode }) {
+      let command = foreign.remove(at: index)
+      if result.status == 0 { done(byOther: command, at: now) }
+    }
+    if condition == .notAnswering, phase != .starting { restartAfterSilence(at: now) }
+  }
+
+  private mutating func take(
+    _ result: borrowing CommandResult, to command: HCICommand, at now: Timestamp
+  ) {
+    switch command.opcode {
+    case .readLocalSupportedCommands:
+      let bytes = (0..<result.parameters.byteCount).map { index in
+        result.parameters.littleEndian(UInt8.self, at: index)
+      }
+      commandSet = ScanCommandSet(supportedCommands: result.status == 0 ? bytes : [])
+    case .readLocalLEFeatures:
+      // LE Coded PHY is bit 11 (Vol 6, Part B, §4.6).
+      supportsCodedPHY =
+        result.status == 0 && result.parameters.byteCount > 1
+        && result.parameters.littleEndian(UInt8.self, at: 1) & 0x08 != 0
+      if phase == .starting { start(at: now) }
+    case commandSet?.parametersOpcode: tookParameters(result.status, at: now)
+    case commandSet?.enableOpcode:
+      tookEnable(result.status, isOn: command.parameters.first == 1, at: now)
+    default: break
+    }
+  }
+
+  private mutating func tookParameters(_ status: UInt8, at now: Timestamp) {
+    guard phase == .starting, status != 0 else { return }
+    if status == CommandResult.commandDisallowed {
+      share(at: now)
+    } else if status == CommandResult.unknownCommand, commandSet == .extended {
+      commandSet = .legacy
+      start(at: now)
+    } else {
+      refuse(status, at: now)
+    }
+  }
+
+  private mutating func tookEnable(_ status: UInt8, isOn: Bool, at now: Timestamp) {
+    guard phase == .starting else { return }
+    guard isOn else {
+      // Off already, if it would not: nothing of ours runs.
+      isOurs = false
+      return
+    }
+    if status == 0 {
+      isOurs = true
+      phase = .scanning
+      retry.reset()
+      began = now
+      latestReport = nil
+      // Whether it hears anything now will be seen.
+      if condition != .quiet { note(.scanning, since: now) }
+    } else if status == CommandResult.commandDisallowed {
+      share(at: now)
+    } else {
+      refuse(status, at: now)
+    }
+  }
+
+  /// The controller scans for another program.
+  private mutating func share(at now: Timestamp) {
+    queue = []
+    phase = .shared
+    isOurs = false
+    asksForCensus = true
+    began = began ?? now
+    note(.shared, since: now)
+  }
+
+  private mutating func refuse(_ status: UInt8, at now: Timestamp) {
+    let digits = String(status, radix: 16, uppercase: true)
+    note(.refused, since: now, detail: "error 0x\(status < 16 ? "0" : "")\(digits)")
+    wait(retry.next(), from: now)
+  }
+
+  /// Is told whether any other process can have started the scan that runs. If none can, it was left by one
+  /// that is gone, and is ours to end.
+  mutating func isAlone(_ isAlone: Bool, at now: Timestamp) {
+    asksForCensus = false
+    guard isAlone, phase == .shared else { return }
+    isOurs = true
+    start(at: now)
+  }
+}

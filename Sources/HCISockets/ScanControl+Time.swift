@@ -1,0 +1,55 @@
+import HCIPackets
+import Scanning
+
+/// What time brings.
+extension ScanControl {
+  /// Lets time pass.
+  mutating func advance(to now: Timestamp) {
+    guard phase != .unusable, wanted != nil else { return }
+    if let pending { missAnswer(to: pending.command, sent: pending.sent, at: now) }
+    if case .waiting(let moment) = phase, moment <= now { start(at: now) }
+    guard phase == .scanning || phase == .shared else { return }
+    if pending == nil, queue.isEmpty, now >= probeDue(after: latestAnswer) {
+      queue = [HCICommand(.readLocalVersion)]
+      sendNext(at: now)
+      if phase == .shared { asksForCensus = true }
+    }
+    noticeQuiet(at: now)
+  }
+
+  private func probeDue(after answer: Timestamp?) -> Timestamp {
+    answer.map { $0.advanced(by: Self.probeInterval) } ?? Timestamp(nanoseconds: .min)
+  }
+
+  private mutating func missAnswer(to command: HCICommand, sent: Timestamp, at now: Timestamp) {
+    let waited = now.nanoseconds(since: sent)
+    guard waited >= Self.answerLimit else { return }
+    if condition != .hardwareError || waited >= Self.commandLife {
+      // Adverts may come nevertheless.
+      let hears = latestReport.map { $0 > sent } ?? false
+      note(.notAnswering, since: sent, isDeaf: !hears)
+    }
+    guard waited >= Self.commandLife else { return }
+    pending = nil
+    // Whatever it was, its answer is what shows that the controller is back.
+    if phase == .starting { phase = isOurs ? .scanning : .shared }
+    queue = [HCICommand(.readLocalVersion)]
+    sendNext(at: now)
+  }
+
+  /// The controller answers again. What it still knows of the scan is anybody's guess.
+  mutating func restartAfterSilence(at now: Timestamp) {
+    queue = []
+    start(at: now)
+  }
+
+  private mutating func noticeQuiet(at now: Timestamp) {
+    guard let since = latestReport ?? began else { return }
+    guard now.nanoseconds(since: since) >= quietLimit, !isDeaf else { return }
+    note(.quiet, since: now)
+    guard phase == .scanning, pending == nil, now >= nextQuietRetry ?? now else { return }
+    // Some controllers fall silent until the scan is started again.
+    if nextQuietRetry != nil { start(at: now) }
+    nextQuietRetry = now.advanced(by: quietRetry.next())
+  }
+}

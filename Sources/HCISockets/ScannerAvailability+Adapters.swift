@@ -1,0 +1,55 @@
+import Glibc
+import Scanning
+
+extension ScannerAvailability {
+  /// Looks whether one of the adapters that are meant can be used.
+  init(of selection: AdapterSelection) {
+    do throws(HCISocketError) {
+      let all = try Adapter.all()
+      let meant = all.filter(selection.means)
+      guard let adapter = meant.first(where: \.isUp) ?? meant.first else {
+        self = .unavailable(Self.missing(selection, among: all))
+        return
+      }
+      let socket = try HCISocket.bound(to: adapter.index)
+      if try !socket.filterForScanning() {
+        self = .notPermitted(HealthSentence.of(.notPermitted, adapter: adapter.name))
+      } else if !adapter.isUp, let block = adapter.block {
+        let detail = block == .hard ? "a switch or key of this machine" : nil
+        self = .unavailable(HealthSentence.of(.blocked, adapter: adapter.name, detail: detail))
+      } else if !adapter.isUp, !Self.maySwitchOn {
+        self = .unavailable(HealthSentence.of(.down, adapter: adapter.name))
+      } else {
+        self = .available
+      }
+    } catch {
+      switch error.errno {
+      case EAFNOSUPPORT, EPROTONOSUPPORT:
+        self = .unavailable(HealthSentence.of(.noBluetooth, adapter: ""))
+      case EPERM, EACCES:
+        self = .notPermitted(
+          HealthSentence.of(.notPermitted, adapter: error.adapter ?? "Bluetooth"))
+      default:
+        self = .unavailable("\(error); see what is wrong: beaconscan doctor")
+      }
+    }
+  }
+
+  private static func missing(_ selection: AdapterSelection, among all: [Adapter]) -> String {
+    guard !all.isEmpty else { return "there is no Bluetooth adapter; plug one in" }
+    let there = all.map { adapter in
+      adapter.name + (adapter.address.map { " (\($0))" } ?? "")
+    }
+    return "there is no adapter \(selection); there is "
+      + there.joined(separator: ", ")
+  }
+
+  /// Whether this process has `CAP_NET_ADMIN`, bit 12 of its effective capabilities.
+  private static var maySwitchOn: Bool {
+    let line = text(of: "/proc/self/status")?.split(separator: "\n").first {
+      $0.hasPrefix("CapEff:")
+    }
+    let digits = line?.split(separator: "\t").last ?? ""
+    return (UInt64(digits, radix: 16) ?? 0) & 1 << 12 != 0
+  }
+}

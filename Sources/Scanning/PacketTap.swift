@@ -1,0 +1,12 @@
+/// Is handed every HCI packet as it passes, for a recording of them: it must be quick, and take a copy
+/// of what it keeps.
+///
+/// - Parameters:
+///   - packet: The packet with its H4 packet type in front.
+///   - wallTime: When it was sent or received, by the clock on the wall.
+///   - isReceived: Whether it came from the controller.
+///   - adapter: The adapter's index.
+public typealias PacketTap =
+  @Sendable (
+    _ packet: RawSpan, _ wallTime: Timestamp, _ isReceived: Bool, _ adapter: UInt16
+  ) -> Void

@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+/// The machine that the tests run on.
+enum Guest {
+  /// Whether this is the guest. Its second program says so.
+  static let isHere = ProcessInfo.processInfo.environment["BEACONSCAN_GUEST"] != nil
+
+  /// The project's root, the same inside and outside.
+  static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+  /// The command as it is released.
+  static let beaconscan = root.appending(path: ".build/release/beaconscan").path
+
+  /// Seconds on CLOCK_MONOTONIC, the line of the controller's log.
+  static var now: Double {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
+  /// What a run of a program came to.
+  struct Run {
+    var status: Int32
+    var output: String
+    var error: String
+
+    var lines: [Substring] { output.split(separator: "\n") }
+  }
+
+  /// Runs a line of shell to its end; `beaconscan` is on its path.
+  @discardableResult
+  static func run(_ script: String, limit: Double = 60) throws -> Run {
+    let child = try Child("/bin/sh", ["-c", script], output: .file)
+    let status = child.finish(limit: limit)
+    return Run(status: status, output: child.output, error: child.error)
+  }
+
+  /// Waits until something is so.
+  ///
+  /// - Returns: Whether it became so in time.
+  static func wait(
+    _ seconds: Double, until isSo: () throws -> Bool
+  ) rethrows -> Bool {
+    let end = now + seconds
+    while try !isSo() {
+      if now > end { return false }
+      usleep(20_000)
+    }
+    return true
+  }
+
+  /// Switches an adapter on, as a system does.
+  static func up(_ adapter: String = "hci0") throws {
+    let run = try run("hciconfig \(adapter) up")
+    try #require(run.status == 0, "hciconfig \(adapter) up: \(run.error)")
+  }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import Testing
+
+/// Virtual controllers and what they hear: a process of `Tests/Guest/controller`. What it did is in its
+/// log, and that is the truth that tests compare with.
+final class VirtualController {
+  /// The log's file.
+  let path: String
+  private let child: Child
+  private let input = Pipe()
+  private var read: UInt64 = 0
+  private var known: [LogEntry] = []
+  private var notes = 0
+
+  /// Starts it, and waits until the kernel has named each controller that the orders plug.
+  init(_ orders: String...) throws {
+    try #require(
+      FileManager.default.fileExists(atPath: "/dev/vhci"), "the guest's kernel has no hci_vhci")
+    path = "/tmp/controller-\(UUID().uuidString).jsonl"
+    child = try Child(
+      "/usr/bin/python3", ["-B", "Tests/Guest/controller", "--log", path, "-"], input: input,
+      output: .file)
+    for order in orders { try self.order(order) }
+    try sync()
+    // The kernel asks a new controller what it can, and that takes until it has asked all.
+    let plugged = try entries("order").count { $0.fields["plug"] != nil }
+    let isNamed = try Guest.wait(20) {
+      try entries("plug").count >= plugged
+    }
+    try #require(isNamed, "the kernel took no virtual controller: \(child.error)")
+    usleep(300_000)
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(atPath: path)
+  }
+
+  /// Gives an order; Tests/Guest/README.md has them all.
+  func order(_ json: String) throws {
+    try input.fileHandleForWriting.write(contentsOf: Data((json + "\n").utf8))
+  }
+
+  /// Waits until all orders so far were taken.
+  func sync() throws {
+    notes += 1
+    let note = "\(notes)"
+    try order(#"{"note": "\#(note)"}"#)
+    let isDone = try Guest.wait(20) {
+      try entries("order").contains { $0.fields["note"] as? String == note }
+    }
+    try #require(isDone, "the virtual controller takes no orders: \(child.error)")
+  }
+
+  /// Gives an order and waits until it was taken.
+  ///
+  /// - Returns: When that was.
+  @discardableResult
+  func perform(_ json: String) throws -> Double {
+    try order(json)
+    try sync()
+    return try entries("order").last { $0.fields["note"] == nil }?.time ?? Guest.now
+  }
+
+  /// All of the log so far but what was reported.
+  func log() throws -> [LogEntry] {
+    guard let file = FileHandle(forReadingAtPath: path) else { return [] }
+    try file.seek(toOffset: read)
+    let data = try file.readToEnd() ?? Data()
+    guard let end = data.lastIndex(of: UInt8(ascii: "\n")) else { return known }
+    let whole = data[...end]
+    read += UInt64(whole.count)
+    for line in String(decoding: whole, as: UTF8.self).split(separator: "\n")
+    where !line.hasPrefix(#"{"type":"report""#) {
+      known.append(try LogEntry(line))
+    }
+    return known
+  }
+
+  /// What of one kind was logged, of one controller or all.
+  func entries(_ type: String, of controller: String? = nil) throws -> [LogEntry] {
+    try log().filter {
+      $0.type == type && (controller == nil || $0.fields["controller"] as? String == controller)
+    }
+  }
+
+  /// The state of a controller's scan as its host set it last.
+  func scan(of controller: String = "a") throws -> ScanSetting {
+    ScanSetting(try entries("scan", of: controller).last?.fields ?? [:])
+  }
+
+  /// Ends it; its controllers are unplugged.
+  func stop() throws {
+    try? order(#"{"quit": true}"#)
+    try? input.fileHandleForWriting.close()
+    let status = child.finish(limit: 20)
+    #expect(status == 0, "the virtual controller failed: \(child.error)")
+  }
+}
+
+/// A line of a controller's log.
+struct LogEntry {
+  var type: String
+  /// Seconds on CLOCK_MONOTONIC.
+  var time: Double
+  var fields: [String: Any]
+
+  init(_ line: Substring) throws {
+    let object = try #require(
+      try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
+    type = try #require(object["type"] as? String)
+    time = try #require(object["t"] as? Double)
+    // Of an order, its own fields.
+    fields = object["order"] as? [String: Any] ?? object
+  }
+
+  subscript(_ field: String) -> String? { fields[field] as? String }
+}
+
+/// How a host asked a controller to scan.
+struct ScanSetting {
+  var isOn: Bool
+  var isActive: Bool
+  var isExtended: Bool
+  /// Whether the duplicate filter is on.
+  var isFiltered: Bool
+  var phys: [String]
+  /// Milliseconds by PHY.
+  var interval: [Double]
+  var window: [Double]
+
+  /// The share of time that it listens.
+  var duty: Double {
+    isOn ? zip(window, interval).reduce(0) { $0 + $1.0 / $1.1 } : 0
+  }
+
+  init(_ fields: [String: Any]) {
+    isOn = fields["on"] as? Bool ?? false
+    isActive = fields["active"] as? Bool ?? false
+    isExtended = fields["extended"] as? Bool ?? false
+    isFiltered = fields["filter"] as? Bool ?? false
+    phys = fields["phys"] as? [String] ?? []
+    interval = fields["interval"] as? [Double] ?? []
+    window = fields["window"] as? [Double] ?? []
+  }
+}
