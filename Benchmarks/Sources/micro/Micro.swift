@@ -18,6 +18,7 @@ struct Micro {
     tables(work)
     ranging(work)
     text(work)
+    for count in [1, 2] as [UInt16] { Crowd.adapters(count) }
     for size in Crowd.sizes { try? Crowd.monitor(size) }
     for size in Crowd.sizes { Crowd.manager(size) }
     if let path = CommandLine.arguments.dropFirst().first { reading(path) }
