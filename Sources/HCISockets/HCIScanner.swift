@@ -19,7 +19,7 @@ import Synchronization
 public final class HCIScanner: Scanner {
   /// Is shown a packet with its H4 type in front: its bytes, when the kernel took it by the wall's clock,
   /// whether it came from the controller, and the adapter's number.
-  public typealias PacketTap = @Sendable (RawSpan, Timestamp, Bool, UInt16) -> Void
+  public typealias PacketTap = Scanning.PacketTap
 
   /// How to scan.
   public struct Configuration: Sendable {

@@ -22,10 +22,11 @@ struct AdvertiseCommand: ParsableCommand {
       CAP_NET_RAW is enough where the adapter is on; switching it on needs CAP_NET_ADMIN.
 
       EXAMPLES
-        beaconscan advertise --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 --major 1 --minor 2 \\
-          --duration 3
-        beaconscan advertise --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 --major 1 --minor 2 \\
-          --adapter hci0 --interval 250ms --measured-power=-62 --random-address --duration 3
+        beaconscan advertise --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
+          --major 1 --minor 2 --duration 3
+        beaconscan advertise --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
+          --major 1 --minor 2 --adapter hci0 --interval 250ms \\
+          --measured-power=-62 --random-address --duration 3
       """)
 
   @Option(name: .long, help: ArgumentHelp("The proximity UUID.", valueName: "uuid"))

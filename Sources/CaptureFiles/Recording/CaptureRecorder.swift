@@ -60,12 +60,13 @@ public final class CaptureRecorder: Sendable {
   ///
   /// - Parameters:
   ///   - configuration: What is recorded, and where.
-  ///   - wallTime: The time that the first file's name shows.
+  ///   - wallTime: The time that the first file's name shows; `nil` for its first packet's. A rotated
+  ///     recording's first file is then made when that comes.
   ///   - remark: Is told, on a thread of the recorder's own, what a person should know: what is wrong, once,
   ///     and that it is well again.
   /// - Throws: ``RecordingError`` where the first file cannot be made.
   public init(
-    _ configuration: RecordingConfiguration, startingAt wallTime: Timestamp,
+    _ configuration: RecordingConfiguration, startingAt wallTime: Timestamp?,
     remark: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(RecordingError) {
     channel = Channel(

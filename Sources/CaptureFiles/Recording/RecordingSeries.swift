@@ -46,23 +46,27 @@ struct RecordingSeries: ~Copyable {
     writer = CaptureWriter(format: configuration.format)
   }
 
-  /// Makes the first file.
+  /// Makes the first file; where no time is given for a rotated recording, its first packet does.
   ///
   /// - Throws: ``RecordingError`` where that cannot be done.
   static func begin(
-    _ configuration: RecordingConfiguration, at time: Timestamp,
+    _ configuration: RecordingConfiguration, at time: Timestamp?,
     remark: @escaping @Sendable (String) -> Void
   ) throws(RecordingError) -> RecordingSeries {
     do throws(RecordingCallError) {
       var series = RecordingSeries(
         configuration, names: try RecordingNames(configuration), remark)
+      if time == nil, configuration.isRotated { return series }
+      let time = time ?? Timestamp(nanoseconds: .max)
       series.file = try series.names.next(at: time, mayReplace: configuration.replacesFile)
       series.begin(at: time)
       series.writeHeader()
       series.flush()
       return series
     } catch {
-      throw RecordingError(file: configuration.path, problem: error.problem)
+      throw RecordingError(
+        file: configuration.path,
+        problem: error.errno == .fileExists ? .exists : .cannotCreate(error.errno))
     }
   }
 

@@ -41,6 +41,9 @@ struct AdapterOptions: ParsableArguments {
     return coded ? "--coded" : nil
   }
 
+  /// Whether more than one adapter may listen.
+  var areSeveral: Bool { adapter.count > 1 || adapter.contains(.all) }
+
   /// What is asked of live scanning.
   ///
   /// - Parameter offsets: How much stronger than true adapters hear, in dB.

@@ -17,8 +17,11 @@ enum LiveSource {
 
   /// Makes the scanner.
   ///
+  /// - Parameters:
+  ///   - request: What is asked for.
+  ///   - packetTap: Is handed every HCI packet.
   /// - Throws: `CommandError` where there is none.
-  static func open(_ request: Request) throws -> any Scanner {
+  static func open(_ request: Request, packetTap: PacketTap? = nil) throws -> any Scanner {
     if request.backend == .bluez {
       throw CommandError(
         .unavailable, "--backend bluez is not built yet; use --backend hci, or leave it out")
@@ -27,6 +30,7 @@ enum LiveSource {
     configuration.adapters = request.adapters
     configuration.isActive = request.isActive
     configuration.usesCodedPHY = request.usesCodedPHY
+    configuration.packetTap = packetTap
     configuration.offsets = request.offsets.map { (adapter: $0.0, decibels: $0.1) }
     return HCIScanner(configuration)
   }

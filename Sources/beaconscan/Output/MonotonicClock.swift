@@ -1,4 +1,5 @@
 import Glibc
+import Scanning
 
 /// Time that no clock on the wall can step.
 enum MonotonicClock {
@@ -7,5 +8,15 @@ enum MonotonicClock {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+}
+
+/// The clock on the wall, which is only shown.
+enum WallClock {
+  /// What it shows.
+  static func now() -> Timestamp {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }
 }

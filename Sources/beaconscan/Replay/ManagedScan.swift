@@ -10,6 +10,8 @@ struct ManagedScan {
   let scanner: any Scanning.Scanner
   let services: LocationServices
   let manager: CLLocationManager
+  /// Takes what a person should know, a line each.
+  let say: @Sendable (String) -> Void
   private let progress: Progress?
 
   /// Opens the source and makes the manager.
@@ -24,21 +26,24 @@ struct ManagedScan {
     _ source: SourceOptions, offsets: [(AdapterName, Double)] = [], output: OutputOptions,
     configure: (inout LocationServices.Configuration) -> Void = { _ in }
   ) throws {
-    try self.init(source.open(offsets: offsets), output: output, configure: configure)
+    try self.init(
+      source.open(offsets: offsets), showsProgress: !output.quiet, configure: configure)
   }
 
   /// Makes the manager of a scanner.
   ///
   /// - Parameters:
   ///   - scanner: What listens.
-  ///   - output: How much is said on standard error.
+  ///   - showsProgress: Whether a terminal is shown how far a replay has come.
+  ///   - say: Takes what is said on standard error.
   ///   - configure: How the services work.
   /// - Throws: `CommandError` where it cannot be used, or the administrator forbids it.
   init(
-    _ scanner: any Scanning.Scanner, output: OutputOptions,
+    _ scanner: any Scanning.Scanner, showsProgress: Bool,
+    say: @escaping @Sendable (String) -> Void = printError,
     configure: (inout LocationServices.Configuration) -> Void = { _ in }
   ) throws {
-    self.scanner = scanner
+    (self.scanner, self.say) = (scanner, say)
     switch scanner.availability {
     case .available: break
     case .notPermitted(let sentence): throw CommandError(.noPermission, sentence)
@@ -49,13 +54,13 @@ struct ManagedScan {
     configuration.applicationIdentifier = "beaconscan"
     configuration.persistence = .none
     configuration.isDrivenByHand = true
-    configuration.remark = { printError("beaconscan: \($0)") }
+    configuration.remark = { say("beaconscan: \($0)") }
     configure(&configuration)
     services = LocationServices(configuration)
     manager = CLLocationManager(services: services)
     progress = (scanner as? ReplayScanner).flatMap { replay in
       Progress(
-        of: replay, isWanted: !output.quiet && replay.speed == .max && !replay.follows)
+        of: replay, isWanted: showsProgress && replay.speed == .max && !replay.follows)
     }
     manager.requestAlwaysAuthorization()
     switch manager.authorizationStatus {
@@ -69,6 +74,12 @@ struct ManagedScan {
 
   /// Whether adapters listen.
   var isLive: Bool { !scanner.isRecorded }
+
+  /// Whether sightings say by which adapter they came.
+  var namesAdapters: Bool {
+    guard let replay = scanner as? ReplayScanner else { return true }
+    return replay.statuses.contains(where: \.namesAdapters)
+  }
 
   /// Whether results come as they happen, so that a reader wants each at once.
   var isPaced: Bool {
@@ -86,16 +97,20 @@ struct ManagedScan {
 
   /// Listens to the end, or until it is enough, or until an interrupt.
   ///
-  /// - Parameter consume: Takes what is new.
+  /// - Parameters:
+  ///   - isWanted: Whether to go on; asked ten times a second at least.
+  ///   - consume: Takes what is new.
   /// - Returns: What was wrong with the source, to be said after the results.
   /// - Throws: What the consumer throws; ``CommandError/Status/interrupted`` where nothing had come yet.
-  func run(_ consume: (ServiceNews) throws -> Verdict) throws -> CommandError? {
+  func run(
+    while isWanted: () -> Bool = { true }, _ consume: (ServiceNews) throws -> Verdict
+  ) throws -> CommandError? {
     defer { progress?.clear() }
     var failure: CommandError?
     do {
       try services.run {
         progress?.update()
-        return !Interrupt.isRequested
+        return !Interrupt.isRequested && isWanted()
       } show: { news in
         try consume(news) == .more
       }
@@ -103,6 +118,9 @@ struct ManagedScan {
       failure = CommandError(error)
     } catch let error where !(error is CommandError || error is ClosedPipe) {
       failure = CommandError(.unavailable, "\(scanner.name): \(error)")
+    }
+    if isLive, failure == nil, case .notPermitted(let sentence) = scanner.availability {
+      failure = CommandError(.noPermission, sentence)
     }
     // To have listened is all that a radio in a quiet room can do.
     if Interrupt.isRequested, !isLive, failure == nil, scanner.counts.packets == 0 {

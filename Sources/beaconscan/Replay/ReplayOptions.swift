@@ -44,10 +44,14 @@ struct ReplayOptions: ParsableArguments {
 
   /// Opens the recordings.
   ///
-  /// - Parameter offsets: How much stronger than true adapters hear, in dB.
+  /// - Parameters:
+  ///   - offsets: How much stronger than true adapters hear, in dB.
+  ///   - packetTap: Is handed every HCI packet.
   /// - Returns: The scanner.
   /// - Throws: `CommandError` where one cannot be opened.
-  func open(offsets: [(AdapterName, Double)] = []) throws -> ReplayScanner {
+  func open(offsets: [(AdapterName, Double)] = [], packetTap: PacketTap? = nil) throws
+    -> ReplayScanner
+  {
     guard !replay.isEmpty else {
       throw CommandError(.usage, "no source: name a recording with --replay FILE")
     }
@@ -63,7 +67,8 @@ struct ReplayOptions: ParsableArguments {
     }
     do throws(CaptureError) {
       return try ReplayScanner(
-        paths: replay, speed: speed, follows: follow, duration: nanoseconds, offsets: numbered)
+        paths: replay, speed: speed, follows: follow, duration: nanoseconds, offsets: numbered,
+        packetTap: packetTap)
     } catch {
       throw CommandError(error)
     }

@@ -23,12 +23,21 @@ struct SourceOptions: ParsableArguments {
 
   /// Opens the recordings, or the adapters.
   ///
-  /// - Parameter offsets: How much stronger than true adapters hear, in dB.
+  /// - Parameters:
+  ///   - offsets: How much stronger than true adapters hear, in dB.
+  ///   - packetTap: Is handed every HCI packet.
   /// - Returns: A scanner that can be used.
   /// - Throws: `CommandError` where it cannot.
-  func open(offsets: [(AdapterName, Double)] = []) throws -> any Scanner {
-    guard isLive else { return try recordings.open(offsets: offsets) }
-    let scanner = try LiveSource.open(adapters.request(offsets: offsets))
-    return recordings.nanoseconds.map { LimitedScanner(scanner, duration: $0) } ?? scanner
+  func open(offsets: [(AdapterName, Double)] = [], packetTap: PacketTap? = nil) throws
+    -> any Scanner
+  {
+    guard isLive else { return try recordings.open(offsets: offsets, packetTap: packetTap) }
+    return limit(
+      try LiveSource.open(adapters.request(offsets: offsets), packetTap: packetTap))
+  }
+
+  /// A live scanner that ends after the time that was asked for.
+  func limit(_ scanner: any Scanner) -> any Scanner {
+    recordings.nanoseconds.map { LimitedScanner(scanner, duration: $0) } ?? scanner
   }
 }

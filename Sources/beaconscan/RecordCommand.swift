@@ -1,0 +1,106 @@
+import ArgumentParser
+import CaptureFiles
+import Glibc
+import HCISockets
+import SystemPackage
+
+/// `beaconscan record`: saves what the adapter hears.
+struct RecordCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "record",
+    abstract: "Save what the adapter hears, as btsnoop or pcapng.",
+    discussion: """
+      Every packet between the host and the adapter is saved, with its time; btmon, Wireshark and \
+      beaconscan read it. What was heard more than a second ago outlives a power cut. A disk that is \
+      full is said once; listening goes on, and recording too as soon as there is room.
+
+      With --rotate-size or --rotate-every there are several files, and with --keep only so many \
+      stay. With --replay, a recording is recorded anew, in another format or in parts. An interrupt \
+      ends it cleanly.
+
+      EXAMPLES
+        beaconscan record site.btsnoop
+        beaconscan record site.pcapng --rotate-size 10M --keep 20
+        beaconscan record --replay captures/visitor.btsnoop visitor.pcapng
+      """)
+
+  /// The recording's format, as it is asked for.
+  enum RecordingFormat: String, CaseIterable, ExpressibleByArgument {
+    case btsnoop, btmon, pcapng
+  }
+
+  @Argument(help: "The file; - is standard output.", completion: .file())
+  var file: String
+
+  @OptionGroup var source: SourceOptions
+  @OptionGroup var rotation: RotationOptions
+
+  @Option(
+    name: .long,
+    help: """
+      btsnoop, btmon (btsnoop that says which adapter) or pcapng. (default: by the file's ending, \
+      else btsnoop; btmon for several adapters)
+      """)
+  var format: RecordingFormat?
+
+  @Option(name: .long, help: ArgumentHelp("Stop after so many packets.", valueName: "number"))
+  var count: Int?
+
+  @Flag(name: .long, help: "Replace the file if it is there.")
+  var force = false
+
+  @Flag(name: .long, help: "Say nothing on standard error but errors.")
+  var quiet = false
+
+  func validate() throws {
+    if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
+    if file.isEmpty || FilePath(file).lastComponent == nil {
+      throw ValidationError("The recording must have a name.")
+    }
+    if file == "-", rotation.isGiven {
+      throw ValidationError("Standard output is one file; leave --rotate-size and -every out.")
+    }
+    if source.recordings.replay.count > 1 {
+      throw ValidationError("One --replay is recorded anew; two would not be in order.")
+    }
+    if source.recordings.speed != .max {
+      throw ValidationError("--speed changes no recording; leave it out.")
+    }
+  }
+
+  func run() throws {
+    if file == "-", isatty(STDOUT_FILENO) != 0 {
+      throw CommandError(
+        .usage, "a recording is binary and standard output is a terminal; give it a file name")
+    }
+    if !source.isLive, file != "-", isSameFile(as: source.recordings.replay[0]) {
+      throw CommandError(
+        .usage, "\(file): it cannot be read and written at once; name another file")
+    }
+    var configuration = RecordingConfiguration(path: file, format: writtenFormat)
+    configuration.replacesFile = force
+    configuration.mostPackets = count
+    rotation.apply(to: &configuration)
+    if source.isLive, let adapters = try? Adapter.all() {
+      for adapter in adapters { configuration.addresses[adapter.index] = adapter.address }
+    }
+    try RecordSession(configuration, isQuiet: quiet).run(source)
+  }
+
+  private var writtenFormat: CaptureWriter.Format {
+    switch format ?? (file.hasSuffix(".pcapng") ? .pcapng : .btsnoop) {
+    case .pcapng: .pcapng
+    case .btmon: .btmon
+    // Without the adapter, packets of several could not be told apart.
+    case .btsnoop: source.adapters.areSeveral ? .btmon : .btsnoop
+    }
+  }
+
+  /// Whether the recording would be written over what is read.
+  private func isSameFile(as path: String) -> Bool {
+    guard !rotation.isGiven, let one = try? Stat(FilePath(file)),
+      let other = try? Stat(FilePath(path))
+    else { return false }
+    return one.type == .regular && one.inode == other.inode && one.deviceID == other.deviceID
+  }
+}
