@@ -32,7 +32,8 @@ extension HostView.Radio {
   }
 
   /// It, changed.
-  static func with(_ index: UInt16 = 0, _ change: (inout HostView.Radio) -> Void) -> HostView.Radio {
+  static func with(_ index: UInt16 = 0, _ change: (inout HostView.Radio) -> Void) -> HostView.Radio
+  {
     var radio = well(index)
     change(&radio)
     return radio

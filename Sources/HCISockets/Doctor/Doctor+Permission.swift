@@ -12,6 +12,7 @@ extension Doctor {
   ///   - rights: What the kernel permits it.
   ///   - program: The file that it runs.
   ///   - tools: Which of ``HostView/toolNames`` are installed.
+  /// - Returns: An ``Finding/Level/ok`` or ``Finding/Level/error``.
   public static func permission(
     _ rights: ProcessRights = .current(), _ program: ProgramFile = .current(),
     tools: Set<String> = ["setcap"]
