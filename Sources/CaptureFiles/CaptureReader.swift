@@ -79,7 +79,8 @@ public final class CaptureReader: Sendable {
   public func status(_ counts: ScanCounts) -> CaptureStatus {
     state.withLock { state in
       CaptureStatus(
-        name: name, size: size, formatName: state.formatName, bytesRead: state.bytesRead,
+        name: name, size: size, formatName: state.formatName,
+        namesAdapters: state.namesAdapters, bytesRead: state.bytesRead,
         disordered: state.timeline.disordered, stepsBack: state.timeline.stepsBack,
         firstTime: state.timeline.first,
         time: state.timeline.now, wallClockShift: -state.timeline.shift, counts: counts)

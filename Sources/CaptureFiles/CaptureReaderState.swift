@@ -19,6 +19,7 @@ struct CaptureReaderState: ~Copyable {
 
   /// What the file is, for people; `nil` before its header is read.
   var formatName: String? { format.name }
+  var namesAdapters: Bool { format.namesAdapters }
 
   /// How many bytes of the file have been read.
   var bytesRead: Int { stream.bytesRead }

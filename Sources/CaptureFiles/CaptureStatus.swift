@@ -8,6 +8,8 @@ public struct CaptureStatus: Sendable {
   public var size: Int?
   /// Format and link types, for people; `nil` before the file's header is read.
   public var formatName: String?
+  /// Whether its packets say by which adapter they came: those of Linux's monitor do.
+  public var namesAdapters = false
   /// How many bytes of the file have been read.
   public var bytesRead = 0
   /// How many packets have a time stamp up to a second before the one in front of them; they are

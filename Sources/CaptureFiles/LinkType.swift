@@ -33,6 +33,9 @@ public struct LinkType: RawRepresentable, Hashable, Sendable {
     rawValue = datalink == 1002 ? Self.hciH4.rawValue : Self.datalinks + UInt64(datalink)
   }
 
+  /// Whether such packets say by which adapter they came.
+  var namesAdapters: Bool { self == .linuxMonitor || self == .btsnoopMonitor }
+
   /// Whether beaconscan finds adverts in such packets.
   public var isSupported: Bool { PacketContents(self) != .unsupported }
 }

@@ -42,6 +42,14 @@ enum OpenFormat {
     return reader.interfaces.first?.linkType
   }
 
+  /// Whether packets say by which adapter they came.
+  var namesAdapters: Bool {
+    if case .pcapng(let reader) = self {
+      return reader.interfaces.contains { $0.linkType.namesAdapters }
+    }
+    return linkType?.namesAdapters ?? false
+  }
+
   /// Format and link types, for people.
   var name: String? {
     switch self {

@@ -120,7 +120,9 @@ extension ReplayScanner {
       let isAtEnd = try replay.nextBatch() == .end
       replay.take(&sightings)
       if !offsets.isEmpty {
-        for index in sightings.indices { sightings[index].remove(offsets) }
+        for index in sightings.indices {
+          sightings[index].take(off: offsets[sightings[index].adapter] ?? 0)
+        }
       }
       progress.isOver = isAtEnd
       progress.wallClockShift = replay.wallClockShift
@@ -164,13 +166,5 @@ extension ReplayScanner {
         began: progress.began, reached: now, wallClockShift: progress.wallClockShift,
         isOver: progress.isOver && next == held.count && now == reached)
     }
-  }
-}
-
-extension Sighting {
-  /// Takes away how much stronger than true its adapter heard.
-  fileprivate mutating func remove(_ offsets: [UInt16: Double]) {
-    guard let rssi, let offset = offsets[adapter] else { return }
-    self.rssi = Int8(min(max((Double(rssi) - offset).rounded(), -127), 20))
   }
 }

@@ -11,8 +11,7 @@ public struct AdvertisingParameters: Hashable, Sendable {
   }
 
   /// How often, in units of 0.625 ms; 32 (20 ms) and more. The controller adds up to 10 ms each time.
-  // Advertising_Interval_Min, Advertising_Interval_Max
-  public var interval: UInt32
+  public var interval: UInt32  // Advertising_Interval_Min, Advertising_Interval_Max
   /// Which packets.
   public var packets: Packets
   /// The address to advertise with; `nil` for the adapter's own.  // Own_Address_Type

@@ -73,7 +73,11 @@ extension AdapterLink {
       }
       let first = collector.sightings.count
       collector.hear(event: bytes, at: 1)
-      if offset != 0 { collector.correct(from: first, by: offset) }
+      if offset != 0 {
+        for index in first..<collector.sightings.count {
+          collector.sightings[index].take(off: offset)
+        }
+      }
     case 0x0E, 0x0F:
       guard let result = CommandResult(bytes, at: 1) else { return }
       change { $0.answered(result, at: now) }
@@ -93,14 +97,4 @@ extension AdapterLink {
 
   /// What to poll; -1, which the system passes over, while it is closed.
   var polled: pollfd { pollfd(fd: descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
-}
-
-extension SightingCollector {
-  /// Takes an adapter's offset off the latest sightings' signal strength.
-  fileprivate mutating func correct(from first: Int, by offset: Double) {
-    for index in first..<sightings.count {
-      guard let rssi = sightings[index].rssi else { continue }
-      sightings[index].rssi = Int8(max(-127, min(20, (Double(rssi) - offset).rounded())))
-    }
-  }
 }

@@ -115,7 +115,9 @@ final class AdapterLink {
       return try Adapter.all().first { $0.address == address }
     }
     let all = try Adapter.all()
-    guard let name else { return all.first(where: \.isUp) ?? all.first { $0.block == nil } ?? all.first }
+    guard let name else {
+      return all.first(where: \.isUp) ?? all.first { $0.block == nil } ?? all.first
+    }
     return all.first(where: name.means)
   }
 

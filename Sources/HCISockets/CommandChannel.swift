@@ -124,3 +124,14 @@ public struct CommandChannel: ~Copyable {
     return nil
   }
 }
+
+extension Adapter {
+  /// Opens a channel to its controller.
+  func channel() throws(CommandFailure) -> CommandChannel {
+    do throws(HCISocketError) {
+      return try CommandChannel(adapter: index)
+    } catch {
+      throw .socket(error)
+    }
+  }
+}

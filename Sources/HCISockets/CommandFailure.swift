@@ -22,7 +22,7 @@ extension CommandFailure: CustomStringConvertible {
       "\(adapter): command \(hex(opcode)) was refused: \(Self.meaning(of: status))"
     case .unanswered(let opcode, let limit, let adapter):
       "\(adapter): the controller did not answer command \(hex(opcode)) within "
-        + "\(limit / .milliseconds(1)) ms"
+        + "\(Int(limit / .milliseconds(1))) ms"
     case .cutShort(let opcode, let adapter):
       "\(adapter): the answer to command \(hex(opcode)) is cut short"
     }

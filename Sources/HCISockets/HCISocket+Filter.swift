@@ -14,6 +14,7 @@ extension HCISocket {
   ///   - events: Their codes. To a process without `CAP_NET_RAW` the kernel gives fewer, and says nothing.
   ///   - opcode: Of answers to commands, those to this one; 0 for all.
   ///   - commands: Whether it passes on what other programs send to the controller, too.
+  /// - Throws: ``HCISocketError``.
   func filter(
     events: [Int32], opcode: Opcode = Opcode(rawValue: 0), commands: Bool = false
   ) throws(HCISocketError) {

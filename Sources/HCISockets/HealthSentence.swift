@@ -19,7 +19,8 @@ enum HealthSentence {
     case .stopped:
       return "another program switched off the scan of \(adapter); it is switched on again"
     case .quiet:
-      return "\(adapter) hears no advert of any kind\(extra): nothing is on air, or it has no antenna"
+      return
+        "\(adapter) hears no advert of any kind\(extra): nothing is on air, or it has no antenna"
     case .lossy:
       return "\(adapter) hears more than is read\(extra): this machine is too busy"
     case .down:
@@ -31,12 +32,14 @@ enum HealthSentence {
     case .hardwareError:
       return "the controller of \(adapter) told of a fault of its own\(extra) and is being reset"
     case .notAnswering:
-      return "the controller of \(adapter) does not answer; if it stays so, unplug it and plug it in "
+      return
+        "the controller of \(adapter) does not answer; if it stays so, unplug it and plug it in "
         + "again, or restart the machine"
     case .refused:
       return "the controller of \(adapter) refuses to scan\(extra); it is asked again"
     case .notPermitted:
-      return "no permission to scan with \(adapter); allow it: sudo setcap cap_net_raw+ep \(program)"
+      return
+        "no permission to scan with \(adapter); allow it: sudo setcap cap_net_raw+ep \(program)"
     case .noBluetooth:
       return "this system has no Bluetooth, or hides it from a container\(extra); load it: "
         + "sudo modprobe btusb, or start the container with --network host"

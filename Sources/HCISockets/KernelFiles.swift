@@ -40,3 +40,21 @@ func names(in directory: String) -> [String] {
   }
   return names.sorted()
 }
+
+/// Where a symbolic link leads, as it is written; `nil` where there is none, or it may not be read.
+func linkTarget(of path: String) -> String? {
+  var bytes = [UInt8](repeating: 0, count: 4096)
+  // The array's memory is used during the call alone.
+  let count = unsafe bytes.withUnsafeMutableBytes { room in
+    unsafe room.baseAddress.map { start in
+      unsafe readlink(path, start.assumingMemoryBound(to: CChar.self), room.count)
+    }
+  }
+  guard let count, count > 0 else { return nil }
+  return String(decoding: bytes[..<count], as: UTF8.self)
+}
+
+/// Whether there is something of this name.
+func exists(_ path: String) -> Bool {
+  unsafe access(path, F_OK) == 0
+}

@@ -69,7 +69,8 @@ extension ScanControl {
       retry.reset()
       began = now
       latestReport = nil
-      note(.scanning, since: now)
+      // Whether it hears anything now will be seen.
+      if condition != .quiet { note(.scanning, since: now) }
     } else if status == CommandResult.commandDisallowed {
       share(at: now)
     } else {

@@ -45,9 +45,9 @@ extension ScanControl {
 
   private mutating func noticeQuiet(at now: Timestamp) {
     guard let since = latestReport ?? began else { return }
-    guard now.nanoseconds(since: since) >= quietLimit else { return }
+    guard now.nanoseconds(since: since) >= quietLimit, !isDeaf else { return }
     note(.quiet, since: now)
-    guard phase == .scanning, now >= nextQuietRetry ?? now else { return }
+    guard phase == .scanning, pending == nil, now >= nextQuietRetry ?? now else { return }
     // Some controllers fall silent until the scan is started again.
     if nextQuietRetry != nil { start(at: now) }
     nextQuietRetry = now.advanced(by: quietRetry.next())

@@ -27,7 +27,8 @@ extension ScannerAvailability {
       case EAFNOSUPPORT, EPROTONOSUPPORT:
         self = .unavailable(HealthSentence.of(.noBluetooth, adapter: ""))
       case EPERM, EACCES:
-        self = .notPermitted(HealthSentence.of(.notPermitted, adapter: error.adapter ?? "Bluetooth"))
+        self = .notPermitted(
+          HealthSentence.of(.notPermitted, adapter: error.adapter ?? "Bluetooth"))
       default:
         self = .unavailable("\(error); see what is wrong: beaconscan doctor")
       }

@@ -14,6 +14,12 @@ public struct AdapterChoice: Sendable {
   @usableFromInline
   var only = Only.none
   private var table: BeaconTable<Links>
+  /// The adapter that was alone, and until when beacons are taken to be known by it.
+  private var first: UInt16 = 0
+  private var knownUntil = Timestamp(nanoseconds: .max)
+
+  /// For so many nanoseconds after a second adapter came, a beacon that it hears may be one that the first knew.
+  private static let settling = 10 * Timestamp.nanosecondsPerSecond
 
   @usableFromInline
   enum Only: Sendable, Equatable {
@@ -54,14 +60,19 @@ public struct AdapterChoice: Sendable {
 
   @usableFromInline
   mutating func choose(_ sighting: Sighting) -> Verdict {
-    if only == .none {
-      only = .one(sighting.adapter)
+    switch only {
+    case .none:
+      (only, first) = (.one(sighting.adapter), sighting.adapter)
       return .followed
+    case .one:
+      only = .several
+      knownUntil = sighting.time.advanced(by: Self.settling)
+    case .several: break
     }
-    only = .several
+    let fillsIn = sighting.adapter != first && sighting.time < knownUntil
     var verdict = Verdict.passedOver
     table.hear(sighting.beacon, at: sighting.time) {
-      Links()
+      Links(fillsIn: fillsIn)
     } update: { links in
       verdict = links.hear(sighting)
     }
@@ -75,12 +86,17 @@ extension AdapterChoice {
     private var links = InlineArray<4, AdapterLink>(repeating: AdapterLink())
     private var followed = 0
     /// How many more sightings of a link that fills in count for presence alone.
-    private var filling = 0
+    private var filling: Int
     /// When a sighting last counted, in nanoseconds.
     private var counted = Int64.min
 
     /// So many sightings of a weaker link must come before its signal counts.
-    private static let mostFilling = 3
+    private static let mostFilling = 2
+
+    /// - Parameter fillsIn: Whether the first sightings may be those of a weaker link.
+    init(fillsIn: Bool) {
+      filling = fillsIn ? Self.mostFilling : 0
+    }
 
     mutating func hear(_ sighting: Sighting) -> Verdict {
       let time = sighting.time.nanoseconds

@@ -39,3 +39,11 @@ public struct Sighting: Hashable, Sendable, BitwiseCopyable {
     self.adapter = adapter
   }
 }
+
+extension Sighting {
+  /// Takes off how much stronger than true the adapter heard, in dB; a finite number.
+  package mutating func take(off offset: Double) {
+    guard offset != 0, let rssi else { return }
+    self.rssi = Int8(min(max((Double(rssi) - offset).rounded(), -127), 20))
+  }
+}

@@ -30,6 +30,8 @@ struct MonitorCommand: ParsableCommand {
       replay that is not paced waits for each.
 
       EXAMPLES
+        beaconscan monitor --region lobby=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
+          --state-file regions
         beaconscan monitor --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
           --replay captures/visitor.btsnoop
         beaconscan monitor --enter-distance 1 --exit-distance 3 --format json \\
@@ -75,27 +77,37 @@ struct MonitorCommand: ParsableCommand {
 
   func run() throws {
     let rules = try rules.rules
-    let scan = try ManagedScan(source, offsets: calibration.adapterOffsets, output: output) {
-      configuration in
-      configuration.rules = rules
-      configuration.monitoring.calibration = calibration.calibration
-      configuration.monitoring.beaconCalibrations = calibration.beaconCalibrations
-      configuration.ranging.calibration = calibration.calibration
-      configuration.ranging.beaconCalibrations = calibration.beaconCalibrations
-      if let stateFile { configuration.persistence = .file(stateFile) }
-    }
-    let isPaced = scan.isPaced
-    let out = StandardOutput()
+    try run(
+      ManagedScan(source, offsets: calibration.adapterOffsets, output: output) {
+        configure(&$0, rules)
+      }, rules, to: StandardOutput())
+  }
+
+  /// How the services work.
+  func configure(_ configuration: inout LocationServices.Configuration, _ rules: RegionRules) {
+    configuration.rules = rules
+    configuration.monitoring.calibration = calibration.calibration
+    configuration.monitoring.beaconCalibrations = calibration.beaconCalibrations
+    configuration.ranging.calibration = calibration.calibration
+    configuration.ranging.beaconCalibrations = calibration.beaconCalibrations
+    if let stateFile { configuration.persistence = .file(stateFile) }
+  }
+
+  /// Shows what becomes of the regions that a source hears.
+  func run(_ scan: ManagedScan, _ rules: RegionRules, to out: StandardOutput) throws {
     // What a command acts on, and what will not be told again, was written before.
-    out.flushesLines = out.isTerminal || isPaced || exec != nil || stateFile != nil
+    out.flushesLines = out.isTerminal || scan.isPaced || exec != nil || stateFile != nil
+    let health = HealthLog(scan, output, to: out)
     let session = MonitorSession(
-      scan, regions: regions.all, writer: makeWriter(out, scan, rules, isPaced: isPaced),
-      commands: exec.map { EventCommands(EventCommand(script: $0), isWaitedFor: !isPaced) },
+      scan, regions: regions.all, writer: makeWriter(out, scan, rules, isPaced: scan.isPaced),
+      health: health,
+      commands: exec.map { EventCommands(EventCommand(script: $0), isWaitedFor: !scan.isPaced) },
       count: count)
     try session.start(isQuiet: output.quiet)
     let failure = try session.run()
     try out.flush()
     scan.remark(output)
+    health.end()
     if let failure { throw failure }
   }
 

@@ -18,6 +18,7 @@ struct RangeCommand: ParsableCommand {
       comes at the end: what was heard of each beacon, and its zones in order.
 
       EXAMPLES
+        beaconscan range --duration 60
         beaconscan range --replay captures/visitor.btsnoop
         beaconscan range --replay captures/visitor.btsnoop --speed 10x
         beaconscan range --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
@@ -46,17 +47,28 @@ struct RangeCommand: ParsableCommand {
   }
 
   func run() throws {
-    let scan = try ManagedScan(source, offsets: ranging.calibration.adapterOffsets, output: output)
-    { configuration in
-      configuration.ranging = ranging.configuration
-      configuration.rangingInterval = interval
-    }
-    let out = StandardOutput()
+    try run(
+      ManagedScan(
+        source, offsets: ranging.calibration.adapterOffsets, output: output, configure: configure),
+      to: StandardOutput())
+  }
+
+  /// How the services work.
+  func configure(_ configuration: inout LocationServices.Configuration) {
+    configuration.ranging = ranging.configuration
+    configuration.rangingInterval = interval
+  }
+
+  /// Shows what a source hears.
+  func run(_ scan: ManagedScan, to out: StandardOutput) throws {
     out.flushesLines = out.isTerminal || scan.isPaced
     let writer = makeWriter(out, isPaced: scan.isPaced)
+    let health = HealthLog(scan, output, to: out)
+    if writer.showsHealth { health.showOnScreen = writer.write(trouble:at:shift:) }
     start(scan)
     var left = count ?? .max
     let failure = try scan.run { news in
+      if case .health(let change) = news { try health.tell(change) }
       guard case .ranged(let report) = news else { return .more }
       try writer.write(report, shift: scan.wallClockShift)
       left -= 1
@@ -67,6 +79,7 @@ struct RangeCommand: ParsableCommand {
       counts: scan.scanner.counts, beacons: beacons.count, evictions: beacons.evictions)
     try out.flush()
     scan.remark(output)
+    health.end()
     if let failure { throw failure }
   }
 

@@ -11,6 +11,7 @@ struct ScanCommand: ParsableCommand {
       With no region named, every iBeacon counts.
 
       EXAMPLES
+        beaconscan scan --adapter hci0
         beaconscan scan --replay captures/visitor.btsnoop
         beaconscan scan --replay captures/lobby.btsnoop --format json --count 5
         gzip -c captures/lobby.btsnoop | beaconscan scan --replay - --format csv
@@ -28,21 +29,29 @@ struct ScanCommand: ParsableCommand {
   }
 
   func run() throws {
-    let scan = try ManagedScan(source, output: output)
-    let out = StandardOutput()
+    try run(ManagedScan(source, output: output), to: StandardOutput())
+  }
+
+  /// Shows what a source hears.
+  func run(_ scan: ManagedScan, to out: StandardOutput) throws {
     out.flushesLines = out.isTerminal || scan.isPaced
     let writer = SightingWriter(format: output.format, output: out)
+    let health = HealthLog(scan, output, to: out)
     let constraints = regions.all.map(\.constraint)
     var left = count ?? .max
     var interest = ServiceInterest()
     interest.inSightings = true
     scan.services.ask(interest, for: scan.manager)
     let failure = try scan.run { news in
+      if case .health(let change) = news { try health.tell(change) }
       guard case .heard(let sightings) = news else { return .more }
+      let namesAdapters = scan.namesAdapters
       for sighting in sightings {
         guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
         else { continue }
-        try writer.write(sighting)
+        try writer.write(
+          sighting,
+          adapter: namesAdapters ? SightingWriter.name(ofAdapter: sighting.adapter) : nil)
         left -= 1
         if left == 0 { return .enough }
       }
@@ -51,6 +60,7 @@ struct ScanCommand: ParsableCommand {
     if failure == nil { try writer.writeHeader() }
     try out.flush()
     scan.remark(output)
+    health.end()
     if let failure { throw failure }
   }
 }

@@ -33,8 +33,8 @@ case $accel in
   kvm) cpu='-accel kvm -cpu host' ;;
   *) echo "guest: GUEST_ACCEL is kvm or tcg, not '$accel'" >&2; exit 64 ;;
 esac
-# A second CPU is for the virtual controllers; more are no faster.
-cpus=${GUEST_CPUS:-$(($(nproc) > 1 ? 2 : 1))}
+# A second CPU is faster on an idle machine, and much slower on a busy one.
+cpus=${GUEST_CPUS:-1}
 
 control=$(mktemp -d "${TMPDIR:-/tmp}/guest.XXXXXX")
 trap 'rm -rf "$control"' EXIT

@@ -7,7 +7,8 @@ import Testing
 @Suite struct AdvertisingCommandTests {
   private static let beacon = IBeacon(
     identity: BeaconIdentity(
-      uuid: ProximityUUID("E2C56DB5-DFFB-48D2-B060-D0F5A71096E0")!, major: 0x0102, minor: 0x0304),
+      uuid: ProximityUUID(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0),
+      major: 0x0102, minor: 0x0304),
     measuredPower: -59)
 
   /// Vol 4, Part E, §7.8.5, §7.8.7 and §7.8.9.

@@ -51,7 +51,8 @@ import Testing
   }
 
   /// Of another kind, or of none that is told: nothing that is to be counted.
-  @Test(arguments: [[], [0x3E], [0x3E, 0x0C], [0x3E, 0x0C, 0x01], [0x0E, 0x04, 0x02]] as [[UInt8]])
+  @Test(
+    arguments: [[], [0x3E], [0x3E, 0x0C], [0x3E, 0x0C, 0x01], [0x0E, 0x04, 0x02]] as [[UInt8]])
   func shortAndOfAnotherKind(event: [UInt8]) {
     #expect(Heard(event) == nil)
   }

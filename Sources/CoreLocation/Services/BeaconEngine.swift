@@ -21,6 +21,8 @@ struct BeaconEngine {
 
   /// The moment up to which everything is done; `nil` before the first is known.
   private(set) var now: Timestamp?
+  /// The first moment that was listened to.
+  private(set) var began: Timestamp?
   /// What is to be told, in order. Who tells it takes it.
   var news: [News] = []
   /// Regions and their states.
@@ -129,7 +131,7 @@ struct BeaconEngine {
       }
     }
     guard now == nil else { return }
-    now = moment
+    (now, began) = (moment, moment)
     if deafSince == nil { beat.start(at: moment) }
     // A monitor without regions takes the time from the first one on.
     note(monitor.advance(to: moment))

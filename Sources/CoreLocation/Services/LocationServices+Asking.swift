@@ -8,6 +8,14 @@ extension LocationServices {
   /// What to add to a moment of the scanner, in nanoseconds, to get what the clock on the wall showed.
   package var wallClockShift: Int64 { state.withLock { $0.wallClockShift } }
 
+  /// From when until when something was listened to, on the line of sightings; `nil` before.
+  package var listened: (from: Timestamp, to: Timestamp)? {
+    state.withLock { state in
+      guard let began = state.engine.began, let now = state.engine.now else { return nil }
+      return (began, now)
+    }
+  }
+
   /// How many beacons were ranged, and how many of them had to make room for others.
   package var beaconsHeard: (count: Int, evictions: Int) {
     state.withLock { $0.engine.beaconsHeard }

@@ -39,13 +39,13 @@ extension LocationServices {
 extension ServiceState {
   /// Takes a change in how well the scanner hears.
   ///
-  /// - Returns: The change as a clock on the wall shows it, and the calls that tell of a fault.
-  mutating func note(_ change: ScannerHealth) -> (health: ScannerHealth, calls: [DelegateCall]) {
+  /// - Returns: The calls that tell of a fault.
+  mutating func note(_ change: ScannerHealth) -> [DelegateCall] {
     var shown = change
     shown.time = change.time.advanced(by: wallClockShift)
-    guard health.note(shown) else { return (shown, []) }
+    guard health.note(shown) else { return [] }
     // What is being asked cannot be found out now; a region that is monitored is told when it can.
-    return (shown, giveUpQuestions() + clients.values.flatMap { callsTellingFault(to: $0) })
+    return giveUpQuestions() + clients.values.flatMap { callsTellingFault(to: $0) }
   }
 
   /// The call that tells one manager of the present fault what it bears on: once for each fault, and of

@@ -11,7 +11,7 @@ package enum ServiceNews {
   case ranged(RangingReport)
   /// What happened to a region, with the reason.
   case region(RegionTransition)
-  /// How well the scanner hears from now on, since a moment that the clock on the wall showed.
+  /// How well the scanner hears.
   case health(ScannerHealth)
 }
 

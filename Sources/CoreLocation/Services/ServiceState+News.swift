@@ -31,9 +31,8 @@ extension ServiceState {
         let isKept = serials.first?.transition == transition.shifted(by: wallClockShift)
         tell(transition, kept: isKept ? serials.removeFirst() : nil, among: news, &told)
       case .health(let change):
-        let (health, calls) = note(change)
-        told.news.append(.health(health))
-        told.calls += calls
+        told.news.append(.health(change))
+        told.calls += note(change)
       }
       told.ends.append(told.calls.count)
     }

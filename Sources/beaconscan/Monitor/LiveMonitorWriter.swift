@@ -12,6 +12,7 @@ final class LiveMonitorWriter: MonitorWriter {
   private var screen: LiveScreen
   private var report: (report: RangingReport, shift: Int64)?
   private var events: [String] = []
+  private var trouble: String?
 
   private static let mostEvents = 10
 
@@ -35,6 +36,11 @@ final class LiveMonitorWriter: MonitorWriter {
   func write(_ report: RangingReport, shift: Int64) throws {
     self.report = (report, shift)
     try draw(at: report.time, shift: shift)
+  }
+
+  func write(trouble: String?, at moment: Timestamp, shift: Int64) throws {
+    self.trouble = trouble
+    try draw(at: moment, shift: shift)
   }
 
   private func draw(at moment: Timestamp, shift: Int64) throws {
@@ -61,7 +67,7 @@ final class LiveMonitorWriter: MonitorWriter {
     }
     let time = moment.advanced(by: shift).dayAndClock
     let title = "\(time)  inside \(inside) of \(regions.count) regions"
-    var lines = [title] + table.lines
+    var lines = [title] + (trouble.map { [$0] } ?? []) + table.lines
     // Events keep their place at the end, whatever the number of regions.
     let rows = TerminalSize.current.rows
     let room = max(3, rows - 3 - events.count)

@@ -8,20 +8,23 @@ final class MonitorSession {
   private let scan: ManagedScan
   private let regions: [NamedRegion]
   private let writer: any MonitorWriter
+  private let health: HealthLog
   private let commands: EventCommands?
   private let delegate = MonitorDelegate()
   private var events = MonitorEvents()
   private var left: Int
 
   init(
-    _ scan: ManagedScan, regions: [NamedRegion], writer: any MonitorWriter,
+    _ scan: ManagedScan, regions: [NamedRegion], writer: any MonitorWriter, health: HealthLog,
     commands: EventCommands?, count: Int?
   ) {
     self.scan = scan
     self.regions = regions
     self.writer = writer
+    self.health = health
     self.commands = commands
     left = count ?? .max
+    if writer.showsBeacons { health.showOnScreen = writer.write(trouble:at:shift:) }
   }
 
   /// Starts to monitor the regions, and no others.
@@ -72,7 +75,7 @@ final class MonitorSession {
       case .heard: break
       case .ranged(let report): try writer.write(report, shift: scan.wallClockShift)
       case .region(let transition): try tell(transition)
-      case .health: break
+      case .health(let change): try health.tell(change)
       }
       return left > 0 ? .more : .enough
     }

@@ -12,6 +12,9 @@ protocol MonitorWriter: AnyObject {
   /// Shows the beacons. To show a moment of the report, `shift` nanoseconds are added.
   func write(_ report: RangingReport, shift: Int64) throws
 
+  /// Shows what is wrong with the radio, where beacons are shown too; `nil` when all is well.
+  func write(trouble: String?, at moment: Timestamp, shift: Int64) throws
+
   /// Writes what comes at the end.
   func end(counts: ScanCounts, beacons: Int, evictions: Int) throws
 }
@@ -19,5 +22,6 @@ protocol MonitorWriter: AnyObject {
 extension MonitorWriter {
   var showsBeacons: Bool { false }
   func write(_ report: RangingReport, shift: Int64) throws {}
+  func write(trouble: String?, at moment: Timestamp, shift: Int64) throws {}
   func end(counts: ScanCounts, beacons: Int, evictions: Int) throws {}
 }

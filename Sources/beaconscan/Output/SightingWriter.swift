@@ -6,6 +6,9 @@ struct SightingWriter {
   let format: OutputFormat
   let output: StandardOutput
 
+  /// The name that the system gives an adapter.
+  static func name(ofAdapter number: UInt16) -> String { "hci\(number)" }
+
   /// Writes the header, where the format has one and it is not there yet.
   func writeHeader() throws {
     guard !output.hasWritten else { return }
@@ -22,7 +25,12 @@ struct SightingWriter {
   }
 
   /// Writes one sighting.
-  func write(_ sighting: Sighting) throws {
+  ///
+  /// - Parameters:
+  ///   - sighting: The sighting.
+  ///   - adapter: The name of the adapter by which it came; `nil` where nobody knows.
+  /// - Throws: As ``StandardOutput/flush()``.
+  func write(_ sighting: Sighting, adapter: String?) throws {
     try writeHeader()
     let address = sighting.addressType == .anonymous ? nil : sighting.address.description
     switch format {
@@ -34,6 +42,7 @@ struct SightingWriter {
       object.set("rssi", sighting.rssi)
       object.set("address", address)
       object.set("addressType", sighting.addressType.description)
+      if let adapter { object.set("adapter", adapter) }
       try output.write { object.line(into: &$0) }
     case .csv:
       try output.write(

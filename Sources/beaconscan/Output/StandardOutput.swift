@@ -1,7 +1,7 @@
 import Glibc
 import SystemPackage
 
-/// Standard output in a buffer of 64 KiB.
+/// Standard output, or another file, in a buffer of 64 KiB.
 final class StandardOutput {
   /// Whether a person looks at it.
   let isTerminal: Bool
@@ -16,10 +16,12 @@ final class StandardOutput {
   private(set) var hasWritten = false
 
   private var buffer: [UInt8] = []
+  private let file: FileDescriptor
   private static let capacity = 64 * 1024
 
-  init() {
-    isTerminal = isatty(STDOUT_FILENO) == 1
+  init(_ file: FileDescriptor = .standardOutput) {
+    self.file = file
+    isTerminal = isatty(file.rawValue) == 1
     flushesLines = isTerminal
     buffer.reserveCapacity(Self.capacity + 4096)
   }
@@ -42,7 +44,7 @@ final class StandardOutput {
   func flush() throws {
     guard !buffer.isEmpty else { return }
     do {
-      try FileDescriptor.standardOutput.writeAll(buffer)
+      try file.writeAll(buffer)
       buffer.removeAll(keepingCapacity: true)
     } catch Errno.brokenPipe {
       buffer.removeAll()

@@ -9,6 +9,8 @@ final class LiveRangeWriter: RangeWriter {
   private let showsRaw: Bool
   private var sparklines: [BeaconIdentity: Sparkline] = [:]
   private var screen: LiveScreen
+  private var lines: [String] = []
+  private var trouble: String?
 
   init(output: StandardOutput, regions: [NamedRegion], showsRaw: Bool) {
     self.regions = regions
@@ -22,13 +24,24 @@ final class LiveRangeWriter: RangeWriter {
     for beacon in report.beacons {
       sparklines[beacon.beacon, default: Sparkline()].add(beacon.rssi)
     }
-    var lines = ["\(report.time.advanced(by: shift))  \(report.beacons.count) beacons"]
+    lines = ["\(report.time.advanced(by: shift))  \(report.beacons.count) beacons"]
     if regions.isEmpty { lines += table(report.beacons) }
     for region in regions {
       lines.append(region.title)
       lines += table(report.beacons.filter { region.constraint.matches($0.beacon) })
     }
-    try screen.draw(lines)
+    try draw()
+  }
+
+  var showsHealth: Bool { true }
+
+  func write(trouble: String?, at moment: Timestamp, shift: Int64) throws {
+    self.trouble = trouble
+    try draw()
+  }
+
+  private func draw() throws {
+    try screen.draw((trouble.map { [$0] } ?? []) + lines)
   }
 
   private func table(_ beacons: [RangedBeacon]) -> [String] {

@@ -7,11 +7,19 @@ protocol RangeWriter: AnyObject {
   /// Writes one report. To show a moment of it, `shift` nanoseconds are added.
   func write(_ report: RangingReport, shift: Int64) throws
 
+  /// Whether it shows what is wrong with the radio.
+  var showsHealth: Bool { get }
+
+  /// Shows what is wrong with the radio; `nil` when all is well.
+  func write(trouble: String?, at moment: Timestamp, shift: Int64) throws
+
   /// Writes what comes at the end.
   func end(counts: ScanCounts, beacons: Int, evictions: Int) throws
 }
 
 extension RangeWriter {
+  var showsHealth: Bool { false }
+  func write(trouble: String?, at moment: Timestamp, shift: Int64) throws {}
   func end(counts: ScanCounts, beacons: Int, evictions: Int) throws {}
 }
 

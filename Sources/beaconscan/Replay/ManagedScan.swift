@@ -10,6 +10,8 @@ struct ManagedScan {
   let scanner: any Scanning.Scanner
   let services: LocationServices
   let manager: CLLocationManager
+  /// Takes what a person should know, a line each.
+  let say: @Sendable (String) -> Void
   private let progress: Progress?
 
   /// Opens the source and makes the manager.
@@ -33,13 +35,15 @@ struct ManagedScan {
   /// - Parameters:
   ///   - scanner: What listens.
   ///   - showsProgress: Whether a terminal is shown how far a replay has come.
+  ///   - say: Takes what is said on standard error.
   ///   - configure: How the services work.
   /// - Throws: `CommandError` where it cannot be used, or the administrator forbids it.
   init(
     _ scanner: any Scanning.Scanner, showsProgress: Bool,
+    say: @escaping @Sendable (String) -> Void = printError,
     configure: (inout LocationServices.Configuration) -> Void = { _ in }
   ) throws {
-    self.scanner = scanner
+    (self.scanner, self.say) = (scanner, say)
     switch scanner.availability {
     case .available: break
     case .notPermitted(let sentence): throw CommandError(.noPermission, sentence)
@@ -50,7 +54,7 @@ struct ManagedScan {
     configuration.applicationIdentifier = "beaconscan"
     configuration.persistence = .none
     configuration.isDrivenByHand = true
-    configuration.remark = { printError("beaconscan: \($0)") }
+    configuration.remark = { say("beaconscan: \($0)") }
     configure(&configuration)
     services = LocationServices(configuration)
     manager = CLLocationManager(services: services)
@@ -70,6 +74,12 @@ struct ManagedScan {
 
   /// Whether adapters listen.
   var isLive: Bool { !scanner.isRecorded }
+
+  /// Whether sightings say by which adapter they came.
+  var namesAdapters: Bool {
+    guard let replay = scanner as? ReplayScanner else { return true }
+    return replay.statuses.contains(where: \.namesAdapters)
+  }
 
   /// Whether results come as they happen, so that a reader wants each at once.
   var isPaced: Bool {
@@ -108,6 +118,9 @@ struct ManagedScan {
       failure = CommandError(error)
     } catch let error where !(error is CommandError || error is ClosedPipe) {
       failure = CommandError(.unavailable, "\(scanner.name): \(error)")
+    }
+    if isLive, failure == nil, case .notPermitted(let sentence) = scanner.availability {
+      failure = CommandError(.noPermission, sentence)
     }
     // To have listened is all that a radio in a quiet room can do.
     if Interrupt.isRequested, !isLive, failure == nil, scanner.counts.packets == 0 {

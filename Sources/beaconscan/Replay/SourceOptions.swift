@@ -32,7 +32,12 @@ struct SourceOptions: ParsableArguments {
     -> any Scanner
   {
     guard isLive else { return try recordings.open(offsets: offsets, packetTap: packetTap) }
-    let scanner = try LiveSource.open(adapters.request(offsets: offsets), packetTap: packetTap)
-    return recordings.nanoseconds.map { LimitedScanner(scanner, duration: $0) } ?? scanner
+    return limit(
+      try LiveSource.open(adapters.request(offsets: offsets), packetTap: packetTap))
+  }
+
+  /// A live scanner that ends after the time that was asked for.
+  func limit(_ scanner: any Scanner) -> any Scanner {
+    recordings.nanoseconds.map { LimitedScanner(scanner, duration: $0) } ?? scanner
   }
 }

@@ -1,0 +1,127 @@
+import HCIPackets
+
+extension Doctor {
+  /// Whether there is an adapter.
+  @Sendable static func adapters(_ host: Host) -> [Finding] {
+    guard host.socketError == 0 else { return [] }
+    let idle = host.idleDevices.map { device in
+      Finding(
+        .adapter, host.radios.isEmpty ? .error : .warning,
+        "no driver has taken the USB adapter \(device)", command: host.asRoot("modprobe btusb"))
+    }
+    guard host.radios.isEmpty else {
+      return host.radios.map { radio in
+        let address = radio.adapter.address.map { "\($0)" } ?? "without an address"
+        return Finding(
+          .adapter, .ok, adapter: radio.adapter.name,
+          "it is there: \(address), \(radio.adapter.bus)")
+      } + idle
+    }
+    guard idle.isEmpty else { return idle }
+    return [
+      Finding(
+        .adapter, .error,
+        "there is no adapter; plug one in, or see why the kernel did not take the one that is there",
+        command: host.asRoot("dmesg | grep -i -e bluetooth -e firmware"))
+    ]
+  }
+
+  /// Whether rfkill blocks an adapter.
+  @Sendable static func blocks(_ host: Host) -> [Finding] {
+    host.radios.map { radio in
+      let name = radio.adapter.name
+      switch radio.adapter.block {
+      case .hard:
+        return Finding(
+          .rfkill, .error, adapter: name,
+          "it is blocked by a switch or a key of this machine, or in its firmware's settings; "
+            + "no command can change that")
+      case .soft:
+        let entry = "/sys/class/bluetooth/\(name)/rfkill*/soft"
+        let command =
+          host.tools.contains("rfkill")
+          ? host.asRoot("rfkill unblock bluetooth")
+          : host.rights.isRoot ? "echo 0 > \(entry)" : "echo 0 | sudo tee \(entry)"
+        return Finding(.rfkill, .error, adapter: name, "rfkill blocks it", command: command)
+      case nil: return Finding(.rfkill, .ok, adapter: name, "nothing blocks it")
+      }
+    }
+  }
+
+  /// Whether a program has an adapter for itself.
+  @Sendable static func holders(_ host: Host) -> [Finding] {
+    host.radios.filter(\.isHeld).map { radio in
+      let (who, command) = culprit(host)
+      return Finding(
+        .held, .error, adapter: radio.adapter.name,
+        "a program has it for itself (HCI user channel); with HCI sockets there are: \(who)",
+        command: command)
+    }
+  }
+
+  /// Whether an adapter is switched on.
+  @Sendable static func power(_ host: Host) -> [Finding] {
+    host.radios.filter { !$0.isHeld }.map { radio in
+      let name = radio.adapter.name
+      guard !radio.adapter.isUp else {
+        return Finding(.power, .ok, adapter: name, "it is switched on")
+      }
+      return Finding(
+        .power, .error, adapter: name, "it is switched off", command: powerOn(name, host))
+    }
+  }
+
+  /// The command that switches an adapter on, by what is installed.
+  static func powerOn(_ adapter: String, _ host: Host) -> String? {
+    // BlueZ's service does it for every user, but for one adapter of several only after a dialogue.
+    if host.hasBluetoothd == true, host.radios.count == 1, host.tools.contains("bluetoothctl") {
+      return "bluetoothctl power on"
+    }
+    if host.tools.contains("btmgmt") {
+      return host.asRoot("btmgmt --index \(adapter.dropFirst(3)) power on")
+    }
+    if host.tools.contains("hciconfig") { return host.asRoot("hciconfig \(adapter) up") }
+    guard host.tools.contains("apt-get") else { return nil }
+    let install = host.asRoot("apt-get install bluez")
+    return "\(install) && \(host.asRoot("btmgmt --index \(adapter.dropFirst(3)) power on"))"
+  }
+
+  /// Whether an adapter's controller answers.
+  @Sendable static func answers(_ host: Host) -> [Finding] {
+    host.radios.filter { $0.adapter.isUp && !$0.isHeld }.compactMap { radio in
+      let name = radio.adapter.name
+      switch radio.report.failure {
+      case .unanswered, .refused, .cutShort:
+        let restart =
+          radio.adapter.bus == "USB"
+          ? radio.driver.map { driver in
+            host.asRoot("modprobe -r \(driver) && ") + host.asRoot("modprobe \(driver)")
+          } : host.asRoot("hciconfig \(name) reset")
+        return Finding(
+          .answer, .error, adapter: name,
+          "its controller does not answer as it should; if this does not help, unplug it",
+          command: restart)
+      case .socket, nil:
+        guard radio.report.version != nil else { return nil }
+        return Finding(.answer, .ok, adapter: name, "its controller answers")
+      }
+    }
+  }
+
+  /// Whether an adapter has Bluetooth Low Energy.
+  @Sendable static func lowEnergy(_ host: Host) -> [Finding] {
+    // Of one that never was on, the kernel knows nothing yet.
+    host.radios.filter { $0.adapter.isUp && !$0.isHeld }.map { radio in
+      let name = radio.adapter.name
+      guard radio.adapter.supportsLE else {
+        return Finding(
+          .lowEnergy, .error, adapter: name,
+          "it has no Bluetooth Low Energy, and beacons have nothing else; use another adapter")
+      }
+      let extras = radio.report.features?.names.joined(separator: ", ") ?? ""
+      return Finding(
+        .lowEnergy, .ok, adapter: name,
+        "it has Bluetooth Low Energy" + (extras.isEmpty ? "" : ": \(extras)"))
+    }
+  }
+}

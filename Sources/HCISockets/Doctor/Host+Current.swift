@@ -1,0 +1,95 @@
+import CBluetooth
+import Glibc
+import HCIPackets
+
+extension Host.Radio {
+  /// Looks at an adapter and, where it is on, asks its controller.
+  public static func look(at adapter: Adapter) -> Host.Radio {
+    var radio = Host.Radio(adapter, isHeld: adapter.isHeld, driver: adapter.driver)
+    if adapter.isUp, !radio.isHeld { radio.report = .ask(adapter) }
+    return radio
+  }
+}
+
+extension Host {
+  /// This host as it is now. Controllers that answer nothing make it take some seconds each.
+  public static func current() -> Host {
+    var host = Host(rights: .current(), program: .current())
+    host.release = firstLine(of: "/proc/sys/kernel/osrelease") ?? ""
+    do throws(HCISocketError) {
+      host.radios = try Adapter.all().map { radio($0, mayScan: host.rights.mayScan) }
+    } catch {
+      host.socketError = error.errno
+    }
+    // Asked after the socket: opening it makes the kernel load the module.
+    host.hasBluetooth = exists("/sys/module/bluetooth")
+    let modules = "/lib/modules/\(host.release)"
+    host.hasModule = !names(in: "\(modules)/kernel/net/bluetooth").isEmpty
+    host.isContainer = isContainer
+    host.hasHostNetwork = hasHostNetwork(isContainer: host.isContainer)
+    host.idleDevices = idleDevices()
+    host.programs = .current()
+    host.hasBluetoothd = host.isContainer ? nil : runs("bluetoothd")
+    host.tools = Set(toolNames.filter(isInstalled))
+    return host
+  }
+
+  private static func radio(_ adapter: Adapter, mayScan: Bool) -> Radio {
+    var radio = Radio.look(at: adapter)
+    guard mayScan, adapter.supportsLE, radio.report.failure == nil,
+      let commands = radio.report.commands
+    else { return radio }
+    // Parameters alone do nothing: whoever scans next sets its own. A controller that scans refuses them.
+    let slow = ScanParameters(interval: 0x0800, window: 0x0080)
+    do throws(CommandFailure) {
+      let set = ScanCommandSet(supportedCommands: commands)
+      try adapter.channel().send(set.set(slow))
+    } catch {
+      radio.scanFailure = error
+    }
+    return radio
+  }
+
+  private static var isContainer: Bool {
+    exists("/.dockerenv") || exists("/run/.containerenv") || exists("/run/systemd/container")
+      || text(of: "/proc/1/environ")?.split(separator: "\0")
+        .contains { $0.hasPrefix("container=") } == true
+  }
+
+  /// Whether the first process has the same network: it is the host's, unless this is a container.
+  private static func hasHostNetwork(isContainer: Bool) -> Bool? {
+    guard let own = linkTarget(of: "/proc/self/ns/net"),
+      let first = linkTarget(of: "/proc/1/ns/net")
+    else { return nil }
+    guard own == first else { return false }
+    return isContainer ? nil : true
+  }
+
+  /// Interfaces on the USB that are of Bluetooth's class (wireless controller, RF controller, Bluetooth)
+  /// and have no driver.
+  static func idleDevices(in folder: String = "/sys/bus/usb/devices") -> [String] {
+    names(in: folder).filter { name in
+      let path = "\(folder)/\(name)"
+      return firstLine(of: "\(path)/bInterfaceClass") == "e0"
+        && firstLine(of: "\(path)/bInterfaceSubClass") == "01"
+        && firstLine(of: "\(path)/bInterfaceProtocol") == "01"
+        // The second interface, for sound, belongs to the first.
+        && name.hasSuffix(".0") && !exists("\(path)/driver")
+    }
+  }
+
+  private static func runs(_ program: String) -> Bool {
+    names(in: "/proc").contains { process in
+      Int32(process) != nil && firstLine(of: "/proc/\(process)/comm") == program
+    }
+  }
+
+  private static func isInstalled(_ tool: String) -> Bool {
+    // The environment is read before anything could change it.
+    let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? ""
+    let folders =
+      path.split(separator: ":").map(String.init)
+      + ["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/libexec/bluetooth"]
+    return folders.contains { unsafe access("\($0)/\(tool)", X_OK) == 0 }
+  }
+}

@@ -1,0 +1,76 @@
+import Advertising
+import ArgumentParser
+import BeaconTesting
+import CoreLocation
+import Foundation
+import Regions
+import Scanning
+import Synchronization
+import SystemPackage
+
+@testable import beaconscan
+
+/// The command on a script in place of an adapter, in this process.
+struct LiveRun {
+  static let uuid = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+
+  /// What it wrote.
+  let output: String
+  /// What it said on standard error, a line each.
+  let said: [String]
+
+  /// Standard output as JSON lines.
+  func json() throws -> [[String: Any]] {
+    try output.split(separator: "\n").compactMap { line in
+      try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+    }
+  }
+
+  static func frame(_ minor: UInt16) -> BeaconFrame {
+    BeaconFrame(uuid: ProximityUUID(uuid) ?? ProximityUUID(high: 0, low: 0), major: 1, minor: minor)
+  }
+
+  /// Runs a subcommand until the script's clock has come to its end.
+  ///
+  /// - Parameters:
+  ///   - arguments: The subcommand and its options.
+  ///   - scanner: The script; its clock stands where it is to end.
+  /// - Throws: What the subcommand throws.
+  init(_ arguments: [String], _ scanner: ScriptedScanner) throws {
+    let scratch = try Scratch()
+    let file = try scratch.file("output")
+    let descriptor = try FileDescriptor.open(FilePath(file.path), .writeOnly)
+    defer { try? descriptor.close() }
+    let lines = Lines()
+    let out = StandardOutput(descriptor)
+    let command = try Beaconscan.parseAsRoot(arguments)
+    func limited(_ source: SourceOptions) -> any Scanning.Scanner { source.limit(scanner) }
+    switch command {
+    case let scan as ScanCommand:
+      try scan.run(
+        ManagedScan(limited(scan.source), showsProgress: false, say: lines.say), to: out)
+    case let range as RangeCommand:
+      try range.run(
+        ManagedScan(
+          limited(range.source), showsProgress: false, say: lines.say, configure: range.configure),
+        to: out)
+    case let monitor as MonitorCommand:
+      let rules = try monitor.rules.rules
+      try monitor.run(
+        ManagedScan(limited(monitor.source), showsProgress: false, say: lines.say) {
+          monitor.configure(&$0, rules)
+        }, rules, to: out)
+    default: throw CommandError(.usage, "no live subcommand")
+    }
+    output = try String(contentsOf: file, encoding: .utf8)
+    said = lines.all
+  }
+
+  /// Takes lines.
+  private final class Lines: Sendable {
+    private let state = Mutex<[String]>([])
+
+    var all: [String] { state.withLock { $0 } }
+    var say: @Sendable (String) -> Void { { line in self.state.withLock { $0.append(line) } } }
+  }
+}

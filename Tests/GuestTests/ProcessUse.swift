@@ -1,0 +1,24 @@
+import Foundation
+import Testing
+
+/// What a process uses, by `/proc`.
+struct ProcessUse {
+  var residentKiB: Int
+  var descriptors: Int
+  /// Clock ticks of CPU, of which there are 100 a second.
+  var ticks: Int
+
+  init(_ id: Int32) throws {
+    let status = try String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)
+    let resident = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+    residentKiB = resident.split(separator: " ").compactMap { Int($0) }.first ?? 0
+    descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/fd").count
+    let line = try String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)
+    let fields = line.split(separator: ")").last?.split(separator: " ") ?? []
+    // Fields 14 and 15, utime and stime; the third is the first behind the name.
+    ticks = (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
+  }
+
+  /// Microseconds of CPU since another moment.
+  func microseconds(since earlier: ProcessUse) -> Int { (ticks - earlier.ticks) * 10_000 }
+}

@@ -1,0 +1,100 @@
+import HCIPackets
+import Scanning
+import Testing
+
+@testable import HCISockets
+
+/// A scan that is ours.
+@Suite struct ScanControlTests {
+  @Test(arguments: [false, true])
+  func startsAsTheControllerCan(isExtended: Bool) {
+    var model = ModelController(isExtended: isExtended)
+    model.open()
+    #expect(model.isScanning)
+    #expect(model.conditions == [.scanning])
+    #expect(
+      model.parameters
+        == (isExtended ? [0, 0, 1, 0, 96, 0, 96, 0] : [0, 96, 0, 96, 0, 0, 0]))
+    // The duplicate filter is off.
+    #expect(model.commands.last?.parameters == (isExtended ? [1, 0, 0, 0, 0, 0] : [1, 0]))
+  }
+
+  @Test func listensOnTheCodedPHYWhereThereIsOne() {
+    var wanted = ScanParameters.full
+    wanted.usesCodedPHY = true
+    for supportsCoded in [true, false] {
+      var model = ModelController(isExtended: true)
+      model.supportsCoded = supportsCoded
+      model.open(wanted)
+      #expect(model.parameters?[2] == (supportsCoded ? 0x05 : 0x01))
+      #expect(model.isScanning)
+    }
+  }
+
+  @Test func anotherDutyIsSetWithoutAWord() {
+    var model = ModelController()
+    model.open()
+    model.control.listen(.quarter, at: model.now)
+    model.run()
+    #expect(model.isScanning)
+    #expect(model.parameters == [0, 0x80, 0x01, 96, 0, 0, 0])
+    #expect(model.switches == [true, false, true])
+    #expect(model.conditions == [.scanning])
+    // Asked for the same again, it does nothing.
+    model.control.listen(.quarter, at: model.now)
+    #expect(model.control.commands.isEmpty)
+  }
+
+  @Test func restsAndGoesOn() {
+    var model = ModelController()
+    model.open()
+    model.control.rest()
+    model.run()
+    #expect(!model.isScanning)
+    model.pass(10)
+    #expect(!model.isScanning, "nobody listens")
+    model.control.listen(.full, at: model.now)
+    model.run()
+    #expect(model.isScanning)
+    #expect(model.conditions == [.scanning])
+  }
+
+  @Test func aRestBeforeTheAnswerSwitchesOffToo() {
+    var model = ModelController()
+    model.control.listen(.full, at: model.now)
+    model.control.opened(at: model.now)
+    while model.control.pending?.command.opcode != .setScanEnable { model.step() }
+    model.control.rest()
+    model.run()
+    #expect(!model.isScanning)
+  }
+
+  @Test func aControllerThatSaysNoToTheNewCommandsIsGivenTheOld() {
+    var model = ModelController(isExtended: true)
+    model.refused[.setExtendedScanParameters] = CommandResult.unknownCommand
+    model.open()
+    #expect(model.control.commandSet == .legacy)
+  }
+
+  @Test func aRefusalIsToldOnceAndTriedAgain() {
+    var model = ModelController()
+    model.refused[.setScanParameters] = 0x12
+    model.open()
+    model.pass(20)
+    #expect(model.conditions == [.refused])
+    #expect(model.told.first?.detail == "error 0x12")
+    model.refused = [:]
+    model.pass(1.6)
+    #expect(model.isScanning)
+    #expect(model.conditions == [.refused, .scanning])
+  }
+
+  @Test func noMoreThanOneCommandWaitsForItsAnswer() {
+    var model = ModelController()
+    model.isMute = true
+    model.open()
+    model.pass(60)
+    // The kernel gives each up after two seconds.
+    #expect((25...32).contains(model.commands.count), "\(model.commands.count)")
+  }
+}

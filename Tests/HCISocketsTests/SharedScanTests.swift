@@ -1,0 +1,91 @@
+import HCIPackets
+import Scanning
+import Testing
+
+@testable import HCISockets
+
+/// A controller that other programs use too.
+@Suite(.serialized) struct SharedScanTests {
+  /// What bluetoothd's discovery does: off, other parameters, on with the duplicate filter.
+  private func discover(_ model: inout ModelController) {
+    model.other(HCICommand(.setScanEnable, [0, 0]))
+    model.pass(0.1)
+    model.other(HCICommand(.setScanParameters, [1, 0x12, 0, 0x12, 0, 1, 0]))
+    model.other(HCICommand(.setScanEnable, [1, 1]))
+  }
+
+  @Test func aDiscoveryThatTakesOverIsNeverDisturbed() {
+    var model = ModelController()
+    model.open()
+    model.pass(3)
+    discover(&model)
+    #expect(model.conditions == [.scanning, .stopped, .takenOver])
+    #expect(model.told.last?.detail == "each advert is reported once")
+    #expect(model.told.last?.isDeaf == true, "silence says nothing then")
+    let switches = model.switches
+    model.pass(30)
+    model.control.listen(.quarter, at: model.now)
+    model.run()
+    model.control.rest()
+    model.run()
+    #expect(model.switches == switches, "its scan is switched by it alone")
+  }
+
+  @Test func theScanIsOursAgainAfterTheDiscovery() {
+    var model = ModelController()
+    model.open()
+    discover(&model)
+    model.pass(10)
+    model.other(HCICommand(.setScanEnable, [0, 0]))
+    #expect(!model.isScanning)
+    model.pass(0.5)
+    #expect(model.isScanning)
+    #expect(model.parameters == [0, 96, 0, 96, 0, 0, 0])
+    #expect(model.conditions.last == .scanning)
+  }
+
+  @Test func aSecondScannerListensToTheFirstAndTakesOverWhenItEnds() {
+    var model = ModelController()
+    model.isScanning = true
+    model.open()
+    #expect(model.conditions == [.shared])
+    #expect(model.control.asksForCensus)
+    model.control.isAlone(false, at: model.now)
+    model.run()
+    #expect(model.switches.isEmpty)
+    model.pass(5)
+    model.other(HCICommand(.setScanEnable, [0, 0]))
+    model.pass(0.5)
+    #expect(model.isScanning)
+    #expect(model.conditions == [.shared, .scanning])
+  }
+
+  @Test func aScanThatAProcessLeftWhenItDiedIsTakenOver() {
+    var model = ModelController(isExtended: true)
+    model.isScanning = true
+    model.open()
+    model.control.isAlone(true, at: model.now)
+    model.run()
+    #expect(model.switches == [false, true])
+    #expect(model.conditions == [.shared, .scanning])
+  }
+
+  @Test func whatAnotherScannerFailsToDoChangesNothing() {
+    var model = ModelController()
+    model.open()
+    model.refused[.setScanEnable] = CommandResult.commandDisallowed
+    model.other(HCICommand(.setScanParameters, [1, 16, 0, 16, 0, 0, 0]))
+    model.other(HCICommand(.setScanEnable, [1, 0]))
+    model.refused = [:]
+    model.pass(5)
+    #expect(model.conditions == [.scanning])
+    #expect(model.switches == [true])
+  }
+
+  @Test func aFloodOfOthersCommandsTakesNoMemory() {
+    var model = ModelController()
+    model.open()
+    for _ in 0..<1000 { model.control.sent(byOther: HCICommand(.setScanEnable, [1, 0])) }
+    #expect(model.control.foreign.count == 16)
+  }
+}
