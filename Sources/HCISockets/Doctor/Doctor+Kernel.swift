@@ -88,7 +88,8 @@ extension Doctor {
         || (byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z"))
     }
     if isPlain { return path }
-    return "'" + path.split(separator: "'", omittingEmptySubsequences: false)
+    return "'"
+      + path.split(separator: "'", omittingEmptySubsequences: false)
       .joined(separator: "'\\''") + "'"
   }
 

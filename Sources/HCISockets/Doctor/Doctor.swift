@@ -12,7 +12,9 @@ public enum Doctor {
   public static func examine(_ host: Host) -> [Finding] {
     var findings = checks.flatMap { $0(host) }
     let broken = Set(findings.filter { $0.level == .error }.compactMap(\.adapter))
-    guard host.radios.contains(where: { !broken.contains($0.adapter.name) }) else { return findings }
+    guard host.radios.contains(where: { !broken.contains($0.adapter.name) }) else {
+      return findings
+    }
     for index in findings.indices
     where findings[index].adapter != nil && findings[index].level == .error {
       findings[index].level = .warning
