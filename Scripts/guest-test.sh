@@ -50,7 +50,7 @@ echo "Booting the guest: Linux $(cat .build/guest/kernel) on ${GUEST_ACCEL:-$(ca
 status=0
 Tests/Guest/boot.sh -w .build/guest/out -t "${GUEST_LIMIT:-1200}" \
   "exec env NO_COLOR=1 SWIFT_BACKTRACE=enable=no .build/debug/beaconscanPackageTests.xctest \
-    --testing-library swift-testing --filter '^GuestTests\..*$wanted'" 2>&1 |
+    --testing-library swift-testing --filter '^GuestTests[.].*($wanted)'" 2>&1 |
   sed -u 's/\x1b\[[0-9;]*m//g' | tee "$printed" || status=$?
 
 # A test's own line has its name and what became of it; a suite's and the run's are not counted.
