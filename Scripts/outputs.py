@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks what beaconscan prints: JSON by docs/json.schema.json, and the examples in the documents.
 
-Every subcommand runs over every recording in captures/. Each line must be valid; each type of line
+Every subcommand runs over every recording in captures/. What they print at a radio stands in
+Tests/Outputs, where tests see to it that it is what they print. Each line must be valid; each type of line
 and each key must occur, so that nothing stands in the schema that the command does not print, and
 must be named in docs/json.md. The examples of JSON there must be among the lines that were printed.
 
@@ -203,6 +204,9 @@ def main():
             checker.run(command, "simulate", str(scenario), "--output", output, "--truth",
                         str(truth))
             checker.text(truth.read_text(), f"truth of {scenario.name}", truth=True)
+
+    for live in sorted((ROOT / "Tests/Outputs").glob("*.jsonl")):
+        checker.text(live.read_text(), live.name)
 
     page = (ROOT / "docs/json.md").read_text()
     for example in re.findall(r"^```json\n(.*?)^```$", page, re.M | re.S):

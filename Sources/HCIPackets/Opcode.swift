@@ -39,6 +39,8 @@ public struct Opcode: RawRepresentable, Hashable, Sendable {
   public static let setExtendedAdvertisingEnable = Opcode(rawValue: 0x2039)
   /// HCI_LE_Remove_Advertising_Set (§7.8.59).
   public static let removeAdvertisingSet = Opcode(rawValue: 0x203C)
+  /// HCI_LE_Clear_Advertising_Sets (§7.8.60).
+  public static let clearAdvertisingSets = Opcode(rawValue: 0x203D)
   /// HCI_LE_Set_Extended_Scan_Parameters (§7.8.64).
   public static let setExtendedScanParameters = Opcode(rawValue: 0x2041)
   /// HCI_LE_Set_Extended_Scan_Enable (§7.8.65).

@@ -24,7 +24,10 @@ extension ScanControl {
     phase = .shared
     let filters = command.parameters.count > 1 && command.parameters[1] != 0
     if filters || wasOurs || condition == .takenOver {
-      note(.takenOver, since: now, detail: filters ? "each advert is reported once" : nil)
+      // Of who was heard once, silence says nothing any more.
+      note(
+        .takenOver, since: now, detail: filters ? "each advert is reported once" : nil,
+        isDeaf: filters)
     } else {
       note(.shared, since: now)
     }

@@ -15,8 +15,8 @@ public struct ScannerHealth: Hashable, Sendable {
   public var adapter: String?
   /// That adapter's address, where it is known: names change, addresses stay.
   public var address: BluetoothAddress?
-  /// Whether the scanner as a whole hears nothing from ``time`` on: with several adapters, no other one
-  /// hears either. What is not heard then is no silence.
+  /// Whether from ``time`` on the scanner as a whole hears nothing, or each advert only once: with several
+  /// adapters, no other one hears more. What is not heard then is no silence.
   public var isDeaf: Bool
   /// What is the matter, where, and what mends it: one sentence without a full stop.
   public var sentence: String

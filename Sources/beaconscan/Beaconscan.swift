@@ -7,9 +7,12 @@ struct Beaconscan: ParsableCommand {
     commandName: "beaconscan",
     abstract: "Hears iBeacons: who is there, how near, who comes and goes, and what is on air.",
     discussion: """
+      It listens with the first Bluetooth adapter that works, or those named with --adapter. \
       Recordings of btsnoop, pcap and pcapng are replayed with --replay FILE.
 
       EXAMPLES
+        beaconscan range
+        beaconscan scan --adapter hci0 --format json
         beaconscan range --replay captures/visitor.btsnoop
         beaconscan monitor --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
           --replay captures/visitor.btsnoop
@@ -31,7 +34,8 @@ struct Beaconscan: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       ScanCommand.self, RangeCommand.self, MonitorCommand.self, InspectCommand.self,
-      DecodeCommand.self, RecordCommand.self, SimulateCommand.self,
+      DecodeCommand.self, RecordCommand.self, SimulateCommand.self, AdvertiseCommand.self,
+      AdaptersCommand.self, DoctorCommand.self,
     ])
 
   static func main() {

@@ -30,6 +30,8 @@ struct MonitorCommand: ParsableCommand {
       replay that is not paced waits for each.
 
       EXAMPLES
+        beaconscan monitor --region lobby=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
+          --state-file regions
         beaconscan monitor --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
           --replay captures/visitor.btsnoop
         beaconscan monitor --enter-distance 1 --exit-distance 3 --format json \\

@@ -18,6 +18,7 @@ struct RangeCommand: ParsableCommand {
       comes at the end: what was heard of each beacon, and its zones in order.
 
       EXAMPLES
+        beaconscan range --duration 60
         beaconscan range --replay captures/visitor.btsnoop
         beaconscan range --replay captures/visitor.btsnoop --speed 10x
         beaconscan range --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\

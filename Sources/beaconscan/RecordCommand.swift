@@ -21,7 +21,7 @@ struct RecordCommand: ParsableCommand {
       EXAMPLES
         beaconscan record site.btsnoop
         beaconscan record site.pcapng --rotate-size 10M --keep 20
-        beaconscan record --replay captures/visitor.btsnoop --format pcapng - | tshark -r -
+        beaconscan record --replay captures/visitor.btsnoop visitor.pcapng
       """)
 
   /// The recording's format, as it is asked for.

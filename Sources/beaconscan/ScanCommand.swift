@@ -11,6 +11,7 @@ struct ScanCommand: ParsableCommand {
       With no region named, every iBeacon counts.
 
       EXAMPLES
+        beaconscan scan --adapter hci0
         beaconscan scan --replay captures/visitor.btsnoop
         beaconscan scan --replay captures/lobby.btsnoop --format json --count 5
         gzip -c captures/lobby.btsnoop | beaconscan scan --replay - --format csv

@@ -63,6 +63,17 @@ import Testing
     #expect(tally.trouble == "removed")
   }
 
+  @Test func whatIsTheMatterWithAllEndsWithOne() {
+    let changes = [health(.noBluetooth, 0, nil, deaf: true), health(.scanning, 10)]
+    var tally = HealthTally()
+    for change in changes { tally.note(change) }
+    #expect(tally.trouble == nil)
+    #expect(
+      sentence(changes)
+        == "all adapters: scanning, 1 fault; hci0 (00:00:00:00:00:42): scanning, no faults; "
+        + "deaf for 10.0 s of 60.0 s")
+  }
+
   /// Its name changes when it comes back, its address does not.
   @Test func anAdapterThatReturnsUnderAnotherNameIsTheSame() {
     var back = health(.scanning, 12)

@@ -45,6 +45,24 @@ import Testing
     #expect(run.said == [Self.last])
   }
 
+  /// Scripts/outputs.sh checks these very lines by the schema and by docs/json.md.
+  @Test func itsLinesAreThoseThatAreChecked() throws {
+    let scanner = ScriptedScanner(isRecorded: false)
+    scanner.report(.scanning, "hci0 scans", at: 0)
+    scanner.report(.scanning, "hci1 scans", at: 0, adapter: 1)
+    scanner.hear(LiveRun.frame(7), rssi: -60, at: 1)
+    scanner.hear(LiveRun.frame(7), rssi: -81, at: 1.0004, adapter: 1)
+    scanner.report(.removed, "hci1 is gone; plug it in", at: 2, adapter: 1, isDeaf: false)
+    scanner.report(.removed, "hci0 is gone; plug it in", at: 4)
+    scanner.report(
+      .noBluetooth, "no Bluetooth in this kernel; run 'modprobe bluetooth'", at: 5, adapter: nil)
+    scanner.finish(at: 6)
+    scanner.clock.advance(by: 60)
+    let file = Command.root.appending(path: "Tests/Outputs/live.jsonl")
+    let output = try LiveRun(["scan", "--format", "json"], scanner).output
+    #expect(try output == String(contentsOf: file, encoding: .utf8))
+  }
+
   @Test func tablesHaveItOnStandardError() throws {
     for format in ["table", "csv"] {
       let run = try LiveRun(["scan", "--format", format], script())

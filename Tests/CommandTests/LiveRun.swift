@@ -35,6 +35,7 @@ struct LiveRun {
   /// - Parameters:
   ///   - arguments: The subcommand and its options.
   ///   - scanner: The script; its clock stands where it is to end.
+  /// - Throws: What the subcommand throws.
   init(_ arguments: [String], _ scanner: ScriptedScanner) throws {
     let scratch = try Scratch()
     let file = try scratch.file("output")

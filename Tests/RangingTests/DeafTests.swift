@@ -29,13 +29,14 @@ import Testing
   @Test func deafnessBeforeTheLastSightingDoesNotCount() {
     var ranger = Ranger()
     for second in 0..<10 { ranger.hear(sighting(Double(second))) }
+    // Noticed late, and part of it before it was heard.
     ranger.wasDeaf(from: at(2), to: at(5))
-    #expect(ranger.report(at: at(18.9)).count == 1)
-    ranger.hear(sighting(30))
-    ranger.wasDeaf(from: at(31), to: at(50))
-    ranger.hear(sighting(51))
-    #expect(ranger.report(at: at(60.9)).count == 1)
-    #expect(ranger.report(at: at(61.1)).isEmpty)
+    ranger.wasDeaf(from: at(6), to: at(12))
+    #expect(ranger.report(at: at(21.9)).count == 1)
+    ranger.hear(sighting(22))
+    // Heard again, it counts from there.
+    #expect(ranger.report(at: at(32)).count == 1)
+    #expect(ranger.report(at: at(40)).isEmpty)
   }
 
   @Test func severalSpellsAddUp() {

@@ -6,6 +6,8 @@ public struct RecordingError: Error, Hashable, Sendable {
   public enum Problem: Hashable, Sendable {
     /// A system call failed: its name, and how.
     case failed(call: String, Errno)
+    /// The first file cannot be made.
+    case cannotCreate(Errno)
     /// There is a file of that name, and it may be wanted.
     case exists
     /// Someone removed the file.
@@ -31,6 +33,10 @@ extension RecordingError: CustomStringConvertible {
   /// What, where, and what to do, in one sentence.
   public var description: String {
     switch problem {
+    case .cannotCreate(.isDirectory):
+      "\(file): it is a directory; name a file in it"
+    case .cannotCreate(let error):
+      "\(file): cannot create it (\(error)); check the directory and its permissions"
     case .failed("unlink", let error):
       "\(file): cannot remove the oldest recording (\(error)); remove it, or the disk may fill"
     case .failed(let call, let error):
@@ -56,8 +62,6 @@ extension RecordingError: CustomStringConvertible {
       "make the directory writable for this user, or name another file"
     case .noSuchFileOrDirectory, .notDirectory:
       "see that the directory is there, then recording goes on by itself"
-    case .isDirectory:
-      "it is a directory; name a file in it"
     default:
       "see whether the disk is well"
     }

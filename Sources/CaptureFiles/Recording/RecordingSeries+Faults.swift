@@ -12,7 +12,8 @@ extension RecordingSeries {
     let file = configuration.path == "-" ? "standard output" : configuration.path
     let error = RecordingError(file: file, problem: problem)
     status.failure = error
-    remark(error.description)
+    // That nobody reads any more is no news for anybody.
+    if problem != .noReader { remark(error.description) }
   }
 
   /// Packets did not even come so far: the disk was too slow for them.

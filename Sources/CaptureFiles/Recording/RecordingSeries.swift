@@ -64,7 +64,9 @@ struct RecordingSeries: ~Copyable {
       series.flush()
       return series
     } catch {
-      throw RecordingError(file: configuration.path, problem: error.problem)
+      throw RecordingError(
+        file: configuration.path,
+        problem: error.errno == .fileExists ? .exists : .cannotCreate(error.errno))
     }
   }
 

@@ -1,3 +1,4 @@
+import Advertising
 public import Foundation
 public import Regions
 import Synchronization
@@ -158,16 +159,12 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
   /// - Returns: One entry, `kCBAdvDataAppleBeaconKey`, whose 21 bytes are the UUID, major and minor
   ///   (big-endian, 0 where the region names none) and the power.
   open func peripheralData(withMeasuredPower measuredPower: NSNumber?) -> NSMutableDictionary {
-    let uuid = uuid.uuid
-    var bytes = Data([
-      uuid.0, uuid.1, uuid.2, uuid.3, uuid.4, uuid.5, uuid.6, uuid.7,
-      uuid.8, uuid.9, uuid.10, uuid.11, uuid.12, uuid.13, uuid.14, uuid.15,
-    ])
-    for number in [major?.uint16Value ?? 0, minor?.uint16Value ?? 0] {
-      bytes.append(UInt8(number >> 8))
-      bytes.append(UInt8(truncatingIfNeeded: number))
-    }
-    bytes.append(UInt8(bitPattern: Int8(clamping: measuredPower?.intValue ?? -59)))
+    let identity = BeaconIdentity(
+      uuid: ProximityUUID(uuid), major: major?.uint16Value ?? 0, minor: minor?.uint16Value ?? 0)
+    let power = Int8(clamping: measuredPower?.intValue ?? -59)
+    // A peripheral puts company, type and length in front by itself.
+    let bytes = Data(
+      IBeacon(identity: identity, measuredPower: power).manufacturerData.dropFirst(4))
     let data = NSMutableDictionary()
     data.setObject(NSData(data: bytes), forKey: NSString(string: "kCBAdvDataAppleBeaconKey"))
     return data

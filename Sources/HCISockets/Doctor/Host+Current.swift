@@ -2,6 +2,15 @@ import CBluetooth
 import Glibc
 import HCIPackets
 
+extension Host.Radio {
+  /// Looks at an adapter and, where it is on, asks its controller.
+  public static func look(at adapter: Adapter) -> Host.Radio {
+    var radio = Host.Radio(adapter, isHeld: adapter.isHeld, driver: adapter.driver)
+    if adapter.isUp, !radio.isHeld { radio.report = .ask(adapter) }
+    return radio
+  }
+}
+
 extension Host {
   /// This host as it is now. Controllers that answer nothing make it take some seconds each.
   public static func current() -> Host {
@@ -26,9 +35,7 @@ extension Host {
   }
 
   private static func radio(_ adapter: Adapter, mayScan: Bool) -> Radio {
-    var radio = Radio(adapter, isHeld: adapter.isHeld, driver: adapter.driver)
-    guard adapter.isUp, !radio.isHeld else { return radio }
-    radio.report = .ask(adapter)
+    var radio = Radio.look(at: adapter)
     guard mayScan, adapter.supportsLE, radio.report.failure == nil,
       let commands = radio.report.commands
     else { return radio }

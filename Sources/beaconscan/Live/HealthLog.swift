@@ -44,6 +44,7 @@ extension ScannerHealth {
   /// The change as a JSON object.
   ///
   /// - Parameter shift: What is added to its time to show it, in nanoseconds.
+  /// - Returns: The object.
   func object(shift: Int64) -> JSONObject {
     var object = JSONObject(type: "health")
     object.set("time", time.advanced(by: shift))

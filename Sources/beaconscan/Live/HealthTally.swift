@@ -19,6 +19,10 @@ struct HealthTally {
 
   /// Takes a change.
   mutating func note(_ health: ScannerHealth) {
+    // What is said of one adapter is said after what was the matter with all.
+    if health.adapter != nil, let all = adapters.firstIndex(where: { $0.latest.adapter == nil }) {
+      adapters[all].latest.condition = .scanning
+    }
     let place = adapters.firstIndex { known in
       if let address = known.latest.address, let theirs = health.address {
         return address == theirs

@@ -46,6 +46,10 @@ struct JSONObject {
     bytes += (value ? "true" : "false").utf8
   }
 
+  mutating func set(_ key: StaticString, _ value: Bool?) {
+    if let value { set(key, value) } else { setNull(key) }
+  }
+
   /// A number cut to some decimals; `null` where it is not known or not finite.
   mutating func set(_ key: StaticString, _ value: Double?, decimals: Int) {
     guard let value, value.isFinite else { return setNull(key) }
@@ -80,6 +84,18 @@ struct JSONObject {
       if index > 0 { bytes.append(UInt8(ascii: ",")) }
       bytes += value.bytes
       bytes.append(UInt8(ascii: "}"))
+    }
+    bytes.append(UInt8(ascii: "]"))
+  }
+
+  /// A key whose value is a list of texts.
+  mutating func set(_ key: StaticString, _ values: [String]?) {
+    guard let values else { return setNull(key) }
+    begin(key)
+    bytes.append(UInt8(ascii: "["))
+    for (index, value) in values.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      string(value)
     }
     bytes.append(UInt8(ascii: "]"))
   }

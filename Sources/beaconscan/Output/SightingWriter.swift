@@ -29,6 +29,7 @@ struct SightingWriter {
   /// - Parameters:
   ///   - sighting: The sighting.
   ///   - adapter: The name of the adapter by which it came; `nil` where nobody knows.
+  /// - Throws: As ``StandardOutput/flush()``.
   func write(_ sighting: Sighting, adapter: String?) throws {
     try writeHeader()
     let address = sighting.addressType == .anonymous ? nil : sighting.address.description

@@ -46,7 +46,7 @@ struct RecordSession {
     func summary(_ status: RecordingStatus) -> RecordSummary {
       RecordSummary(
         status: status, counts: scan.scanner.counts, beacons: scan.services.beaconsHeard.count,
-        seconds: Double(MonotonicClock.now() - began) / 1e9)
+        seconds: Double(MonotonicClock.now() - began) / 1e9, isCutShort: recorder.isFull)
     }
     func sayRemarks() {
       for remark in remarks.take() {

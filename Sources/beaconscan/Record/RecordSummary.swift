@@ -9,6 +9,8 @@ struct RecordSummary {
   var beacons: Int
   /// How long it took, in seconds.
   var seconds: Double
+  /// Whether there would have been more to record.
+  var isCutShort: Bool
 
   /// The line on a terminal.
   var progress: String {
@@ -22,8 +24,12 @@ struct RecordSummary {
   var sentence: String {
     let files =
       status.files == 1 ? status.file : "\(status.files) files, the last of them \(status.file)"
-    return "recorded \(Self.count(status.packets, "packet")), \(status.bytes) bytes, in \(files); "
-      + "heard \(Self.count(counts.sightings, "sighting")) of \(Self.count(beacons, "beacon"))"
+    let recorded =
+      "recorded \(Self.count(status.packets, "packet")), \(status.bytes) bytes, in \(files)"
+    // A source is read ahead of what is recorded: what was heard may be more.
+    if isCutShort { return recorded }
+    return recorded
+      + "; heard \(Self.count(counts.sightings, "sighting")) of \(Self.count(beacons, "beacon"))"
   }
 
   /// Why not everything was recorded, where it was not.

@@ -12,6 +12,16 @@ enum Interrupt {
     signal(SIGTERM, noteInterrupt)
     signal(SIGPIPE, SIG_IGN)
   }
+
+  /// Takes SIGHUP, too, unless `nohup` has it ignored: for work that must be undone even where its
+  /// terminal is closed.
+  static func installHangup() {
+    let before = signal(SIGHUP, noteInterrupt)
+    // SIG_IGN is no function but the number 1; the two are compared as numbers.
+    if unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+      signal(SIGHUP, SIG_IGN)
+    }
+  }
 }
 
 private let interruptRequested = Atomic<Bool>(false)

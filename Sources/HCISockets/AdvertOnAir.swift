@@ -1,0 +1,182 @@
+import Glibc
+import HCIPackets
+import Scanning
+
+/// An advert that is on air, and a socket that hears who takes it down.
+struct AdvertOnAir: ~Copyable {
+  /// Why an advert is not on air any more.
+  enum Loss: Hashable, Sendable {
+    /// The adapter is not there.
+    case gone
+    /// It is switched off.
+    case down
+    /// It is switched off by rfkill.
+    case blocked
+    /// The controller was reset.
+    case reset
+    /// The controller told of a fault, and is being reset.
+    case fault
+    /// Another program switched the advert off, or put its own in its place.
+    case takenOver
+  }
+
+  private let channel: CommandChannel
+  private let socket: HCISocket
+  private let commandSet: AdvertisingCommandSet
+
+  /// Whether it uses the commands of Bluetooth 5.
+  var isExtended: Bool { commandSet != .legacy }
+
+  /// How many sets of adverts are tried: other programs may advertise with theirs.
+  private static var mostSets: UInt8 { 4 }
+
+  /// Puts an advert on air.
+  init(_ adapter: Adapter, _ parameters: AdvertisingParameters, _ data: [UInt8])
+    throws(AdvertisingFailure)
+  {
+    guard adapter.supportsLE else { throw .noLowEnergy(adapter.name) }
+    let channel = try Self.channel(adapter)
+    let supported: [UInt8]
+    do throws(CommandFailure) {
+      supported = try channel.send(HCICommand(.readLocalSupportedCommands))
+    } catch {
+      throw AdvertisingFailure(error)
+    }
+    let socket = try Self.listener(adapter)
+    commandSet = try Self.putOnAir(channel, adapter, supported, parameters, data)
+    self.channel = channel
+    self.socket = socket
+    // What was heard so far are commands of our own.
+    _ = latestLoss()
+  }
+
+  private static func channel(_ adapter: Adapter) throws(AdvertisingFailure) -> CommandChannel {
+    do throws(CommandFailure) {
+      return try adapter.channel()
+    } catch {
+      throw AdvertisingFailure(error)
+    }
+  }
+
+  /// A socket that hears what other programs tell the controller.
+  private static func listener(_ adapter: Adapter) throws(AdvertisingFailure) -> HCISocket {
+    do throws(HCISocketError) {
+      let socket = try HCISocket.bound(to: adapter.index)
+      try socket.filter(events: [Int32(hardwareError)], commands: true)
+      return socket
+    } catch {
+      throw AdvertisingFailure(.socket(error))
+    }
+  }
+
+  /// Tries sets of adverts until one is free.
+  private static func putOnAir(
+    _ channel: borrowing CommandChannel, _ adapter: Adapter, _ supported: [UInt8],
+    _ parameters: AdvertisingParameters, _ data: [UInt8]
+  ) throws(AdvertisingFailure) -> AdvertisingCommandSet {
+    var latest = AdvertisingFailure.busy(adapter.name)
+    for number in 0..<mostSets {
+      let set = AdvertisingCommandSet(
+        supportedCommands: supported, handle: AdvertisingCommandSet.highestHandle - number)
+      guard let commands = set.start(parameters, data: data) else {
+        throw .noExtended(adapter.name)
+      }
+      do throws(CommandFailure) {
+        for command in commands { try channel.send(command) }
+        return set
+      } catch {
+        latest = AdvertisingFailure(error)
+        if case .refused(let opcode, CommandResult.commandDisallowed, _) = error,
+          opcode == commands[0].opcode, set != .legacy
+        {
+          continue
+        }
+        // A controller that kept half of it should not.
+        if case .refused(let opcode, _, _) = error, opcode != commands[0].opcode {
+          for command in set.stop { _ = try? channel.send(command, within: .seconds(1)) }
+        }
+        throw latest
+      }
+    }
+    throw latest
+  }
+
+  /// Takes it down. A controller that does not answer is waited for a second.
+  borrowing func takeDown() {
+    for command in commandSet.stop {
+      do throws(CommandFailure) {
+        try channel.send(command, within: .seconds(1))
+      } catch {
+        guard case .refused = error else { return }
+      }
+    }
+  }
+
+  /// Waits until it is off air, or the time is over.
+  borrowing func wait(_ milliseconds: Int32) -> Loss? {
+    var entry = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
+    // The entry outlives the call.
+    _ = unsafe poll(&entry, 1, milliseconds)
+    if let loss = latestLoss() { return loss }
+    guard let adapter = Adapter(index: channel.adapter) else { return .gone }
+    if adapter.isUp { return nil }
+    return adapter.block == nil ? .down : .blocked
+  }
+
+  /// Reads what waits on the socket.
+  private borrowing func latestLoss() -> Loss? {
+    var loss: Loss?
+    var bytes = [UInt8](repeating: 0, count: 260)
+    while true {
+      // The array's memory is used during the call alone.
+      let count = unsafe bytes.withUnsafeMutableBytes { room in
+        unsafe recv(socket.descriptor, room.baseAddress, room.count, 0)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return count < 0 && errno != EAGAIN ? .gone : loss }
+      loss = Self.loss(by: bytes[..<count], commandSet) ?? loss
+    }
+  }
+
+  private static var hardwareError: UInt8 { 0x10 }
+
+  /// What a packet of another program, or of the controller, does to an advert.
+  static func loss(by packet: ArraySlice<UInt8>, _ set: AdvertisingCommandSet) -> Loss? {
+    let bytes = Array(packet)
+    if bytes.starts(with: [0x04, hardwareError]) { return .fault }
+    // The array outlives the span.
+    guard bytes.first == 0x01, let command = unsafe try? HCICommand(bytes.span.bytes, at: 1) else {
+      return nil
+    }
+    let parameters = command.parameters
+    switch (command.opcode, set) {
+    case (.reset, _): return .reset
+    case (.setAdvertisingEnable, .legacy): return parameters.first == 0 ? .takenOver : nil
+    case (.setAdvertisingData, .legacy): return .takenOver
+    case (.setExtendedAdvertisingEnable, .extended(let handle)):
+      guard parameters.count >= 2, parameters[0] == 0 else { return nil }
+      // No set named is every set; each named has four bytes.
+      let named = stride(from: 2, to: parameters.count, by: 4).map { parameters[$0] }
+      return parameters[1] == 0 || named.contains(handle) ? .takenOver : nil
+    case (.setExtendedAdvertisingData, .extended(let handle)),
+      (.removeAdvertisingSet, .extended(let handle)):
+      return parameters.first == handle ? .takenOver : nil
+    case (.clearAdvertisingSets, .extended): return .takenOver
+    default: return nil
+    }
+  }
+}
+
+extension AdvertOnAir.Loss {
+  /// What a person is told.
+  func sentence(_ adapter: String) -> String {
+    switch self {
+    case .gone: HealthSentence.of(.removed, adapter: adapter)
+    case .down: HealthSentence.of(.down, adapter: adapter)
+    case .blocked: HealthSentence.of(.blocked, adapter: adapter)
+    case .reset: "the controller of \(adapter) was reset, which ended the advert"
+    case .fault: HealthSentence.of(.hardwareError, adapter: adapter)
+    case .takenOver: "another program ended the advert of \(adapter)"
+    }
+  }
+}

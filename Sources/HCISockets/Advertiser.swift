@@ -1,0 +1,173 @@
+public import Advertising
+import Glibc
+public import HCIPackets
+public import Scanning
+
+/// Keeps an advert on air with one adapter, for as long as it runs.
+///
+/// It goes on where the adapter comes back, is switched on again or was reset, and where another program
+/// took the advert down; it says so each time. When it ends, the advert is taken down.
+public struct Advertiser: ~Copyable {
+  /// What is advertised, and with what.
+  public struct Configuration: Sendable {
+    /// Which adapter; `nil` for the first that is there.
+    public var adapter: AdapterName?
+    /// AD structures.
+    public var data: [UInt8]
+    /// How; its address is set where ``usesRandomAddress`` is.
+    public var parameters: AdvertisingParameters
+    /// Whether it advertises with an address that was drawn at random. An adapter without an address of
+    /// its own always does.
+    public var usesRandomAddress: Bool
+
+    /// Makes a configuration.
+    public init(
+      adapter: AdapterName? = nil, data: [UInt8],
+      parameters: AdvertisingParameters = AdvertisingParameters(), usesRandomAddress: Bool = false
+    ) {
+      self.adapter = adapter
+      self.data = data
+      self.parameters = parameters
+      self.usesRandomAddress = usesRandomAddress
+    }
+  }
+
+  /// What happened.
+  public enum Event: Hashable, Sendable {
+    /// The advert is on air: with which adapter, by its name and the address that is sent, and whether
+    /// by commands of Bluetooth 5.
+    case onAir(adapter: String, address: BluetoothAddress, isExtended: Bool)
+    /// The advert is not on air any more: why, for a person.
+    case offAir(String)
+  }
+
+  private let configuration: Configuration
+  private let randomAddress: BluetoothAddress
+  /// The adapter that was used, by its address where it has one: it may come back as another.
+  private var name: AdapterName?
+  /// Whether the adapter may be switched on: not where somebody switched it off.
+  private var maySwitchOn = true
+  private var advert: AdvertOnAir?
+  private var began = KernelClock.monotonic
+  private var retry = Backoff(first: 250_000_000, longest: 5_000_000_000)
+  private var next = Timestamp(nanoseconds: .min)
+
+  /// Makes an advertiser, which does nothing yet.
+  public init(_ configuration: Configuration) {
+    self.configuration = configuration
+    name = configuration.adapter
+    // A static address: its two upper bits are set, and not all others are the same (Vol 6, Part B,
+    // §1.3.2.1).
+    randomAddress = BluetoothAddress(
+      rawValue: UInt64.random(in: 1..<0x3FFF_FFFF_FFFF) | 0xC000_0000_0000)
+  }
+
+  deinit {
+    advert?.takeDown()
+  }
+
+  /// Puts the advert on air for the first time.
+  ///
+  /// - Returns: What is on air.
+  /// - Throws: ``AdvertisingFailure``.
+  public mutating func start() throws(AdvertisingFailure) -> Event {
+    let adapter = try find()
+    try prepare(adapter)
+    let isRandom = configuration.usesRandomAddress || adapter.address == nil
+    var parameters = configuration.parameters
+    parameters.randomAddress = isRandom ? randomAddress : nil
+    let advert = try AdvertOnAir(adapter, parameters, configuration.data)
+    let isExtended = advert.isExtended
+    self.advert = consume advert
+    began = KernelClock.monotonic
+    maySwitchOn = false
+    return .onAir(
+      adapter: adapter.name, address: parameters.randomAddress ?? adapter.address ?? randomAddress,
+      isExtended: isExtended)
+  }
+
+  /// Waits a moment, and does what has become necessary.
+  ///
+  /// - Parameter limit: For how long it waits at most, in milliseconds.
+  /// - Returns: What happened; `nil` for nothing.
+  /// - Throws: ``AdvertisingFailure`` where it cannot go on: where it is not permitted any more, or the
+  ///   adapter that came back cannot do it.
+  public mutating func step(_ limit: Int32 = 250) throws(AdvertisingFailure) -> Event? {
+    if let loss = advert?.wait(limit) { return lost(loss) }
+    if advert != nil {
+      // What was long on air did not fall to another program that does so again and again.
+      if KernelClock.monotonic.nanoseconds(since: began) > 30_000_000_000 { retry.reset() }
+      return nil
+    }
+    guard KernelClock.monotonic >= next else {
+      pause(limit)
+      return nil
+    }
+    do {
+      return try start()
+    } catch {
+      next = KernelClock.monotonic.advanced(by: retry.next())
+      guard error.isPassing else { throw error }
+      if error.isAbsence { maySwitchOn = true }
+      pause(limit)
+      return nil
+    }
+  }
+
+  /// Whether the advert is on air.
+  public var isOnAir: Bool { advert != nil }
+
+  private mutating func lost(_ loss: AdvertOnAir.Loss) -> Event {
+    // Where the adapter is gone there is nothing to take down.
+    advert = nil
+    next = KernelClock.monotonic.advanced(by: retry.next())
+    if loss == .gone || loss == .blocked { maySwitchOn = true }
+    return .offAir(loss.sentence(name.map { "\($0)" } ?? "the adapter"))
+  }
+
+  /// The adapter, by its address as soon as that is known.
+  private mutating func find() throws(AdvertisingFailure) -> Adapter {
+    let all: [Adapter]
+    do throws(HCISocketError) {
+      all = try Adapter.all()
+    } catch {
+      throw .noBluetooth
+    }
+    let found = name.map { name in
+      all.first { adapter in
+        switch name {
+        case .number(let number): adapter.index == number
+        case .address(let address): adapter.address == address
+        }
+      }
+    }
+    guard let adapter = found ?? all.first(where: \.isUp) ?? all.first else {
+      throw .noAdapter(name.map { "\($0)" })
+    }
+    name = adapter.address.map { .address($0) } ?? .number(adapter.index)
+    return adapter
+  }
+
+  /// Has the adapter switched on.
+  private func prepare(_ adapter: Adapter) throws(AdvertisingFailure) {
+    if adapter.block != nil { throw .blocked(adapter.name) }
+    guard maySwitchOn || adapter.isUp else { throw .down(adapter.name) }
+    do throws(HCISocketError) {
+      // Also where it is on: the kernel switches off what it had only started itself to look at.
+      if maySwitchOn { try Adapter.switchOn(adapter.index) }
+    } catch {
+      guard !adapter.isUp else { return }
+      switch error.errno {
+      case ERFKILL: throw .blocked(adapter.name)
+      case ENODEV: throw .noAdapter(adapter.name)
+      case ETIMEDOUT: throw .mute(adapter.name)
+      default: throw .down(adapter.name)
+      }
+    }
+  }
+
+  private func pause(_ milliseconds: Int32) {
+    // A signal ends it early.
+    _ = poll(nil, 0, milliseconds)
+  }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import HCISockets
+
+/// `beaconscan adapters`: the adapters and what they can do.
+struct AdaptersCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "adapters",
+    abstract: "Show the Bluetooth adapters, how they are, and what they can do.",
+    discussion: """
+      STATE is up, down, soft-blocked or hard-blocked (by rfkill), held (by a program that has the \
+      adapter for itself) or not-answering. MANUFACTURER is the number that the Bluetooth SIG gave \
+      to the company that made the controller. EXTENDED is whether it scans with the commands of \
+      Bluetooth 5.
+
+      A controller tells nothing of itself while it is off, and to who lacks CAP_NET_RAW it does not \
+      tell its Low Energy features; what is missing, and why, is said on standard error.
+
+      EXAMPLES
+        beaconscan adapters
+        beaconscan adapters --format json
+      """)
+
+  @Option(name: .long, help: "How results are written: table, json (one object a line) or csv.")
+  var format = OutputFormat.table
+
+  @Flag(name: .long, help: "Say nothing on standard error but errors.")
+  var quiet = false
+
+  func run() throws {
+    let adapters: [Adapter]
+    do throws(HCISocketError) {
+      adapters = try Adapter.all()
+    } catch {
+      throw Self.nothing
+    }
+    guard !adapters.isEmpty else { throw Self.nothing }
+    let descriptions = adapters.map { AdapterDescription(.look(at: $0)) }
+    let out = StandardOutput()
+    let writer = AdapterWriter(output: out, programs: .current())
+    try writer.write(descriptions, format)
+    try out.flush()
+    guard !quiet else { return }
+    for description in descriptions {
+      if let unknown = description.unknown {
+        printError("\(description.radio.adapter.name): not all is known: \(unknown)")
+      }
+    }
+  }
+
+  /// Why there is nothing to show, as the doctor sees it.
+  private static var nothing: CommandError {
+    let finding = Doctor.obstacle(in: Doctor.examine(.current()))
+    let sentence = finding.map { FindingWriter.sentence($0) }
+    return CommandError(.unavailable, sentence ?? "there was no adapter; try again")
+  }
+}

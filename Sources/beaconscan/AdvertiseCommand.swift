@@ -1,0 +1,138 @@
+import Advertising
+public import ArgumentParser
+import HCIPackets
+import HCISockets
+public import Scanning
+
+/// `beaconscan advertise`: be an iBeacon.
+struct AdvertiseCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "advertise",
+    abstract: "Be an iBeacon, for as long as the command runs.",
+    discussion: """
+      Advertises as a region's peripheralData(withMeasuredPower:) says, not connectable. The advert \
+      is taken down at the end: after --duration, at Ctrl-C, SIGTERM or SIGHUP, and at an error. Not where the \
+      process is killed: then the controller advertises until it is switched off and on. Where the \
+      adapter goes and comes back, is switched on again or is reset, it advertises again.
+
+      Adapters of Bluetooth 5 are told by its commands, but packets are those of Bluetooth 4, which \
+      every phone hears, unless --extended is given. Such an adapter advertises beside other \
+      programs; one of Bluetooth 4 has one advert for all.
+
+      CAP_NET_RAW is enough where the adapter is on; switching it on needs CAP_NET_ADMIN.
+
+      EXAMPLES
+        beaconscan advertise --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
+          --major 1 --minor 2 --duration 3
+        beaconscan advertise --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
+          --major 1 --minor 2 --adapter hci0 --interval 250ms \\
+          --measured-power=-62 --random-address --duration 3
+      """)
+
+  @Option(name: .long, help: ArgumentHelp("The proximity UUID.", valueName: "uuid"))
+  var uuid: ProximityUUID
+
+  @Option(name: .long, help: ArgumentHelp("The major.", valueName: "number"))
+  var major: UInt16 = 0
+
+  @Option(name: .long, help: ArgumentHelp("The minor.", valueName: "number"))
+  var minor: UInt16 = 0
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("What is said to be heard at 1 m, in dBm: -128 to 127.", valueName: "dBm"))
+  var measuredPower: Int8 = -59
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The adapter: hci0, or its address AA:BB:CC:DD:EE:FF; else the first.",
+      valueName: "adapter"))
+  var adapter: AdapterName?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("How often: 20ms to 10.24s.", valueName: "time"))
+  var interval = AdvertisingPeriod.standard
+
+  @Flag(help: "Which packets go on air: those of Bluetooth 4, or those of Bluetooth 5.")
+  var packets = PacketKind.legacy
+
+  @Flag(name: .long, help: "With --extended: say with which power it is sent, too.")
+  var txPower = false
+
+  @Flag(name: .long, help: "Advertise with an address drawn at random, not with the adapter's own.")
+  var randomAddress = false
+
+  @Option(name: .long, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
+  var duration: Double?
+
+  @Flag(name: .long, help: "Say nothing on standard error but errors.")
+  var quiet = false
+
+  /// Which packets go on air.
+  enum PacketKind: String, EnumerableFlag {
+    case legacy, extended
+  }
+
+  func validate() throws {
+    if let duration, !(duration > 0 && duration < 1e9) {
+      throw ValidationError("--duration must be a positive number of seconds.")
+    }
+    if txPower, packets == .legacy {
+      throw ValidationError(
+        "--tx-power needs --extended: beside an iBeacon, a packet of Bluetooth 4 has no room for it."
+      )
+    }
+  }
+
+  func run() throws {
+    // A controller advertises on where the program that told it to is no more.
+    Interrupt.installHangup()
+    let identity = BeaconIdentity(uuid: uuid, major: major, minor: minor)
+    let beacon = IBeacon(identity: identity, measuredPower: measuredPower)
+    let parameters = AdvertisingParameters(
+      interval: interval.units, packets: packets == .legacy ? .legacy : .extended,
+      includesTransmitPower: txPower)
+    var advertiser = Advertiser(
+      Advertiser.Configuration(
+        adapter: adapter, data: beacon.advertisingData, parameters: parameters,
+        usesRandomAddress: randomAddress))
+    let status = quiet ? nil : StatusLine()
+    do throws(AdvertisingFailure) {
+      tell(try advertiser.start(), status)
+      let began = MonotonicClock.now()
+      let end = duration.map { began + Int64($0 * 1e9) }
+      while !Interrupt.isRequested {
+        let left = end.map { $0 - MonotonicClock.now() } ?? .max
+        if left <= 0 { break }
+        if let event = try advertiser.step(Int32(min(left / 1_000_000 + 1, 250))) {
+          tell(event, status)
+        }
+        let seconds = (MonotonicClock.now() - began) / 1_000_000_000
+        status?.show { "\(advertiser.isOnAir ? "on air" : "off air, trying again") (\(seconds) s)" }
+      }
+    } catch {
+      status?.clear()
+      throw CommandError(error.isPermission ? .noPermission : .unavailable, "\(error)")
+    }
+    status?.clear()
+  }
+
+  /// Says what happened.
+  private func tell(_ event: Advertiser.Event, _ status: StatusLine?) {
+    guard !quiet else { return }
+    status?.clear()
+    switch event {
+    case .onAir(let adapter, let address, let isExtended):
+      let kind = packets == .legacy ? "Bluetooth 4" : "Bluetooth 5"
+      let commands = isExtended && packets == .legacy ? ", by commands of Bluetooth 5" : ""
+      printError(
+        "\(adapter) (\(address)) advertises \(uuid):\(major):\(minor) every \(interval) in packets "
+          + "of \(kind)\(commands)")
+    case .offAir(let reason): printError("off air: \(reason)")
+    }
+  }
+}
+
+extension AdapterName: ExpressibleByArgument {}

@@ -1,0 +1,38 @@
+import ArgumentParser
+import HCISockets
+
+/// `beaconscan doctor`: what stops scanning on this machine, and the command that mends it.
+struct DoctorCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "doctor",
+    abstract: "Find what stops scanning on this machine, and the commands that mend it.",
+    discussion: """
+      Looks at the kernel, this process's network and rights, the adapters, and who else uses them. \
+      Under each fault stands the one command that mends it; give them in their order. An error \
+      stops scanning, a warning does not. Where there are several adapters, one that works is \
+      enough.
+
+      It switches nothing on or off. It asks each adapter's controller for its version and sets how \
+      it would scan, which does not start a scan and which whoever scans next sets again.
+
+      The status is 0 where scanning can work, 77 where only permission is missing, else 69.
+
+      EXAMPLES
+        beaconscan doctor
+        beaconscan doctor --format json
+      """)
+
+  @Option(name: .long, help: "How results are written: table, json (one object a line) or csv.")
+  var format = OutputFormat.table
+
+  func run() throws {
+    let findings = Doctor.examine(.current())
+    let out = StandardOutput()
+    try FindingWriter(output: out).write(findings, format)
+    try out.flush()
+    guard let obstacle = Doctor.obstacle(in: findings) else { return }
+    throw CommandError(
+      obstacle.subject == .permission ? .noPermission : .unavailable,
+      "scanning does not work yet: \(FindingWriter.sentence(obstacle))")
+  }
+}
