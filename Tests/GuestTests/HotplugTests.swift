@@ -38,6 +38,8 @@ extension InGuest {
       // Time stamps: what was heard last, against the log.
       try air.perform(#"{"id": "x", "rssi": -42}"#)
       sleep(1)
+      try air.perform(#"{"id": "x", "off": true}"#)
+      usleep(300_000)
       command.send(SIGINT)
       #expect(command.finish(limit: 10) == 0)
       try air.sync()
