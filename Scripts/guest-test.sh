@@ -43,14 +43,16 @@ if [ "$build" = yes ]; then
   swift build -c release --static-swift-stdlib --product beaconscan
 fi
 
-mkdir -p .build/guest/out
+# Copies, so that a build meanwhile pulls nothing away under the guest.
+mkdir -p .build/guest/out .build/guest/built
+cp -f .build/debug/beaconscanPackageTests.xctest .build/release/beaconscan .build/guest/built/
 printed=.build/guest/out/printed
 began=$SECONDS
 echo "Booting the guest: Linux $(cat .build/guest/kernel) on ${GUEST_ACCEL:-$(cat .build/guest/accel)} …"
 status=0
 Tests/Guest/boot.sh -w .build/guest/out -t "${GUEST_LIMIT:-1200}" \
-  "exec env NO_COLOR=1 SWIFT_BACKTRACE=enable=no .build/debug/beaconscanPackageTests.xctest \
-    --testing-library swift-testing --filter '^GuestTests\..*$wanted'" 2>&1 |
+  "exec env NO_COLOR=1 SWIFT_BACKTRACE=enable=no .build/guest/built/beaconscanPackageTests.xctest \
+    --testing-library swift-testing --filter '^GuestTests[.].*($wanted)'" 2>&1 |
   sed -u 's/\x1b\[[0-9;]*m//g' | tee "$printed" || status=$?
 
 # A test's own line has its name and what became of it; a suite's and the run's are not counted.

@@ -28,7 +28,7 @@ final class Child {
     process.currentDirectoryURL = Guest.root
     var environment = ProcessInfo.processInfo.environment
     let path = environment["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin"
-    environment["PATH"] = Guest.root.appending(path: ".build/release").path + ":" + path
+    environment["PATH"] = Guest.root.appending(path: ".build/guest/built").path + ":" + path
     // What the command keeps of its regions is this child's alone.
     environment["XDG_STATE_HOME"] = folder.path
     process.environment = environment

@@ -11,7 +11,7 @@ enum Guest {
     .deletingLastPathComponent().deletingLastPathComponent()
 
   /// The command as it is released.
-  static let beaconscan = root.appending(path: ".build/release/beaconscan").path
+  static let beaconscan = root.appending(path: ".build/guest/built/beaconscan").path
 
   /// Seconds on CLOCK_MONOTONIC, the line of the controller's log.
   static var now: Double {
