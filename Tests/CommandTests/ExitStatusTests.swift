@@ -100,7 +100,9 @@ import Testing
     expect(run, 65)
   }
 
-  @Test(arguments: [[], ["scan"], ["range"], ["monitor"], ["inspect"], ["decode"], ["record"], ["simulate"]])
+  @Test(arguments: [
+    [], ["scan"], ["range"], ["monitor"], ["inspect"], ["decode"], ["record"], ["simulate"],
+  ])
   func help(path: [String]) throws {
     let run = try Command.shell("beaconscan \(path.joined(separator: " ")) --help")
     #expect(run.status == 0 && run.error.isEmpty)
