@@ -119,7 +119,8 @@ extension RegionMonitor {
       return silence.limit(beacon.learner, start: configuration.startLimit)
     }
     // As it is known otherwise, and longer where less is heard now.
-    let known = silence.limit(beacon.otherLearner, start: 0) 
+    let known =
+      silence.limit(beacon.otherLearner, start: 0)
       / (listensFully ? 1 : Double(Self.slowShare))
     return silence.limit(beacon.learner, start: max(configuration.startLimit, known))
   }
