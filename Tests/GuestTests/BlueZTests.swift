@@ -4,21 +4,6 @@ import Testing
 extension InGuest {
   /// Beside bluetoothd: what it takes over is noticed and survived, and no harm is done to it.
   @Suite struct BlueZTests {
-    /// The bus and bluetoothd, for the rest of the run of tests: the adapter is on when this returns.
-    private func startService() throws {
-      let run = try Guest.run(
-        """
-        pgrep -x bluetoothd >/dev/null || . Tests/Guest/bluez
-        for _ in $(seq 50); do
-          busctl set-property org.bluez /org/bluez/hci0 org.bluez.Adapter1 Powered b true 2>/dev/null &&
-            exit 0
-          sleep 0.2
-        done
-        exit 1
-        """)
-      try #require(run.status == 0, "no bluetoothd: \(run.error)")
-    }
-
     private func isDiscovering() throws -> Bool {
       try Guest.run(
         "busctl get-property org.bluez /org/bluez/hci0 org.bluez.Adapter1 Discovering"
@@ -35,8 +20,8 @@ extension InGuest {
 
     @Test func aDiscoveryComesAndGoes() throws {
       let air = try VirtualController(#"{"plug": "a", "addr": "00:AA:01:00:00:42"}"#)
-      try startService()
-      defer { _ = try? Guest.run("pkill -x bluetoothd; pkill -x dbus-daemon; sleep 0.5") }
+      let service = try BlueZ()
+      defer { service.stop() }
       let command = try FaultTests.monitor(air, exitAfter: 4)
       let began = Guest.now
       let client = try discover(6)
@@ -64,8 +49,8 @@ extension InGuest {
     /// To end ours while bluetoothd discovers leaves its discovery whole.
     @Test func ourEndDoesNotHarmADiscovery() throws {
       let air = try VirtualController(#"{"plug": "a", "addr": "00:AA:01:00:00:42"}"#)
-      try startService()
-      defer { _ = try? Guest.run("pkill -x bluetoothd; pkill -x dbus-daemon; sleep 0.5") }
+      let service = try BlueZ()
+      defer { service.stop() }
       let command = try FaultTests.monitor(air, exitAfter: 4)
       let client = try discover(6)
       try #require(try Guest.wait(5) { try isDiscovering() })
@@ -78,5 +63,38 @@ extension InGuest {
       #expect(try !air.scan().isOn)
       try air.stop()
     }
+  }
+}
+
+/// The system bus and bluetoothd.
+private final class BlueZ {
+  private let bus: Child
+  private let daemon: Child
+
+  /// Starts them, and waits until bluetoothd has switched the adapter on.
+  init() throws {
+    try FileManager.default.createDirectory(
+      atPath: "/run/dbus", withIntermediateDirectories: true)
+    bus = try Child(
+      "/usr/bin/dbus-daemon", ["--system", "--nofork", "--nopidfile"], output: .file)
+    let isThere = Guest.wait(10) {
+      FileManager.default.fileExists(atPath: "/run/dbus/system_bus_socket")
+    }
+    try #require(isThere, "no bus: \(bus.error)")
+    daemon = try Child("/usr/libexec/bluetooth/bluetoothd", ["-n"], output: .file)
+    let isOn = try Guest.wait(20) {
+      try Guest.run(
+        "busctl set-property org.bluez /org/bluez/hci0 org.bluez.Adapter1 Powered b true"
+      ).status == 0
+    }
+    try #require(isOn, "no bluetoothd: \(daemon.error)")
+  }
+
+  func stop() {
+    daemon.send(SIGTERM)
+    daemon.finish(limit: 10)
+    bus.send(SIGTERM)
+    bus.finish(limit: 10)
+    try? FileManager.default.removeItem(atPath: "/run/dbus/system_bus_socket")
   }
 }

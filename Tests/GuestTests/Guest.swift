@@ -29,7 +29,8 @@ enum Guest {
     var lines: [Substring] { output.split(separator: "\n") }
   }
 
-  /// Runs a line of shell to its end; `beaconscan` is on its path.
+  /// Runs a line of shell to its end; `beaconscan` is on its path. It must leave nothing running in the
+  /// background: that is for ``Child``.
   @discardableResult
   static func run(_ script: String, limit: Double = 60) throws -> Run {
     let child = try Child("/bin/sh", ["-c", script], output: .file)
