@@ -8,7 +8,8 @@ struct ScanCommand: ParsableCommand {
     commandName: "scan",
     abstract: "Show every sighting as it is heard.",
     discussion: """
-      With no region named, every iBeacon counts.
+      With no region named, every iBeacon counts. Without --replay an adapter listens; what several \
+      adapters hear is shown as often.
 
       EXAMPLES
         beaconscan scan --adapter hci0

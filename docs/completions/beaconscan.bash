@@ -186,9 +186,9 @@ _beaconscan() {
 
 _beaconscan_scan() {
     repeating_flags=()
-    non_repeating_flags=(--follow --quiet --verbose --version -h --help)
-    repeating_options=(--replay --uuid --region)
-    non_repeating_options=(--speed --duration --major --minor --format --count)
+    non_repeating_flags=(--follow --active --coded --quiet --verbose --version -h --help)
+    repeating_options=(--replay --adapter --uuid --region)
+    non_repeating_options=(--speed --duration --backend --major --minor --format --count)
     __beaconscan_offer_flags_options 0
 
     # Offer option value completions
@@ -201,6 +201,13 @@ _beaconscan_scan() {
         return
         ;;
     '--duration')
+        return
+        ;;
+    '--adapter')
+        return
+        ;;
+    '--backend')
+        __beaconscan_add_completions -W 'auto'$'\n''hci'$'\n''bluez'
         return
         ;;
     '--uuid')
@@ -227,9 +234,9 @@ _beaconscan_scan() {
 
 _beaconscan_range() {
     repeating_flags=()
-    non_repeating_flags=(--follow --quiet --verbose --raw --version -h --help)
-    repeating_options=(--replay --uuid --region --calibrate)
-    non_repeating_options=(--speed --duration --major --minor --model --environment --measured-power --adapter-offset --zones --format --interval --count)
+    non_repeating_flags=(--follow --active --coded --quiet --verbose --raw --version -h --help)
+    repeating_options=(--replay --adapter --uuid --region --adapter-offset --calibrate)
+    non_repeating_options=(--speed --duration --backend --major --minor --model --environment --measured-power --zones --format --interval --count)
     __beaconscan_offer_flags_options 0
 
     # Offer option value completions
@@ -242,6 +249,13 @@ _beaconscan_range() {
         return
         ;;
     '--duration')
+        return
+        ;;
+    '--adapter')
+        return
+        ;;
+    '--backend')
+        __beaconscan_add_completions -W 'auto'$'\n''hci'$'\n''bluez'
         return
         ;;
     '--uuid')
@@ -290,9 +304,9 @@ _beaconscan_range() {
 
 _beaconscan_monitor() {
     repeating_flags=()
-    non_repeating_flags=(--follow --quiet --verbose --version -h --help)
-    repeating_options=(--replay --uuid --region --calibrate)
-    non_repeating_options=(--speed --duration --major --minor --exit-after --enter-rssi --exit-rssi --enter-distance --exit-distance --enter-count --dwell --model --environment --measured-power --adapter-offset --format --state-file --exec --count)
+    non_repeating_flags=(--follow --active --coded --quiet --verbose --version -h --help)
+    repeating_options=(--replay --adapter --uuid --region --adapter-offset --calibrate)
+    non_repeating_options=(--speed --duration --backend --major --minor --exit-after --enter-rssi --exit-rssi --enter-distance --exit-distance --enter-count --dwell --model --environment --measured-power --format --state-file --exec --count)
     __beaconscan_offer_flags_options 0
 
     # Offer option value completions
@@ -305,6 +319,13 @@ _beaconscan_monitor() {
         return
         ;;
     '--duration')
+        return
+        ;;
+    '--adapter')
+        return
+        ;;
+    '--backend')
+        __beaconscan_add_completions -W 'auto'$'\n''hci'$'\n''bluez'
         return
         ;;
     '--uuid')
