@@ -92,9 +92,8 @@ extension InGuest {
     /// The same beside bluetoothd, by its own tool.
     @Test func offBesideBluetoothd() throws {
       let air = try VirtualController(#"{"plug": "a"}"#)
-      try Guest.run(". Tests/Guest/bluez", limit: 20)
-      defer { _ = try? Guest.run("pkill -x bluetoothd; pkill -x dbus-daemon; sleep 0.5") }
-      sleep(2)
+      let service = try BlueZ()
+      defer { service.stop() }
       try Guest.run("hciconfig hci0 down")
       let doctor = try examine()
       #expect(doctor.errors.map(\.id) == ["power"])
