@@ -15,7 +15,8 @@ extension InGuest {
       let run = try Guest.run(
         "lsmod | awk '/^(bnep|rfcomm|hidp|cmtp) / { print $1 }' | xargs -r modprobe -r;"
           + " modprobe -r hci_vhci bluetooth")
-      try #require(run.status == 0, "\(run.error) \(try Guest.run("lsmod").output)")
+      let left = try Guest.run("lsmod").output
+      try #require(run.status == 0, "\(run.error) \(left)")
     }
 
     private func restore() {
