@@ -14,8 +14,8 @@ extension InGuest {
       // bluetoothd has had the profiles loaded.
       let run = try Guest.run(
         "lsmod | awk '/^(bnep|rfcomm|hidp|cmtp) / { print $1 }' | xargs -r modprobe -r;"
-          + " modprobe -r hci_vhci bluetooth")
-      try #require(run.status == 0, "\(run.error) \(try Guest.run("lsmod").output)")
+          + " modprobe -r hci_vhci bluetooth || { lsmod; exit 1; }")
+      try #require(run.status == 0, "\(run.error) \(run.output)")
     }
 
     private func restore() {
