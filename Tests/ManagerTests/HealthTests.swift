@@ -49,6 +49,23 @@ import Testing
     #expect(await scene.told(6).suffix(2) == ["exit lobby", "state lobby 2"])
   }
 
+  /// A kiosk starts faster than its adapter is plugged in.
+  @Test func whatIsStartedBeforeTheRadioIsThereWaitsForIt() async throws {
+    let scene = try scene(ScriptedScanner(isRecorded: false))
+    let script = scene.scanner
+    script.availability = .unavailable("there is no Bluetooth adapter; plug one in")
+    script.report(.removed, "hci0 is not there; plug it in", at: 0)
+    script.report(.scanning, at: 20)
+    script.hear(Scene.frame(7), rssi: -60, at: 21)
+    scene.manager.startMonitoring(for: Scene.region("lobby"))
+    script.clock.advance(by: 1)
+    let refused = ["status 3", "monitors lobby", "cannot monitor lobby 5"]
+    #expect(await scene.told(3) == refused)
+    script.availability = .available
+    script.clock.advance(by: 21)
+    #expect(await scene.told(4) == refused + ["state lobby 1"])
+  }
+
   @Test func eachFaultIsToldOnceWithItsSentence() async throws {
     let scene = try scene()
     let script = scene.scanner

@@ -173,13 +173,13 @@ _beaconscan() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    scan|range|monitor|inspect|decode|simulate|help)
+    scan|range|monitor|inspect|decode|record|simulate|advertise|adapters|doctor|help)
         # Offer subcommand argument completions
         "_beaconscan_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'scan range monitor inspect decode simulate help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'scan range monitor inspect decode record simulate advertise adapters doctor help' -- "${cur}"))
         ;;
     esac
 }
@@ -460,6 +460,59 @@ _beaconscan_decode() {
     esac
 }
 
+_beaconscan_record() {
+    repeating_flags=()
+    non_repeating_flags=(--follow --active --coded --force --quiet --version -h --help)
+    repeating_options=(--replay --adapter)
+    non_repeating_options=(--speed --duration --backend --rotate-size --rotate-every --keep --format --count)
+    __beaconscan_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--replay')
+        __beaconscan_add_completions -f
+        return
+        ;;
+    '--speed')
+        return
+        ;;
+    '--duration')
+        return
+        ;;
+    '--adapter')
+        return
+        ;;
+    '--backend')
+        __beaconscan_add_completions -W 'auto'$'\n''hci'$'\n''bluez'
+        return
+        ;;
+    '--rotate-size')
+        return
+        ;;
+    '--rotate-every')
+        return
+        ;;
+    '--keep')
+        return
+        ;;
+    '--format')
+        __beaconscan_add_completions -W 'btsnoop'$'\n''btmon'$'\n''pcapng'
+        return
+        ;;
+    '--count')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __beaconscan_add_completions -f
+        return
+        ;;
+    esac
+}
+
 _beaconscan_simulate() {
     repeating_flags=()
     non_repeating_flags=(--version -h --help)
@@ -488,6 +541,71 @@ _beaconscan_simulate() {
     case "${positional_number}" in
     1)
         __beaconscan_add_completions -o plusdirs -fX '!*.@(json)'
+        return
+        ;;
+    esac
+}
+
+_beaconscan_advertise() {
+    repeating_flags=()
+    non_repeating_flags=(--legacy --extended --tx-power --random-address --quiet --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--uuid --major --minor --measured-power --adapter --interval --duration)
+    __beaconscan_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--uuid')
+        return
+        ;;
+    '--major')
+        return
+        ;;
+    '--minor')
+        return
+        ;;
+    '--measured-power')
+        return
+        ;;
+    '--adapter')
+        return
+        ;;
+    '--interval')
+        return
+        ;;
+    '--duration')
+        return
+        ;;
+    esac
+}
+
+_beaconscan_adapters() {
+    repeating_flags=()
+    non_repeating_flags=(--quiet --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--format)
+    __beaconscan_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--format')
+        __beaconscan_add_completions -W 'table'$'\n''json'$'\n''csv'
+        return
+        ;;
+    esac
+}
+
+_beaconscan_doctor() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=(--format)
+    __beaconscan_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--format')
+        __beaconscan_add_completions -W 'table'$'\n''json'$'\n''csv'
         return
         ;;
     esac
