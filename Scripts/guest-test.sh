@@ -62,8 +62,10 @@ main() {
     swift build --build-tests
     swift build -c release --static-swift-stdlib --product beaconscan
   fi
-  # Copies, so that a build meanwhile pulls nothing away under the guest.
   mkdir -p "$out" .build/guest/built
+  exec 9>.build/guest/lock
+  flock -n 9 || { echo 'Waiting for another run of these tests …'; flock 9; }
+  # Copies, so that a build meanwhile pulls nothing away under the guest.
   rm -f "$out"/printed-*
   cp -f .build/debug/beaconscanPackageTests.xctest .build/release/beaconscan .build/guest/built/
 
