@@ -14,9 +14,8 @@ extension InGuest {
       // bluetoothd has had the profiles loaded.
       let run = try Guest.run(
         "lsmod | awk '/^(bnep|rfcomm|hidp|cmtp) / { print $1 }' | xargs -r modprobe -r;"
-          + " modprobe -r hci_vhci bluetooth")
-      let left = try Guest.run("lsmod").output
-      try #require(run.status == 0, "\(run.error) \(left)")
+          + " modprobe -r hci_vhci bluetooth || { lsmod; exit 1; }")
+      try #require(run.status == 0, "\(run.error) \(run.output)")
     }
 
     private func restore() {
