@@ -74,3 +74,18 @@ public struct Adapter: Hashable, Sendable {
     else { throw HCISocketError("HCIDEVUP", adapter: index) }
   }
 }
+
+extension Adapter {
+  /// Makes up an adapter.
+  init(
+    index: UInt16, address: BluetoothAddress?, isUp: Bool, block: RadioBlock?, bus: String,
+    features: [UInt8]
+  ) {
+    self.index = index
+    self.address = address
+    self.isUp = isUp
+    self.block = block
+    self.bus = bus
+    self.features = features
+  }
+}

@@ -45,6 +45,8 @@ public struct Advertiser: ~Copyable {
   private let randomAddress: BluetoothAddress
   /// The adapter that was used, by its address where it has one: it may come back as another.
   private var name: AdapterName?
+  /// Its name on the host when it was last seen.
+  private var title = "the adapter"
   /// Whether the adapter may be switched on: not where somebody switched it off.
   private var maySwitchOn = true
   private var advert: AdvertOnAir?
@@ -122,7 +124,7 @@ public struct Advertiser: ~Copyable {
     advert = nil
     next = KernelClock.monotonic.advanced(by: retry.next())
     if loss == .gone || loss == .blocked { maySwitchOn = true }
-    return .offAir(loss.sentence(name.map { "\($0)" } ?? "the adapter"))
+    return .offAir(loss.sentence(title))
   }
 
   /// The adapter, by its address as soon as that is known.
@@ -133,7 +135,7 @@ public struct Advertiser: ~Copyable {
     } catch {
       throw .noBluetooth
     }
-    let found = name.map { name in
+    let found = name.flatMap { name in
       all.first { adapter in
         switch name {
         case .number(let number): adapter.index == number
@@ -141,10 +143,12 @@ public struct Advertiser: ~Copyable {
         }
       }
     }
-    guard let adapter = found ?? all.first(where: \.isUp) ?? all.first else {
+    let usable = all.first { $0.isUp && $0.supportsLE && !$0.isHeld }
+    guard let adapter = name == nil ? usable ?? all.first : found else {
       throw .noAdapter(name.map { "\($0)" })
     }
     name = adapter.address.map { .address($0) } ?? .number(adapter.index)
+    title = adapter.name
     return adapter
   }
 

@@ -19,6 +19,7 @@ struct Micro {
     ranging(work)
     text(work)
     recording(work)
+    for count in [1, 2] as [UInt16] { Crowd.adapters(count) }
     for size in Crowd.sizes { try? Crowd.monitor(size) }
     for size in Crowd.sizes { Crowd.manager(size) }
     if let path = CommandLine.arguments.dropFirst().first { reading(path) }

@@ -2,7 +2,7 @@ import Glibc
 
 extension Doctor {
   /// Whether the kernel has Bluetooth, or could load it.
-  @Sendable static func kernel(_ host: Host) -> [Finding] {
+  @Sendable static func kernel(_ host: HostView) -> [Finding] {
     guard host.socketError == EAFNOSUPPORT, !host.hasBluetooth else {
       return [Finding(.kernel, .ok, "the kernel has Bluetooth")]
     }
@@ -32,7 +32,7 @@ extension Doctor {
   }
 
   /// Whether a Bluetooth socket can be opened where the kernel has Bluetooth.
-  @Sendable static func network(_ host: Host) -> [Finding] {
+  @Sendable static func network(_ host: HostView) -> [Finding] {
     guard host.socketError != 0 else {
       return [Finding(.network, .ok, "Bluetooth sockets can be opened")]
     }
@@ -64,7 +64,7 @@ extension Doctor {
   ///
   /// Linux 4.19 is the first that scans with the commands of Bluetooth 5. Those before leave the events of
   /// such a scan switched off, and use commands themselves that a controller refuses beside it.
-  @Sendable static func kernelVersion(_ host: Host) -> [Finding] {
+  @Sendable static func kernelVersion(_ host: HostView) -> [Finding] {
     let numbers = host.release.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
     guard numbers.count == 2 else { return [] }
     guard (numbers[0], numbers[1]) < (4, 19) else {

@@ -2,7 +2,7 @@ import HCIPackets
 
 extension Doctor {
   /// Whether this process may scan.
-  @Sendable static func permission(_ host: Host) -> [Finding] {
+  @Sendable static func permission(_ host: HostView) -> [Finding] {
     [permission(host.rights, host.program, tools: host.tools)]
   }
 
@@ -11,7 +11,8 @@ extension Doctor {
   /// - Parameters:
   ///   - rights: What the kernel permits it.
   ///   - program: The file that it runs.
-  ///   - tools: Which of ``Host/toolNames`` are installed.
+  ///   - tools: Which of ``HostView/toolNames`` are installed.
+  /// - Returns: An ``Finding/Level/ok`` or ``Finding/Level/error``.
   public static func permission(
     _ rights: ProcessRights = .current(), _ program: ProgramFile = .current(),
     tools: Set<String> = ["setcap"]
@@ -66,7 +67,7 @@ extension Doctor {
   }
 
   /// Whether another program scans already.
-  @Sendable static func scans(_ host: Host) -> [Finding] {
+  @Sendable static func scans(_ host: HostView) -> [Finding] {
     host.radios.compactMap { radio in
       let name = radio.adapter.name
       guard radio.adapter.isUp, !radio.isHeld, host.rights.mayScan, radio.report.failure == nil,
@@ -90,7 +91,7 @@ extension Doctor {
   }
 
   /// Who has HCI sockets, and how to end that.
-  static func culprit(_ host: Host) -> (who: String, command: String?) {
+  static func culprit(_ host: HostView) -> (who: String, command: String?) {
     let others = host.programs.programs.filter { $0.name != "bluetoothd" }
     // bluetoothd always has sockets; another program is likelier to have taken the adapter.
     if let other = others.first {
@@ -106,7 +107,7 @@ extension Doctor {
   }
 
   /// Whether BlueZ's service runs, which scanning on HCI sockets does not need.
-  @Sendable static func service(_ host: Host) -> [Finding] {
+  @Sendable static func service(_ host: HostView) -> [Finding] {
     switch host.hasBluetoothd {
     case true?: return [Finding(.bluetoothd, .ok, "bluetoothd runs")]
     case nil: return []

@@ -4,9 +4,9 @@ import HCISockets
 
 /// An adapter in the words of the command's output.
 struct AdapterDescription {
-  let radio: Host.Radio
+  let radio: HostView.Radio
 
-  init(_ radio: Host.Radio) {
+  init(_ radio: HostView.Radio) {
     self.radio = radio
   }
 
@@ -38,8 +38,8 @@ struct AdapterDescription {
     switch radio.report.failure {
     case nil: return nil
     case .socket(let error) where error.errno == EPERM || error.errno == EACCES:
-      return "no permission to ask for its Low Energy features; "
-        + (Doctor.permission().command ?? "see beaconscan doctor")
+      return "no permission to ask for its Low Energy features"
+        + (Doctor.permission().command.map { "; allow it: \($0)" } ?? "")
     case .socket(let error): return "\(error)"
     case .unanswered: return "its controller does not answer"
     case .refused, .cutShort: return radio.report.failure.map { "\($0)" }

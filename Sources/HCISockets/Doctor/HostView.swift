@@ -1,5 +1,5 @@
 /// What the doctor looks at: a host as values, so that any host can be made up.
-public struct Host: Hashable, Sendable {
+public struct HostView: Hashable, Sendable {
   /// An adapter, and what came of asking it.
   public struct Radio: Hashable, Sendable {
     /// The adapter.

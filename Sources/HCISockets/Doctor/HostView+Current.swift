@@ -2,19 +2,19 @@ import CBluetooth
 import Glibc
 import HCIPackets
 
-extension Host.Radio {
+extension HostView.Radio {
   /// Looks at an adapter and, where it is on, asks its controller.
-  public static func look(at adapter: Adapter) -> Host.Radio {
-    var radio = Host.Radio(adapter, isHeld: adapter.isHeld, driver: adapter.driver)
+  public static func look(at adapter: Adapter) -> HostView.Radio {
+    var radio = HostView.Radio(adapter, isHeld: adapter.isHeld, driver: adapter.driver)
     if adapter.isUp, !radio.isHeld { radio.report = .ask(adapter) }
     return radio
   }
 }
 
-extension Host {
+extension HostView {
   /// This host as it is now. Controllers that answer nothing make it take some seconds each.
-  public static func current() -> Host {
-    var host = Host(rights: .current(), program: .current())
+  public static func current() -> HostView {
+    var host = HostView(rights: .current(), program: .current())
     host.release = firstLine(of: "/proc/sys/kernel/osrelease") ?? ""
     do throws(HCISocketError) {
       host.radios = try Adapter.all().map { radio($0, mayScan: host.rights.mayScan) }
@@ -50,10 +50,9 @@ extension Host {
     return radio
   }
 
+  /// Whether this is not the first namespace of processes, whose number is fixed in the kernel.
   private static var isContainer: Bool {
-    exists("/.dockerenv") || exists("/run/.containerenv") || exists("/run/systemd/container")
-      || text(of: "/proc/1/environ")?.split(separator: "\0")
-        .contains { $0.hasPrefix("container=") } == true
+    linkTarget(of: "/proc/self/ns/pid").map { $0 != "pid:[4026531836]" } ?? false
   }
 
   /// Whether the first process has the same network: it is the host's, unless this is a container.

@@ -1,0 +1,230 @@
+import Foundation
+import Testing
+
+/// What `beaconscan doctor` says where something is wrong, and that the command it names mends it.
+extension InGuest {
+  @Suite struct DoctorTests {
+    /// A line of its output.
+    private struct Finding {
+      var id: String
+      var level: String
+      var adapter: String?
+      var message: String
+      var command: String?
+    }
+
+    /// A run of it.
+    private struct Examination {
+      var status: Int32
+      var error: String
+      var findings: [Finding]
+
+      /// What is wrong, in order.
+      var errors: [Finding] { findings.filter { $0.level == "error" } }
+
+      func finding(_ id: String, _ adapter: String? = nil) -> Finding? {
+        findings.first { $0.id == id && (adapter == nil || $0.adapter == adapter) }
+      }
+    }
+
+    /// Examines the guest; the prefix runs the program, as `setpriv` with its options does.
+    private func examine(
+      _ prefix: String = "", program: String = Guest.beaconscan
+    ) throws -> Examination {
+      let run = try Guest.run("\(prefix) \(program) doctor --format json")
+      let findings = try run.lines.map { line in
+        let object = try #require(
+          try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
+        #expect(object["type"] as? String == "finding")
+        return Finding(
+          id: try #require(object["id"] as? String),
+          level: try #require(object["level"] as? String), adapter: object["adapter"] as? String,
+          message: try #require(object["message"] as? String),
+          command: object["command"] as? String)
+      }
+      return Examination(status: run.status, error: run.error, findings: findings)
+    }
+
+    private static let nobody =
+      "setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all"
+
+    /// Gives a command as the user would. The guest's root has no sudo.
+    private func give(_ command: String?) throws {
+      let command = try #require(command).replacing("sudo ", with: "")
+      // btmgmt wants an open standard input.
+      let run = try Guest.run("(\(command)) </dev/zero")
+      try #require(run.status == 0, "\(command): \(run.error)")
+    }
+
+    @Test func allIsWell() throws {
+      let air = try VirtualController(#"{"plug": "a"}"#)
+      try Guest.up()
+      let doctor = try examine()
+      #expect(doctor.status == 0 && doctor.error.isEmpty, "\(doctor.error)")
+      #expect(doctor.findings.allSatisfy { $0.level == "ok" || $0.id == "bluetoothd" })
+      #expect(doctor.finding("scan", "hci0") != nil)
+      #expect(doctor.finding("bluetoothd")?.level == "info")
+      try air.stop()
+    }
+
+    @Test func noAdapter() throws {
+      let doctor = try examine()
+      #expect(doctor.status == 69 && doctor.errors.map(\.id) == ["adapter"])
+      #expect(doctor.error.contains("there is no adapter"))
+      #expect(doctor.error.split(separator: "\n").count == 1)
+    }
+
+    /// Off, and blocked: each command in its order, and scanning works.
+    @Test func blockedAndOff() throws {
+      let air = try VirtualController(#"{"plug": "a"}"#)
+      sleep(3)
+      try Guest.run("rfkill block bluetooth")
+      var doctor = try examine()
+      #expect(doctor.status == 69 && doctor.errors.map(\.id) == ["rfkill", "power"])
+      try give(doctor.errors.first?.command)
+      doctor = try examine()
+      #expect(doctor.status == 69 && doctor.errors.map(\.id) == ["power"])
+      try give(doctor.errors.first?.command)
+      #expect(try examine().status == 0)
+      try air.stop()
+    }
+
+    /// The same beside bluetoothd, by its own tool.
+    @Test func offBesideBluetoothd() throws {
+      let air = try VirtualController(#"{"plug": "a"}"#)
+      let service = try BlueZ()
+      defer { service.stop() }
+      try Guest.run("hciconfig hci0 down")
+      let doctor = try examine()
+      #expect(doctor.errors.map(\.id) == ["power"])
+      #expect(doctor.finding("bluetoothd")?.level == "ok")
+      #expect(doctor.errors.first?.command == "bluetoothctl power on")
+      try give(doctor.errors.first?.command)
+      #expect(try Guest.wait(5) { try examine().status == 0 })
+      try air.stop()
+    }
+
+    @Test func noCapability() throws {
+      let air = try VirtualController(#"{"plug": "a"}"#)
+      try Guest.up()
+      try Guest.run("mkdir -p '/dev/shm/a b' && cp \(Guest.beaconscan) '/dev/shm/a b/beaconscan'")
+      let program = "'/dev/shm/a b/beaconscan'"
+      let doctor = try examine(Self.nobody, program: program)
+      #expect(doctor.status == 77 && doctor.errors.map(\.id) == ["permission"])
+      let command = "sudo setcap cap_net_raw+ep '/dev/shm/a b/beaconscan'"
+      #expect(doctor.errors.first?.command == command)
+      try give(command)
+      #expect(try examine(Self.nobody, program: program).status == 0)
+      // It has the right now, but may not get it.
+      // The first setpriv still has root's own rights, of which the kernel would leave it this one.
+      let unprivileged = try examine("\(Self.nobody) setpriv --no-new-privs", program: program)
+      #expect(unprivileged.status == 77)
+      #expect(unprivileged.errors.first?.message.contains("no_new_privs") == true)
+      try air.stop()
+    }
+
+    /// Where a file's capability is not given, it is installed where it is.
+    @Test func nosuid() throws {
+      let air = try VirtualController(#"{"plug": "a"}"#)
+      try Guest.up()
+      try Guest.run(
+        """
+        mkdir -p /mnt/nosuid && mount -t tmpfs -o nosuid,mode=755 none /mnt/nosuid
+        cp \(Guest.beaconscan) /mnt/nosuid && setcap cap_net_raw+ep /mnt/nosuid/beaconscan
+        mount -t tmpfs none /usr/local/bin
+        """)
+      defer { _ = try? Guest.run("umount /mnt/nosuid /usr/local/bin") }
+      let doctor = try examine(Self.nobody, program: "/mnt/nosuid/beaconscan")
+      #expect(doctor.status == 77)
+      #expect(doctor.errors.first?.message.contains("nosuid") == true)
+      try give(doctor.errors.first?.command)
+      #expect(try examine(Self.nobody, program: "/usr/local/bin/beaconscan").status == 0)
+      try air.stop()
+    }
+
+    @Test func otherNamespaces() throws {
+      let air = try VirtualController(#"{"plug": "a"}"#)
+      try Guest.up()
+      let network = try examine("unshare --net")
+      #expect(network.status == 69 && network.errors.map(\.id) == ["network"])
+      let command = try #require(network.errors.first?.command)
+      #expect(command.hasPrefix("nsenter --target 1 --net -- "))
+      #expect(try Guest.run("unshare --net \(command)").status == 0)
+      // A container has processes of its own, too.
+      let container = try examine("unshare --net --pid --fork --mount-proc")
+      #expect(container.errors.first?.command?.contains("--network host") == true)
+      let rootless = try examine("unshare --map-root-user")
+      #expect(rootless.status == 77 && rootless.errors.map(\.id) == ["permission"])
+      #expect(rootless.errors.first?.message.contains("namespace of users") == true)
+      try air.stop()
+    }
+
+    /// A program that has the adapter for itself; the command ends it.
+    @Test func held() throws {
+      let air = try VirtualController(#"{"plug": "a"}"#)
+      sleep(3)
+      let script = """
+        import ctypes, struct, time
+        libc = ctypes.CDLL(None)
+        s = libc.socket(31, 3, 1)
+        assert libc.bind(s, struct.pack("<HHH", 31, 0, 1), 6) == 0
+        time.sleep(60)
+        """
+      let holder = try Child("/usr/bin/python3", ["-c", script], output: .file)
+      sleep(1)
+      let doctor = try examine()
+      #expect(doctor.status == 69 && doctor.errors.map(\.id) == ["held"])
+      #expect(doctor.errors.first?.command == "kill \(holder.id)")
+      let adapters = try Guest.run("beaconscan adapters --format json")
+      #expect(adapters.output.contains(#""state":"held""#))
+      try give(doctor.errors.first?.command)
+      _ = holder.finish(limit: 5)
+      try Guest.up()
+      #expect(try examine().status == 0)
+      try air.stop()
+    }
+
+    /// Another program scans, by commands of either kind.
+    @Test(arguments: [#"{"plug": "a"}"#, #"{"plug": "a", "extended": true}"#])
+    func anotherScans(plug: String) throws {
+      let air = try VirtualController(plug)
+      try Guest.up()
+      let other = try LiveCommand("scan", "--adapter", "hci0")
+      #expect(try Guest.wait(5) { try air.scan().isOn })
+      let doctor = try examine()
+      #expect(doctor.status == 0)
+      let finding = try #require(doctor.finding("scan", "hci0"))
+      #expect(finding.level == "warning" && finding.command == "kill \(other.id)")
+      // Its scan goes on as it was.
+      #expect(try air.scan().isOn)
+      try give(finding.command)
+      _ = other.finish()
+      #expect(try examine().finding("scan", "hci0")?.level == "ok")
+      // To look does not start a scan.
+      #expect(try !air.scan().isOn)
+      try air.stop()
+    }
+
+    /// The doctor comes back from a controller that does not, and one that works is enough.
+    @Test func mute() throws {
+      let air = try VirtualController(
+        #"{"plug": "a", "addr": "00:AA:01:00:00:01"}"#,
+        #"{"plug": "b", "addr": "00:AA:01:00:00:02"}"#)
+      try Guest.up("hci0")
+      try Guest.up("hci1")
+      try air.perform(#"{"mute": true, "controller": "b"}"#)
+      let began = Guest.now
+      var doctor = try examine()
+      #expect(Guest.now - began < 6)
+      #expect(doctor.status == 0)
+      #expect(doctor.finding("answer", "hci1")?.level == "warning")
+      try air.perform(#"{"mute": true, "controller": "a"}"#)
+      doctor = try examine()
+      #expect(doctor.status == 69 && Set(doctor.errors.map(\.id)) == ["answer"])
+      try air.perform(#"{"mute": false, "controller": "a"}"#)
+      try give(doctor.errors.first?.command)
+      #expect(try examine().status == 0)
+      try air.stop()
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import Glibc
+import HCIPackets
+import Testing
+
+@testable import HCISockets
+
+/// Each finding, on hosts that are made up.
+@Suite struct DoctorTests {
+  /// A finding that is expected of a host, and the command with it.
+  struct Case: Sendable, CustomTestStringConvertible {
+    var name: String
+    var host: HostView
+    var subject: Finding.Subject
+    var level = Finding.Level.error
+    var words: String
+    var command: String?
+
+    var testDescription: String { name }
+  }
+
+  @Test func allIsWell() {
+    let findings = Doctor.examine(.well)
+    #expect(findings.allSatisfy { $0.level == .ok && $0.command == nil })
+    #expect(Doctor.obstacle(in: findings) == nil)
+    // All that can be looked at was, in the order in which to mend; nothing was held.
+    let subjects = Finding.Subject.allCases.filter { $0 != .held }
+    #expect(findings.map(\.subject) == subjects)
+  }
+
+  @Test(arguments: kernelCases + adapterCases + rightsCases + scanCases)
+  func finding(_ one: Case) throws {
+    let findings = Doctor.examine(one.host)
+    let found = try #require(
+      findings.first { $0.subject == one.subject && $0.level == one.level },
+      "\(findings.map { "\($0.subject) \($0.level)" })")
+    #expect(found.message.contains(one.words))
+    #expect(found.command == one.command)
+    let first = Doctor.obstacle(in: findings)
+    #expect((first == found) == (one.level == .error), "\(String(describing: first))")
+  }
+
+  /// Nothing is mended before what it needs: who has rfkill and a missing right to mend is told of both, in
+  /// that order.
+  @Test func order() {
+    let host = HostView.with {
+      $0.rights = .nobody
+      $0.radios = [
+        .with {
+          $0.adapter.isUp = false
+          $0.adapter.block = .soft
+          $0.report = ControllerReport()
+        }
+      ]
+    }
+    let errors = Doctor.examine(host).filter { $0.level == .error }
+    #expect(errors.map(\.subject) == [.rfkill, .power, .permission])
+  }
+
+  /// One adapter that works is enough.
+  @Test func twoAdapters() {
+    let off = HostView.Radio.with(1) {
+      $0.adapter.isUp = false
+      $0.report = ControllerReport()
+    }
+    let findings = Doctor.examine(.with { $0.radios.append(off) })
+    #expect(Doctor.obstacle(in: findings) == nil)
+    let power = findings.filter { $0.subject == .power }
+    #expect(power.map(\.adapter) == ["hci0", "hci1"])
+    #expect(power.map(\.level) == [.ok, .warning])
+    // bluetoothctl would switch on the other one.
+    #expect(power[1].command == "sudo btmgmt --index 1 power on")
+    let both = HostView.with {
+      $0.radios = [off, .with(2) { $0.adapter.block = .hard }]
+    }
+    #expect(Doctor.obstacle(in: Doctor.examine(both))?.adapter == "hci2")
+  }
+
+  /// Whatever is true of a host, nothing traps, and what cannot be known is not told.
+  @Test(arguments: [EAFNOSUPPORT, EPERM, EACCES, ENOMEM], [true, false])
+  func withoutSockets(errno: Int32, hasBluetooth: Bool) {
+    let host = HostView.with {
+      $0.socketError = errno
+      $0.hasBluetooth = hasBluetooth
+      $0.radios = []
+    }
+    let findings = Doctor.examine(host)
+    #expect(findings.allSatisfy { $0.adapter == nil && $0.subject != .adapter })
+    #expect(findings.contains { $0.level == .error } || !hasBluetooth)
+  }
+
+  /// To root, sudo may not even be installed.
+  @Test func rootNeedsNoSudo() {
+    let host = HostView.with {
+      $0.rights = .root
+      $0.radios = [.with { $0.adapter.block = .soft }]
+    }
+    let commands = Doctor.examine(host).compactMap(\.command)
+    #expect(commands == ["rfkill unblock bluetooth"])
+  }
+
+  @Test(arguments: [
+    ("/usr/bin/beaconscan", "/usr/bin/beaconscan"), ("/a b/c", "'/a b/c'"),
+    ("/it's", #"'/it'\''s'"#), ("/a;rm -rf $HOME", "'/a;rm -rf $HOME'"), ("/münchen", "/münchen"),
+    ("/a,b", "/a,b"), ("~/a", "'~/a'"), ("/a\nb", "'/a\nb'"),
+  ])
+  func pathsInCommands(path: String, expected: String) {
+    #expect(Doctor.quoted(path) == expected)
+  }
+
+  @Test(arguments: [
+    ("4.18.0", false), ("4.19.0-27-amd64", true), ("3.16", false), ("5.10.103-v7l+", true),
+    ("6.18.44-fc-v445", true), ("10.0", true), ("4.9.337", false),
+  ])
+  func versions(release: String, isEnough: Bool) throws {
+    let findings = Doctor.kernelVersion(.with { $0.release = release })
+    #expect(findings.map { $0.level == .ok } == [isEnough])
+    // Without an adapter of Bluetooth 5 it does not matter yet.
+    let other = Doctor.kernelVersion(
+      .with {
+        $0.release = release
+        $0.radios = []
+      })
+    #expect(other.map(\.level) == [isEnough ? .ok : .warning])
+    #expect(Doctor.kernelVersion(.with { $0.release = "" }).isEmpty)
+    #expect(Doctor.kernelVersion(.with { $0.release = "99999999999999999999.1" }).isEmpty)
+  }
+}
