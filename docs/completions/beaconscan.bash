@@ -396,9 +396,9 @@ _beaconscan_monitor() {
 
 _beaconscan_inspect() {
     repeating_flags=()
-    non_repeating_flags=(--follow --quiet --verbose --version -h --help)
-    repeating_options=(--replay --uuid --region)
-    non_repeating_options=(--speed --duration --major --minor --format)
+    non_repeating_flags=(--follow --active --coded --quiet --verbose --version -h --help)
+    repeating_options=(--replay --adapter --uuid --region)
+    non_repeating_options=(--speed --duration --backend --major --minor --format)
     __beaconscan_offer_flags_options -1
 
     # Offer option value completions
@@ -411,6 +411,13 @@ _beaconscan_inspect() {
         return
         ;;
     '--duration')
+        return
+        ;;
+    '--adapter')
+        return
+        ;;
+    '--backend')
+        __beaconscan_add_completions -W 'auto'$'\n''hci'$'\n''bluez'
         return
         ;;
     '--uuid')
