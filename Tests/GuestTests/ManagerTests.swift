@@ -37,8 +37,11 @@ extension InGuest {
       #expect(Guest.wait(5) { listener.events.contains("1:7") }, "\(listener.events)")
 
       manager.stopRangingBeacons(satisfying: constraint)
-      #expect(try Guest.wait(5) { try air.scan().duty < 0.6 })
-      #expect(try air.scan().isOn)
+      #expect(
+        try Guest.wait(5) {
+          let scan = try air.scan()
+          return scan.isOn && scan.duty < 0.6
+        })
       manager.stopMonitoring(for: region)
       #expect(try Guest.wait(5) { !(try air.scan().isOn) })
       sleep(2)
