@@ -30,7 +30,8 @@ build_entries() {
   local module source
   for module in Bytes Advertising HCIPackets LinkLayer Scanning Ranging CaptureFiles Simulation; do
     while IFS= read -r source; do
-      objects+=("$build/release/$module.build/${source#Sources/"$module"/}.o")
+      # Folders of sources do not show in the build.
+      objects+=("$build/release/$module.build/$(basename "$source").o")
     done < <(find "Sources/$module" -name '*.swift')
   done
   for module in SystemPackage RealModule CSystem _NumericsShims; do

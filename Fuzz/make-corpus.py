@@ -102,6 +102,17 @@ def event_seeds() -> None:
     seed("hci-event", "other", told((0, 0, bytes.fromhex("0E0401052000")), (0, 0, legacy(advert))))
 
 
+def command_seeds() -> None:
+    commands = bytearray(64)
+    commands[37] = 0x60
+    for name, packet in {
+        "complete": "0E0401052000", "status": "0F0400010520", "scan-on": "0C200201000000",
+        "version": "0E0C01011000081F000800F1051F00", "features": "0E0C01032000FF59000000000000",
+    }.items():
+        seed("hci-command", name, bytes.fromhex(packet))
+    seed("hci-command", "commands", bytes.fromhex("0E4401021000") + commands)
+
+
 # Link layer
 
 
@@ -328,6 +339,7 @@ def main() -> None:
     for name, advert in ADVERTS.items():
         seed("advert", name, advert)
     event_seeds()
+    command_seeds()
     capture_seeds(link_layer_seeds())
     recorded_seeds()
     text_seeds()

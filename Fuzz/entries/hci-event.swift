@@ -83,7 +83,12 @@ private struct PlainController {
 
   mutating func hear(_ event: Event) {
     let bytes = event.bytes
-    guard bytes.count >= 4, bytes[0] == 0x3E, bytes[2] == 0x02 || bytes[2] == 0x0D else { return }
+    guard bytes.count >= 3, bytes[0] == 0x3E, bytes[2] == 0x02 || bytes[2] == 0x0D else { return }
+    guard bytes.count > 3 else {
+      // It ends before Num_Reports.
+      if bytes[1] > 1 { truncated += 1 } else { malformed += 1 }
+      return
+    }
     let isExtended = bytes[2] == 0x0D
     let isCut = bytes.count < 2 + Int(bytes[1])
     var rest = Array(bytes.prefix(2 + Int(bytes[1])).dropFirst(4))
