@@ -166,7 +166,8 @@ let package = Package(
     .testTarget(name: "CommandTests", dependencies: ["TestSupport", "beaconscan"]),
     // They need Linux's Bluetooth: Scripts/guest-test.sh runs them in a guest that has it.
     .testTarget(
-      name: "GuestTests", dependencies: ["Advertising", "CaptureFiles", "Scanning"]),
+      name: "GuestTests",
+      dependencies: ["Advertising", "CaptureFiles", "CoreLocation", "HCISockets", "Scanning"]),
     .testTarget(
       name: "ScenarioTests",
       dependencies: [

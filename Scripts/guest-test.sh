@@ -12,64 +12,90 @@
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
+out=.build/guest/out
 
-build=yes
-case "${1-}" in
-  --set-up)
-    exec Tests/Guest/set-up.sh
-    ;;
-  --run)
-    [ $# -eq 2 ] || { echo "guest-test: --run takes one line of shell" >&2; exit 64; }
-    Tests/Guest/set-up.sh >&2
-    mkdir -p .build/guest/out
-    exec Tests/Guest/boot.sh -w .build/guest/out -t "${GUEST_LIMIT:-900}" "$2"
-    ;;
-  --skip-build)
-    build=no
-    shift
-    ;;
-  -*)
-    echo "guest-test: unknown argument '$1'; the head of this script names all" >&2
-    exit 64
-    ;;
-esac
-wanted=${1-}
+# Of all tests, these run in a guest of their own where there are two CPUs: half of the time.
+apart='LosslessTests|HotplugTests|TrackTests|HarnessTests|HearingTests'
 
-Tests/Guest/set-up.sh
-if [ "$build" = yes ]; then
-  Scripts/setup.sh
-  echo 'Building the tests, and the command as it is released …'
-  swift build --build-tests
-  swift build -c release --static-swift-stdlib --product beaconscan
-fi
-
-mkdir -p .build/guest/out
-printed=.build/guest/out/printed
-began=$SECONDS
-echo "Booting the guest: Linux $(cat .build/guest/kernel) on ${GUEST_ACCEL:-$(cat .build/guest/accel)} …"
-status=0
-Tests/Guest/boot.sh -w .build/guest/out -t "${GUEST_LIMIT:-1200}" \
-  "exec env NO_COLOR=1 SWIFT_BACKTRACE=enable=no .build/debug/beaconscanPackageTests.xctest \
-    --testing-library swift-testing --filter '^GuestTests\..*$wanted'" 2>&1 |
-  sed -u 's/\x1b\[[0-9;]*m//g' | tee "$printed" || status=$?
-
-# A test's own line has its name and what became of it; a suite's and the run's are not counted.
-count() {
-  grep -cE "$1" "$printed" || true
+# in_guest NAME ARGUMENT…: runs the tests that the arguments choose; what they print is in $out/NAME too.
+in_guest() {
+  local name=$1
+  shift
+  Tests/Guest/boot.sh -w "$out" -t "${GUEST_LIMIT:-1200}" env NO_COLOR=1 SWIFT_BACKTRACE=enable=no \
+    .build/guest/built/beaconscanPackageTests.xctest --testing-library swift-testing "$@" 2>&1 |
+    sed -u 's/\x1b\[[0-9;]*m//g' | tee "$out/$name"
+  grep -qE 'Test run with [1-9][0-9]* tests? .*passed' "$out/$name"
 }
-passed=$(count '^. Test [^r].*\) (with [0-9]+ test cases? )?passed after ')
-failed=$(count '^. Test [^r].*\) (with [0-9]+ test cases? )?failed after ')
-skipped=$(count '^. Test [^r].*\) skipped')
-if [ "$status" -eq 0 ] && ! grep -qE 'Test run with [1-9][0-9]* tests? .*passed' "$printed"; then
-  echo 'guest-test: the guest ran no tests' >&2
-  status=1
-fi
-if [ "$passed" -eq 0 ] && [ "$status" -eq 0 ]; then
-  echo 'guest-test: no test passed' >&2
-  status=1
-fi
-if [ "$failed" -eq 0 ] && [ "$status" -ne 0 ]; then
-  failed=1
-fi
-echo "guest: $passed passed, $failed failed, $skipped skipped, in $((SECONDS - began)) s"
-exit "$status"
+
+# count WHAT: how many tests' own lines say so; a suite's and the run's have no parentheses.
+count() {
+  cat "$out"/printed-* | grep -cE "^. Test [^ (]+\([^)]*\) (with [0-9]+ test cases? )?$1" || true
+}
+
+main() {
+  local build=yes wanted status=0 passed failed skipped began=$SECONDS first second=''
+  case "${1-}" in
+    --set-up)
+      exec Tests/Guest/set-up.sh
+      ;;
+    --run)
+      [ $# -eq 2 ] || { echo 'guest-test: --run takes one line of shell' >&2; exit 64; }
+      Tests/Guest/set-up.sh >&2
+      mkdir -p "$out"
+      exec Tests/Guest/boot.sh -w "$out" -t "${GUEST_LIMIT:-900}" "$2"
+      ;;
+    --skip-build)
+      build=no
+      shift
+      ;;
+    -*)
+      echo "guest-test: unknown argument '$1'; the head of this script names all" >&2
+      exit 64
+      ;;
+  esac
+  wanted=${1-}
+
+  Tests/Guest/set-up.sh
+  if [ "$build" = yes ]; then
+    Scripts/setup.sh
+    echo 'Building the tests, and the command as it is released …'
+    swift build --build-tests
+    swift build -c release --static-swift-stdlib --product beaconscan
+  fi
+  mkdir -p "$out" .build/guest/built
+  exec 9>.build/guest/lock
+  flock -n 9 || { echo 'Waiting for another run of these tests …'; flock 9; }
+  # Copies, so that a build meanwhile pulls nothing away under the guest.
+  rm -f "$out"/printed-*
+  cp -f .build/debug/beaconscanPackageTests.xctest .build/release/beaconscan .build/guest/built/
+
+  echo "Booting the guest: Linux $(cat .build/guest/kernel) on ${GUEST_ACCEL:-$(cat .build/guest/accel)} …"
+  if [ -n "$wanted" ]; then
+    in_guest printed-1 --filter "^GuestTests[.].*($wanted)" || status=1
+  elif [ "$(nproc)" -lt 2 ]; then
+    in_guest printed-1 --filter '^GuestTests[.]' || status=1
+  else
+    in_guest printed-1 --filter '^GuestTests[.]' --skip "^GuestTests[.].*($apart)" &
+    first=$!
+    in_guest printed-2 --filter "^GuestTests[.].*($apart)" &
+    second=$!
+    wait "$first" || status=1
+    wait "$second" || status=1
+  fi
+
+  passed=$(count 'passed after ')
+  failed=$(count 'failed after ')
+  skipped=$(count 'skipped')
+  if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
+    echo 'guest-test: the tests did not run, or not to their end' >&2
+    failed=1
+  fi
+  if [ "$passed" -eq 0 ] || [ "$skipped" -ne 0 ]; then
+    echo "guest-test: $passed tests passed and $skipped were skipped, and inside none may be" >&2
+    status=1
+  fi
+  echo "guest: $passed passed, $failed failed, in $((SECONDS - began)) s"
+  exit "$status"
+}
+
+main "$@"

@@ -141,7 +141,8 @@ extension ScannerContract {
         try require(before != health, "of \(key), it said '\(health.condition)' twice")
       }
       latest[key] = health
-      if !health.isDeaf {
+      // One that hears each advert once is as good as deaf, and hears them nevertheless.
+      if !health.isDeaf || !health.condition.isFault {
         deafSince = nil
       } else if deafSince == nil {
         deafSince = health.time

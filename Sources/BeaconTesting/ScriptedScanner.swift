@@ -104,7 +104,7 @@ public final class ScriptedScanner: Scanner {
   ///   - seconds: Since when, in seconds from the start.
   ///   - noticed: When that is noticed, if later, in seconds from the start.
   ///   - adapter: Which adapter it is about; `nil` for all.
-  ///   - isDeaf: Whether nothing at all is heard; if not given, ``Scanning/ScannerHealth/Condition/isFault``
+  ///   - isDeaf: Whether nothing at all is heard; if not given, `isFault` of the condition
   ///     says it, as with one adapter.
   public func report(
     _ condition: ScannerHealth.Condition, _ sentence: String? = nil, at seconds: Double,

@@ -72,15 +72,16 @@ public struct CaptureWriter: Sendable {
       bytes.append(body)
     case .pcapng:
       let ticks = UInt64(max(0, time.nanoseconds))
-      writeBlock(Pcapng.BlockType.enhancedPacket, to: &bytes) { body in
-        body.appendLittleEndian(UInt32(source))
-        body.appendLittleEndian(UInt32(ticks >> 32))
-        body.appendLittleEndian(UInt32(truncatingIfNeeded: ticks))
-        body.appendLittleEndian(UInt32(captured.byteCount + 4))
-        body.appendLittleEndian(UInt32(packet.byteCount + 4))
-        body.appendBigEndian(UInt32(isReceived ? 1 : 0))  // direction
-        body.append(captured)
-      }
+      let total = UInt32(size(ofPacket: packet.byteCount))
+      let length = UInt32(captured.byteCount + 4)
+      bytes.appendLittleEndian(Pcapng.BlockType.enhancedPacket, total)
+      bytes.appendLittleEndian(UInt32(source), UInt32(ticks >> 32))
+      bytes.appendLittleEndian(UInt32(truncatingIfNeeded: ticks), length)
+      let direction: UInt32 = isReceived ? 1 : 0
+      bytes.appendLittleEndian(UInt32(clamping: packet.byteCount + 4), direction.byteSwapped)
+      bytes.append(captured)
+      for _ in 0..<(-captured.byteCount & 3) { bytes.append(0) }
+      bytes.appendLittleEndian(total)
     }
   }
 
@@ -174,6 +175,11 @@ extension [UInt8] {
   fileprivate mutating func appendLittleEndian<Value: FixedWidthInteger>(_ value: Value) {
     // The integer outlives the call.
     unsafe Swift.withUnsafeBytes(of: value.littleEndian) { unsafe append(contentsOf: $0) }
+  }
+
+  /// Two numbers at once: each append costs as much as its bytes.
+  fileprivate mutating func appendLittleEndian(_ first: UInt32, _ second: UInt32) {
+    appendLittleEndian(UInt64(second) << 32 | UInt64(first))
   }
 
   fileprivate mutating func appendBigEndian<Value: FixedWidthInteger>(_ value: Value) {

@@ -19,7 +19,7 @@ public struct ControllerVersion: Hashable, Sendable {
 
   /// Reads what follows the status of Read Local Version Information's answer.
   ///
-  /// - Throws: ``ParseError`` where it is cut short.
+  /// - Throws: `ParseError` where it is cut short.
   public init(_ bytes: RawSpan) throws(ParseError) {
     var cursor = ByteCursor(bytes)
     hci = try cursor.readUInt8()
@@ -49,7 +49,7 @@ public struct LEFeatures: OptionSet, Hashable, Sendable {
 
   /// Reads what follows the status of LE Read Local Supported Features' answer (§7.8.3).
   ///
-  /// - Throws: ``ParseError`` where it is cut short.
+  /// - Throws: `ParseError` where it is cut short.
   public init(_ bytes: RawSpan) throws(ParseError) {
     var cursor = ByteCursor(bytes)
     rawValue = try cursor.readLittleEndian(UInt64.self)

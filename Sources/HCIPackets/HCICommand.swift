@@ -24,7 +24,7 @@ public struct HCICommand: Hashable, Sendable {
   /// - Parameters:
   ///   - bytes: A packet that holds it.
   ///   - start: Where the opcode stands in it: at 1 behind an H4 packet type.
-  /// - Throws: ``ParseError`` where it is cut short.
+  /// - Throws: `ParseError` where it is cut short.
   public init(_ bytes: RawSpan, at start: Int = 0) throws(ParseError) {
     var cursor = ByteCursor(bytes)
     try cursor.skip(start)

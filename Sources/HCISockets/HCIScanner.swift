@@ -9,7 +9,7 @@ import Synchronization
 /// It needs `CAP_NET_RAW`, and `CAP_NET_ADMIN` only to switch an adapter on that is off. It hears every
 /// advert: the controller's duplicate filter is off. The scan is passive unless told otherwise, at full duty
 /// for ranging, at a quarter of it while only regions are monitored, and off while nobody listens. Time
-/// stamps are the kernel's. A fault is told by ``ScanProgress/health`` and mended as soon as it can be:
+/// stamps are the kernel's. A fault is told by `ScanProgress.health` and mended as soon as it can be:
 /// an adapter that comes back is found by its address.
 ///
 /// Beside bluetoothd it does no harm: a scan that another program runs is listened to, and never stopped.

@@ -13,7 +13,7 @@ func text(of path: String) -> String? {
   while count < bytes.count {
     // The array's memory is used during the call alone.
     let got = unsafe bytes.withUnsafeMutableBytes { room in
-      unsafe read(file, room.baseAddress! + count, room.count - count)
+      unsafe read(file, room.baseAddress?.advanced(by: count), room.count - count)
     }
     guard got > 0 else { break }
     count += got

@@ -7,7 +7,7 @@ struct ListeningState: ~Copyable {
   var collector = SightingCollector()
 
   private let configuration: HCIScanner.Configuration
-  private var links: [AdapterLink] = []
+  private var links: [ListeningAdapter] = []
   private var buffer = MessageBuffer()
   private var polled: [pollfd] = []
   private var began: Timestamp?
@@ -29,8 +29,8 @@ struct ListeningState: ~Copyable {
     }
   }
 
-  private func link(_ name: AdapterName?) -> AdapterLink {
-    AdapterLink(name, quietLimit: Int64(configuration.quietLimit * 1e9))
+  private func link(_ name: AdapterName?) -> ListeningAdapter {
+    ListeningAdapter(name, quietLimit: Int64(configuration.quietLimit * 1e9))
   }
 
   mutating func listen(
@@ -123,7 +123,7 @@ struct ListeningState: ~Copyable {
     return health
   }
 
-  private func note(sent command: HCICommand, by link: AdapterLink) {
+  private func note(sent command: HCICommand, by link: ListeningAdapter) {
     guard let tap = configuration.packetTap, let index = link.index else { return }
     let packet = command.packet
     // Only initialised integers, which stay until the call returns.

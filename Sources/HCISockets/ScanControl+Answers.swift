@@ -91,6 +91,8 @@ extension ScanControl {
   private mutating func refuse(_ status: UInt8, at now: Timestamp) {
     let digits = String(status, radix: 16, uppercase: true)
     note(.refused, since: now, detail: "error 0x\(status < 16 ? "0" : "")\(digits)")
+    // What it can do is asked anew.
+    commandSet = nil
     wait(retry.next(), from: now)
   }
 

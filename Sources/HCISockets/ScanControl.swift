@@ -48,6 +48,8 @@ struct ScanControl: Sendable {
   var condition: ScannerHealth.Condition?
   /// Whether nothing can be heard.
   var isDeaf = false
+  /// Since when it is so.
+  private var latestChange = Timestamp(nanoseconds: .min)
   /// How to scan; `nil` while nobody listens.
   var wanted: ScanParameters?
   /// Which commands the controller takes; `nil` before it was asked.
@@ -176,6 +178,9 @@ struct ScanControl: Sendable {
     guard condition != self.condition || isDeaf != self.isDeaf else { return }
     self.condition = condition
     self.isDeaf = isDeaf
-    changes.append(Change(condition: condition, time: time, isDeaf: isDeaf, detail: detail))
+    // What is noticed late did not begin before what was noticed earlier.
+    latestChange = max(latestChange, time)
+    changes.append(
+      Change(condition: condition, time: latestChange, isDeaf: isDeaf, detail: detail))
   }
 }

@@ -28,7 +28,8 @@ extension RegionMonitor {
 
   private mutating func makePlace(for beacon: BeaconIdentity) -> Int32 {
     serials &+= 1
-    let tracked = TrackedBeacon(beacon, serial: serials)
+    var tracked = TrackedBeacon(beacon, serial: serials)
+    if !listensFully { tracked.changeDuty() }
     let place: Int32
     if let free = vacant.popLast() {
       place = free

@@ -114,7 +114,15 @@ extension RegionMonitor {
 
   /// The silence limit of a beacon in a region, in seconds.
   func limit(of region: MonitoredRegion, _ beacon: TrackedBeacon) -> Double {
-    region.rules.silence.limit(beacon.learner, start: configuration.startLimit)
+    let silence = region.rules.silence
+    guard beacon.learner.count == 0, beacon.otherLearner.count > 0 else {
+      return silence.limit(beacon.learner, start: configuration.startLimit)
+    }
+    // As it is known otherwise, and longer where less is heard now.
+    let known =
+      silence.limit(beacon.otherLearner, start: 0)
+      / (listensFully ? 1 : Double(Self.slowShare))
+    return silence.limit(beacon.learner, start: max(configuration.startLimit, known))
   }
 
   /// The shortest limit of the regions that a beacon holds, in nanoseconds; `.max` if it holds none.

@@ -39,6 +39,8 @@ public struct RegionMonitor: Sendable {
   public internal(set) var evictions = 0
 
   var clock = HearingClock()
+  /// Whether the scanner listens all the time.
+  var listensFully = true
   var index = RegionIndex()
   var beacons: [TrackedBeacon] = []
   var places = PlaceTable()

@@ -41,17 +41,22 @@ extension SilenceLearner {
     private static let (commonGaps, rareGaps) = (Float(40), Float(4))
     /// Made-up gaps that count with each line's own, so that a few do not decide alone.
     private static let madeUp: Float = 4
-    /// Until 64 gaps were heard, made-up gaps last two intervals at least: half of the packets lost.
+    /// Until 64 gaps were heard, made-up gaps last two intervals at least: half of the packets lost. Who
+    /// listens for a share of the time takes as much more for lost.
     private static let (assumedIntervals, assumedGaps) = (Float(2), Float(64))
     /// How many of its standard errors are added to the scale of the common line.
     private static let errors: Float = 0.5
 
-    init(_ histogram: GapHistogram, interval: Float, watched: Float, weight: Float) {
+    init(
+      _ histogram: GapHistogram, interval: Float, watched: Float, weight: Float,
+      listening share: Float
+    ) {
       let mean = max(watched / max(weight, 1), interval)
       loss = min(max(1 - interval / mean, 0), 1)
       // Were packets lost independently, any gap would be exceeded by as much as gaps last.
       let assumed =
-        Self.assumedIntervals * interval * min(1, Self.assumedGaps / max(weight, 1))
+        Self.assumedIntervals / max(share, 0.01) * interval
+        * min(1, Self.assumedGaps / max(weight, 1))
       let some = LongGaps(histogram, interval: interval, about: min(Self.commonGaps, weight / 4))
       let few = LongGaps(histogram, interval: interval, about: min(Self.rareGaps, weight / 4))
       let excess = some.excess(Self.madeUp, of: max(mean, assumed))

@@ -25,8 +25,16 @@ public struct SilenceLearner: Sendable, BitwiseCopyable {
   /// A silence longer than this is an absence and teaches nothing, in seconds.
   private var absence: Float = SilenceLearner.firstAbsence
 
+  /// The share of time in which the beacon is listened to.
+  private let share: Float
+
   /// A learner that knows nothing.
-  public init() {}
+  ///
+  /// - Parameter share: The share of time in which the beacon is listened to, from 0 to 1: the less, the
+  ///   longer the gaps that it takes for possible before it has heard many.
+  public init(listening share: Float = 1) {
+    self.share = share
+  }
 
   /// The time over which gaps are forgotten, in seconds of listening to the beacon: 12 h.
   public static let memory: Float = 43200
@@ -81,7 +89,8 @@ public struct SilenceLearner: Sendable, BitwiseCopyable {
       unfaded = 0
     }
     if count > 16 { holdInterval() }
-    tail = Tail(histogram, interval: interval, watched: watched, weight: weight)
+    tail = Tail(
+      histogram, interval: interval, watched: watched, weight: weight, listening: share)
     absence = min(
       max(Self.spell, Self.farBeyond * tail.limit(falseExitsPerDay: 1)), GapHistogram.longest)
   }

@@ -13,7 +13,9 @@ struct TrackedBeacon: Sendable {
   var rssi: Int8?
   var measuredPower: Int8 = .max
   var samples = 0
+  /// What is known of its gaps as the scanner listens now, and as it listens otherwise.
   var learner = SilenceLearner()
+  var otherLearner = SilenceLearner(listening: RegionMonitor.slowShare)
   var links: [Link] = []
   /// The index's generation that `links` were made for.
   var generation: UInt32?

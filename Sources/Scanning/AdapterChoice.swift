@@ -119,7 +119,7 @@ extension AdapterChoice {
         followed = number
         return true
       }
-      if before.isSilent(at: time) {
+      if before.isSilent(at: time, otherGap: link.gap) {
         // A louder one that still speaks will fill in soon.
         for index in links.indices where index != number && index != followed {
           if !links[index].isSilent(at: time), links[index].isLouder(than: link) { return false }

@@ -51,8 +51,10 @@ struct AdapterLink: Sendable {
     last = time
   }
 
-  /// Whether it has been silent for longer than is usual.
-  func isSilent(at time: Int64) -> Bool {
+  /// Whether it has been silent for longer than is usual. Of a link that was heard once, another link's gap
+  /// says what is usual, where that is known.
+  func isSilent(at time: Int64, otherGap: Int64 = 0) -> Bool {
+    let gap = gap == 0 ? otherGap : gap
     let few = gap == 0 ? Self.unknown : min(Self.patience * gap, Self.longest)
     return silence(at: time) > max(few, gap / 100 * Self.fewest, Self.shortest)
   }

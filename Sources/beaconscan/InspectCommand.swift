@@ -1,19 +1,23 @@
 import Advertising
 import ArgumentParser
 import CaptureFiles
+import CoreLocation
 import Scanning
 
-/// `beaconscan inspect`: what is in a recording.
+/// `beaconscan inspect`: what is in a recording, or on air.
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Show what is in a recording: packets, reports, beacons, and what was refused.",
+    abstract: "Show what is in a recording or on air: packets, beacons, what was refused.",
     discussion: """
       Of each beacon: sightings, signal strength, the interval at which it speaks and the share of \
       its adverts that was lost, as far as its gaps tell. At most 65,536 beacons are kept; more make \
       the oldest go, and the summary counts them.
 
+      Without a recording it listens for a minute, or for --duration seconds.
+
       EXAMPLES
+        beaconscan inspect --adapter hci0
         beaconscan inspect captures/lobby.btsnoop
         beaconscan inspect captures/hostile.pcapng --format json
       """)
@@ -21,27 +25,40 @@ struct InspectCommand: ParsableCommand {
   @Argument(help: "Recordings; - is standard input.", completion: .file())
   var files: [String] = []
 
-  @OptionGroup var source: ReplayOptions
+  @OptionGroup var source: SourceOptions
   @OptionGroup var regions: RegionOptions
   @OptionGroup var output: OutputOptions
 
   /// The most beacons that are kept: with what is known of each, less than 16 MB.
   static let mostBeacons = 65_536
+  /// For how many seconds it listens to what is on air.
+  static let listened = 60.0
 
   func validate() throws {
-    if (source.replay + files).filter({ $0 == "-" }).count > 1 {
+    if !files.isEmpty, let option = source.adapters.given {
+      throw ValidationError(
+        "\(option) is for live scanning, and \(files[0]) is a recording; give one of them.")
+    }
+    if (source.recordings.replay + files).filter({ $0 == "-" }).count > 1 {
       throw ValidationError("- can be given once: there is one standard input.")
     }
   }
 
   func run() throws {
     var source = source
-    source.replay += files
+    source.recordings.replay += files
+    let out = StandardOutput()
+    guard source.isLive else { return try run(source.recordings, to: out) }
+    source.recordings.duration = source.recordings.duration ?? Self.listened
+    try run(ManagedScan(source, output: output), to: out)
+  }
+
+  /// Shows what is in recordings.
+  private func run(_ source: ReplayOptions, to out: StandardOutput) throws {
     let scanner = try source.open()
     let progress = Progress(
       of: scanner, isWanted: !output.quiet && source.speed == .max && !source.follow)
-    let constraints = regions.all.map(\.constraint)
-    var table = BeaconTable<BeaconStatistics>(capacity: Self.mostBeacons)
+    var census = BeaconCensus(of: regions.all.map(\.constraint), capacity: Self.mostBeacons)
     var failure: CommandError?
     var sightings: [Sighting] = []
     var isOver = false
@@ -53,15 +70,7 @@ struct InspectCommand: ParsableCommand {
         failure = CommandError(error)
         break
       }
-      for sighting in sightings {
-        guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
-        else { continue }
-        table.hear(sighting.beacon, at: sighting.time) {
-          BeaconStatistics(sighting)
-        } update: { statistics in
-          statistics.hear(sighting)
-        }
-      }
+      census.hear(sightings[...])
     }
     progress?.clear()
     if Interrupt.isRequested, failure == nil, scanner.counts.packets == 0 {
@@ -69,11 +78,60 @@ struct InspectCommand: ParsableCommand {
     }
     // Of a file that is no capture at all there is nothing to report.
     if let failure, scanner.counts.packets == 0 { throw failure }
-    let out = StandardOutput()
-    let report = InspectReport(replay: scanner, table: table)
+    let report = InspectReport(
+      captures: scanner.statuses, counts: scanner.counts, table: census.table)
     try report.write(output.format, to: out)
     try out.flush()
     scanner.remark(output)
     if let failure { throw failure }
+  }
+
+  /// Shows what a source hears that has no end of its own.
+  func run(_ scan: ManagedScan, to out: StandardOutput) throws {
+    let health = HealthLog(scan, output, to: out)
+    var census = BeaconCensus(of: regions.all.map(\.constraint), capacity: Self.mostBeacons)
+    var interest = ServiceInterest()
+    interest.inSightings = true
+    scan.services.ask(interest, for: scan.manager)
+    let status = output.quiet ? nil : StatusLine()
+    let failure = try scan.run { news in
+      if case .health(let change) = news { try health.tell(change) }
+      if case .heard(let sightings) = news { census.hear(sightings) }
+      status?.show {
+        let listened = scan.services.listened.map { $0.to.seconds(since: $0.from) } ?? 0
+        return "\(fixed(listened, 0)) s  \(scan.scanner.counts.reports) reports  "
+          + "\(census.table.beaconsHeard) beacons"
+      }
+      return .more
+    }
+    status?.clear()
+    let report = InspectReport(captures: [], counts: scan.scanner.counts, table: census.table)
+    try report.write(output.format, to: out)
+    try out.flush()
+    health.end()
+    if let failure { throw failure }
+  }
+}
+
+/// Counts the beacons that are asked for.
+private struct BeaconCensus {
+  private let constraints: [BeaconConstraint]
+  private(set) var table: BeaconTable<BeaconStatistics>
+
+  init(of constraints: [BeaconConstraint], capacity: Int) {
+    self.constraints = constraints
+    table = BeaconTable(capacity: capacity)
+  }
+
+  mutating func hear(_ sightings: ArraySlice<Sighting>) {
+    for sighting in sightings {
+      guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
+      else { continue }
+      table.hear(sighting.beacon, at: sighting.time) {
+        BeaconStatistics(sighting)
+      } update: { statistics in
+        statistics.hear(sighting)
+      }
+    }
   }
 }

@@ -18,8 +18,12 @@ struct MonitorCommand: ParsableCommand {
       --state-file what was known is taken up where it was left, also after a crash, and only what \
       really changed is told; an event counts as told when its line was written.
 
-      On a terminal, a paced replay (--speed 1x) redraws a table of the regions in place. Otherwise \
-      there is a line for each event.
+      On a terminal, a live run and a paced replay (--speed 1x) redraw a table of the regions in \
+      place. Otherwise there is a line for each event.
+
+      Without --replay an adapter listens. While it hears nothing no region is left; what is the matter \
+      is said on standard error, and all goes on by itself when it hears again. What several adapters \
+      hear is one beacon.
 
       --exec runs a command by /bin/sh for each event. The event stands as a line of JSON on its \
       standard input, and in BEACONSCAN_TYPE (enter, exit, state), BEACONSCAN_STATE (inside, \

@@ -14,8 +14,12 @@ struct RangeCommand: ParsableCommand {
       on the power that the beacon says is heard at 1 m: calibrate on site what must be right. See \
       docs/ranging.md. With no region named, every iBeacon counts.
 
-      On a terminal, a paced replay (--speed 1x) redraws its table in place. Otherwise the table \
-      comes at the end: what was heard of each beacon, and its zones in order.
+      On a terminal, a live run and a paced replay (--speed 1x) redraw their table in place. \
+      Otherwise the table comes at the end: what was heard of each beacon, and its zones in order.
+
+      Without --replay an adapter listens. While it hears nothing no reports come; what is the matter \
+      is said on standard error, and all goes on by itself when it hears again. What several adapters \
+      hear is one beacon, with the signal of the one that hears it loudest.
 
       EXAMPLES
         beaconscan range --duration 60

@@ -8,7 +8,8 @@ struct ScanCommand: ParsableCommand {
     commandName: "scan",
     abstract: "Show every sighting as it is heard.",
     discussion: """
-      With no region named, every iBeacon counts.
+      With no region named, every iBeacon counts. Without --replay an adapter listens; what several \
+      adapters hear is shown as often.
 
       EXAMPLES
         beaconscan scan --adapter hci0
@@ -34,7 +35,7 @@ struct ScanCommand: ParsableCommand {
 
   /// Shows what a source hears.
   func run(_ scan: ManagedScan, to out: StandardOutput) throws {
-    out.flushesLines = out.isTerminal || scan.isPaced
+    let flushes = out.isTerminal || scan.isPaced
     let writer = SightingWriter(format: output.format, output: out)
     let health = HealthLog(scan, output, to: out)
     let constraints = regions.all.map(\.constraint)
@@ -42,7 +43,7 @@ struct ScanCommand: ParsableCommand {
     var interest = ServiceInterest()
     interest.inSightings = true
     scan.services.ask(interest, for: scan.manager)
-    let failure = try scan.run { news in
+    func show(_ news: ServiceNews) throws -> ManagedScan.Verdict {
       if case .health(let change) = news { try health.tell(change) }
       guard case .heard(let sightings) = news else { return .more }
       let namesAdapters = scan.namesAdapters
@@ -56,6 +57,12 @@ struct ScanCommand: ParsableCommand {
         if left == 0 { return .enough }
       }
       return .more
+    }
+    let failure = try scan.run { news in
+      let verdict = try show(news)
+      // What came together is written together.
+      if flushes { try out.flush() }
+      return verdict
     }
     if failure == nil { try writer.writeHeader() }
     try out.flush()

@@ -71,8 +71,8 @@ import Testing
     guard format != .pcapng else { return }
     let folder = try RecordingFolder()
     try record(format, adapters: adapters, to: folder["a"])
-    let lines = try Program.shell("TZ=UTC btmon -C 160 -T -r '\(folder["a"])'").split(
-      separator: "\n")
+    let lines = try Program.shell("TZ=UTC btmon -C 160 -T -r '\(folder["a"])'")
+      .split(separator: "\n")
     let events = lines.filter { $0.hasPrefix("> HCI Event: LE Meta Event") }
     let commands = lines.filter { $0.hasPrefix("< HCI Command: LE Set Scan Enable") }
     #expect(events.count == 60 && commands.count == 20)

@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ["scan", "--no-such-option"], ["no-such-command"], ["inspect"], ["decode"],
+    ["scan", "--no-such-option"], ["no-such-command"], ["inspect", "--speed", "1x"], ["decode"],
     ["scan", "--adapter", "eth0"], ["scan", "--adapter", "hci0", "--replay", "a"],
     ["scan", "--adapter", "hci0", "--adapter", "all"], ["scan", "--active", "--replay", "a"],
     ["scan", "--speed", "1x"], ["range", "--follow"], ["range", "--backend", "usb"],

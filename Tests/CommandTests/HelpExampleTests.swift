@@ -24,8 +24,9 @@ import Testing
   /// Whether a command needs an adapter: it names no recording, and is not about one.
   private func isLive(_ command: String) -> Bool {
     let subcommands = ["scan", "range", "monitor", "record", "advertise", "adapters", "doctor"]
-    return !command.contains("--replay")
-      && subcommands.contains { command.contains("beaconscan \($0)") }
+    return command.contains("--adapter")
+      || !command.contains("--replay")
+        && subcommands.contains { command.contains("beaconscan \($0)") }
   }
 
   @Test(arguments: [

@@ -63,6 +63,17 @@ import Testing
     #expect(try output == String(contentsOf: file, encoding: .utf8))
   }
 
+  @Test func everyConditionStandsInTheDocuments() throws {
+    let page = try String(
+      contentsOf: Command.root.appending(path: "docs/json.md"), encoding: .utf8)
+    let schema = try String(
+      contentsOf: Command.root.appending(path: "docs/json.schema.json"), encoding: .utf8)
+    for condition in ScannerHealth.Condition.allCases {
+      #expect(page.contains("`\(condition.rawValue)`"), "\(condition)")
+      #expect(schema.contains("\"\(condition.rawValue)\""), "\(condition)")
+    }
+  }
+
   @Test func tablesHaveItOnStandardError() throws {
     for format in ["table", "csv"] {
       let run = try LiveRun(["scan", "--format", format], script())

@@ -28,7 +28,7 @@ final class Child {
     process.currentDirectoryURL = Guest.root
     var environment = ProcessInfo.processInfo.environment
     let path = environment["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin"
-    environment["PATH"] = Guest.root.appending(path: ".build/release").path + ":" + path
+    environment["PATH"] = Guest.root.appending(path: ".build/guest/built").path + ":" + path
     // What the command keeps of its regions is this child's alone.
     environment["XDG_STATE_HOME"] = folder.path
     process.environment = environment
@@ -89,7 +89,13 @@ final class Child {
     if let status { return status }
     if ended.wait(timeout: .now() + limit) == .timedOut {
       kill(id, SIGKILL)
-      ended.wait()
+      // Who still holds what it inherited keeps Foundation from noticing the end.
+      _ = ended.wait(timeout: .now() + 5)
+      guard !process.isRunning else {
+        Issue.record("left something running: \(process.arguments ?? [])")
+        status = -1
+        return -1
+      }
       Issue.record("killed after \(limit) s: \(process.arguments ?? [])\n\(error)")
     }
     let isSignal = process.terminationReason == .uncaughtSignal

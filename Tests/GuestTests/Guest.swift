@@ -11,7 +11,7 @@ enum Guest {
     .deletingLastPathComponent().deletingLastPathComponent()
 
   /// The command as it is released.
-  static let beaconscan = root.appending(path: ".build/release/beaconscan").path
+  static let beaconscan = root.appending(path: ".build/guest/built/beaconscan").path
 
   /// Seconds on CLOCK_MONOTONIC, the line of the controller's log.
   static var now: Double {
@@ -29,7 +29,8 @@ enum Guest {
     var lines: [Substring] { output.split(separator: "\n") }
   }
 
-  /// Runs a line of shell to its end; `beaconscan` is on its path.
+  /// Runs a line of shell to its end; `beaconscan` is on its path. It must leave nothing running in the
+  /// background: that is for ``Child``.
   @discardableResult
   static func run(_ script: String, limit: Double = 60) throws -> Run {
     let child = try Child("/bin/sh", ["-c", script], output: .file)

@@ -41,11 +41,7 @@ final class LiveCommand {
   private var read = 0
   private var known: [Line] = []
 
-  /// Starts it.
-  ///
-  /// - Parameters:
-  ///   - arguments: Its arguments; `--format json` is added.
-  ///   - user: Who runs it.
+  /// Starts it, by a user, with `--format json` added to its arguments.
   init(_ arguments: String..., by user: User = .root) throws {
     let line = user.prefix + [Guest.beaconscan] + arguments + ["--format", "json"]
     child = try Child(line[0], Array(line.dropFirst()), output: .pipe(pipe))

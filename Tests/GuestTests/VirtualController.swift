@@ -85,7 +85,10 @@ final class VirtualController {
 
   /// The state of a controller's scan as its host set it last.
   func scan(of controller: String = "a") throws -> ScanSetting {
-    ScanSetting(try entries("scan", of: controller).last?.fields ?? [:])
+    let last = try log().last { entry in
+      (entry.type == "scan" || entry.type == "plug") && entry["controller"] == controller
+    }
+    return ScanSetting(last?.type == "scan" ? last?.fields ?? [:] : [:])
   }
 
   /// Ends it; its controllers are unplugged.

@@ -42,6 +42,13 @@ struct ModelController {
     control.changes.removeAll()
   }
 
+  /// Forgets what was told and sent, so that a long run takes no memory of its own.
+  mutating func forget() {
+    told = []
+    commands = []
+    switches = []
+  }
+
   /// Answers one command.
   mutating func step() {
     let command = control.commands.removeFirst()

@@ -73,7 +73,7 @@ import Testing
     var model = ModelController(isExtended: true)
     model.refused[.setExtendedScanParameters] = CommandResult.unknownCommand
     model.open()
-    #expect(model.control.commandSet == .legacy)
+    #expect(model.commands.last?.opcode == .setScanParameters)
   }
 
   @Test func aRefusalIsToldOnceAndTriedAgain() {

@@ -46,4 +46,10 @@ enum DocumentedCode {
       print(event.identifier, event.state == .satisfied ? "is here" : "has gone")
     }
   }
+
+  static func health(show: (String) -> Void) async {
+    for await health in LocationServices.shared.health {
+      show(health.condition == .scanning ? "" : health.sentence)
+    }
+  }
 }

@@ -27,6 +27,38 @@ final class Allowed: AuthorizationProvider {
 }
 
 @Suite struct DoorTests {
+  private let uuid = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+
+  private func services(_ scanner: ScriptedScanner) -> LocationServices {
+    var configuration = LocationServices.Configuration()
+    configuration.scanner = scanner
+    configuration.authorization = Allowed()
+    configuration.persistence = .none
+    configuration.delegateQueue = DispatchQueue(label: "door")
+    return LocationServices(configuration)
+  }
+
+  /// The radio is unplugged for longer than a silence that would be an exit.
+  @Test func aRadioThatIsUnpluggedIsNoExit() async throws {
+    let badge = BeaconFrame(uuid: try #require(ProximityUUID(uuid)), major: 1, minor: 100)
+    let scanner = ScriptedScanner()
+    scanner.hear(badge, rssi: -60, every: 0.1, from: 40, to: 60)
+    scanner.report(.removed, "hci0 is gone; plug it in", at: 60)
+    scanner.report(.scanning, at: 75)
+    scanner.hear(badge, rssi: -60, every: 0.1, from: 75, to: 100)
+    scanner.finish(at: 200)
+    let services = services(scanner)
+    let door = Door()
+    let manager = CLLocationManager(services: services)
+    manager.delegate = door
+    let region = CLBeaconRegion(
+      uuid: try #require(UUID(uuidString: uuid)), major: 1, minor: 100, identifier: "badge")
+    manager.startMonitoring(for: region)
+    scanner.clock.advance(by: 200)
+    try await services.ended()
+    #expect(door.told == ["in: badge", "out: badge"])
+  }
+
   @Test func noticesWhoComesAndGoes() async throws {
     let uuid = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
     let badge = BeaconFrame(uuid: try #require(ProximityUUID(uuid)), major: 1, minor: 100)

@@ -120,6 +120,16 @@ import Testing
     #expect(after.count { $0.adapter == 1 } <= 3 && after.count > 400)
   }
 
+  /// A louder one that heard a single advert does not silence the other for long.
+  @Test(arguments: [0.1, 0.02, 0.5])
+  func oneThatHeardOnceGivesWay(interval: Double) {
+    // It comes second: the first of all is followed without being remembered.
+    let once = Ear(0, -60, loss: 0, delay: 0.0004, hears: { $0 < interval / 2 })
+    let (_, present, _) = run(
+      [Ear(1, -70, loss: 0), once], interval: interval, until: 10, seed: 1)
+    #expect(longestGap(present) < 8 * interval + 0.25)
+  }
+
   @Test(arguments: 1...20)
   func aShortDropoutIsFilledAndForgotten(seed: UInt64) {
     let (_, present, counted) = run(

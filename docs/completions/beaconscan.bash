@@ -173,22 +173,22 @@ _beaconscan() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    scan|range|monitor|inspect|decode|simulate|help)
+    scan|range|monitor|inspect|decode|record|simulate|advertise|adapters|doctor|help)
         # Offer subcommand argument completions
         "_beaconscan_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'scan range monitor inspect decode simulate help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'scan range monitor inspect decode record simulate advertise adapters doctor help' -- "${cur}"))
         ;;
     esac
 }
 
 _beaconscan_scan() {
     repeating_flags=()
-    non_repeating_flags=(--follow --quiet --verbose --version -h --help)
-    repeating_options=(--replay --uuid --region)
-    non_repeating_options=(--speed --duration --major --minor --format --count)
+    non_repeating_flags=(--follow --active --coded --quiet --verbose --version -h --help)
+    repeating_options=(--replay --adapter --uuid --region)
+    non_repeating_options=(--speed --duration --backend --major --minor --format --count)
     __beaconscan_offer_flags_options 0
 
     # Offer option value completions
@@ -201,6 +201,13 @@ _beaconscan_scan() {
         return
         ;;
     '--duration')
+        return
+        ;;
+    '--adapter')
+        return
+        ;;
+    '--backend')
+        __beaconscan_add_completions -W 'auto'$'\n''hci'$'\n''bluez'
         return
         ;;
     '--uuid')
@@ -227,9 +234,9 @@ _beaconscan_scan() {
 
 _beaconscan_range() {
     repeating_flags=()
-    non_repeating_flags=(--follow --quiet --verbose --raw --version -h --help)
-    repeating_options=(--replay --uuid --region --calibrate)
-    non_repeating_options=(--speed --duration --major --minor --model --environment --measured-power --adapter-offset --zones --format --interval --count)
+    non_repeating_flags=(--follow --active --coded --quiet --verbose --raw --version -h --help)
+    repeating_options=(--replay --adapter --uuid --region --adapter-offset --calibrate)
+    non_repeating_options=(--speed --duration --backend --major --minor --model --environment --measured-power --zones --format --interval --count)
     __beaconscan_offer_flags_options 0
 
     # Offer option value completions
@@ -242,6 +249,13 @@ _beaconscan_range() {
         return
         ;;
     '--duration')
+        return
+        ;;
+    '--adapter')
+        return
+        ;;
+    '--backend')
+        __beaconscan_add_completions -W 'auto'$'\n''hci'$'\n''bluez'
         return
         ;;
     '--uuid')
@@ -290,9 +304,9 @@ _beaconscan_range() {
 
 _beaconscan_monitor() {
     repeating_flags=()
-    non_repeating_flags=(--follow --quiet --verbose --version -h --help)
-    repeating_options=(--replay --uuid --region --calibrate)
-    non_repeating_options=(--speed --duration --major --minor --exit-after --enter-rssi --exit-rssi --enter-distance --exit-distance --enter-count --dwell --model --environment --measured-power --adapter-offset --format --state-file --exec --count)
+    non_repeating_flags=(--follow --active --coded --quiet --verbose --version -h --help)
+    repeating_options=(--replay --adapter --uuid --region --adapter-offset --calibrate)
+    non_repeating_options=(--speed --duration --backend --major --minor --exit-after --enter-rssi --exit-rssi --enter-distance --exit-distance --enter-count --dwell --model --environment --measured-power --format --state-file --exec --count)
     __beaconscan_offer_flags_options 0
 
     # Offer option value completions
@@ -305,6 +319,13 @@ _beaconscan_monitor() {
         return
         ;;
     '--duration')
+        return
+        ;;
+    '--adapter')
+        return
+        ;;
+    '--backend')
+        __beaconscan_add_completions -W 'auto'$'\n''hci'$'\n''bluez'
         return
         ;;
     '--uuid')
@@ -375,9 +396,9 @@ _beaconscan_monitor() {
 
 _beaconscan_inspect() {
     repeating_flags=()
-    non_repeating_flags=(--follow --quiet --verbose --version -h --help)
-    repeating_options=(--replay --uuid --region)
-    non_repeating_options=(--speed --duration --major --minor --format)
+    non_repeating_flags=(--follow --active --coded --quiet --verbose --version -h --help)
+    repeating_options=(--replay --adapter --uuid --region)
+    non_repeating_options=(--speed --duration --backend --major --minor --format)
     __beaconscan_offer_flags_options -1
 
     # Offer option value completions
@@ -390,6 +411,13 @@ _beaconscan_inspect() {
         return
         ;;
     '--duration')
+        return
+        ;;
+    '--adapter')
+        return
+        ;;
+    '--backend')
+        __beaconscan_add_completions -W 'auto'$'\n''hci'$'\n''bluez'
         return
         ;;
     '--uuid')
@@ -439,6 +467,59 @@ _beaconscan_decode() {
     esac
 }
 
+_beaconscan_record() {
+    repeating_flags=()
+    non_repeating_flags=(--follow --active --coded --force --quiet --version -h --help)
+    repeating_options=(--replay --adapter)
+    non_repeating_options=(--speed --duration --backend --rotate-size --rotate-every --keep --format --count)
+    __beaconscan_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--replay')
+        __beaconscan_add_completions -f
+        return
+        ;;
+    '--speed')
+        return
+        ;;
+    '--duration')
+        return
+        ;;
+    '--adapter')
+        return
+        ;;
+    '--backend')
+        __beaconscan_add_completions -W 'auto'$'\n''hci'$'\n''bluez'
+        return
+        ;;
+    '--rotate-size')
+        return
+        ;;
+    '--rotate-every')
+        return
+        ;;
+    '--keep')
+        return
+        ;;
+    '--format')
+        __beaconscan_add_completions -W 'btsnoop'$'\n''btmon'$'\n''pcapng'
+        return
+        ;;
+    '--count')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __beaconscan_add_completions -f
+        return
+        ;;
+    esac
+}
+
 _beaconscan_simulate() {
     repeating_flags=()
     non_repeating_flags=(--version -h --help)
@@ -467,6 +548,71 @@ _beaconscan_simulate() {
     case "${positional_number}" in
     1)
         __beaconscan_add_completions -o plusdirs -fX '!*.@(json)'
+        return
+        ;;
+    esac
+}
+
+_beaconscan_advertise() {
+    repeating_flags=()
+    non_repeating_flags=(--legacy --extended --tx-power --random-address --quiet --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--uuid --major --minor --measured-power --adapter --interval --duration)
+    __beaconscan_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--uuid')
+        return
+        ;;
+    '--major')
+        return
+        ;;
+    '--minor')
+        return
+        ;;
+    '--measured-power')
+        return
+        ;;
+    '--adapter')
+        return
+        ;;
+    '--interval')
+        return
+        ;;
+    '--duration')
+        return
+        ;;
+    esac
+}
+
+_beaconscan_adapters() {
+    repeating_flags=()
+    non_repeating_flags=(--quiet --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--format)
+    __beaconscan_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--format')
+        __beaconscan_add_completions -W 'table'$'\n''json'$'\n''csv'
+        return
+        ;;
+    esac
+}
+
+_beaconscan_doctor() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=(--format)
+    __beaconscan_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--format')
+        __beaconscan_add_completions -W 'table'$'\n''json'$'\n''csv'
         return
         ;;
     esac

@@ -144,3 +144,27 @@ final class Anyone: AuthorizationProvider {
     .granted(.authorizedAlways)
   }
 }
+
+extension Crowd {
+  /// Which adapter's sightings count, with as many adapters as hear each advert.
+  static func adapters(_ count: UInt16) {
+    var choice = AdapterChoice()
+    var source = Sightings(beacons: 1000)
+    func hear(_ sightings: Int) -> Int {
+      var sum = 0
+      for _ in 0..<sightings {
+        var sighting = source.next()
+        for adapter in 0..<count {
+          sighting.adapter = adapter
+          sighting.rssi = -60 - Int8(adapter) * 10
+          sum &+= choice.hear(sighting) == .followed ? 1 : 0
+        }
+      }
+      return sum
+    }
+    _ = hear(10_000)
+    Harness.measure("AdapterChoice.hear, \(count) adapters", operations: 1000 * Int(count)) {
+      hear(1000)
+    }
+  }
+}

@@ -23,6 +23,26 @@ struct Harness {
     print("\(name)\t\(tenths / 10).\(tenths % 10)\t\(Int(spread.rounded()))")
   }
 
+  /// Measures a step that is not to be taken again at once: each sample is one call, after a rest.
+  ///
+  /// - Parameters:
+  ///   - name: What is measured.
+  ///   - operations: How many operations a call of `body` does.
+  ///   - milliseconds: How long the rest is.
+  ///   - body: The step.
+  static func measure(
+    _ name: String, operations: Int, afterRestOf milliseconds: UInt32, _ body: () -> Int
+  ) {
+    _ = body()
+    let times = (0..<samples).map { _ in
+      usleep(milliseconds * 1000)
+      return Double(time(1, body))
+    }.sorted()
+    let spread = (times[samples * 3 / 4] - times[samples / 4]) / times[samples / 2] * 100
+    let tenths = Int((times[samples / 2] / Double(operations) * 10).rounded())
+    print("\(name)\t\(tenths / 10).\(tenths % 10)\t\(Int(spread.rounded()))")
+  }
+
   private static func time(_ calls: Int, _ body: () -> Int) -> Int64 {
     let start = now()
     var sum = 0

@@ -18,6 +18,8 @@ struct Micro {
     tables(work)
     ranging(work)
     text(work)
+    recording(work)
+    for count in [1, 2] as [UInt16] { Crowd.adapters(count) }
     for size in Crowd.sizes { try? Crowd.monitor(size) }
     for size in Crowd.sizes { Crowd.manager(size) }
     if let path = CommandLine.arguments.dropFirst().first { reading(path) }
@@ -141,6 +143,39 @@ struct Micro {
         sum &+= sighting.wallTime.description.utf8.count
       }
       return sum
+    }
+  }
+
+  /// What a packet costs who hears it, and what it costs the recorder's own thread.
+  private static func recording(_ work: Workload) {
+    // As much as half a second may hold; the recorder's thread takes it between two samples.
+    var configuration = RecordingConfiguration(path: "/dev/null", format: .btsnoop)
+    configuration.waitsForDisk = true
+    if let recorder = try? CaptureRecorder(configuration, startingAt: Timestamp(nanoseconds: 0)) {
+      Harness.measure(
+        "CaptureRecorder.record", operations: 8 * Workload.count, afterRestOf: 600
+      ) {
+        let all = unsafe work.bytes.span.bytes
+        for _ in 0..<8 {
+          for range in work.events {
+            recorder.record(all.extracting(range), at: Timestamp(nanoseconds: 1))
+          }
+        }
+        return work.events.count
+      }
+      recorder.finish()
+    }
+    for format in CaptureWriter.Format.allCases {
+      let writer = CaptureWriter(format: format)
+      var bytes: [UInt8] = []
+      Harness.measure("CaptureWriter.write, \(format)", operations: Workload.count) {
+        let all = unsafe work.bytes.span.bytes
+        bytes.removeAll(keepingCapacity: true)
+        for range in work.events {
+          writer.write(all.extracting(range), at: Timestamp(nanoseconds: 1), to: &bytes)
+        }
+        return bytes.count
+      }
     }
   }
 

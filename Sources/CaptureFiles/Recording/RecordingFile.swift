@@ -20,6 +20,7 @@ struct RecordingFile: ~Copyable {
   /// - Parameters:
   ///   - path: Its name.
   ///   - mayReplace: Whether what is there goes; a pipe or a device is always written to.
+  /// - Throws: ``RecordingCallError`` where the system refuses.
   init(_ path: FilePath, mayReplace: Bool) throws(RecordingCallError) {
     self.path = path
     let permissions: FilePermissions = [.ownerReadWrite, .groupReadWrite, .otherReadWrite]

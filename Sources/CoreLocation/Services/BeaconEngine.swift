@@ -97,7 +97,7 @@ struct BeaconEngine {
   func isPast(_ moment: Timestamp) -> Bool { now.map { moment <= $0 } ?? false }
 
   /// Is told how well the scanner hears. What it cannot hear is not silence: while it is deaf no region is
-  /// left, no list of beacons comes, and none leaves a list.
+  /// left, no list of beacons comes, and none leaves a list. What it hears all the same counts.
   ///
   /// What is due until then is to be done before: see ``advance(to:)``. What was noticed late is taken back as
   /// far as it was not told.

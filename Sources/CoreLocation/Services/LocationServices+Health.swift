@@ -15,7 +15,7 @@ extension LocationServices {
   ///
   /// Each listener has its own sequence. A new one is first given the latest of each adapter that was told
   /// of; nothing is known before something is listened to. Of a listener that is slow, the newest 64 changes
-  /// wait, and the oldest go. ``Scanning/ScannerHealth/time`` is what the clock on the wall showed. The
+  /// wait, and the oldest go. `ScannerHealth.time` is what the clock on the wall showed. The
   /// sequence ends where nothing more will be heard. Apple's systems have no such member.
   public var health: AsyncStream<ScannerHealth> {
     AsyncStream(bufferingPolicy: .bufferingNewest(HealthBoard.mostWaiting)) { continuation in

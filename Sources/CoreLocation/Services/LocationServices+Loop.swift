@@ -96,6 +96,8 @@ extension LocationServices {
         if !state.isRecorded { state.engine.rest() }
         return nil
       }
+      // A recording has everything that was heard, whoever asks.
+      if !state.isRecorded { state.engine.monitor.listen(fully: demand == .ranging) }
       defer { state.held = nil }
       return (demand, state.engine.nextDeadline, state.held)
     }

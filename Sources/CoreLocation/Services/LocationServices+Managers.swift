@@ -72,9 +72,9 @@ extension LocationServices {
     for manager: CLLocationManager
   ) {
     useCurrentThread(manager)
-    if case .unavailable(let reason) = availability {
+    if let unavailability {
       return send(to: manager) {
-        $0.tellFailure(of: constraint, in: region, CLError(.rangingUnavailable, reason))
+        $0.tellFailure(of: constraint, in: region, CLError(.rangingUnavailable, unavailability))
       }
     }
     let isRefused = state.withLock { state in

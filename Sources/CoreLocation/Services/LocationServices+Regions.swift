@@ -60,9 +60,7 @@ extension LocationServices {
         .regionMonitoringFailure,
         "only beacon regions can be monitored on this system, not circular ones")
     }
-    if case .unavailable(let reason) = availability {
-      return CLError(.regionMonitoringFailure, reason)
-    }
+    if let unavailability { return CLError(.regionMonitoringFailure, unavailability) }
     switch state.withLock({ $0.status }) {
     case .denied, .restricted: return CLError(.regionMonitoringDenied)
     default: return nil

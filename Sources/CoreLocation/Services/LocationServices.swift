@@ -132,6 +132,14 @@ public final class LocationServices: Sendable {
     return scanner.availability
   }
 
+  /// Why no service can be started. A radio that is not there yet, or off, is no reason: what is started waits
+  /// for it, and is told what is the matter by its health.
+  var unavailability: String? {
+    if let scanner, !scanner.isRecorded { return state.withLock { $0.end } }
+    guard case .unavailable(let reason) = availability else { return nil }
+    return reason
+  }
+
   /// Calls delegates, each where it belongs.
   func send(_ calls: [DelegateCall]) {
     for call in calls {

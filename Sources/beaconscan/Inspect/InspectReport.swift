@@ -4,7 +4,9 @@ import Scanning
 
 /// The results of `inspect` in each format.
 struct InspectReport {
-  let replay: ReplayScanner
+  /// The recordings; none of what is on air.
+  let captures: [CaptureStatus]
+  let counts: ScanCounts
   let table: BeaconTable<BeaconStatistics>
 
   func write(_ format: OutputFormat, to output: StandardOutput) throws {
@@ -16,7 +18,7 @@ struct InspectReport {
   }
 
   private func writeJSON(to output: StandardOutput) throws {
-    for capture in replay.statuses {
+    for capture in captures {
       var object = JSONObject(type: "capture")
       object.set("file", capture.name)
       object.set("format", capture.formatName)
@@ -45,7 +47,7 @@ struct InspectReport {
       try output.write { object.line(into: &$0) }
     }
     let object = SummaryObject.make(
-      counts: replay.counts, beacons: table.beaconsHeard, evictions: table.evictions)
+      counts: counts, beacons: table.beaconsHeard, evictions: table.evictions)
     try output.write { object.line(into: &$0) }
   }
 
@@ -71,11 +73,10 @@ struct InspectReport {
   }
 
   private func writeTable(to output: StandardOutput) throws {
-    for capture in replay.statuses {
+    for capture in captures {
       try output.write("\(capture.name): \(capture.formatName ?? "nothing read")\n")
       for remark in capture.remarks { try output.write("  \(remark)\n") }
     }
-    let counts = replay.counts
     try output.write(
       "\(counts.packets) packets, \(counts.advertisingPackets) of them advertising; "
         + "\(counts.reports) reports, \(counts.sightings) sightings of "

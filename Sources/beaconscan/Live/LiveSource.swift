@@ -20,6 +20,7 @@ enum LiveSource {
   /// - Parameters:
   ///   - request: What is asked for.
   ///   - packetTap: Is handed every HCI packet.
+  /// - Returns: The scanner.
   /// - Throws: `CommandError` where there is none.
   static func open(_ request: Request, packetTap: PacketTap? = nil) throws -> any Scanner {
     if request.backend == .bluez {

@@ -53,7 +53,9 @@ final class MonitorSession {
         scan.manager.startRangingBeacons(satisfying: asked.beaconIdentityConstraint)
       }
     }
-    if let failure = delegate.failure { throw CommandError(.usage, failure) }
+    if let failure = delegate.failure {
+      throw CommandError(scan.scanner.availability == .available ? .usage : .unavailable, failure)
+    }
   }
 
   /// Listens to the end.

@@ -9,6 +9,9 @@ struct RecordSession {
   /// Whether nothing is said but errors.
   let isQuiet: Bool
 
+  /// The most beacons that are told apart: with what is known of each, less than 4 MB.
+  private static let mostBeacons = 32_768
+
   private let gate = RecorderGate()
   private let remarks = Remarks()
 
@@ -39,20 +42,24 @@ struct RecordSession {
     let scan = try ManagedScan(source.open(packetTap: gate.tap), showsProgress: false)
     let recorder = try begin(isLive: scan.isLive)
     var interest = ServiceInterest()
-    (interest.inSightings, interest.inEveryBeacon) = (true, true)
+    interest.inSightings = true
     scan.services.ask(interest, for: scan.manager)
+    var beacons = BeaconTable<Int>(capacity: Self.mostBeacons)
+    var tally = HealthTally()
     let line = isQuiet ? nil : StatusLine()
     let began = MonotonicClock.now()
     func summary(_ status: RecordingStatus) -> RecordSummary {
       RecordSummary(
-        status: status, counts: scan.scanner.counts, beacons: scan.services.beaconsHeard.count,
+        status: status, counts: scan.scanner.counts, beacons: beacons.beaconsHeard,
         seconds: Double(MonotonicClock.now() - began) / 1e9, isCutShort: recorder.isFull)
     }
+    func say(_ sentence: String, always: Bool = false) {
+      guard always || !isQuiet else { return }
+      line?.clear()
+      scan.say("beaconscan: \(sentence)")
+    }
     func sayRemarks() {
-      for remark in remarks.take() {
-        line?.clear()
-        printError("beaconscan: \(remark)")
-      }
+      for remark in remarks.take() { say(remark, always: true) }
     }
     var failure: CommandError?
     var interrupt: (any Error)?
@@ -62,9 +69,19 @@ struct RecordSession {
         line?.show { summary(recorder.status).progress }
         return !recorder.isFull && !recorder.status.isOver
       } _: { news in
-        if case .health(let health) = news, !isQuiet {
-          line?.clear()
-          printError("beaconscan: \(health.sentence)")
+        switch news {
+        case .heard(let sightings):
+          for sighting in sightings {
+            beacons.hear(sighting.beacon, at: sighting.time) {
+              1
+            } update: {
+              $0 += 1
+            }
+          }
+        case .health(let health):
+          tally.note(health)
+          say(health.sentence)
+        case .ranged, .region: break
         }
         return recorder.isFull ? .enough : .more
       }
@@ -76,7 +93,8 @@ struct RecordSession {
     if end.status.isOver { throw ClosedPipe() }
     sayRemarks()
     if let interrupt { throw interrupt }
-    if !isQuiet { printError("beaconscan: \(end.sentence)") }
+    if scan.isLive { say(tally.sentence(scan.scanner.name, scan.services.listened)) }
+    say(end.sentence)
     if let failure { throw failure }
     try check(end, of: scan)
   }

@@ -119,13 +119,22 @@ struct ManagedScan {
     } catch let error where !(error is CommandError || error is ClosedPipe) {
       failure = CommandError(.unavailable, "\(scanner.name): \(error)")
     }
-    if isLive, failure == nil, case .notPermitted(let sentence) = scanner.availability {
-      failure = CommandError(.noPermission, sentence)
-    }
+    if isLive, failure == nil, !Interrupt.isRequested { failure = refusal }
     // To have listened is all that a radio in a quiet room can do.
     if Interrupt.isRequested, !isLive, failure == nil, scanner.counts.packets == 0 {
       throw CommandError(.interrupted, "interrupted before anything was heard")
     }
     return failure
+  }
+
+  /// Why nothing is listened to any more though nobody has enough: permission went, or nothing was there when
+  /// listening was to begin.
+  private var refusal: CommandError? {
+    switch scanner.availability {
+    case .notPermitted(let sentence): CommandError(.noPermission, sentence)
+    case .unavailable(let sentence) where services.listened == nil:
+      CommandError(.unavailable, sentence)
+    case .available, .unavailable: nil
+    }
   }
 }

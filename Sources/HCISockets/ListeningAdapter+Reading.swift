@@ -4,7 +4,7 @@ import HCIPackets
 import Scanning
 
 /// What an adapter's socket receives.
-extension AdapterLink {
+extension ListeningAdapter {
   /// The most calls of one reading: 2,048 packets, then others have their turn.
   private static let mostCalls = 32
 

@@ -4,7 +4,7 @@ import HCIPackets
 import Scanning
 
 /// One adapter that is listened to: finds it, opens its socket, and keeps it scanning.
-final class AdapterLink {
+final class ListeningAdapter {
   /// How it is meant; `nil` for the first that can be used.
   let name: AdapterName?
   /// How much stronger than true it hears, in dB.

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+extension InGuest {
+  /// Several adapters: what two hear of one beacon is one presence.
+  @Suite struct AdapterTests {
+    private func twoAdapters() throws -> VirtualController {
+      let air = try VirtualController(
+        #"{"plug": "a", "addr": "00:AA:01:00:00:42"}"#,
+        #"{"plug": "b", "addr": "00:AA:01:00:00:43", "extended": true}"#)
+      try Guest.up("hci0")
+      try Guest.up("hci1")
+      return air
+    }
+
+    @Test func onePresenceWhileAnyHears() throws {
+      let air = try twoAdapters()
+      let command = try LiveCommand(
+        "monitor", "--adapter", "hci0", "--adapter", "hci1", "--region",
+        "desk=\(FaultTests.region)",
+        "--exit-after", "2")
+      try air.perform(
+        #"{"id": "x", "uuid": "\#(FaultTests.region)", "major": 1, "minor": 2, "rssi": {"a": -70, "b": -60}}"#
+      )
+      try #require(command.line("enter", within: 10) != nil, "\(command.error)")
+      try air.perform(#"{"id": "x", "rssi": {"a": -70}}"#)
+      sleep(4)
+      try air.perform(#"{"id": "x", "rssi": {"b": -70}}"#)
+      sleep(4)
+      // One radio that fails makes nobody deaf.
+      try Guest.run("hciconfig hci0 down")
+      sleep(4)
+      #expect(command.lines("exit").isEmpty)
+      #expect(
+        command.lines("health").contains { $0["state"] == "down" && $0["adapter"] == "hci0" },
+        "\(command.health())")
+      try air.perform(#"{"id": "x", "off": true}"#)
+      #expect(command.line("exit", within: 6) != nil)
+      #expect(command.lines("enter").count == 1)
+      #expect(command.interrupt() == 0)
+      try air.stop()
+    }
+
+    /// An address stays what it is when the name of its adapter changes.
+    @Test func anAdapterIsFoundByItsAddress() throws {
+      let air = try twoAdapters()
+      try air.perform(#"{"id": "x", "rssi": {"a": -70, "b": -60}}"#)
+      let command = try LiveCommand(
+        "scan", "--adapter", "00:aa:01:00:00:43", "--duration", "3")
+      #expect(command.finish() == 0)
+      let heard = Set(command.lines("sighting").compactMap { $0.fields["rssi"] as? Int })
+      #expect(heard == [-60], "\(command.error)")
+      #expect(try air.entries("scan", of: "a").isEmpty)
+      try air.stop()
+    }
+
+    /// Which adapter heard it stands in each sighting; an offset is taken away.
+    @Test func sightingsCarryTheAdapter() throws {
+      let air = try twoAdapters()
+      try air.perform(#"{"id": "x", "rssi": {"a": -70, "b": -60}}"#)
+      let command = try LiveCommand("scan", "--adapter", "all", "--duration", "3")
+      #expect(command.finish() == 0)
+      let pairs = command.lines("sighting").map {
+        "\($0["adapter"] ?? "none") \($0.fields["rssi"] as? Int ?? 0)"
+      }
+      #expect(Set(pairs) == ["hci0 -70", "hci1 -60"], "\(command.error)")
+      try air.stop()
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import Advertising
+import RealModule
+import Regions
+import Scanning
+import TestSupport
+import Testing
+
+/// A scanner that listens for a share of the time only.
+@Suite struct DutyTests {
+  /// A beacon's packets, and whether a window of 60 ms in 240 is open for each.
+  private struct Station {
+    var monitor = RegionMonitor()
+    var exits = 0
+    var random: SplitMix64
+    let interval: Double
+    let loss: Double
+    var time = 0.0
+    let phase: Double
+
+    init(interval: Double, loss: Double, seed: UInt64) throws {
+      (self.interval, self.loss) = (interval, loss)
+      random = SplitMix64(seed: seed)
+      phase = random.uniform()
+      try monitor.add(
+        MonitoredRegion(
+          identifier: "r", constraint: BeaconConstraint(uuid: home), rules: .standard),
+        assuming: .outside)
+    }
+
+    mutating func run(seconds: Double, fully: Bool) {
+      monitor.listen(fully: fully)
+      let end = time + seconds
+      while time < end {
+        time += interval + 0.01 * random.uniform()
+        let position = ((time + phase) / 0.24)
+        let isOpen = fully || position - position.rounded(.down) < 0.25
+        guard isOpen, random.uniform() >= loss else { continue }
+        exits += monitor.hear(sighting(time)).count { $0.change == .exit }
+      }
+      exits += monitor.advance(to: at(time)).count { $0.change == .exit }
+    }
+
+    /// How long it takes until the beacon, which is gone now, counts as gone.
+    mutating func leave() -> Double? {
+      guard let exit = monitor.advance(to: at(time + 2000)).first(where: { $0.change == .exit })
+      else { return nil }
+      return exit.time.seconds(since: at(time))
+    }
+  }
+
+  @Test(arguments: [0.1, 0.25, 0.5, 1.0])
+  func listeningLessIsNoAbsence(interval: Double) throws {
+    var exits = 0
+    for seed in 1...20 {
+      var station = try Station(interval: interval, loss: 0.1, seed: UInt64(seed))
+      // An app ranges while somebody is near, and then only monitors, ten times.
+      for _ in 0..<10 {
+        station.run(seconds: 60, fully: true)
+        station.run(seconds: 120, fully: false)
+      }
+      exits += station.exits
+    }
+    // 20 beacons over half an hour each: 10 h, and one exit a day is wanted.
+    #expect(exits <= 4, "\(exits) exits at \(interval) s")
+  }
+
+  @Test func whatWasLearntBeforeIsKnownAgain() throws {
+    var station = try Station(interval: 0.1, loss: 0.1, seed: 3)
+    station.run(seconds: 120, fully: true)
+    station.run(seconds: 600, fully: false)
+    station.run(seconds: 5, fully: true)
+    let left = station.leave()
+    let quick = try #require(left)
+    #expect(quick < 4, "\(quick) s")
+  }
+
+  @Test func aFixedLimitStaysWhatItIs() throws {
+    var monitor = RegionMonitor()
+    try monitor.add(
+      MonitoredRegion(
+        identifier: "r", constraint: BeaconConstraint(uuid: home),
+        rules: RegionRules(silence: .fixed(seconds: 10))), assuming: .outside)
+    _ = monitor.hear(sighting(0))
+    _ = monitor.hear(sighting(1))
+    monitor.listen(fully: false)
+    #expect(monitor.advance(to: at(60)).compactMap(describe) == ["11 exit silence"])
+  }
+}
