@@ -26,6 +26,12 @@ extension InGuest {
       }
       #expect(found.allSatisfy { $0.fields["manufacturer"] as? Int == 1521 })
       #expect(found.allSatisfy { $0.fields["lowEnergy"] as? Bool == true })
+      // Scripts/outputs.sh checks that file by the schema, on machines that have no adapter.
+      let sample = try String(
+        contentsOf: Guest.root.appending(path: "Tests/Outputs/adapters.jsonl"), encoding: .utf8)
+      let line = try #require(sample.split(separator: "\n").first)
+      let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+      #expect(found.allSatisfy { Set($0.fields.keys) == object.map { Set($0.keys) } })
       try air.stop()
     }
 

@@ -15,7 +15,7 @@ extension HostView {
   /// This host as it is now. Controllers that answer nothing make it take some seconds each.
   public static func current() -> HostView {
     var host = HostView(rights: .current(), program: .current())
-    host.release = firstLine(of: "/proc/sys/kernel/osrelease") ?? ""
+    host.release = release
     do throws(HCISocketError) {
       host.radios = try Adapter.all().map { radio($0, mayScan: host.rights.mayScan) }
     } catch {
@@ -48,6 +48,16 @@ extension HostView {
       radio.scanFailure = error
     }
     return radio
+  }
+
+  /// The kernel's release.
+  private static var release: String {
+    var name = utsname()
+    // The structure outlives the call, which ends each text with a zero.
+    guard unsafe uname(&name) == 0 else { return "" }
+    return unsafe withUnsafeBytes(of: &name.release) { bytes in
+      unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
   }
 
   /// Whether this is not the first namespace of processes, whose number is fixed in the kernel.
