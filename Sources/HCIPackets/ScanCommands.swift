@@ -30,7 +30,8 @@ public enum ScanCommandSet: Hashable, Sendable {
   /// Those of Bluetooth 5, LE Extended Advertising.
   case extended
 
-  /// The command set that the kernel uses for a controller, so that both use the same.
+  /// The command set that the kernel uses for a controller, but for a few that it knows to be broken, so
+  /// that both use the same.
   ///
   /// - Parameter commands: Supported_Commands, 64 bytes (§6.27).
   public init(supportedCommands commands: [UInt8]) {

@@ -51,9 +51,11 @@ public final class HCIScanner: Scanner {
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
     state = Mutex(ListeningState(configuration))
+    RestAtExit.add(self)
   }
 
   deinit {
+    RestAtExit.remove(self)
     rest()
   }
 
@@ -101,5 +103,14 @@ public final class HCIScanner: Scanner {
   /// Switches the scan off, and closes the sockets.
   public func rest() {
     state.withLock { $0.rest() }
+  }
+
+  /// The same at the end of the process, when whoever listens may never let go: waits for a third of a
+  /// second at most.
+  func restIfPossible() {
+    for _ in 0..<30 {
+      if state.withLockIfAvailable({ $0.rest() }) != nil { return }
+      usleep(10_000)
+    }
   }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import Scanning
 
 /// What a person is told of an adapter's condition: what, where, and what mends it.
@@ -9,7 +8,7 @@ enum HealthSentence {
     let extra = detail.map { " (\($0))" } ?? ""
     switch condition {
     case .scanning:
-      return "\(adapter) scans"
+      return "\(adapter) scans\(extra)"
     case .shared:
       return "another program scans with \(adapter): what it hears is used, but adverts may be "
         + "missing until it ends"
@@ -38,20 +37,14 @@ enum HealthSentence {
     case .refused:
       return "the controller of \(adapter) refuses to scan\(extra); it is asked again"
     case .notPermitted:
-      return
-        "no permission to scan with \(adapter); allow it: sudo setcap cap_net_raw+ep \(program)"
+      let finding = Doctor.permission()
+      guard finding.level != .ok else {
+        return "no permission to scan with \(adapter); see what is wrong: beaconscan doctor"
+      }
+      return finding.message + (finding.command.map { "; allow it: \($0)" } ?? "")
     case .noBluetooth:
       return "this system has no Bluetooth, or hides it from a container\(extra); load it: "
         + "sudo modprobe btusb, or start the container with --network host"
     }
-  }
-
-  /// The running program's file.
-  private static var program: String {
-    var path = [CChar](repeating: 0, count: Int(PATH_MAX))
-    // The array's memory is used during the call alone, and holds what the call wrote.
-    let count = unsafe readlink("/proc/self/exe", &path, path.count)
-    guard count > 0 else { return "PROGRAM" }
-    return String(decoding: path[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 }

@@ -59,7 +59,9 @@ extension ListeningAdapter {
     switch bytes.littleEndian(UInt8.self, at: 0) {
     case 0x04: hear(event: bytes, &collector, now)
     case 0x01 where !isReceived:
-      if let command = try? HCICommand(bytes, at: 1) { change { $0.sent(byOther: command) } }
+      if let command = try? HCICommand(bytes, at: 1) {
+        change { $0.sent(byOther: command, at: now) }
+      }
     default: break
     }
   }
@@ -88,7 +90,8 @@ extension ListeningAdapter {
     }
   }
 
-  private var descriptor: Int32? {
+  /// Its socket's number in this process.
+  var descriptor: Int32? {
     switch socket {
     case .some(let socket): socket.descriptor
     case .none: nil

@@ -22,22 +22,36 @@ final class ListeningAdapter {
   private var switchOn = PowerSwitch()
   private var drops: UInt32 = 0
   private var nextDropLook: Timestamp?
+  private var latestDrop = Timestamp(nanoseconds: 0)
+  private var goneSince: Timestamp?
 
   /// How often the system is asked how the adapter is.
   private static let lookInterval: Int64 = 250_000_000
+  /// How often that is where there is no Bluetooth at all.
+  private static let seldomLookInterval: Int64 = 5_000_000_000
+  /// After how long another adapter is taken for one that is gone, where any will do.
+  private static let patience: Int64 = 5_000_000_000
 
   init(_ name: AdapterName?, quietLimit: Int64) {
     self.name = name
+    if case .address(let address) = name { self.address = address }
     control.quietLimit = quietLimit
   }
 
+  /// Its name on the host, as far as it is known.
+  var hostName: String? {
+    if let index { return "hci\(index)" }
+    if case .number(let number) = name { return "hci\(number)" }
+    return nil
+  }
+
   /// What a person calls it.
-  var title: String { index.map { "hci\($0)" } ?? name?.description ?? "the adapter" }
+  var title: String { hostName ?? name?.description ?? "the adapter" }
 
   /// Whether it is for an adapter.
   func means(_ adapter: Adapter) -> Bool {
-    adapter.address.map { $0 == address } ?? (adapter.index == index)
-      || name?.means(adapter) ?? false
+    if let address, let theirs = adapter.address { return address == theirs }
+    return adapter.index == index || name?.means(adapter) ?? false
   }
 
   private func means(_ name: AdapterName) -> Bool {
@@ -50,16 +64,19 @@ final class ListeningAdapter {
   /// Does what is due, and sends what is to be sent.
   func tend(
     _ parameters: ScanParameters, offsets: [(adapter: AdapterName, decibels: Double)],
-    at now: Timestamp, sent: (HCICommand) -> Void
+    sparing others: Set<UInt16>, at now: Timestamp, sent: (HCICommand) -> Void
   ) {
     control.listen(parameters, at: now)
     if now >= nextLook ?? now {
       nextLook = now.advanced(by: Self.lookInterval)
-      look(at: now)
+      look(at: now, sparing: others)
       offset = offsets.last { means($0.adapter) }?.decibels ?? 0
     }
     control.advance(to: now)
-    if control.asksForCensus { control.isAlone(SocketCensus.isAlone(), at: now) }
+    if control.asksForCensus {
+      let isAlone = SocketCensus.isAlone(but: descriptor.map { [$0] } ?? [])
+      control.isAlone(isAlone, at: now)
+    }
     flush(at: now, sent: sent)
     countDrops(at: now)
   }
@@ -86,20 +103,28 @@ final class ListeningAdapter {
   func lost(at now: Timestamp) {
     socket = nil
     nextLook = now.advanced(by: Self.lookInterval)
+    let gone = goneSince ?? now
+    goneSince = gone
+    if name == nil, now.nanoseconds(since: gone) >= Self.patience {
+      (index, address) = (nil, nil)
+    }
     control.closed(.removed, since: now)
     switchOn.found()
   }
 
   /// Asks the system how the adapter is.
-  private func look(at now: Timestamp) {
+  private func look(at now: Timestamp, sparing others: Set<UInt16>) {
     let adapter: Adapter
     do throws(HCISocketError) {
-      guard let found = try find() else { return lost(at: now) }
+      guard let found = try find(sparing: others) else { return lost(at: now) }
       adapter = found
     } catch {
       socket = nil
+      // To ask may have the kernel look for a module each time.
+      nextLook = now.advanced(by: Self.seldomLookInterval)
       return control.closed(.noBluetooth, since: now, detail: "\(error)")
     }
+    goneSince = nil
     if adapter.index != index { socket = nil }
     index = adapter.index
     address = adapter.address ?? address
@@ -108,17 +133,17 @@ final class ListeningAdapter {
   }
 
   /// The adapter that is meant: once it was seen, the one with its address.
-  private func find() throws(HCISocketError) -> Adapter? {
-    if let address {
-      // The usual case: it is still where it was.
-      if let index, let same = Adapter(index: index), same.address == address { return same }
-      return try Adapter.all().first { $0.address == address }
+  private func find(sparing others: Set<UInt16>) throws(HCISocketError) -> Adapter? {
+    // The usual case: it is still where it was.
+    if let index, !others.contains(index), let same = Adapter(index: index),
+      same.address == address || address == nil
+    {
+      return same
     }
-    let all = try Adapter.all()
-    guard let name else {
-      return all.first(where: \.isUp) ?? all.first { $0.block == nil } ?? all.first
-    }
-    return all.first(where: name.means)
+    let all = try Adapter.all().filter { !others.contains($0.index) }
+    if let address { return all.first { $0.address == address } }
+    if let name { return all.first(where: name.means) }
+    return Adapter.best(of: all)
   }
 
   private func isDown(_ adapter: Adapter, at now: Timestamp) {
@@ -129,9 +154,11 @@ final class ListeningAdapter {
       return control.note(
         .blocked, since: now, detail: block == .hard ? "a switch or key of this machine" : nil)
     }
-    if control.condition == .scanning || control.condition == .stopped {
+    if let condition = control.condition, !condition.isFault || condition == .stopped {
       // Somebody switched it off, and may have a reason.
       switchOn.wasSwitchedOff(at: now)
+      control.note(.down, since: now)
+    } else if control.condition == nil {
       control.note(.down, since: now)
     }
     switchOn.tryNow(adapter.index, at: now)
@@ -190,9 +217,13 @@ final class ListeningAdapter {
     guard socket != nil, now >= nextDropLook ?? now else { return }
     nextDropLook = now.advanced(by: 1_000_000_000)
     let drops = socket?.drops ?? 0
-    if drops > self.drops, control.phase == .scanning {
+    if drops > self.drops, control.condition == .scanning {
       control.note(.lossy, since: now, detail: "\(drops - self.drops) packets lost")
     }
+    if drops > self.drops { latestDrop = now }
     self.drops = drops
+    if control.condition == .lossy, now >= latestDrop.advanced(by: 5_000_000_000) {
+      control.noteScanning(since: now)
+    }
   }
 }

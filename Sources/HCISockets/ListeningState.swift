@@ -13,6 +13,8 @@ struct ListeningState: ~Copyable {
   private var began: Timestamp?
   private var reached: Timestamp?
   private var latestRead = Timestamp(nanoseconds: 0)
+  private var latestDemand = ScanDemand.none
+  private var missing: ScannerHealth.Condition?
   private var nextCount: Timestamp?
   /// What one adapter heard after the moment up to which another one has been read.
   private var early: [Sighting] = []
@@ -25,7 +27,10 @@ struct ListeningState: ~Copyable {
     switch configuration.adapters {
     case .firstUsable: links = [link(nil)]
     case .all: break
-    case .these(let names): links = names.map { link($0) }
+    case .these(let names):
+      for name in names where !links.contains(where: { $0.name == name }) {
+        links.append(link(name))
+      }
     }
   }
 
@@ -40,13 +45,17 @@ struct ListeningState: ~Copyable {
     let began = self.began ?? start
     self.began = began
     findMore(at: start)
+    // Before the scan is changed: whose it is by now may stand in what has not been read.
+    if demand != latestDemand { drain(at: start) }
+    latestDemand = demand
     tend(demand, at: start)
     wait(until: deadline, from: start)
     let now = KernelClock.monotonic
+    let packets = collector.counts.packets
     read(at: now, into: &sightings)
     // What an answer brings on is sent at once.
     tend(demand, at: now)
-    latestRead = sightings.isEmpty ? latestRead : now
+    if collector.counts.packets != packets { latestRead = now }
     return ScanProgress(
       began: began, reached: reached,
       wallClockShift: KernelClock.wall.nanoseconds(since: KernelClock.monotonic),
@@ -54,6 +63,10 @@ struct ListeningState: ~Copyable {
   }
 
   mutating func rest() {
+    drain(at: KernelClock.monotonic)
+    // Nobody waits for it.
+    early = []
+    latestDemand = .none
     for link in links { link.rest { note(sent: $0, by: link) } }
   }
 
@@ -72,7 +85,10 @@ struct ListeningState: ~Copyable {
     parameters.isActive = configuration.isActive
     parameters.usesCodedPHY = configuration.usesCodedPHY
     for link in links {
-      link.tend(parameters, offsets: configuration.offsets, at: now) { note(sent: $0, by: link) }
+      let others = links.filter { $0 !== link && $0.socket != nil }.compactMap(\.index)
+      link.tend(
+        parameters, offsets: configuration.offsets, sparing: Set(others), at: now
+      ) { note(sent: $0, by: link) }
     }
   }
 
@@ -106,21 +122,43 @@ struct ListeningState: ~Copyable {
     while let last = sightings.last, last.time > all { early.append(sightings.removeLast()) }
   }
 
+  /// Reads what waits without waiting for more; the sightings are given with the next ones.
+  private mutating func drain(at now: Timestamp) {
+    var sightings: [Sighting] = []
+    read(at: now, into: &sightings)
+    early = sightings + early
+  }
+
   /// What changed, told of the scanner as a whole.
   private mutating func takeHealth() -> [ScannerHealth] {
     var health: [ScannerHealth] = []
+    if links.isEmpty { health += noteMissing() }
     for link in links {
       for change in link.takeChanges() {
         let isDeaf = links.allSatisfy { $0 === link ? change.isDeaf : $0.control.isDeaf }
         health.append(
           ScannerHealth(
-            change.condition, at: max(change.time, began ?? change.time), adapter: link.title,
+            change.condition, at: max(change.time, began ?? change.time), adapter: link.hostName,
             address: link.address, isDeaf: isDeaf,
             sentence: HealthSentence.of(
               change.condition, adapter: link.title, detail: change.detail)))
       }
     }
     return health
+  }
+
+  /// Says once that there is no adapter at all.
+  private mutating func noteMissing() -> [ScannerHealth] {
+    let condition: ScannerHealth.Condition = (try? Adapter.all()) == nil ? .noBluetooth : .removed
+    guard condition != missing else { return [] }
+    missing = condition
+    let sentence =
+      condition == .removed
+      ? "there is no Bluetooth adapter; plug one in" : HealthSentence.of(condition, adapter: "")
+    return [
+      ScannerHealth(
+        condition, at: KernelClock.monotonic, adapter: nil, isDeaf: true, sentence: sentence)
+    ]
   }
 
   private func note(sent command: HCICommand, by link: ListeningAdapter) {

@@ -6,7 +6,9 @@ import Synchronization
 /// Switches an adapter on, in the background, as that can take seconds: at once where it was found off, came
 /// back or was unblocked; ten seconds later and ever more seldom where somebody switched it off.
 struct PowerSwitch {
-  private var backoff = Backoff(first: 250_000_000, longest: 1_500_000_000)
+  private var backoff = Backoff.quick
+  /// How long somebody who switches it off is let be: ever longer, if it is ever the same.
+  private var patience = Backoff.slow
   private var next: Timestamp?
   private let attempt = Attempt()
 
@@ -18,19 +20,17 @@ struct PowerSwitch {
 
   /// The errno of the latest try; `nil` while one is under way.
   var outcome: Int32? { attempt.errno.withLock { $0 } }
-  /// Whether the latest try failed.
-  var hasFailed: Bool { (outcome ?? 0) != 0 }
 
   /// The adapter is there, or will be: the next time that it is off, it may be switched on at once.
   mutating func found() {
     next = nil
-    backoff = Backoff(first: 250_000_000, longest: 1_500_000_000)
+    backoff = .quick
   }
 
   /// Somebody switched it off.
   mutating func wasSwitchedOff(at now: Timestamp) {
     backoff = .slow
-    next = now.advanced(by: backoff.next())
+    next = now.advanced(by: patience.next())
   }
 
   /// Switches it on, if it is time to.

@@ -7,7 +7,8 @@ extension ScanControl {
   /// Takes an answer, to a command of ours or of another program.
   mutating func answered(_ result: borrowing CommandResult, at now: Timestamp) {
     // Of two equal commands, the one that was seen first is answered first.
-    let isForeign = foreign.contains { $0.opcode == result.opcode }
+    foreign.removeAll { $0.sent < now.advanced(by: -Self.commandLife) }
+    let isForeign = foreign.contains { $0.command.opcode == result.opcode }
     if let pending, pending.command.opcode == result.opcode,
       !isForeign || pending.sent < now.advanced(by: -Self.answerLimit)
     {
@@ -15,8 +16,8 @@ extension ScanControl {
       latestAnswer = now
       take(result, to: pending.command, at: now)
       sendNext(at: now)
-    } else if let index = foreign.firstIndex(where: { $0.opcode == result.opcode }) {
-      let command = foreign.remove(at: index)
+    } else if let index = foreign.firstIndex(where: { $0.command.opcode == result.opcode }) {
+      let command = foreign.remove(at: index).command
       if result.status == 0 { done(byOther: command, at: now) }
     }
     if condition == .notAnswering, phase != .starting { restartAfterSilence(at: now) }
@@ -45,6 +46,10 @@ extension ScanControl {
   }
 
   private mutating func tookParameters(_ status: UInt8, at now: Timestamp) {
+    if phase == .shared, status == 0, let commandSet {
+      phase = .starting
+      queue = [commandSet.enable(true)]
+    }
     guard phase == .starting, status != 0 else { return }
     if status == CommandResult.commandDisallowed {
       share(at: now)
@@ -67,10 +72,11 @@ extension ScanControl {
       isOurs = true
       phase = .scanning
       retry.reset()
+      takeovers = 0
       began = now
       latestReport = nil
       // Whether it hears anything now will be seen.
-      if condition != .quiet { note(.scanning, since: now) }
+      if condition != .quiet { noteScanning(since: now) }
     } else if status == CommandResult.commandDisallowed {
       share(at: now)
     } else {
@@ -84,7 +90,8 @@ extension ScanControl {
     phase = .shared
     isOurs = false
     asksForCensus = true
-    began = began ?? now
+    began = now
+    latestReport = nil
     note(.shared, since: now)
   }
 
@@ -96,11 +103,18 @@ extension ScanControl {
     wait(retry.next(), from: now)
   }
 
-  /// Is told whether any other process can have started the scan that runs. If none can, it was left by one
-  /// that is gone, and is ours to end.
+  /// Is told whether nobody else can have started the scan that runs. Then it was left by a process that is
+  /// gone, and is ours to end. If that does not help, the controller was given commands of the other way to
+  /// scan, and takes no others until it is reset.
   mutating func isAlone(_ isAlone: Bool, at now: Timestamp) {
     asksForCensus = false
-    guard isAlone, phase == .shared else { return }
+    guard isAlone, phase == .shared, pending == nil else { return }
+    takeovers += 1
+    if takeovers == 2 { commandSet = commandSet == .extended ? .legacy : .extended }
+    guard takeovers <= 2 else {
+      takeovers = 0
+      return refuse(CommandResult.commandDisallowed, at: now)
+    }
     isOurs = true
     start(at: now)
   }

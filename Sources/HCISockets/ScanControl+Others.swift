@@ -4,11 +4,11 @@ import Scanning
 /// What other programs, and the kernel itself, do with the controller.
 extension ScanControl {
   /// Another program sent a command.
-  mutating func sent(byOther command: HCICommand) {
+  mutating func sent(byOther command: HCICommand, at now: Timestamp) {
     switch command.opcode {
     case .reset, .setScanEnable, .setExtendedScanEnable:
       if foreign.count == 16 { foreign.removeFirst() }
-      foreign.append(command)
+      foreign.append((command, now))
     default: break
     }
   }
@@ -62,10 +62,10 @@ extension ScanControl {
   /// Any advert was reported.
   mutating func heard(at now: Timestamp) {
     latestReport = now
-    if condition == .quiet || condition == .lossy {
-      quietRetry.reset()
-      nextQuietRetry = nil
-      note(phase == .scanning ? .scanning : .shared, since: now)
+    quietRetry.reset()
+    nextQuietRetry = nil
+    if condition == .quiet {
+      phase == .scanning ? noteScanning(since: now) : note(.shared, since: now)
     } else if condition == .notAnswering, isDeaf {
       note(.notAnswering, since: now, isDeaf: false)
     }

@@ -45,11 +45,19 @@ extension ScanControl {
 
   private mutating func noticeQuiet(at now: Timestamp) {
     guard let since = latestReport ?? began else { return }
-    guard now.nanoseconds(since: since) >= quietLimit, !isDeaf else { return }
-    note(.quiet, since: now)
-    guard phase == .scanning, pending == nil, now >= nextQuietRetry ?? now else { return }
-    // Some controllers fall silent until the scan is started again.
-    if nextQuietRetry != nil { start(at: now) }
+    guard now.nanoseconds(since: since) >= quietLimit, condition != .notAnswering else { return }
+    if !isDeaf { note(.quiet, since: now) }
+    guard pending == nil, now >= nextQuietRetry ?? now else { return }
+    // Some controllers fall silent until the scan is started again. And the end of another program's scan
+    // may have been missed: one that scans refuses parameters, and is not disturbed by that.
+    if nextQuietRetry != nil { phase == .scanning ? start(at: now) : ask(at: now) }
     nextQuietRetry = now.advanced(by: quietRetry.next())
+  }
+
+  /// Asks whether another program's scan still runs.
+  private mutating func ask(at now: Timestamp) {
+    guard let commandSet, let wanted else { return }
+    queue = [commandSet.set(wanted)]
+    sendNext(at: now)
   }
 }

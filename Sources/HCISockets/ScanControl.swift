@@ -63,7 +63,9 @@ struct ScanControl: Sendable {
   /// What comes after it.
   var queue: [HCICommand] = []
   /// Commands of others that wait for their answer: the latest 16.
-  var foreign: [HCICommand] = []
+  var foreign: [(command: HCICommand, sent: Timestamp)] = []
+  /// How often the scan of a process that is gone was taken over, without one of ours since.
+  var takeovers = 0
   /// When the controller last answered us.
   var latestAnswer: Timestamp?
   /// When any advert was last reported, and when a scan began.
@@ -167,6 +169,12 @@ struct ScanControl: Sendable {
     let command = queue.removeFirst()
     pending = (command, now)
     commands.append(command)
+  }
+
+  /// Tells that all is well, but for what was asked for and the controller has not.
+  mutating func noteScanning(since time: Timestamp) {
+    let lacksCoded = wanted?.usesCodedPHY == true && supportsCodedPHY != true
+    note(.scanning, since: time, detail: lacksCoded ? "it has no LE Coded PHY" : nil)
   }
 
   /// Tells how it is, if that changed.

@@ -7,7 +7,7 @@ extension ScannerAvailability {
     do throws(HCISocketError) {
       let all = try Adapter.all()
       let meant = all.filter(selection.means)
-      guard let adapter = meant.first(where: \.isUp) ?? meant.first else {
+      guard let adapter = Adapter.best(of: meant) else {
         self = .unavailable(Self.missing(selection, among: all))
         return
       }

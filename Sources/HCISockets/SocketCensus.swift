@@ -2,11 +2,13 @@ import Glibc
 
 /// Who has HCI sockets on this host, as `/proc/net/hci` lists them.
 enum SocketCensus {
-  /// Whether nobody but this process has one, bound to whatever it may be: then nobody else can have
+  /// Whether there are no others than these, bound to whatever they may be: then nobody else can have
   /// started a scan and still be there to stop it.
-  static func isAlone(list: String? = text(of: "/proc/net/hci")) -> Bool {
+  static func isAlone(
+    but descriptors: [Int32], list: String? = text(of: "/proc/net/hci")
+  ) -> Bool {
     guard let list else { return false }
-    return inodes(in: list).isSubset(of: ownInodes())
+    return inodes(in: list).isSubset(of: descriptors.compactMap(inode))
   }
 
   /// The sockets' inodes: the sixth column behind a line of titles.
@@ -19,18 +21,9 @@ enum SocketCensus {
     return inodes
   }
 
-  /// The inodes of this process's sockets.
-  private static func ownInodes() -> Set<UInt64> {
-    var inodes: Set<UInt64> = []
-    for name in names(in: "/proc/self/fd") {
-      guard let descriptor = Int32(name) else { continue }
-      var status = stat()
-      // The structure outlives the call.
-      guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else {
-        continue
-      }
-      inodes.insert(UInt64(status.st_ino))
-    }
-    return inodes
+  private static func inode(of descriptor: Int32) -> UInt64? {
+    var status = stat()
+    // The structure outlives the call.
+    return unsafe fstat(descriptor, &status) == 0 ? UInt64(status.st_ino) : nil
   }
 }

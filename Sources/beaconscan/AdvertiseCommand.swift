@@ -87,8 +87,6 @@ struct AdvertiseCommand: ParsableCommand {
   }
 
   func run() throws {
-    // A controller advertises on where the program that told it to is no more.
-    Interrupt.installHangup()
     let identity = BeaconIdentity(uuid: uuid, major: major, minor: minor)
     let beacon = IBeacon(identity: identity, measuredPower: measuredPower)
     let parameters = AdvertisingParameters(

@@ -95,7 +95,10 @@ struct InspectCommand: ParsableCommand {
     scan.services.ask(interest, for: scan.manager)
     let status = output.quiet ? nil : StatusLine()
     let failure = try scan.run { news in
-      if case .health(let change) = news { try health.tell(change) }
+      if case .health(let change) = news {
+        status?.clear()
+        try health.tell(change)
+      }
       if case .heard(let sightings) = news { census.hear(sightings) }
       status?.show {
         let listened = scan.services.listened.map { $0.to.seconds(since: $0.from) } ?? 0

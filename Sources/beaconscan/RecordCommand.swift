@@ -10,8 +10,8 @@ struct RecordCommand: ParsableCommand {
     commandName: "record",
     abstract: "Save what the adapter hears, as btsnoop or pcapng.",
     discussion: """
-      Every packet between the host and the adapter is saved, with its time; btmon, Wireshark and \
-      beaconscan read it. What was heard more than a second ago outlives a power cut. A disk that is \
+      Every advert and LE event, every command and its answer is saved, with its time; btmon, \
+      Wireshark and beaconscan read it. What was heard more than a second ago outlives a power cut. A disk that is \
       full is said once; listening goes on, and recording too as soon as there is room.
 
       With --rotate-size or --rotate-every there are several files, and with --keep only so many \

@@ -13,6 +13,8 @@ struct ModelController {
   var isExtended: Bool
   var isMute = false
   var supportsCoded = false
+  /// Whether it was given legacy commands, and disallows the others.
+  var isHeldToLegacy = false
   /// How many times the scan was switched on and off, by whomever.
   private(set) var switches: [Bool] = []
   /// What it refuses, and with which error.
@@ -25,7 +27,7 @@ struct ModelController {
     self.isExtended = isExtended
   }
 
-  var set: ScanCommandSet { isExtended ? .extended : .legacy }
+  var set: ScanCommandSet { isExtended && !isHeldToLegacy ? .extended : .legacy }
   var conditions: [ScannerHealth.Condition] { told.map(\.condition) }
 
   /// The adapter is there, and somebody listens.
@@ -60,7 +62,7 @@ struct ModelController {
 
   /// Another program sends a command.
   mutating func other(_ command: HCICommand) {
-    control.sent(byOther: command)
+    control.sent(byOther: command, at: now)
     let (status, values) = carryOut(command)
     answer(command.opcode, status, values)
     run()
@@ -90,6 +92,10 @@ struct ModelController {
 
   private mutating func carryOut(_ command: HCICommand) -> (status: UInt8, values: [UInt8]) {
     if let error = refused[command.opcode] { return (error, []) }
+    let extended: [Opcode] = [.setExtendedScanParameters, .setExtendedScanEnable]
+    if isHeldToLegacy, extended.contains(command.opcode) {
+      return (CommandResult.commandDisallowed, [])
+    }
     switch command.opcode {
     case .reset:
       isScanning = false

@@ -22,8 +22,10 @@ import Testing
       if model.control.phase == .unusable { model.control.opened(at: model.now) }
       if model.control.wanted == nil { model.control.listen(.full, at: model.now) }
       model.run()
-      model.other(model.set.enable(false))
-      model.pass(5)
+      // By then it has found that another program's scan is gone, too.
+      model.isScanning = model.isScanning && model.control.isOurs
+      model.pass(700, hearing: false)
+      model.pass(1)
       #expect(model.isScanning, "\(model.control.phase) \(model.control.condition as Any)")
       #expect(model.control.phase == .scanning)
       #expect(model.control.condition == .scanning)

@@ -70,6 +70,47 @@ import Testing
     #expect(model.conditions == [.shared, .scanning])
   }
 
+  @Test func theEndOfAnothersScanThatWasMissedIsFound() {
+    var model = ModelController()
+    model.isScanning = true
+    model.open()
+    model.control.isAlone(false, at: model.now)
+    // It ends, and nobody says so.
+    model.isScanning = false
+    model.pass(45)
+    #expect(model.isScanning)
+    #expect(model.conditions == [.shared, .quiet, .scanning])
+  }
+
+  @Test func aControllerThatIsHeldToTheOtherCommandsIsGivenThose() {
+    var model = ModelController(isExtended: true)
+    model.isHeldToLegacy = true
+    model.open()
+    for _ in 0..<4 where model.control.asksForCensus {
+      model.control.isAlone(true, at: model.now)
+      model.run()
+    }
+    #expect(model.isScanning)
+    #expect(model.conditions == [.shared, .scanning])
+  }
+
+  @Test func whatIsRefusedAloneIsNotTriedWithoutEnd() {
+    var model = ModelController()
+    model.refused[.setScanParameters] = CommandResult.commandDisallowed
+    model.refused[.setExtendedScanParameters] = CommandResult.commandDisallowed
+    model.open()
+    for _ in 0..<600 {
+      if model.control.asksForCensus { model.control.isAlone(true, at: model.now) }
+      model.run()
+      model.pass(0.1)
+    }
+    #expect(model.commands.count < 600, "\(model.commands.count) in a minute")
+    #expect(model.conditions.contains(.refused))
+    model.refused = [:]
+    model.pass(2)
+    #expect(model.isScanning)
+  }
+
   @Test func whatAnotherScannerFailsToDoChangesNothing() {
     var model = ModelController()
     model.open()
@@ -85,7 +126,9 @@ import Testing
   @Test func aFloodOfOthersCommandsTakesNoMemory() {
     var model = ModelController()
     model.open()
-    for _ in 0..<1000 { model.control.sent(byOther: HCICommand(.setScanEnable, [1, 0])) }
+    for _ in 0..<1000 {
+      model.control.sent(byOther: HCICommand(.setScanEnable, [1, 0]), at: model.now)
+    }
     #expect(model.control.foreign.count == 16)
   }
 }

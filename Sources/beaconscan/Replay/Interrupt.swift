@@ -6,16 +6,12 @@ enum Interrupt {
   /// Whether an interrupt came.
   static var isRequested: Bool { interruptRequested.load(ordering: .relaxed) }
 
-  /// Takes SIGINT and SIGTERM, and has writes to a closed pipe fail instead of killing.
+  /// Takes SIGINT and SIGTERM, and SIGHUP unless `nohup` has it ignored: a controller scans and advertises
+  /// on where the program that told it to is no more. Has writes to a closed pipe fail instead of killing.
   static func install() {
     signal(SIGINT, noteInterrupt)
     signal(SIGTERM, noteInterrupt)
     signal(SIGPIPE, SIG_IGN)
-  }
-
-  /// Takes SIGHUP, too, unless `nohup` has it ignored: for work that must be undone even where its
-  /// terminal is closed.
-  static func installHangup() {
     let before = signal(SIGHUP, noteInterrupt)
     // SIG_IGN is no function but the number 1; the two are compared as numbers.
     if unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
