@@ -80,19 +80,14 @@ struct HCISocket: ~Copyable {
   ///   no LE events, and says nothing.
   func filterForScanning() throws(HCISocketError) -> Bool {
     let events = [EVT_CMD_COMPLETE, EVT_CMD_STATUS, EVT_HARDWARE_ERROR, EVT_LE_META_EVENT]
-    var mask: UInt64 = 0
-    for event in events { mask |= 1 << UInt64(event) }
-    var filter = hci_filter()
-    filter.type_mask = 1 << UInt32(HCI_EVENT_PKT) | 1 << UInt32(HCI_COMMAND_PKT)
-    filter.event_mask = (UInt32(truncatingIfNeeded: mask), UInt32(mask >> 32))
-    try set(filter, SOL_HCI, HCI_FILTER)
+    try filter(events: events, commands: true)
     var kept = hci_filter()
     var size = socklen_t(MemoryLayout<hci_filter>.size)
     // Both outlive the call.
     guard unsafe getsockopt(descriptor, SOL_HCI, HCI_FILTER, &kept, &size) == 0 else {
       throw HCISocketError("getsockopt", adapter: adapter)
     }
-    return kept.event_mask.1 == filter.event_mask.1
+    return kept.event_mask.1 & 1 << UInt32(EVT_LE_META_EVENT - 32) != 0
   }
 
   /// Sends a command to the controller.

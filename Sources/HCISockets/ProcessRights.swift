@@ -21,6 +21,9 @@ public struct ProcessRights: Hashable, Sendable {
   /// `CAP_NET_RAW`: scanning and advertising.
   public static var netRaw: UInt64 { 1 << 13 }
 
+  /// Whether it may switch adapters on and off.
+  public var maySwitch: Bool { isOnHost && effective & Self.netAdmin != 0 }
+
   /// Whether it may scan and advertise.
   public var mayScan: Bool { isOnHost && effective & Self.netRaw != 0 }
 

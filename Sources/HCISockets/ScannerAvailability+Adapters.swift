@@ -17,7 +17,7 @@ extension ScannerAvailability {
       } else if !adapter.isUp, let block = adapter.block {
         let detail = block == .hard ? "a switch or key of this machine" : nil
         self = .unavailable(HealthSentence.of(.blocked, adapter: adapter.name, detail: detail))
-      } else if !adapter.isUp, !Self.maySwitchOn {
+      } else if !adapter.isUp, !ProcessRights.current().maySwitch {
         self = .unavailable(HealthSentence.of(.down, adapter: adapter.name))
       } else {
         self = .available
@@ -42,14 +42,5 @@ extension ScannerAvailability {
     }
     return "there is no adapter \(selection); there is "
       + there.joined(separator: ", ")
-  }
-
-  /// Whether this process has `CAP_NET_ADMIN`, bit 12 of its effective capabilities.
-  private static var maySwitchOn: Bool {
-    let line = text(of: "/proc/self/status")?.split(separator: "\n").first {
-      $0.hasPrefix("CapEff:")
-    }
-    let digits = line?.split(separator: "\t").last ?? ""
-    return (UInt64(digits, radix: 16) ?? 0) & 1 << 12 != 0
   }
 }
