@@ -163,7 +163,14 @@ let package = Package(
         "Advertising", "RegionStorage", "Regions", "Scanning", "TestSupport",
         "region-store-torture",
       ]),
-    .testTarget(name: "CommandTests", dependencies: ["TestSupport", "beaconscan"]),
+    .testTarget(
+      name: "CommandTests",
+      dependencies: [
+        "Advertising", "BeaconTesting", "CoreLocation", "Regions", "Scanning", "TestSupport",
+        "beaconscan",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     // They need Linux's Bluetooth: Scripts/guest-test.sh runs them in a guest that has it.
     .testTarget(
       name: "GuestTests",
