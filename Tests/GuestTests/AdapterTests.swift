@@ -54,6 +54,27 @@ extension InGuest {
       try air.stop()
     }
 
+    /// Named twice, an adapter is listened to once.
+    @Test func anAdapterNamedTwiceIsOne() throws {
+      let air = try twoAdapters()
+      let command = try LiveCommand(
+        "scan", "--adapter", "hci0", "--adapter", "00:AA:01:00:00:42", "--adapter", "hci0",
+        "--duration", "6")
+      #expect(try Guest.wait(8) { try air.scan(of: "a").isOn })
+      try air.perform(
+        #"{"id": "x", "uuid": "\#(FaultTests.region)", "major": 1, "minor": 2, "count": 20}"#)
+      try air.perform(#"{"id": "x", "count": 20, "off": true, "at": 2}"#)
+      #expect(command.finish() == 0)
+      let switches = try air.entries("scan", of: "a").count
+      #expect(switches <= 4, "the scan was switched \(switches) times")
+      let heard = command.lines("sighting").compactMap { line in
+        line.fields["time"].map { "\($0) \(line.fields["minor"] as Any)" }
+      }
+      #expect(heard.count > 20)
+      #expect(Set(heard).count == heard.count, "a sighting came twice")
+      try air.stop()
+    }
+
     /// Which adapter heard it stands in each sighting; an offset is taken away.
     @Test func sightingsCarryTheAdapter() throws {
       let air = try twoAdapters()

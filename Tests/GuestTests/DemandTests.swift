@@ -43,6 +43,17 @@ extension InGuest {
       #expect(coded.phys == ["1M", "coded"])
     }
 
+    /// A terminal that is closed leaves no scan on, nor does a reader that goes.
+    @Test(arguments: [SIGHUP, SIGTERM, SIGPIPE]) func endsWithItsTerminal(signal: Int32) throws {
+      let air = try VirtualController(#"{"plug": "a"}"#, #"{"id": "x"}"#)
+      try Guest.up()
+      let end = signal == SIGPIPE ? "| head -n 3 >/dev/null" : "& sleep 4; kill -\(signal) $!; wait"
+      let run = try Guest.run("beaconscan scan --adapter hci0 --format json \(end)")
+      #expect(try air.entries("scan").contains { ScanSetting($0.fields).isOn }, "\(run.error)")
+      #expect(!(try air.scan().isOn))
+      try air.stop()
+    }
+
     /// A termination ends it as an interrupt does, and what was killed is made good by the next.
     @Test func nothingIsLeftBehind() throws {
       let air = try VirtualController(#"{"plug": "a"}"#, #"{"id": "x"}"#)

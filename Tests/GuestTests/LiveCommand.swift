@@ -28,7 +28,7 @@ final class LiveCommand {
       let nobody = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
       return switch self {
       case .root: []
-      case .nobody: nobody + ["--inh-caps=-all", "--bounding-set=-all"]
+      case .nobody: nobody + ["--inh-caps=-all"]
       case .scanner:
         nobody + ["--inh-caps=-all,+net_raw", "--ambient-caps=+net_raw"]
       }

@@ -26,8 +26,8 @@ extension InGuest {
 
     @Test(arguments: [
       Crowd(#""extended": false"#, tenTimes, seconds: 60),
-      Crowd(#""extended": false, "batch": 4"#, once),
-      Crowd(#""extended": true"#, once),
+      Crowd(#""extended": false, "batch": 4"#, once, seconds: 60),
+      Crowd(#""extended": true"#, once, seconds: 60),
       Crowd(#""extended": true, "batch": 4"#, once, seconds: 60),
       Crowd(#""extended": true, "batch": 4"#, tenTimes + #", "pdu": "ext""#),
       Crowd(#""extended": true, "fragment": 12, "batch": 2"#, tenTimes + #", "pdu": "ext""#),
