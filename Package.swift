@@ -174,7 +174,9 @@ let package = Package(
     // They need Linux's Bluetooth: Scripts/guest-test.sh runs them in a guest that has it.
     .testTarget(
       name: "GuestTests",
-      dependencies: ["Advertising", "CaptureFiles", "CoreLocation", "HCISockets", "Scanning"]),
+      dependencies: [
+        "Advertising", "CaptureFiles", "CoreLocation", "HCISockets", "Scanning", "TestSupport",
+      ]),
     .testTarget(
       name: "ScenarioTests",
       dependencies: [

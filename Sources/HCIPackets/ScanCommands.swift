@@ -17,9 +17,6 @@ public struct ScanParameters: Hashable, Sendable {
     self.window = window
     self.usesCodedPHY = usesCodedPHY
   }
-
-  /// The share of the time in which it listens.
-  public var duty: Double { Double(window) / Double(max(interval, 1)) }
 }
 
 /// The commands of one of the two ways to scan. A controller that was given commands of one refuses those

@@ -8,17 +8,8 @@ enum SocketCensus {
     but descriptors: [Int32], list: String? = text(of: "/proc/net/hci")
   ) -> Bool {
     guard let list else { return false }
-    return inodes(in: list).isSubset(of: descriptors.compactMap(inode))
-  }
-
-  /// The sockets' inodes: the sixth column behind a line of titles.
-  static func inodes(in list: String) -> Set<UInt64> {
-    var inodes: Set<UInt64> = []
-    for line in list.split(separator: "\n").dropFirst() {
-      let columns = line.split(separator: " ", omittingEmptySubsequences: true)
-      if columns.count >= 6, let inode = UInt64(columns[5]) { inodes.insert(inode) }
-    }
-    return inodes
+    let ours = Set(descriptors.compactMap(inode))
+    return HCIPrograms.users(in: list).keys.allSatisfy(ours.contains)
   }
 
   private static func inode(of descriptor: Int32) -> UInt64? {

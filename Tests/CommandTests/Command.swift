@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 /// What a run of a program came to.
@@ -73,18 +74,7 @@ final class Running {
     process.standardOutput = try FileHandle(forWritingTo: scratch.file("output"))
     process.standardError = try FileHandle(forWritingTo: scratch.file("error"))
     process.terminationHandler = { [ended] _ in ended.signal() }
-    try Self.withoutBlockedSignals { try process.run() }
-  }
-
-  /// A child inherits what the thread that starts it blocks, and the threads of a pool block signals.
-  private static func withoutBlockedSignals(_ body: () throws -> Void) throws {
-    var none = sigset_t()
-    var before = sigset_t()
-    // The sets outlive the calls.
-    unsafe sigemptyset(&none)
-    unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
-    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-    try body()
+    try withoutBlockedSignals { try process.run() }
   }
 
   /// Starts `beaconscan`.

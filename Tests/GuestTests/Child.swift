@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A process that a test starts. What it writes to standard error goes to a file, so that no pipe can fill.
@@ -40,7 +41,7 @@ final class Child {
     }
     process.standardError = try Self.write(folder.appending(path: "error").path)
     process.terminationHandler = { [ended] _ in ended.signal() }
-    try Self.withoutBlockedSignals { try process.run() }
+    try withoutBlockedSignals { try process.run() }
   }
 
   deinit {
@@ -51,17 +52,6 @@ final class Child {
   private static func write(_ path: String) throws -> FileHandle {
     try Data().write(to: URL(filePath: path))
     return try #require(FileHandle(forWritingAtPath: path))
-  }
-
-  /// A child inherits what the thread that starts it blocks, and the threads of a pool block signals.
-  private static func withoutBlockedSignals(_ body: () throws -> Void) throws {
-    var none = sigset_t()
-    var before = sigset_t()
-    // The sets outlive the calls.
-    unsafe sigemptyset(&none)
-    unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
-    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-    try body()
   }
 
   var id: Int32 { process.processIdentifier }
