@@ -12,7 +12,12 @@ struct ProcessUse {
     let status = try String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)
     let resident = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
     residentKiB = resident.split(separator: " ").compactMap { Int($0) }.first ?? 0
-    descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/fd").count
+    // A file or a socket that is opened for a question, and closed, may be caught in between.
+    descriptors =
+      try (0..<10).map { _ in
+        usleep(30_000)
+        return try FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/fd").count
+      }.min() ?? 0
     let line = try String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)
     let fields = line.split(separator: ")").last?.split(separator: " ") ?? []
     // Fields 14 and 15, utime and stime; the third is the first behind the name.
