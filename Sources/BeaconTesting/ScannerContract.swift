@@ -58,7 +58,7 @@ public enum ScannerContract {
     var calls = 0
     var isOver = false
     var began = false
-    var reached: Timestamp?
+    var reached: MonotonicTime?
     /// A sum over what was heard: how much, and in which order.
     var heard: UInt64 = 0
 
@@ -82,7 +82,7 @@ public enum ScannerContract {
       isOver = progress.isOver
     }
 
-    private mutating func note(_ value: UInt64, at time: Timestamp) {
+    private mutating func note(_ value: UInt64, at time: MonotonicTime) {
       heard =
         heard &* 1_099_511_628_211 &+ UInt64(bitPattern: time.nanoseconds) &+ value
     }
@@ -97,7 +97,7 @@ public enum ScannerContract {
       }
       try require(
         sightings.isEmpty || progress.reached != nil, "sightings came without a moment reached")
-      var latest = progress.began ?? Timestamp(nanoseconds: .min)
+      var latest = progress.began ?? MonotonicTime(nanoseconds: .min)
       if let before { latest = max(latest, before) }
       var health = progress.health[...]
       for sighting in sightings {
@@ -125,9 +125,9 @@ extension ScannerContract {
   /// What a scanner said of how well it hears, and whether that can be so.
   private struct Hearing {
     private var latest: [String: ScannerHealth] = [:]
-    private var deafSince: Timestamp?
+    private var deafSince: MonotonicTime?
 
-    mutating func check(_ health: ScannerHealth, by reached: Timestamp?) throws {
+    mutating func check(_ health: ScannerHealth, by reached: MonotonicTime?) throws {
       try require(
         reached.map { health.time <= $0 } ?? false, "it told at \(health.time) what is to come")
       try require(!health.sentence.isEmpty, "it said '\(health.condition)' without a sentence")

@@ -20,18 +20,18 @@ public final class ScriptedScanner: Scanner {
   /// What a person calls it.
   public let name = "script"
 
-  private let start: Timestamp
+  private let start: MonotonicTime
   private let state = Mutex(State())
 
   fileprivate struct State {
     /// What is still to be heard, sorted by time.
     var script: [Sighting] = []
     /// What is still to be said of how well it hears, each with when it is noticed, sorted by that.
-    var health: [(noticed: Timestamp, health: ScannerHealth)] = []
-    var given: Timestamp?
+    var health: [(noticed: MonotonicTime, health: ScannerHealth)] = []
+    var given: MonotonicTime?
     var demands: [ScanDemand] = []
     var availability = ScannerAvailability.available
-    var end: Timestamp?
+    var end: MonotonicTime?
     var failure: (any Error)?
     var counts = ScanCounts()
   }
@@ -52,7 +52,7 @@ public final class ScriptedScanner: Scanner {
   public var demands: [ScanDemand] { state.withLock { $0.demands } }
 
   /// The moment up to which it has given what it heard; its start, before it was asked.
-  public var given: Timestamp { state.withLock { $0.given } ?? start }
+  public var given: MonotonicTime { state.withLock { $0.given } ?? start }
 
   /// How much it has given: of each sighting one packet and one report.
   public var counts: ScanCounts { state.withLock { $0.counts } }
@@ -134,7 +134,7 @@ public final class ScriptedScanner: Scanner {
 
   /// Waits until the clock has moved, and gives what the script has until then.
   public func listen(
-    for demand: ScanDemand, until deadline: Timestamp?, into sightings: inout [Sighting]
+    for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
     sightings.removeAll(keepingCapacity: true)
     let resumed = clock.now
@@ -156,7 +156,7 @@ public final class ScriptedScanner: Scanner {
     state.withLock { $0.note(.none) }
   }
 
-  private func moment(_ seconds: Double) -> Timestamp {
+  private func moment(_ seconds: Double) -> MonotonicTime {
     start.advanced(by: Int64((seconds * 1e9).rounded()))
   }
 
@@ -170,7 +170,7 @@ public final class ScriptedScanner: Scanner {
 }
 
 extension ScriptedScanner.State {
-  fileprivate mutating func skip(to moment: Timestamp) {
+  fileprivate mutating func skip(to moment: MonotonicTime) {
     // How well it hears it says also of the time in which nobody listened.
     script.removeAll { $0.time <= moment }
     given = max(given ?? moment, moment)
@@ -181,7 +181,7 @@ extension ScriptedScanner.State {
   }
 
   /// What is heard until a moment.
-  fileprivate mutating func give(until now: Timestamp, from start: Timestamp) throws
+  fileprivate mutating func give(until now: MonotonicTime, from start: MonotonicTime) throws
     -> ([Sighting], ScanProgress)
   {
     if let failure { throw failure }

@@ -22,9 +22,9 @@ public struct RangedBeacon: Sendable {
   /// How often it was heard since the report before.
   public var sightings: Int
   /// When it was first heard, since it was last not in the list.
-  public var firstHeard: Timestamp
+  public var firstHeard: MonotonicTime
   /// When it was last heard.
-  public var lastHeard: Timestamp
+  public var lastHeard: MonotonicTime
 }
 
 extension RangedBeacon {

@@ -17,7 +17,7 @@ public struct RegionTransition: Sendable, Hashable {
   public let change: Change
   /// When it happened: an exit by silence at the moment at which the limit was reached, however late
   /// the monitor was told the time.
-  public let time: Timestamp
+  public let time: MonotonicTime
   /// Which region: its identifier.
   public let region: String
   /// The state before; ``RegionState/unknown`` for the first determination of a region that was added
@@ -70,7 +70,7 @@ extension RegionTransition {
   /// One sighting of a beacon.
   public struct LastSighting: Sendable, Hashable {
     /// When it was heard.
-    public let time: Timestamp
+    public let time: MonotonicTime
     /// Which beacon.
     public let beacon: BeaconIdentity
     /// How loud, in dBm; `nil` where that was not measured.

@@ -33,7 +33,9 @@ public protocol Scanner: AnyObject, Sendable {
   /// - Throws: Why it will never hear any more. What was heard before has been given by then; a scanner
   ///   that threw is not asked again. What may mend is not thrown: it stands in ``ScanProgress/health``,
   ///   and the scanner tries again by itself.
-  func listen(for demand: ScanDemand, until deadline: Timestamp?, into sightings: inout [Sighting])
+  func listen(
+    for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
+  )
     throws -> ScanProgress
 
   /// Is told that nobody listens: the radio goes off until the next ``listen(for:until:into:)``.
@@ -42,7 +44,7 @@ public protocol Scanner: AnyObject, Sendable {
 
 extension Scanner {
   /// The longest time that one call of ``listen(for:until:into:)`` takes, in nanoseconds.
-  public static var longestListen: Int64 { Timestamp.nanosecondsPerSecond / 10 }
+  public static var longestListen: Int64 { MonotonicTime.nanosecondsPerSecond / 10 }
 }
 
 /// How much a scanner is asked for: no more than someone needs.
@@ -71,12 +73,12 @@ public enum ScannerAvailability: Sendable, Hashable {
 /// How far a scanner has come.
 public struct ScanProgress: Sendable, Hashable {
   /// The first moment that was listened to; `nil` before it is known.
-  public var began: Timestamp?
+  public var began: MonotonicTime?
   /// The moment up to which everything that was heard has been given; `nil` before ``began``. It never
   /// goes back.
-  public var reached: Timestamp?
-  /// What to add to a moment, in nanoseconds, to get what the clock on the wall showed.
-  public var wallClockShift: Int64
+  public var reached: MonotonicTime?
+  /// The distance from the scanner's time to wall-clock time.
+  public var wallClockOffset: WallClockOffset
   /// Whether nothing more will come: a recording is at its end.
   public var isOver: Bool
   /// What changed in how well the scanner hears since the last call, in order.
@@ -84,12 +86,13 @@ public struct ScanProgress: Sendable, Hashable {
 
   /// Makes a progress.
   public init(
-    began: Timestamp? = nil, reached: Timestamp? = nil, wallClockShift: Int64 = 0,
+    began: MonotonicTime? = nil, reached: MonotonicTime? = nil,
+    wallClockOffset: WallClockOffset = .zero,
     isOver: Bool = false, health: [ScannerHealth] = []
   ) {
     self.began = began
     self.reached = reached
-    self.wallClockShift = wallClockShift
+    self.wallClockOffset = wallClockOffset
     self.isOver = isOver
     self.health = health
   }

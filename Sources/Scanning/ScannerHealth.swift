@@ -10,7 +10,7 @@ public struct ScannerHealth: Hashable, Sendable {
   public var condition: Condition
   /// Since when, on the line of sightings. What was noticed late began earlier: then this lies before what
   /// had been reached.
-  public var time: Timestamp
+  public var time: MonotonicTime
   /// The adapter that it is about, by its name on the host, such as `hci0`; `nil` for all.
   public var adapter: String?
   /// That adapter's address, where it is known: names change, addresses stay.
@@ -23,7 +23,7 @@ public struct ScannerHealth: Hashable, Sendable {
 
   /// Makes a change.
   public init(
-    _ condition: Condition, at time: Timestamp, adapter: String? = nil,
+    _ condition: Condition, at time: MonotonicTime, adapter: String? = nil,
     address: BluetoothAddress? = nil, isDeaf: Bool, sentence: String
   ) {
     self.condition = condition

@@ -6,9 +6,9 @@ public struct Sighting: Hashable, Sendable, BitwiseCopyable {
   /// When it was heard, on a line that never goes back: all logic runs on it. Live, it is the
   /// monotonic clock; in a replay it is the recorded time, held where the recording's clock steps
   /// back.
-  public var time: Timestamp
+  public var time: MonotonicTime
   /// What a clock on the wall said, or what the capture recorded. Only shown.
-  public var wallTime: Timestamp
+  public var wallTime: WallClockTime
   /// Which beacon it was.
   public var beacon: BeaconIdentity
   /// The power in dBm that the frame says is measured at 1 m, as heard.
@@ -26,7 +26,8 @@ public struct Sighting: Hashable, Sendable, BitwiseCopyable {
   /// Makes a sighting.
   @inlinable
   public init(
-    time: Timestamp, wallTime: Timestamp, beacon: BeaconIdentity, measuredPower: Int8, rssi: Int8?,
+    time: MonotonicTime, wallTime: WallClockTime, beacon: BeaconIdentity, measuredPower: Int8,
+    rssi: Int8?,
     address: BluetoothAddress, addressType: AddressType, adapter: UInt16 = 0
   ) {
     self.time = time

@@ -94,14 +94,16 @@ final class BrokenScanner: Scanning.Scanner {
     fault == .unavailable ? .unavailable("it is broken") : .available
   }
 
-  func listen(for demand: ScanDemand, until deadline: Timestamp?, into sightings: inout [Sighting])
+  func listen(
+    for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
+  )
     throws -> ScanProgress
   {
     let call = calls.withLock { calls in
       calls += 1
       return calls
     }
-    let time = { (seconds: Int) in Timestamp(nanoseconds: Int64(seconds) * 1_000_000_000) }
+    let time = { (seconds: Int) in MonotonicTime(nanoseconds: Int64(seconds) * 1_000_000_000) }
     let hear = { (seconds: Int) in
       ScannerContractTests.beacon.sighting(at: time(seconds), rssi: -60)
     }

@@ -6,8 +6,8 @@ import Testing
 
 /// The last line of a live run.
 @Suite struct HealthTallyTests {
-  private func at(_ seconds: Double) -> Timestamp {
-    Timestamp(nanoseconds: Int64(seconds * 1e9))
+  private func at(_ seconds: Double) -> MonotonicTime {
+    MonotonicTime(nanoseconds: Int64(seconds * 1e9))
   }
 
   private func health(

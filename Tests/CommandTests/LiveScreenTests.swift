@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test func rangeShowsAFaultUntilItIsMended() throws {
-    let moment = Timestamp(nanoseconds: 0)
+    let moment = MonotonicTime(nanoseconds: 0)
     let frames = try drawn { output in
       let writer = LiveRangeWriter(output: output, regions: [], showsRaw: false)
       try writer.write(trouble: "hci0 is down", at: moment, shift: 0)
@@ -42,8 +42,8 @@ import Testing
       let writer = LiveMonitorWriter(
         output: output, regions: [region], services: LocationServices(configuration),
         line: EventLine(regions: [region], rules: .standard, hasColour: false))
-      try writer.write(trouble: "hci0 is gone", at: Timestamp(nanoseconds: 0), shift: 0)
-      try writer.write(trouble: nil, at: Timestamp(nanoseconds: 1), shift: 0)
+      try writer.write(trouble: "hci0 is gone", at: MonotonicTime(nanoseconds: 0), shift: 0)
+      try writer.write(trouble: nil, at: MonotonicTime(nanoseconds: 1), shift: 0)
     }
     #expect(scene.count == 2)
     #expect(scene[0].contains("hci0 is gone") && scene[0].contains("lobby"))

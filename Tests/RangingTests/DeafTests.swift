@@ -12,8 +12,8 @@ import Testing
       measuredPower: -59, rssi: -60, address: BluetoothAddress(rawValue: 1), addressType: .random)
   }
 
-  private func at(_ seconds: Double) -> Timestamp {
-    Timestamp(nanoseconds: Int64(seconds * 1e9))
+  private func at(_ seconds: Double) -> MonotonicTime {
+    MonotonicTime(nanoseconds: Int64(seconds * 1e9))
   }
 
   @Test func itStaysInTheListForAsMuchLonger() {

@@ -4,8 +4,8 @@ import Scanning
 
 let home = ProximityUUID(high: 1, low: 2)
 
-func at(_ seconds: Double) -> Timestamp {
-  Timestamp(nanoseconds: Int64((seconds * 1e9).rounded()))
+func at(_ seconds: Double) -> MonotonicTime {
+  MonotonicTime(nanoseconds: Int64((seconds * 1e9).rounded()))
 }
 
 func sighting(

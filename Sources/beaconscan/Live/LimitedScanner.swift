@@ -5,7 +5,7 @@ import Synchronization
 final class LimitedScanner: Scanner {
   private let scanner: any Scanner
   private let duration: Int64
-  private let began = Mutex<Timestamp?>(nil)
+  private let began = Mutex<MonotonicTime?>(nil)
 
   /// Limits a scanner.
   ///
@@ -23,7 +23,7 @@ final class LimitedScanner: Scanner {
   var counts: ScanCounts { scanner.counts }
 
   func listen(
-    for demand: ScanDemand, until deadline: Timestamp?, into sightings: inout [Sighting]
+    for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
     let end = began.withLock { $0 }?.advanced(by: duration)
     var progress = try scanner.listen(
