@@ -80,7 +80,8 @@ public struct CLBeaconUpdate: Sendable {
 }
 
 /// A manager and its delegate, for one iteration.
-private final class Ranging: CLLocationManagerDelegate, Sendable {
+private final class Ranging: CLLocationManagerDelegate, @unchecked Sendable {
+  // Sendable: nothing stored here changes, and the manager's own methods can be called on any thread.
   private let manager: CLLocationManager
   private let constraint: CLBeaconIdentityConstraint
   private let continuation: AsyncThrowingStream<CLBeaconUpdate, any Error>.Continuation

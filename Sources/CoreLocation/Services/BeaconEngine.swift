@@ -33,7 +33,7 @@ struct BeaconEngine {
   private let configuration: Ranger.Configuration
   private let interval: Int64
   private let restsWhenEmpty: Bool
-  private var ranger: Ranger
+  private(set) var ranger: Ranger
   private var adapters: AdapterChoice
   private var isResting = false
   /// Since when the scanner says that it hears nothing.

@@ -75,9 +75,9 @@ extension LocationServices {
       return state.clients[id].map { ($0.context, $0.statusNumber) }
     }
     guard let place else { return ticket.end() }
-    place.context.perform { [weak self, weak manager] in
+    place.context.perform { [weak self, manager = WeakManager(value: manager)] in
       defer { ticket.end() }
-      guard let self, let manager else { return }
+      guard let self, let manager = manager.value else { return }
       // A delegate that comes after this look is told by its coming; a call that was moved is not made.
       let status = self.state.withLock { state -> CLAuthorizationStatus? in
         let id = ObjectIdentifier(manager)

@@ -156,7 +156,8 @@ public final class LocationServices: Sendable {
 }
 
 /// A manager that is not kept.
-struct WeakManager: Sendable {
+struct WeakManager: @unchecked Sendable {
+  // Sendable: it only carries the manager to the place where its delegate is called.
   weak let value: CLLocationManager?
 }
 

@@ -88,14 +88,15 @@ extension ServiceState {
   ) -> [BeaconConstraint: [CLBeacon]] {
     guard !constraints.isEmpty else { return [:] }
     var lists: [BeaconConstraint: [CLBeacon]] = [:]
+    let limits = engine.ranger.configuration.limits
     for ranged in beacons {
-      let beacon = CLBeacon(ranged, timestamp: date(ranged.lastHeard))
+      let beacon = CLBeacon(ranged, limits: limits, timestamp: date(ranged.lastHeard))
       for constraint in BeaconConstraint.meaning(ranged.beacon) where constraints[constraint] != nil
       {
         lists[constraint, default: []].append(beacon)
       }
     }
-    return lists
+    return lists.mapValues { $0.sorted(by: CLBeacon.isCloser) }
   }
 
   private mutating func tell(

@@ -69,9 +69,9 @@ open class CLBeaconIdentityConstraint: NSObject, NSCopying, NSSecureCoding, @unc
   ///
   /// - Parameter coder: The archive; `nil` is returned if it holds no constraint.
   public required init?(coder: NSCoder) {
-    guard coder.allowsKeyedCoding, let uuid = coder.decodeUUID("uuid"),
-      let major = coder.decodeOptionalUInt16("major"),
-      let minor = coder.decodeOptionalUInt16("minor")
+    guard coder.allowsKeyedCoding, let uuid = coder.decodeUUID("CLBeaconIdentityConstraint.uuid"),
+      let major = coder.decodeOptionalUInt16("CLBeaconIdentityConstraint.major"),
+      let minor = coder.decodeOptionalUInt16("CLBeaconIdentityConstraint.minor")
     else { return nil }
     values = Values(uuid: uuid, major: major, minor: minor)
     super.init()
@@ -81,9 +81,9 @@ open class CLBeaconIdentityConstraint: NSObject, NSCopying, NSSecureCoding, @unc
   ///
   /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
-    coder.encodeUUID(uuid, "uuid")
-    if let major { coder.encode(Int(major), forKey: "major") }
-    if let minor { coder.encode(Int(minor), forKey: "minor") }
+    coder.encodeUUID(uuid, "CLBeaconIdentityConstraint.uuid")
+    if let major { coder.encode(Int(major), forKey: "CLBeaconIdentityConstraint.major") }
+    if let minor { coder.encode(Int(minor), forKey: "CLBeaconIdentityConstraint.minor") }
   }
 
   /// Copies it without copying: it never changes.

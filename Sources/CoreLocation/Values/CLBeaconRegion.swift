@@ -135,13 +135,13 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
     guard let constraint = CLBeaconIdentityConstraint(coder: coder) else { return nil }
     self.constraint = constraint
     super.init(coder: coder)
-    notifyEntryStateOnDisplay = coder.decodeBool(forKey: "notifyEntryStateOnDisplay")
+    notifyEntryStateOnDisplay = coder.decodeBool(forKey: "CLBeaconRegion.notifyEntryStateOnDisplay")
   }
 
   open override func encode(with coder: NSCoder) {
     super.encode(with: coder)
     constraint.encode(with: coder)
-    coder.encode(notifyEntryStateOnDisplay, forKey: "notifyEntryStateOnDisplay")
+    coder.encode(notifyEntryStateOnDisplay, forKey: "CLBeaconRegion.notifyEntryStateOnDisplay")
   }
 
   open override func copy(with zone: NSZone? = nil) -> Any {

@@ -28,7 +28,7 @@ open class CLFloor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// - Parameter coder: The archive.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding else { return nil }
-    number = coder.decodeInteger(forKey: "level")
+    number = coder.decodeInteger(forKey: "CLFloor.level")
     super.init()
   }
 
@@ -36,7 +36,7 @@ open class CLFloor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   ///
   /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
-    coder.encode(level, forKey: "level")
+    coder.encode(level, forKey: "CLFloor.level")
   }
 
   /// Copies it without copying: it never changes.

@@ -55,14 +55,14 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   ///
   /// - Parameter coder: The archive; `nil` is returned if it holds no heading.
   public required init?(coder: NSCoder) {
-    guard coder.allowsKeyedCoding, coder.containsValue(forKey: "magneticHeading") else {
+    guard coder.allowsKeyedCoding, coder.containsValue(forKey: "CLHeading.magneticHeading") else {
       return nil
     }
-    func number(_ key: String) -> Double { coder.decodeDouble(forKey: key) }
+    func number(_ key: String) -> Double { coder.decodeDouble(forKey: "CLHeading.\(key)") }
     values = Values(
       magnetic: number("magneticHeading"), geographic: number("trueHeading"),
       accuracy: number("headingAccuracy"), field: (number("x"), number("y"), number("z")),
-      timestamp: coder.decodeDate("timestamp"))
+      timestamp: coder.decodeDate("CLHeading.timestamp"))
     super.init()
   }
 
@@ -70,11 +70,13 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   ///
   /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
-    coder.encode(magneticHeading, forKey: "magneticHeading")
-    coder.encode(trueHeading, forKey: "trueHeading")
-    coder.encode(headingAccuracy, forKey: "headingAccuracy")
-    for (key, value) in [("x", x), ("y", y), ("z", z)] { coder.encode(value, forKey: key) }
-    coder.encodeDate(timestamp, "timestamp")
+    coder.encode(magneticHeading, forKey: "CLHeading.magneticHeading")
+    coder.encode(trueHeading, forKey: "CLHeading.trueHeading")
+    coder.encode(headingAccuracy, forKey: "CLHeading.headingAccuracy")
+    for (key, value) in [("x", x), ("y", y), ("z", z)] {
+      coder.encode(value, forKey: "CLHeading.\(key)")
+    }
+    coder.encodeDate(timestamp, "CLHeading.timestamp")
   }
 
   /// Copies it without copying: it never changes.

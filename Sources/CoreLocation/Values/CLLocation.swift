@@ -186,11 +186,15 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   ///
   /// - Parameter coder: The archive; `nil` is returned if it holds no location.
   public required init?(coder: NSCoder) {
-    guard coder.allowsKeyedCoding, coder.containsValue(forKey: "latitude") else { return nil }
-    var values = Values(coordinate: coder.decodeCoordinate())
-    for (key, field) in Self.fields { values[keyPath: field] = coder.decodeDouble(forKey: key) }
-    values.timestamp = coder.decodeDate("timestamp")
-    if coder.containsValue(forKey: "isSimulatedBySoftware") {
+    guard coder.allowsKeyedCoding, coder.containsValue(forKey: "CLLocation.latitude") else {
+      return nil
+    }
+    var values = Values(coordinate: coder.decodeCoordinate("CLLocation"))
+    for (key, field) in Self.fields {
+      values[keyPath: field] = coder.decodeDouble(forKey: "CLLocation.\(key)")
+    }
+    values.timestamp = coder.decodeDate("CLLocation.timestamp")
+    if coder.containsValue(forKey: "CLLocationSourceInformation.isSimulatedBySoftware") {
       values.source = CLLocationSourceInformation(coder: coder)
     }
     self.values = values
@@ -201,9 +205,11 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   ///
   /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
-    coder.encodeCoordinate(coordinate)
-    for (key, field) in Self.fields { coder.encode(values[keyPath: field], forKey: key) }
-    coder.encodeDate(timestamp, "timestamp")
+    coder.encodeCoordinate(coordinate, "CLLocation")
+    for (key, field) in Self.fields {
+      coder.encode(values[keyPath: field], forKey: "CLLocation.\(key)")
+    }
+    coder.encodeDate(timestamp, "CLLocation.timestamp")
     sourceInformation?.encode(with: coder)
   }
 

@@ -37,8 +37,8 @@ open class CLLocationSourceInformation: NSObject, NSCopying, NSSecureCoding, @un
   /// - Parameter coder: The archive.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding else { return nil }
-    simulated = coder.decodeBool(forKey: "isSimulatedBySoftware")
-    external = coder.decodeBool(forKey: "isProducedByAccessory")
+    simulated = coder.decodeBool(forKey: "CLLocationSourceInformation.isSimulatedBySoftware")
+    external = coder.decodeBool(forKey: "CLLocationSourceInformation.isProducedByAccessory")
     super.init()
   }
 
@@ -46,8 +46,10 @@ open class CLLocationSourceInformation: NSObject, NSCopying, NSSecureCoding, @un
   ///
   /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
-    coder.encode(isSimulatedBySoftware, forKey: "isSimulatedBySoftware")
-    coder.encode(isProducedByAccessory, forKey: "isProducedByAccessory")
+    coder.encode(
+      isSimulatedBySoftware, forKey: "CLLocationSourceInformation.isSimulatedBySoftware")
+    coder.encode(
+      isProducedByAccessory, forKey: "CLLocationSourceInformation.isProducedByAccessory")
   }
 
   /// Copies it without copying: it never changes.

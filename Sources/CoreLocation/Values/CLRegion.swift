@@ -90,25 +90,25 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   ///
   /// - Parameter coder: The archive; `nil` is returned if it holds no region.
   public required init?(coder: NSCoder) {
-    guard coder.allowsKeyedCoding, let identifier = coder.decodeText("identifier") else {
+    guard coder.allowsKeyedCoding, let identifier = coder.decodeText("CLRegion.identifier") else {
       return nil
     }
     name = identifier
-    place = (coder.decodeCoordinate(), coder.decodeDouble(forKey: "radius"))
+    place = (coder.decodeCoordinate("CLRegion"), coder.decodeDouble(forKey: "CLRegion.radius"))
     super.init()
-    notifyOnEntry = coder.decodeBool(forKey: "notifyOnEntry")
-    notifyOnExit = coder.decodeBool(forKey: "notifyOnExit")
+    notifyOnEntry = coder.decodeBool(forKey: "CLRegion.notifyOnEntry")
+    notifyOnExit = coder.decodeBool(forKey: "CLRegion.notifyOnExit")
   }
 
   /// Writes the region to a keyed archive.
   ///
   /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
-    coder.encodeText(identifier, "identifier")
-    coder.encodeCoordinate(place.center)
-    coder.encode(place.radius, forKey: "radius")
-    coder.encode(notifyOnEntry, forKey: "notifyOnEntry")
-    coder.encode(notifyOnExit, forKey: "notifyOnExit")
+    coder.encodeText(identifier, "CLRegion.identifier")
+    coder.encodeCoordinate(place.center, "CLRegion")
+    coder.encode(place.radius, forKey: "CLRegion.radius")
+    coder.encode(notifyOnEntry, forKey: "CLRegion.notifyOnEntry")
+    coder.encode(notifyOnExit, forKey: "CLRegion.notifyOnExit")
   }
 
   /// Copies the region.

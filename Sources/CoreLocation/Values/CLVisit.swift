@@ -47,11 +47,14 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   ///
   /// - Parameter coder: The archive; `nil` is returned if it holds no visit.
   public required init?(coder: NSCoder) {
-    guard coder.allowsKeyedCoding, coder.containsValue(forKey: "arrivalDate") else { return nil }
+    guard coder.allowsKeyedCoding, coder.containsValue(forKey: "CLVisit.arrivalDate") else {
+      return nil
+    }
     values = Values(
-      arrival: coder.decodeDate("arrivalDate"), departure: coder.decodeDate("departureDate"),
-      coordinate: coder.decodeCoordinate(),
-      accuracy: coder.decodeDouble(forKey: "horizontalAccuracy"))
+      arrival: coder.decodeDate("CLVisit.arrivalDate"),
+      departure: coder.decodeDate("CLVisit.departureDate"),
+      coordinate: coder.decodeCoordinate("CLVisit"),
+      accuracy: coder.decodeDouble(forKey: "CLVisit.horizontalAccuracy"))
     super.init()
   }
 
@@ -59,10 +62,10 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   ///
   /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
-    coder.encodeDate(arrivalDate, "arrivalDate")
-    coder.encodeDate(departureDate, "departureDate")
-    coder.encodeCoordinate(coordinate)
-    coder.encode(horizontalAccuracy, forKey: "horizontalAccuracy")
+    coder.encodeDate(arrivalDate, "CLVisit.arrivalDate")
+    coder.encodeDate(departureDate, "CLVisit.departureDate")
+    coder.encodeCoordinate(coordinate, "CLVisit")
+    coder.encode(horizontalAccuracy, forKey: "CLVisit.horizontalAccuracy")
   }
 
   /// Copies it without copying: it never changes.
