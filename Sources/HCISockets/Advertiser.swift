@@ -52,7 +52,7 @@ public struct Advertiser: ~Copyable {
   private var advert: AdvertOnAir?
   private var began = KernelClock.monotonic
   private var retry = Backoff(first: 250_000_000, longest: 5_000_000_000)
-  private var next = Timestamp(nanoseconds: .min)
+  private var next = MonotonicTime(nanoseconds: .min)
 
   /// Makes an advertiser, which does nothing yet.
   public init(_ configuration: Configuration) {

@@ -45,7 +45,7 @@ public final class HCIScanner: Scanner {
 
   private let state: Mutex<ListeningState>
   private let counted = Mutex(ScanCounts())
-  private let looked = Mutex<(at: Timestamp, availability: ScannerAvailability)?>(nil)
+  private let looked = Mutex<(at: MonotonicTime, availability: ScannerAvailability)?>(nil)
 
   /// Makes a scanner, which touches no adapter before it is listened to.
   public init(_ configuration: Configuration = Configuration()) {
@@ -71,7 +71,7 @@ public final class HCIScanner: Scanner {
   public var availability: ScannerAvailability {
     looked.withLock { looked in
       let now = KernelClock.monotonic
-      if let looked, now.nanoseconds(since: looked.at) < Timestamp.nanosecondsPerSecond {
+      if let looked, now.nanoseconds(since: looked.at) < MonotonicTime.nanosecondsPerSecond {
         return looked.availability
       }
       let availability = ScannerAvailability(of: configuration.adapters)
@@ -86,8 +86,8 @@ public final class HCIScanner: Scanner {
   /// Listens: waits until something is heard, at most a tenth of a second.
   ///
   /// It never throws: what is wrong is told as health, and may mend.
-  public func listen(
-    for demand: ScanDemand, until deadline: Timestamp?, into sightings: inout [Sighting]
+  public func receive(
+    for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
     // The lock's closure can take the array only as its own.
     var own: [Sighting] = []

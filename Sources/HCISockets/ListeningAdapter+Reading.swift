@@ -18,8 +18,8 @@ extension ListeningAdapter {
   /// - Returns: The moment up to which everything has been read.
   func read(
     _ buffer: inout MessageBuffer, into collector: inout SightingCollector,
-    tap: HCIScanner.PacketTap?, at now: Timestamp
-  ) -> Timestamp {
+    tap: HCIScanner.PacketTap?, at now: MonotonicTime
+  ) -> MonotonicTime {
     guard let index, let descriptor else { return now }
     let before = collector.counts.reports
     clock.read(at: now, wall: KernelClock.wall)
@@ -46,11 +46,11 @@ extension ListeningAdapter {
 
   private func hear(
     _ number: Int, of buffer: borrowing MessageBuffer, _ collector: inout SightingCollector,
-    _ tap: HCIScanner.PacketTap?, _ now: Timestamp
+    _ tap: HCIScanner.PacketTap?, _ now: MonotonicTime
   ) {
     let bytes = buffer.packet(number)
     let isReceived = buffer.isReceived(number)
-    let stamp = buffer.stamp(number) ?? now.advanced(by: clock.wallClockShift)
+    let stamp = buffer.stamp(number) ?? now.wallClockTime(clock.wallClockOffset)
     collector.counts.packets &+= 1
     collector.time = clock.moment(of: stamp)
     collector.wallTime = stamp
@@ -66,7 +66,9 @@ extension ListeningAdapter {
     }
   }
 
-  private func hear(event bytes: RawSpan, _ collector: inout SightingCollector, _ now: Timestamp) {
+  private func hear(
+    event bytes: RawSpan, _ collector: inout SightingCollector, _ now: MonotonicTime
+  ) {
     switch bytes.littleEndian(UInt8.self, at: 1) {
     case 0x3E:
       // LE Scan Timeout (§7.7.65.17): a scan of another program that was to last for a while.
@@ -77,7 +79,7 @@ extension ListeningAdapter {
       collector.hear(event: bytes, at: 1)
       if offset != 0 {
         for index in first..<collector.sightings.count {
-          collector.sightings[index].take(off: offset)
+          collector.sightings[index].subtract(offset: offset)
         }
       }
     case 0x0E, 0x0F:

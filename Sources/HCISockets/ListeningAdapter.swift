@@ -18,12 +18,12 @@ final class ListeningAdapter {
   var socket: HCISocket?
   var clock = KernelClock(now: KernelClock.monotonic, wall: KernelClock.wall)
 
-  private var nextLook: Timestamp?
+  private var nextLook: MonotonicTime?
   private var switchOn = PowerSwitch()
   private var drops: UInt32 = 0
-  private var nextDropLook: Timestamp?
-  private var latestDrop = Timestamp(nanoseconds: 0)
-  private var goneSince: Timestamp?
+  private var nextDropLook: MonotonicTime?
+  private var latestDrop = MonotonicTime(nanoseconds: 0)
+  private var goneSince: MonotonicTime?
 
   /// How often the system is asked how the adapter is.
   private static let lookInterval: Int64 = 250_000_000
@@ -64,7 +64,7 @@ final class ListeningAdapter {
   /// Does what is due, and sends what is to be sent.
   func tend(
     _ parameters: ScanParameters, offsets: [(adapter: AdapterName, decibels: Double)],
-    sparing others: Set<UInt16>, at now: Timestamp, sent: (HCICommand) -> Void
+    sparing others: Set<UInt16>, at now: MonotonicTime, sent: (HCICommand) -> Void
   ) {
     control.listen(parameters, at: now)
     if now >= nextLook ?? now {
@@ -100,7 +100,7 @@ final class ListeningAdapter {
   func change(_ body: (inout ScanControl) -> Void) { body(&control) }
 
   /// The adapter's socket said that it is gone.
-  func lost(at now: Timestamp) {
+  func lost(at now: MonotonicTime) {
     socket = nil
     nextLook = now.advanced(by: Self.lookInterval)
     let gone = goneSince ?? now
@@ -113,7 +113,7 @@ final class ListeningAdapter {
   }
 
   /// Asks the system how the adapter is.
-  private func look(at now: Timestamp, sparing others: Set<UInt16>) {
+  private func look(at now: MonotonicTime, sparing others: Set<UInt16>) {
     let adapter: Adapter
     do throws(HCISocketError) {
       guard let found = try find(sparing: others) else { return lost(at: now) }
@@ -146,7 +146,7 @@ final class ListeningAdapter {
     return Adapter.best(of: all)
   }
 
-  private func isDown(_ adapter: Adapter, at now: Timestamp) {
+  private func isDown(_ adapter: Adapter, at now: MonotonicTime) {
     socket = nil
     control.close()
     if let block = adapter.block {
@@ -169,7 +169,7 @@ final class ListeningAdapter {
     }
   }
 
-  private func open(_ index: UInt16, at now: Timestamp) {
+  private func open(_ index: UInt16, at now: MonotonicTime) {
     do throws(HCISocketError) {
       let socket = try HCISocket.bound(to: index)
       guard try socket.filterForScanning() else {
@@ -187,7 +187,7 @@ final class ListeningAdapter {
     }
   }
 
-  private func flush(at now: Timestamp, sent: (HCICommand) -> Void) {
+  private func flush(at now: MonotonicTime, sent: (HCICommand) -> Void) {
     let commands = control.commands
     control.commands.removeAll()
     for command in commands {
@@ -213,7 +213,7 @@ final class ListeningAdapter {
     }
   }
 
-  private func countDrops(at now: Timestamp) {
+  private func countDrops(at now: MonotonicTime) {
     guard socket != nil, now >= nextDropLook ?? now else { return }
     nextDropLook = now.advanced(by: 1_000_000_000)
     let drops = socket?.drops ?? 0

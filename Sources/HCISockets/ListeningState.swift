@@ -10,12 +10,12 @@ struct ListeningState: ~Copyable {
   private var links: [ListeningAdapter] = []
   private var buffer = MessageBuffer()
   private var polled: [pollfd] = []
-  private var began: Timestamp?
-  private var reached: Timestamp?
-  private var latestRead = Timestamp(nanoseconds: 0)
+  private var began: MonotonicTime?
+  private var reached: MonotonicTime?
+  private var latestRead = MonotonicTime(nanoseconds: 0)
   private var latestDemand = ScanDemand.none
   private var missing: ScannerHealth.Condition?
-  private var nextCount: Timestamp?
+  private var nextCount: MonotonicTime?
   /// What one adapter heard after the moment up to which another one has been read.
   private var early: [Sighting] = []
 
@@ -39,7 +39,7 @@ struct ListeningState: ~Copyable {
   }
 
   mutating func listen(
-    for demand: ScanDemand, until deadline: Timestamp?, into sightings: inout [Sighting]
+    for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) -> ScanProgress {
     let start = KernelClock.monotonic
     let began = self.began ?? start
@@ -58,7 +58,7 @@ struct ListeningState: ~Copyable {
     if collector.counts.packets != packets { latestRead = now }
     return ScanProgress(
       began: began, reached: reached,
-      wallClockShift: KernelClock.wall.nanoseconds(since: KernelClock.monotonic),
+      wallClockOffset: WallClockOffset(from: KernelClock.monotonic, to: KernelClock.wall),
       health: takeHealth())
   }
 
@@ -71,16 +71,16 @@ struct ListeningState: ~Copyable {
   }
 
   /// With every adapter asked for: those that came.
-  private mutating func findMore(at now: Timestamp) {
+  private mutating func findMore(at now: MonotonicTime) {
     guard configuration.adapters == .all, now >= nextCount ?? now else { return }
-    nextCount = now.advanced(by: Timestamp.nanosecondsPerSecond)
+    nextCount = now.advanced(by: MonotonicTime.nanosecondsPerSecond)
     for adapter in (try? Adapter.all()) ?? []
     where !links.contains(where: { $0.means(adapter) }) {
       links.append(link(adapter.address.map { .address($0) } ?? .number(adapter.index)))
     }
   }
 
-  private func tend(_ demand: ScanDemand, at now: Timestamp) {
+  private func tend(_ demand: ScanDemand, at now: MonotonicTime) {
     var parameters = ScanParameters.forDemand(demand)
     parameters.isActive = configuration.isActive
     parameters.usesCodedPHY = configuration.usesCodedPHY
@@ -93,8 +93,8 @@ struct ListeningState: ~Copyable {
   }
 
   /// Waits until something can be read, or it is time for something else.
-  private mutating func wait(until deadline: Timestamp?, from start: Timestamp) {
-    let end = min(deadline ?? .max, start.advanced(by: HCIScanner.longestListen))
+  private mutating func wait(until deadline: MonotonicTime?, from start: MonotonicTime) {
+    let end = min(deadline ?? .max, start.advanced(by: HCIScanner.maximumReceiveTime))
     polled.removeAll(keepingCapacity: true)
     for link in links { polled.append(link.polled) }
     let left = max(0, end.nanoseconds(since: start))
@@ -106,7 +106,7 @@ struct ListeningState: ~Copyable {
     if gather > 0 { usleep(UInt32(gather / 1000)) }
   }
 
-  private mutating func read(at now: Timestamp, into sightings: inout [Sighting]) {
+  private mutating func read(at now: MonotonicTime, into sightings: inout [Sighting]) {
     collector.removeSightings()
     collector.sightings += early
     early.removeAll(keepingCapacity: true)
@@ -123,7 +123,7 @@ struct ListeningState: ~Copyable {
   }
 
   /// Reads what waits without waiting for more; the sightings are given with the next ones.
-  private mutating func drain(at now: Timestamp) {
+  private mutating func drain(at now: MonotonicTime) {
     var sightings: [Sighting] = []
     read(at: now, into: &sightings)
     early = sightings + early
@@ -135,11 +135,11 @@ struct ListeningState: ~Copyable {
     if links.isEmpty { health += noteMissing() }
     for link in links {
       for change in link.takeChanges() {
-        let isDeaf = links.allSatisfy { $0 === link ? change.isDeaf : $0.control.isDeaf }
+        let isReceptionLost = links.allSatisfy { $0 === link ? change.isReceptionLost : $0.control.isReceptionLost }
         health.append(
           ScannerHealth(
             change.condition, at: max(change.time, began ?? change.time), adapter: link.hostName,
-            address: link.address, isDeaf: isDeaf,
+            address: link.address, isReceptionLost: isReceptionLost,
             sentence: HealthSentence.of(
               change.condition, adapter: link.title, detail: change.detail)))
       }
@@ -157,7 +157,7 @@ struct ListeningState: ~Copyable {
       ? "there is no Bluetooth adapter; plug one in" : HealthSentence.of(condition, adapter: "")
     return [
       ScannerHealth(
-        condition, at: KernelClock.monotonic, adapter: nil, isDeaf: true, sentence: sentence)
+        condition, at: KernelClock.monotonic, adapter: nil, isReceptionLost: true, sentence: sentence)
     ]
   }
 
@@ -176,6 +176,6 @@ extension ScanParameters {
   }
 }
 
-extension Timestamp {
-  fileprivate static var max: Timestamp { Timestamp(nanoseconds: .max) }
+extension MonotonicTime {
+  fileprivate static var max: MonotonicTime { MonotonicTime(nanoseconds: .max) }
 }

@@ -9,7 +9,7 @@ struct PowerSwitch {
   private var backoff = Backoff.quick
   /// How long somebody who switches it off is let be: ever longer, if it is ever the same.
   private var patience = Backoff.slow
-  private var next: Timestamp?
+  private var next: MonotonicTime?
   private let attempt = Attempt()
 
   /// What a try came to.
@@ -28,13 +28,13 @@ struct PowerSwitch {
   }
 
   /// Somebody switched it off.
-  mutating func wasSwitchedOff(at now: Timestamp) {
+  mutating func wasSwitchedOff(at now: MonotonicTime) {
     backoff = .slow
     next = now.advanced(by: patience.next())
   }
 
   /// Switches it on, if it is time to.
-  mutating func tryNow(_ index: UInt16, at now: Timestamp) {
+  mutating func tryNow(_ index: UInt16, at now: MonotonicTime) {
     guard now >= next ?? now else { return }
     let starts = attempt.errno.withLock { errno in
       defer { errno = nil }

@@ -5,7 +5,7 @@ import Scanning
 /// What the controller answers.
 extension ScanControl {
   /// Takes an answer, to a command of ours or of another program.
-  mutating func answered(_ result: borrowing CommandResult, at now: Timestamp) {
+  mutating func answered(_ result: borrowing CommandResult, at now: MonotonicTime) {
     // Of two equal commands, the one that was seen first is answered first.
     foreign.removeAll { $0.sent < now.advanced(by: -Self.commandLife) }
     let isForeign = foreign.contains { $0.command.opcode == result.opcode }
@@ -24,7 +24,7 @@ extension ScanControl {
   }
 
   private mutating func take(
-    _ result: borrowing CommandResult, to command: HCICommand, at now: Timestamp
+    _ result: borrowing CommandResult, to command: HCICommand, at now: MonotonicTime
   ) {
     switch command.opcode {
     case .readLocalSupportedCommands:
@@ -45,7 +45,7 @@ extension ScanControl {
     }
   }
 
-  private mutating func tookParameters(_ status: UInt8, at now: Timestamp) {
+  private mutating func tookParameters(_ status: UInt8, at now: MonotonicTime) {
     if phase == .shared, status == 0, let commandSet {
       phase = .starting
       queue = [commandSet.enable(true)]
@@ -61,7 +61,7 @@ extension ScanControl {
     }
   }
 
-  private mutating func tookEnable(_ status: UInt8, isOn: Bool, at now: Timestamp) {
+  private mutating func tookEnable(_ status: UInt8, isOn: Bool, at now: MonotonicTime) {
     guard phase == .starting else { return }
     guard isOn else {
       // Off already, if it would not: nothing of ours runs.
@@ -85,7 +85,7 @@ extension ScanControl {
   }
 
   /// The controller scans for another program.
-  private mutating func share(at now: Timestamp) {
+  private mutating func share(at now: MonotonicTime) {
     queue = []
     phase = .shared
     isOurs = false
@@ -95,7 +95,7 @@ extension ScanControl {
     note(.shared, since: now)
   }
 
-  private mutating func refuse(_ status: UInt8, at now: Timestamp) {
+  private mutating func refuse(_ status: UInt8, at now: MonotonicTime) {
     let digits = String(status, radix: 16, uppercase: true)
     note(.refused, since: now, detail: "error 0x\(status < 16 ? "0" : "")\(digits)")
     // What it can do is asked anew.
@@ -106,7 +106,7 @@ extension ScanControl {
   /// Is told whether nobody else can have started the scan that runs. Then it was left by a process that is
   /// gone, and is ours to end. If that does not help, the controller was given commands of the other way to
   /// scan, and takes no others until it is reset.
-  mutating func isAlone(_ isAlone: Bool, at now: Timestamp) {
+  mutating func isAlone(_ isAlone: Bool, at now: MonotonicTime) {
     asksForCensus = false
     guard isAlone, phase == .shared, pending == nil else { return }
     takeovers += 1

@@ -4,7 +4,7 @@ import Scanning
 /// What other programs, and the kernel itself, do with the controller.
 extension ScanControl {
   /// Another program sent a command.
-  mutating func sent(byOther command: HCICommand, at now: Timestamp) {
+  mutating func sent(byOther command: HCICommand, at now: MonotonicTime) {
     switch command.opcode {
     case .reset, .setScanEnable, .setExtendedScanEnable:
       if foreign.count == 16 { foreign.removeFirst() }
@@ -14,7 +14,7 @@ extension ScanControl {
   }
 
   /// A command of another program was carried out.
-  mutating func done(byOther command: HCICommand, at now: Timestamp) {
+  mutating func done(byOther command: HCICommand, at now: MonotonicTime) {
     let isOn = command.opcode != .reset && command.parameters.first == 1
     guard isOn else { return scanEnded(at: now) }
     let wasOurs = isOurs || phase == .starting || isWaiting
@@ -27,7 +27,7 @@ extension ScanControl {
       // Of who was heard once, silence says nothing any more.
       note(
         .takenOver, since: now, detail: filters ? "each advert is reported once" : nil,
-        isDeaf: filters)
+        isReceptionLost: filters)
     } else {
       note(.shared, since: now)
     }
@@ -39,7 +39,7 @@ extension ScanControl {
 
   /// The scan is off, and it was not us. Whoever did it may be about to start another: a little later it is
   /// started again.
-  mutating func scanEnded(at now: Timestamp) {
+  mutating func scanEnded(at now: MonotonicTime) {
     let wasOurs = isOurs
     isOurs = false
     guard wanted != nil, phase != .unusable else { return }
@@ -50,7 +50,7 @@ extension ScanControl {
   }
 
   /// The controller told of a fault; the kernel resets it.
-  mutating func hardwareError(_ code: UInt8, at now: Timestamp) {
+  mutating func hardwareError(_ code: UInt8, at now: MonotonicTime) {
     isOurs = false
     pending = nil
     commandSet = nil
@@ -60,14 +60,14 @@ extension ScanControl {
   }
 
   /// Any advert was reported.
-  mutating func heard(at now: Timestamp) {
+  mutating func heard(at now: MonotonicTime) {
     latestReport = now
     quietRetry.reset()
     nextQuietRetry = nil
     if condition == .quiet {
       phase == .scanning ? noteScanning(since: now) : note(.shared, since: now)
-    } else if condition == .notAnswering, isDeaf {
-      note(.notAnswering, since: now, isDeaf: false)
+    } else if condition == .notAnswering, isReceptionLost {
+      note(.notAnswering, since: now, isReceptionLost: false)
     }
   }
 }

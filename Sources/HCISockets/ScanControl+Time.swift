@@ -4,7 +4,7 @@ import Scanning
 /// What time brings.
 extension ScanControl {
   /// Lets time pass.
-  mutating func advance(to now: Timestamp) {
+  mutating func advance(to now: MonotonicTime) {
     guard phase != .unusable, wanted != nil else { return }
     if let pending { missAnswer(to: pending.command, sent: pending.sent, at: now) }
     if case .waiting(let moment) = phase, moment <= now { start(at: now) }
@@ -17,17 +17,19 @@ extension ScanControl {
     noticeQuiet(at: now)
   }
 
-  private func probeDue(after answer: Timestamp?) -> Timestamp {
-    answer.map { $0.advanced(by: Self.probeInterval) } ?? Timestamp(nanoseconds: .min)
+  private func probeDue(after answer: MonotonicTime?) -> MonotonicTime {
+    answer.map { $0.advanced(by: Self.probeInterval) } ?? MonotonicTime(nanoseconds: .min)
   }
 
-  private mutating func missAnswer(to command: HCICommand, sent: Timestamp, at now: Timestamp) {
+  private mutating func missAnswer(
+    to command: HCICommand, sent: MonotonicTime, at now: MonotonicTime
+  ) {
     let waited = now.nanoseconds(since: sent)
     guard waited >= Self.answerLimit else { return }
     if condition != .hardwareError || waited >= Self.commandLife {
       // Adverts may come nevertheless.
       let hears = latestReport.map { $0 > sent } ?? false
-      note(.notAnswering, since: sent, isDeaf: !hears)
+      note(.notAnswering, since: sent, isReceptionLost: !hears)
     }
     guard waited >= Self.commandLife else { return }
     pending = nil
@@ -38,15 +40,15 @@ extension ScanControl {
   }
 
   /// The controller answers again. What it still knows of the scan is anybody's guess.
-  mutating func restartAfterSilence(at now: Timestamp) {
+  mutating func restartAfterSilence(at now: MonotonicTime) {
     queue = []
     start(at: now)
   }
 
-  private mutating func noticeQuiet(at now: Timestamp) {
+  private mutating func noticeQuiet(at now: MonotonicTime) {
     guard let since = latestReport ?? began else { return }
     guard now.nanoseconds(since: since) >= quietLimit, condition != .notAnswering else { return }
-    if !isDeaf { note(.quiet, since: now) }
+    if !isReceptionLost { note(.quiet, since: now) }
     guard pending == nil, now >= nextQuietRetry ?? now else { return }
     // Some controllers fall silent until the scan is started again. And the end of another program's scan
     // may have been missed: one that scans refuses parameters, and is not disturbed by that.
@@ -55,7 +57,7 @@ extension ScanControl {
   }
 
   /// Asks whether another program's scan still runs.
-  private mutating func ask(at now: Timestamp) {
+  private mutating func ask(at now: MonotonicTime) {
     guard let commandSet, let wanted else { return }
     queue = [commandSet.set(wanted)]
     sendNext(at: now)

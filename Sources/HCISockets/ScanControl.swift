@@ -12,9 +12,9 @@ struct ScanControl: Sendable {
   struct Change: Hashable, Sendable {
     var condition: ScannerHealth.Condition
     /// Since when.
-    var time: Timestamp
+    var time: MonotonicTime
     /// Whether nothing can be heard.
-    var isDeaf: Bool
+    var isReceptionLost: Bool
     /// What a person should know beyond the condition's own sentence.
     var detail: String?
   }
@@ -28,7 +28,7 @@ struct ScanControl: Sendable {
     /// Commands are on their way.
     case starting
     /// It will start at a moment.
-    case waiting(until: Timestamp)
+    case waiting(until: MonotonicTime)
     /// The scan runs as it was asked for.
     case scanning
     /// The scan that runs is another program's.
@@ -47,9 +47,9 @@ struct ScanControl: Sendable {
   /// How it is, as was told last; `nil` before anything was.
   var condition: ScannerHealth.Condition?
   /// Whether nothing can be heard.
-  var isDeaf = false
+  var isReceptionLost = false
   /// Since when it is so.
-  private var latestChange = Timestamp(nanoseconds: .min)
+  private var latestChange = MonotonicTime(nanoseconds: .min)
   /// How to scan; `nil` while nobody listens.
   var wanted: ScanParameters?
   /// Which commands the controller takes; `nil` before it was asked.
@@ -59,21 +59,21 @@ struct ScanControl: Sendable {
   /// Whether the scan that runs is one that this process started.
   var isOurs = false
   /// The command of ours that waits for its answer.
-  var pending: (command: HCICommand, sent: Timestamp)?
+  var pending: (command: HCICommand, sent: MonotonicTime)?
   /// What comes after it.
   var queue: [HCICommand] = []
   /// Commands of others that wait for their answer: the latest 16.
-  var foreign: [(command: HCICommand, sent: Timestamp)] = []
+  var foreign: [(command: HCICommand, sent: MonotonicTime)] = []
   /// How often the scan of a process that is gone was taken over, without one of ours since.
   var takeovers = 0
   /// When the controller last answered us.
-  var latestAnswer: Timestamp?
+  var latestAnswer: MonotonicTime?
   /// When any advert was last reported, and when a scan began.
-  var latestReport: Timestamp?
-  var began: Timestamp?
+  var latestReport: MonotonicTime?
+  var began: MonotonicTime?
   var retry = Backoff.quick
   var quietRetry = Backoff.slow
-  var nextQuietRetry: Timestamp?
+  var nextQuietRetry: MonotonicTime?
 
   /// After so many nanoseconds without any advert it is said that nothing is heard.
   var quietLimit: Int64 = 30_000_000_000
@@ -88,7 +88,7 @@ struct ScanControl: Sendable {
   static let grace: Int64 = 400_000_000
 
   /// Asks for a scan.
-  mutating func listen(_ parameters: ScanParameters, at now: Timestamp) {
+  mutating func listen(_ parameters: ScanParameters, at now: MonotonicTime) {
     guard parameters != wanted else { return }
     wanted = parameters
     switch phase {
@@ -112,7 +112,7 @@ struct ScanControl: Sendable {
   }
 
   /// The adapter can be used.
-  mutating func opened(at now: Timestamp) {
+  mutating func opened(at now: MonotonicTime) {
     isOurs = false
     pending = nil
     queue = []
@@ -124,7 +124,7 @@ struct ScanControl: Sendable {
 
   /// The adapter cannot be used, and that is to be told.
   mutating func closed(
-    _ condition: ScannerHealth.Condition, since time: Timestamp, detail: String? = nil
+    _ condition: ScannerHealth.Condition, since time: MonotonicTime, detail: String? = nil
   ) {
     close()
     note(condition, since: time, detail: detail)
@@ -141,7 +141,7 @@ struct ScanControl: Sendable {
 
   /// Begins to scan as is wanted: asks what the controller can do if that is not known, ends a scan of ours,
   /// sets the parameters and starts.
-  mutating func start(at now: Timestamp) {
+  mutating func start(at now: MonotonicTime) {
     guard let wanted else { return }
     phase = .starting
     guard let commandSet else {
@@ -158,13 +158,13 @@ struct ScanControl: Sendable {
   }
 
   /// Waits before it starts again.
-  mutating func wait(_ nanoseconds: Int64, from now: Timestamp) {
+  mutating func wait(_ nanoseconds: Int64, from now: MonotonicTime) {
     queue = []
     phase = .waiting(until: now.advanced(by: nanoseconds))
   }
 
   /// Sends the next command, unless one waits for its answer.
-  mutating func sendNext(at now: Timestamp) {
+  mutating func sendNext(at now: MonotonicTime) {
     guard pending == nil, !queue.isEmpty else { return }
     let command = queue.removeFirst()
     pending = (command, now)
@@ -172,23 +172,23 @@ struct ScanControl: Sendable {
   }
 
   /// Tells that all is well, but for what was asked for and the controller has not.
-  mutating func noteScanning(since time: Timestamp) {
+  mutating func noteScanning(since time: MonotonicTime) {
     let lacksCoded = wanted?.usesCodedPHY == true && supportsCodedPHY != true
     note(.scanning, since: time, detail: lacksCoded ? "it has no LE Coded PHY" : nil)
   }
 
   /// Tells how it is, if that changed.
   mutating func note(
-    _ condition: ScannerHealth.Condition, since time: Timestamp, detail: String? = nil,
-    isDeaf: Bool? = nil
+    _ condition: ScannerHealth.Condition, since time: MonotonicTime, detail: String? = nil,
+    isReceptionLost: Bool? = nil
   ) {
-    let isDeaf = isDeaf ?? condition.isFault
-    guard condition != self.condition || isDeaf != self.isDeaf else { return }
+    let isReceptionLost = isReceptionLost ?? condition.isFault
+    guard condition != self.condition || isReceptionLost != self.isReceptionLost else { return }
     self.condition = condition
-    self.isDeaf = isDeaf
+    self.isReceptionLost = isReceptionLost
     // What is noticed late did not begin before what was noticed earlier.
     latestChange = max(latestChange, time)
     changes.append(
-      Change(condition: condition, time: latestChange, isDeaf: isDeaf, detail: detail))
+      Change(condition: condition, time: latestChange, isReceptionLost: isReceptionLost, detail: detail))
   }
 }

@@ -7,7 +7,7 @@ import Scanning
 /// programs do.
 struct ModelController {
   var control = ScanControl()
-  var now = Timestamp(nanoseconds: 1_000_000_000_000)
+  var now = MonotonicTime(nanoseconds: 1_000_000_000_000)
   var isScanning = false
   var parameters: [UInt8]?
   var isExtended: Bool

@@ -91,7 +91,7 @@ import Testing
     #expect(try scratch.bytes("s").count == length, "nothing new costs nothing")
     _ = consume store
     let found = try unsynced(scratch["s"]).regions.first
-    #expect(found?.state == .inside && found?.since == Timestamp(nanoseconds: 77))
+    #expect(found?.state == .inside && found?.since == MonotonicTime(nanoseconds: 77))
     #expect(found?.silenceLimit == 12.5)
   }
 

@@ -70,7 +70,7 @@ import Testing
     stored.notifyOnExit = flags & 2 == 0
     stored.notifyEntryStateOnDisplay = flags & 4 == 0
     stored.state = state
-    stored.since = flags == 3 ? nil : Timestamp(nanoseconds: flags == 4 ? .min : .max)
+    stored.since = flags == 3 ? nil : MonotonicTime(nanoseconds: flags == 4 ? .min : .max)
     stored.silenceLimit = flags == 5 ? nil : 1.0 / 7
     try unsynced(scratch["s"]).put(stored)
     #expect(try unsynced(scratch["s"]).regions == [stored])
@@ -86,7 +86,8 @@ import Testing
         reason: RegionTransition.Reason(
           rule,
           lastSighting: RegionTransition.LastSighting(
-            of: BeaconIdentity(uuid: home, major: 0, minor: .max), at: Timestamp(nanoseconds: -1),
+            of: BeaconIdentity(uuid: home, major: 0, minor: .max),
+            at: MonotonicTime(nanoseconds: -1),
             rssi: rule == .start ? nil : .min), samples: .max, silenceLimit: 1e300,
           interval: 0.1, loss: 1.0 / 3))
     } + [transition(.enter, of: "of another name")]
@@ -117,7 +118,7 @@ import Testing
       .silence, lastSighting: nil, samples: 0, silenceLimit: .infinity, interval: .nan, loss: 0.5)
     _ = try store.record([
       StoredChange(
-        stored.key, state: .inside, at: Timestamp(nanoseconds: 1), silenceLimit: -.infinity,
+        stored.key, state: .inside, at: MonotonicTime(nanoseconds: 1), silenceLimit: -.infinity,
         event: transition(.enter, reason: reason))
     ])
     #expect(store.regions.first?.silenceLimit == nil)

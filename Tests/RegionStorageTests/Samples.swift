@@ -23,7 +23,7 @@ func transition(
   reason: RegionTransition.Reason? = nil
 ) -> RegionTransition {
   RegionTransition(
-    change, at: Timestamp(nanoseconds: time), region: region, previous: .outside,
+    change, at: MonotonicTime(nanoseconds: time), region: region, previous: .outside,
     reason: reason
       ?? RegionTransition.Reason(
         .sighting, lastSighting: nil, samples: 1, silenceLimit: 12.5, interval: nil, loss: nil))
@@ -36,7 +36,7 @@ func crossing(
 ) -> StoredChange {
   StoredChange(
     StoredRegion.Key(owner: owner, identifier: region),
-    state: change == .exit ? .outside : .inside, at: Timestamp(nanoseconds: time),
+    state: change == .exit ? .outside : .inside, at: MonotonicTime(nanoseconds: time),
     silenceLimit: 12.5, event: transition(change, of: region, at: time))
 }
 

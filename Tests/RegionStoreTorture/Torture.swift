@@ -105,7 +105,7 @@ struct Torture {
     for _ in 0..<count {
       token += 1
       let name = "region-\(random.next() % 48)"
-      let time = Timestamp(nanoseconds: token)
+      let time = MonotonicTime(nanoseconds: token)
       let state = random.next() % 2 == 0 ? RegionState.inside : .outside
       let transition = RegionTransition(
         state == .inside ? .enter : .exit, at: time, region: name, previous: .unknown,

@@ -20,9 +20,9 @@ struct BeaconEngine {
   }
 
   /// The moment up to which everything is done; `nil` before the first is known.
-  private(set) var now: Timestamp?
+  private(set) var now: MonotonicTime?
   /// The first moment that was listened to.
-  private(set) var began: Timestamp?
+  private(set) var began: MonotonicTime?
   /// What is to be told, in order. Who tells it takes it.
   var news: [News] = []
   /// Regions and their states.
@@ -37,7 +37,7 @@ struct BeaconEngine {
   private var adapters: AdapterChoice
   private var isResting = false
   /// Since when the scanner says that it hears nothing.
-  private(set) var deafSince: Timestamp?
+  private(set) var deafSince: MonotonicTime?
   private var beat: RangingBeat
 
   /// Makes an engine that is asked for nothing.
@@ -49,7 +49,7 @@ struct BeaconEngine {
   ///   - restsWhenEmpty: Whether empty reports end after a while, as for recordings.
   init(
     ranging: Ranger.Configuration = .init(), monitoring: RegionMonitor.Configuration = .init(),
-    interval: Int64 = Timestamp.nanosecondsPerSecond, restsWhenEmpty: Bool = false
+    interval: Int64 = MonotonicTime.nanosecondsPerSecond, restsWhenEmpty: Bool = false
   ) {
     configuration = ranging
     self.interval = interval
@@ -64,7 +64,7 @@ struct BeaconEngine {
   var beaconsHeard: (count: Int, evictions: Int) { (ranger.beaconsHeard, ranger.evictions) }
 
   /// When ``advance(to:)`` next has something to tell, if nothing is heard before.
-  var nextDeadline: Timestamp? {
+  var nextDeadline: MonotonicTime? {
     mutating get {
       let regions = monitor.regionCount > 0 ? monitor.nextDeadline() : nil
       guard !ranged.isEmpty, let report = beat.due else { return regions }
@@ -94,7 +94,7 @@ struct BeaconEngine {
   }
 
   /// Whether everything is done that is due until a moment.
-  func isPast(_ moment: Timestamp) -> Bool { now.map { moment <= $0 } ?? false }
+  func isPast(_ moment: MonotonicTime) -> Bool { now.map { moment <= $0 } ?? false }
 
   /// Is told how well the scanner hears. What it cannot hear is not silence: while it is deaf no region is
   /// left, no list of beacons comes, and none leaves a list. What it hears all the same counts.
@@ -103,11 +103,11 @@ struct BeaconEngine {
   /// far as it was not told.
   mutating func note(_ health: ScannerHealth) {
     begin(at: health.time)
-    if health.isDeaf, deafSince == nil {
+    if health.isReceptionLost, deafSince == nil {
       deafSince = health.time
       beat.pause()
       note(monitor.deaf(from: health.time))
-    } else if !health.isDeaf, let since = deafSince {
+    } else if !health.isReceptionLost, let since = deafSince {
       let moment = max(now ?? health.time, health.time)
       deafSince = nil
       ranger.wasDeaf(from: since, to: moment)
@@ -120,7 +120,7 @@ struct BeaconEngine {
   }
 
   /// Is told the first moment that is listened to.
-  mutating func begin(at moment: Timestamp) {
+  mutating func begin(at moment: MonotonicTime) {
     if isResting, let now, moment > now {
       isResting = false
       self.now = moment
@@ -176,7 +176,7 @@ struct BeaconEngine {
   /// Lets time pass, until there is something to tell.
   ///
   /// - Returns: Whether it came to that moment.
-  mutating func advance(to moment: Timestamp) -> Bool {
+  mutating func advance(to moment: MonotonicTime) -> Bool {
     begin(at: moment)
     while news.isEmpty {
       let deadline = monitor.regionCount > 0 ? monitor.nextDeadline() : nil
@@ -200,7 +200,7 @@ struct BeaconEngine {
     note(report: now)
   }
 
-  private mutating func note(report time: Timestamp) {
+  private mutating func note(report time: MonotonicTime) {
     now = max(now ?? time, time)
     let beacons = ranger.report(at: time)
     beat.noteReport(isEmpty: beacons.isEmpty)
@@ -215,12 +215,12 @@ struct BeaconEngine {
 /// What is ranged at a moment.
 package struct RangingReport: Sendable {
   /// The moment.
-  package var time: Timestamp
+  package var time: MonotonicTime
   /// The beacons, closest first, unknown last.
   package var beacons: [RangedBeacon]
 }
 
-extension Timestamp {
+extension MonotonicTime {
   /// After every moment.
-  fileprivate static let end = Timestamp(nanoseconds: .max)
+  fileprivate static let end = MonotonicTime(nanoseconds: .max)
 }

@@ -9,7 +9,7 @@ extension LocationServices {
   package var wallClockShift: Int64 { state.withLock { $0.wallClockShift } }
 
   /// From when until when something was listened to, on the line of sightings; `nil` before.
-  package var listened: (from: Timestamp, to: Timestamp)? {
+  package var listened: (from: MonotonicTime, to: MonotonicTime)? {
     state.withLock { state in
       guard let began = state.engine.began, let now = state.engine.now else { return nil }
       return (began, now)
@@ -50,7 +50,7 @@ extension LocationServices {
   ///
   /// - Parameter identifier: Which region.
   /// - Returns: The moment, as the clock on the wall showed it; `nil` where nothing is kept.
-  package func keptSince(ofRegion identifier: String) -> Timestamp? {
+  package func keptSince(ofRegion identifier: String) -> MonotonicTime? {
     openStore()?.region(StoredRegion.Key(identifier: identifier))?.since
   }
 

@@ -70,7 +70,7 @@ extension LocationServices {
       sightings = held.sightings
     } else {
       do {
-        progress = try scanner.listen(for: plan.demand, until: plan.deadline, into: &sightings)
+        progress = try scanner.receive(for: plan.demand, until: plan.deadline, into: &sightings)
       } catch {
         try finish(show)
         send(state.withLock { $0.fail(error, remark: "\(scanner.name): \(error)") })
@@ -82,7 +82,8 @@ extension LocationServices {
   }
 
   private typealias Plan = (
-    demand: ScanDemand, deadline: Timestamp?, held: (sightings: [Sighting], progress: ScanProgress)?
+    demand: ScanDemand, deadline: MonotonicTime?,
+    held: (sightings: [Sighting], progress: ScanProgress)?
   )
 
   /// What to do next; `nil` ends the loop.
@@ -130,7 +131,7 @@ extension LocationServices {
           isDone = true
           return state.takeNews(recordingIn: store)
         }
-        state.wallClockShift = progress.wallClockShift
+        state.wallClockShift = progress.wallClockOffset.nanoseconds
         if let began = progress.began { state.engine.begin(at: began) }
         // How well it hears from a moment on bears on what it heard from then on.
         let due = health.first.map { next in rest.prefix { $0.time < next.time } } ?? rest

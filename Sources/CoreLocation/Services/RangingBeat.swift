@@ -6,7 +6,7 @@ import Scanning
 /// silent night is not a hundred thousand empty lists. Live they come all the time.
 struct RangingBeat {
   /// When the next report is due; `nil` before the first moment is known, and at the end of time.
-  private(set) var due: Timestamp?
+  private(set) var due: MonotonicTime?
   /// Whether something was heard that no report has told.
   private(set) var hasNews = false
 
@@ -24,7 +24,7 @@ struct RangingBeat {
   }
 
   /// Sets the first report an interval after a moment, once.
-  mutating func start(at moment: Timestamp) {
+  mutating func start(at moment: MonotonicTime) {
     guard !hasStarted else { return }
     hasStarted = true
     setDue(from: moment, after: 1)
@@ -47,7 +47,7 @@ struct RangingBeat {
   /// Takes a report that is due at a moment or before.
   ///
   /// - Returns: The moment of the report; `nil` if none is due. Ask again: more may be.
-  mutating func takeDue(by moment: Timestamp) -> Timestamp? {
+  mutating func takeDue(by moment: MonotonicTime) -> MonotonicTime? {
     guard let time = due, time <= moment else { return nil }
     guard !rests || empty < Self.mostEmpty else {
       // Rest, and keep the beat.
@@ -65,7 +65,7 @@ struct RangingBeat {
   }
 
   /// At the end of time there is no next report.
-  private mutating func setDue(from moment: Timestamp, after beats: Int64) {
+  private mutating func setDue(from moment: MonotonicTime, after beats: Int64) {
     let wait = beats.multipliedReportingOverflow(by: interval)
     let next = wait.overflow ? moment : moment.advanced(by: wait.partialValue)
     due = next > moment ? next : nil

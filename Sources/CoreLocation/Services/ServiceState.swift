@@ -153,7 +153,7 @@ struct ServiceState {
   }
 
   /// What the clock on the wall showed at a moment.
-  func date(_ moment: Timestamp) -> Date {
+  func date(_ moment: MonotonicTime) -> Date {
     Date(timeIntervalSince1970: Double(moment.advanced(by: wallClockShift).nanoseconds) / 1e9)
   }
 }

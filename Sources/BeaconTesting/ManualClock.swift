@@ -3,23 +3,23 @@ public import Scanning
 import Synchronization
 
 /// A clock that stands still until it is moved by hand.
-public final class HandMovedClock: Sendable {
+public final class ManualClock: Sendable {
   private let state: Mutex<State>
 
   private struct State {
-    var now: Timestamp
+    var now: MonotonicTime
     var waiters: [DispatchSemaphore] = []
   }
 
   /// Makes a clock.
   ///
   /// - Parameter start: What it shows at first; 2026-01-01T00:00:00Z if not given.
-  public init(start: Timestamp = Timestamp(nanoseconds: 1_767_225_600_000_000_000)) {
+  public init(start: MonotonicTime = MonotonicTime(nanoseconds: 1_767_225_600_000_000_000)) {
     state = Mutex(State(now: start))
   }
 
   /// What it shows.
-  public var now: Timestamp { state.withLock { $0.now } }
+  public var now: MonotonicTime { state.withLock { $0.now } }
 
   /// Moves it.
   ///
@@ -35,7 +35,7 @@ public final class HandMovedClock: Sendable {
   }
 
   /// Waits until it shows a later moment, or for some nanoseconds of real time.
-  func wait(after moment: Timestamp, atMost longest: Int64) {
+  func wait(after moment: MonotonicTime, atMost longest: Int64) {
     let waiter = DispatchSemaphore(value: 0)
     let waits = state.withLock { state in
       guard state.now <= moment else { return false }
