@@ -33,7 +33,7 @@ final class LiveLocation {
     (session, background) = (nil, nil)
   }
 
-  static func problem(_ update: CLLocationUpdate) -> String? {
+  nonisolated static func problem(_ update: CLLocationUpdate) -> String? {
     if update.authorizationDenied || update.authorizationDeniedGlobally { return "denied" }
     if update.authorizationRestricted { return "restricted" }
     if update.authorizationRequestInProgress { return "asking" }
