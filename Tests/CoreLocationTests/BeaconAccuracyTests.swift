@@ -1,10 +1,10 @@
 import Advertising
 import Foundation
-import Ranging
 import Scanning
 import Testing
 
 @testable import CoreLocation
+@testable import Ranging
 
 @Suite struct BeaconAccuracyTests {
   static let limits = ProximityLimits.standard

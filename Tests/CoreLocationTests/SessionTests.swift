@@ -1,3 +1,4 @@
+import Scanning
 import Testing
 
 @testable import CoreLocation
@@ -6,14 +7,19 @@ import Testing
 
 @Suite struct SessionTests {
   /// An administrator with one rule.
-  struct Rule: AuthorizationProvider {
-    var rule: AuthorizationRule
+  final class Rule: AuthorizationProvider {
+    let rule: AuthorizationRule
+
+    init(_ rule: AuthorizationRule) {
+      self.rule = rule
+    }
+
     func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule { rule }
   }
 
   static func manager(_ rule: AuthorizationRule) -> CLLocationManager {
     var configuration = LocationServices.Configuration()
-    configuration.authorization = Rule(rule: rule)
+    configuration.authorization = Rule(rule)
     configuration.persistence = .none
     return CLLocationManager(services: LocationServices(configuration))
   }
@@ -25,16 +31,17 @@ import Testing
   func `live updates say why there is no location, and go on`(
     rule: AuthorizationRule, problem: String
   ) async throws {
+    let (first, continuation) = AsyncStream.makeStream(of: String?.self)
     let task = Task {
-      var problems: [String?] = []
       for try await update in CLLocationUpdate.liveUpdates({ Self.manager(rule) }) {
         #expect(update.location == nil && update.locationUnavailable)
-        problems.append(LiveLocation.problem(update))
-        withUnsafeCurrentTask { $0?.cancel() }
+        continuation.yield(LiveLocation.problem(update))
       }
-      return problems
+      return Task.isCancelled
     }
-    #expect(try await task.value == [problem])
+    #expect(await first.first { _ in true } == problem)
+    task.cancel()
+    #expect(try await task.value)
   }
 
   @Test func `a session requests its authorization and reports the answer`() async throws {

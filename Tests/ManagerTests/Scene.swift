@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 // Its own methods can be called on any thread; the tests add nothing to it that changes.
-extension CLLocationManager: @retroactive @unchecked Sendable {}
+extension CLLocationManager: @unchecked Sendable {}
 
 /// Services on a script, a manager of theirs, and everything that its delegate is told, as text.
 final class Scene: Sendable {

@@ -1,6 +1,7 @@
 import BeaconTesting
 import CoreLocation
 import Scanning
+import Synchronization
 import Testing
 
 @Suite struct UpdateTests {

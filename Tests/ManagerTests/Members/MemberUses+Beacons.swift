@@ -122,6 +122,8 @@ extension MemberUses {
     use("CLBeacon.minor") { _ in _ = CLBeacon().minor.intValue }
     use("CLBeacon.proximity") { _ in _ = CLBeacon().proximity }
     use("CLBeacon.accuracy") { _ in _ = CLBeacon().accuracy }
+    use("CLBeacon.estimatedDistance") { _ in _ = CLBeacon().estimatedDistance }
+    use("CLBeacon.estimatedDistanceRange") { _ in _ = CLBeacon().estimatedDistanceRange }
     use("CLBeacon.rssi") { _ in _ = CLBeacon().rssi }
     use("CLBeacon.timestamp") { _ in _ = CLBeacon().timestamp }
     use("CLProximity") { _ in _ = CLProximity.near }

@@ -50,9 +50,6 @@ extension CLBeacon {
 class NotedRegion: CLBeaconRegion {
   var note = ""
   override func encode(with coder: NSCoder) {
-    coder.encode(note as NSString, forKey: "identifier")
-    coder.encode(note as NSString, forKey: "uuid")
-    coder.encode(7, forKey: "major")
     super.encode(with: coder)
     coder.encode(note as NSString, forKey: "identifier")
     coder.encode(note as NSString, forKey: "uuid")
