@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// An asynchronous sequence with one element for the authorization at the start of an iteration, and one
+/// An asynchronous sequence with one element for the authorization at the start of an iteration,
+/// and one
 /// for every change: the type of ``CLLocationUpdate/Updates``, ``CLServiceSession/Diagnostics`` and
 /// ``CLBackgroundActivitySession/Diagnostics``.
 public struct CLAuthorizationUpdates<Element: Sendable>: AsyncSequence, Sendable {
@@ -19,7 +20,8 @@ public struct CLAuthorizationUpdates<Element: Sendable>: AsyncSequence, Sendable
 
   /// The iterator of the sequence.
   public struct Iterator: AsyncIteratorProtocol {
-    // Keeps the observer, which has a delegate's weak reference to it, for as long as the iteration lasts.
+    // Keeps the observer, which has a delegate's weak reference to it, for as long as the iteration
+    // lasts.
     let observer: AuthorizationObserver
     var statuses: AsyncStream<CLAuthorizationStatus>.AsyncIterator
     let element: @Sendable (CLAuthorizationStatus) -> Element
@@ -58,8 +60,9 @@ final class AuthorizationObserver: CLLocationManagerDelegate, @unchecked Sendabl
     var isEnded = false
   }
 
-  init(requesting requirement: CLServiceSession.AuthorizationRequirement, of manager: CLLocationManager)
-  {
+  init(
+    requesting requirement: CLServiceSession.AuthorizationRequirement, of manager: CLLocationManager
+  ) {
     self.manager = manager
     manager.delegateQueue = DispatchQueue(label: "CoreLocation.authorization")
     manager.delegate = self

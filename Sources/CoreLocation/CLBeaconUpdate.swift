@@ -28,8 +28,10 @@ public struct CLBeaconUpdate: Sendable {
 
   /// Ranges beacons for as long as an iteration lasts.
   ///
-  /// An update comes once a second, also with an empty list. While beacons cannot be ranged, one update
-  /// for each reason has no beacons and says why; the iteration continues, and lists come again when the
+  /// An update comes once a second, also with an empty list. While beacons cannot be ranged, one
+  /// update
+  /// for each reason has no beacons and says why; the iteration continues, and lists come again
+  /// when the
   /// reason is gone. At most ``mostWaiting`` updates wait for a slow iteration, the latest ones.
   ///
   /// - Parameters:
@@ -93,7 +95,8 @@ public struct CLBeaconUpdate: Sendable {
 
 /// A manager and its delegate, for one iteration.
 private final class Ranging: CLLocationManagerDelegate, @unchecked Sendable {
-  // Sendable: nothing stored here changes, and the manager's own methods can be called on any thread.
+  // Sendable: nothing stored here changes, and the manager's own methods can be called on any
+  // thread.
   private let manager: CLLocationManager
   private let constraint: CLBeaconIdentityConstraint
   private let continuation: AsyncStream<CLBeaconUpdate>.Continuation

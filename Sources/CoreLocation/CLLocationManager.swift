@@ -4,11 +4,13 @@ import Synchronization
 
 /// The object that starts and stops services and delivers their events to a delegate.
 ///
-/// Create one manager, keep a strong reference to it, set its ``delegate`` and start the services that
+/// Create one manager, keep a strong reference to it, set its ``delegate`` and start the services
+/// that
 /// you need. All managers of a process share the monitored regions; each manager has its own ranged
 /// constraints. A service that is not available reports a failure to the delegate.
 ///
-/// As on Apple's systems the class is not `Sendable`, so that a subclass need not be. Its own methods
+/// As on Apple's systems the class is not `Sendable`, so that a subclass need not be. Its own
+/// methods
 /// can be called on any thread.
 open class CLLocationManager: NSObject {
   private let settings = Mutex(Settings())
@@ -37,7 +39,8 @@ open class CLLocationManager: NSObject {
 
   /// Creates a manager.
   ///
-  /// The authorization is reported to its delegate soon after. The delegate is called on the run loop of the
+  /// The authorization is reported to its delegate soon after. The delegate is called on the run
+  /// loop of the
   /// current thread, or of the thread on which a service is started later.
   public override init() {
     services = .shared
@@ -45,7 +48,8 @@ open class CLLocationManager: NSObject {
     services.register(self)
   }
 
-  /// Creates a manager that uses other services than the process's own, for tests. Apple's class has no
+  /// Creates a manager that uses other services than the process's own, for tests. Apple's class
+  /// has no
   /// such initializer.
   ///
   /// - Parameter services: The services.
@@ -67,7 +71,9 @@ open class CLLocationManager: NSObject {
   open var delegate: (any CLLocationManagerDelegate)? {
     get { settings.withLock { $0.delegate }.delegate }
     set {
-      if let newValue { DelegateInspection.inspect(type(of: newValue as AnyObject), services.configuration.remark) }
+      if let newValue {
+        DelegateInspection.inspect(type(of: newValue as AnyObject), services.configuration.remark)
+      }
       let weak = WeakDelegate(delegate: newValue)
       settings.withLock { $0.delegate = weak }
       if newValue == nil {
@@ -78,8 +84,10 @@ open class CLLocationManager: NSObject {
     }
   }
 
-  /// The queue on which the delegate is called. With `nil`, the default, it is called on the run loop of
-  /// the thread on which a service is started. Set it before that. Apple's class has no such property.
+  /// The queue on which the delegate is called. With `nil`, the default, it is called on the run
+  /// loop of
+  /// the thread on which a service is started. Set it before that. Apple's class has no such
+  /// property.
   open var delegateQueue: DispatchQueue? {
     get { settings.withLock { $0.queue } }
     set {
@@ -111,7 +119,8 @@ open class CLLocationManager: NSObject {
     LocationServices.shared.authorizationStatus
   }
 
-  /// The accuracy that the app is authorized to use: always ``CLAccuracyAuthorization/fullAccuracy``.
+  /// The accuracy that the app is authorized to use: always
+  /// ``CLAccuracyAuthorization/fullAccuracy``.
   open var accuracyAuthorization: CLAccuracyAuthorization { .fullAccuracy }
 
   /// A Boolean value that indicates whether widgets may receive locations: `false`.
@@ -126,13 +135,15 @@ open class CLLocationManager: NSObject {
 
   /// Requests the authorization to use location services at any time.
   ///
-  /// The call has no effect unless the status is not determined, or when-in-use and not requested before.
+  /// The call has no effect unless the status is not determined, or when-in-use and not requested
+  /// before.
   /// The delegate receives the answer.
   open func requestAlwaysAuthorization() {
     services.request(.authorizedAlways, for: self)
   }
 
-  /// Requests full accuracy for a limited time. The call has no effect: the accuracy is full already.
+  /// Requests full accuracy for a limited time. The call has no effect: the accuracy is full
+  /// already.
   ///
   /// - Parameter purposeKey: The purpose; it has no effect.
   open func requestTemporaryFullAccuracyAuthorization(withPurposeKey purposeKey: String) {}
@@ -141,7 +152,8 @@ open class CLLocationManager: NSObject {
   ///
   /// - Parameters:
   ///   - purposeKey: The purpose; it has no effect.
-  ///   - completion: A closure that is called with ``CLError/Code/promptDeclined``, as on Apple's systems
+  ///   - completion: A closure that is called with ``CLError/Code/promptDeclined``, as on Apple's
+  ///     systems
   ///     when the accuracy is full already.
   open func requestTemporaryFullAccuracyAuthorization(
     withPurposeKey purposeKey: String, completion: (((any Error)?) -> Void)?
@@ -197,7 +209,8 @@ open class CLLocationManager: NSObject {
     isMonitoringAvailable(for: CLBeaconRegion.self)
   }
 
-  /// A Boolean value that indicates whether location services are available, in the former spelling.
+  /// A Boolean value that indicates whether location services are available, in the former
+  /// spelling.
   @available(*, deprecated, message: "Use the class method of the same name")
   open var locationServicesEnabled: Bool { Self.locationServicesEnabled() }
 
@@ -207,7 +220,8 @@ open class CLLocationManager: NSObject {
 
   // MARK: Regions
 
-  /// The regions that all managers of the process monitor, with those of the app's earlier processes.
+  /// The regions that all managers of the process monitor, with those of the app's earlier
+  /// processes.
   open var monitoredRegions: Set<CLRegion> { services.monitoredRegions }
 
   /// The largest radius of a circular region, in meters: -1, because they cannot be monitored yet.
@@ -226,7 +240,8 @@ open class CLLocationManager: NSObject {
   ///
   /// - Parameters:
   ///   - region: The region.
-  ///   - accuracy: The distance beyond the boundary at which a crossing counts, in meters; not used.
+  ///   - accuracy: The distance beyond the boundary at which a crossing counts, in meters; not
+  ///     used.
   @available(*, deprecated, renamed: "startMonitoring(for:)")
   open func startMonitoring(for region: CLRegion, desiredAccuracy accuracy: CLLocationAccuracy) {
     startMonitoring(for: region)
@@ -295,7 +310,8 @@ open class CLLocationManager: NSObject {
   /// The last known location: `nil`, because no service finds locations yet.
   open var location: CLLocation? { nil }
 
-  /// The distance that the device must move before an update, in meters. By default every movement counts.
+  /// The distance that the device must move before an update, in meters. By default every movement
+  /// counts.
   open var distanceFilter: CLLocationDistance {
     get { settings.withLock { $0.distanceFilter } }
     set { settings.withLock { $0.distanceFilter = newValue } }
@@ -313,13 +329,15 @@ open class CLLocationManager: NSObject {
     set { settings.withLock { $0.activityType = newValue } }
   }
 
-  /// A Boolean value that indicates whether updates may pause while nothing changes. The default is `true`.
+  /// A Boolean value that indicates whether updates may pause while nothing changes. The default is
+  /// `true`.
   open var pausesLocationUpdatesAutomatically: Bool {
     get { settings.withLock { $0.pauses } }
     set { settings.withLock { $0.pauses = newValue } }
   }
 
-  /// A Boolean value that indicates whether updates continue in the background. The default is `false`.
+  /// A Boolean value that indicates whether updates continue in the background. The default is
+  /// `false`.
   ///
   /// On Apple's systems setting it without a background mode is a fatal error; here it needs none.
   open var allowsBackgroundLocationUpdates: Bool {
@@ -327,7 +345,8 @@ open class CLLocationManager: NSObject {
     set { settings.withLock { $0.inBackground = newValue } }
   }
 
-  /// A Boolean value that indicates whether background updates are shown to the user; nothing is shown here.
+  /// A Boolean value that indicates whether background updates are shown to the user; nothing is
+  /// shown here.
   /// The default is `false`.
   open var showsBackgroundLocationIndicator: Bool {
     get { settings.withLock { $0.indicator } }
@@ -341,7 +360,8 @@ open class CLLocationManager: NSObject {
     set { settings.withLock { $0.purpose = newValue } }
   }
 
-  /// Starts location updates. The delegate receives a failure, because no service finds locations yet.
+  /// Starts location updates. The delegate receives a failure, because no service finds locations
+  /// yet.
   open func startUpdatingLocation() {
     fail(.locationUnknown, "locations")
   }
@@ -349,12 +369,14 @@ open class CLLocationManager: NSObject {
   /// Stops location updates.
   open func stopUpdatingLocation() {}
 
-  /// Requests one location. The delegate receives a failure, because no service finds locations yet.
+  /// Requests one location. The delegate receives a failure, because no service finds locations
+  /// yet.
   open func requestLocation() {
     fail(.locationUnknown, "locations")
   }
 
-  /// Starts updates of significant location changes. The delegate receives a failure, because no service
+  /// Starts updates of significant location changes. The delegate receives a failure, because no
+  /// service
   /// finds locations yet.
   open func startMonitoringSignificantLocationChanges() {
     fail(.locationUnknown, "locations")
@@ -386,7 +408,8 @@ open class CLLocationManager: NSObject {
 
   // MARK: Visits
 
-  /// Starts reports of visits. The delegate receives a failure, because no service finds visits yet.
+  /// Starts reports of visits. The delegate receives a failure, because no service finds visits
+  /// yet.
   open func startMonitoringVisits() {
     fail(.locationUnknown, "visits")
   }
@@ -419,7 +442,8 @@ open class CLLocationManager: NSObject {
     }
   }
 
-  /// Starts heading updates. The delegate receives a failure, because no service finds headings yet.
+  /// Starts heading updates. The delegate receives a failure, because no service finds headings
+  /// yet.
   open func startUpdatingHeading() {
     fail(.headingFailure, "headings")
   }

@@ -19,11 +19,13 @@ public final class CLServiceSession: Sendable {
 
   /// The state of the session's authorization.
   public struct Diagnostic: Sendable {
-    /// A Boolean value that indicates whether the app needs the authorization at any time and does not have it.
+    /// A Boolean value that indicates whether the app needs the authorization at any time and does
+    /// not have it.
     public let alwaysAuthorizationDenied: Bool
     /// A Boolean value that indicates whether the app may not use location services.
     public let authorizationDenied: Bool
-    /// A Boolean value that indicates whether location services are off for the device: `false` here.
+    /// A Boolean value that indicates whether location services are off for the device: `false`
+    /// here.
     public var authorizationDeniedGlobally: Bool { false }
     /// A Boolean value that indicates whether the authorization is not decided yet.
     public let authorizationRequestInProgress: Bool

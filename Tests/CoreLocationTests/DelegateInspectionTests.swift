@@ -28,9 +28,10 @@ import Testing
     }
   #endif
 
-  @Test(arguments: [
-    BaseListener.self, OverridingListener.self, PlainListener.self, Overriding.self, Both.self,
-  ] as [AnyClass])
+  @Test(
+    arguments: [
+      BaseListener.self, OverridingListener.self, PlainListener.self, Overriding.self, Both.self,
+    ] as [AnyClass])
   func `a method that is called is not reported`(type: AnyClass) {
     #expect(Self.report(type).isEmpty)
   }

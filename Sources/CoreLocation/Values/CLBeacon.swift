@@ -36,7 +36,8 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// The approximate distance to the beacon, in meters; -1 if it is not known.
   ///
   /// The value is the smoothed estimate of the distance, limited to the zone that ``proximity``
-  /// reports: while the zone is kept although the estimate has left it, the value stays at the zone's
+  /// reports: while the zone is kept although the estimate has left it, the value stays at the
+  /// zone's
   /// outer or inner limit. Lists of beacons are sorted by it. ``estimatedDistance`` is the estimate
   /// without the limits, and ``estimatedDistanceRange`` its uncertainty.
   open var accuracy: CLLocationAccuracy { values.accuracy }
@@ -44,11 +45,13 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   open var rssi: Int { values.rssi }
   /// The time at which the beacon was last received.
   open var timestamp: Date { values.timestamp }
-  /// The estimated distance, in meters; `nil` if it is not known. Apple's class has no such property.
+  /// The estimated distance, in meters; `nil` if it is not known. Apple's class has no such
+  /// property.
   ///
   /// The true distance is as likely to be shorter as to be longer.
   public var estimatedDistance: CLLocationDistance? { values.distance }
-  /// The range that contains the true distance with a probability of 95 %, in meters; `nil` if it is
+  /// The range that contains the true distance with a probability of 95 %, in meters; `nil` if it
+  /// is
   /// not known. Apple's class has no such property.
   public var estimatedDistanceRange: ClosedRange<CLLocationDistance>? { values.range }
 
@@ -152,7 +155,8 @@ extension CLBeacon {
       estimatedDistanceRange: interval.map { $0.low...max($0.low, $0.high) })
   }
 
-  /// Returns whether a beacon comes before another one in a list: the closest first, the unknown last.
+  /// Returns whether a beacon comes before another one in a list: the closest first, the unknown
+  /// last.
   static func isCloser(_ left: CLBeacon, _ right: CLBeacon) -> Bool {
     guard left.accuracy >= 0 else { return false }
     return right.accuracy < 0 || left.accuracy < right.accuracy

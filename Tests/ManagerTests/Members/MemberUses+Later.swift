@@ -57,6 +57,11 @@ extension MemberUses {
     later("locationManager(_:didUpdateLocations:)", tells: "didUpdateLocations") {
       $0.delegate.locationManager($0.manager, didUpdateLocations: [CLLocation()])
     }
+    later("CLLocationUpdate") { _ in _ = \CLLocationUpdate.locationUnavailable }
+    later("CLLocationUpdate.liveUpdates(_:)") { _ in
+      // Only an iteration starts anything.
+      _ = CLLocationUpdate.liveUpdates(.fitness)
+    }
     later("locationManager(_:didUpdateTo:from:)", tells: "didUpdateTo") {
       $0.delegate.locationManager($0.manager, didUpdateTo: CLLocation(), from: CLLocation())
     }
