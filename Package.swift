@@ -24,6 +24,7 @@ let package = Package(
     // Floor 0
     .target(name: "Bytes"),
     .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // Floor 1
@@ -70,6 +71,9 @@ let package = Package(
         "Advertising", "Regions", "Scanning",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .target(
+      name: "Storage",
+      dependencies: ["CSQLite", .product(name: "SystemPackage", package: "swift-system")]),
     .target(
       name: "Simulation",
       dependencies: [
@@ -153,6 +157,14 @@ let package = Package(
       ],
       path: "Tests/ManagerTorture"),
     // Uses a store until a test kills it.
+    .executableTarget(
+      name: "storage-torture",
+      dependencies: ["Storage", "TestSupport"],
+      path: "Tests/StorageTorture"),
+    .testTarget(
+      name: "StorageTests",
+      dependencies: ["CSQLite", "Storage", "TestSupport", "storage-torture"],
+      exclude: ["Syncs.c"]),
     .executableTarget(
       name: "region-store-torture",
       dependencies: ["Advertising", "RegionStorage", "Regions", "Scanning", "TestSupport"],
