@@ -17,6 +17,8 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-numerics", from: "1.1.1"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
   ],
@@ -79,6 +81,18 @@ let package = Package(
       dependencies: [
         "Advertising", "CaptureFiles", "Scanning",
         .product(name: "RealModule", package: "swift-numerics"),
+      ]),
+
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .target(
+      name: "Storage",
+      dependencies: ["CSQLite", .product(name: "SystemPackage", package: "swift-system")]),
+    .target(
+      name: "ServiceCore",
+      dependencies: [
+        "Advertising", "Ranging", "Regions", "Scanning", "Storage",
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "Logging", package: "swift-log"),
       ]),
 
     // Floor 5
