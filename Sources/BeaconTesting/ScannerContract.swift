@@ -107,7 +107,8 @@ public enum ScannerContract {
           try reception.check(health.removeFirst(), by: progress.reached)
         }
         try reception.check(sighting)
-        record(UInt64(sighting.beacon.major) << 16 | UInt64(sighting.beacon.minor), at: sighting.time)
+        record(
+          UInt64(sighting.beacon.major) << 16 | UInt64(sighting.beacon.minor), at: sighting.time)
       }
       for next in health { try reception.check(next, by: progress.reached) }
       for next in progress.health {
@@ -152,7 +153,8 @@ extension ScannerContract {
     func check(_ sighting: Sighting) throws {
       guard let lostSince else { return }
       try require(
-        sighting.time <= lostSince, "it received at \(sighting.time), with reception lost since \(lostSince)")
+        sighting.time <= lostSince,
+        "it received at \(sighting.time), with reception lost since \(lostSince)")
     }
   }
 }

@@ -113,7 +113,8 @@ public final class ScriptedScanner: Scanner {
     let health = ScannerHealth(
       condition, at: moment(seconds), adapter: adapter.map { "hci\($0)" },
       address: adapter.map { BluetoothAddress(rawValue: 0x00AA_0100_0000 + UInt64($0)) },
-      isReceptionLost: isReceptionLost ?? condition.isFault, sentence: sentence ?? condition.rawValue)
+      isReceptionLost: isReceptionLost ?? condition.isFault,
+      sentence: sentence ?? condition.rawValue)
     let moment = moment(max(seconds, noticed ?? seconds))
     state.withLock { state in
       state.health.append((moment, health))
@@ -146,7 +147,9 @@ public final class ScriptedScanner: Scanner {
     }
     if let delivered { clock.wait(after: delivered, atMost: Self.maximumReceiveTime) }
     let now = clock.now
-    let (received, progress) = try state.withLock { state in try state.deliver(until: now, from: start) }
+    let (received, progress) = try state.withLock { state in
+      try state.deliver(until: now, from: start)
+    }
     sightings = received
     return progress
   }
@@ -201,7 +204,8 @@ extension ScriptedScanner.State {
     let reported = health.prefix { $0.noticed <= reached }.map(\.health)
     health.removeFirst(reported.count)
     return (
-      received, ScanProgress(began: start, reached: reached, isOver: reached == end, health: reported)
+      received,
+      ScanProgress(began: start, reached: reached, isOver: reached == end, health: reported)
     )
   }
 }

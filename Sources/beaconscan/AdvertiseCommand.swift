@@ -40,7 +40,8 @@ struct AdvertiseCommand: ParsableCommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("The power that the advert states for 1 m, in dBm: -128 to 127.", valueName: "dBm"))
+    help: ArgumentHelp(
+      "The power that the advert states for 1 m, in dBm: -128 to 127.", valueName: "dBm"))
   var measuredPower: Int8 = -59
 
   @Option(
