@@ -163,18 +163,11 @@ let package = Package(
       path: "Tests/StorageTorture"),
     .testTarget(
       name: "StorageTests",
-      dependencies: ["CSQLite", "Storage", "TestSupport", "storage-torture"],
-      exclude: ["Syncs.c"]),
-    .executableTarget(
-      name: "region-store-torture",
-      dependencies: ["Advertising", "RegionStorage", "Regions", "Scanning", "TestSupport"],
-      path: "Tests/RegionStoreTorture"),
-    .testTarget(
-      name: "RegionStorageTests",
       dependencies: [
-        "Advertising", "RegionStorage", "Regions", "Scanning", "TestSupport",
-        "region-store-torture",
-      ]),
+        "CSQLite", "Storage", "TestSupport", "storage-torture",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      exclude: ["Syncs.c"]),
     .testTarget(
       name: "CommandTests",
       dependencies: [

@@ -22,7 +22,9 @@ final class DeliveryMarks: Sendable {
   /// A place in the file.
   struct Place: Hashable, Sendable { fileprivate let index: Int }
 
-  private struct State {
+  private struct State: ~Copyable {
+    /// The file; `nil` when it is closed. No call but one `pwrite` runs under the lock.
+    var file: StateFile?
     /// Places that were used and cleared: they are used first, so that the file stays at one page.
     var free: [Place] = []
     /// The number of places that were ever used.
@@ -39,7 +41,6 @@ final class DeliveryMarks: Sendable {
   let found: [(serial: Int64, place: Place)]
   /// Whether the file did not exist, or a power cut lost its bytes.
   let isNew: Bool
-  private let file: StateFile
   private let state: Mutex<State>
 
   /// Opens or creates the file and takes its lock; waits for half a second at most.
@@ -71,21 +72,19 @@ final class DeliveryMarks: Sendable {
       try file.write(Self.magic + [UInt8](repeating: 0, count: 4096 - 8), at: 0)
     }
     try file.write(Int64(getpid()), at: 8)
-    var (found, state): ([(serial: Int64, place: Place)], _) = ([], State())
-    state.used = isNew ? 0 : max(0, bytes.count - Self.headerBytes) / 8
-    for index in 0..<state.used {
+    var (found, free): ([(serial: Int64, place: Place)], [Place]) = ([], [])
+    let used = isNew ? 0 : max(0, bytes.count - Self.headerBytes) / 8
+    for index in 0..<used {
       let serial = Self.number(bytes, Self.headerBytes + 8 * index)
       // A number that no store ever gave comes from a damaged disk.
       if serial > 0, serial <= ServiceStore.maximumSerial {
         found.append((serial, Place(index: index)))
       } else {
-        state.free.append(Place(index: index))
+        free.append(Place(index: index))
       }
     }
-    state.free.reverse()
-    self.file = file
     self.found = found
-    self.state = Mutex(state)
+    state = Mutex(State(file: file, free: free.reversed(), used: used))
   }
 
   private static func number(_ bytes: [UInt8], _ offset: Int) -> Int64 {
@@ -97,33 +96,37 @@ final class DeliveryMarks: Sendable {
   ///
   /// - Returns: The mark's place; `nil` if it could not be written.
   func put(_ serial: Int64) -> Place? {
-    let place: Place? = state.withLock { state in
-      if let place = state.free.popLast() { return place }
-      guard state.used < Self.capacity else { return nil }
-      state.used += 1
-      return Place(index: state.used - 1)
-    }
-    guard let place else { return nil }
-    do throws(StorageError) {
-      try file.write(serial, at: Self.headerBytes + 8 * place.index)
-      return place
-    } catch {
-      state.withLock { state in
+    state.withLock { state in
+      guard state.file != nil, !state.free.isEmpty || state.used < Self.capacity else { return nil }
+      let place = state.free.popLast() ?? Place(index: state.used)
+      state.used = max(state.used, place.index + 1)
+      do throws(StorageError) {
+        try state.file?.write(serial, at: Self.headerBytes + 8 * place.index)
+        return place
+      } catch {
         state.free.append(place)
         state.failure = error
+        return nil
       }
-      return nil
     }
   }
 
   /// Clears marks of events that are no longer in the database.
   func clear(_ places: [Place]) {
-    // A mark that stays is harmless: serials are not used again.
-    let cleared = places.filter {
-      (try? file.write(0, at: Self.headerBytes + 8 * $0.index)) != nil
+    // A mark must not wait for all of them: the lock is taken for each. The last place is used first.
+    for place in places.reversed() {
+      state.withLock { state in
+        // A mark that stays is harmless: serials are not used again.
+        guard (try? state.file?.write(0, at: Self.headerBytes + 8 * place.index)) != nil else {
+          return
+        }
+        state.free.append(place)
+      }
     }
-    state.withLock { $0.free += cleared.reversed() }
   }
+
+  /// Closes the file, and so releases its lock.
+  func close() { state.withLock { $0.file = nil } }
 
   /// The last mark's failure.
   var failure: StorageError? { state.withLock { $0.failure } }
@@ -135,7 +138,7 @@ final class DeliveryMarks: Sendable {
       return StorageError(file: database.string, problem: .inUse(process: nil, name: nil))
     }
     let descriptor = unsafe open("/proc/\(process)/comm", O_RDONLY | O_CLOEXEC)
-    defer { close(descriptor) }
+    defer { Glibc.close(descriptor) }
     var room = [UInt8](repeating: 0, count: 32)
     // The array's memory is used during the call alone.
     let count = unsafe max(0, read(descriptor, &room, room.count))

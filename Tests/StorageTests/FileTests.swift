@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -112,7 +113,7 @@ import Testing
         unsafe mount("none", scratch.folder.path, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), "") == 0)
     }
 
-    deinit { umount2(scratch.folder.path, Int32(MNT_DETACH)) }
+    deinit { unsafe umount2(scratch.folder.path, Int32(MNT_DETACH)) }
 
     static let isPossible = getuid() == 0 && (try? SmallDisk()) != nil
   }
@@ -124,7 +125,7 @@ import Testing
     let store = try ServiceStore(.file(scratch["s"]))
     let first = store.event("a")
     try store.writeAndWait([.register(registration("a")), .addEvent(first)])
-    let ballast = open(scratch["ballast"], O_CREAT | O_WRONLY, 0o600)
+    let ballast = unsafe open(scratch["ballast"], O_CREAT | O_WRONLY, 0o600)
     let block = [UInt8](repeating: 1, count: 4096)
     while unsafe write(ballast, block, block.count) > 0 {}
     let large = registration("b", [UInt8](repeating: 1, count: 60000))
