@@ -10,11 +10,11 @@ import SystemPackage
 ///     │ "CLmarks1"    │ process       │ serial or 0   │ …    in the processor's byte order
 ///     └───────────────┴───────────────┴───────────────┴──
 ///
-/// A mark is one `pwrite` of eight bytes into a free place: 0.6 µs from the delegate's return to the
-/// return of the call, and it survives the process. The alternative was measured: a DELETE by a
-/// second connection in WAL mode without syncs takes 30 µs, a dozen system calls, and it cannot run at all while
-/// the writer holds SQLite's write lock, which it does during each sync. A mapped page would take some
-/// nanoseconds, and would kill the process by SIGBUS where a copy-on-write file system is full.
+/// A mark is one `pwrite` of eight bytes into a free place. It takes 0.6 µs (99th percentile: 0.8 µs)
+/// and survives the process. A DELETE by a second connection, in WAL mode without syncs, was measured
+/// too: it takes 10 µs (99th percentile: 51 µs) and ten system calls, and it cannot run at all while
+/// the writer holds SQLite's write lock, which it does during each sync. A mapped page would need no system call, but SIGBUS would end the process where a
+/// copy-on-write file system is full.
 ///
 /// The file is never synced: after a power cut, an event that was delivered in the last half minute,
 /// before the kernel wrote the page back, can be delivered again.
@@ -48,6 +48,7 @@ final class DeliveryMarks: Sendable {
   /// - Parameters:
   ///   - path: The file.
   ///   - database: The database, for errors.
+  /// - Throws: ``StorageError``, also if another store has the lock.
   init(_ path: FilePath, of database: FilePath) throws(StorageError) {
     let file = try StateFile(path, creating: true)
     // A child between fork and exec has its parent's files: for a moment, a lock can outlive its

@@ -65,8 +65,10 @@ struct Opening: ~Copyable {
       let contents = try Contents(database)
       return Reading(database: database, contents: contents)
     } catch {
-      // The queries are right: a table that is missing was damaged.
-      guard case .sqlite(SQLITE_ERROR, let message) = error.problem else { throw error }
+      // The queries are right: a table that is missing, or a value without end, was damaged.
+      guard case .sqlite(let code, let message) = error.problem, code & 0xFF != SQLITE_NOMEM else {
+        throw error
+      }
       throw StorageError(file: path.string, problem: .damaged(message))
     }
   }
