@@ -39,7 +39,7 @@ func check(_ bytes: [UInt8]) {
 private func collect(_ events: ArraySlice<Event>) -> ([PlainSighting], ScanCounts) {
   var collector = SightingCollector(capacity: 0)
   for event in events {
-    collector.time = Timestamp(nanoseconds: event.time)
+    collector.time = MonotonicTime(nanoseconds: event.time)
     collector.adapter = event.adapter
     collector.hear(event: unsafe event.bytes.span.bytes)
   }

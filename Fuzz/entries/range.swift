@@ -13,14 +13,14 @@ func check(_ bytes: [UInt8]) {
   var heard: [BeaconIdentity: Period] = [:]
   var time: Int64 = 1_767_225_600_000_000_000
   var latest = time
-  var last = ranger.report(at: Timestamp(nanoseconds: time))
+  var last = ranger.report(at: MonotonicTime(nanoseconds: time))
   require(last.isEmpty, "beacons out of nothing")
   while !feed.isEmpty {
     let step = feed.byte()
     time = advance(time, by: step, &feed)
     latest = max(latest, time)
     if step & 0x0F == 0x0F {
-      let moment = Timestamp(nanoseconds: step & 0x10 == 0 ? latest : time)
+      let moment = MonotonicTime(nanoseconds: step & 0x10 == 0 ? latest : time)
       let report = ranger.report(at: moment)
       checkReport(report, heard, evictions: ranger.evictions, configuration)
       require(isSame(report, twin.report(at: moment)), "the hashes' seed shows")
@@ -36,7 +36,7 @@ func check(_ bytes: [UInt8]) {
     }
     require(ranger.beaconsHeard >= heard.count, "fewer beacons than were heard")
   }
-  let end = ranger.report(at: Timestamp(nanoseconds: latest))
+  let end = ranger.report(at: MonotonicTime(nanoseconds: latest))
   checkReport(end, heard, evictions: ranger.evictions, configuration)
 }
 
@@ -129,7 +129,7 @@ private func sighting(at time: Int64, _ feed: inout Feed) -> Sighting {
   let power = Int8(bitPattern: feed.byte())
   let rssi = Int8(bitPattern: feed.byte())
   return Sighting(
-    time: Timestamp(nanoseconds: time), wallTime: Timestamp(nanoseconds: time),
+    time: MonotonicTime(nanoseconds: time), wallTime: WallClockTime(nanoseconds: time),
     beacon: BeaconIdentity(uuid: ProximityUUID(high: 1, low: 2), major: 3, minor: number),
     measuredPower: power, rssi: rssi == 127 ? nil : rssi, address: BluetoothAddress(rawValue: 1),
     addressType: .random)

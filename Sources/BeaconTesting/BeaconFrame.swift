@@ -52,9 +52,10 @@ public struct BeaconFrame: Sendable, Hashable {
   ///   - rssi: How loud, in dBm; `nil` where that is not measured.
   ///   - adapter: By which adapter.
   /// - Returns: The sighting.
-  public func sighting(at time: Timestamp, rssi: Int8?, adapter: UInt16 = 0) -> Sighting {
+  public func sighting(at time: MonotonicTime, rssi: Int8?, adapter: UInt16 = 0) -> Sighting {
     Sighting(
-      time: time, wallTime: time, beacon: identity, measuredPower: measuredPower, rssi: rssi,
+      time: time, wallTime: time.wallClockTime(.zero), beacon: identity,
+      measuredPower: measuredPower, rssi: rssi,
       address: address, addressType: .random, adapter: adapter)
   }
 }

@@ -29,7 +29,7 @@ public enum ScannerContract {
     // Nobody has listened yet: a rest changes nothing.
     scanner.rest()
     var run = Run(scanner)
-    while !run.isOver, run.calls < calls { try run.listen(for: .ranging) }
+    while !run.isOver, run.calls < calls { try run.receive(for: .ranging) }
     scanner.rest()
     if run.isOver { try require(run.began, "it came to its end without a beginning") }
 
@@ -37,7 +37,7 @@ public enum ScannerContract {
     let other = try make()
     var resting = Run(other)
     while !resting.isOver, resting.calls < calls {
-      try resting.listen(for: resting.calls.isMultiple(of: 2) ? .monitoring : .ranging)
+      try resting.receive(for: resting.calls.isMultiple(of: 2) ? .monitoring : .ranging)
       if resting.calls.isMultiple(of: 3) { other.rest() }
       if resting.calls.isMultiple(of: 5) { resting.sightings = [] }
     }
@@ -58,7 +58,7 @@ public enum ScannerContract {
     var calls = 0
     var isOver = false
     var began = false
-    var reached: Timestamp?
+    var reached: MonotonicTime?
     /// A sum over what was heard: how much, and in which order.
     var heard: UInt64 = 0
 
@@ -69,20 +69,20 @@ public enum ScannerContract {
       self.scanner = scanner
     }
 
-    mutating func listen(for demand: ScanDemand) throws {
+    mutating func receive(for demand: ScanDemand) throws {
       calls += 1
-      let deadline = reached?.advanced(by: longestListen / 2)
+      let deadline = reached?.advanced(by: maximumReceiveTime / 2)
       let start = DispatchTime.now()
-      let progress = try scanner.listen(for: demand, until: deadline, into: &sightings)
+      let progress = try scanner.receive(for: demand, until: deadline, into: &sightings)
       let elapsed = DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds
       // Ten times as long may be a busy machine; more is a call that does not come back.
       try require(
-        elapsed < UInt64(longestListen) * 10, "a call lasted for \(elapsed / 1_000_000) ms")
+        elapsed < UInt64(maximumReceiveTime) * 10, "a call lasted for \(elapsed / 1_000_000) ms")
       try check(progress)
       isOver = progress.isOver
     }
 
-    private mutating func note(_ value: UInt64, at time: Timestamp) {
+    private mutating func note(_ value: UInt64, at time: MonotonicTime) {
       heard =
         heard &* 1_099_511_628_211 &+ UInt64(bitPattern: time.nanoseconds) &+ value
     }
@@ -97,7 +97,7 @@ public enum ScannerContract {
       }
       try require(
         sightings.isEmpty || progress.reached != nil, "sightings came without a moment reached")
-      var latest = progress.began ?? Timestamp(nanoseconds: .min)
+      var latest = progress.began ?? MonotonicTime(nanoseconds: .min)
       if let before { latest = max(latest, before) }
       var health = progress.health[...]
       for sighting in sightings {
@@ -125,9 +125,9 @@ extension ScannerContract {
   /// What a scanner said of how well it hears, and whether that can be so.
   private struct Hearing {
     private var latest: [String: ScannerHealth] = [:]
-    private var deafSince: Timestamp?
+    private var deafSince: MonotonicTime?
 
-    mutating func check(_ health: ScannerHealth, by reached: Timestamp?) throws {
+    mutating func check(_ health: ScannerHealth, by reached: MonotonicTime?) throws {
       try require(
         reached.map { health.time <= $0 } ?? false, "it told at \(health.time) what is to come")
       try require(!health.sentence.isEmpty, "it said '\(health.condition)' without a sentence")
@@ -142,7 +142,7 @@ extension ScannerContract {
       }
       latest[key] = health
       // One that hears each advert once is as good as deaf, and hears them nevertheless.
-      if !health.isDeaf || !health.condition.isFault {
+      if !health.isReceptionLost || !health.condition.isFault {
         deafSince = nil
       } else if deafSince == nil {
         deafSince = health.time
@@ -158,4 +158,4 @@ extension ScannerContract {
 }
 
 /// Extension members of a protocol are reached through a type of it.
-private let longestListen: Int64 = ScriptedScanner.longestListen
+private let maximumReceiveTime: Int64 = ScriptedScanner.maximumReceiveTime

@@ -14,24 +14,24 @@ import Synchronization
 /// ```
 public final class ScriptedScanner: Scanner {
   /// The time by which it hears.
-  public let clock: HandMovedClock
+  public let clock: ManualClock
   /// Whether time stands still while delegates are called.
   public let isRecorded: Bool
   /// What a person calls it.
   public let name = "script"
 
-  private let start: Timestamp
+  private let start: MonotonicTime
   private let state = Mutex(State())
 
   fileprivate struct State {
     /// What is still to be heard, sorted by time.
     var script: [Sighting] = []
     /// What is still to be said of how well it hears, each with when it is noticed, sorted by that.
-    var health: [(noticed: Timestamp, health: ScannerHealth)] = []
-    var given: Timestamp?
+    var health: [(noticed: MonotonicTime, health: ScannerHealth)] = []
+    var given: MonotonicTime?
     var demands: [ScanDemand] = []
     var availability = ScannerAvailability.available
-    var end: Timestamp?
+    var end: MonotonicTime?
     var failure: (any Error)?
     var counts = ScanCounts()
   }
@@ -42,7 +42,7 @@ public final class ScriptedScanner: Scanner {
   ///   - clock: The time by which it hears; the script's seconds count from what it shows now.
   ///   - isRecorded: Whether time stands still while delegates are called, as in a recording, or goes on,
   ///     as at a radio.
-  public init(clock: HandMovedClock = HandMovedClock(), isRecorded: Bool = true) {
+  public init(clock: ManualClock = ManualClock(), isRecorded: Bool = true) {
     self.clock = clock
     self.isRecorded = isRecorded
     start = clock.now
@@ -52,7 +52,7 @@ public final class ScriptedScanner: Scanner {
   public var demands: [ScanDemand] { state.withLock { $0.demands } }
 
   /// The moment up to which it has given what it heard; its start, before it was asked.
-  public var given: Timestamp { state.withLock { $0.given } ?? start }
+  public var given: MonotonicTime { state.withLock { $0.given } ?? start }
 
   /// How much it has given: of each sighting one packet and one report.
   public var counts: ScanCounts { state.withLock { $0.counts } }
@@ -104,16 +104,16 @@ public final class ScriptedScanner: Scanner {
   ///   - seconds: Since when, in seconds from the start.
   ///   - noticed: When that is noticed, if later, in seconds from the start.
   ///   - adapter: Which adapter it is about; `nil` for all.
-  ///   - isDeaf: Whether nothing at all is heard; if not given, `isFault` of the condition
+  ///   - isReceptionLost: Whether nothing at all is heard; if not given, `isFault` of the condition
   ///     says it, as with one adapter.
   public func report(
     _ condition: ScannerHealth.Condition, _ sentence: String? = nil, at seconds: Double,
-    noticed: Double? = nil, adapter: UInt16? = 0, isDeaf: Bool? = nil
+    noticed: Double? = nil, adapter: UInt16? = 0, isReceptionLost: Bool? = nil
   ) {
     let health = ScannerHealth(
       condition, at: moment(seconds), adapter: adapter.map { "hci\($0)" },
       address: adapter.map { BluetoothAddress(rawValue: 0x00AA_0100_0000 + UInt64($0)) },
-      isDeaf: isDeaf ?? condition.isFault, sentence: sentence ?? condition.rawValue)
+      isReceptionLost: isReceptionLost ?? condition.isFault, sentence: sentence ?? condition.rawValue)
     let moment = moment(max(seconds, noticed ?? seconds))
     state.withLock { state in
       state.health.append((moment, health))
@@ -133,8 +133,8 @@ public final class ScriptedScanner: Scanner {
   }
 
   /// Waits until the clock has moved, and gives what the script has until then.
-  public func listen(
-    for demand: ScanDemand, until deadline: Timestamp?, into sightings: inout [Sighting]
+  public func receive(
+    for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
     sightings.removeAll(keepingCapacity: true)
     let resumed = clock.now
@@ -144,7 +144,7 @@ public final class ScriptedScanner: Scanner {
       state.note(demand)
       return state.failure == nil && state.end != state.given ? state.given : nil
     }
-    if let given { clock.wait(after: given, atMost: Self.longestListen) }
+    if let given { clock.wait(after: given, atMost: Self.maximumReceiveTime) }
     let now = clock.now
     let (heard, progress) = try state.withLock { state in try state.give(until: now, from: start) }
     sightings = heard
@@ -156,7 +156,7 @@ public final class ScriptedScanner: Scanner {
     state.withLock { $0.note(.none) }
   }
 
-  private func moment(_ seconds: Double) -> Timestamp {
+  private func moment(_ seconds: Double) -> MonotonicTime {
     start.advanced(by: Int64((seconds * 1e9).rounded()))
   }
 
@@ -170,7 +170,7 @@ public final class ScriptedScanner: Scanner {
 }
 
 extension ScriptedScanner.State {
-  fileprivate mutating func skip(to moment: Timestamp) {
+  fileprivate mutating func skip(to moment: MonotonicTime) {
     // How well it hears it says also of the time in which nobody listened.
     script.removeAll { $0.time <= moment }
     given = max(given ?? moment, moment)
@@ -181,7 +181,7 @@ extension ScriptedScanner.State {
   }
 
   /// What is heard until a moment.
-  fileprivate mutating func give(until now: Timestamp, from start: Timestamp) throws
+  fileprivate mutating func give(until now: MonotonicTime, from start: MonotonicTime) throws
     -> ([Sighting], ScanProgress)
   {
     if let failure { throw failure }

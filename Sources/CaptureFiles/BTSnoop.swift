@@ -44,8 +44,8 @@ struct BTSnoop {
     }
     guard let record = cursor.take(Self.recordHeaderBytes &+ length) else { return nil }
     return CapturedPacket(
-      // Timestamp Microseconds
-      time: Timestamp(microseconds: header.bigEndian(Int64.self, at: 16) &- Self.epoch),
+      // WallClockTime Microseconds
+      time: WallClockTime(microseconds: header.bigEndian(Int64.self, at: 16) &- Self.epoch),
       contents: contents, flags: header.bigEndian(UInt32.self, at: 8),  // Packet Flags
       // The record is its header and that many bytes.
       bytes: unsafe record.part(unchecked: Self.recordHeaderBytes, count: length))
@@ -61,7 +61,7 @@ struct BTSnoop {
   }
 }
 
-extension Timestamp {
+extension WallClockTime {
   /// A moment from microseconds since 1970; saturates.
   init(microseconds: Int64) {
     let product = microseconds.multipliedReportingOverflow(by: 1000)

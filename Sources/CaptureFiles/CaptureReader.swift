@@ -83,7 +83,7 @@ public final class CaptureReader: Sendable {
         namesAdapters: state.namesAdapters, bytesRead: state.bytesRead,
         disordered: state.timeline.disordered, stepsBack: state.timeline.stepsBack,
         firstTime: state.timeline.first,
-        time: state.timeline.now, wallClockShift: -state.timeline.shift, counts: counts)
+        time: state.timeline.now, wallClockOffset: state.timeline.wallClockOffset, counts: counts)
     }
   }
 }

@@ -5,7 +5,7 @@ public final class CaptureReplay {
   /// The sightings of the latest batch, in the order of time.
   public private(set) var sightings: [Sighting] = []
   /// The moment up to which everything has been given.
-  public private(set) var time = Timestamp(nanoseconds: .min)
+  public private(set) var time = MonotonicTime(nanoseconds: .min)
 
   private var sources: [Source] = []
   private var failure: CaptureError?
@@ -51,10 +51,10 @@ public final class CaptureReplay {
   public var counts: ScanCounts { sources.reduce(into: ScanCounts()) { $0 += $1.status.counts } }
 
   /// The moment of the first packet of all captures.
-  public var firstTime: Timestamp? { sources.compactMap(\.status.firstTime).min() }
+  public var firstTime: MonotonicTime? { sources.compactMap(\.status.firstTime).min() }
 
-  /// What to add to a moment of the replay, in nanoseconds, to get the one that the recording shows.
-  public var wallClockShift: Int64 { sources.first?.status.wallClockShift ?? 0 }
+  /// The distance from the replay's time to the first recording's wall-clock time.
+  public var wallClockOffset: WallClockOffset { sources.first?.status.wallClockOffset ?? .zero }
 
   /// Reads on.
   ///

@@ -18,11 +18,11 @@ public struct CaptureStatus: Sendable {
   /// How often the recording's clock was set back by more than that; the time goes on from there.
   public var stepsBack = 0
   /// The moment of the first packet.
-  public var firstTime: Timestamp?
+  public var firstTime: MonotonicTime?
   /// The moment of the latest packet.
-  public var time = Timestamp(nanoseconds: .min)
-  /// What to add to a moment of the replay, in nanoseconds, to get the one that the recording shows.
-  public var wallClockShift: Int64 = 0
+  public var time = MonotonicTime(nanoseconds: .min)
+  /// The distance from the replay's time to the recording's wall-clock time.
+  public var wallClockOffset = WallClockOffset.zero
   /// What was counted.
   public var counts = ScanCounts()
 }

@@ -48,7 +48,7 @@ public struct CaptureWriter: Sendable {
   ///     ``Format/pcapng``; ``Format/btsnoop`` does not keep it.
   ///   - bytes: Where it goes.
   public func write(
-    _ packet: RawSpan, at time: Timestamp, isReceived: Bool = true, source: UInt16 = 0,
+    _ packet: RawSpan, at time: WallClockTime, isReceived: Bool = true, source: UInt16 = 0,
     to bytes: inout [UInt8]
   ) {
     let captured = packet.extracting(first: longestPacket - 4)
@@ -87,7 +87,7 @@ public struct CaptureWriter: Sendable {
 
   /// Appends one packet, as ``write(_:at:isReceived:source:to:)-(RawSpan,_,_,_,_)`` does.
   public func write(
-    _ packet: [UInt8], at time: Timestamp, isReceived: Bool = true, source: UInt16 = 0,
+    _ packet: [UInt8], at time: WallClockTime, isReceived: Bool = true, source: UInt16 = 0,
     to bytes: inout [UInt8]
   ) {
     // The array outlives the call.
@@ -108,7 +108,7 @@ public struct CaptureWriter: Sendable {
 extension CaptureWriter {
   /// A btsnoop record's 24 bytes before its packet.
   func writeRecordHead(
-    original: Int, captured: Int, flags: UInt32, _ time: Timestamp, to bytes: inout [UInt8]
+    original: Int, captured: Int, flags: UInt32, _ time: WallClockTime, to bytes: inout [UInt8]
   ) {
     bytes.appendBigEndian(UInt64(UInt32(clamping: original)) << 32 | UInt64(captured))
     bytes.appendBigEndian(UInt64(flags) << 32)  // and no drops
@@ -158,7 +158,7 @@ extension CaptureWriter {
   }
 }
 
-extension Timestamp {
+extension WallClockTime {
   /// Whole microseconds since 1970, the earlier ones where it lies between two.
   fileprivate var microseconds: Int64 {
     let (quotient, remainder) = nanoseconds.quotientAndRemainder(dividingBy: 1000)

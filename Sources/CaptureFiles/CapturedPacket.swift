@@ -3,7 +3,7 @@ import Scanning
 /// One packet as a capture holds it; its bytes live as long as the reader's buffer.
 struct CapturedPacket: ~Escapable {
   /// When it was recorded.
-  var time: Timestamp
+  var time: WallClockTime
   /// What it holds.
   var contents: PacketContents
   /// btsnoop's Packet Flags; 0 elsewhere.
@@ -15,7 +15,7 @@ struct CapturedPacket: ~Escapable {
 
   @_lifetime(copy bytes)
   init(
-    time: Timestamp, contents: PacketContents, flags: UInt32 = 0, adapter: UInt16 = 0,
+    time: WallClockTime, contents: PacketContents, flags: UInt32 = 0, adapter: UInt16 = 0,
     bytes: RawSpan
   ) {
     self.time = time

@@ -50,7 +50,7 @@ extension CaptureWriter {
   /// type | bus | address (6) | name (8)          New Index, of Linux's monitor
   /// ```
   func writeAdapter(
-    _ adapter: UInt16, address: BluetoothAddress, at time: Timestamp, to bytes: inout [UInt8]
+    _ adapter: UInt16, address: BluetoothAddress, at time: WallClockTime, to bytes: inout [UInt8]
   ) {
     let name = "hci\(adapter)"
     switch format {

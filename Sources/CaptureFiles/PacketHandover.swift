@@ -45,14 +45,14 @@ struct PacketHandover {
   }
 
   private mutating func hand(
-    monitor bytes: RawSpan, _ opcode: UInt16, _ time: Timestamp, _ adapter: UInt16
+    monitor bytes: RawSpan, _ opcode: UInt16, _ time: WallClockTime, _ adapter: UInt16
   ) {
     guard let packet = MonitorOpcode(rawValue: opcode)?.packet else { return }
     hand(bytes, packet.type, time, packet.isReceived, adapter)
   }
 
   private mutating func hand(
-    _ bytes: RawSpan, _ type: UInt8, _ time: Timestamp, _ isReceived: Bool, _ adapter: UInt16
+    _ bytes: RawSpan, _ type: UInt8, _ time: WallClockTime, _ isReceived: Bool, _ adapter: UInt16
   ) {
     typed.removeAll(keepingCapacity: true)
     typed.append(type)

@@ -55,9 +55,9 @@ struct Pcap {
     let seconds = Int64(header.uint32(at: 0, bigEndian: isBigEndian))
     let fraction = Int64(header.uint32(at: 4, bigEndian: isBigEndian))
     // 2³² s and 2³² µs in nanoseconds stay below 2⁶³.
-    let time = seconds &* Timestamp.nanosecondsPerSecond &+ fraction &* nanosecondsPerTick
+    let time = seconds &* WallClockTime.nanosecondsPerSecond &+ fraction &* nanosecondsPerTick
     return CapturedPacket(
-      time: Timestamp(nanoseconds: time), contents: contents,
+      time: WallClockTime(nanoseconds: time), contents: contents,
       // The record is its header and that many bytes.
       bytes: unsafe record.part(unchecked: Self.recordHeaderBytes, count: length))
   }

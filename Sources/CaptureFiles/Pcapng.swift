@@ -36,7 +36,7 @@ struct Pcapng {
   /// Format and link types of the section, for people.
   private(set) var name = "pcapng"
   /// Simple Packet Blocks have no time of their own.
-  var latestTime = Timestamp(nanoseconds: 0)
+  var latestTime = WallClockTime(nanoseconds: 0)
   /// How many bytes of a block that is passed over are still to come.
   var unreadBytes = 0
   /// Whether packets of any interface, as far as the file has been read, can be decoded.
@@ -92,7 +92,7 @@ struct Pcapng {
       .multipliedReportingOverflow(by: latest.nanosecondsPerTick)
     guard !time.overflow, high < 1 << 31 else { return nil }
     _ = cursor.take(total)
-    latestTime = Timestamp(nanoseconds: time.partialValue)
+    latestTime = WallClockTime(nanoseconds: time.partialValue)
     return CapturedPacket(
       time: latestTime, contents: latest.contents, adapter: latest.adapter,
       bytes: unsafe block.part(unchecked: 28, count: length))

@@ -66,7 +66,7 @@ struct PcapngInterface {
   }
 
   /// The moment of a time stamp; saturates.
-  func time(ofTicks ticks: UInt64) -> Timestamp {
+  func time(ofTicks ticks: UInt64) -> WallClockTime {
     let nanoseconds: Int64
     switch resolution {
     case .decimal(let nanosecondsPerTick):
@@ -75,13 +75,13 @@ struct PcapngInterface {
     case .fineDecimal(let ticksPerNanosecond):
       nanoseconds = Int64(clamping: ticks / ticksPerNanosecond)
     case .binary(let exponent):
-      let product = ticks.multipliedFullWidth(by: UInt64(Timestamp.nanosecondsPerSecond))
+      let product = ticks.multipliedFullWidth(by: UInt64(WallClockTime.nanosecondsPerSecond))
       let wide = UInt128(product.high) << 64 | UInt128(product.low)
       nanoseconds = Int64(clamping: wide >> UInt128(exponent))
     }
-    guard offset != 0 else { return Timestamp(nanoseconds: nanoseconds) }
-    let shift = offset.multipliedReportingOverflow(by: Timestamp.nanosecondsPerSecond)
-    return Timestamp(nanoseconds: nanoseconds)
+    guard offset != 0 else { return WallClockTime(nanoseconds: nanoseconds) }
+    let shift = offset.multipliedReportingOverflow(by: WallClockTime.nanosecondsPerSecond)
+    return WallClockTime(nanoseconds: nanoseconds)
       .advanced(by: shift.overflow ? (offset > 0 ? .max : .min) : shift.partialValue)
   }
 }

@@ -68,8 +68,8 @@ public final class ReplayScanner: Scanner {
   public var counts: ScanCounts { state.withLock { $0.replay.counts } }
 
   /// Reads on. What is wrong with a recording is thrown after all that stood whole before it.
-  public func listen(
-    for demand: ScanDemand, until deadline: Timestamp?, into sightings: inout [Sighting]
+  public func receive(
+    for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
     // The lock's closure can take the array only as its own.
     var own: [Sighting] = []
@@ -96,7 +96,7 @@ extension ReplayScanner {
     private var next = 0
     /// How far the recordings have been read, and how far they have been given.
     private var progress = ScanProgress()
-    private var given: Timestamp?
+    private var given: MonotonicTime?
 
     init(replay: CaptureReplay, speed: Speed, duration: Int64?, offsets: [UInt16: Double]) {
       self.replay = replay
@@ -105,7 +105,7 @@ extension ReplayScanner {
       self.offsets = offsets.filter { $0.value.isFinite }
     }
 
-    mutating func listen(until deadline: Timestamp?, into sightings: inout [Sighting]) throws
+    mutating func listen(until deadline: MonotonicTime?, into sightings: inout [Sighting]) throws
       -> ScanProgress
     {
       if case .times(let factor) = speed {
@@ -121,11 +121,11 @@ extension ReplayScanner {
       replay.take(&sightings)
       if !offsets.isEmpty {
         for index in sightings.indices {
-          sightings[index].take(off: offsets[sightings[index].adapter] ?? 0)
+          sightings[index].subtract(offset: offsets[sightings[index].adapter] ?? 0)
         }
       }
       progress.isOver = isAtEnd
-      progress.wallClockShift = replay.wallClockShift
+      progress.wallClockOffset = replay.wallClockOffset
       guard let first = replay.firstTime else { return }
       progress.began = first
       guard let limit = duration.map({ first.advanced(by: $0) }) else {
@@ -139,7 +139,7 @@ extension ReplayScanner {
 
     /// Gives what is due, and lets a little time pass where nothing is.
     private mutating func pace(
-      _ factor: Double, until deadline: Timestamp?, into sightings: inout [Sighting]
+      _ factor: Double, until deadline: MonotonicTime?, into sightings: inout [Sighting]
     ) throws -> ScanProgress {
       sightings.removeAll(keepingCapacity: true)
       if next == held.count, given == progress.reached, !progress.isOver {
@@ -155,7 +155,7 @@ extension ReplayScanner {
       let pacer = self.pacer ?? Pacer(start: start, factor: factor)
       self.pacer = pacer
       let due = next < held.count ? min(held[next].time, reached) : reached
-      pacer.sleep(until: min(due, deadline ?? due), atMost: ReplayScanner.longestListen)
+      pacer.sleep(until: min(due, deadline ?? due), atMost: ReplayScanner.maximumReceiveTime)
       let now = max(start, min(pacer.now, reached))
       while next < held.count, held[next].time <= now {
         sightings.append(held[next])
@@ -163,7 +163,7 @@ extension ReplayScanner {
       }
       given = now
       return ScanProgress(
-        began: progress.began, reached: now, wallClockShift: progress.wallClockShift,
+        began: progress.began, reached: now, wallClockOffset: progress.wallClockOffset,
         isOver: progress.isOver && next == held.count && now == reached)
     }
   }

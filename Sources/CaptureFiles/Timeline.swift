@@ -11,19 +11,19 @@ struct Timeline {
   /// How often the recording's clock was set back.
   private(set) var stepsBack = 0
   /// The first and the last moment on the line.
-  private(set) var first: Timestamp?
-  private(set) var now = Timestamp(nanoseconds: 0)
-  /// From the recorded clock to the line, in nanoseconds.
-  private(set) var shift: Int64 = 0
+  private(set) var first: MonotonicTime?
+  private(set) var now = MonotonicTime(nanoseconds: 0)
+  /// The distance from the line to the recorded clock.
+  private(set) var wallClockOffset = WallClockOffset.zero
 
   /// Whether the line has come to the moment at which it is to end.
   var isOver: Bool { duration != nil && now >= end }
 
-  private var latestRecorded = Timestamp(nanoseconds: .min)
+  private var latestRecorded = WallClockTime(nanoseconds: .min)
   private let duration: Int64?
-  private var end = Timestamp(nanoseconds: .max)
+  private var end = MonotonicTime(nanoseconds: .max)
 
-  private static let longestDisorder = Timestamp.nanosecondsPerSecond
+  private static let longestDisorder = MonotonicTime.nanosecondsPerSecond
 
   /// Begins a line that ends so many nanoseconds after its first moment.
   init(duration: Int64? = nil) {
@@ -31,10 +31,11 @@ struct Timeline {
   }
 
   /// The moment on the line of a recorded one.
-  mutating func place(_ recorded: Timestamp) -> Timestamp {
+  mutating func place(_ recorded: WallClockTime) -> MonotonicTime {
     if recorded >= latestRecorded {
       latestRecorded = recorded
-      now = shift == 0 ? recorded : max(now, recorded.advanced(by: shift))
+      let time = recorded.monotonicTime(wallClockOffset)
+      now = wallClockOffset == .zero ? time : max(now, time)
       if first == nil { begin() }
     } else {
       let step = latestRecorded.nanoseconds(since: recorded)
@@ -42,7 +43,9 @@ struct Timeline {
         disordered += 1
       } else {
         stepsBack += 1
-        shift = Timestamp(nanoseconds: shift).advanced(by: step).nanoseconds
+        wallClockOffset.nanoseconds =
+          MonotonicTime(nanoseconds: wallClockOffset.nanoseconds).advanced(by: 0 &- step)
+          .nanoseconds
         latestRecorded = recorded
       }
     }

@@ -8,29 +8,29 @@ import Scanning
 /// between two readings, and never moves one behind another.
 struct KernelClock: Sendable {
   /// When the queue was last empty.
-  private(set) var latestEmpty: Timestamp
-  private var latest: Timestamp
-  private var now: Timestamp
-  /// What to add to a moment of the monotonic clock to get the wall's.
-  private(set) var wallClockShift: Int64
+  private(set) var latestEmpty: MonotonicTime
+  private var latest: MonotonicTime
+  private var now: MonotonicTime
+  /// The distance from monotonic time to wall-clock time.
+  private(set) var wallClockOffset: WallClockOffset
 
   /// Begins with an empty queue.
-  init(now: Timestamp, wall: Timestamp) {
+  init(now: MonotonicTime, wall: WallClockTime) {
     latestEmpty = now
     latest = now
     self.now = now
-    wallClockShift = wall.nanoseconds(since: now)
+    wallClockOffset = WallClockOffset(from: now, to: wall)
   }
 
   /// Is told the time before packets are read.
-  mutating func read(at now: Timestamp, wall: Timestamp) {
+  mutating func read(at now: MonotonicTime, wall: WallClockTime) {
     self.now = max(now, self.now)
-    wallClockShift = wall.nanoseconds(since: self.now)
+    wallClockOffset = WallClockOffset(from: self.now, to: wall)
   }
 
   /// The moment of a packet, given its stamp.
-  mutating func moment(of stamp: Timestamp) -> Timestamp {
-    let moment = stamp.advanced(by: -wallClockShift)
+  mutating func moment(of stamp: WallClockTime) -> MonotonicTime {
+    let moment = stamp.monotonicTime(wallClockOffset)
     latest = min(max(moment, latestEmpty, latest), max(now, latest))
     return latest
   }
@@ -41,14 +41,14 @@ struct KernelClock: Sendable {
   }
 
   /// The monotonic clock.
-  static var monotonic: Timestamp { time(CLOCK_MONOTONIC) }
+  static var monotonic: MonotonicTime { MonotonicTime(nanoseconds: time(CLOCK_MONOTONIC)) }
   /// The wall's clock.
-  static var wall: Timestamp { time(CLOCK_REALTIME) }
+  static var wall: WallClockTime { WallClockTime(nanoseconds: time(CLOCK_REALTIME)) }
 
-  private static func time(_ clock: clockid_t) -> Timestamp {
+  private static func time(_ clock: clockid_t) -> Int64 {
     var time = timespec()
     // The structure outlives the call.
     unsafe clock_gettime(clock, &time)
-    return Timestamp(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 }

@@ -1,3 +1,4 @@
+import Adapters
 import CBluetooth
 import Glibc
 import Scanning
@@ -66,11 +67,11 @@ import Scanning
   }
 
   /// When the kernel took it, on the wall's clock; `nil` where it did not say.
-  func stamp(_ index: Int) -> Timestamp? {
+  func stamp(_ index: Int) -> WallClockTime? {
     precondition(index < count)
     let microseconds = unsafe stamps[index]
     guard microseconds >= 0 else { return nil }
-    return Timestamp(nanoseconds: 0).advanced(
+    return WallClockTime(nanoseconds: 0).advanced(
       by: microseconds.multipliedReportingOverflow(by: 1000).partialValue)
   }
 

@@ -4,7 +4,7 @@ import Scanning
 /// What time brings.
 extension ScanControl {
   /// Lets time pass.
-  mutating func advance(to now: Timestamp) {
+  mutating func advance(to now: MonotonicTime) {
     guard phase != .unusable, wanted != nil else { return }
     if let pending { missAnswer(to: pending.command, sent: pending.sent, at: now) }
     if case .waiting(let moment) = phase, moment <= now { start(at: now) }
@@ -12,22 +12,24 @@ extension ScanControl {
     if pending == nil, queue.isEmpty, now >= probeDue(after: latestAnswer) {
       queue = [HCICommand(.readLocalVersion)]
       sendNext(at: now)
-      if phase == .shared { asksForCensus = true }
+      if phase == .shared { needsCensus = true }
     }
-    noticeQuiet(at: now)
+    detectQuiet(at: now)
   }
 
-  private func probeDue(after answer: Timestamp?) -> Timestamp {
-    answer.map { $0.advanced(by: Self.probeInterval) } ?? Timestamp(nanoseconds: .min)
+  private func probeDue(after answer: MonotonicTime?) -> MonotonicTime {
+    answer.map { $0.advanced(by: Self.probeInterval) } ?? MonotonicTime(nanoseconds: .min)
   }
 
-  private mutating func missAnswer(to command: HCICommand, sent: Timestamp, at now: Timestamp) {
+  private mutating func missAnswer(
+    to command: HCICommand, sent: MonotonicTime, at now: MonotonicTime
+  ) {
     let waited = now.nanoseconds(since: sent)
     guard waited >= Self.answerLimit else { return }
     if condition != .hardwareError || waited >= Self.commandLife {
       // Adverts may come nevertheless.
-      let hears = latestReport.map { $0 > sent } ?? false
-      note(.notAnswering, since: sent, isDeaf: !hears)
+      let receives = latestReport.map { $0 > sent } ?? false
+      report(.notAnswering, since: sent, isReceptionLost: !receives)
     }
     guard waited >= Self.commandLife else { return }
     pending = nil
@@ -37,16 +39,16 @@ extension ScanControl {
     sendNext(at: now)
   }
 
-  /// The controller answers again. What it still knows of the scan is anybody's guess.
-  mutating func restartAfterSilence(at now: Timestamp) {
+  /// Starts anew, as the controller answers again and may have lost the scan.
+  mutating func restartAfterSilence(at now: MonotonicTime) {
     queue = []
     start(at: now)
   }
 
-  private mutating func noticeQuiet(at now: Timestamp) {
+  private mutating func detectQuiet(at now: MonotonicTime) {
     guard let since = latestReport ?? began else { return }
-    guard now.nanoseconds(since: since) >= quietLimit, condition != .notAnswering else { return }
-    if !isDeaf { note(.quiet, since: now) }
+    guard now.nanoseconds(since: since) >= quietTimeout, condition != .notAnswering else { return }
+    if !isReceptionLost { report(.quiet, since: now) }
     guard pending == nil, now >= nextQuietRetry ?? now else { return }
     // Some controllers fall silent until the scan is started again. And the end of another program's scan
     // may have been missed: one that scans refuses parameters, and is not disturbed by that.
@@ -55,7 +57,7 @@ extension ScanControl {
   }
 
   /// Asks whether another program's scan still runs.
-  private mutating func ask(at now: Timestamp) {
+  private mutating func ask(at now: MonotonicTime) {
     guard let commandSet, let wanted else { return }
     queue = [commandSet.set(wanted)]
     sendNext(at: now)

@@ -2,7 +2,7 @@ public import Advertising
 public import Scanning
 
 /// What is known of one beacon when a report is made.
-public struct RangedBeacon: Sendable {
+public struct RangedBeacon: Sendable, Hashable, Codable {
   /// Which beacon.
   public var beacon: BeaconIdentity
   /// How near it is; unknown where it was not heard lately, or without a signal strength.
@@ -22,9 +22,9 @@ public struct RangedBeacon: Sendable {
   /// How often it was heard since the report before.
   public var sightings: Int
   /// When it was first heard, since it was last not in the list.
-  public var firstHeard: Timestamp
+  public var firstHeard: MonotonicTime
   /// When it was last heard.
-  public var lastHeard: Timestamp
+  public var lastHeard: MonotonicTime
 }
 
 extension RangedBeacon {

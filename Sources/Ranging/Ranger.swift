@@ -36,11 +36,11 @@ public struct Ranger: Sendable {
     var measured: Int32 = 0
     var sightings: Int32 = 0
     var measuredPower: Int8 = .max
-    let firstHeard: Timestamp
+    let firstHeard: MonotonicTime
     /// Nanoseconds since it was last heard in which it could not be.
     var deafness: Int64 = 0
 
-    init(firstHeard: Timestamp) {
+    init(firstHeard: MonotonicTime) {
       self.firstHeard = firstHeard
     }
   }
@@ -78,7 +78,7 @@ public struct Ranger: Sendable {
   /// - Parameters:
   ///   - start: Since when.
   ///   - end: Until when.
-  public mutating func wasDeaf(from start: Timestamp, to end: Timestamp) {
+  public mutating func wasDeaf(from start: MonotonicTime, to end: MonotonicTime) {
     table.updateAll { entry in
       let missed = end.nanoseconds(since: max(start, entry.lastHeard))
       if missed > 0 { entry.state.deafness &+= missed }
@@ -90,7 +90,7 @@ public struct Ranger: Sendable {
   /// - Parameter time: The moment of the report, on the line of the sightings' times.
   /// - Returns: The beacons, closest first, unknown last. One that was not heard lately is unknown,
   ///   and later left out and forgotten.
-  public mutating func report(at time: Timestamp) -> [RangedBeacon] {
+  public mutating func report(at time: MonotonicTime) -> [RangedBeacon] {
     let before = table.entries.count
     table.removeAll { entry in
       let silence = time.seconds(since: entry.lastHeard.advanced(by: entry.state.deafness))
@@ -102,7 +102,7 @@ public struct Ranger: Sendable {
     table.updateAll { [configuration] entry in
       // A sighting without a signal strength says that the beacon is there, not how near.
       let filter = entry.state.filter
-      let silence = time.seconds(since: Timestamp(nanoseconds: filter.lastTime))
+      let silence = time.seconds(since: MonotonicTime(nanoseconds: filter.lastTime))
       let isMeasured =
         filter.count > 0 && silence <= Self.limit(Self.recentSeconds, Self.recentIntervals, filter)
       if !isMeasured {
@@ -182,12 +182,13 @@ extension Ranger.State {
   }
 
   /// A beacon is new until it has sent so many packets, or for so long.
-  private static let (newPackets, newNanoseconds) = (UInt32(3), Timestamp.nanosecondsPerSecond)
+  private static let (newPackets, newNanoseconds) = (UInt32(3), MonotonicTime.nanosecondsPerSecond)
 
   /// Looks what zone the signal is in.
   fileprivate mutating func locate(at time: Int64, _ configuration: Ranger.Configuration) {
     // A packet or two of a beacon that has just come say little.
-    let isNew = Timestamp(nanoseconds: time).nanoseconds(since: firstHeard) < Self.newNanoseconds
+    let isNew =
+      MonotonicTime(nanoseconds: time).nanoseconds(since: firstHeard) < Self.newNanoseconds
     if zones.proximity == .unknown, filter.count < Self.newPackets, isNew { return }
     zones.update(
       mean: filter.estimate(configuration.filter).mean, at: time, thresholds: thresholds,

@@ -28,7 +28,7 @@ struct ChangeForm: Codable {
     guard let state = RegionState(name: state) else { return nil }
     let key = StoredRegion.Key(owner: owner ?? "", identifier: id)
     var change = StoredChange(
-      key, state: state, at: Timestamp(nanoseconds: time), silenceLimit: limit)
+      key, state: state, at: MonotonicTime(nanoseconds: time), silenceLimit: limit)
     guard let event else { return .change(change, serial: nil) }
     guard event.serial <= LineForm.mostSerial, let told = event.transition(of: id) else {
       return nil
@@ -114,10 +114,10 @@ struct EventForm: Codable {
       guard let uuid = ProximityUUID(last.uuid) else { return nil }
       sighting = RegionTransition.LastSighting(
         of: BeaconIdentity(uuid: uuid, major: last.major, minor: last.minor),
-        at: Timestamp(nanoseconds: last.time), rssi: last.rssi)
+        at: MonotonicTime(nanoseconds: last.time), rssi: last.rssi)
     }
     return RegionTransition(
-      told, at: Timestamp(nanoseconds: time), region: region ?? identifier, previous: previous,
+      told, at: MonotonicTime(nanoseconds: time), region: region ?? identifier, previous: previous,
       reason: RegionTransition.Reason(
         rule, lastSighting: sighting, samples: samples, silenceLimit: limit, interval: interval,
         loss: loss))

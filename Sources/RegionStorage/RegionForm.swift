@@ -45,7 +45,7 @@ struct RegionForm: Codable {
         rules: kept), owner: owner ?? "")
     (stored.notifyOnEntry, stored.notifyOnExit) = (onEntry, onExit)
     stored.notifyEntryStateOnDisplay = onDisplay
-    (stored.state, stored.since) = (state, since.map(Timestamp.init(nanoseconds:)))
+    (stored.state, stored.since) = (state, since.map(MonotonicTime.init(nanoseconds:)))
     stored.silenceLimit = limit
     return stored
   }

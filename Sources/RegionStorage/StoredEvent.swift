@@ -8,7 +8,7 @@ public struct StoredChange: Sendable, Hashable {
   /// Its state from now on.
   public var state: RegionState
   /// When that was.
-  public var time: Timestamp
+  public var time: MonotonicTime
   /// Its silence limit, in seconds; `nil` if it has none.
   public var silenceLimit: Double?
   /// What is to be told; `nil` for nothing.
@@ -23,7 +23,8 @@ public struct StoredChange: Sendable, Hashable {
   ///   - silenceLimit: Its silence limit, in seconds.
   ///   - event: What is to be told; `nil` for nothing.
   public init(
-    _ key: StoredRegion.Key, state: RegionState, at time: Timestamp, silenceLimit: Double? = nil,
+    _ key: StoredRegion.Key, state: RegionState, at time: MonotonicTime,
+    silenceLimit: Double? = nil,
     event: RegionTransition? = nil
   ) {
     (self.key, self.state, self.time) = (key, state, time)

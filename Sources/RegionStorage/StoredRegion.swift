@@ -33,7 +33,7 @@ public struct StoredRegion: Sendable, Hashable {
   /// Its last state.
   public var state = RegionState.unknown
   /// Since when it has that state; `nil` if that is not known.
-  public var since: Timestamp?
+  public var since: MonotonicTime?
   /// Its last silence limit, in seconds: for how long to wait for a beacon after a restart. `nil` if it
   /// had none; only a finite number is kept.
   public var silenceLimit: Double?

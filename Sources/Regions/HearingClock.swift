@@ -17,7 +17,7 @@ struct HearingClock: Sendable {
   var now: Int64? { latest.map { Self.subtract(deafSince ?? $0, deafness) } }
 
   /// Is told the time; one that goes back is taken as the same.
-  mutating func advance(to time: Timestamp, hearing: Bool = false) -> Int64 {
+  mutating func advance(to time: MonotonicTime, hearing: Bool = false) -> Int64 {
     let time = max(time.nanoseconds, latest ?? .min)
     latest = time
     if hearing { lastHeard = time }
@@ -25,7 +25,7 @@ struct HearingClock: Sendable {
   }
 
   /// The radio is deaf since a moment, which may be past: but not before something was last heard.
-  mutating func deaf(from time: Timestamp) {
+  mutating func deaf(from time: MonotonicTime) {
     guard deafSince == nil else { return }
     deafSince = max(time.nanoseconds, lastHeard)
     spells &+= 1
@@ -33,7 +33,7 @@ struct HearingClock: Sendable {
   }
 
   /// The radio hears again.
-  mutating func hearing(at time: Timestamp) {
+  mutating func hearing(at time: MonotonicTime) {
     guard let since = deafSince else { return }
     let time = max(time.nanoseconds, latest ?? .min, since)
     latest = time
@@ -43,20 +43,20 @@ struct HearingClock: Sendable {
   }
 
   /// The moment that lies at a hearing time; while the radio is deaf, the hearing time lasts.
-  func moment(_ time: Int64) -> Timestamp {
+  func moment(_ time: Int64) -> MonotonicTime {
     let moment = Self.add(time, deafness)
-    if let deafSince, let latest, moment >= deafSince { return Timestamp(nanoseconds: latest) }
-    return Timestamp(nanoseconds: moment)
+    if let deafSince, let latest, moment >= deafSince { return MonotonicTime(nanoseconds: latest) }
+    return MonotonicTime(nanoseconds: moment)
   }
 
   /// A sum that stays at the ends of its range.
   static func add(_ left: Int64, _ right: Int64) -> Int64 {
-    Timestamp(nanoseconds: left).advanced(by: right).nanoseconds
+    MonotonicTime(nanoseconds: left).advanced(by: right).nanoseconds
   }
 
   /// A difference that stays at the ends of its range.
   static func subtract(_ left: Int64, _ right: Int64) -> Int64 {
-    Timestamp(nanoseconds: left).nanoseconds(since: Timestamp(nanoseconds: right))
+    MonotonicTime(nanoseconds: left).nanoseconds(since: MonotonicTime(nanoseconds: right))
   }
 
   /// Seconds in nanoseconds, as far as they go.

@@ -10,7 +10,7 @@ struct RegionIndex: Sendable {
     var serial: UInt32
     var state: RegionState
     /// When the state became what it is, on the line of sightings; `nil` if only assumed.
-    var since: Timestamp?
+    var since: MonotonicTime?
     /// Whether anything was heard, or silent for long enough, that the state rests on.
     var isDetermined = false
     /// How many beacons hold it.

@@ -73,7 +73,8 @@ extension RegionMonitor {
     }
     let (_, reason) = evidence(of: record, rule: .request)
     return RegionTransition(
-      change: .determined(record.state), time: Timestamp(nanoseconds: latest), region: identifier,
+      change: .determined(record.state), time: MonotonicTime(nanoseconds: latest),
+      region: identifier,
       previous: record.state, reason: reason)
   }
 
@@ -115,17 +116,17 @@ extension RegionMonitor {
 }
 
 /// What is known of a region at a moment.
-public struct RegionStatus: Sendable, Hashable {
+public struct RegionStatus: Sendable, Hashable, Codable {
   /// Its state.
   public let state: RegionState
   /// Whether the state was determined, not only assumed.
   public let isDetermined: Bool
   /// When the state became what it is; `nil` if it was only assumed.
-  public let since: Timestamp?
+  public let since: MonotonicTime?
   /// How many beacons hold it.
   public let beacons: Int
   /// When it is left if nothing more is heard; `nil` if it is not inside, or while the radio is deaf.
-  public let exit: Timestamp?
+  public let exit: MonotonicTime?
   /// The beacon that would leave last, and its limits.
   public let evidence: RegionTransition.Reason
 }

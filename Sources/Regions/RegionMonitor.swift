@@ -67,7 +67,7 @@ public struct RegionMonitor: Sendable {
   ///
   /// - Parameter time: The time now; one that goes back is taken as the same.
   /// - Returns: The exits by silence until then, that moment included, in order.
-  public mutating func advance(to time: Timestamp) -> [RegionTransition] {
+  public mutating func advance(to time: MonotonicTime) -> [RegionTransition] {
     var transitions: [RegionTransition] = []
     run(to: clock.advance(to: time), &transitions)
     return transitions
@@ -91,7 +91,7 @@ public struct RegionMonitor: Sendable {
   /// - Parameter time: Since when; it may be past, but what was decided since stays so, and it is never
   ///   taken to be before the last sighting.
   /// - Returns: The exits by silence until then.
-  public mutating func deaf(from time: Timestamp) -> [RegionTransition] {
+  public mutating func deaf(from time: MonotonicTime) -> [RegionTransition] {
     guard clock.deafSince == nil else { return advance(to: time) }
     var transitions: [RegionTransition] = []
     if let latest = clock.latest, time.nanoseconds <= latest {
@@ -106,7 +106,7 @@ public struct RegionMonitor: Sendable {
   /// Is told that the radio hears again.
   ///
   /// - Parameter time: Since when.
-  public mutating func hearing(at time: Timestamp) {
+  public mutating func hearing(at time: MonotonicTime) {
     clock.hearing(at: time)
   }
 
@@ -116,7 +116,7 @@ public struct RegionMonitor: Sendable {
   /// When ``advance(to:)`` next has something to say, unless something is heard before.
   ///
   /// - Returns: The moment; `nil` if nothing is due, or while the radio is deaf.
-  public mutating func nextDeadline() -> Timestamp? {
+  public mutating func nextDeadline() -> MonotonicTime? {
     guard !isDeaf, clock.latest != nil else { return nil }
     while let entry = heap.first {
       if let due = due(entry) {

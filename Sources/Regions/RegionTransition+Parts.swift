@@ -5,7 +5,7 @@ package import Scanning
 
 extension RegionTransition {
   package init(
-    _ change: Change, at time: Timestamp, region: String, previous: RegionState, reason: Reason
+    _ change: Change, at time: MonotonicTime, region: String, previous: RegionState, reason: Reason
   ) {
     (self.change, self.time, self.region) = (change, time, region)
     (self.previous, self.reason) = (previous, reason)
@@ -38,7 +38,7 @@ extension RegionTransition.Reason {
 }
 
 extension RegionTransition.LastSighting {
-  package init(of beacon: BeaconIdentity, at time: Timestamp, rssi: Int8?) {
+  package init(of beacon: BeaconIdentity, at time: MonotonicTime, rssi: Int8?) {
     (self.time, self.beacon, self.rssi) = (time, beacon, rssi)
   }
 }

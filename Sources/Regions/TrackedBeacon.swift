@@ -9,7 +9,7 @@ struct TrackedBeacon: Sendable {
   /// The last sighting, in hearing time.
   var lastHeard = Int64.min
   /// The last sighting, as it was.
-  var lastTime = Timestamp(nanoseconds: 0)
+  var lastTime = MonotonicTime(nanoseconds: 0)
   var rssi: Int8?
   var measuredPower: Int8 = .max
   var samples = 0

@@ -16,10 +16,10 @@ public struct AdapterChoice: Sendable {
   private var table: BeaconTable<Links>
   /// The adapter that was alone, and until when beacons are taken to be known by it.
   private var first: UInt16 = 0
-  private var knownUntil = Timestamp(nanoseconds: .max)
+  private var knownUntil = MonotonicTime(nanoseconds: .max)
 
   /// For so many nanoseconds after a second adapter came, a beacon that it hears may be one that the first knew.
-  private static let settling = 10 * Timestamp.nanosecondsPerSecond
+  private static let settling = 10 * MonotonicTime.nanosecondsPerSecond
 
   @usableFromInline
   enum Only: Sendable, Equatable {

@@ -13,12 +13,12 @@ public struct BeaconTable<State> {
     /// Which beacon.
     public let beacon: BeaconIdentity
     /// When it was last heard.
-    public var lastHeard: Timestamp
+    public var lastHeard: MonotonicTime
     /// What its owner keeps of it.
     public var state: State
 
     @usableFromInline
-    init(beacon: BeaconIdentity, lastHeard: Timestamp, state: State) {
+    init(beacon: BeaconIdentity, lastHeard: MonotonicTime, state: State) {
       self.beacon = beacon
       self.lastHeard = lastHeard
       self.state = state
@@ -61,7 +61,7 @@ public struct BeaconTable<State> {
   ///   - update: Changes what is kept.
   @inlinable @inline(__always)
   public mutating func hear(
-    _ beacon: BeaconIdentity, at time: Timestamp, orMake state: () -> State,
+    _ beacon: BeaconIdentity, at time: MonotonicTime, orMake state: () -> State,
     update: (inout State) -> Void
   ) {
     let place = find(beacon) ?? makePlace(for: beacon, heardAt: time, state())
@@ -99,7 +99,7 @@ public struct BeaconTable<State> {
   }
 
   @usableFromInline
-  mutating func makePlace(for beacon: BeaconIdentity, heardAt time: Timestamp, _ state: State)
+  mutating func makePlace(for beacon: BeaconIdentity, heardAt time: MonotonicTime, _ state: State)
     -> Int
   {
     if storage.count == capacity { makeRoom() }

@@ -8,5 +8,5 @@
 ///   - adapter: The adapter's index.
 public typealias PacketTap =
   @Sendable (
-    _ packet: RawSpan, _ wallTime: Timestamp, _ isReceived: Bool, _ adapter: UInt16
+    _ packet: RawSpan, _ wallTime: WallClockTime, _ isReceived: Bool, _ adapter: UInt16
   ) -> Void

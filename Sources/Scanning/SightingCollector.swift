@@ -15,9 +15,9 @@ public struct SightingCollector: ~Copyable, Sendable {
   /// What was counted since the collector was made.
   public var counts = ScanCounts()
   /// The moment that the next reports are given, on the line that never goes back.
-  public var time = Timestamp(nanoseconds: 0)
+  public var time = MonotonicTime(nanoseconds: 0)
   /// The moment that the next reports are given, as it is shown.
-  public var wallTime = Timestamp(nanoseconds: 0)
+  public var wallTime = WallClockTime(nanoseconds: 0)
   /// The adapter that the next reports are given.
   public var adapter: UInt16 = 0
 

@@ -1,6 +1,6 @@
 import Scanning
 
-extension Timestamp {
+extension WallClockTime {
   /// Reads `2026-01-01T00:00:00Z`, with a fraction or without, cut to microseconds; 1970 to 2199.
   init?(rfc3339 text: String) {
     let bytes = Array(text.utf8)

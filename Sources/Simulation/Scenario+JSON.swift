@@ -28,7 +28,7 @@ extension Scenario: Decodable {
     name = try fields.text("name")
     description = try fields.text("description", default: "")
     seed = try fields.value("seed", "a whole number between 0 and \(UInt64.max)", default: 1)
-    guard let start = Timestamp(rfc3339: try fields.text("start")) else {
+    guard let start = WallClockTime(rfc3339: try fields.text("start")) else {
       throw fields.fail("start", "must be a time in UTC such as 2026-01-01T00:00:00Z")
     }
     self.start = start

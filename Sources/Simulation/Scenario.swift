@@ -11,7 +11,7 @@ public struct Scenario: Hashable, Sendable {
   /// Where the random numbers begin: the same file and seed give the same bytes.
   public var seed: UInt64
   /// When the recording begins, to the microsecond.
-  public let start: Timestamp
+  public let start: WallClockTime
   /// How long it lasts, in seconds.
   public let duration: Double
   /// How the controller reports.

@@ -190,7 +190,7 @@ public struct Simulator {
     counts.packets += 2
   }
 
-  private func moment(_ time: Int64) -> Timestamp {
+  private func moment(_ time: Int64) -> WallClockTime {
     scenario.start.advanced(by: time * 1000)
   }
 }

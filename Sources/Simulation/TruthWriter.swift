@@ -3,7 +3,7 @@ import Scanning
 
 /// Writes the truth, one JSON object a line.
 struct TruthWriter {
-  let start: Timestamp
+  let start: WallClockTime
 
   /// A sighting, as `beaconscan scan --format json` writes it.
   func write(_ sighting: TrueSighting, at time: Int64, to bytes: inout [UInt8]) {

@@ -68,13 +68,13 @@ struct RangeCommand: ParsableCommand {
     out.flushesLines = out.isTerminal || scan.isPaced
     let writer = makeWriter(out, isPaced: scan.isPaced)
     let health = HealthLog(scan, output, to: out)
-    if writer.showsHealth { health.showOnScreen = writer.write(trouble:at:shift:) }
+    if writer.showsHealth { health.showOnScreen = writer.write(trouble:at:offset:) }
     start(scan)
     var left = count ?? .max
     let failure = try scan.run { news in
       if case .health(let change) = news { try health.tell(change) }
       guard case .ranged(let report) = news else { return .more }
-      try writer.write(report, shift: scan.wallClockShift)
+      try writer.write(report, offset: scan.wallClockOffset)
       left -= 1
       return left == 0 ? .enough : .more
     }

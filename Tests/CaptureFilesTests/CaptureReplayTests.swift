@@ -15,7 +15,7 @@ import Testing
 
     init(_ files: [TemporaryFile]) throws {
       replay = try CaptureReplay(paths: files.map(\.path))
-      var latest = Timestamp(nanoseconds: .min)
+      var latest = MonotonicTime(nanoseconds: .min)
       do throws(CaptureError) {
         while true {
           let progress = try replay.nextBatch()

@@ -26,7 +26,7 @@ import Testing
     #expect(
       reading.times == [10 * second, 11 * second, 11 * second, 11 * second, 12 * second])
     #expect(reading.status.disordered == 2 && reading.status.stepsBack == 0)
-    #expect(reading.status.wallClockShift == 0)
+    #expect(reading.status.wallClockOffset.nanoseconds == 0)
     #expect(reading.status.firstTime?.nanoseconds == 10 * second)
     #expect(reading.status.time.nanoseconds == 12 * second)
   }
@@ -39,9 +39,9 @@ import Testing
     #expect(reading.wallTimes == recorded)
     #expect(reading.times == [5000, 5001, 5001, 5003, 5003].map { $0 * second })
     #expect(reading.status.disordered == 1 && reading.status.stepsBack == 1)
-    #expect(reading.status.wallClockShift == -4001 * second)
+    #expect(reading.status.wallClockOffset.nanoseconds == -4001 * second)
     #expect(
-      reading.status.time.advanced(by: reading.status.wallClockShift).nanoseconds
+      reading.status.time.advanced(by: reading.status.wallClockOffset.nanoseconds).nanoseconds
         == 1002 * second)
   }
 

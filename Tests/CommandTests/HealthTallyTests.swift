@@ -6,8 +6,8 @@ import Testing
 
 /// The last line of a live run.
 @Suite struct HealthTallyTests {
-  private func at(_ seconds: Double) -> Timestamp {
-    Timestamp(nanoseconds: Int64(seconds * 1e9))
+  private func at(_ seconds: Double) -> MonotonicTime {
+    MonotonicTime(nanoseconds: Int64(seconds * 1e9))
   }
 
   private func health(
@@ -15,7 +15,7 @@ import Testing
   ) -> ScannerHealth {
     ScannerHealth(
       condition, at: at(seconds), adapter: number.map { "hci\($0)" },
-      address: number.map { BluetoothAddress(rawValue: 0x42 + UInt64($0)) }, isDeaf: deaf,
+      address: number.map { BluetoothAddress(rawValue: 0x42 + UInt64($0)) }, isReceptionLost: deaf,
       sentence: "\(condition)")
   }
 

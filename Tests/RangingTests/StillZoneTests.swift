@@ -76,21 +76,21 @@ import Testing
     var radio = Radio(given.fading, seed: seed)
     var ranger = Ranger()
     var zone = Proximity.unknown
-    var due = Timestamp(nanoseconds: Timestamp.nanosecondsPerSecond)
+    var due = MonotonicTime(nanoseconds: MonotonicTime.nanosecondsPerSecond)
     let mean = -59 - 20 * Double.log10(distance)
     var changes = 0
     for index in 0..<Int(given.minutes * 60 * given.rate) {
-      let time = Timestamp(nanoseconds: nanoseconds(Double(index) / given.rate))
+      let time = MonotonicTime(nanoseconds: nanoseconds(Double(index) / given.rate))
       while due <= time {
         let now = ranger.report(at: due).first?.proximity ?? .unknown
         if zone != .unknown, now != .unknown, now != zone { changes += 1 }
         zone = now
-        due = due.advanced(by: Timestamp.nanosecondsPerSecond)
+        due = due.advanced(by: MonotonicTime.nanosecondsPerSecond)
       }
       guard let rssi = radio.packet(after: 1 / given.rate, mean: mean) else { continue }
       ranger.hear(
         Sighting(
-          time: time, wallTime: time,
+          time: time, wallTime: time.wallClockTime(.zero),
           beacon: BeaconIdentity(uuid: ProximityUUID(high: 0, low: 1), major: 1, minor: 1),
           measuredPower: -59, rssi: Int8(rssi), address: BluetoothAddress(rawValue: 1),
           addressType: .random))

@@ -85,7 +85,7 @@ import Testing
     for region in regions { try monitor.add(region) }
     for sighting in Self.sightings(&random) {
       while let due = monitor.nextDeadline(), due <= sighting.time {
-        #expect(monitor.advance(to: Timestamp(nanoseconds: due.nanoseconds - 1)).isEmpty)
+        #expect(monitor.advance(to: MonotonicTime(nanoseconds: due.nanoseconds - 1)).isEmpty)
         let told = monitor.advance(to: due)
         #expect(told.allSatisfy { $0.time == due })
       }
@@ -123,7 +123,7 @@ import Testing
     let times: [Int64] = [.min, .min + 1, -1, 0, 1, .max - 1, .max]
     for _ in 0..<20_000 {
       let wild = random.uniform() < 0.01 ? times.randomElement(using: &random) : nil
-      let time = Timestamp(nanoseconds: wild ?? Int64(random.uniform() * 1e13))
+      let time = MonotonicTime(nanoseconds: wild ?? Int64(random.uniform() * 1e13))
       let region = regions.randomElement(using: &random) ?? regions[0]
       switch Int(random.uniform() * 20) {
       case 0: try monitor.add(region, assuming: RegionState(rawValue: UInt8(random.next() % 4)))

@@ -4,8 +4,8 @@ import Scanning
 
 let home = ProximityUUID(high: 1, low: 2)
 
-func at(_ seconds: Double) -> Timestamp {
-  Timestamp(nanoseconds: Int64((seconds * 1e9).rounded()))
+func at(_ seconds: Double) -> MonotonicTime {
+  MonotonicTime(nanoseconds: Int64((seconds * 1e9).rounded()))
 }
 
 func sighting(
@@ -13,7 +13,7 @@ func sighting(
   rssi: Int8? = -60, power: Int8 = -59
 ) -> Sighting {
   Sighting(
-    time: at(seconds), wallTime: at(seconds),
+    time: at(seconds), wallTime: at(seconds).wallClockTime(.zero),
     beacon: BeaconIdentity(uuid: uuid, major: major, minor: minor), measuredPower: power,
     rssi: rssi, address: BluetoothAddress(rawValue: 1), addressType: .random)
 }

@@ -56,9 +56,9 @@ import Testing
   static func sighting(_ seconds: Double, _ rssi: Int8?, _ adapter: UInt16, minor: UInt16 = 1)
     -> Sighting
   {
-    let time = Timestamp(nanoseconds: Int64(seconds * 1e9))
+    let time = MonotonicTime(nanoseconds: Int64(seconds * 1e9))
     return Sighting(
-      time: time, wallTime: time,
+      time: time, wallTime: time.wallClockTime(.zero),
       beacon: BeaconIdentity(uuid: ProximityUUID(high: 1, low: 2), major: 1, minor: minor),
       measuredPower: -59, rssi: rssi, address: BluetoothAddress(rawValue: 1), addressType: .random,
       adapter: adapter)
@@ -222,7 +222,7 @@ import Testing
     for time in [Int64.min, -1, 0, 1, .max, .min, .max] {
       for adapter in [0, 1, 2] as [UInt16] {
         var sighting = Self.sighting(0, -60, adapter)
-        sighting.time = Timestamp(nanoseconds: time)
+        sighting.time = MonotonicTime(nanoseconds: time)
         _ = choice.hear(sighting)
       }
     }

@@ -40,12 +40,12 @@ import Testing
 
   @Test func aSightingHasEverything() {
     var collector = SightingCollector()
-    collector.time = Timestamp(nanoseconds: 5)
-    collector.wallTime = Timestamp(nanoseconds: 7)
+    collector.time = MonotonicTime(nanoseconds: 5)
+    collector.wallTime = WallClockTime(nanoseconds: 7)
     collector.adapter = 3
     hear(event(frame(4, power: 12).advertisingData), &collector)
     let expected = Sighting(
-      time: Timestamp(nanoseconds: 5), wallTime: Timestamp(nanoseconds: 7),
+      time: MonotonicTime(nanoseconds: 5), wallTime: WallClockTime(nanoseconds: 7),
       beacon: frame(4).identity, measuredPower: 12, rssi: -64,
       address: BluetoothAddress(rawValue: 0xC102_0304_0506), addressType: .random, adapter: 3)
     let sightings = collector.sightings
@@ -130,9 +130,9 @@ import Testing
     hear(event(frame(7).advertisingData), &collector)
     hear(part(Array(advert.dropFirst(30)), status: 0), &collector)
     hear(part([1, 2, 3], status: 2), &collector)
-    collector.time = Timestamp(nanoseconds: 1)
+    collector.time = MonotonicTime(nanoseconds: 1)
     hear(part(Array(advert.prefix(30)), status: 1), &collector)
-    collector.time = Timestamp(nanoseconds: 2_000_000_000)
+    collector.time = MonotonicTime(nanoseconds: 2_000_000_000)
     hear(event(frame(8).advertisingData), &collector)
     hear(part(frame(9).advertisingData, status: 0), &collector)
     hear(part([1, 2, 3], status: 1), &collector)
@@ -188,7 +188,7 @@ import Testing
     var random = SplitMix64(seed: seed)
     var collector = SightingCollector()
     for time in 0..<300 {
-      collector.time = Timestamp(nanoseconds: Int64(time) * 100_000_000)
+      collector.time = MonotonicTime(nanoseconds: Int64(time) * 100_000_000)
       var bytes =
         random.next() % 2 == 0
         ? event(frame(1).advertisingData, random.bytes(Int(random.next() % 40)))

@@ -12,17 +12,18 @@ struct Replayed {
   init(_ file: String, configuration: Ranger.Configuration = Ranger.Configuration()) throws {
     let replay = try CaptureReplay(paths: [Truth.captures.appending(path: file).path])
     var ranger = Ranger(configuration)
-    var due: Timestamp?
+    var due: MonotonicTime?
     var progress = CaptureReader.Progress.more
     while progress != .end {
       progress = try replay.nextBatch()
       for sighting in replay.sightings {
         while let time = due, time <= sighting.time {
-          reports.append((Truth.second(of: time.description), ranger.report(at: time)))
-          due = time.advanced(by: Timestamp.nanosecondsPerSecond)
+          reports.append(
+            (Truth.second(of: time.wallClockTime(.zero).description), ranger.report(at: time)))
+          due = time.advanced(by: MonotonicTime.nanosecondsPerSecond)
         }
         ranger.hear(sighting)
-        due = due ?? replay.firstTime?.advanced(by: Timestamp.nanosecondsPerSecond)
+        due = due ?? replay.firstTime?.advanced(by: MonotonicTime.nanosecondsPerSecond)
       }
     }
   }

@@ -74,11 +74,12 @@ struct Sightings {
   }
 
   mutating func next() -> Sighting {
-    let time = Timestamp(nanoseconds: Int64(count) * (1_000_000_000 / Int64(beacons)))
+    let time = MonotonicTime(nanoseconds: Int64(count) * (1_000_000_000 / Int64(beacons)))
     let number = count % beacons
     count += 1
     return Sighting(
-      time: time, wallTime: time, beacon: Workload.identity(number), measuredPower: -59,
+      time: time, wallTime: time.wallClockTime(.zero), beacon: Workload.identity(number),
+      measuredPower: -59,
       rssi: Int8(-60 - count % 5), address: BluetoothAddress(rawValue: UInt64(number)),
       addressType: .random)
   }
@@ -100,7 +101,7 @@ final class CrowdScanner: Scanning.Scanner {
     var given = 0
     var began: ContinuousClock.Instant?
     var elapsed = Duration.zero
-    var reached = Timestamp(nanoseconds: 0)
+    var reached = MonotonicTime(nanoseconds: 0)
   }
 
   init(beacons: Int) {
@@ -113,7 +114,9 @@ final class CrowdScanner: Scanning.Scanner {
     }
   }
 
-  func listen(for demand: ScanDemand, until deadline: Timestamp?, into sightings: inout [Sighting])
+  func receive(
+    for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
+  )
     throws -> ScanProgress
   {
     sightings.removeAll(keepingCapacity: true)
@@ -131,7 +134,7 @@ final class CrowdScanner: Scanning.Scanner {
       }
       state.reached = batch.last?.time ?? state.reached
       return ScanProgress(
-        began: Timestamp(nanoseconds: 0), reached: state.reached, isOver: batch.isEmpty)
+        began: MonotonicTime(nanoseconds: 0), reached: state.reached, isOver: batch.isEmpty)
     }
   }
 

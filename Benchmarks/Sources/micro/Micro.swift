@@ -66,7 +66,7 @@ struct Micro {
       let sightings = beacons == 1000 ? work.sightings : Workload(beacons: beacons).sightings
       var table = BeaconTable<Int>(capacity: 65_536)
       for number in 0..<beacons {
-        let time = Timestamp(nanoseconds: 0)
+        let time = MonotonicTime(nanoseconds: 0)
         table.hear(Workload.identity(number), at: time) {
           0
         } update: {
@@ -90,7 +90,7 @@ struct Micro {
     Harness.measure("table.hear, always a new beacon", operations: Workload.count) {
       for _ in 0..<Workload.count {
         next += 1
-        let time = Timestamp(nanoseconds: Int64(next))
+        let time = MonotonicTime(nanoseconds: Int64(next))
         table.hear(Workload.identity(next), at: time) {
           0
         } update: {
@@ -121,7 +121,7 @@ struct Micro {
       return Int(sum)
     }
     var ranger = Ranger()
-    var heard = Timestamp(nanoseconds: 0)
+    var heard = MonotonicTime(nanoseconds: 0)
     Harness.measure("Ranger.hear among 1000", operations: Workload.count) {
       for var sighting in work.sightings {
         heard = heard.advanced(by: 100_000)
@@ -151,14 +151,15 @@ struct Micro {
     // As much as half a second may hold; the recorder's thread takes it between two samples.
     var configuration = RecordingConfiguration(path: "/dev/null", format: .btsnoop)
     configuration.waitsForDisk = true
-    if let recorder = try? CaptureRecorder(configuration, startingAt: Timestamp(nanoseconds: 0)) {
+    if let recorder = try? CaptureRecorder(configuration, startingAt: MonotonicTime(nanoseconds: 0))
+    {
       Harness.measure(
         "CaptureRecorder.record", operations: 8 * Workload.count, afterRestOf: 600
       ) {
         let all = unsafe work.bytes.span.bytes
         for _ in 0..<8 {
           for range in work.events {
-            recorder.record(all.extracting(range), at: Timestamp(nanoseconds: 1))
+            recorder.record(all.extracting(range), at: MonotonicTime(nanoseconds: 1))
           }
         }
         return work.events.count
@@ -172,7 +173,7 @@ struct Micro {
         let all = unsafe work.bytes.span.bytes
         bytes.removeAll(keepingCapacity: true)
         for range in work.events {
-          writer.write(all.extracting(range), at: Timestamp(nanoseconds: 1), to: &bytes)
+          writer.write(all.extracting(range), at: MonotonicTime(nanoseconds: 1), to: &bytes)
         }
         return bytes.count
       }

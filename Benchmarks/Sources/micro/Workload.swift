@@ -34,7 +34,7 @@ struct Workload {
       packets.append([0xD6, 0xBE, 0x89, 0x8E] + pdu + Self.crc(pdu))
       sightings.append(
         Sighting(
-          time: Timestamp(nanoseconds: 0), wallTime: Timestamp(nanoseconds: 0),
+          time: MonotonicTime(nanoseconds: 0), wallTime: WallClockTime(nanoseconds: 0),
           beacon: frame.identity, measuredPower: -59, rssi: rssi, address: address,
           addressType: .random))
     }

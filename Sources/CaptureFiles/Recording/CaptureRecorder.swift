@@ -21,7 +21,7 @@ public final class CaptureRecorder: Sendable {
   /// How many bytes of packets wait to be written, at most.
   public static let mostWaitingBytes = 4 * 1024 * 1024
   /// The time between two writes, in nanoseconds.
-  public static let period = Timestamp.nanosecondsPerSecond / 2
+  public static let period = WallClockTime.nanosecondsPerSecond / 2
 
   private let channel: Channel
 
@@ -66,7 +66,7 @@ public final class CaptureRecorder: Sendable {
   ///     and that it is well again.
   /// - Throws: ``RecordingError`` where the first file cannot be made.
   public init(
-    _ configuration: RecordingConfiguration, startingAt wallTime: Timestamp?,
+    _ configuration: RecordingConfiguration, startingAt wallTime: WallClockTime?,
     remark: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(RecordingError) {
     channel = Channel(
@@ -88,7 +88,7 @@ public final class CaptureRecorder: Sendable {
   ///   - isReceived: Whether it came from the controller.
   ///   - adapter: The adapter's index.
   public func record(
-    _ packet: RawSpan, at wallTime: Timestamp, isReceived: Bool = true, adapter: UInt16 = 0
+    _ packet: RawSpan, at wallTime: WallClockTime, isReceived: Bool = true, adapter: UInt16 = 0
   ) {
     let size = packet.byteCount + PacketBuffer.headBytes
     var outcome = Outcome.taken

@@ -24,7 +24,7 @@ struct PacketBuffer: ~Copyable {
   /// Adds a packet.
   @inline(__always)
   mutating func append(
-    _ packet: RawSpan, at time: Timestamp, isReceived: Bool, adapter: UInt16
+    _ packet: RawSpan, at time: WallClockTime, isReceived: Bool, adapter: UInt16
   ) {
     let tail =
       UInt64(UInt32(clamping: packet.byteCount)) | UInt64(adapter) << 32
@@ -38,7 +38,8 @@ struct PacketBuffer: ~Copyable {
 
   /// Shows every packet, in order.
   func forEach(
-    _ body: (_ packet: RawSpan, _ time: Timestamp, _ isReceived: Bool, _ adapter: UInt16) -> Void
+    _ body: (_ packet: RawSpan, _ time: WallClockTime, _ isReceived: Bool, _ adapter: UInt16) ->
+      Void
   ) {
     // The array outlives the walk.
     var cursor = unsafe ByteCursor(bytes.span.bytes)
@@ -46,7 +47,7 @@ struct PacketBuffer: ~Copyable {
       let packet = cursor.take(Int(head.littleEndian(UInt32.self, at: 8)))
     {
       body(
-        packet, Timestamp(nanoseconds: head.littleEndian(Int64.self, at: 0)),
+        packet, WallClockTime(nanoseconds: head.littleEndian(Int64.self, at: 0)),
         head.littleEndian(UInt8.self, at: 14) != 0, head.littleEndian(UInt16.self, at: 12))
     }
   }

@@ -13,7 +13,7 @@ struct RecordingName {
   private static let fewestDigits = 6
 
   /// The name of a file.
-  func file(_ number: Int, from time: Timestamp) -> FilePath {
+  func file(_ number: Int, from time: WallClockTime) -> FilePath {
     var digits = String(number)
     if digits.count < Self.fewestDigits {
       digits = String(repeating: "0", count: Self.fewestDigits - digits.count) + digits
@@ -73,7 +73,7 @@ struct RecordingNames {
   }
 
   /// Makes the next file.
-  mutating func next(at time: Timestamp, mayReplace: Bool) throws(RecordingCallError)
+  mutating func next(at time: WallClockTime, mayReplace: Bool) throws(RecordingCallError)
     -> RecordingFile
   {
     guard name.path != "-" else {

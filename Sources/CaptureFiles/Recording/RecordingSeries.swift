@@ -19,7 +19,7 @@ struct RecordingSeries: ~Copyable {
 
   private var file: RecordingFile?
   /// When the file begins, and how many packets it has or will have.
-  private var began = Timestamp(nanoseconds: 0)
+  private var began = WallClockTime(nanoseconds: 0)
   private var packetsInFile = 0
   /// The adapters that the file speaks of, in the order of its interfaces, and where it begins to.
   private var adapters: [(index: UInt16, place: Int)] = []
@@ -50,14 +50,14 @@ struct RecordingSeries: ~Copyable {
   ///
   /// - Throws: ``RecordingError`` where that cannot be done.
   static func begin(
-    _ configuration: RecordingConfiguration, at time: Timestamp?,
+    _ configuration: RecordingConfiguration, at time: WallClockTime?,
     remark: @escaping @Sendable (String) -> Void
   ) throws(RecordingError) -> RecordingSeries {
     do throws(RecordingCallError) {
       var series = RecordingSeries(
         configuration, names: try RecordingNames(configuration), remark)
       if time == nil, configuration.isRotated { return series }
-      let time = time ?? Timestamp(nanoseconds: .max)
+      let time = time ?? WallClockTime(nanoseconds: .max)
       series.file = try series.names.next(at: time, mayReplace: configuration.replacesFile)
       series.begin(at: time)
       series.writeHeader()
@@ -92,7 +92,7 @@ struct RecordingSeries: ~Copyable {
   }
 
   private mutating func add(
-    _ packet: RawSpan, at time: Timestamp, isReceived: Bool, adapter: UInt16
+    _ packet: RawSpan, at time: WallClockTime, isReceived: Bool, adapter: UInt16
   ) {
     if file != nil, isFull(for: packet.byteCount, at: time, adapter) {
       finish()
@@ -114,7 +114,7 @@ struct RecordingSeries: ~Copyable {
   }
 
   /// Whether the next file is to be begun before a packet.
-  private mutating func isFull(for count: Int, at time: Timestamp, _ adapter: UInt16) -> Bool {
+  private mutating func isFull(for count: Int, at time: WallClockTime, _ adapter: UInt16) -> Bool {
     guard configuration.isRotated, packetsInFile > 0 else { return false }
     if let longest = configuration.longestTime, time.nanoseconds(since: began) >= longest {
       return true
@@ -125,7 +125,7 @@ struct RecordingSeries: ~Copyable {
     return (file?.end ?? 0) + pending.count + size > most
   }
 
-  private mutating func open(at time: Timestamp) {
+  private mutating func open(at time: WallClockTime) {
     guard !hasTriedToOpen, !status.isOver else { return }
     hasTriedToOpen = true
     do throws(RecordingCallError) {
@@ -136,7 +136,7 @@ struct RecordingSeries: ~Copyable {
     begin(at: time)
   }
 
-  private mutating func begin(at time: Timestamp) {
+  private mutating func begin(at time: WallClockTime) {
     if let problem = names.takeProblem() { fail(problem) }
     began = time
     packetsInFile = 0
@@ -161,7 +161,7 @@ struct RecordingSeries: ~Copyable {
   /// Has the file speak of an adapter.
   ///
   /// - Returns: What its packets are marked with.
-  private mutating func declare(_ adapter: UInt16, at time: Timestamp) -> UInt16 {
+  private mutating func declare(_ adapter: UInt16, at time: WallClockTime) -> UInt16 {
     guard configuration.format != .btsnoop else { return 0 }
     var number = adapters.firstIndex { $0.index == adapter }
     if number == nil {

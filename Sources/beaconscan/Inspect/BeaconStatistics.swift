@@ -4,9 +4,9 @@ import Scanning
 /// What a recording holds of one beacon, in constant memory.
 struct BeaconStatistics {
   /// When it was first heard, as the recording shows it.
-  let first: Timestamp
+  let first: WallClockTime
   /// When it was last heard, as the recording shows it.
-  private(set) var last: Timestamp
+  private(set) var last: WallClockTime
   private(set) var sightings = 0
   /// Sightings with a signal strength.
   private(set) var measured = 0
@@ -23,7 +23,7 @@ struct BeaconStatistics {
 
   private var sum = 0
   private var squares = 0
-  private var latest: Timestamp
+  private var latest: MonotonicTime
 
   /// Starts with the first sighting, which is still to be given to ``hear(_:)``.
   init(_ sighting: Sighting) {

@@ -128,7 +128,7 @@ enum SummaryObject {
   }
 }
 
-extension Timestamp {
+extension WallClockTime {
   /// The time of day, to milliseconds.
   var clock: String { String(description.dropFirst(11).prefix(12)) }
 

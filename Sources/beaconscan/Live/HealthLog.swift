@@ -7,7 +7,7 @@ import Scanning
 final class HealthLog {
   /// Shows what is wrong on a screen that is redrawn, where a sentence would be drawn over; `nil` takes it away.
   /// It is given the moment, and what is added to that to show it, in nanoseconds.
-  var showOnScreen: ((String?, Timestamp, Int64) throws -> Void)?
+  var showOnScreen: ((String?, MonotonicTime, WallClockOffset) throws -> Void)?
 
   private let format: OutputFormat
   private let isQuiet: Bool
@@ -24,10 +24,10 @@ final class HealthLog {
   func tell(_ health: ScannerHealth) throws {
     tally.note(health)
     if format == .json {
-      let object = health.object(shift: scan.wallClockShift)
+      let object = health.object(offset: scan.wallClockOffset)
       try output.write { object.line(into: &$0) }
     } else if let showOnScreen {
-      try showOnScreen(tally.trouble, health.time, scan.wallClockShift)
+      try showOnScreen(tally.trouble, health.time, scan.wallClockOffset)
     } else if !isQuiet {
       scan.say("beaconscan: \(health.sentence)")
     }
@@ -43,15 +43,15 @@ final class HealthLog {
 extension ScannerHealth {
   /// The change as a JSON object.
   ///
-  /// - Parameter shift: What is added to its time to show it, in nanoseconds.
+  /// - Parameter offset: What is added to its time to show it, in nanoseconds.
   /// - Returns: The object.
-  func object(shift: Int64) -> JSONObject {
+  func object(offset: WallClockOffset) -> JSONObject {
     var object = JSONObject(type: "health")
-    object.set("time", time.advanced(by: shift))
+    object.set("time", time.wallClockTime(offset))
     object.set("state", condition.rawValue)
     object.set("adapter", adapter)
     object.set("address", address?.description)
-    object.set("deaf", isDeaf)
+    object.set("deaf", isReceptionLost)
     object.set("message", sentence)
     return object
   }

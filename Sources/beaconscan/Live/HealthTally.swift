@@ -14,7 +14,7 @@ struct HealthTally {
   }
 
   private var adapters: [Adapter] = []
-  private var deafSince: Timestamp?
+  private var deafSince: MonotonicTime?
   private var deafness: Int64 = 0
 
   /// Takes a change.
@@ -37,7 +37,7 @@ struct HealthTally {
     } else if adapters.count < Self.mostAdapters {
       adapters.append(Adapter(latest: health, faults: health.condition.isFault ? 1 : 0))
     }
-    if health.isDeaf {
+    if health.isReceptionLost {
       deafSince = deafSince ?? health.time
     } else if let since = deafSince {
       deafness += max(0, health.time.nanoseconds(since: since))
@@ -60,7 +60,7 @@ struct HealthTally {
   ///   - name: What listened, for where nothing was said of it.
   ///   - listened: From when until when; `nil` if it did not come to that.
   /// - Returns: The sentence.
-  func sentence(_ name: String, _ listened: (from: Timestamp, to: Timestamp)?) -> String {
+  func sentence(_ name: String, _ listened: (from: MonotonicTime, to: MonotonicTime)?) -> String {
     let end = listened?.to
     let total = listened.map { max(0, $0.to.seconds(since: $0.from)) } ?? 0
     let still = deafSince.flatMap { since in end.map { max(0, $0.nanoseconds(since: since)) } } ?? 0

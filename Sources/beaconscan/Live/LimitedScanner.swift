@@ -5,7 +5,7 @@ import Synchronization
 final class LimitedScanner: Scanner {
   private let scanner: any Scanner
   private let duration: Int64
-  private let began = Mutex<Timestamp?>(nil)
+  private let began = Mutex<MonotonicTime?>(nil)
 
   /// Limits a scanner.
   ///
@@ -22,11 +22,11 @@ final class LimitedScanner: Scanner {
   var availability: ScannerAvailability { scanner.availability }
   var counts: ScanCounts { scanner.counts }
 
-  func listen(
-    for demand: ScanDemand, until deadline: Timestamp?, into sightings: inout [Sighting]
+  func receive(
+    for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
     let end = began.withLock { $0 }?.advanced(by: duration)
-    var progress = try scanner.listen(
+    var progress = try scanner.receive(
       for: demand, until: end.map { min($0, deadline ?? $0) } ?? deadline, into: &sightings)
     let first = began.withLock { began in
       began = began ?? progress.began

@@ -37,7 +37,7 @@ extension MonitorEvent {
     described.set("rule", reason.rule.rawValue)
     if let sighting = reason.lastSighting {
       var last = JSONObject()
-      last.set("time", sighting.time.advanced(by: shift))
+      last.set("time", sighting.time.wallClockTime(offset))
       last.set(sighting.beacon)
       last.set("rssi", sighting.rssi)
       described.set("lastSighting", last)

@@ -10,7 +10,7 @@ final class LiveMonitorWriter: MonitorWriter {
   private let services: LocationServices
   private let line: EventLine
   private var screen: LiveScreen
-  private var report: (report: RangingReport, shift: Int64)?
+  private var report: (report: RangingReport, offset: WallClockOffset)?
   private var events: [String] = []
   private var trouble: String?
 
@@ -30,20 +30,20 @@ final class LiveMonitorWriter: MonitorWriter {
   func write(_ event: MonitorEvent) throws {
     events.append(line.text(event))
     if events.count > Self.mostEvents { events.removeFirst() }
-    try draw(at: event.time.advanced(by: -event.shift), shift: event.shift)
+    try draw(at: event.time.monotonicTime(event.offset), offset: event.offset)
   }
 
-  func write(_ report: RangingReport, shift: Int64) throws {
-    self.report = (report, shift)
-    try draw(at: report.time, shift: shift)
+  func write(_ report: RangingReport, offset: WallClockOffset) throws {
+    self.report = (report, offset)
+    try draw(at: report.time, offset: offset)
   }
 
-  func write(trouble: String?, at moment: Timestamp, shift: Int64) throws {
+  func write(trouble: String?, at moment: MonotonicTime, offset: WallClockOffset) throws {
     self.trouble = trouble
-    try draw(at: moment, shift: shift)
+    try draw(at: moment, offset: offset)
   }
 
-  private func draw(at moment: Timestamp, shift: Int64) throws {
+  private func draw(at moment: MonotonicTime, offset: WallClockOffset) throws {
     var table = Table([
       ("REGION", .left), ("STATE", .left), ("SINCE", .left), ("BEACONS", .right),
       ("NEAREST", .left), ("DISTANCE", .right), ("RSSI", .right), ("EXIT IN", .right),
@@ -57,7 +57,7 @@ final class LiveMonitorWriter: MonitorWriter {
       }
       table.add([
         region.name, status?.state.name ?? "–",
-        status?.since.map { String($0.advanced(by: shift).dayAndClock.dropLast(4)) } ?? "–",
+        status?.since.map { String($0.wallClockTime(offset).dayAndClock.dropLast(4)) } ?? "–",
         status.map { String($0.beacons) } ?? "–",
         nearest.map { "\($0.beacon.major):\($0.beacon.minor)" } ?? "–",
         nearest?.estimate.map { "\(fixed($0.distance, 1)) m" } ?? "–",
@@ -65,7 +65,7 @@ final class LiveMonitorWriter: MonitorWriter {
         status?.exit.map { "\(fixed(max(0, $0.seconds(since: moment)), 1)) s" } ?? "–",
       ])
     }
-    let time = moment.advanced(by: shift).dayAndClock
+    let time = moment.wallClockTime(offset).dayAndClock
     let title = "\(time)  inside \(inside) of \(regions.count) regions"
     var lines = [title] + (trouble.map { [$0] } ?? []) + table.lines
     // Events keep their place at the end, whatever the number of regions.

@@ -14,7 +14,7 @@ struct MonitorEvent {
 
   var kind: Kind
   /// When, as the clock on the wall showed it.
-  var time: Timestamp
+  var time: WallClockTime
   var region: String
   /// Where its beacons are from now on.
   var state: RegionState
@@ -22,10 +22,10 @@ struct MonitorEvent {
   var dwell: Double?
   var reason: RegionTransition.Reason
   /// What is added to a moment of the reason to show it, in nanoseconds.
-  var shift: Int64
+  var offset: WallClockOffset
 
   /// When the beacon that decided was last heard.
-  var lastHeard: Timestamp? { reason.lastSighting?.time.advanced(by: shift) }
+  var lastHeard: WallClockTime? { reason.lastSighting?.time.wallClockTime(offset) }
 }
 
 /// Makes events of what happens to regions.
@@ -33,9 +33,9 @@ struct MonitorEvents {
   /// When a region was entered.
   private enum Entry {
     /// On the line of sightings.
-    case seen(Timestamp)
+    case seen(MonotonicTime)
     /// As the clock on the wall showed it to the process before.
-    case kept(Timestamp)
+    case kept(WallClockTime)
   }
 
   private var entries: [String: Entry] = [:]
@@ -44,19 +44,19 @@ struct MonitorEvents {
   init() {}
 
   /// Is told when a region was entered before the start.
-  mutating func note(region: String, insideSince moment: Timestamp) {
+  mutating func note(region: String, insideSince moment: WallClockTime) {
     entries[region] = .kept(moment)
   }
 
   /// The event of a transition.
   ///
   /// - Returns: `nil` if an event has told it: a state that comes with the crossing into it.
-  mutating func event(of transition: RegionTransition, shift: Int64) -> MonitorEvent? {
+  mutating func event(of transition: RegionTransition, offset: WallClockOffset) -> MonitorEvent? {
     defer { last = transition }
-    let shown = transition.time.advanced(by: shift)
+    let shown = transition.time.wallClockTime(offset)
     var event = MonitorEvent(
       kind: .state, time: shown, region: transition.region, state: .unknown,
-      reason: transition.reason, shift: shift)
+      reason: transition.reason, offset: offset)
     switch transition.change {
     case .enter:
       (event.kind, event.state) = (.enter, .inside)

@@ -24,7 +24,7 @@ final class MonitorSession {
     self.health = health
     self.commands = commands
     left = count ?? .max
-    if writer.showsBeacons { health.showOnScreen = writer.write(trouble:at:shift:) }
+    if writer.showsBeacons { health.showOnScreen = writer.write(trouble:at:offset:) }
   }
 
   /// Starts to monitor the regions, and no others.
@@ -45,7 +45,7 @@ final class MonitorSession {
         let known = scan.services.status(ofRegion: region.name)?.state ?? .unknown
         if known != .unknown { state = known }
         if known == .inside, let since = scan.services.keptSince(ofRegion: region.name) {
-          events.note(region: region.name, insideSince: since)
+          events.note(region: region.name, insideSince: since.wallClockTime(.zero))
         }
       }
       scan.services.startMonitoring(asked, assuming: state, for: scan.manager)
@@ -75,7 +75,7 @@ final class MonitorSession {
     try scan.run { news in
       switch news {
       case .heard: break
-      case .ranged(let report): try writer.write(report, shift: scan.wallClockShift)
+      case .ranged(let report): try writer.write(report, offset: scan.wallClockOffset)
       case .region(let transition): try tell(transition)
       case .health(let change): try health.tell(change)
       }
@@ -84,7 +84,7 @@ final class MonitorSession {
   }
 
   private func tell(_ transition: RegionTransition) throws {
-    guard let event = events.event(of: transition, shift: scan.wallClockShift) else { return }
+    guard let event = events.event(of: transition, offset: scan.wallClockOffset) else { return }
     try writer.write(event)
     commands?.run(on: event)
     if event.kind != .state { left -= 1 }

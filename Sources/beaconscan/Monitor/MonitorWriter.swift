@@ -9,11 +9,11 @@ protocol MonitorWriter: AnyObject {
 
   func write(_ event: MonitorEvent) throws
 
-  /// Shows the beacons. To show a moment of the report, `shift` nanoseconds are added.
-  func write(_ report: RangingReport, shift: Int64) throws
+  /// Shows the beacons. To show a moment of the report, `offset` is used.
+  func write(_ report: RangingReport, offset: WallClockOffset) throws
 
   /// Shows what is wrong with the radio, where beacons are shown too; `nil` when all is well.
-  func write(trouble: String?, at moment: Timestamp, shift: Int64) throws
+  func write(trouble: String?, at moment: MonotonicTime, offset: WallClockOffset) throws
 
   /// Writes what comes at the end.
   func end(counts: ScanCounts, beacons: Int, evictions: Int) throws
@@ -21,7 +21,7 @@ protocol MonitorWriter: AnyObject {
 
 extension MonitorWriter {
   var showsBeacons: Bool { false }
-  func write(_ report: RangingReport, shift: Int64) throws {}
-  func write(trouble: String?, at moment: Timestamp, shift: Int64) throws {}
+  func write(_ report: RangingReport, offset: WallClockOffset) throws {}
+  func write(trouble: String?, at moment: MonotonicTime, offset: WallClockOffset) throws {}
   func end(counts: ScanCounts, beacons: Int, evictions: Int) throws {}
 }

@@ -57,7 +57,7 @@ struct JSONObject {
     bytes += decimal(value, decimals).utf8
   }
 
-  mutating func set(_ key: StaticString, _ value: Timestamp) {
+  mutating func set(_ key: StaticString, _ value: WallClockTime) {
     begin(key)
     bytes.append(UInt8(ascii: "\""))
     bytes += value.description.utf8

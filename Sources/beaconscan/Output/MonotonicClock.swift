@@ -14,9 +14,9 @@ enum MonotonicClock {
 /// The clock on the wall, which is only shown.
 enum WallClock {
   /// What it shows.
-  static func now() -> Timestamp {
+  static func now() -> WallClockTime {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return Timestamp(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    return WallClockTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }
 }

@@ -15,9 +15,9 @@ final class CSVRangeWriter: RangeWriter {
     self.showsRaw = showsRaw
   }
 
-  func write(_ report: RangingReport, shift: Int64) throws {
+  func write(_ report: RangingReport, offset: WallClockOffset) throws {
     try writeHeader()
-    let time = report.time.advanced(by: shift).description
+    let time = report.time.wallClockTime(offset).description
     for (name, beacons) in byRegion(report.beacons, regions) {
       for beacon in beacons { try output.write(csvRow([time, name] + fields(beacon))) }
     }

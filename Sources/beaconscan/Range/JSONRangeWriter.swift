@@ -14,10 +14,10 @@ final class JSONRangeWriter: RangeWriter {
     self.showsRaw = showsRaw
   }
 
-  func write(_ report: RangingReport, shift: Int64) throws {
+  func write(_ report: RangingReport, offset: WallClockOffset) throws {
     for (name, beacons) in byRegion(report.beacons, regions) {
       var object = JSONObject(type: "range")
-      object.set("time", report.time.advanced(by: shift))
+      object.set("time", report.time.wallClockTime(offset))
       object.set("region", name)
       object.set("beacons", beacons.map(describe))
       try output.write { object.line(into: &$0) }

@@ -18,13 +18,13 @@ final class LiveRangeWriter: RangeWriter {
     screen = LiveScreen(output)
   }
 
-  func write(_ report: RangingReport, shift: Int64) throws {
+  func write(_ report: RangingReport, offset: WallClockOffset) throws {
     let present = Set(report.beacons.map(\.beacon))
     sparklines = sparklines.filter { present.contains($0.key) }
     for beacon in report.beacons {
       sparklines[beacon.beacon, default: Sparkline()].add(beacon.rssi)
     }
-    lines = ["\(report.time.advanced(by: shift))  \(report.beacons.count) beacons"]
+    lines = ["\(report.time.wallClockTime(offset))  \(report.beacons.count) beacons"]
     if regions.isEmpty { lines += table(report.beacons) }
     for region in regions {
       lines.append(region.title)
@@ -35,7 +35,7 @@ final class LiveRangeWriter: RangeWriter {
 
   var showsHealth: Bool { true }
 
-  func write(trouble: String?, at moment: Timestamp, shift: Int64) throws {
+  func write(trouble: String?, at moment: MonotonicTime, offset: WallClockOffset) throws {
     self.trouble = trouble
     try draw()
   }

@@ -4,14 +4,14 @@ import Scanning
 
 /// Writes what `range` reports.
 protocol RangeWriter: AnyObject {
-  /// Writes one report. To show a moment of it, `shift` nanoseconds are added.
-  func write(_ report: RangingReport, shift: Int64) throws
+  /// Writes one report. To show a moment of it, `offset` is used.
+  func write(_ report: RangingReport, offset: WallClockOffset) throws
 
   /// Whether it shows what is wrong with the radio.
   var showsHealth: Bool { get }
 
   /// Shows what is wrong with the radio; `nil` when all is well.
-  func write(trouble: String?, at moment: Timestamp, shift: Int64) throws
+  func write(trouble: String?, at moment: MonotonicTime, offset: WallClockOffset) throws
 
   /// Writes what comes at the end.
   func end(counts: ScanCounts, beacons: Int, evictions: Int) throws
@@ -19,7 +19,7 @@ protocol RangeWriter: AnyObject {
 
 extension RangeWriter {
   var showsHealth: Bool { false }
-  func write(trouble: String?, at moment: Timestamp, shift: Int64) throws {}
+  func write(trouble: String?, at moment: MonotonicTime, offset: WallClockOffset) throws {}
   func end(counts: ScanCounts, beacons: Int, evictions: Int) throws {}
 }
 

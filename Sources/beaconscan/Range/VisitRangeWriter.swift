@@ -6,14 +6,14 @@ import Scanning
 /// `range` as a plain table at the end: who came, how near, and through which zones.
 final class VisitRangeWriter: RangeWriter {
   private struct Visit {
-    var first: Timestamp
-    var last: Timestamp
+    var first: WallClockTime
+    var last: WallClockTime
     var sightings = 0
     var nearest: Double?
-    var nearestTime: Timestamp?
-    var zones: [(zone: Proximity, time: Timestamp)] = []
+    var nearestTime: WallClockTime?
+    var zones: [(zone: Proximity, time: WallClockTime)] = []
 
-    mutating func note(_ beacon: RangedBeacon, at heard: Timestamp) {
+    mutating func note(_ beacon: RangedBeacon, at heard: WallClockTime) {
       last = heard
       sightings += beacon.sightings
       if beacon.proximity != .unknown, beacon.proximity != zones.last?.zone {
@@ -40,11 +40,11 @@ final class VisitRangeWriter: RangeWriter {
     self.regions = regions
   }
 
-  func write(_ report: RangingReport, shift: Int64) throws {
+  func write(_ report: RangingReport, offset: WallClockOffset) throws {
     for beacon in report.beacons where beacon.sightings > 0 {
-      let heard = beacon.lastHeard.advanced(by: shift)
+      let heard = beacon.lastHeard.wallClockTime(offset)
       visits.hear(beacon.beacon, at: beacon.lastHeard) {
-        Visit(first: beacon.firstHeard.advanced(by: shift), last: heard)
+        Visit(first: beacon.firstHeard.wallClockTime(offset), last: heard)
       } update: { visit in
         visit.note(beacon, at: heard)
       }

@@ -87,8 +87,8 @@ struct ManagedScan {
     return replay.speed != .max || replay.follows
   }
 
-  /// What to add to a moment to show it, in nanoseconds.
-  var wallClockShift: Int64 { services.wallClockShift }
+  /// The distance from the source's time to wall-clock time.
+  var wallClockOffset: WallClockOffset { WallClockOffset(nanoseconds: services.wallClockShift) }
 
   /// Says on standard error what a user should know of the source.
   func remark(_ output: OutputOptions) {

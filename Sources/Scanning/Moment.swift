@@ -1,0 +1,177 @@
+/// A moment in nanoseconds on the line of one clock, from about 292 years before that line's origin to
+/// 292 years after it.
+///
+/// ``MonotonicTime`` and ``WallClockTime`` are its two kinds, which the compiler keeps apart: a
+/// ``WallClockOffset`` leads from one to the other. Arithmetic saturates, so no recorded number traps.
+@frozen
+public struct Moment<Clock>: Hashable, Sendable, BitwiseCopyable {
+  /// Nanoseconds since the line's origin; negative before it.
+  public var nanoseconds: Int64
+
+  /// Creates a moment.
+  @inlinable
+  public init(nanoseconds: Int64) {
+    self.nanoseconds = nanoseconds
+  }
+
+  /// The number of nanoseconds in a second.
+  @inlinable
+  public static var nanosecondsPerSecond: Int64 { 1_000_000_000 }
+
+  /// Returns the moment that lies `nanoseconds` later (earlier, if negative).
+  @inlinable
+  public func advanced(by nanoseconds: Int64) -> Self {
+    let sum = self.nanoseconds.addingReportingOverflow(nanoseconds)
+    return Self(nanoseconds: sum.overflow ? (nanoseconds > 0 ? .max : .min) : sum.partialValue)
+  }
+
+  /// Returns the nanoseconds from an earlier moment to this one.
+  @inlinable
+  public func nanoseconds(since earlier: Self) -> Int64 {
+    let difference = nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
+    return difference.overflow ? (nanoseconds < 0 ? .min : .max) : difference.partialValue
+  }
+
+  /// Returns the seconds from an earlier moment to this one.
+  @inlinable
+  public func seconds(since earlier: Self) -> Double {
+    Double(nanoseconds(since: earlier)) / 1e9
+  }
+}
+
+extension Moment: Comparable {
+  /// Orders moments by time.
+  @inlinable
+  public static func < (left: Self, right: Self) -> Bool {
+    left.nanoseconds < right.nanoseconds
+  }
+}
+
+extension Moment: Codable {
+  /// Reads the nanoseconds since the line's origin.
+  public init(from decoder: any Decoder) throws {
+    self.init(nanoseconds: try decoder.singleValueContainer().decode(Int64.self))
+  }
+
+  /// Writes the nanoseconds since the line's origin.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(nanoseconds)
+  }
+}
+
+/// The line on which all logic runs: it never goes back. Live it is the kernel's monotonic clock; in a
+/// replay it is the recorded time, which stands still where the recording's clock was set back.
+@frozen
+public enum MonotonicLine {}
+
+/// The line of calendars: UTC without leap seconds. It jumps when a host's clock is set.
+@frozen
+public enum WallClockLine {}
+
+/// A moment of the line on which all logic runs.
+public typealias MonotonicTime = Moment<MonotonicLine>
+
+/// A moment of the calendar, in nanoseconds since 1970-01-01T00:00:00Z: for people and for files.
+public typealias WallClockTime = Moment<WallClockLine>
+
+/// The distance from monotonic time to wall-clock time.
+@frozen
+public struct WallClockOffset: Hashable, Sendable, BitwiseCopyable, Codable {
+  /// The nanoseconds to add to a monotonic time to get the wall-clock time.
+  public var nanoseconds: Int64
+
+  /// Creates an offset.
+  @inlinable
+  public init(nanoseconds: Int64) {
+    self.nanoseconds = nanoseconds
+  }
+
+  /// Creates the offset between two readings of the same moment; it saturates.
+  @inlinable
+  public init(from monotonic: MonotonicTime, to wallClock: WallClockTime) {
+    let distance = MonotonicTime(nanoseconds: wallClock.nanoseconds).nanoseconds(since: monotonic)
+    self.init(nanoseconds: distance)
+  }
+
+  /// The offset of two lines that are the same.
+  @inlinable
+  public static var zero: Self { Self(nanoseconds: 0) }
+}
+
+extension MonotonicTime {
+  /// Returns the wall-clock time of this moment.
+  @inlinable
+  public func wallClockTime(_ offset: WallClockOffset) -> WallClockTime {
+    WallClockTime(nanoseconds: advanced(by: offset.nanoseconds).nanoseconds)
+  }
+}
+
+extension WallClockTime {
+  /// Returns the monotonic time of this moment.
+  @inlinable
+  public func monotonicTime(_ offset: WallClockOffset) -> MonotonicTime {
+    MonotonicTime(nanoseconds: nanoseconds).advanced(by: 0 &- offset.nanoseconds)
+  }
+}
+
+extension WallClockTime: CustomStringConvertible {
+  /// RFC 3339 in UTC, cut to microseconds: `2026-01-01T00:00:00.000000Z`.
+  public var description: String {
+    // 27 bytes of ASCII, each written once.
+    unsafe String(unsafeUninitializedCapacity: 27) { unsafe write(rfc3339: $0) }
+  }
+
+  /// Writes the 27 bytes of the RFC 3339 form.
+  @unsafe
+  public func write(rfc3339 text: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    func put(_ value: Int64, digits: Int, at start: Int) {
+      var rest = value
+      for index in stride(from: start + digits - 1, through: start, by: -1) {
+        unsafe text[index] = UInt8(ascii: "0") + UInt8(rest % 10)
+        rest /= 10
+      }
+    }
+    let (day, time) = floorDivide(nanoseconds, 86400 * Self.nanosecondsPerSecond)
+    let date = CivilDate(daysSinceEpoch: day)
+    put(date.year, digits: 4, at: 0)
+    put(date.month, digits: 2, at: 5)
+    put(date.day, digits: 2, at: 8)
+    let seconds = time / Self.nanosecondsPerSecond
+    put(seconds / 3600, digits: 2, at: 11)
+    put(seconds / 60 % 60, digits: 2, at: 14)
+    put(seconds % 60, digits: 2, at: 17)
+    put(time % Self.nanosecondsPerSecond / 1000, digits: 6, at: 20)
+    for (index, mark) in [
+      (4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (19, "."), (26, "Z"),
+    ]
+      as [(Int, Unicode.Scalar)]
+    {
+      unsafe text[index] = UInt8(ascii: mark)
+    }
+    return 27
+  }
+}
+
+private func floorDivide(_ value: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+  let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
+  return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+}
+
+/// A day of the Gregorian calendar, by Howard Hinnant's `civil_from_days`
+/// (<https://howardhinnant.github.io/date_algorithms.html>).
+private struct CivilDate {
+  var year: Int64
+  var month: Int64
+  var day: Int64
+
+  init(daysSinceEpoch: Int64) {
+    let (era, dayOfEra) = floorDivide(daysSinceEpoch + 719_468, 146_097)
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153  // 0 is March
+    day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+    month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+  }
+}
