@@ -22,9 +22,10 @@ final class DeliveryMarks: Sendable {
   /// A place in the file.
   struct Place: Hashable, Sendable { fileprivate let index: Int }
 
-  private struct State: ~Copyable {
-    /// The file; `nil` when it is closed. No call but one `pwrite` runs under the lock.
-    var file: StateFile?
+  private struct State {
+    var isClosed = false
+    /// How many threads write to the file now.
+    var writers = 0
     /// Places that were used and cleared: they are used first, so that the file stays at one page.
     var free: [Place] = []
     /// The number of places that were ever used.
@@ -41,6 +42,7 @@ final class DeliveryMarks: Sendable {
   let found: [(serial: Int64, place: Place)]
   /// Whether the file did not exist, or a power cut lost its bytes.
   let isNew: Bool
+  private let file: StateFile
   private let state: Mutex<State>
 
   /// Opens or creates the file and takes its lock; waits for half a second at most.
@@ -85,7 +87,8 @@ final class DeliveryMarks: Sendable {
       }
     }
     self.found = found
-    state = Mutex(State(file: file, free: free.reversed(), used: used))
+    self.file = file
+    state = Mutex(State(free: free.reversed(), used: used))
   }
 
   private static func number(_ bytes: [UInt8], _ offset: Int) -> Int64 {
@@ -97,37 +100,53 @@ final class DeliveryMarks: Sendable {
   ///
   /// - Returns: The mark's place; `nil` if it could not be written.
   func put(_ serial: Int64) -> Place? {
-    state.withLock { state in
-      guard state.file != nil, !state.free.isEmpty || state.used < Self.capacity else { return nil }
+    let place: Place? = state.withLock { state in
+      guard !state.isClosed, !state.free.isEmpty || state.used < Self.capacity else { return nil }
       let place = state.free.popLast() ?? Place(index: state.used)
       state.used = max(state.used, place.index + 1)
-      do throws(StorageError) {
-        try state.file?.write(serial, at: Self.headerBytes + 8 * place.index)
-        return place
-      } catch {
-        state.free.append(place)
-        state.failure = error
-        return nil
-      }
+      state.writers += 1
+      return place
     }
+    guard let place else { return nil }
+    var failure: StorageError?
+    do throws(StorageError) {
+      // Not under the lock: no mark waits for another one's system call.
+      try file.write(serial, at: Self.headerBytes + 8 * place.index)
+    } catch {
+      failure = error
+    }
+    state.withLock { state in
+      state.writers -= 1
+      guard let failure else { return }
+      state.free.append(place)
+      state.failure = failure
+    }
+    return failure == nil ? place : nil
   }
 
   /// Clears marks of events that are no longer in the database.
   func clear(_ places: [Place]) {
-    // A mark must not wait for all of them: the lock is taken for each. The last place is used first.
-    for place in places.reversed() {
-      state.withLock { state in
-        // A mark that stays is harmless: serials are not used again.
-        guard (try? state.file?.write(0, at: Self.headerBytes + 8 * place.index)) != nil else {
-          return
-        }
-        state.free.append(place)
-      }
+    let isOpen = state.withLock { state in
+      if !state.isClosed { state.writers += 1 }
+      return !state.isClosed
+    }
+    guard isOpen else { return }
+    // A mark that stays is harmless: serials are not used again. The last place is used first.
+    let cleared = places.reversed().filter {
+      (try? file.write(0, at: Self.headerBytes + 8 * $0.index)) != nil
+    }
+    state.withLock { state in
+      state.writers -= 1
+      state.free += cleared
     }
   }
 
-  /// Closes the file, and so releases its lock.
-  func close() { state.withLock { $0.file = nil } }
+  /// Releases the lock; the file is not written from then on.
+  func close() {
+    state.withLock { $0.isClosed = true }
+    while state.withLock({ $0.writers > 0 }) { usleep(100) }
+    file.unlock()
+  }
 
   /// The last mark's failure.
   var failure: StorageError? { state.withLock { $0.failure } }

@@ -78,4 +78,7 @@ struct StateFile: ~Copyable {
     }
     return true
   }
+
+  /// Releases the lock.
+  func unlock() { flock(descriptor, LOCK_UN) }
 }
