@@ -177,7 +177,10 @@ let package = Package(
       path: "Tests/StorageTorture"),
     .testTarget(
       name: "StorageTests",
-      dependencies: ["CSQLite", "Storage", "TestSupport", "storage-torture"],
+      dependencies: [
+        "CSQLite", "Storage", "TestSupport", "storage-torture",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
       exclude: ["Syncs.c"]),
     .testTarget(
       name: "CommandTests",
