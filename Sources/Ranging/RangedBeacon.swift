@@ -22,9 +22,9 @@ public struct RangedBeacon: Sendable, Hashable, Codable {
   /// How often it was heard since the report before.
   public var sightings: Int
   /// When it was first heard, since it was last not in the list.
-  public var firstHeard: MonotonicTime
+  public var firstReceived: MonotonicTime
   /// When it was last heard.
-  public var lastHeard: MonotonicTime
+  public var lastReceived: MonotonicTime
 }
 
 extension RangedBeacon {

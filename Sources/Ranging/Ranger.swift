@@ -3,7 +3,7 @@ public import Scanning
 
 /// Ranges beacons: it is told sightings and, when a report is due, the time; it owns no clock.
 ///
-/// Memory is bounded by ``Configuration/mostBeacons``.
+/// Memory is bounded by ``Configuration/maximumBeacons``.
 public struct Ranger: Sendable {
   /// How to range.
   public struct Configuration: Sendable {
@@ -16,7 +16,7 @@ public struct Ranger: Sendable {
     /// How signal strengths are smoothed.
     public var filter = RSSIFilter.Parameters()
     /// The most beacons that are ranged at once. With more, those heard longest ago go.
-    public var mostBeacons = 32768
+    public var maximumBeacons = 32768
 
     /// The defaults.
     public init() {}
@@ -36,12 +36,12 @@ public struct Ranger: Sendable {
     var measured: Int32 = 0
     var sightings: Int32 = 0
     var measuredPower: Int8 = .max
-    let firstHeard: MonotonicTime
+    let firstReceived: MonotonicTime
     /// Nanoseconds since it was last heard in which it could not be.
-    var deafness: Int64 = 0
+    var lostTime: Int64 = 0
 
-    init(firstHeard: MonotonicTime) {
-      self.firstHeard = firstHeard
+    init(firstReceived: MonotonicTime) {
+      self.firstReceived = firstReceived
     }
   }
 
@@ -53,22 +53,22 @@ public struct Ranger: Sendable {
   /// Makes a ranger that has heard nothing.
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
-    table = BeaconTable(capacity: configuration.mostBeacons)
+    table = BeaconTable(capacity: configuration.maximumBeacons)
   }
 
   /// How many different beacons were heard, if none came back after it made room.
-  public var beaconsHeard: Int { forgotten + table.beaconsHeard }
+  public var beaconsReceived: Int { forgotten + table.beaconsHeard }
   /// How many beacons had to make room for others.
   public var evictions: Int { table.evictions }
 
   private var forgotten = 0
 
   /// Takes a sighting.
-  public mutating func hear(_ sighting: Sighting) {
+  public mutating func receive(_ sighting: Sighting) {
     table.hear(sighting.beacon, at: sighting.time) {
-      State(firstHeard: sighting.time)
+      State(firstReceived: sighting.time)
     } update: { [configuration] state in
-      state.hear(sighting, configuration)
+      state.receive(sighting, configuration)
     }
   }
 
@@ -78,10 +78,10 @@ public struct Ranger: Sendable {
   /// - Parameters:
   ///   - start: Since when.
   ///   - end: Until when.
-  public mutating func wasDeaf(from start: MonotonicTime, to end: MonotonicTime) {
+  public mutating func receptionLost(from start: MonotonicTime, to end: MonotonicTime) {
     table.updateAll { entry in
       let missed = end.nanoseconds(since: max(start, entry.lastHeard))
-      if missed > 0 { entry.state.deafness &+= missed }
+      if missed > 0 { entry.state.lostTime &+= missed }
     }
   }
 
@@ -93,7 +93,7 @@ public struct Ranger: Sendable {
   public mutating func report(at time: MonotonicTime) -> [RangedBeacon] {
     let before = table.entries.count
     table.removeAll { entry in
-      let silence = time.seconds(since: entry.lastHeard.advanced(by: entry.state.deafness))
+      let silence = time.seconds(since: entry.lastHeard.advanced(by: entry.state.lostTime))
       return silence > Self.limit(Self.keptSeconds, Self.keptIntervals, entry.state.filter)
     }
     forgotten += before - table.entries.count
@@ -122,7 +122,7 @@ public struct Ranger: Sendable {
     let state = entry.state
     var beacon = RangedBeacon(
       beacon: entry.beacon, proximity: .unknown, measuredPower: state.measuredPower,
-      sightings: Int(state.sightings), firstHeard: state.firstHeard, lastHeard: entry.lastHeard)
+      sightings: Int(state.sightings), firstReceived: state.firstReceived, lastReceived: entry.lastHeard)
     let calibration = calibration(entry.beacon, configuration)
     let power = Double(state.measuredPower)
     if state.measured > 0 {
@@ -164,9 +164,9 @@ public struct Ranger: Sendable {
 
 extension Ranger.State {
   /// Takes a sighting of this beacon.
-  fileprivate mutating func hear(_ sighting: Sighting, _ configuration: Ranger.Configuration) {
+  fileprivate mutating func receive(_ sighting: Sighting, _ configuration: Ranger.Configuration) {
     sightings &+= 1
-    deafness = 0
+    lostTime = 0
     if sighting.measuredPower != measuredPower {
       measuredPower = sighting.measuredPower
       thresholds = Ranger.thresholds(sighting.beacon, measuredPower, configuration)
@@ -188,7 +188,7 @@ extension Ranger.State {
   fileprivate mutating func locate(at time: Int64, _ configuration: Ranger.Configuration) {
     // A packet or two of a beacon that has just come say little.
     let isNew =
-      MonotonicTime(nanoseconds: time).nanoseconds(since: firstHeard) < Self.newNanoseconds
+      MonotonicTime(nanoseconds: time).nanoseconds(since: firstReceived) < Self.newNanoseconds
     if zones.proximity == .unknown, filter.count < Self.newPackets, isNew { return }
     zones.update(
       mean: filter.estimate(configuration.filter).mean, at: time, thresholds: thresholds,

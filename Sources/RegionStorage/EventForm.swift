@@ -85,7 +85,7 @@ struct EventForm: Codable {
         time: $0.time.nanoseconds, uuid: $0.beacon.uuid.description, major: $0.beacon.major,
         minor: $0.beacon.minor, rssi: $0.rssi)
     }
-    (limit, interval) = (reason.silenceLimit?.finite, reason.interval?.finite)
+    (limit, interval) = (reason.exitTimeout?.finite, reason.interval?.finite)
     loss = reason.loss?.finite
   }
 
@@ -119,7 +119,7 @@ struct EventForm: Codable {
     return RegionTransition(
       told, at: MonotonicTime(nanoseconds: time), region: region ?? identifier, previous: previous,
       reason: RegionTransition.Reason(
-        rule, lastSighting: sighting, samples: samples, silenceLimit: limit, interval: interval,
+        rule, lastSighting: sighting, samples: samples, exitTimeout: limit, interval: interval,
         loss: loss))
   }
 }

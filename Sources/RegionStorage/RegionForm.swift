@@ -78,7 +78,7 @@ struct RulesForm: Codable {
   var dwell: Double
 
   init(_ rules: RegionRules) {
-    switch rules.silence {
+    switch rules.exitTimeout {
     case .fixed(let seconds):
       silence = Silence(fixed: seconds)
     case .adaptive(let wanted, let ceiling):
@@ -92,7 +92,7 @@ struct RulesForm: Codable {
 
   /// The rules; `nil` if they cannot be kept.
   var rules: RegionRules? {
-    let limit: SilenceRule
+    let limit: ExitTimeoutRule
     if let fixed = silence.fixed {
       limit = .fixed(seconds: fixed)
     } else if let wanted = silence.falseExitsPerDay, let ceiling = silence.ceiling {
@@ -101,7 +101,7 @@ struct RulesForm: Codable {
       return nil
     }
     return try? RegionRules(
-      silence: limit,
+      exitTimeout: limit,
       signal: signal.map { SignalGate(enter: $0.enter, exit: $0.exit, excess: $0.excess) },
       distance: distance.map { DistanceGate(enter: $0.enter, exit: $0.exit, excess: $0.excess) },
       count: EnterCount(needed: count.needed, of: count.last), dwell: dwell)

@@ -1,6 +1,6 @@
 internal import RealModule
 
-/// Bad times: spells of 10 s in the mean.
+/// Bad times: losses of 10 s in the mean.
 struct Spells {
   /// What the air is called in the output.
   var name: String
@@ -21,14 +21,14 @@ struct Spells {
 struct Air {
   private let interval: Double
   private let loss: Double
-  private let spells: Spells
+  private let losses: Spells
   /// The state of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
   private var state: UInt64
   private var isBad = false
   private var left = 0.0
 
-  init(_ interval: Double, _ loss: Double, _ spells: Spells, seed: UInt64) {
-    (self.interval, self.loss, self.spells) = (interval, loss, spells)
+  init(_ interval: Double, _ loss: Double, _ losses: Spells, seed: UInt64) {
+    (self.interval, self.loss, self.losses) = (interval, loss, losses)
     state = seed &* 7919
   }
 
@@ -47,15 +47,15 @@ struct Air {
     while true {
       let step = interval + 0.01 * uniform()
       sum += step
-      if spells.share > 0 {
+      if losses.share > 0 {
         left -= step
         while left <= 0 {
           isBad.toggle()
-          let mean = isBad ? 10 : 10 * (1 - spells.share) / spells.share
+          let mean = isBad ? 10 : 10 * (1 - losses.share) / losses.share
           left -= mean * Double.log(1 - uniform())
         }
       }
-      if uniform() >= (isBad ? max(loss, spells.loss) : loss) { return sum }
+      if uniform() >= (isBad ? max(loss, losses.loss) : loss) { return sum }
     }
   }
 }

@@ -4,7 +4,7 @@
 //   regions-trace goals [DAYS] | trade [DAYS] | speed
 //
 // goals: a line a case of air and a seed: intervals 0.1–10 s, loss 10–90 %, independent and in bad
-// spells; aiming at one false exit a day. trade: the same cases, aiming at 0.1 to 100 a day.
+// losses; aiming at one false exit a day. trade: the same cases, aiming at 0.1 to 100 a day.
 // speed: not CSV, but the time that a gap takes to learn.
 internal import RealModule
 internal import Regions
@@ -22,7 +22,7 @@ struct Result {
 /// One beacon's days, for several rates of false exits at once.
 func measure(_ air: Air, days: Double, aims: [Float]) -> [Result] {
   var air = air
-  var learner = SilenceLearner()
+  var learner = GapLearner()
   var results = aims.map { _ in Result() }
   var time = 0.0
   while time < days * day {
@@ -33,10 +33,10 @@ func measure(_ air: Air, days: Double, aims: [Float]) -> [Result] {
       if time > day { results[index].later += 1 } else { results[index].firstDay += 1 }
     }
     time += gap
-    guard learner.hear(gap: Float(gap)) else { continue }
+    guard learner.learn(gap: Float(gap)) else { continue }
     for (index, aim) in aims.enumerated() {
-      let limit = learner.tail.limit(falseExitsPerDay: aim)
-      results[index].limit = min(max(limit, Float(SilenceRule.floor)), 900)
+      let limit = learner.tail.timeout(falseExitsPerDay: aim)
+      results[index].limit = min(max(limit, Float(ExitTimeoutRule.floor)), 900)
     }
   }
   return results
@@ -55,10 +55,10 @@ struct Truth {
     while time < days * day {
       let gap = air.gap()
       time += gap
-      if gap > SilenceRule.floor { gaps.append(gap) }
+      if gap > ExitTimeoutRule.floor { gaps.append(gap) }
     }
     gaps.sort(by: >)
-    shortest = gaps.count > Int(days) ? gaps[Int(days)] : SilenceRule.floor
+    shortest = gaps.count > Int(days) ? gaps[Int(days)] : ExitTimeoutRule.floor
     tenSeconds = Double(gaps.count { $0 > 10 }) / days
     thirtySeconds = Double(gaps.count { $0 > 30 }) / days
   }
@@ -67,16 +67,16 @@ struct Truth {
 func goals(days: Double) {
   print(
     "air,interval,loss,seed,shortest,limit,ratio,false_exits,first_day,fixed10,fixed30")
-  for spells in Spells.all {
+  for losses in Spells.all {
     for interval in [0.1, 0.3, 1, 3, 10] {
       for loss in [0.1, 0.3, 0.5, 0.7, 0.9] {
-        let truth = Truth(Air(interval, loss, spells, seed: 999), days: interval < 1 ? 8 : 60)
+        let truth = Truth(Air(interval, loss, losses, seed: 999), days: interval < 1 ? 8 : 60)
         for seed in 1...(interval < 1 ? 2 : 5) as ClosedRange<UInt64> {
-          let air = Air(interval, loss, spells, seed: seed)
+          let air = Air(interval, loss, losses, seed: seed)
           let result = measure(air, days: days, aims: [1])[0]
           let limit = result.sum / ((days - 1) * day)
           print(
-            spells.name, interval, loss, seed, truth.shortest, limit, limit / truth.shortest,
+            losses.name, interval, loss, seed, truth.shortest, limit, limit / truth.shortest,
             Double(result.later) / (days - 1), result.firstDay, truth.tenSeconds,
             truth.thirtySeconds, separator: ",")
         }
@@ -88,21 +88,21 @@ func goals(days: Double) {
 func trade(days: Double) {
   let aims: [Float] = [0.1, 0.3, 1, 3, 10, 30, 100]
   print("air,interval,loss,aim,limit,false_exits")
-  for spells in Spells.all.prefix(2) {
+  for losses in Spells.all.prefix(2) {
     for interval in [0.1, 1, 10] {
       for loss in [0.1, 0.5, 0.9] {
-        let air = Air(interval, loss, spells, seed: 5)
+        let air = Air(interval, loss, losses, seed: 5)
         let results = measure(air, days: days, aims: aims)
         for (aim, result) in zip(aims, results) {
           print(
-            spells.name, interval, loss, aim, result.sum / ((days - 1) * day),
+            losses.name, interval, loss, aim, result.sum / ((days - 1) * day),
             Double(result.later) / (days - 1), separator: ",")
         }
         let truth = Truth(air, days: days)
         for (name, limit, rate) in [
           ("fixed", 10, truth.tenSeconds), ("fixed", 30, truth.thirtySeconds),
         ] {
-          print(spells.name, interval, loss, name, limit, rate, separator: ",")
+          print(losses.name, interval, loss, name, limit, rate, separator: ",")
         }
       }
     }
@@ -112,16 +112,16 @@ func trade(days: Double) {
 func measureSpeed() {
   var air = Air(0.1, 0.3, Spells.all[0], seed: 1)
   let gaps = (0..<65536).map { _ in Float(air.gap()) }
-  var learners = [SilenceLearner](repeating: SilenceLearner(), count: 100)
+  var learners = [GapLearner](repeating: GapLearner(), count: 100)
   let duration = ContinuousClock().measure {
     var learners = learners.mutableSpan
     for round in 0..<50_000 {
       for index in learners.indices {
-        learners[index].hear(gap: gaps[(round &* 7 &+ index &* 31) & 65535])
+        learners[index].learn(gap: gaps[(round &* 7 &+ index &* 31) & 65535])
       }
     }
   }
-  let mean = learners.reduce(0) { $0 + $1.tail.limit(falseExitsPerDay: 1) } / 100
+  let mean = learners.reduce(0) { $0 + $1.tail.timeout(falseExitsPerDay: 1) } / 100
   print("\(duration / 5_000_000) a gap; the mean limit is \(mean) s")
 }
 

@@ -8,16 +8,16 @@ import Testing
 @Suite struct RoundTripTests {
   static let rules: [RegionRules] = [
     .standard,
-    try? RegionRules(silence: .fixed(seconds: 0.1)),
-    try? RegionRules(silence: .fixed(seconds: RegionRules.longest)),
-    try? RegionRules(silence: .adaptive(falseExitsPerDay: 1.0 / 3, ceiling: 2)),
+    try? RegionRules(exitTimeout: .fixed(seconds: 0.1)),
+    try? RegionRules(exitTimeout: .fixed(seconds: RegionRules.longest)),
+    try? RegionRules(exitTimeout: .adaptive(falseExitsPerDay: 1.0 / 3, ceiling: 2)),
     try? RegionRules(signal: SignalGate(enter: -60.7, exit: -66.1, excess: 0)),
     try? RegionRules(signal: SignalGate(boundary: -70)),
     try? RegionRules(distance: DistanceGate(enter: 0.1, exit: 1000, excess: 3.3)),
     try? RegionRules(count: EnterCount(needed: 3, of: 64)),
     try? RegionRules(dwell: 4.2),
     try? RegionRules(
-      silence: .fixed(seconds: 30), signal: SignalGate(enter: -60),
+      exitTimeout: .fixed(seconds: 30), signal: SignalGate(enter: -60),
       distance: DistanceGate(enter: 2), count: EnterCount(needed: 2, of: 5), dwell: 1e-9),
   ].compactMap { $0 }
 
@@ -88,7 +88,7 @@ import Testing
           lastSighting: RegionTransition.LastSighting(
             of: BeaconIdentity(uuid: home, major: 0, minor: .max),
             at: MonotonicTime(nanoseconds: -1),
-            rssi: rule == .start ? nil : .min), samples: .max, silenceLimit: 1e300,
+            rssi: rule == .start ? nil : .min), samples: .max, exitTimeout: 1e300,
           interval: 0.1, loss: 1.0 / 3))
     } + [transition(.enter, of: "of another name")]
 
@@ -115,7 +115,7 @@ import Testing
     stored.silenceLimit = .nan
     try store.put(stored)
     let reason = RegionTransition.Reason(
-      .silence, lastSighting: nil, samples: 0, silenceLimit: .infinity, interval: .nan, loss: 0.5)
+      .exitTimeout, lastSighting: nil, samples: 0, exitTimeout: .infinity, interval: .nan, loss: 0.5)
     _ = try store.record([
       StoredChange(
         stored.key, state: .inside, at: MonotonicTime(nanoseconds: 1), silenceLimit: -.infinity,
@@ -124,7 +124,7 @@ import Testing
     #expect(store.regions.first?.silenceLimit == nil)
     _ = consume store
     let found = try unsynced(scratch["s"]).pending.first?.transition.reason
-    #expect(found?.silenceLimit == nil && found?.interval == nil && found?.loss == 0.5)
+    #expect(found?.exitTimeout == nil && found?.interval == nil && found?.loss == 0.5)
   }
 
   @Test(arguments: [nil, "", "always"] as [String?])

@@ -26,7 +26,7 @@ func transition(
     change, at: MonotonicTime(nanoseconds: time), region: region, previous: .outside,
     reason: reason
       ?? RegionTransition.Reason(
-        .sighting, lastSighting: nil, samples: 1, silenceLimit: 12.5, interval: nil, loss: nil))
+        .sighting, lastSighting: nil, samples: 1, exitTimeout: 12.5, interval: nil, loss: nil))
 }
 
 /// A change with its event.

@@ -110,7 +110,7 @@ struct Torture {
       let transition = RegionTransition(
         state == .inside ? .enter : .exit, at: time, region: name, previous: .unknown,
         reason: RegionTransition.Reason(
-          .sighting, lastSighting: nil, samples: 1, silenceLimit: nil, interval: nil, loss: nil))
+          .sighting, lastSighting: nil, samples: 1, exitTimeout: nil, interval: nil, loss: nil))
       changes.append(
         StoredChange(
           StoredRegion.Key(identifier: name), state: state, at: time, silenceLimit: Double(token),

@@ -122,13 +122,13 @@ struct Micro {
     }
     var ranger = Ranger()
     var heard = MonotonicTime(nanoseconds: 0)
-    Harness.measure("Ranger.hear among 1000", operations: Workload.count) {
+    Harness.measure("Ranger.receive among 1000", operations: Workload.count) {
       for var sighting in work.sightings {
         heard = heard.advanced(by: 100_000)
         sighting.time = heard
-        ranger.hear(sighting)
+        ranger.receive(sighting)
       }
-      return ranger.beaconsHeard
+      return ranger.beaconsReceived
     }
     Harness.measure("Ranger.report, a beacon of 1000", operations: Workload.beacons) {
       ranger.report(at: heard).count

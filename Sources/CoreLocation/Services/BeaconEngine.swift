@@ -55,13 +55,13 @@ struct BeaconEngine {
     self.interval = interval
     self.restsWhenEmpty = restsWhenEmpty
     ranger = Ranger(ranging)
-    adapters = AdapterChoice(mostBeacons: max(ranging.mostBeacons, monitoring.mostBeacons))
+    adapters = AdapterChoice(maximumBeacons: max(ranging.maximumBeacons, monitoring.maximumBeacons))
     beat = RangingBeat(interval: interval, rests: restsWhenEmpty)
     monitor = RegionMonitor(monitoring)
   }
 
   /// How many beacons were ranged, and how many of them had to make room for others.
-  var beaconsHeard: (count: Int, evictions: Int) { (ranger.beaconsHeard, ranger.evictions) }
+  var beaconsHeard: (count: Int, evictions: Int) { (ranger.beaconsReceived, ranger.evictions) }
 
   /// When ``advance(to:)`` next has something to tell, if nothing is heard before.
   var nextDeadline: MonotonicTime? {
@@ -89,7 +89,7 @@ struct BeaconEngine {
   mutating func rest() {
     guard let now, !isResting else { return }
     isResting = true
-    note(monitor.deaf(from: now))
+    note(monitor.receptionLost(from: now))
     beat = RangingBeat(interval: interval, rests: restsWhenEmpty)
   }
 
@@ -106,13 +106,13 @@ struct BeaconEngine {
     if health.isDeaf, deafSince == nil {
       deafSince = health.time
       beat.pause()
-      note(monitor.deaf(from: health.time))
+      note(monitor.receptionLost(from: health.time))
     } else if !health.isDeaf, let since = deafSince {
       let moment = max(now ?? health.time, health.time)
       deafSince = nil
-      ranger.wasDeaf(from: since, to: moment)
+      ranger.receptionLost(from: since, to: moment)
       if !isResting {
-        monitor.hearing(at: moment)
+        monitor.receptionRestored(at: moment)
         beat.start(at: moment)
       }
     }
@@ -126,7 +126,7 @@ struct BeaconEngine {
       self.now = moment
       // A scanner that was deaf when it was put to rest is so until it says otherwise.
       if deafSince == nil {
-        monitor.hearing(at: moment)
+        monitor.receptionRestored(at: moment)
         beat.start(at: moment)
       }
     }
@@ -151,17 +151,17 @@ struct BeaconEngine {
       }
       taken += 1
       var sighting = sighting
-      switch adapters.hear(sighting) {
+      switch adapters.receive(sighting) {
       case .followed: break
       case .presence: sighting.rssi = nil
       case .passedOver: continue
       }
       if ranges, ranged.matches(sighting.beacon) {
         beat.hear()
-        ranger.hear(sighting)
+        ranger.receive(sighting)
       }
       if monitors {
-        let transitions = monitor.hear(sighting)
+        let transitions = monitor.receive(sighting)
         if !transitions.isEmpty {
           note(transitions)
           now = max(now ?? sighting.time, sighting.time)

@@ -98,7 +98,7 @@ extension LocationServices {
         return nil
       }
       // A recording has everything that was heard, whoever asks.
-      if !state.isRecorded { state.engine.monitor.listen(fully: demand == .ranging) }
+      if !state.isRecorded { state.engine.monitor.dutyChanged(isFull: demand == .ranging) }
       defer { state.held = nil }
       return (demand, state.engine.nextDeadline, state.held)
     }

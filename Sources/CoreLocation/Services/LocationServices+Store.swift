@@ -125,7 +125,7 @@ extension ServiceState {
       let region = kept.region
       try engine.monitor.add(
         MonitoredRegion(identifier: name, constraint: region.constraint, rules: region.rules),
-        assuming: kept.state == .unknown ? nil : kept.state, startLimit: kept.silenceLimit)
+        assuming: kept.state == .unknown ? nil : kept.state, timeout: kept.silenceLimit)
     } catch {
       return
     }

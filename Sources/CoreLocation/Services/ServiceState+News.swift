@@ -48,7 +48,7 @@ extension ServiceState {
       // The next process has another line of time: what is kept has the wall's.
       let shown = transition.shifted(by: wallClockShift)
       return StoredChange(
-        key, state: shown.change.state, at: shown.time, silenceLimit: shown.reason.silenceLimit,
+        key, state: shown.change.state, at: shown.time, silenceLimit: shown.reason.exitTimeout,
         event: shown)
     }
     do throws(StoreError) {
@@ -89,7 +89,7 @@ extension ServiceState {
     guard !constraints.isEmpty else { return [:] }
     var lists: [BeaconConstraint: [CLBeacon]] = [:]
     for ranged in beacons {
-      let beacon = CLBeacon(ranged, timestamp: date(ranged.lastHeard))
+      let beacon = CLBeacon(ranged, timestamp: date(ranged.lastReceived))
       for constraint in BeaconConstraint.meaning(ranged.beacon) where constraints[constraint] != nil
       {
         lists[constraint, default: []].append(beacon)
