@@ -21,6 +21,9 @@ struct RegionIndex: Sendable {
     var began = Int64.max
     var deadline = Int64.max
 
+    /// Whether its initial timeout runs for the first time.
+    var isFirstLook: Bool
+
     /// Whether the region is there and nothing is known of its state.
     var isInitial: Bool { serial != 0 && state == .unknown && !isDetermined }
   }
@@ -34,6 +37,8 @@ struct RegionIndex: Sendable {
   /// Grows with each change, so that beacons look for their regions anew.
   private(set) var generation: UInt32 = 0
   private var serials: UInt32 = 0
+  /// The number of regions whose initial timeout runs for the first time.
+  private(set) var firstLooks = 0
 
   subscript(identifier: String) -> Record? {
     identifiers[identifier].map { records[Int($0)] }
@@ -44,11 +49,14 @@ struct RegionIndex: Sendable {
     records[Int(place)].serial == serial
   }
 
-  mutating func add(_ region: MonitoredRegion, state: RegionState, timeout: Double) -> Int32 {
+  mutating func add(
+    _ region: MonitoredRegion, state: RegionState, timeout: Double, isFirstLook: Bool
+  ) {
     remove(region.identifier)
     serials = serials == .max ? 1 : serials + 1
     let record = Record(
-      region: region, serial: serials, state: state, timeout: timeout)
+      region: region, serial: serials, state: state, timeout: timeout, isFirstLook: isFirstLook)
+    if isFirstLook { firstLooks += 1 }
     let place: Int32
     if let vacant = free.popLast() {
       place = vacant
@@ -61,7 +69,13 @@ struct RegionIndex: Sendable {
     matching[region.constraint, default: []].append(place)
     uuids[region.constraint.uuid, default: 0] += 1
     generation &+= 1
-    return place
+  }
+
+  /// Ends the first run of a region's initial timeout.
+  mutating func endFirstLook(_ place: Int32) {
+    guard records[Int(place)].isFirstLook else { return }
+    records[Int(place)].isFirstLook = false
+    firstLooks -= 1
   }
 
   @discardableResult
@@ -69,6 +83,7 @@ struct RegionIndex: Sendable {
     guard let place = identifiers.removeValue(forKey: identifier) else { return nil }
     let region = records[Int(place)].region
     records[Int(place)].serial = 0
+    endFirstLook(place)
     free.append(place)
     matching[region.constraint]?.removeAll { $0 == place }
     if matching[region.constraint]?.isEmpty == true { matching[region.constraint] = nil }

@@ -5,6 +5,10 @@ internal import Scanning
 // How a region without any beacon is found to be outside.
 
 extension RegionMonitor {
+  /// Whether a region was added whose state is unknown and whose initial timeout still runs: a scanner at full
+  /// duty shortens it to a quarter.
+  public var needsFullDuty: Bool { index.firstLooks > 0 }
+
   /// Returns how long a region waits for a first beacon, in seconds at full duty.
   ///
   /// - Parameters:
@@ -50,6 +54,7 @@ extension RegionMonitor {
 
   /// Determines that a region is outside, unless a beacon of it may still prove to be inside.
   mutating func giveUp(_ place: Int32, at time: Int64, _ transitions: inout [RegionTransition]) {
+    index.endFirstLook(place)
     let record = index.records[Int(place)]
     var waited = record.timeout
     if record.state == .unknown {

@@ -23,9 +23,10 @@ extension RegionMonitor {
     }
     let usual = usualTimeout(region.rules, assuming: state ?? .unknown)
     let wanted = timeout ?? usual
-    _ = index.add(
+    index.add(
       region, state: state ?? .unknown,
-      timeout: wanted > 0 && wanted <= RegionRules.longest ? wanted : usual)
+      timeout: wanted > 0 && wanted <= RegionRules.longest ? wanted : usual,
+      isFirstLook: (state ?? .unknown) == .unknown && timeout == nil)
     if let now = clock.now {
       start(region.identifier, at: now)
     } else {

@@ -96,6 +96,7 @@ extension RegionMonitor {
     if record.state != .unknown, record.state != state { report(state == .inside ? .enter : .exit) }
     if !record.isDetermined { report(.determined(state)) }
     index.records[Int(place)].isDetermined = true
+    index.endFirstLook(place)
     index.records[Int(place)].state = state
     if record.state != state || record.since == nil { index.records[Int(place)].since = moment }
   }

@@ -66,7 +66,7 @@ public struct RegionRules: Sendable, Hashable, Codable {
       (exitTimeout, signal, distance, count, dwell)
   }
 
-  /// Reads rules, if they can be kept.
+  /// Decodes rules, if they can be kept.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     try self.init(

@@ -55,6 +55,23 @@ import Testing
     #expect(monitor.advance(to: at(20)).map(\.time) == [at(9)])
   }
 
+  @Test func fullDutyIsNeededUntilTheFirstLookIsOver() throws {
+    var monitor = try monitor()
+    #expect(monitor.needsFullDuty)
+    _ = monitor.receive(sighting(1))
+    #expect(!monitor.needsFullDuty)
+    try monitor.add(region("removed"))
+    #expect(monitor.needsFullDuty)
+    monitor.remove("removed")
+    #expect(!monitor.needsFullDuty)
+    // A beacon that is known is waited for at any duty.
+    try monitor.add(region("waits"))
+    _ = monitor.advance(to: at(5))
+    #expect(!monitor.needsFullDuty)
+    try monitor.add(region("assumed"), assuming: .outside)
+    #expect(!monitor.needsFullDuty)
+  }
+
   @Test func lostReceptionDoesNotCount() throws {
     var monitor = try monitor()
     _ = monitor.receptionLost(from: at(1))

@@ -124,7 +124,9 @@ struct ServiceState {
     if clients.values.contains(where: { $0.interest.inSightings }) || !engine.ranged.isEmpty {
       return .ranging
     }
-    return engine.monitor.regionCount > 0 ? .monitoring : .none
+    guard engine.monitor.regionCount > 0 else { return .none }
+    // The first look at a region is a short one.
+    return engine.monitor.needsFullDuty ? .ranging : .monitoring
   }
 
   /// Ranges what any manager asks for.

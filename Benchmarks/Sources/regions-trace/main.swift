@@ -1,13 +1,17 @@
 // Prints, as CSV, how often a beacon that is there counts as gone and how long one that left is
 // missed, for Scripts/regions-plots.py and docs/regions.md.
 //
-//   regions-trace goals [DAYS] | trade [DAYS] | speed
+//   regions-trace goals [DAYS] | trade [DAYS] | start | speed
 //
 // goals: a line a case of air and a seed: intervals 0.1–10 s, loss 10–90 %, independent and in bad
 // losses; aiming at one false exit a day. trade: the same cases, aiming at 0.1 to 100 a day.
+// start: how often a beacon that was there all along enters a region of unknown state, and how often a
+// visitor does who comes 1 to 30 s after the region was added; at full and at reduced duty.
 // speed: not CSV, but the time that a gap takes to learn.
+internal import Advertising
 internal import RealModule
 internal import Regions
+internal import Scanning
 
 /// The first day is told by itself: in it, most is learnt.
 let day = 86400.0
@@ -109,6 +113,56 @@ func trade(days: Double) {
   }
 }
 
+/// Whether a beacon that comes at a moment enters a region of which nothing was known at 0 s.
+func enters(_ interval: Double, _ loss: Double, at arrival: Double, isFull: Bool, seed: UInt64)
+  -> Bool
+{
+  var air = Air(interval, 0, Spells.all[0], seed: seed)
+  let uuid = ProximityUUID(high: 1, low: 2)
+  var monitor = RegionMonitor()
+  monitor.dutyChanged(isFull: isFull)
+  let region = MonitoredRegion(identifier: "r", constraint: BeaconConstraint(uuid: uuid))
+  do throws(RegionError) { try monitor.add(region) } catch { return false }
+  _ = monitor.advance(to: MonotonicTime(nanoseconds: 0))
+  let phase = air.uniform()
+  var time = arrival + interval * air.uniform()
+  while true {
+    let position = time / 0.24 + phase
+    let isOpen = isFull || position - position.rounded(.down) < 0.25
+    if isOpen, air.uniform() >= loss {
+      let moment = MonotonicTime(nanoseconds: Int64(time * 1e9))
+      let transitions = monitor.receive(
+        Sighting(
+          time: moment, wallTime: WallClockTime(nanoseconds: moment.nanoseconds),
+          beacon: BeaconIdentity(uuid: uuid, major: 1, minor: 1), measuredPower: -59, rssi: -60,
+          address: BluetoothAddress(rawValue: 1), addressType: .random))
+      return transitions.last?.change == .enter
+    }
+    time += air.gap()
+  }
+}
+
+func start() {
+  print("duty,interval,loss,there,visitor")
+  let count = UInt64(10_000)
+  for isFull in [true, false] {
+    for interval in [0.1, 1, 10] {
+      for loss in [0.1, 0.5] {
+        let there = (1...count).count {
+          enters(interval, loss, at: 0, isFull: isFull, seed: $0)
+        }
+        let visitors = (1...count).count {
+          let arrival = 1 + 29 * Double($0) / Double(count)
+          return enters(interval, loss, at: arrival, isFull: isFull, seed: $0 &+ count)
+        }
+        print(
+          isFull ? "full" : "reduced", interval, loss, Double(there) / Double(count),
+          Double(visitors) / Double(count), separator: ",")
+      }
+    }
+  }
+}
+
 func measureSpeed() {
   var air = Air(0.1, 0.3, Spells.all[0], seed: 1)
   let gaps = (0..<65536).map { _ in Float(air.gap()) }
@@ -130,6 +184,7 @@ let days = arguments.dropFirst().first.flatMap { Double($0) } ?? 6
 switch arguments.first {
 case "goals": goals(days: max(days, 2))
 case "trade": trade(days: max(days, 2))
+case "start": start()
 case "speed": measureSpeed()
-default: print("usage: regions-trace goals [DAYS] | trade [DAYS] | speed")
+default: print("usage: regions-trace goals [DAYS] | trade [DAYS] | start | speed")
 }

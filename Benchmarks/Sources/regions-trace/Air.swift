@@ -17,7 +17,7 @@ struct Spells {
   ]
 }
 
-/// When the packets of one beacon are heard.
+/// The moments at which the packets of one beacon are received.
 struct Air {
   private let interval: Double
   private let loss: Double
@@ -32,7 +32,7 @@ struct Air {
     state = seed &* 7919
   }
 
-  private mutating func uniform() -> Double {
+  mutating func uniform() -> Double {
     state &+= 0x9E37_79B9_7F4A_7C15
     var z = state
     z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -40,7 +40,7 @@ struct Air {
     return Double((z ^ (z >> 31)) >> 11) * 0x1p-53
   }
 
-  /// Seconds from one packet that is heard to the next: intervals with up to 10 ms added by chance
+  /// Seconds from one packet that is received to the next: intervals with up to 10 ms added by chance
   /// (Bluetooth Core Specification, Vol 6, Part B, 4.4.2.2.1).
   mutating func gap() -> Double {
     var sum = 0.0
