@@ -1,6 +1,6 @@
 extension RSSIFilter {
   /// How an ``RSSIFilter`` smooths. The defaults suit beacons from 10 Hz to one packet in 10 s.
-    package struct Parameters: BitwiseCopyable, Sendable, Hashable {
+  package struct Parameters: BitwiseCopyable, Sendable, Hashable {
     /// The memory of the level in seconds, at the least.
     package var memory: Float
     /// The memory of the level in packets, at the least: it rules where the beacon is slow.

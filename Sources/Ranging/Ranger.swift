@@ -122,7 +122,8 @@ public struct Ranger: Sendable {
     let state = entry.state
     var beacon = RangedBeacon(
       beacon: entry.beacon, proximity: .unknown, measuredPower: state.measuredPower,
-      sightings: Int(state.sightings), firstReceived: state.firstReceived, lastReceived: entry.lastHeard)
+      sightings: Int(state.sightings), firstReceived: state.firstReceived,
+      lastReceived: entry.lastHeard)
     let calibration = calibration(entry.beacon, configuration)
     let power = Double(state.measuredPower)
     if state.measured > 0 {

@@ -14,6 +14,7 @@ extension RegionMonitor {
   /// - Parameters:
   ///   - rules: The region's rules.
   ///   - state: The state it is assumed to have.
+  /// - Returns: The timeout, in seconds.
   func usualTimeout(_ rules: RegionRules, assuming state: RegionState) -> Double {
     let confirmation = rules.exitTimeout.seconds(
       GapLearner(), start: configuration.confirmationTimeout)

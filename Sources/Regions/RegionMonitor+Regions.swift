@@ -93,7 +93,8 @@ extension RegionMonitor {
     let (due, reason) = evidence(of: record, rule: .request)
     return RegionStatus(
       state: record.state, isDetermined: record.isDetermined, since: record.since,
-      beacons: record.holders, exit: isReceptionLost ? nil : due.map(clock.moment), evidence: reason)
+      beacons: record.holders, exit: isReceptionLost ? nil : due.map(clock.moment), evidence: reason
+    )
   }
 
   /// Returns when the last of a region's beacons is gone, in reception time, and the reason to state for it.

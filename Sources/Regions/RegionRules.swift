@@ -34,7 +34,8 @@ public struct RegionRules: Sendable, Hashable, Codable {
   ///   - dwell: For how long it must be received inside the gates to enter, in seconds.
   /// - Throws: ``RegionError`` for a rule that cannot be kept.
   public init(
-    exitTimeout: ExitTimeoutRule = .adaptive(), signal: SignalGate? = nil, distance: DistanceGate? = nil,
+    exitTimeout: ExitTimeoutRule = .adaptive(), signal: SignalGate? = nil,
+    distance: DistanceGate? = nil,
     count: EnterCount = .first, dwell: Double = 0
   ) throws(RegionError) {
     switch exitTimeout {

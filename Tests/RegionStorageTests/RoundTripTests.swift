@@ -115,7 +115,8 @@ import Testing
     stored.silenceLimit = .nan
     try store.put(stored)
     let reason = RegionTransition.Reason(
-      .exitTimeout, lastSighting: nil, samples: 0, exitTimeout: .infinity, interval: .nan, loss: 0.5)
+      .exitTimeout, lastSighting: nil, samples: 0, exitTimeout: .infinity, interval: .nan, loss: 0.5
+    )
     _ = try store.record([
       StoredChange(
         stored.key, state: .inside, at: MonotonicTime(nanoseconds: 1), silenceLimit: -.infinity,

@@ -36,7 +36,8 @@ import Testing
 
   @Test func otherBeaconsAreNotMeant() throws {
     var scene = try Scene(
-      RegionRules(exitTimeout: Self.fixed), constraint: BeaconConstraint(uuid: home, major: 1, minor: 2)
+      RegionRules(exitTimeout: Self.fixed),
+      constraint: BeaconConstraint(uuid: home, major: 1, minor: 2)
     )
     #expect(scene.play("aaaa.....", "...a.....") == ["3 enter sighting", "6 exit silence"])
   }

@@ -133,10 +133,11 @@ import Testing
 
   /// How often of 2,000 times a beacon that was there all along enters, and a visitor who comes after 1 to
   /// 30 s does, at full duty.
-  @Test(arguments: [
-    (0.1, 0.1, 0, 0.93...1), (0.1, 0.5, 0, 0.93...1), (1, 0.1, 0.002, 0.93...1),
-    (1, 0.5, 0.15, 0.93...1), (10, 0.1, 0.8, 0.96...1), (10, 0.5, 0.9, 0.97...1),
-  ] as [(Double, Double, Double, ClosedRange<Double>)])
+  @Test(
+    arguments: [
+      (0.1, 0.1, 0, 0.93...1), (0.1, 0.5, 0, 0.93...1), (1, 0.1, 0.002, 0.93...1),
+      (1, 0.5, 0.15, 0.93...1), (10, 0.1, 0.8, 0.96...1), (10, 0.5, 0.9, 0.97...1),
+    ] as [(Double, Double, Double, ClosedRange<Double>)])
   func howOften(
     interval: Double, loss: Double, wrong: Double, right: ClosedRange<Double>
   ) throws {

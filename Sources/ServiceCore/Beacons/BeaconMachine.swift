@@ -42,7 +42,8 @@ struct BeaconMachine: Service {
 
     /// The name in the engine. Names of groups cannot run into identifiers, as their length stands before.
     var name: String {
-      group == .application ? "a\(identifier)" : "g\(group.name.utf8.count):\(group.name)\(identifier)"
+      group == .application
+        ? "a\(identifier)" : "g\(group.name.utf8.count):\(group.name)\(identifier)"
     }
   }
 
