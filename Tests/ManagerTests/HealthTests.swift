@@ -10,7 +10,7 @@ import Testing
   static let all = CLBeaconIdentityConstraint(uuid: Scene.lobby)
 
   private func scene(_ scanner: ScriptedScanner = ScriptedScanner()) throws -> Scene {
-    let rules = try RegionRules(silence: .fixed(seconds: 10))
+    let rules = try RegionRules(exitTimeout: .fixed(seconds: 10))
     return Scene(scanner: scanner) { $0.rules = rules }
   }
 

@@ -14,7 +14,7 @@ import Testing
     configuration.scanner = scanner
     configuration.authorization = Always()
     configuration.persistence = persistence
-    configuration.rules = try RegionRules(silence: .fixed(seconds: 5))
+    configuration.rules = try RegionRules(exitTimeout: .fixed(seconds: 5))
     return LocationServices(configuration)
   }
 

@@ -9,7 +9,7 @@ import Testing
   static func scene(_ change: (inout LocationServices.Configuration) -> Void = { _ in }) throws
     -> Scene
   {
-    let rules = try RegionRules(silence: .fixed(seconds: 5))
+    let rules = try RegionRules(exitTimeout: .fixed(seconds: 5))
     return Scene { configuration in
       configuration.rules = rules
       change(&configuration)
@@ -89,7 +89,7 @@ import Testing
 
   /// While a radio rests nobody can say that it was silent.
   @Test func aRestIsNoSilence() async throws {
-    let rules = try RegionRules(silence: .fixed(seconds: 5))
+    let rules = try RegionRules(exitTimeout: .fixed(seconds: 5))
     let scene = Scene(scanner: ScriptedScanner(isRecorded: false)) { $0.rules = rules }
     scene.scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 0.5, to: 5)
     scene.scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 3600.5, to: 3620)
@@ -137,14 +137,14 @@ import Testing
   }
 
   @Test func theLimitIsOurs() async throws {
-    let scene = try Self.scene { $0.monitoring.mostRegions = 100 }
+    let scene = try Self.scene { $0.monitoring.maximumRegions = 100 }
     for number in 0..<100 {
       scene.manager.startMonitoring(for: Scene.region("\(number)", minor: UInt16(number)))
     }
     scene.manager.startMonitoring(for: Scene.region("one more"))
     #expect(await scene.told(102).last == "cannot monitor one more 5")
     #expect(scene.manager.monitoredRegions.count == 100)
-    #expect(LocationServices.Configuration().monitoring.mostRegions == 16384)
+    #expect(LocationServices.Configuration().monitoring.maximumRegions == 16384)
   }
 
   @Test func whatIsNotThereFailsThroughTheDelegate() async throws {

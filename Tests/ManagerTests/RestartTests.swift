@@ -27,7 +27,7 @@ import Testing
       hearing: (ScriptedScanner) -> Void, until seconds: Double,
       _ use: (Scene) async throws -> Void = { _ in }
     ) async throws -> [String] {
-      let rules = try RegionRules(silence: .fixed(seconds: 5))
+      let rules = try RegionRules(exitTimeout: .fixed(seconds: 5))
       let scanner = ScriptedScanner()
       hearing(scanner)
       var scene: Scene? = Scene(scanner: scanner, persistence: .file(state)) { $0.rules = rules }

@@ -36,7 +36,7 @@ enum ManagerTorture {
     configuration.scanner = scanner
     configuration.authorization = Anyone()
     configuration.persistence = .file(state)
-    configuration.rules = try RegionRules(silence: .fixed(seconds: 0.5))
+    configuration.rules = try RegionRules(exitTimeout: .fixed(seconds: 0.5))
     configuration.delegateQueue = DispatchQueue(label: "delegate")
     let services = LocationServices(configuration)
     let manager = CLLocationManager(services: services)

@@ -38,7 +38,7 @@ public final class LocationServices: Sendable {
     public var rangingInterval = 1.0
     /// When regions are entered and left, where ``CLBeaconRegion/rules`` does not say.
     public var rules = RegionRules.standard
-    /// How regions are monitored; `mostRegions` is the limit that Apple's systems set at 20.
+    /// How regions are monitored; `maximumRegions` is the limit that Apple's systems set at 20.
     public var monitoring = RegionMonitor.Configuration()
     /// Where delegates are called, for processes without run loops; `nil` for the run loop of the thread on
     /// which a service was started. Managers may name their own: ``CLLocationManager/delegateQueue``.
