@@ -206,7 +206,9 @@ let package = Package(
     .testTarget(
       name: "CoreLocationTests",
       dependencies: [
-        "Advertising", "CoreLocation", "Ranging", "Scanning", "StrangersSwift5", "StrangersSwift6", "ServiceCore"]),
+        "Advertising", "CoreLocation", "Ranging", "Scanning", "StrangersSwift5", "StrangersSwift6",
+        "ServiceCore",
+      ]),
     .testTarget(
       name: "RangingTests",
       dependencies: [
