@@ -9,9 +9,10 @@ let package = Package(
       name: "BeaconKit",
       targets: [
         "Bytes", "Advertising", "HCIPackets", "LinkLayer", "Scanning", "Ranging", "Regions",
-        "RegionStorage", "CaptureFiles",
+        "CaptureFiles",
       ]),
     .library(name: "BeaconTesting", targets: ["BeaconTesting"]),
+    .library(name: "ServiceCore", targets: ["ServiceCore"]),
     .library(name: "CoreLocation", targets: ["CoreLocation"]),
     .library(name: "HCISockets", targets: ["HCISockets"]),
   ],
@@ -72,12 +73,6 @@ let package = Package(
     .target(name: "BeaconTesting", dependencies: ["Advertising", "Scanning"]),
 
     // Floor 4
-    .target(
-      name: "RegionStorage",
-      dependencies: [
-        "Advertising", "Regions", "Scanning",
-        .product(name: "SystemPackage", package: "swift-system"),
-      ]),
     .target(
       name: "Storage",
       dependencies: ["CSQLite", .product(name: "SystemPackage", package: "swift-system")]),
@@ -153,14 +148,16 @@ let package = Package(
       name: "ManagerTests",
       dependencies: [
         "Advertising", "BeaconTesting", "CaptureFiles", "CoreLocation", "ManagerTorture",
-        "RegionStorage", "Regions", "Scanning", "TestSupport",
+        "Regions", "Scanning", "ServiceCore", "Storage", "TestSupport",
+        .product(name: "Logging", package: "swift-log"),
       ],
       exclude: ["Members/asked.txt"]),
     // A process for ManagerTests to kill.
     .executableTarget(
       name: "ManagerTorture",
       dependencies: [
-        "Advertising", "BeaconTesting", "CoreLocation", "Regions", "Scanning", "TestSupport",
+        "Advertising", "BeaconTesting", "CoreLocation", "Regions", "Scanning", "ServiceCore",
+        "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/ManagerTorture"),
@@ -171,18 +168,11 @@ let package = Package(
       path: "Tests/StorageTorture"),
     .testTarget(
       name: "StorageTests",
-      dependencies: ["CSQLite", "Storage", "TestSupport", "storage-torture"],
-      exclude: ["Syncs.c"]),
-    .executableTarget(
-      name: "region-store-torture",
-      dependencies: ["Advertising", "RegionStorage", "Regions", "Scanning", "TestSupport"],
-      path: "Tests/RegionStoreTorture"),
-    .testTarget(
-      name: "RegionStorageTests",
       dependencies: [
-        "Advertising", "RegionStorage", "Regions", "Scanning", "TestSupport",
-        "region-store-torture",
-      ]),
+        "CSQLite", "Storage", "TestSupport", "storage-torture",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      exclude: ["Syncs.c"]),
     .testTarget(
       name: "CommandTests",
       dependencies: [
@@ -216,8 +206,7 @@ let package = Package(
     .testTarget(
       name: "CoreLocationTests",
       dependencies: [
-        "Advertising", "CoreLocation", "Ranging", "Scanning", "StrangersSwift5", "StrangersSwift6",
-      ]),
+        "Advertising", "CoreLocation", "Ranging", "Scanning", "StrangersSwift5", "StrangersSwift6", "ServiceCore"]),
     .testTarget(
       name: "RangingTests",
       dependencies: [

@@ -19,11 +19,11 @@ import Testing
       let time = Double(step) / 10 + 0.01 * random.uniform()
       if near.contains(where: { $0.contains(time) }), random.uniform() < 0.9 {
         let rssi = Int8(-62 + 4 * random.uniform())
-        scene.scanner.hear(Scene.frame(7), rssi: rssi, at: time)
+        scene.scanner.add(Scene.frame(7), rssi: rssi, at: time)
       }
       if far.contains(where: { $0.contains(time) }), random.uniform() < 0.7 {
         let rssi = Int8(-82 + 4 * random.uniform())
-        scene.scanner.hear(Scene.frame(7), rssi: rssi, at: time + 0.0004, adapter: 1)
+        scene.scanner.add(Scene.frame(7), rssi: rssi, at: time + 0.0004, adapter: 1)
       }
     }
     return scene

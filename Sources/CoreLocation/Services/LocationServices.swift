@@ -110,6 +110,14 @@ public final class LocationServices: Sendable {
     beacons = BeaconService(core, scanner: scanner, configuration: beaconSettings)
   }
 
+  /// Adds the client of a manager. Its delegate is called on the run loop of the current thread, or on the
+  /// queue of the settings.
+  func addManager() -> (ClientIdentifier, DelegateCalls) {
+    let context = configuration.delegateQueue.map { DeliveryContext.queue($0) } ?? .current()
+    let calls = DelegateCalls(in: context)
+    return (core.addClient(isReceiving: false) { calls.deliver($0) }, calls)
+  }
+
   /// The authorization now.
   var authorizationStatus: CLAuthorizationStatus {
     core.checkAuthorization()
