@@ -42,13 +42,14 @@ struct BTSnoop {
     guard length <= longestPacket else {
       throw ParseError(.invalid("a record is longer than any packet"), at: cursor.offset + 4)
     }
+    let start = cursor.position
     guard let record = cursor.take(Self.recordHeaderBytes &+ length) else { return nil }
     return CapturedPacket(
       // WallClockTime Microseconds
       time: WallClockTime(microseconds: header.bigEndian(Int64.self, at: 16) &- Self.epoch),
       contents: contents, flags: header.bigEndian(UInt32.self, at: 8),  // Packet Flags
       // The record is its header and that many bytes.
-      bytes: unsafe record.part(unchecked: Self.recordHeaderBytes, count: length))
+      bytes: unsafe record.part(unchecked: Self.recordHeaderBytes, count: length), start: start)
   }
 
   /// What the bytes at the cursor need to be whole.

@@ -12,17 +12,20 @@ struct CapturedPacket: ~Escapable {
   var adapter: UInt16
   /// What was captured of it.
   var bytes: RawSpan
+  /// Where its record begins in the bytes that were read.
+  var start: Int
 
   @_lifetime(copy bytes)
   init(
     time: WallClockTime, contents: PacketContents, flags: UInt32 = 0, adapter: UInt16 = 0,
-    bytes: RawSpan
+    bytes: RawSpan, start: Int
   ) {
     self.time = time
     self.contents = contents
     self.flags = flags
     self.adapter = adapter
     self.bytes = bytes
+    self.start = start
   }
 }
 

@@ -8,8 +8,11 @@ struct PacketHandover {
   /// A packet with the type that it has not in the file.
   private var typed: [UInt8] = []
 
-  init(to tap: @escaping PacketTap) {
-    self.tap = tap
+  /// Hands packets to a tap, with the first adapter's number added to their own.
+  init(to tap: @escaping PacketTap, firstAdapter: UInt16) {
+    self.tap = { packet, time, isReceived, adapter in
+      tap(packet, time, isReceived, firstAdapter &+ adapter)
+    }
   }
 
   /// Hands a packet over.

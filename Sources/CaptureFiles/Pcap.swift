@@ -51,6 +51,7 @@ struct Pcap {
     guard length <= longestPacket else {
       throw ParseError(.invalid("a record is longer than any packet"), at: cursor.offset + 8)
     }
+    let start = cursor.position
     guard let record = cursor.take(Self.recordHeaderBytes &+ length) else { return nil }
     let seconds = Int64(header.uint32(at: 0, bigEndian: isBigEndian))
     let fraction = Int64(header.uint32(at: 4, bigEndian: isBigEndian))
@@ -59,7 +60,7 @@ struct Pcap {
     return CapturedPacket(
       time: WallClockTime(nanoseconds: time), contents: contents,
       // The record is its header and that many bytes.
-      bytes: unsafe record.part(unchecked: Self.recordHeaderBytes, count: length))
+      bytes: unsafe record.part(unchecked: Self.recordHeaderBytes, count: length), start: start)
   }
 
   /// What the bytes at the cursor need to be whole.

@@ -91,11 +91,12 @@ struct Pcapng {
     let time = Int64(bitPattern: high << 32 | low)
       .multipliedReportingOverflow(by: latest.nanosecondsPerTick)
     guard !time.overflow, high < 1 << 31 else { return nil }
+    let start = cursor.position
     _ = cursor.take(total)
     latestTime = WallClockTime(nanoseconds: time.partialValue)
     return CapturedPacket(
       time: latestTime, contents: latest.contents, adapter: latest.adapter,
-      bytes: unsafe block.part(unchecked: 28, count: length))
+      bytes: unsafe block.part(unchecked: 28, count: length), start: start)
   }
 
   /// The next packet, of whatever kind.
@@ -125,7 +126,7 @@ struct Pcapng {
       guard Int(block.uint32(at: total - 4, bigEndian: isBigEndian)) == total else {
         throw ParseError(.invalid("a block's two lengths differ"), at: cursor.offset + total - 4)
       }
-      let base = cursor.offset
+      let base = cursor.position
       _ = cursor.take(total)
       var body = ByteCursor(block.extracting(8..<(total - 4)), base: base + 8)
       if let packet = try read(type, &body, base: base) { return packet }
@@ -220,7 +221,7 @@ struct Pcapng {
     if interface.snapLength > 0 { length = min(length, interface.snapLength) }
     return CapturedPacket(
       time: latestTime, contents: interface.contents, adapter: interface.adapter,
-      bytes: try body.read(min(length, body.remaining)))
+      bytes: try body.read(min(length, body.remaining)), start: body.base - 8)
   }
 
   /// The obsolete Packet Block: Interface ID (2) | drops (2) | then as the Enhanced one.
@@ -252,6 +253,7 @@ struct Pcapng {
     latestTime = interfaces[number].time(ofTicks: high << 32 | low)
     return CapturedPacket(
       time: latestTime, contents: interfaces[number].contents,
-      adapter: interfaces[number].adapter, bytes: try body.read(length))
+      adapter: interfaces[number].adapter, bytes: try body.read(length),
+      start: body.base - 8)
   }
 }
