@@ -140,77 +140,50 @@ extension CaptureReader {
     case damage(ParseError)
   }
 
-  /// Decodes packet after packet. The loop stands here once for each format because a call through a
-  /// protocol for each packet is a third of the whole time.
   private static func drain(
     _ stream: borrowing ByteStream, _ format: inout OpenFormat, _ timeline: inout Timeline,
     _ handover: inout PacketHandover?, _ firstAdapter: UInt16,
     into collector: inout SightingCollector
   ) -> (consumed: Int, end: End) {
+    switch format {
+    case .unknown: return (0, .bytes)
+    case .btsnoop(var reader):
+      return drain(stream, &reader, &timeline, &handover, firstAdapter, into: &collector)
+    case .pcap(var reader):
+      return drain(stream, &reader, &timeline, &handover, firstAdapter, into: &collector)
+    case .pcapng(var reader):
+      defer { format = .pcapng(reader) }
+      return drain(stream, &reader, &timeline, &handover, firstAdapter, into: &collector)
+    }
+  }
+
+  /// Decodes packet after packet. The compiler makes this loop once for each format, because a call
+  /// through a protocol for each packet is a third of the whole time.
+  private static func drain<Format: RecordFormat>(
+    _ stream: borrowing ByteStream, _ format: inout Format, _ timeline: inout Timeline,
+    _ handover: inout PacketHandover?, _ firstAdapter: UInt16,
+    into collector: inout SightingCollector
+  ) -> (consumed: Int, end: End) {
     var cursor = ByteCursor(stream.unread)
-    var batch = Batch(after: collector.sightings.count, firstAdapter: firstAdapter)
+    let first = collector.sightings.count
     do throws(ParseError) {
-      switch format {
-      case .unknown: break
-      case .btsnoop(let reader):
-        while let packet = try reader.next(&cursor) {
-          guard batch.decode(packet, &timeline, &handover, into: &collector) else {
-            return (batch.place ?? cursor.position, timeline.isOver ? .limit : .batch)
-          }
-        }
-      case .pcap(let reader):
-        while let packet = try reader.next(&cursor) {
-          guard batch.decode(packet, &timeline, &handover, into: &collector) else {
-            return (batch.place ?? cursor.position, timeline.isOver ? .limit : .batch)
-          }
-        }
-      case .pcapng(var reader):
-        defer { format = .pcapng(reader) }
-        while let packet = try reader.next(&cursor) {
-          guard batch.decode(packet, &timeline, &handover, into: &collector) else {
-            return (batch.place ?? cursor.position, timeline.isOver ? .limit : .batch)
-          }
-          if !reader.hasSupportedPackets { return (cursor.position, .foreign) }
-        }
+      while let packet = try format.next(&cursor) {
+        // A clock that was set back begins a batch of its own.
+        guard
+          let time = timeline.place(packet.time, mayStep: collector.sightings.count == first)
+        else { return (packet.start, .batch) }
+        guard !timeline.isOver else { return (cursor.position, .limit) }
+        collector.time = time
+        collector.wallTime = packet.time
+        handover?.hand(packet)
+        PacketDecoder.decode(packet, firstAdapter: firstAdapter, into: &collector)
+        if collector.sightings.count &- first >= batch { return (cursor.position, .batch) }
+        if !format.hasSupportedPackets { return (cursor.position, .foreign) }
       }
     } catch {
       return (cursor.position, .damage(error))
     }
     return (cursor.position, .bytes)
-  }
-
-  /// One batch of sightings as it fills.
-  private struct Batch {
-    /// Where the packet begins that is left for the next batch.
-    private(set) var place: Int?
-    private let first: Int
-    private let firstAdapter: UInt16
-
-    init(after first: Int, firstAdapter: UInt16) {
-      (self.first, self.firstAdapter) = (first, firstAdapter)
-    }
-
-    /// Decodes one packet, unless the replay is to end before it, or it belongs to the next batch.
-    ///
-    /// - Returns: Whether the batch takes more.
-    @inline(__always)
-    mutating func decode(
-      _ packet: CapturedPacket, _ timeline: inout Timeline, _ handover: inout PacketHandover?,
-      into collector: inout SightingCollector
-    ) -> Bool {
-      guard
-        let time = timeline.place(packet.time, mayStep: collector.sightings.count == first)
-      else {
-        place = packet.start
-        return false
-      }
-      guard !timeline.isOver else { return false }
-      collector.time = time
-      collector.wallTime = packet.time
-      handover?.hand(packet)
-      PacketDecoder.decode(packet, firstAdapter: firstAdapter, into: &collector)
-      return collector.sightings.count &- first < CaptureReader.batch
-    }
   }
 
   /// Determines the format by the first bytes, once enough of them are there.
@@ -253,4 +226,19 @@ extension CaptureReader {
     CaptureError(
       file: stream.name, problem: .unsupportedLinkType(linkType?.description ?? "of no link type"))
   }
+}
+
+/// A format of captures: one record after another.
+protocol RecordFormat {
+  /// Whether packets, as far as the file has been read, can be decoded.
+  var hasSupportedPackets: Bool { get }
+
+  /// Returns the next packet.
+  ///
+  /// - Parameter cursor: Stands at the start of a record. It is moved past it when it is whole.
+  /// - Returns: `nil` where the bytes end before the next record does.
+  /// - Throws: ``ParseError`` where it cannot be one.
+  @_lifetime(copy cursor)
+  @_lifetime(cursor: copy cursor)
+  mutating func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket?
 }

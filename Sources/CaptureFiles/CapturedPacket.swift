@@ -1,7 +1,7 @@
 import Scanning
 
 /// One packet as a capture holds it; its bytes live as long as the reader's buffer.
-struct CapturedPacket: ~Escapable {
+struct CapturedPacket: ~Escapable, BitwiseCopyable {
   /// When it was recorded.
   var time: WallClockTime
   /// What it holds.
@@ -30,7 +30,7 @@ struct CapturedPacket: ~Escapable {
 }
 
 /// What a packet holds: its link type, in a form that is quick to tell.
-enum PacketContents {
+enum PacketContents: BitwiseCopyable {
   case h4, h4WithDirection, h1, btsnoopMonitor, linuxMonitor
   case linkLayer, linkLayerWithRadio, nordic
   case unsupported

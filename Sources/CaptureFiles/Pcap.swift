@@ -8,7 +8,7 @@ import Scanning
 /// file:   magic | major (2) | minor (2) | zone | accuracy | snap length | link type
 /// record: seconds | fraction | captured length | original length | packet
 /// ```
-struct Pcap {
+struct Pcap: RecordFormat {
   static let headerBytes = 24
   static let recordHeaderBytes = 16
 
@@ -16,6 +16,8 @@ struct Pcap {
   let nanosecondsPerTick: Int64
   let linkType: LinkType
   private let contents: PacketContents
+  /// A file whose packets are not is refused at its header.
+  var hasSupportedPackets: Bool { true }
 
   /// The four bytes that such a file begins with.
   static let magics: [[UInt8]] = [
@@ -37,11 +39,6 @@ struct Pcap {
     contents = PacketContents(linkType)
   }
 
-  /// The next packet.
-  ///
-  /// - Parameter cursor: Stands at the start of a record. It is moved past it when it is whole.
-  /// - Returns: `nil` where the bytes end before the next record does.
-  /// - Throws: ``ParseError`` where it cannot be one.
   @inline(__always)
   @_lifetime(copy cursor)
   @_lifetime(cursor: copy cursor)

@@ -8,7 +8,7 @@ import Scanning
 /// ```
 /// block: type | total length | body, padded to 4 bytes | total length again
 /// ```
-struct Pcapng {
+struct Pcapng: RecordFormat {
   /// Block types.
   enum BlockType {
     static let sectionHeader: UInt32 = 0x0A0D_0D0A
@@ -56,11 +56,6 @@ struct Pcapng {
       number: -1, nanosecondsPerTick: 1, contents: .unsupported, adapter: 0)
   }
 
-  /// The next packet.
-  ///
-  /// - Parameter cursor: Stands at the start of a block. It is moved past it when it is whole.
-  /// - Returns: `nil` where the bytes end before the next packet's block does.
-  /// - Throws: ``ParseError`` where it cannot be one.
   @inline(__always)
   @_lifetime(copy cursor)
   @_lifetime(cursor: copy cursor)
