@@ -5,17 +5,33 @@ public import Bytes
 public struct ADStructure: ~Escapable {
   /// AD Type, as the Assigned Numbers list it.
   public var type: ADType
-  /// AD Data: Length − 1 bytes.
-  public var data: RawSpan
   /// Where the structure's length byte stands in the advertising data.
   public var offset: Int
 
-  @inlinable
-  @_lifetime(copy data)
-  init(type: ADType, data: RawSpan, offset: Int) {
+  // Hot loops read the data in place: to cut it out costs more than to look at it.
+  @usableFromInline
+  let bytes: RawSpan
+  @usableFromInline
+  let start: Int
+  @usableFromInline
+  let count: Int
+
+  @inlinable @inline(__always)
+  @_lifetime(copy bytes)
+  @unsafe
+  init(type: ADType, in bytes: RawSpan, from start: Int, count: Int, offset: Int) {
     self.type = type
-    self.data = data
     self.offset = offset
+    self.bytes = bytes
+    self.start = start
+    self.count = count
+  }
+
+  /// AD Data: Length − 1 bytes.
+  @inlinable @inline(__always)
+  public var data: RawSpan {
+    @_lifetime(copy self)
+    get { unsafe bytes.part(unchecked: start, count: count) }
   }
 }
 
@@ -36,7 +52,9 @@ public struct ADStructures: ~Escapable {
   @usableFromInline
   let bytes: RawSpan
   @usableFromInline
-  var position = 0
+  var position: Int
+  @usableFromInline
+  let end: Int
   @usableFromInline
   let base: Int
 
@@ -45,7 +63,19 @@ public struct ADStructures: ~Escapable {
   @_lifetime(copy data)
   public init(_ data: RawSpan, base: Int = 0) {
     bytes = data
+    position = 0
+    end = data.byteCount
     self.base = base
+  }
+
+  /// Starts at the first structure of a report.
+  @inlinable @inline(__always)
+  @_lifetime(copy report)
+  public init(_ report: AdvertisingReport) {
+    bytes = report.bytes
+    position = report.start
+    end = report.end
+    base = 0 &- report.start
   }
 
   /// The next structure, or `nil` after the last.
@@ -56,17 +86,17 @@ public struct ADStructures: ~Escapable {
   @_lifetime(self: copy self)
   public mutating func next() throws(ParseError) -> ADStructure? {
     let start = position
-    guard start < bytes.byteCount else { return nil }
+    guard start < end else { return nil }
     // Each load and the part lie before an end that was compared with the length.
     let length = unsafe Int(bytes.littleEndian(UInt8.self, unchecked: start))
     // Early termination: whatever is left is not significant.
     guard length > 0 else { return nil }
-    let end = start &+ 1 &+ length
-    guard end <= bytes.byteCount else { throw overrun(length) }
-    position = end
+    let next = start &+ 1 &+ length
+    guard next <= end else { throw overrun(length) }
+    position = next
     return unsafe ADStructure(
       type: ADType(rawValue: bytes.littleEndian(UInt8.self, unchecked: start &+ 1)),
-      data: bytes.part(unchecked: start &+ 2, count: length &- 1), offset: base &+ start)
+      in: bytes, from: start &+ 2, count: length &- 1, offset: base &+ start)
   }
 
   /// Ends the walk at a structure that runs past the data.
@@ -74,9 +104,9 @@ public struct ADStructures: ~Escapable {
   @_lifetime(self: copy self)
   mutating func overrun(_ length: Int) -> ParseError {
     let start = position
-    position = bytes.byteCount
+    position = end
     return ParseError(
-      .truncated(needed: length, available: bytes.byteCount &- start &- 1), at: base &+ start)
+      .truncated(needed: length, available: end &- start &- 1), at: base &+ start)
   }
 }
 

@@ -1,9 +1,16 @@
+public import Bytes
+
 /// One advertising report or advertising-channel PDU, as the controller or the sniffer received it:
 /// the value that every source of packets hands on.
 @frozen
 public struct AdvertisingReport: ~Escapable {
-  /// The AD structures, raw. See ``ADStructures``.
-  public var data: RawSpan
+  // Hot loops read the data in place: to cut it out costs more than to look at it.
+  @usableFromInline
+  let bytes: RawSpan
+  @usableFromInline
+  let start: Int
+  @usableFromInline
+  let end: Int
   /// Who sent it. Zero where ``addressType`` is ``AddressType/anonymous``.
   public var address: BluetoothAddress
   /// What kind of address that is.
@@ -20,11 +27,38 @@ public struct AdvertisingReport: ~Escapable {
     data: RawSpan, address: BluetoothAddress, addressType: AddressType,
     eventType: AdvertisingEventType, rssi: Int8?
   ) {
-    self.data = data
+    bytes = data
+    start = 0
+    end = data.byteCount
     self.address = address
     self.addressType = addressType
     self.eventType = eventType
     self.rssi = rssi
+  }
+
+  /// Makes a report whose AD structures stand in a packet from `start` to `end`, which the caller has
+  /// compared with its length.
+  @inlinable @inline(__always)
+  @_lifetime(copy bytes)
+  @unsafe
+  public init(
+    in bytes: RawSpan, from start: Int, to end: Int, address: BluetoothAddress,
+    addressType: AddressType, eventType: AdvertisingEventType, rssi: Int8?
+  ) {
+    self.bytes = bytes
+    self.start = start
+    self.end = end
+    self.address = address
+    self.addressType = addressType
+    self.eventType = eventType
+    self.rssi = rssi
+  }
+
+  /// The AD structures, raw. See ``ADStructures``.
+  @inlinable @inline(__always)
+  public var data: RawSpan {
+    @_lifetime(copy self)
+    get { unsafe bytes.part(unchecked: start, count: end &- start) }
   }
 
   /// Turns HCI's RSSI field into an optional: 127 means "not available", and what lies outside −127

@@ -54,22 +54,35 @@ extension IBeacon {
   /// kiosk should see such a beacon. Fewer or more, or another length byte after the type, are not.
   @inlinable @inline(__always)
   public static func read(manufacturerData data: RawSpan) -> Reading {
-    guard data.byteCount >= 4 else { return .other }
+    unsafe read(data, from: 0, count: data.byteCount)
+  }
+
+  /// Reads an AD structure of manufacturer-specific data.
+  @inlinable @inline(__always)
+  public static func read(_ structure: ADStructure) -> Reading {
+    unsafe read(structure.bytes, from: structure.start, count: structure.count)
+  }
+
+  /// Reads bytes that the caller has compared with the length.
+  @inlinable @inline(__always)
+  @unsafe
+  static func read(_ data: RawSpan, from start: Int, count: Int) -> Reading {
+    guard count >= 4 else { return .other }
     // Every load lies inside a length that was compared.
-    let word = unsafe data.littleEndian(UInt32.self, unchecked: 0)
-    guard word == prefix, data.byteCount >= byteCount, data.byteCount <= byteCount &+ 1 else {
+    let word = unsafe data.littleEndian(UInt32.self, unchecked: start)
+    guard word == prefix, count >= byteCount, count <= byteCount &+ 1 else {
       return word & 0x00FF_FFFF == prefix & 0x00FF_FFFF ? .malformed : .other
     }
     let uuid = unsafe ProximityUUID(
-      high: data.littleEndian(UInt64.self, unchecked: 4).byteSwapped,
-      low: data.littleEndian(UInt64.self, unchecked: 12).byteSwapped)
+      high: data.littleEndian(UInt64.self, unchecked: start &+ 4).byteSwapped,
+      low: data.littleEndian(UInt64.self, unchecked: start &+ 12).byteSwapped)
     let identity = unsafe BeaconIdentity(
-      uuid: uuid, major: data.littleEndian(UInt16.self, unchecked: 20).byteSwapped,
-      minor: data.littleEndian(UInt16.self, unchecked: 22).byteSwapped)
+      uuid: uuid, major: data.littleEndian(UInt16.self, unchecked: start &+ 20).byteSwapped,
+      minor: data.littleEndian(UInt16.self, unchecked: start &+ 22).byteSwapped)
     return unsafe .frame(
       IBeacon(
-        identity: identity, measuredPower: data.littleEndian(Int8.self, unchecked: 24),
-        hasTrailingByte: data.byteCount > byteCount))
+        identity: identity, measuredPower: data.littleEndian(Int8.self, unchecked: start &+ 24),
+        hasTrailingByte: count > byteCount))
   }
 
   /// The frame as manufacturer-specific data: 25 bytes from the company identifier on.

@@ -109,6 +109,17 @@ public struct ByteCursor: ~Escapable {
     return part
   }
 
+  /// Passes over `count` bytes, if they are there.
+  ///
+  /// - Returns: Whether they are; otherwise nothing is moved.
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
+  public mutating func pass(_ count: Int) -> Bool {
+    guard count >= 0, count <= remaining else { return false }
+    next = next &+ count
+    return true
+  }
+
   /// Passes over `count` bytes.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)

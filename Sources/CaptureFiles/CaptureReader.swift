@@ -118,7 +118,11 @@ extension CaptureReader {
   private func drain(into collector: inout SightingCollector) throws(CaptureError) -> Bool {
     if case .unknown = format { try findFormat() }
     format.passOver(&stream)
-    let drained = Self.drain(stream, &format, &timeline, &handover, firstAdapter, into: &collector)
+    var batch = Batch(
+      timeline: timeline, handover: handover, firstAdapter: firstAdapter,
+      first: collector.sightings.count)
+    let drained = Self.drain(stream, &format, &batch, into: &collector)
+    (timeline, handover) = (batch.timeline, batch.handover)
     let start = stream.offset
     stream.consume(drained.consumed)
     switch drained.end {
@@ -140,50 +144,95 @@ extension CaptureReader {
     case damage(ParseError)
   }
 
+  /// Decodes packet after packet. The loop stands here once for each format because a call for each
+  /// packet is a third of the whole time.
   private static func drain(
-    _ stream: borrowing ByteStream, _ format: inout OpenFormat, _ timeline: inout Timeline,
-    _ handover: inout PacketHandover?, _ firstAdapter: UInt16,
-    into collector: inout SightingCollector
-  ) -> (consumed: Int, end: End) {
-    switch format {
-    case .unknown: return (0, .bytes)
-    case .btsnoop(var reader):
-      return drain(stream, &reader, &timeline, &handover, firstAdapter, into: &collector)
-    case .pcap(var reader):
-      return drain(stream, &reader, &timeline, &handover, firstAdapter, into: &collector)
-    case .pcapng(var reader):
-      defer { format = .pcapng(reader) }
-      return drain(stream, &reader, &timeline, &handover, firstAdapter, into: &collector)
-    }
-  }
-
-  /// Decodes packet after packet. The compiler makes this loop once for each format, because a call
-  /// through a protocol for each packet is a third of the whole time.
-  private static func drain<Format: RecordFormat>(
-    _ stream: borrowing ByteStream, _ format: inout Format, _ timeline: inout Timeline,
-    _ handover: inout PacketHandover?, _ firstAdapter: UInt16,
+    _ stream: borrowing ByteStream, _ format: inout OpenFormat, _ batch: inout Batch,
     into collector: inout SightingCollector
   ) -> (consumed: Int, end: End) {
     var cursor = ByteCursor(stream.unread)
-    let first = collector.sightings.count
     do throws(ParseError) {
-      while let packet = try format.next(&cursor) {
-        // A clock that was set back begins a batch of its own.
-        guard
-          let time = timeline.place(packet.time, mayStep: collector.sightings.count == first)
-        else { return (packet.start, .batch) }
-        guard !timeline.isOver else { return (cursor.position, .limit) }
-        collector.time = time
-        collector.wallTime = packet.time
-        handover?.hand(packet)
-        PacketDecoder.decode(packet, firstAdapter: firstAdapter, into: &collector)
-        if collector.sightings.count &- first >= batch { return (cursor.position, .batch) }
-        if !format.hasSupportedPackets { return (cursor.position, .foreign) }
+      switch format {
+      case .unknown: break
+      case .btsnoop(let reader): try drain(&cursor, reader, &batch, into: &collector)
+      case .pcap(let reader): try drain(&cursor, reader, &batch, into: &collector)
+      case .pcapng(var reader):
+        defer { format = .pcapng(reader) }
+        try drain(&cursor, &reader, &batch, into: &collector)
       }
     } catch {
       return (cursor.position, .damage(error))
     }
-    return (cursor.position, .bytes)
+    return (batch.place ?? cursor.position, batch.end)
+  }
+
+  @_lifetime(cursor: copy cursor)
+  private static func drain(
+    _ cursor: inout ByteCursor, _ reader: BTSnoop, _ batch: inout Batch,
+    into collector: inout SightingCollector
+  ) throws(ParseError) {
+    while let packet = try reader.next(&cursor) {
+      guard batch.decode(packet, into: &collector) else { return }
+    }
+  }
+
+  @_lifetime(cursor: copy cursor)
+  private static func drain(
+    _ cursor: inout ByteCursor, _ reader: Pcap, _ batch: inout Batch,
+    into collector: inout SightingCollector
+  ) throws(ParseError) {
+    while let packet = try reader.next(&cursor) {
+      guard batch.decode(packet, into: &collector) else { return }
+    }
+  }
+
+  @_lifetime(cursor: copy cursor)
+  private static func drain(
+    _ cursor: inout ByteCursor, _ reader: inout Pcapng, _ batch: inout Batch,
+    into collector: inout SightingCollector
+  ) throws(ParseError) {
+    while let packet = try reader.next(&cursor) {
+      guard batch.decode(packet, into: &collector) else { return }
+      if !reader.hasSupportedPackets { return batch.end = .foreign }
+    }
+  }
+
+  /// One batch of sightings as it fills.
+  private struct Batch {
+    var timeline: Timeline
+    var handover: PacketHandover?
+    let firstAdapter: UInt16
+    /// The number of sightings that were there before.
+    let first: Int
+    /// Why the run over the packets ended.
+    var end = End.bytes
+    /// Where the packet begins that is left for the next batch.
+    var place: Int?
+
+    /// Decodes one packet, unless the replay is to end before it, or it belongs to the next batch.
+    ///
+    /// - Returns: Whether the batch takes more.
+    @inline(__always)
+    mutating func decode(_ packet: CapturedPacket, into collector: inout SightingCollector) -> Bool {
+      // A clock that was set back begins a batch of its own.
+      guard
+        let time = timeline.place(packet.time, mayStep: collector.sightings.count == first)
+      else {
+        (place, end) = (packet.record, .batch)
+        return false
+      }
+      guard !timeline.isOver else {
+        end = .limit
+        return false
+      }
+      collector.time = time
+      collector.wallTime = packet.time
+      handover?.hand(packet)
+      PacketDecoder.decode(packet, firstAdapter: firstAdapter, into: &collector)
+      guard collector.sightings.count &- first >= CaptureReader.batch else { return true }
+      end = .batch
+      return false
+    }
   }
 
   /// Determines the format by the first bytes, once enough of them are there.
@@ -226,19 +275,4 @@ extension CaptureReader {
     CaptureError(
       file: stream.name, problem: .unsupportedLinkType(linkType?.description ?? "of no link type"))
   }
-}
-
-/// A format of captures: one record after another.
-protocol RecordFormat {
-  /// Whether packets, as far as the file has been read, can be decoded.
-  var hasSupportedPackets: Bool { get }
-
-  /// Returns the next packet.
-  ///
-  /// - Parameter cursor: Stands at the start of a record. It is moved past it when it is whole.
-  /// - Returns: `nil` where the bytes end before the next record does.
-  /// - Throws: ``ParseError`` where it cannot be one.
-  @_lifetime(copy cursor)
-  @_lifetime(cursor: copy cursor)
-  mutating func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket?
 }

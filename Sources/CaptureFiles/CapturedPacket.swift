@@ -1,3 +1,4 @@
+import Bytes
 import Scanning
 
 /// One packet as a capture holds it; its bytes live as long as the reader's buffer.
@@ -10,22 +11,34 @@ struct CapturedPacket: ~Escapable, BitwiseCopyable {
   var flags: UInt32
   /// Which adapter it is of, where the file's structure says that and not the packet itself.
   var adapter: UInt16
-  /// What was captured of it.
-  var bytes: RawSpan
-  /// Where its record begins in the bytes that were read.
+  /// The bytes that were read, and where in them its record begins, and the packet begins and ends.
+  var read: RawSpan
+  var record: Int
   var start: Int
+  var end: Int
 
-  @_lifetime(copy bytes)
+  /// Makes a packet that stands in bytes whose end the caller has compared.
+  @inline(__always)
+  @_lifetime(copy read)
+  @unsafe
   init(
     time: WallClockTime, contents: PacketContents, flags: UInt32 = 0, adapter: UInt16 = 0,
-    bytes: RawSpan, start: Int
+    in read: RawSpan, record: Int, from start: Int, count: Int
   ) {
     self.time = time
     self.contents = contents
     self.flags = flags
     self.adapter = adapter
-    self.bytes = bytes
+    self.read = read
+    self.record = record
     self.start = start
+    end = start &+ count
+  }
+
+  /// What was captured of it.
+  var bytes: RawSpan {
+    @_lifetime(copy self)
+    get { unsafe read.part(unchecked: start, count: end &- start) }
   }
 }
 

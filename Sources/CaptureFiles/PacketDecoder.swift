@@ -19,8 +19,8 @@ enum PacketDecoder {
     collector.counts.packets &+= 1
     collector.adapter = firstAdapter &+ packet.adapter
     switch packet.contents {
-    case .h4: receive(h4: packet.bytes, at: 0, &collector)
-    case .h4WithDirection: receive(h4: packet.bytes, at: 4, &collector)
+    case .h4: receive(h4: packet, at: packet.start, &collector)
+    case .h4WithDirection: receive(h4: packet, at: packet.start &+ 4, &collector)
     default: decodeOther(packet, firstAdapter: firstAdapter, into: &collector)
     }
   }
@@ -28,12 +28,12 @@ enum PacketDecoder {
   /// H4 packet type 4 is an event; commands, data and what others add are passed over.
   @inline(__always)
   private static func receive(
-    h4 bytes: RawSpan, at start: Int, _ collector: inout SightingCollector
+    h4 packet: CapturedPacket, at start: Int, _ collector: inout SightingCollector
   ) {
-    guard start < bytes.byteCount else { return collector.refuse(.truncatedPacket) }
+    guard start < packet.end else { return collector.refuse(.truncatedPacket) }
     // The load lies before the end just compared.
-    if unsafe bytes.littleEndian(UInt8.self, unchecked: start) == 0x04 {
-      collector.hear(event: bytes, at: start &+ 1)
+    if unsafe packet.read.littleEndian(UInt8.self, unchecked: start) == 0x04 {
+      unsafe collector.hear(event: packet.read, from: start &+ 1, to: packet.end)
     }
   }
 

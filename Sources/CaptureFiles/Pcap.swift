@@ -8,7 +8,7 @@ import Scanning
 /// file:   magic | major (2) | minor (2) | zone | accuracy | snap length | link type
 /// record: seconds | fraction | captured length | original length | packet
 /// ```
-struct Pcap: RecordFormat {
+struct Pcap {
   static let headerBytes = 24
   static let recordHeaderBytes = 16
 
@@ -16,8 +16,6 @@ struct Pcap: RecordFormat {
   let nanosecondsPerTick: Int64
   let linkType: LinkType
   private let contents: PacketContents
-  /// A file whose packets are not is refused at its header.
-  var hasSupportedPackets: Bool { true }
 
   /// The four bytes that such a file begins with.
   static let magics: [[UInt8]] = [
@@ -39,6 +37,11 @@ struct Pcap: RecordFormat {
     contents = PacketContents(linkType)
   }
 
+  /// Returns the next packet.
+  ///
+  /// - Parameter cursor: Stands at the start of a record. It is moved past it when it is whole.
+  /// - Returns: `nil` where the bytes end before the next record does.
+  /// - Throws: ``ParseError`` where it cannot be one.
   @inline(__always)
   @_lifetime(copy cursor)
   @_lifetime(cursor: copy cursor)
@@ -49,15 +52,15 @@ struct Pcap: RecordFormat {
       throw ParseError(.invalid("a record is longer than any packet"), at: cursor.offset + 8)
     }
     let start = cursor.position
-    guard let record = cursor.take(Self.recordHeaderBytes &+ length) else { return nil }
+    guard cursor.pass(Self.recordHeaderBytes &+ length) else { return nil }
     let seconds = Int64(header.uint32(at: 0, bigEndian: isBigEndian))
     let fraction = Int64(header.uint32(at: 4, bigEndian: isBigEndian))
     // 2³² s and 2³² µs in nanoseconds stay below 2⁶³.
     let time = seconds &* WallClockTime.nanosecondsPerSecond &+ fraction &* nanosecondsPerTick
-    return CapturedPacket(
+    return unsafe CapturedPacket(
       time: WallClockTime(nanoseconds: time), contents: contents,
       // The record is its header and that many bytes.
-      bytes: unsafe record.part(unchecked: Self.recordHeaderBytes, count: length), start: start)
+      in: cursor.bytes, record: start, from: start &+ Self.recordHeaderBytes, count: length)
   }
 
   /// What the bytes at the cursor need to be whole.

@@ -8,7 +8,7 @@ import Scanning
 /// ```
 /// block: type | total length | body, padded to 4 bytes | total length again
 /// ```
-struct Pcapng: RecordFormat {
+struct Pcapng {
   /// Block types.
   enum BlockType {
     static let sectionHeader: UInt32 = 0x0A0D_0D0A
@@ -56,6 +56,11 @@ struct Pcapng: RecordFormat {
       number: -1, nanosecondsPerTick: 1, contents: .unsupported, adapter: 0)
   }
 
+  /// Returns the next packet.
+  ///
+  /// - Parameter cursor: Stands at the start of a block. It is moved past it when it is whole.
+  /// - Returns: `nil` where the bytes end before the next packet's block does.
+  /// - Throws: ``ParseError`` where it cannot be one.
   @inline(__always)
   @_lifetime(copy cursor)
   @_lifetime(cursor: copy cursor)
@@ -89,9 +94,9 @@ struct Pcapng: RecordFormat {
     let start = cursor.position
     _ = cursor.take(total)
     latestTime = WallClockTime(nanoseconds: time.partialValue)
-    return CapturedPacket(
-      time: latestTime, contents: latest.contents, adapter: latest.adapter,
-      bytes: unsafe block.part(unchecked: 28, count: length), start: start)
+    return unsafe CapturedPacket(
+      time: latestTime, contents: latest.contents, adapter: latest.adapter, in: cursor.bytes,
+      record: start, from: start &+ 28, count: length)
   }
 
   /// The next packet, of whatever kind.
@@ -214,9 +219,7 @@ struct Pcapng: RecordFormat {
     }
     var length = Int(try body.readUInt32(bigEndian: isBigEndian))
     if interface.snapLength > 0 { length = min(length, interface.snapLength) }
-    return CapturedPacket(
-      time: latestTime, contents: interface.contents, adapter: interface.adapter,
-      bytes: try body.read(min(length, body.remaining)), start: body.base - 8)
+    return packet(of: interface, try body.read(min(length, body.remaining)), base: body.base)
   }
 
   /// The obsolete Packet Block: Interface ID (2) | drops (2) | then as the Enhanced one.
@@ -246,9 +249,15 @@ struct Pcapng: RecordFormat {
     let length = Int(try body.readUInt32(bigEndian: isBigEndian))
     try body.skip(4)
     latestTime = interfaces[number].time(ofTicks: high << 32 | low)
-    return CapturedPacket(
-      time: latestTime, contents: interfaces[number].contents,
-      adapter: interfaces[number].adapter, bytes: try body.read(length),
-      start: body.base - 8)
+    return packet(of: interfaces[number], try body.read(length), base: body.base)
+  }
+
+  /// A packet of its own bytes, from a block whose body begins at `base`.
+  @_lifetime(copy bytes)
+  private func packet(of interface: PcapngInterface, _ bytes: RawSpan, base: Int) -> CapturedPacket
+  {
+    unsafe CapturedPacket(
+      time: latestTime, contents: interface.contents, adapter: interface.adapter, in: bytes,
+      record: base - 8, from: 0, count: bytes.byteCount)
   }
 }

@@ -41,12 +41,20 @@ public struct AdvertisingEvent: ~Escapable {
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
   public init?(_ bytes: RawSpan, at start: Int = 0) {
-    guard start &+ 4 <= bytes.byteCount else {
-      guard let isExtended = Self.kind(ofCut: bytes, at: start) else { return nil }
+    unsafe self.init(bytes, from: start, to: bytes.byteCount)
+  }
+
+  /// Looks at an event in bytes that go on behind it, of which the caller has compared the end.
+  @inlinable @inline(__always)
+  @_lifetime(copy bytes)
+  @unsafe
+  public init?(_ bytes: RawSpan, from start: Int, to limit: Int) {
+    guard start &+ 4 <= limit else {
+      guard let isExtended = Self.kind(ofCut: bytes, at: start, to: limit) else { return nil }
       self.isExtended = isExtended
       self.bytes = bytes
       isCutShort = bytes.littleEndian(UInt8.self, at: start &+ 1) > 1
-      end = bytes.byteCount
+      end = limit
       position = end
       left = 1  // for all that is known
       return
@@ -59,16 +67,16 @@ public struct AdvertisingEvent: ~Escapable {
     left = unsafe bytes.littleEndian(UInt8.self, unchecked: start &+ 3)
     self.bytes = bytes
     isExtended = subevent == 0x0D
-    isCutShort = whole > bytes.byteCount
-    end = isCutShort ? bytes.byteCount : whole
+    isCutShort = whole > limit
+    end = isCutShort ? limit : whole
     position = start &+ 4
   }
 
   /// Whether an event that ends behind its Subevent_Code is an extended one; `nil` where it is none
   /// of advertising, or ends before.
   @inlinable @inline(never)
-  static func kind(ofCut bytes: RawSpan, at start: Int) -> Bool? {
-    guard start &+ 3 <= bytes.byteCount, bytes.littleEndian(UInt8.self, at: start) == 0x3E else {
+  static func kind(ofCut bytes: RawSpan, at start: Int, to limit: Int) -> Bool? {
+    guard start &+ 3 <= limit, bytes.littleEndian(UInt8.self, at: start) == 0x3E else {
       return nil
     }
     let subevent = bytes.littleEndian(UInt8.self, at: start &+ 2)
@@ -97,7 +105,7 @@ public struct AdvertisingEvent: ~Escapable {
     guard last < end else { throw refuse() }
     position = last &+ 1
     return unsafe AdvertisingReport(
-      data: bytes.part(unchecked: start &+ 9, count: length),
+      in: bytes, from: start &+ 9, to: last,
       address: BluetoothAddress(littleEndian: bytes, unchecked: start &+ 2),
       addressType: AddressType(rawValue: bytes.littleEndian(UInt8.self, unchecked: start &+ 1)),
       eventType: AdvertisingEventType(
@@ -128,7 +136,7 @@ public struct AdvertisingEvent: ~Escapable {
     position = start &+ 24 &+ length
     let type = unsafe bytes.littleEndian(UInt16.self, unchecked: start)
     let report = unsafe AdvertisingReport(
-      data: bytes.part(unchecked: start &+ 24, count: length),
+      in: bytes, from: start &+ 24, to: position,
       address: BluetoothAddress(littleEndian: bytes, unchecked: start &+ 3),
       addressType: AddressType(rawValue: bytes.littleEndian(UInt8.self, unchecked: start &+ 2)),
       eventType: AdvertisingEventType(rawValue: type & 0x1F),

@@ -12,10 +12,12 @@ public import LinkLayer
 public struct SightingCollector: ~Copyable, Sendable {
   /// What was heard since the last ``removeSightings()``, in order.
   public var sightings: [Sighting]
-  /// What was counted since the collector was made.
-  public var counts = ScanCounts()
   /// The moment that the next reports are given, on the line that never goes back.
   public var time = MonotonicTime(nanoseconds: 0)
+  // Between the two moments: side by side they are stored one by one and loaded as a pair, for which
+  // processors wait.
+  /// The counts since the collector was made.
+  public var counts = ScanCounts()
   /// The moment that the next reports are given, as it is shown.
   public var wallTime = WallClockTime(nanoseconds: 0)
   /// The adapter that the next reports are given.
@@ -45,7 +47,14 @@ public struct SightingCollector: ~Copyable, Sendable {
   ///   - start: Where the event's code stands in it.
   @inlinable @inline(__always)
   public mutating func hear(event bytes: RawSpan, at start: Int = 0) {
-    guard var event = AdvertisingEvent(bytes, at: start) else { return }
+    unsafe hear(event: bytes, from: start, to: bytes.byteCount)
+  }
+
+  /// Takes an HCI event in bytes that go on behind it, of which the caller has compared the end.
+  @inlinable @inline(__always)
+  @unsafe
+  public mutating func hear(event bytes: RawSpan, from start: Int, to end: Int) {
+    guard var event = unsafe AdvertisingEvent(bytes, from: start, to: end) else { return }
     counts.advertisingPackets &+= 1
     do throws(Refusal) {
       if event.isExtended {
@@ -85,11 +94,11 @@ public struct SightingCollector: ~Copyable, Sendable {
   @inlinable @inline(__always)
   public mutating func hear(_ report: AdvertisingReport) {
     counts.reports &+= 1
-    var structures = ADStructures(report.data)
+    var structures = ADStructures(report)
     do throws(ParseError) {
       while let structure = try structures.next() {
         guard structure.type == .manufacturerSpecificData else { continue }
-        switch IBeacon.read(manufacturerData: structure.data) {
+        switch IBeacon.read(structure) {
         case .frame(let frame):
           counts.sightings &+= 1
           sightings.append(
