@@ -68,11 +68,12 @@ public struct ADStructures: ~Escapable {
     self.base = base
   }
 
-  /// Starts at the first structure of a report.
+  /// Starts at the first structure of a report in a packet.
   @inlinable @inline(__always)
-  @_lifetime(copy report)
-  public init(_ report: AdvertisingReport) {
-    bytes = report.bytes
+  @_lifetime(copy bytes)
+  @unsafe
+  public init(_ bytes: RawSpan, _ report: AdvertisingReportFields) {
+    self.bytes = bytes
     position = report.start
     end = report.end
     base = 0 &- report.start

@@ -1,65 +1,72 @@
-public import Bytes
+import Bytes
+
+/// What a report says beside its data, and where that stands in a packet. It holds no bytes, so that hot
+/// loops keep it in registers.
+public struct AdvertisingReportFields: BitwiseCopyable {
+  /// Where the AD structures begin and end.
+  @usableFromInline
+  let start, end: Int
+  /// As in ``AdvertisingReport``.
+  public var address: BluetoothAddress
+  /// As in ``AdvertisingReport``.
+  public var addressType: AddressType
+  /// As in ``AdvertisingReport``.
+  public var eventType: AdvertisingEventType
+  /// As in ``AdvertisingReport``.
+  public var rssi: Int8?
+
+  /// Makes the fields of a report whose data's end the caller has compared with the packet's.
+  @inlinable @inline(__always)
+  @unsafe
+  public init(
+    from start: Int, to end: Int, address: BluetoothAddress, addressType: AddressType,
+    eventType: AdvertisingEventType, rssi: Int8?
+  ) {
+    (self.start, self.end) = (start, end)
+    (self.address, self.addressType) = (address, addressType)
+    (self.eventType, self.rssi) = (eventType, rssi)
+  }
+}
 
 /// One advertising report or advertising-channel PDU, as the controller or the sniffer received it:
 /// the value that every source of packets hands on.
-@frozen
 public struct AdvertisingReport: ~Escapable {
-  // Hot loops read the data in place: to cut it out costs more than to look at it.
-  @usableFromInline
-  let bytes: RawSpan
-  @usableFromInline
-  let start: Int
-  @usableFromInline
-  let end: Int
-  /// Who sent it. Zero where ``addressType`` is ``AddressType/anonymous``.
-  public var address: BluetoothAddress
-  /// What kind of address that is.
-  public var addressType: AddressType
-  /// What kind of advertising event it belongs to.
-  public var eventType: AdvertisingEventType
-  /// Received signal strength in dBm, −127 to +20; `nil` where the source did not measure it.
-  public var rssi: Int8?
+  private let bytes: RawSpan
+  private let fields: AdvertisingReportFields
 
   /// Makes a report.
-  @inlinable
   @_lifetime(copy data)
   public init(
     data: RawSpan, address: BluetoothAddress, addressType: AddressType,
     eventType: AdvertisingEventType, rssi: Int8?
   ) {
-    bytes = data
-    start = 0
-    end = data.byteCount
-    self.address = address
-    self.addressType = addressType
-    self.eventType = eventType
-    self.rssi = rssi
+    unsafe self.init(
+      data,
+      AdvertisingReportFields(
+        from: 0, to: data.byteCount, address: address, addressType: addressType,
+        eventType: eventType, rssi: rssi))
   }
 
-  /// Makes a report whose AD structures stand in a packet from `start` to `end`, which the caller has
-  /// compared with its length.
-  @inlinable @inline(__always)
+  /// Makes a report that was found in a packet.
   @_lifetime(copy bytes)
   @unsafe
-  public init(
-    in bytes: RawSpan, from start: Int, to end: Int, address: BluetoothAddress,
-    addressType: AddressType, eventType: AdvertisingEventType, rssi: Int8?
-  ) {
-    self.bytes = bytes
-    self.start = start
-    self.end = end
-    self.address = address
-    self.addressType = addressType
-    self.eventType = eventType
-    self.rssi = rssi
+  public init(_ bytes: RawSpan, _ fields: AdvertisingReportFields) {
+    (self.bytes, self.fields) = (bytes, fields)
   }
 
   /// The AD structures, raw. See ``ADStructures``.
-  @inlinable @inline(__always)
   public var data: RawSpan {
     @_lifetime(copy self)
-    get { unsafe bytes.part(unchecked: start, count: end &- start) }
+    get { unsafe bytes.part(unchecked: fields.start, count: fields.end &- fields.start) }
   }
+  /// Who sent it. Zero where ``addressType`` is ``AddressType/anonymous``.
+  public var address: BluetoothAddress { fields.address }
+  /// What kind of address that is.
+  public var addressType: AddressType { fields.addressType }
+  /// What kind of advertising event it belongs to.
+  public var eventType: AdvertisingEventType { fields.eventType }
+  /// Received signal strength in dBm, −127 to +20; `nil` where the source did not measure it.
+  public var rssi: Int8? { fields.rssi }
 
   /// Turns HCI's RSSI field into an optional: 127 means "not available", and what lies outside −127
   /// to +20 is reserved (Core Specification, Vol 4, Part E, §7.7.65.2).

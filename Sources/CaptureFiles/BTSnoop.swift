@@ -34,7 +34,6 @@ struct BTSnoop {
   /// - Returns: `nil` where the bytes end before the next record does.
   /// - Throws: ``ParseError`` where it cannot be one.
   @inline(__always)
-  @_lifetime(copy cursor)
   @_lifetime(cursor: copy cursor)
   func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
     let start = cursor.position
@@ -52,7 +51,7 @@ struct BTSnoop {
       // WallClockTime Microseconds
       time: WallClockTime(microseconds: time &- Self.epoch),
       contents: contents, flags: flags,  // Packet Flags
-      in: cursor.bytes, record: start, from: start &+ Self.recordHeaderBytes, count: length)
+      record: start, from: start &+ Self.recordHeaderBytes, count: length)
   }
 
   /// What the bytes at the cursor need to be whole.

@@ -172,7 +172,7 @@ extension CaptureReader {
     into collector: inout SightingCollector
   ) throws(ParseError) {
     while let packet = try reader.next(&cursor) {
-      guard batch.decode(packet, into: &collector) else { return }
+      guard batch.decode(packet, in: cursor.bytes, into: &collector) else { return }
     }
   }
 
@@ -182,7 +182,7 @@ extension CaptureReader {
     into collector: inout SightingCollector
   ) throws(ParseError) {
     while let packet = try reader.next(&cursor) {
-      guard batch.decode(packet, into: &collector) else { return }
+      guard batch.decode(packet, in: cursor.bytes, into: &collector) else { return }
     }
   }
 
@@ -192,7 +192,7 @@ extension CaptureReader {
     into collector: inout SightingCollector
   ) throws(ParseError) {
     while let packet = try reader.next(&cursor) {
-      guard batch.decode(packet, into: &collector) else { return }
+      guard batch.decode(packet, in: cursor.bytes, into: &collector) else { return }
       if !reader.hasSupportedPackets { return batch.end = .foreign }
     }
   }
@@ -213,7 +213,9 @@ extension CaptureReader {
     ///
     /// - Returns: Whether the batch takes more.
     @inline(__always)
-    mutating func decode(_ packet: CapturedPacket, into collector: inout SightingCollector) -> Bool {
+    mutating func decode(
+      _ packet: CapturedPacket, in read: RawSpan, into collector: inout SightingCollector
+    ) -> Bool {
       // A clock that was set back begins a batch of its own.
       guard
         let time = timeline.place(packet.time, mayStep: collector.sightings.count == first)
@@ -227,8 +229,8 @@ extension CaptureReader {
       }
       collector.time = time
       collector.wallTime = packet.time
-      handover?.hand(packet)
-      PacketDecoder.decode(packet, firstAdapter: firstAdapter, into: &collector)
+      handover?.hand(packet, in: read)
+      PacketDecoder.decode(packet, in: read, firstAdapter: firstAdapter, into: &collector)
       guard collector.sightings.count &- first >= CaptureReader.batch else { return true }
       end = .batch
       return false

@@ -1,8 +1,9 @@
 import Bytes
 import Scanning
 
-/// One packet as a capture holds it; its bytes live as long as the reader's buffer.
-struct CapturedPacket: ~Escapable, BitwiseCopyable {
+/// One packet as a capture holds it: where it stands in the bytes that were read. It holds no bytes, so
+/// that the loop over the packets keeps it in registers.
+struct CapturedPacket: BitwiseCopyable {
   /// When it was recorded.
   var time: WallClockTime
   /// What it holds.
@@ -11,34 +12,29 @@ struct CapturedPacket: ~Escapable, BitwiseCopyable {
   var flags: UInt32
   /// Which adapter it is of, where the file's structure says that and not the packet itself.
   var adapter: UInt16
-  /// The bytes that were read, and where in them its record begins, and the packet begins and ends.
-  var read: RawSpan
-  var record: Int
-  var start: Int
-  var end: Int
+  /// Where its record begins, and the packet begins and ends.
+  let record, start, end: Int
 
   /// Makes a packet that stands in bytes whose end the caller has compared.
   @inline(__always)
-  @_lifetime(copy read)
   @unsafe
   init(
     time: WallClockTime, contents: PacketContents, flags: UInt32 = 0, adapter: UInt16 = 0,
-    in read: RawSpan, record: Int, from start: Int, count: Int
+    record: Int, from start: Int, count: Int
   ) {
     self.time = time
     self.contents = contents
     self.flags = flags
     self.adapter = adapter
-    self.read = read
     self.record = record
     self.start = start
     end = start &+ count
   }
 
-  /// What was captured of it.
-  var bytes: RawSpan {
-    @_lifetime(copy self)
-    get { unsafe read.part(unchecked: start, count: end &- start) }
+  /// What was captured of it, from the bytes in which it was found.
+  @_lifetime(copy read)
+  func bytes(in read: RawSpan) -> RawSpan {
+    unsafe read.part(unchecked: start, count: end &- start)
   }
 }
 

@@ -10,38 +10,41 @@ enum PacketDecoder {
   ///
   /// - Parameters:
   ///   - packet: The packet.
+  ///   - read: The bytes in which it was found.
   ///   - firstAdapter: What is added to the number of the packet's adapter.
   ///   - collector: What receives them; its time is already the packet's.
   @inline(__always)
   static func decode(
-    _ packet: CapturedPacket, firstAdapter: UInt16, into collector: inout SightingCollector
+    _ packet: CapturedPacket, in read: RawSpan, firstAdapter: UInt16,
+    into collector: inout SightingCollector
   ) {
     collector.counts.packets &+= 1
     collector.adapter = firstAdapter &+ packet.adapter
     switch packet.contents {
-    case .h4: receive(h4: packet, at: packet.start, &collector)
-    case .h4WithDirection: receive(h4: packet, at: packet.start &+ 4, &collector)
-    default: decodeOther(packet, firstAdapter: firstAdapter, into: &collector)
+    case .h4: receive(h4: packet, in: read, at: packet.start, &collector)
+    case .h4WithDirection: receive(h4: packet, in: read, at: packet.start &+ 4, &collector)
+    default: decodeOther(packet, in: read, firstAdapter: firstAdapter, into: &collector)
     }
   }
 
   /// H4 packet type 4 is an event; commands, data and what others add are passed over.
   @inline(__always)
   private static func receive(
-    h4 packet: CapturedPacket, at start: Int, _ collector: inout SightingCollector
+    h4 packet: CapturedPacket, in read: RawSpan, at start: Int, _ collector: inout SightingCollector
   ) {
     guard start < packet.end else { return collector.refuse(.truncatedPacket) }
     // The load lies before the end just compared.
-    if unsafe packet.read.littleEndian(UInt8.self, unchecked: start) == 0x04 {
-      unsafe collector.hear(event: packet.read, from: start &+ 1, to: packet.end)
+    if unsafe read.littleEndian(UInt8.self, unchecked: start) == 0x04 {
+      unsafe collector.hear(event: read, from: start &+ 1, to: packet.end)
     }
   }
 
   @inline(never)
   private static func decodeOther(
-    _ packet: CapturedPacket, firstAdapter: UInt16, into collector: inout SightingCollector
+    _ packet: CapturedPacket, in read: RawSpan, firstAdapter: UInt16,
+    into collector: inout SightingCollector
   ) {
-    let bytes = packet.bytes
+    let bytes = packet.bytes(in: read)
     switch packet.contents {
     case .h4, .h4WithDirection: break
     case .h1:

@@ -16,8 +16,8 @@ struct PacketHandover {
   }
 
   /// Hands a packet over.
-  mutating func hand(_ packet: CapturedPacket) {
-    let bytes = packet.bytes
+  mutating func hand(_ packet: CapturedPacket, in read: RawSpan) {
+    let bytes = packet.bytes(in: read)
     switch packet.contents {
     case .h4:
       guard let type = Self.type(bytes) else { return }

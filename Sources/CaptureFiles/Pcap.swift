@@ -43,7 +43,6 @@ struct Pcap {
   /// - Returns: `nil` where the bytes end before the next record does.
   /// - Throws: ``ParseError`` where it cannot be one.
   @inline(__always)
-  @_lifetime(copy cursor)
   @_lifetime(cursor: copy cursor)
   func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
     guard let header = cursor.peek(Self.recordHeaderBytes) else { return nil }
@@ -60,7 +59,7 @@ struct Pcap {
     return unsafe CapturedPacket(
       time: WallClockTime(nanoseconds: time), contents: contents,
       // The record is its header and that many bytes.
-      in: cursor.bytes, record: start, from: start &+ Self.recordHeaderBytes, count: length)
+      record: start, from: start &+ Self.recordHeaderBytes, count: length)
   }
 
   /// What the bytes at the cursor need to be whole.

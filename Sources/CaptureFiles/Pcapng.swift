@@ -62,7 +62,6 @@ struct Pcapng {
   /// - Returns: `nil` where the bytes end before the next packet's block does.
   /// - Throws: ``ParseError`` where it cannot be one.
   @inline(__always)
-  @_lifetime(copy cursor)
   @_lifetime(cursor: copy cursor)
   mutating func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
     if let packet = nextUsual(&cursor) { return packet }
@@ -73,7 +72,6 @@ struct Pcapng {
   /// interface as the one before, least significant octet first. Anything else, and whatever may be
   /// wrong, is `nil` here and told by ``nextOfAny(_:)``.
   @inline(__always)
-  @_lifetime(copy cursor)
   @_lifetime(cursor: copy cursor)
   private mutating func nextUsual(_ cursor: inout ByteCursor) -> CapturedPacket? {
     guard let header = cursor.peek(32) else { return nil }
@@ -95,13 +93,12 @@ struct Pcapng {
     _ = cursor.take(total)
     latestTime = WallClockTime(nanoseconds: time.partialValue)
     return unsafe CapturedPacket(
-      time: latestTime, contents: latest.contents, adapter: latest.adapter, in: cursor.bytes,
-      record: start, from: start &+ 28, count: length)
+      time: latestTime, contents: latest.contents, adapter: latest.adapter, record: start,
+      from: start &+ 28, count: length)
   }
 
   /// The next packet, of whatever kind.
   @inline(never)
-  @_lifetime(copy cursor)
   @_lifetime(cursor: copy cursor)
   private mutating func nextOfAny(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket?
   {
@@ -135,7 +132,6 @@ struct Pcapng {
   }
 
   /// Reads a block's body, of any kind that is read.
-  @_lifetime(copy body)
   @_lifetime(body: copy body)
   private mutating func read(_ type: UInt32, _ body: inout ByteCursor, base: Int)
     throws(ParseError) -> CapturedPacket?
@@ -189,7 +185,6 @@ struct Pcapng {
   }
 
   /// Interface ID | time stamp high | low | captured length | original length | packet | options.
-  @_lifetime(copy body)
   @_lifetime(body: copy body)
   private mutating func readEnhancedPacket(_ body: inout ByteCursor) throws(ParseError)
     -> CapturedPacket
@@ -208,7 +203,6 @@ struct Pcapng {
   }
 
   /// Original length | packet: always of the first interface, and without a time.
-  @_lifetime(copy body)
   @_lifetime(body: copy body)
   private mutating func readSimplePacket(_ body: inout ByteCursor) throws(ParseError)
     -> CapturedPacket
@@ -219,11 +213,10 @@ struct Pcapng {
     }
     var length = Int(try body.readUInt32(bigEndian: isBigEndian))
     if interface.snapLength > 0 { length = min(length, interface.snapLength) }
-    return packet(of: interface, try body.read(min(length, body.remaining)), base: body.base)
+    return try packet(of: interface, min(length, body.remaining), &body)
   }
 
   /// The obsolete Packet Block: Interface ID (2) | drops (2) | then as the Enhanced one.
-  @_lifetime(copy body)
   @_lifetime(body: copy body)
   private mutating func readObsoletePacket(_ body: inout ByteCursor) throws(ParseError)
     -> CapturedPacket
@@ -236,7 +229,6 @@ struct Pcapng {
 
   /// What follows an interface's number: time stamp high | low | captured length | original length |
   /// packet.
-  @_lifetime(copy body)
   @_lifetime(body: copy body)
   private mutating func readPacket(
     _ body: inout ByteCursor, interface number: Int, namedAt start: Int
@@ -249,15 +241,18 @@ struct Pcapng {
     let length = Int(try body.readUInt32(bigEndian: isBigEndian))
     try body.skip(4)
     latestTime = interfaces[number].time(ofTicks: high << 32 | low)
-    return packet(of: interfaces[number], try body.read(length), base: body.base)
+    return try packet(of: interfaces[number], length, &body)
   }
 
-  /// A packet of its own bytes, from a block whose body begins at `base`.
-  @_lifetime(copy bytes)
-  private func packet(of interface: PcapngInterface, _ bytes: RawSpan, base: Int) -> CapturedPacket
+  /// Returns the packet of so many bytes that stands at the cursor in a block's body.
+  @_lifetime(body: copy body)
+  private func packet(of interface: PcapngInterface, _ count: Int, _ body: inout ByteCursor)
+    throws(ParseError) -> CapturedPacket
   {
-    unsafe CapturedPacket(
-      time: latestTime, contents: interface.contents, adapter: interface.adapter, in: bytes,
-      record: base - 8, from: 0, count: bytes.byteCount)
+    let start = body.offset
+    try body.skip(count)
+    return unsafe CapturedPacket(
+      time: latestTime, contents: interface.contents, adapter: interface.adapter,
+      record: body.base - 8, from: start, count: count)
   }
 }

@@ -85,6 +85,16 @@ public struct AdvertisingEvent: ~Escapable {
 
   /// The next report of an LE Advertising Report event, or `nil` after the last.
   ///
+  /// - Throws: `Refusal`, as ``nextFields()``.
+  @_lifetime(copy self)
+  @_lifetime(self: copy self)
+  public mutating func nextReport() throws(Refusal) -> AdvertisingReport? {
+    guard let fields = try nextFields() else { return nil }
+    return unsafe AdvertisingReport(bytes, fields)  // compared there
+  }
+
+  /// The fields of the next report of an LE Advertising Report event, or `nil` after the last.
+  ///
   /// ```
   /// Event_Type | Address_Type | Address (6) | Data_Length | Data | RSSI
   /// ```
@@ -92,9 +102,8 @@ public struct AdvertisingEvent: ~Escapable {
   /// - Throws: `Refusal` where the event ends before the report does; the walk is then
   ///   over. The reports before it stand.
   @inlinable @inline(__always)
-  @_lifetime(copy self)
   @_lifetime(self: copy self)
-  public mutating func nextReport() throws(Refusal) -> AdvertisingReport? {
+  public mutating func nextFields() throws(Refusal) -> AdvertisingReportFields? {
     guard left > 0 else { return nil }
     left &-= 1
     let start = position
@@ -104,8 +113,8 @@ public struct AdvertisingEvent: ~Escapable {
     let last = start &+ 9 &+ length
     guard last < end else { throw refuse() }
     position = last &+ 1
-    return unsafe AdvertisingReport(
-      in: bytes, from: start &+ 9, to: last,
+    return unsafe AdvertisingReportFields(
+      from: start &+ 9, to: last,
       address: BluetoothAddress(littleEndian: bytes, unchecked: start &+ 2),
       addressType: AddressType(rawValue: bytes.littleEndian(UInt8.self, unchecked: start &+ 1)),
       eventType: AdvertisingEventType(
@@ -121,7 +130,7 @@ public struct AdvertisingEvent: ~Escapable {
   /// Data_Length | Data
   /// ```
   ///
-  /// - Throws: `Refusal`, as ``nextReport()``.
+  /// - Throws: `Refusal`, as ``nextFields()``.
   @inlinable @inline(__always)
   @_lifetime(copy self)
   @_lifetime(self: copy self)
@@ -135,14 +144,14 @@ public struct AdvertisingEvent: ~Escapable {
     guard start &+ 24 &+ length <= end else { throw refuse() }
     position = start &+ 24 &+ length
     let type = unsafe bytes.littleEndian(UInt16.self, unchecked: start)
-    let report = unsafe AdvertisingReport(
-      in: bytes, from: start &+ 24, to: position,
+    let fields = unsafe AdvertisingReportFields(
+      from: start &+ 24, to: position,
       address: BluetoothAddress(littleEndian: bytes, unchecked: start &+ 3),
       addressType: AddressType(rawValue: bytes.littleEndian(UInt8.self, unchecked: start &+ 2)),
       eventType: AdvertisingEventType(rawValue: type & 0x1F),
       rssi: AdvertisingReport.rssi(hci: bytes.littleEndian(Int8.self, unchecked: start &+ 13)))
     return unsafe AdvertisingFragment(
-      report: report, dataStatus: UInt8(truncatingIfNeeded: type >> 5 & 0b11),
+      bytes, fields, dataStatus: UInt8(truncatingIfNeeded: type >> 5 & 0b11),
       advertisingSet: bytes.littleEndian(UInt8.self, unchecked: start &+ 11))
   }
 
@@ -158,19 +167,32 @@ public struct AdvertisingEvent: ~Escapable {
 /// One report of an extended event: a whole advert, or a part of a long one.
 @frozen
 public struct AdvertisingFragment: ~Escapable {
-  /// The report. Its data is all there is only where ``isWhole``.
-  public var report: AdvertisingReport
+  /// The packet, and the report in it.
+  @usableFromInline
+  let bytes: RawSpan
+  /// The report's fields.
+  public let fields: AdvertisingReportFields
   /// Data_Status: 0 complete, 1 more to come, 2 truncated.
   public var dataStatus: UInt8
   /// Advertising_SID; 0xFF where there is none.
   public var advertisingSet: UInt8
 
   @inlinable @inline(__always)
-  @_lifetime(copy report)
-  init(report: AdvertisingReport, dataStatus: UInt8, advertisingSet: UInt8) {
-    self.report = report
+  @_lifetime(copy bytes)
+  @unsafe
+  init(
+    _ bytes: RawSpan, _ fields: AdvertisingReportFields, dataStatus: UInt8, advertisingSet: UInt8
+  ) {
+    self.bytes = bytes
+    self.fields = fields
     self.dataStatus = dataStatus
     self.advertisingSet = advertisingSet
+  }
+
+  /// The report. Its data is all there is only where ``isWhole``.
+  public var report: AdvertisingReport {
+    @_lifetime(copy self)
+    get { unsafe AdvertisingReport(bytes, fields) }
   }
 
   /// Whether this part ends its advert; the first part of it, too, unless some came before.

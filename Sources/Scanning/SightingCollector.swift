@@ -58,9 +58,9 @@ public struct SightingCollector: ~Copyable, Sendable {
     counts.advertisingPackets &+= 1
     do throws(Refusal) {
       if event.isExtended {
-        while let fragment = try event.nextFragment() { hear(fragment) }
+        while let fragment = try event.nextFragment() { receive(fragment, in: bytes) }
       } else {
-        while let report = try event.nextReport() { hear(report) }
+        while let report = try event.nextFields() { unsafe receive(report, in: bytes) }
       }
     } catch {
       refuse(error)
@@ -91,10 +91,21 @@ public struct SightingCollector: ~Copyable, Sendable {
   }
 
   /// Takes a report: looks at every manufacturer-specific structure of it.
-  @inlinable @inline(__always)
   public mutating func hear(_ report: AdvertisingReport) {
+    let data = report.data
+    unsafe receive(
+      AdvertisingReportFields(
+        from: 0, to: data.byteCount, address: report.address, addressType: report.addressType,
+        eventType: report.eventType, rssi: report.rssi),
+      in: data)
+  }
+
+  /// Takes a report that was found in a packet.
+  @inlinable @inline(__always)
+  @unsafe
+  mutating func receive(_ report: AdvertisingReportFields, in bytes: RawSpan) {
     counts.reports &+= 1
-    var structures = ADStructures(report)
+    var structures = unsafe ADStructures(bytes, report)
     do throws(ParseError) {
       while let structure = try structures.next() {
         guard structure.type == .manufacturerSpecificData else { continue }
@@ -125,8 +136,10 @@ public struct SightingCollector: ~Copyable, Sendable {
 
   /// Takes an extended report, which may be a part of a long advert.
   @usableFromInline
-  mutating func hear(_ fragment: AdvertisingFragment) {
-    if fragment.isWhole, !fragments.isPending { return hear(fragment.report) }
+  mutating func receive(_ fragment: AdvertisingFragment, in bytes: RawSpan) {
+    if fragment.isWhole, !fragments.isPending {
+      return unsafe receive(fragment.fields, in: bytes)
+    }
     // The joined advert is the joiner's: it is heard while the joiner is not ours.
     var joiner = FragmentJoiner()
     swap(&joiner, &fragments)
