@@ -55,7 +55,7 @@ private func checkReplay(_ bytes: [UInt8], _ whole: Reading) {
     var batch: [Sighting] = []
     var progress = ScanProgress()
     while !progress.isOver {
-      progress = try replay.listen(for: .ranging, until: nil, into: &batch)
+      progress = try replay.receive(for: .ranging, until: nil, into: &batch)
       sightings += batch
       if let last = batch.last {
         require(progress.reached.map { last.time <= $0 } == true, "given before its time")

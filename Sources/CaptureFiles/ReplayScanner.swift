@@ -79,19 +79,24 @@ public final class ReplayScanner: Scanner {
     state.withLock { $0.sources.reduce(into: ScanCounts()) { $0 += $1.collector.counts } }
   }
 
-  /// Reads on. What is wrong with a recording is thrown after all that stood whole before it, in every
-  /// recording.
-  public func listen(
+  /// Reads on.
+  ///
+  /// The sightings of one call have one distance to wall-clock time, which the progress names: that of
+  /// the recording that they come from. Where the clock of one of several recordings was set back, calls
+  /// return earlier, so that each names the right one.
+  ///
+  /// - Throws: What is wrong with a recording, after all that stood whole before it in every recording.
+  public func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
     // The lock's closure can take the array only as its own.
     var own: [Sighting] = []
     swap(&own, &sightings)
     defer { swap(&own, &sightings) }
-    return try state.withLock { state in try state.listen(until: deadline, into: &own) }
+    return try state.withLock { state in try state.receive(until: deadline, into: &own) }
   }
 
-  /// Stops the time of paced recordings until the next call of ``listen(for:until:into:)``.
+  /// Stops the time of paced recordings until the next call of ``receive(for:until:into:)``.
   public func rest() {
     state.withLock { $0.pacer = nil }
   }
@@ -160,7 +165,7 @@ extension ReplayScanner {
       self.offsets = offsets.filter { $0.value.isFinite }
     }
 
-    mutating func listen(until deadline: MonotonicTime?, into sightings: inout [Sighting]) throws
+    mutating func receive(until deadline: MonotonicTime?, into sightings: inout [Sighting]) throws
       -> ScanProgress
     {
       if case .times(let factor) = speed {
@@ -191,7 +196,7 @@ extension ReplayScanner {
       progress.began = first
       if !offsets.isEmpty {
         for index in sightings.indices {
-          sightings[index].take(off: offsets[sightings[index].adapter] ?? 0)
+          sightings[index].subtract(offset: offsets[sightings[index].adapter] ?? 0)
         }
       }
       let last = sightings.last?.time ?? first
@@ -258,7 +263,7 @@ extension ReplayScanner {
       let pacer = self.pacer ?? Pacer(start: start, factor: factor)
       self.pacer = pacer
       let due = next < held.count ? min(held[next].time, reached) : reached
-      pacer.sleep(until: min(due, deadline ?? due), atMost: ReplayScanner.longestListen)
+      pacer.sleep(until: min(due, deadline ?? due), atMost: ReplayScanner.maximumReceiveTime)
       let now = max(start, min(pacer.now, reached))
       while next < held.count, held[next].time <= now {
         sightings.append(held[next])

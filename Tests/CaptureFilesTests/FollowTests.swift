@@ -55,7 +55,7 @@ import Testing
     var sightings: [Sighting] = []
     for number in 1...3 as ClosedRange<UInt16> {
       for _ in 0..<2 {
-        let progress = try replay.listen(for: .ranging, until: nil, into: &sightings)
+        let progress = try replay.receive(for: .ranging, until: nil, into: &sightings)
         minors += sightings.map(\.beacon.minor)
         #expect(!progress.isOver)
       }

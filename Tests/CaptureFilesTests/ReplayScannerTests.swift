@@ -21,7 +21,7 @@ import Testing
       do {
         while !progress.isOver {
           let before = progress.reached
-          progress = try replay.listen(for: .ranging, until: nil, into: &batch)
+          progress = try replay.receive(for: .ranging, until: nil, into: &batch)
           sightings += batch
           if let before { #expect(try #require(progress.reached) >= before) }
           for sighting in batch { #expect(try #require(progress.reached) >= sighting.time) }
@@ -90,7 +90,7 @@ import Testing
       _, _, _, adapter in tapped.withLock { $0.append(adapter) }
     }
     var batch: [Sighting] = []
-    while try !replay.listen(for: .ranging, until: nil, into: &batch).isOver {}
+    while try !replay.receive(for: .ranging, until: nil, into: &batch).isOver {}
     #expect(batch.map(\.rssi) == [-64, -67, -64])
     #expect(tapped.withLock { $0.sorted() } == [0, 100, 202])
   }
@@ -107,7 +107,7 @@ import Testing
     var minors: [UInt16] = []
     var isOver = false
     while !isOver {
-      let progress = try replay.listen(for: .ranging, until: nil, into: &batch)
+      let progress = try replay.receive(for: .ranging, until: nil, into: &batch)
       for sighting in batch {
         #expect(sighting.time.wallClockTime(progress.wallClockOffset) == sighting.wallTime)
       }
@@ -143,7 +143,7 @@ import Testing
     for _ in 0..<20 {
       let replay = try ReplayScanner(paths: [long.path])
       var sightings: [Sighting] = []
-      _ = try replay.listen(for: .ranging, until: nil, into: &sightings)
+      _ = try replay.receive(for: .ranging, until: nil, into: &sightings)
       #expect(!sightings.isEmpty)
     }
   }

@@ -78,7 +78,7 @@ extension InGuest {
       var sightings: [Sighting] = []
       var isOver = false
       while !isOver {
-        isOver = try replay.listen(for: .ranging, until: nil, into: &sightings).isOver
+        isOver = try replay.receive(for: .ranging, until: nil, into: &sightings).isOver
         for sighting in sightings {
           heard.add("\(sighting.address)", "\(sighting.rssi ?? 127)")
         }

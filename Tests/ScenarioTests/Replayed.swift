@@ -16,7 +16,7 @@ struct Replayed {
     var sightings: [Sighting] = []
     var progress = ScanProgress()
     while !progress.isOver {
-      progress = try replay.listen(for: .ranging, until: nil, into: &sightings)
+      progress = try replay.receive(for: .ranging, until: nil, into: &sightings)
       for sighting in sightings {
         while let time = due, time <= sighting.time {
           reports.append(

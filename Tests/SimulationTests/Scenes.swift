@@ -55,7 +55,7 @@ enum Scenes {
     var sightings: [Sighting] = []
     var lines: [String] = []
     while true {
-      let progress = try replay.listen(for: .ranging, until: nil, into: &sightings)
+      let progress = try replay.receive(for: .ranging, until: nil, into: &sightings)
       lines += sightings.map(line)
       if progress.isOver { return (lines, replay.counts) }
     }

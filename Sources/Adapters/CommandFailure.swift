@@ -1,0 +1,49 @@
+package import HCIPackets
+
+/// Why a command to a controller was not done.
+package enum CommandFailure: Error, Hashable, Sendable {
+  /// A system call failed: `ENETDOWN` where the adapter is off, `EPERM` without `CAP_NET_RAW`, `EPIPE` and
+  /// `ENODEV` where the adapter is gone.
+  case socket(HCISocketError)
+  /// The controller answered with an error code (Core Specification, Vol 1, Part F).
+  case refused(Opcode, status: UInt8, adapter: String)
+  /// The controller did not answer in time.
+  case unanswered(Opcode, after: Duration, adapter: String)
+  /// The controller answered with fewer bytes than its answer has.
+  case cutShort(Opcode, adapter: String)
+}
+
+extension CommandFailure: CustomStringConvertible {
+  /// What failed, where and why.
+  package var description: String {
+    switch self {
+    case .socket(let error): "\(error)"
+    case .refused(let opcode, let status, let adapter):
+      "\(adapter): command \(hex(opcode)) was refused: \(Self.meaning(of: status))"
+    case .unanswered(let opcode, let limit, let adapter):
+      "\(adapter): the controller did not answer command \(hex(opcode)) within "
+        + "\(Int(limit / .milliseconds(1))) ms"
+    case .cutShort(let opcode, let adapter):
+      "\(adapter): the answer to command \(hex(opcode)) is cut short"
+    }
+  }
+
+  private func hex(_ opcode: Opcode) -> String {
+    let digits = String(opcode.rawValue, radix: 16, uppercase: true)
+    return "0x" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+  }
+
+  /// The names of the error codes that advertising and scanning meet.
+  private static func meaning(of status: UInt8) -> String {
+    switch status {
+    case 0x01: "unknown command (0x01)"
+    case 0x03: "hardware failure (0x03)"
+    case 0x07: "memory capacity exceeded (0x07)"
+    case 0x0C: "command disallowed (0x0C)"
+    case 0x11: "unsupported feature or parameter value (0x11)"
+    case 0x12: "invalid parameters (0x12)"
+    case 0x42: "unknown advertising identifier (0x42)"
+    default: "error 0x" + String(status, radix: 16, uppercase: true)
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import HCIPackets
+
+extension Doctor {
+  /// Whether this process may scan.
+  @Sendable static func permission(_ host: HostView) -> [Finding] {
+    [permission(host.rights, host.program, tools: host.tools)]
+  }
+
+  /// Whether a process may scan, and what gives it the right.
+  ///
+  /// - Parameters:
+  ///   - rights: What the kernel permits it.
+  ///   - program: The file that it runs.
+  ///   - tools: Which of ``HostView/toolNames`` are installed.
+  /// - Returns: An ``Finding/Level/ok`` or ``Finding/Level/error``.
+  package static func permission(
+    _ rights: ProcessRights = .current(), _ program: ProgramFile = .current(),
+    tools: Set<String> = ["setcap"]
+  ) -> Finding {
+    if rights.mayScan {
+      return Finding(.permission, .ok, "this process may scan (CAP_NET_RAW)")
+    }
+    guard rights.isOnHost else {
+      return Finding(
+        .permission, .error,
+        "this process may not scan: its rights hold in a namespace of users alone, as in a "
+          + "container without root; start the container as root",
+        command: "sudo podman run --network host --cap-add NET_RAW IMAGE")
+    }
+    guard rights.bounding & ProcessRights.netRaw != 0 else {
+      return Finding(
+        .permission, .error,
+        "this process may not scan, and may not be given the right: it was started without "
+          + "CAP_NET_RAW; in a systemd unit, CapabilityBoundingSet= must have it",
+        command: "docker run --network host --cap-add NET_RAW IMAGE")
+    }
+    func asRoot(_ command: String) -> String { rights.isRoot ? command : "sudo \(command)" }
+    let setcap =
+      tools.contains("setcap") || !tools.contains("apt-get")
+      ? asRoot("setcap") : asRoot("apt-get install libcap2-bin") + " && " + asRoot("setcap")
+    let place = "/usr/local/bin/beaconscan"
+    let copy =
+      asRoot("install -D -m 755 \(quoted(program.path)) \(place)") + " && \(setcap) "
+      + "cap_net_raw+ep \(place)"
+    if rights.hasNoNewPrivileges {
+      return Finding(
+        .permission, .error,
+        "this process may not scan, and is given no rights of its file: it was started with "
+          + "no_new_privs; in a systemd unit, use AmbientCapabilities=CAP_NET_RAW")
+    }
+    if program.isIgnored || !program.canHaveCapabilities {
+      let why =
+        program.canHaveCapabilities
+        ? "is mounted with nosuid, so that it gives no rights" : "cannot keep the rights of a file"
+      return Finding(
+        .permission, .error,
+        "this process may not scan, and the file system of \(program.path) \(why); "
+          + "install it elsewhere",
+        command: copy)
+    }
+    let why =
+      program.hasCapabilities
+      ? "the capabilities of \(program.path) do not have CAP_NET_RAW" : "it has no CAP_NET_RAW"
+    return Finding(
+      .permission, .error, "this process may not scan: \(why)",
+      command: "\(setcap) cap_net_raw+ep \(quoted(program.path))")
+  }
+
+  /// Whether another program scans already.
+  @Sendable static func scans(_ host: HostView) -> [Finding] {
+    host.radios.compactMap { radio in
+      let name = radio.adapter.name
+      guard radio.adapter.isUp, !radio.isHeld, host.rights.mayScan, radio.report.failure == nil,
+        radio.adapter.supportsLE
+      else { return nil }
+      switch radio.scanFailure {
+      case nil: return Finding(.scan, .ok, adapter: name, "it can be told how to scan")
+      case .refused(_, CommandResult.commandDisallowed, _):
+        let (who, command) = culprit(host)
+        return Finding(
+          .scan, .warning, adapter: name,
+          "it scans already, as another program told it, which may pass over repeated adverts; "
+            + "with HCI sockets there are: \(who)",
+          command: command)
+      case let failure?:
+        return Finding(
+          .scan, .error, adapter: name, "it cannot be told how to scan: \(failure)",
+          command: host.asRoot("hciconfig \(name) reset"))
+      }
+    }
+  }
+
+  /// Who has HCI sockets, and how to end that.
+  static func culprit(_ host: HostView) -> (who: String, command: String?) {
+    let others = host.programs.programs.filter { $0.name != "bluetoothd" }
+    // bluetoothd always has sockets; another program is likelier to have taken the adapter.
+    if let other = others.first {
+      return ("\(host.programs)", host.asRoot("kill \(other.process)"))
+    }
+    if host.programs.programs.isEmpty, host.programs.unseenUsers.isEmpty {
+      return ("none that can be seen", host.asRoot("systemctl restart bluetooth"))
+    }
+    if !host.programs.unseenUsers.isEmpty, !host.rights.isRoot {
+      return ("\(host.programs)", "sudo \(quoted(host.program.path)) doctor")
+    }
+    return ("\(host.programs)", host.asRoot("systemctl restart bluetooth"))
+  }
+
+  /// Whether BlueZ's service runs, which scanning on HCI sockets does not need.
+  @Sendable static func service(_ host: HostView) -> [Finding] {
+    switch host.hasBluetoothd {
+    case true?: return [Finding(.bluetoothd, .ok, "bluetoothd runs")]
+    case nil: return []
+    case false?:
+      let isInstalled = host.tools.contains("bluetoothd")
+      let command =
+        isInstalled
+        ? host.asRoot("systemctl enable --now bluetooth")
+        : host.tools.contains("apt-get") ? host.asRoot("apt-get install bluez") : nil
+      return [
+        Finding(
+          .bluetoothd, .info,
+          "bluetoothd does not run; scanning on HCI sockets does not need it, scanning over D-Bus does",
+          command: command)
+      ]
+    }
+  }
+}

@@ -1,0 +1,65 @@
+/// Something that was looked at on this host, and what came of it.
+package struct Finding: Hashable, Sendable {
+  /// How bad it is.
+  package enum Level: String, Hashable, Sendable {
+    /// As it should be.
+    case ok
+    /// Scanning does not need it.
+    case info
+    /// Scanning works, but not as well as it could.
+    case warning
+    /// Scanning does not work.
+    case error
+  }
+
+  /// What was looked at.
+  package enum Subject: String, Hashable, Sendable, CaseIterable {
+    /// Whether the kernel has Bluetooth.
+    case kernel
+    /// Whether this process may use it from where it runs.
+    case network
+    /// Whether the kernel is new enough.
+    case kernelVersion = "kernel-version"
+    /// Whether there is an adapter.
+    case adapter
+    /// Whether something blocks it.
+    case rfkill
+    /// Whether a program has it for itself.
+    case held
+    /// Whether it is switched on.
+    case power
+    /// Whether this process may scan.
+    case permission
+    /// Whether the controller answers.
+    case answer
+    /// Whether it has Bluetooth Low Energy.
+    case lowEnergy = "low-energy"
+    /// Whether another program scans.
+    case scan
+    /// Whether BlueZ's service runs.
+    case bluetoothd
+  }
+
+  /// What was looked at.
+  package var subject: Subject
+  /// How bad it is.
+  package var level: Level
+  /// Which adapter it is about, by its name on the host; `nil` for all of the host.
+  package var adapter: String?
+  /// What was found.
+  package var message: String
+  /// The command that mends it; `nil` where none is needed, or none can.
+  package var command: String?
+
+  /// Makes a finding.
+  package init(
+    _ subject: Subject, _ level: Level, adapter: String? = nil, _ message: String,
+    command: String? = nil
+  ) {
+    self.subject = subject
+    self.level = level
+    self.adapter = adapter
+    self.message = message
+    self.command = command
+  }
+}

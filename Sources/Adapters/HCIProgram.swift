@@ -1,0 +1,95 @@
+import Glibc
+
+/// A program that has HCI sockets open. The kernel does not show for which adapter.
+package struct HCIProgram: Hashable, Sendable {
+  /// Its process.
+  package var process: Int32
+  /// Its name, as far as the kernel keeps it: 15 characters.
+  package var name: String
+
+  /// Makes a program.
+  package init(process: Int32, name: String) {
+    self.process = process
+    self.name = name
+  }
+}
+
+/// The programs that have HCI sockets open, besides this process.
+package struct HCIPrograms: Hashable, Sendable {
+  /// The programs, by their process numbers.
+  package var programs: [HCIProgram]
+  /// The users of sockets whose programs this process may not see, by their numbers.
+  package var unseenUsers: [UInt32]
+
+  /// Makes a list.
+  package init(programs: [HCIProgram] = [], unseenUsers: [UInt32] = []) {
+    self.programs = programs
+    self.unseenUsers = unseenUsers
+  }
+
+  /// Reads `/proc/net/hci`, which has a line for each socket, and finds the processes by their
+  /// descriptors, as far as that is permitted.
+  package static func current() -> HCIPrograms { HCIPrograms(procfs: "/proc") }
+
+  init(procfs: String) {
+    var users = Self.users(in: text(of: "\(procfs)/net/hci") ?? "")
+    programs = []
+    guard !users.isEmpty else {
+      unseenUsers = []
+      return
+    }
+    let own = linkTarget(of: "\(procfs)/self").flatMap { Int32($0) }
+    for process in names(in: procfs).compactMap({ Int32($0) }).sorted() {
+      let folder = "\(procfs)/\(process)/fd"
+      var isOne = false
+      for descriptor in names(in: folder) {
+        guard let target = linkTarget(of: "\(folder)/\(descriptor)"),
+          target.hasPrefix("socket:["), let inode = UInt64(target.dropFirst(8).dropLast())
+        else { continue }
+        if users.removeValue(forKey: inode) != nil { isOne = true }
+      }
+      guard isOne, process != own else { continue }
+      programs.append(
+        HCIProgram(process: process, name: firstLine(of: "\(procfs)/\(process)/comm") ?? "?"))
+    }
+    unseenUsers = users.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  /// Returns the kernel's list of all HCI sockets; `nil` where it cannot be read.
+  package static func socketList() -> String? { text(of: "/proc/net/hci") }
+
+  /// Returns whether a list of all HCI sockets has no others than these, whichever adapters they are bound to: then
+  /// no other program can have started a scan and still be there to stop it.
+  package static func hasOnly(_ descriptors: [Int32], in list: String?) -> Bool {
+    guard let list else { return false }
+    let own = Set(descriptors.compactMap(inode))
+    return users(in: list).keys.allSatisfy(own.contains)
+  }
+
+  private static func inode(of descriptor: Int32) -> UInt64? {
+    var status = stat()
+    // The structure outlives the call.
+    return unsafe fstat(descriptor, &status) == 0 ? UInt64(status.st_ino) : nil
+  }
+
+  /// Returns the user of each socket, by its inode: the fifth and sixth column behind a line of titles.
+  static func users(in list: String) -> [UInt64: UInt32] {
+    var users: [UInt64: UInt32] = [:]
+    for line in list.split(separator: "\n").dropFirst() {
+      let columns = line.split(separator: " ")
+      guard columns.count >= 6, let user = UInt32(columns[4]), let inode = UInt64(columns[5]) else {
+        continue
+      }
+      users[inode] = user
+    }
+    return users
+  }
+}
+
+extension HCIPrograms: CustomStringConvertible {
+  /// For a sentence: `bluetoothd (512), a program of user 0`.
+  package var description: String {
+    (programs.map { "\($0.name) (\($0.process))" }
+      + unseenUsers.map { "a program of user \($0)" }).joined(separator: ", ")
+  }
+}

@@ -1,0 +1,81 @@
+import Glibc
+
+extension HostView {
+  /// Returns this host as it is now.
+  ///
+  /// - Parameter radios: Returns the adapters, given what the kernel permits this process.
+  package static func current(
+    radios: (ProcessRights) throws(HCISocketError) -> [Radio]
+  ) -> HostView {
+    var host = HostView(rights: .current(), program: .current())
+    host.release = release
+    do throws(HCISocketError) {
+      host.radios = try radios(host.rights)
+    } catch {
+      host.socketError = error.errno
+    }
+    // Asked after the socket: opening it makes the kernel load the module.
+    host.hasBluetooth = exists("/sys/module/bluetooth")
+    let modules = "/lib/modules/\(host.release)"
+    host.hasModule = !names(in: "\(modules)/kernel/net/bluetooth").isEmpty
+    host.isContainer = isContainer
+    host.hasHostNetwork = hasHostNetwork(isContainer: host.isContainer)
+    host.idleDevices = idleDevices()
+    host.programs = .current()
+    host.hasBluetoothd = host.isContainer ? nil : runs("bluetoothd")
+    host.tools = Set(toolNames.filter(isInstalled))
+    return host
+  }
+
+  /// The kernel's release.
+  private static var release: String {
+    var name = utsname()
+    // The structure outlives the call, which ends each text with a zero.
+    guard unsafe uname(&name) == 0 else { return "" }
+    return unsafe withUnsafeBytes(of: &name.release) { bytes in
+      unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+  }
+
+  /// Whether this is not the first namespace of processes, whose number is fixed in the kernel.
+  private static var isContainer: Bool {
+    linkTarget(of: "/proc/self/ns/pid").map { $0 != "pid:[4026531836]" } ?? false
+  }
+
+  /// Whether the first process has the same network: it is the host's, unless this is a container.
+  private static func hasHostNetwork(isContainer: Bool) -> Bool? {
+    guard let own = linkTarget(of: "/proc/self/ns/net"),
+      let first = linkTarget(of: "/proc/1/ns/net")
+    else { return nil }
+    guard own == first else { return false }
+    return isContainer ? nil : true
+  }
+
+  /// Interfaces on the USB that are of Bluetooth's class (wireless controller, RF controller, Bluetooth)
+  /// and have no driver.
+  static func idleDevices(in folder: String = "/sys/bus/usb/devices") -> [String] {
+    names(in: folder).filter { name in
+      let path = "\(folder)/\(name)"
+      return firstLine(of: "\(path)/bInterfaceClass") == "e0"
+        && firstLine(of: "\(path)/bInterfaceSubClass") == "01"
+        && firstLine(of: "\(path)/bInterfaceProtocol") == "01"
+        // The second interface, for sound, belongs to the first.
+        && name.hasSuffix(".0") && !exists("\(path)/driver")
+    }
+  }
+
+  private static func runs(_ program: String) -> Bool {
+    names(in: "/proc").contains { process in
+      Int32(process) != nil && firstLine(of: "/proc/\(process)/comm") == program
+    }
+  }
+
+  private static func isInstalled(_ tool: String) -> Bool {
+    // The environment is read before anything could change it.
+    let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? ""
+    let folders =
+      path.split(separator: ":").map(String.init)
+      + ["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/libexec/bluetooth"]
+    return folders.contains { unsafe access("\($0)/\(tool)", X_OK) == 0 }
+  }
+}

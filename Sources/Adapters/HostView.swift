@@ -1,0 +1,71 @@
+/// What the doctor looks at: a host as values, so that any host can be made up.
+package struct HostView: Hashable, Sendable {
+  /// An adapter, and what came of asking it.
+  package struct Radio: Hashable, Sendable {
+    /// The adapter.
+    package var adapter: Adapter
+    /// What its controller says.
+    package var report: ControllerReport
+    /// Whether a program has it for itself, by the user channel.
+    package var isHeld: Bool
+    /// Its driver, such as `btusb`.
+    package var driver: String?
+    /// Why it could not be told how to scan; `nil` where it could, or was not.
+    package var scanFailure: CommandFailure?
+
+    /// Makes a radio.
+    package init(
+      _ adapter: Adapter, report: ControllerReport = ControllerReport(), isHeld: Bool = false,
+      driver: String? = nil, scanFailure: CommandFailure? = nil
+    ) {
+      self.adapter = adapter
+      self.report = report
+      self.isHeld = isHeld
+      self.driver = driver
+      self.scanFailure = scanFailure
+    }
+  }
+
+  /// The kernel's release, such as `6.1.0-56-amd64`.
+  package var release = ""
+  /// The errno of opening a Bluetooth socket; 0 where that works.
+  package var socketError: Int32 = 0
+  /// Whether the kernel has Bluetooth loaded, for whomever.
+  package var hasBluetooth = true
+  /// Whether the kernel's module of Bluetooth lies on the disk.
+  package var hasModule = true
+  /// Whether this process runs in a container.
+  package var isContainer = false
+  /// Whether it has the host's network; `nil` where that cannot be seen.
+  package var hasHostNetwork: Bool?
+  /// What the kernel permits this process.
+  package var rights: ProcessRights
+  /// The file of the program that runs.
+  package var program: ProgramFile
+  /// The adapters.
+  package var radios: [Radio] = []
+  /// USB adapters that no driver took, by their names on the bus.
+  package var idleDevices: [String] = []
+  /// Who else has HCI sockets.
+  package var programs = HCIPrograms()
+  /// Whether bluetoothd runs; `nil` where that cannot be seen.
+  package var hasBluetoothd: Bool?
+  /// Those programs of ``toolNames`` that are installed.
+  package var tools: Set<String> = []
+
+  /// The programs that mend something.
+  package static let toolNames = [
+    "apt-get", "bluetoothctl", "bluetoothd", "btmgmt", "hciconfig", "rfkill", "setcap",
+  ]
+
+  /// Makes a host of which nothing is known but this.
+  package init(rights: ProcessRights, program: ProgramFile) {
+    self.rights = rights
+    self.program = program
+  }
+
+  /// A command as this user gives it.
+  func asRoot(_ command: String) -> String {
+    rights.isRoot ? command : "sudo \(command)"
+  }
+}

@@ -1,0 +1,214 @@
+import Adapters
+import Glibc
+import HCIPackets
+import Scanning
+
+/// What a scanner works with while it receives.
+struct ReceivingState: ~Copyable {
+  var collector = SightingCollector()
+  /// Whether the adapters can be used, as far as their states show; `nil` before any is known, and at rest.
+  private(set) var availability: ScannerAvailability?
+
+  private let configuration: HCIScanner.Configuration
+  private let system: HCISystem
+  private var links: [ReceivingAdapter] = []
+  private var buffer = MessageBuffer()
+  private var polled: [pollfd] = []
+  private var began: MonotonicTime?
+  private var reached: MonotonicTime?
+  private var latestRead = MonotonicTime(nanoseconds: 0)
+  private var latestDemand = ScanDemand.none
+  private var missing: ScannerHealth.Condition?
+  private var nextCount: MonotonicTime?
+  /// What one adapter received after the moment up to which another one has been read.
+  private var early: [Sighting] = []
+
+  /// Reports that come faster than this are read together: one system call for many.
+  private static let gathering: Int64 = 10_000_000
+
+  init(_ configuration: HCIScanner.Configuration, system: HCISystem) {
+    self.configuration = configuration
+    self.system = system
+    switch configuration.adapters {
+    case .firstUsable: links = [link(nil)]
+    case .all: break
+    case .these(let names):
+      for name in names where !links.contains(where: { $0.target.name == name }) {
+        links.append(link(name))
+      }
+    }
+  }
+
+  private func link(_ name: AdapterName?) -> ReceivingAdapter {
+    let nanoseconds = configuration.quietTimeout * 1e9
+    // Longer than 292 years, and no number at all, is never.
+    let timeout = nanoseconds < 9.2e18 ? Int64(max(nanoseconds, 0)) : .max
+    return ReceivingAdapter(name, quietTimeout: timeout, system: system)
+  }
+
+  mutating func receive(
+    for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
+  ) -> ScanProgress {
+    let start = KernelClock.monotonic
+    let began = self.began ?? start
+    self.began = began
+    findMore(at: start)
+    // Before the scan is changed: whose it is by now may be in what has not been read.
+    if demand != latestDemand { drain(at: start) }
+    latestDemand = demand
+    advance(demand, to: start)
+    wait(until: deadline, from: start)
+    let now = KernelClock.monotonic
+    let packets = collector.counts.packets
+    read(at: now, into: &sightings)
+    // The commands that follow an answer are sent at once.
+    advance(demand, to: now)
+    if collector.counts.packets != packets { latestRead = now }
+    let health = removeHealth()
+    updateAvailability(after: health)
+    return ScanProgress(
+      began: began, reached: reached,
+      wallClockOffset: WallClockOffset(from: KernelClock.monotonic, to: KernelClock.wall),
+      health: health)
+  }
+
+  mutating func rest() {
+    drain(at: KernelClock.monotonic)
+    // No client waits for it.
+    early = []
+    latestDemand = .none
+    availability = nil
+    for link in links { link.rest { show(sent: $0, by: link) } }
+  }
+
+  /// Adds the adapters that came, where all are requested.
+  private mutating func findMore(at now: MonotonicTime) {
+    guard configuration.adapters == .all, now >= nextCount ?? now else { return }
+    nextCount = now.advanced(by: MonotonicTime.nanosecondsPerSecond)
+    for adapter in (try? system.adapters(links.lazy.compactMap(\.descriptor).first)) ?? []
+    where !links.contains(where: { $0.target.matches(adapter) }) {
+      links.append(link(adapter.address.map { .address($0) } ?? .number(adapter.index)))
+    }
+  }
+
+  private func advance(_ demand: ScanDemand, to now: MonotonicTime) {
+    var parameters = ScanParameters.forDemand(demand)
+    parameters.isActive = configuration.isActive
+    parameters.usesCodedPHY = configuration.usesCodedPHY
+    let links = links
+    for link in links {
+      let others = links.filter { $0 !== link && $0.socket != nil }.compactMap(\.target.index)
+      link.advance(
+        parameters, offsets: configuration.offsets, sparing: Set(others),
+        sockets: { links.compactMap(\.descriptor) }, to: now
+      ) { show(sent: $0, by: link) }
+    }
+  }
+
+  /// Waits until something can be read, or it is time for something else.
+  private mutating func wait(until deadline: MonotonicTime?, from start: MonotonicTime) {
+    let end = min(deadline ?? .max, start.advanced(by: HCIScanner.maximumReceiveTime))
+    polled.removeAll(keepingCapacity: true)
+    for link in links { polled.append(link.polled) }
+    let left = max(0, end.nanoseconds(since: start))
+    // Rounded up: what is due is then over. The array's memory is used during the call alone.
+    unsafe poll(&polled, nfds_t(polled.count), Int32((left + 999_999) / 1_000_000))
+    let now = KernelClock.monotonic
+    let since = now.nanoseconds(since: latestRead)
+    let gather = min(Self.gathering - since, end.nanoseconds(since: now))
+    if gather > 0 { usleep(UInt32(gather / 1000)) }
+  }
+
+  private mutating func read(at now: MonotonicTime, into sightings: inout [Sighting]) {
+    collector.removeSightings()
+    collector.sightings += early
+    early.removeAll(keepingCapacity: true)
+    var all = now
+    for link in links {
+      all = min(
+        all, link.read(&buffer, into: &collector, tap: configuration.packetTap, at: now))
+    }
+    swap(&collector.sightings, &sightings)
+    reached = max(all, reached ?? all)
+    guard links.count > 1 else { return }
+    sightings.sort { $0.time < $1.time }
+    while let last = sightings.last, last.time > all { early.append(sightings.removeLast()) }
+  }
+
+  /// Reads what waits without waiting for more; the sightings are delivered with the next ones.
+  private mutating func drain(at now: MonotonicTime) {
+    var sightings: [Sighting] = []
+    read(at: now, into: &sightings)
+    early = sightings + early
+  }
+
+  /// Returns the changes since the last call, as those of the scanner as a whole.
+  private mutating func removeHealth() -> [ScannerHealth] {
+    var health: [ScannerHealth] = []
+    if links.isEmpty { health += reportMissing() }
+    for link in links {
+      for change in link.removeChanges() {
+        let isReceptionLost = links.allSatisfy {
+          $0 === link ? change.isReceptionLost : $0.control.isReceptionLost
+        }
+        health.append(
+          ScannerHealth(
+            change.condition, at: max(change.time, began ?? change.time),
+            adapter: link.target.hostName, address: link.target.address,
+            isReceptionLost: isReceptionLost,
+            sentence: HealthSentence.of(
+              change.condition, adapter: link.target.title, detail: change.detail)))
+      }
+    }
+    return health
+  }
+
+  /// Returns once that there is no adapter at all.
+  private mutating func reportMissing() -> [ScannerHealth] {
+    var condition = ScannerHealth.Condition.removed
+    var sentence = configuration.adapters.absence(among: [])
+    do throws(HCISocketError) {
+      _ = try system.adapters(nil)
+    } catch {
+      condition = error.condition
+      sentence = HealthSentence.of(condition, adapter: "Bluetooth", detail: "\(error)")
+    }
+    guard condition != missing else { return [] }
+    missing = condition
+    availability = .unavailable(sentence)
+    return [
+      ScannerHealth(
+        condition, at: KernelClock.monotonic, adapter: nil, isReceptionLost: true,
+        sentence: sentence)
+    ]
+  }
+
+  private mutating func updateAvailability(after health: [ScannerHealth]) {
+    // Whether an adapter that is down may be switched on shows without a change.
+    guard !health.isEmpty || availability == nil || links.contains(where: \.isDown),
+      !links.isEmpty
+    else { return }
+    let all = links.map(\.availability)
+    // One adapter that works is enough; of those whose state is not known yet nothing is concluded.
+    availability =
+      all.contains(.available) ? .available : all.contains(nil) ? nil : all.first ?? nil
+  }
+
+  private func show(sent command: HCICommand, by link: ReceivingAdapter) {
+    guard let tap = configuration.packetTap, let index = link.target.index else { return }
+    let packet = command.packet
+    // Only initialized integers, which stay until the call returns.
+    unsafe tap(packet.span.bytes, KernelClock.wall, false, index)
+  }
+}
+
+extension ScanParameters {
+  /// Full duty for ranging; 60 ms of every 240 ms for monitoring.
+  static func forDemand(_ demand: ScanDemand) -> ScanParameters {
+    ScanParameters(interval: demand == .ranging ? 96 : 384, window: 96)
+  }
+}
+
+extension MonotonicTime {
+  fileprivate static var max: MonotonicTime { MonotonicTime(nanoseconds: .max) }
+}
