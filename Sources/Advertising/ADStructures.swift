@@ -1,12 +1,14 @@
 public import Bytes
 
 /// One AD structure: a type and its data (Core Specification, Vol 3, Part C, §11).
-@frozen
-public struct ADStructure: ~Escapable {
+@usableFromInline
+package struct ADStructure: ~Escapable {
   /// AD Type, as the Assigned Numbers list it.
-  public var type: ADType
+  @usableFromInline
+  package var type: ADType
   /// Where the structure's length byte stands in the advertising data.
-  public var offset: Int
+  @usableFromInline
+  package var offset: Int
 
   // Hot loops read the data in place: to cut it out costs more than to look at it.
   @usableFromInline
@@ -29,7 +31,7 @@ public struct ADStructure: ~Escapable {
 
   /// AD Data: Length − 1 bytes.
   @inlinable @inline(__always)
-  public var data: RawSpan {
+  package var data: RawSpan {
     @_lifetime(copy self)
     get { unsafe bytes.part(unchecked: start, count: count) }
   }
@@ -47,8 +49,8 @@ public struct ADStructure: ~Escapable {
 /// A length of zero ends the significant part early; what follows it is not looked at (§11). A
 /// length that runs past the data throws, and the walk is over: there is no way to tell where the
 /// next structure would begin.
-@frozen
-public struct ADStructures: ~Escapable {
+@usableFromInline
+package struct ADStructures: ~Escapable {
   @usableFromInline
   let bytes: RawSpan
   @usableFromInline
@@ -61,7 +63,7 @@ public struct ADStructures: ~Escapable {
   /// Starts at the first structure of some advertising data.
   @inlinable @inline(__always)
   @_lifetime(copy data)
-  public init(_ data: RawSpan, base: Int = 0) {
+  package init(_ data: RawSpan, base: Int = 0) {
     bytes = data
     position = 0
     end = data.byteCount
@@ -72,7 +74,7 @@ public struct ADStructures: ~Escapable {
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
   @unsafe
-  public init(_ bytes: RawSpan, _ report: AdvertisingReportFields) {
+  package init(_ bytes: RawSpan, _ report: AdvertisingReportFields) {
     self.bytes = bytes
     position = report.start
     end = report.end
@@ -85,7 +87,7 @@ public struct ADStructures: ~Escapable {
   @inlinable @inline(__always)
   @_lifetime(copy self)
   @_lifetime(self: copy self)
-  public mutating func next() throws(ParseError) -> ADStructure? {
+  package mutating func next() throws(ParseError) -> ADStructure? {
     let start = position
     guard start < end else { return nil }
     // Each load and the part lie before an end that was compared with the length.
@@ -112,31 +114,33 @@ public struct ADStructures: ~Escapable {
 }
 
 /// The type of an AD structure (Bluetooth Assigned Numbers, §2.3).
-@frozen
-public struct ADType: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
+@usableFromInline
+package struct ADType: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
   /// The value on the wire.
-  public var rawValue: UInt8
+  @usableFromInline
+  package var rawValue: UInt8
 
   /// Keeps any value, known or not.
   @inlinable
-  public init(rawValue: UInt8) {
+  package init(rawValue: UInt8) {
     self.rawValue = rawValue
   }
 
   /// Manufacturer Specific Data: a company identifier and what that company defines.
   @inlinable
-  public static var manufacturerSpecificData: ADType { ADType(rawValue: 0xFF) }
+  package static var manufacturerSpecificData: ADType { ADType(rawValue: 0xFF) }
   /// Service Data - 16-bit UUID.
   @inlinable
-  public static var serviceData16: ADType { ADType(rawValue: 0x16) }
+  package static var serviceData16: ADType { ADType(rawValue: 0x16) }
   /// Flags.
   @inlinable
-  public static var flags: ADType { ADType(rawValue: 0x01) }
+  package static var flags: ADType { ADType(rawValue: 0x01) }
 }
 
 extension ADType: CustomStringConvertible {
   /// The name that the Assigned Numbers give, or the value in hexadecimal.
-  public var description: String {
+  @usableFromInline
+  package var description: String {
     switch rawValue {
     case 0x01: "Flags"
     case 0x02: "Incomplete List of 16-bit Service UUIDs"

@@ -38,8 +38,8 @@ public struct IBeacon: Hashable, Sendable, BitwiseCopyable {
 
 extension IBeacon {
   /// What manufacturer-specific data turned out to be.
-  @frozen
-  public enum Reading: Hashable, Sendable, BitwiseCopyable {
+  @usableFromInline
+  package enum Reading: Hashable, Sendable, BitwiseCopyable {
     /// An iBeacon frame.
     case frame(IBeacon)
     /// Some other message, of Apple or of another company.
@@ -53,13 +53,13 @@ extension IBeacon {
   /// Exactly 25 bytes are an iBeacon, and 26: receivers in the field take one appended byte, and a
   /// kiosk should see such a beacon. Fewer or more, or another length byte after the type, are not.
   @inlinable @inline(__always)
-  public static func read(manufacturerData data: RawSpan) -> Reading {
+  package static func read(manufacturerData data: RawSpan) -> Reading {
     unsafe read(data, from: 0, count: data.byteCount)
   }
 
   /// Reads an AD structure of manufacturer-specific data.
   @inlinable @inline(__always)
-  public static func read(_ structure: ADStructure) -> Reading {
+  package static func read(_ structure: ADStructure) -> Reading {
     unsafe read(structure.bytes, from: structure.start, count: structure.count)
   }
 
@@ -86,7 +86,8 @@ extension IBeacon {
   }
 
   /// The frame as manufacturer-specific data: 25 bytes from the company identifier on.
-  public var manufacturerData: [UInt8] {
+  @usableFromInline
+  package var manufacturerData: [UInt8] {
     var bytes: [UInt8] = [0x4C, 0x00, 0x02, 0x15]
     bytes.reserveCapacity(Self.byteCount)
     for word in [identity.uuid.high, identity.uuid.low] {
@@ -103,7 +104,8 @@ extension IBeacon {
   }
 
   /// The whole advert as Apple's specification has it: Flags, then the frame. 30 bytes.
-  public var advertisingData: [UInt8] {
+  @usableFromInline
+  package var advertisingData: [UInt8] {
     // LE General Discoverable Mode, BR/EDR Not Supported.
     [0x02, 0x01, 0x06, 0x1A, 0xFF] + manufacturerData
   }

@@ -35,7 +35,7 @@ enum PacketDecoder {
     guard start < packet.end else { return collector.refuse(.truncatedPacket) }
     // The load lies before the end just compared.
     if unsafe read.littleEndian(UInt8.self, unchecked: start) == 0x04 {
-      unsafe collector.hear(event: read, from: start &+ 1, to: packet.end)
+      unsafe collector.receive(event: read, from: start &+ 1, to: packet.end)
     }
   }
 
@@ -49,7 +49,7 @@ enum PacketDecoder {
     case .h4, .h4WithDirection: break
     case .h1:
       // Bit 0: received. Bit 1: command or event.
-      if packet.flags & 0b11 == 0b11 { collector.hear(event: bytes) }
+      if packet.flags & 0b11 == 0b11 { collector.receive(event: bytes) }
     case .btsnoopMonitor:
       collector.adapter = firstAdapter &+ UInt16(packet.flags >> 16)
       receive(monitor: bytes, at: 0, opcode: UInt16(packet.flags & 0xFFFF), &collector)
@@ -58,7 +58,7 @@ enum PacketDecoder {
       collector.adapter = firstAdapter &+ bytes.bigEndian(UInt16.self, at: 0)
       receive(monitor: bytes, at: 4, opcode: bytes.bigEndian(UInt16.self, at: 2), &collector)
     case .linkLayer:
-      collector.hear(packet: bytes, isCoded: false, checksum: .unchecked, rssi: nil)
+      collector.receive(packet: bytes, isCoded: false, checksum: .unchecked, rssi: nil)
     case .linkLayerWithRadio: receive(radio: bytes, &collector)
     case .nordic: receive(nordic: bytes, &collector)
     case .unsupported: collector.refuse(.unsupportedPacket)
@@ -69,7 +69,7 @@ enum PacketDecoder {
   private static func receive(
     monitor bytes: RawSpan, at start: Int, opcode: UInt16, _ collector: inout SightingCollector
   ) {
-    if opcode == 3 { collector.hear(event: bytes, at: start) }
+    if opcode == 3 { collector.receive(event: bytes, at: start) }
   }
 
   /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.
@@ -82,7 +82,7 @@ enum PacketDecoder {
     let flags = bytes.littleEndian(UInt16.self, at: 8)
     let checksum: AdvertisingPDU.Checksum =
       flags & 0x0400 == 0 ? .unchecked : flags & 0x0800 != 0 ? .valid : .wrong
-    collector.hear(
+    collector.receive(
       packet: bytes.extracting(droppingFirst: 10), isCoded: flags >> 14 == 2, checksum: checksum,
       rssi: flags & 0x0002 != 0 ? bytes.littleEndian(Int8.self, at: 1) : nil)
   }
@@ -102,7 +102,7 @@ enum PacketDecoder {
     guard type == 0x06 || version == 3 && type == 0x02 else { return }
     let flags = bytes.littleEndian(UInt8.self, at: 8)
     let loss = bytes.littleEndian(UInt8.self, at: 10)
-    collector.hear(
+    collector.receive(
       packet: bytes.extracting(droppingFirst: 17),
       isCoded: version >= 2 && flags >> 4 & 0b111 == 2,
       checksum: flags & 1 != 0 ? .valid : .wrong, rssi: loss <= 127 ? -Int8(loss) : nil)

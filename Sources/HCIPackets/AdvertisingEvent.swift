@@ -12,11 +12,12 @@ public import Bytes
 ///
 /// These are LE Advertising Report and LE Extended Advertising Report (Core Specification, Vol 4,
 /// Part E, §7.7.65.2 and §7.7.65.13).
-@frozen
-public struct AdvertisingEvent: ~Escapable {
+@usableFromInline
+package struct AdvertisingEvent: ~Escapable {
   /// Whether its reports are extended ones, which ``nextFragment()`` gives; ``nextReport()`` gives
   /// the others.
-  public let isExtended: Bool
+  @usableFromInline
+  package let isExtended: Bool
 
   @usableFromInline
   let bytes: RawSpan
@@ -40,7 +41,7 @@ public struct AdvertisingEvent: ~Escapable {
   ///   - start: Where the event's code stands in it: at 1 behind an H4 packet type.
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
-  public init?(_ bytes: RawSpan, at start: Int = 0) {
+  package init?(_ bytes: RawSpan, at start: Int = 0) {
     unsafe self.init(bytes, from: start, to: bytes.byteCount)
   }
 
@@ -48,7 +49,7 @@ public struct AdvertisingEvent: ~Escapable {
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
   @unsafe
-  public init?(_ bytes: RawSpan, from start: Int, to limit: Int) {
+  package init?(_ bytes: RawSpan, from start: Int, to limit: Int) {
     guard start &+ 4 <= limit else {
       guard let isExtended = Self.kind(ofCut: bytes, at: start, to: limit) else { return nil }
       self.isExtended = isExtended
@@ -86,9 +87,10 @@ public struct AdvertisingEvent: ~Escapable {
   /// The next report of an LE Advertising Report event, or `nil` after the last.
   ///
   /// - Throws: `Refusal`, as ``nextFields()``.
+  @usableFromInline
   @_lifetime(copy self)
   @_lifetime(self: copy self)
-  public mutating func nextReport() throws(Refusal) -> AdvertisingReport? {
+  package mutating func nextReport() throws(Refusal) -> AdvertisingReport? {
     guard let fields = try nextFields() else { return nil }
     return unsafe AdvertisingReport(bytes, fields)  // compared there
   }
@@ -103,7 +105,7 @@ public struct AdvertisingEvent: ~Escapable {
   ///   over. The reports before it stand.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
-  public mutating func nextFields() throws(Refusal) -> AdvertisingReportFields? {
+  package mutating func nextFields() throws(Refusal) -> AdvertisingReportFields? {
     guard left > 0 else { return nil }
     left &-= 1
     let start = position
@@ -134,7 +136,7 @@ public struct AdvertisingEvent: ~Escapable {
   @inlinable @inline(__always)
   @_lifetime(copy self)
   @_lifetime(self: copy self)
-  public mutating func nextFragment() throws(Refusal) -> AdvertisingFragment? {
+  package mutating func nextFragment() throws(Refusal) -> AdvertisingFragment? {
     guard left > 0 else { return nil }
     left &-= 1
     let start = position
@@ -165,17 +167,20 @@ public struct AdvertisingEvent: ~Escapable {
 }
 
 /// One report of an extended event: a whole advert, or a part of a long one.
-@frozen
-public struct AdvertisingFragment: ~Escapable {
+@usableFromInline
+package struct AdvertisingFragment: ~Escapable {
   /// The packet, and the report in it.
   @usableFromInline
   let bytes: RawSpan
   /// The report's fields.
-  public let fields: AdvertisingReportFields
+  @usableFromInline
+  package let fields: AdvertisingReportFields
   /// Data_Status: 0 complete, 1 more to come, 2 truncated.
-  public var dataStatus: UInt8
+  @usableFromInline
+  package var dataStatus: UInt8
   /// Advertising_SID; 0xFF where there is none.
-  public var advertisingSet: UInt8
+  @usableFromInline
+  package var advertisingSet: UInt8
 
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
@@ -190,14 +195,15 @@ public struct AdvertisingFragment: ~Escapable {
   }
 
   /// The report. Its data is all there is only where ``isWhole``.
-  public var report: AdvertisingReport {
+  @usableFromInline
+  package var report: AdvertisingReport {
     @_lifetime(copy self)
     get { unsafe AdvertisingReport(bytes, fields) }
   }
 
   /// Whether this part ends its advert; the first part of it, too, unless some came before.
   @inlinable @inline(__always)
-  public var isWhole: Bool { dataStatus == 0 }
+  package var isWhole: Bool { dataStatus == 0 }
 }
 
 extension AdvertisingEventType {

@@ -65,7 +65,7 @@ public struct Ranger: Sendable {
 
   /// Takes a sighting.
   public mutating func hear(_ sighting: Sighting) {
-    table.hear(sighting.beacon, at: sighting.time) {
+    table.update(sighting.beacon, at: sighting.time) {
       State(firstHeard: sighting.time)
     } update: { [configuration] state in
       state.hear(sighting, configuration)

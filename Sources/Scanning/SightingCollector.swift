@@ -1,27 +1,32 @@
 public import Advertising
 import Bytes
 public import HCIPackets
-public import LinkLayer
+package import LinkLayer
 
 /// Turns what was received into sightings: the one place where a report is searched for iBeacon
-/// frames, whatever heard it.
+/// frames, whatever received it.
 ///
 /// The sightings gather in ``sightings`` until their reader takes them; the array keeps its memory
 /// from batch to batch, so that a report costs no allocation.
-@frozen
-public struct SightingCollector: ~Copyable, Sendable {
-  /// What was heard since the last ``removeSightings()``, in order.
-  public var sightings: [Sighting]
+@usableFromInline
+package struct SightingCollector: ~Copyable, Sendable {
+  /// The sightings since the last ``removeSightings()``, in order.
+  @usableFromInline
+  package var sightings: [Sighting]
   /// The moment that the next reports are given, on the line that never goes back.
-  public var time = MonotonicTime(nanoseconds: 0)
+  @usableFromInline
+  package var time = MonotonicTime(nanoseconds: 0)
   // Between the two moments: side by side they are stored one by one and loaded as a pair, for which
   // processors wait.
   /// The counts since the collector was made.
-  public var counts = ScanCounts()
+  @usableFromInline
+  package var counts = ScanCounts()
   /// The moment that the next reports are given, as it is shown.
-  public var wallTime = WallClockTime(nanoseconds: 0)
+  @usableFromInline
+  package var wallTime = WallClockTime(nanoseconds: 0)
   /// The adapter that the next reports are given.
-  public var adapter: UInt16 = 0
+  @usableFromInline
+  package var adapter: UInt16 = 0
 
   @usableFromInline
   var fragments = FragmentJoiner()
@@ -29,31 +34,32 @@ public struct SightingCollector: ~Copyable, Sendable {
   /// Makes a collector.
   ///
   /// - Parameter capacity: For how many sightings memory is taken at once.
-  public init(capacity: Int = 1024) {
+  @usableFromInline
+  package init(capacity: Int = 1024) {
     sightings = []
     sightings.reserveCapacity(capacity)
   }
 
   /// Forgets the sightings, and keeps their memory and all counts.
   @inlinable
-  public mutating func removeSightings() {
+  package mutating func removeSightings() {
     sightings.removeAll(keepingCapacity: true)
   }
 
-  /// Takes an HCI event: every report of it, if it is one of advertising.
+  /// Receives an HCI event: every report of it, if it is one of advertising.
   ///
   /// - Parameters:
   ///   - bytes: A packet that holds the event.
   ///   - start: Where the event's code stands in it.
   @inlinable @inline(__always)
-  public mutating func hear(event bytes: RawSpan, at start: Int = 0) {
-    unsafe hear(event: bytes, from: start, to: bytes.byteCount)
+  package mutating func receive(event bytes: RawSpan, at start: Int = 0) {
+    unsafe receive(event: bytes, from: start, to: bytes.byteCount)
   }
 
-  /// Takes an HCI event in bytes that go on behind it, of which the caller has compared the end.
+  /// Receives an HCI event in bytes that go on behind it, of which the caller has compared the end.
   @inlinable @inline(__always)
   @unsafe
-  public mutating func hear(event bytes: RawSpan, from start: Int, to end: Int) {
+  package mutating func receive(event bytes: RawSpan, from start: Int, to end: Int) {
     guard var event = unsafe AdvertisingEvent(bytes, from: start, to: end) else { return }
     counts.advertisingPackets &+= 1
     do throws(Refusal) {
@@ -67,14 +73,14 @@ public struct SightingCollector: ~Copyable, Sendable {
     }
   }
 
-  /// Takes a link-layer packet from its access address to its CRC.
+  /// Receives a link-layer packet from its access address to its CRC.
   ///
   /// - Parameters:
   ///   - packet: The packet.
   ///   - isCoded: Whether it was sent on the LE Coded PHY.
   ///   - checksum: What is known of its CRC.
   ///   - rssi: Signal strength in dBm, where it was measured.
-  public mutating func hear(
+  package mutating func receive(
     packet: RawSpan, isCoded: Bool, checksum: AdvertisingPDU.Checksum, rssi: Int8?
   ) {
     guard AdvertisingPDU.isAdvertising(packet) else { return }
@@ -83,15 +89,16 @@ public struct SightingCollector: ~Copyable, Sendable {
       if let report = try AdvertisingPDU.read(
         packet, isCoded: isCoded, checksum: checksum, rssi: rssi)
       {
-        hear(report)
+        receive(report)
       }
     } catch {
       refuse(error)
     }
   }
 
-  /// Takes a report: looks at every manufacturer-specific structure of it.
-  public mutating func hear(_ report: AdvertisingReport) {
+  /// Receives a report: looks at every manufacturer-specific structure of it.
+  @usableFromInline
+  package mutating func receive(_ report: AdvertisingReport) {
     let data = report.data
     unsafe receive(
       AdvertisingReportFields(
@@ -100,7 +107,7 @@ public struct SightingCollector: ~Copyable, Sendable {
       in: data)
   }
 
-  /// Takes a report that was found in a packet.
+  /// Receives a report that was found in a packet.
   @inlinable @inline(__always)
   @unsafe
   mutating func receive(_ report: AdvertisingReportFields, in bytes: RawSpan) {
@@ -130,26 +137,27 @@ public struct SightingCollector: ~Copyable, Sendable {
 
   /// Counts a refusal.
   @inlinable
-  public mutating func refuse(_ refusal: Refusal) {
+  package mutating func refuse(_ refusal: Refusal) {
     counts.refused[Int(refusal.rawValue)] &+= 1
   }
 
-  /// Takes an extended report, which may be a part of a long advert.
+  /// Receives an extended report, which may be a part of a long advert.
   @usableFromInline
   mutating func receive(_ fragment: AdvertisingFragment, in bytes: RawSpan) {
     if fragment.isWhole, !fragments.isPending {
       return unsafe receive(fragment.fields, in: bytes)
     }
-    // The joined advert is the joiner's: it is heard while the joiner is not ours.
+    // The joined advert is the joiner's: it is received while the joiner is not ours.
     var joiner = FragmentJoiner()
     swap(&joiner, &fragments)
-    if let report = joiner.join(fragment, adapter: adapter, at: time.nanoseconds) { hear(report) }
+    if let report = joiner.join(fragment, adapter: adapter, at: time.nanoseconds) { receive(report) }
     swap(&joiner, &fragments)
     countLostFragments()
   }
 
-  /// Is told that nothing more will come: adverts of which a part is missing are refused.
-  public mutating func finish() {
+  /// Refuses adverts of which a part is missing: nothing more will come.
+  @usableFromInline
+  package mutating func finish() {
     fragments.giveUpAll()
     countLostFragments()
   }

@@ -33,8 +33,8 @@ public final class CaptureRecorder: Sendable {
       var left: Int
       var dropped = 0
       var isEnding = false
-      /// Whether someone waits for room.
-      var isAwaited = false
+      /// The number of callers that wait for room.
+      var waitingCallers = 0
     }
 
     let waiting: Mutex<Waiting>
@@ -98,7 +98,7 @@ public final class CaptureRecorder: Sendable {
         let before = waiting.packets.size
         guard before + size <= Self.mostWaitingBytes || before == 0 else {
           if channel.waitsForDisk {
-            waiting.isAwaited = true
+            waiting.waitingCallers += 1
             return .mustWait
           }
           waiting.dropped += 1
@@ -154,12 +154,12 @@ public final class CaptureRecorder: Sendable {
       // Packets gather until half a second after the last write began.
       _ = channel.hurry.wait(timeout: next)
       next = .now() + .nanoseconds(Int(period))
-      let (dropped, isEnding, isAwaited) = channel.waiting.withLock { waiting in
+      let (dropped, isEnding, waitingCallers) = channel.waiting.withLock { waiting in
         swap(&waiting.packets, &packets)
-        defer { (waiting.dropped, waiting.isAwaited) = (0, false) }
-        return (waiting.dropped, waiting.isEnding, waiting.isAwaited)
+        defer { (waiting.dropped, waiting.waitingCallers) = (0, 0) }
+        return (waiting.dropped, waiting.isEnding, waiting.waitingCallers)
       }
-      if isAwaited { channel.room.signal() }
+      for _ in 0..<waitingCallers { channel.room.signal() }
       let status = channel.series.withLock { series in
         if dropped > 0 { series.drop(dropped) }
         series.write(packets)
