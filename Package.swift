@@ -9,9 +9,10 @@ let package = Package(
       name: "BeaconKit",
       targets: [
         "Bytes", "Advertising", "HCIPackets", "LinkLayer", "Scanning", "Ranging", "Regions",
-        "RegionStorage", "CaptureFiles",
+        "CaptureFiles",
       ]),
     .library(name: "BeaconTesting", targets: ["BeaconTesting"]),
+    .library(name: "ServiceCore", targets: ["ServiceCore"]),
     .library(name: "CoreLocation", targets: ["CoreLocation"]),
     .library(name: "HCISockets", targets: ["HCISockets"]),
   ],
@@ -27,6 +28,7 @@ let package = Package(
     .target(name: "Bytes"),
     .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
     .systemLibrary(name: "CXattr"),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // Floor 1
@@ -71,11 +73,8 @@ let package = Package(
 
     // Floor 4
     .target(
-      name: "RegionStorage",
-      dependencies: [
-        "Advertising", "Regions", "Scanning",
-        .product(name: "SystemPackage", package: "swift-system"),
-      ]),
+      name: "Storage",
+      dependencies: ["CSQLite", .product(name: "SystemPackage", package: "swift-system")]),
     .target(
       name: "Simulation",
       dependencies: [
@@ -83,10 +82,6 @@ let package = Package(
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
 
-    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .target(
-      name: "Storage",
-      dependencies: ["CSQLite", .product(name: "SystemPackage", package: "swift-system")]),
     .target(
       name: "ServiceCore",
       dependencies: [
@@ -99,7 +94,8 @@ let package = Package(
     .target(
       name: "CoreLocation",
       dependencies: [
-        "Advertising", "CaptureFiles", "Ranging", "RegionStorage", "Regions", "Scanning",
+        "Advertising", "CaptureFiles", "Ranging", "Regions", "Scanning", "ServiceCore",
+        .product(name: "Logging", package: "swift-log"),
       ]),
 
     // The command
@@ -161,28 +157,28 @@ let package = Package(
       name: "ManagerTests",
       dependencies: [
         "Advertising", "BeaconTesting", "CaptureFiles", "CoreLocation", "ManagerTorture",
-        "RegionStorage", "Regions", "Scanning", "TestSupport",
+        "Regions", "Scanning", "ServiceCore", "Storage", "TestSupport",
+        .product(name: "Logging", package: "swift-log"),
       ],
       exclude: ["Members/asked.txt"]),
     // A process for ManagerTests to kill.
     .executableTarget(
       name: "ManagerTorture",
       dependencies: [
-        "Advertising", "BeaconTesting", "CoreLocation", "Regions", "Scanning", "TestSupport",
+        "Advertising", "BeaconTesting", "CoreLocation", "Regions", "Scanning", "ServiceCore",
+        "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/ManagerTorture"),
     // Uses a store until a test kills it.
     .executableTarget(
-      name: "region-store-torture",
-      dependencies: ["Advertising", "RegionStorage", "Regions", "Scanning", "TestSupport"],
-      path: "Tests/RegionStoreTorture"),
+      name: "storage-torture",
+      dependencies: ["Storage", "TestSupport"],
+      path: "Tests/StorageTorture"),
     .testTarget(
-      name: "RegionStorageTests",
-      dependencies: [
-        "Advertising", "RegionStorage", "Regions", "Scanning", "TestSupport",
-        "region-store-torture",
-      ]),
+      name: "StorageTests",
+      dependencies: ["CSQLite", "Storage", "TestSupport", "storage-torture"],
+      exclude: ["Syncs.c"]),
     .testTarget(
       name: "CommandTests",
       dependencies: [
@@ -216,8 +212,7 @@ let package = Package(
     .testTarget(
       name: "CoreLocationTests",
       dependencies: [
-        "Advertising", "CoreLocation", "Ranging", "Scanning", "StrangersSwift5", "StrangersSwift6",
-      ]),
+        "Advertising", "CoreLocation", "Ranging", "Scanning", "StrangersSwift5", "StrangersSwift6", "ServiceCore"]),
     .testTarget(
       name: "RangingTests",
       dependencies: [

@@ -2,6 +2,7 @@ import Advertising
 import BeaconTesting
 import CoreLocation
 import Scanning
+import ServiceCore
 import Testing
 
 // The example in the article on testing.

@@ -1,8 +1,9 @@
 import BeaconTesting
 import CoreLocation
-import RegionStorage
 import Regions
 import Scanning
+import ServiceCore
+import Storage
 import Synchronization
 import Testing
 
@@ -43,7 +44,7 @@ import Testing
       scene = nil
       // The loop lets go of the services a moment later.
       for _ in 0..<200 {
-        if (try? RegionStore(path: state)) != nil { break }
+        if (try? ServiceStore(.file(state))) != nil { break }
         try await Task.sleep(for: .milliseconds(10))
       }
       return lines
@@ -141,14 +142,14 @@ import Testing
     }
   }
 
-  @Test func aDamagedFileIsSetAside() async throws {
+  @Test func aFileOfAnotherProgramIsLeftAlone() async throws {
     let files = try Files()
-    _ = try await files.session(hearing: Self.here, until: 10, Self.start)
     try Data("not a store".utf8).write(to: URL(filePath: files.state))
     let scene = Scene(persistence: .file(files.state))
     #expect(scene.manager.monitoredRegions.isEmpty)
     let remarks = scene.remarks.all.withLock { $0 }
     #expect(remarks.count == 1)
-    #expect(remarks.first?.contains("damaged-1") == true)
+    #expect(remarks.first?.contains(files.state) == true)
+    #expect(try Data(contentsOf: URL(filePath: files.state)) == Data("not a store".utf8))
   }
 }

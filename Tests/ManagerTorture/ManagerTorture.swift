@@ -3,6 +3,7 @@ import BeaconTesting
 import CoreLocation
 import Regions
 import Scanning
+import ServiceCore
 import Synchronization
 import SystemPackage
 import TestSupport
@@ -37,7 +38,6 @@ enum ManagerTorture {
     configuration.persistence = .file(state)
     configuration.rules = try RegionRules(silence: .fixed(seconds: 0.5))
     configuration.delegateQueue = DispatchQueue(label: "delegate")
-    configuration.remark = { log.write("remark \($0)") }
     let services = LocationServices(configuration)
     let manager = CLLocationManager(services: services)
     let listener = Listener(log)
@@ -104,12 +104,12 @@ struct World {
     if extras.remove(name) != nil {
       log.write("removes \(name)")
       manager.stopMonitoring(for: Self.region(name, minor: 9999))
+      manager.services.core.flush()
       log.write("removed \(name)")
     } else {
       extras.insert(name)
       log.write("adds \(name)")
       manager.startMonitoring(for: Self.region(name, minor: 9999))
-      log.write("added \(name)")
     }
   }
 }
@@ -133,6 +133,11 @@ final class Listener: CLLocationManagerDelegate, Sendable {
 
   init(_ log: Log) {
     self.log = log
+  }
+
+  /// From here on the region outlives the process.
+  func locationManager(_ manager: CLLocationManager, didStartMonitoringFor region: CLRegion) {
+    if region.identifier.hasPrefix("x") { log.write("added \(region.identifier)") }
   }
 
   func locationManager(_ manager: CLLocationManager, didEnterRegion region: CLRegion) {
