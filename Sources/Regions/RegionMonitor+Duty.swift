@@ -1,3 +1,5 @@
+import Scanning
+
 extension RegionMonitor {
   /// The share of time for which a scanner is taken to listen that does not listen all the time.
   static let slowShare: Float = 0.25
