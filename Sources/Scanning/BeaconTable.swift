@@ -94,7 +94,9 @@ package struct BeaconTable<State> {
   }
 
   @usableFromInline
-  mutating func makePlace(for beacon: BeaconIdentity, receivedAt time: MonotonicTime, _ state: State)
+  mutating func makePlace(
+    for beacon: BeaconIdentity, receivedAt time: MonotonicTime, _ state: State
+  )
     -> Int
   {
     if storage.count == capacity { makeRoom() }

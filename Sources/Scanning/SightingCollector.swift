@@ -150,7 +150,9 @@ package struct SightingCollector: ~Copyable, Sendable {
     // The joined advert is the joiner's: it is received while the joiner is not ours.
     var joiner = FragmentJoiner()
     swap(&joiner, &fragments)
-    if let report = joiner.join(fragment, adapter: adapter, at: time.nanoseconds) { receive(report) }
+    if let report = joiner.join(fragment, adapter: adapter, at: time.nanoseconds) {
+      receive(report)
+    }
     swap(&joiner, &fragments)
     countLostFragments()
   }
