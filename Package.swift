@@ -51,6 +51,7 @@ let package = Package(
       name: "Regions",
       dependencies: [
         "Advertising", "Ranging", "Scanning",
+        .product(name: "HeapModule", package: "swift-collections"),
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
     .target(
@@ -107,16 +108,6 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
-
-    // Prints the signal filter's responses for Scripts/ranging-plots.py.
-    .executableTarget(
-      name: "ranging-trace",
-      dependencies: ["Ranging", .product(name: "RealModule", package: "swift-numerics")]),
-
-    // Prints what exit rules do on made-up air for Scripts/regions-plots.py.
-    .executableTarget(
-      name: "regions-trace",
-      dependencies: ["Regions", .product(name: "RealModule", package: "swift-numerics")]),
 
     // Tests
     .target(name: "TestSupport", path: "Tests/TestSupport"),
@@ -177,7 +168,10 @@ let package = Package(
       path: "Tests/StorageTorture"),
     .testTarget(
       name: "StorageTests",
-      dependencies: ["CSQLite", "Storage", "TestSupport", "storage-torture"],
+      dependencies: [
+        "CSQLite", "Storage", "TestSupport", "storage-torture",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
       exclude: ["Syncs.c"]),
     .testTarget(
       name: "CommandTests",
@@ -212,7 +206,9 @@ let package = Package(
     .testTarget(
       name: "CoreLocationTests",
       dependencies: [
-        "Advertising", "CoreLocation", "Ranging", "Scanning", "StrangersSwift5", "StrangersSwift6", "ServiceCore"]),
+        "Advertising", "CoreLocation", "Ranging", "Scanning", "StrangersSwift5", "StrangersSwift6",
+        "ServiceCore",
+      ]),
     .testTarget(
       name: "RangingTests",
       dependencies: [
@@ -222,6 +218,21 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// What Scripts/ranging-plots.py and Scripts/regions-plots.py draw. It uses what is not public, so it is built
+// as a part of this package, and only on request.
+if Context.environment["BEACONSCAN_TRACES"] != nil {
+  for (name, library) in [("ranging-trace", "Ranging"), ("regions-trace", "Regions")] {
+    package.targets.append(
+      .executableTarget(
+        name: name,
+        dependencies: [
+          .target(name: library), "Advertising", "Scanning",
+          .product(name: "RealModule", package: "swift-numerics"),
+        ],
+        path: "Benchmarks/Sources/\(name)"))
+  }
+}
 
 // One set of strict settings for every target but those of the strangers, who know none of them.
 for target in package.targets where target.type != .system {

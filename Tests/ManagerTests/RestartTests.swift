@@ -27,14 +27,14 @@ import Testing
       hearing: (ScriptedScanner) -> Void, until seconds: Double,
       _ use: (Scene) async throws -> Void = { _ in }
     ) async throws -> [String] {
-      let rules = try RegionRules(silence: .fixed(seconds: 5))
+      let rules = try RegionRules(exitTimeout: .fixed(seconds: 5))
       let scanner = ScriptedScanner()
       hearing(scanner)
       var scene: Scene? = Scene(scanner: scanner, persistence: .file(state)) { $0.rules = rules }
       if let scene { try await use(scene) }
       scanner.clock.advance(by: seconds)
       // A scanner that nobody listens to stays where it is.
-      for _ in 0..<400 where scanner.given < scanner.clock.now {
+      for _ in 0..<400 where scanner.delivered < scanner.clock.now {
         try await Task.sleep(for: .milliseconds(5))
       }
       try await Task.sleep(for: .milliseconds(50))
@@ -52,7 +52,7 @@ import Testing
   }
 
   static let here = { @Sendable (scanner: ScriptedScanner) in
-    scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 0.5, to: 100)
+    scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 0.5, to: 100)
   }
   static let nobody = { @Sendable (scanner: ScriptedScanner) in }
   static let start = { @Sendable (scene: Scene) in

@@ -36,7 +36,7 @@ enum ManagerTorture {
     configuration.scanner = scanner
     configuration.authorization = Anyone()
     configuration.persistence = .file(state)
-    configuration.rules = try RegionRules(silence: .fixed(seconds: 0.5))
+    configuration.rules = try RegionRules(exitTimeout: .fixed(seconds: 0.5))
     configuration.delegateQueue = DispatchQueue(label: "delegate")
     let services = LocationServices(configuration)
     let manager = CLLocationManager(services: services)
@@ -52,13 +52,13 @@ enum ManagerTorture {
       if steps > 0 { world.change(manager, log) }
       for minor in world.present {
         for part in 1...3 {
-          scanner.hear(World.frame(minor), rssi: -60, at: world.elapsed + 0.3 * Double(part))
+          scanner.add(World.frame(minor), rssi: -60, at: world.elapsed + 0.3 * Double(part))
         }
       }
       scanner.clock.advance(by: 1)
       world.elapsed += 1
       // The step is over when what came of it was told: the scanner rests in the wait for the next.
-      while scanner.given < scanner.clock.now { usleep(200) }
+      while scanner.delivered < scanner.clock.now { usleep(200) }
       // Forty changes a second are more than any site has.
       usleep(25_000)
     }
