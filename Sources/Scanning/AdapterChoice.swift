@@ -71,7 +71,7 @@ public struct AdapterChoice: Sendable {
     }
     let fillsIn = sighting.adapter != first && sighting.time < knownUntil
     var verdict = Verdict.passedOver
-    table.hear(sighting.beacon, at: sighting.time) {
+    table.update(sighting.beacon, at: sighting.time) {
       Links(fillsIn: fillsIn)
     } update: { links in
       verdict = links.receive(sighting)
