@@ -70,10 +70,12 @@ let package = Package(
         "Advertising", "Regions", "Scanning",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    // What is printed, described once.
+    .target(name: "Records", dependencies: ["Advertising", "Ranging", "Regions", "Scanning"]),
     .target(
       name: "Simulation",
       dependencies: [
-        "Advertising", "CaptureFiles", "Scanning",
+        "Advertising", "CaptureFiles", "Records", "Scanning",
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
 
@@ -89,7 +91,7 @@ let package = Package(
       name: "beaconscan",
       dependencies: [
         "Advertising", "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets", "HCISockets",
-        "LinkLayer", "Ranging", "Regions", "Scanning", "Simulation",
+        "LinkLayer", "Ranging", "Records", "Regions", "Scanning", "Simulation",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
