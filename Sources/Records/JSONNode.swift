@@ -39,7 +39,9 @@ extension JSONNode {
       guard case .object(var members) = self else { return }
       let place = members.firstIndex { $0.key == key }
       if let place { members.remove(at: place) }
-      if let newValue { members.insert(.init(key: key, value: newValue), at: place ?? members.count) }
+      if let newValue {
+        members.insert(.init(key: key, value: newValue), at: place ?? members.count)
+      }
       self = .object(members)
     }
   }

@@ -29,7 +29,8 @@ extension RangedBeacon {
   /// A beacon in a line of `range --raw`.
   package static let rawRecord = RecordType<RangedBeacon>(
     "rangedBeacon", type: .none,
-    Field.identity { $0.beacon } + [
+    Field.identity { $0.beacon },
+    [
       Field("proximity", .proximity, column: Column()) { $0.proximity.name },
       Field(
         "accuracy", .meters, decimals: 3,

@@ -23,6 +23,8 @@ package struct RecordType<Value>: Sendable {
 
   /// The fields, in the order of their keys.
   package let fields: [Field<Value>]
+  /// The value of the key `type`, where every record has the same.
+  package let typeName: String?
   private let name: String?
   private let type: TypeKey
   private let summary: String?
@@ -31,7 +33,7 @@ package struct RecordType<Value>: Sendable {
   /// The columns of a table.
   package let columns: [Column<Value>]
 
-  private static var typeName: String { "type" }
+  private static var typeKey: String { "type" }
 
   /// Describes a kind of record.
   ///
@@ -41,28 +43,29 @@ package struct RecordType<Value>: Sendable {
   ///   - summary: What the schema says of it.
   ///   - typeColumn: The place of the type among the columns of comma-separated values and of a table,
   ///     and its column in a table.
-  ///   - fields: The fields.
+  ///   - groups: The fields, in the order of their keys.
   package init(
     _ name: String?, type: TypeKey = .name, summary: String? = nil,
-    typeColumn: (place: Int, column: Column<Value>)? = nil, _ fields: [Field<Value>]
+    typeColumn: (place: Int, column: Column<Value>)? = nil, _ groups: [Field<Value>]...
   ) {
+    let fields = groups.flatMap { $0 }
     (self.name, self.type, self.summary, self.fields) = (name, type, summary, fields)
     var csvColumns = fields.flatMap(\.csv)
     let columns = fields.flatMap(\.columns)
     var ordered = columns.filter { !$0.isLate } + columns.filter(\.isLate)
     if let typeColumn, case .one(_, let text) = type {
       csvColumns.insert(
-        CSVColumn(name: Self.typeName) { .plain(text($0)) }, at: typeColumn.place)
+        CSVColumn(name: Self.typeKey) { .plain(text($0)) }, at: typeColumn.place)
       ordered.insert(typeColumn.column, at: typeColumn.place)
     }
     (self.csvColumns, self.columns) = (csvColumns, ordered)
-    let constant: String? =
+    typeName =
       switch type {
       case .name: name
       case .constant(let text): text
       case .one, .none: nil
       }
-    start = Array("{".utf8) + (constant.map { Array("\"\(Self.typeName)\":\"\($0)\"".utf8) } ?? [])
+    start = Array("{".utf8) + (typeName.map { Array("\"\(Self.typeKey)\":\"\($0)\"".utf8) } ?? [])
   }
 
   /// The same without some of its fields.
@@ -84,7 +87,7 @@ extension RecordType {
     bytes += start
     var needsComma = start.count > 1
     if case .one(_, let type) = type {
-      bytes += "\"\(Self.typeName)\":\"\(type(value))\"".utf8
+      bytes += "\"\(Self.typeKey)\":\"\(type(value))\"".utf8
       needsComma = true
     }
     for field in fields {
@@ -99,15 +102,17 @@ extension RecordType {
 
   /// What the schema says of the record.
   package var schema: Schema {
-    var properties: [JSONNode.Member] = []
-    switch type {
-    case .name: properties = [.init(key: Self.typeName, value: ["const": .text(name ?? "")])]
-    case .constant(let text): properties = [.init(key: Self.typeName, value: ["const": .text(text)])]
-    case .one(let texts, _): properties = [.init(key: Self.typeName, value: Schema.one(of: texts).node)]
-    case .none: break
-    }
-    let isRequired = fields.filter { $0.presence == .always }.map(\.key)
-    let required = properties.map(\.key) + isRequired
+    let types: JSONNode? =
+      if let typeName {
+        ["const": .text(typeName)]
+      } else if case .one(let texts, _) = type {
+        Schema.one(of: texts).node
+      } else {
+        nil
+      }
+    var properties = types.map { [JSONNode.Member(key: Self.typeKey, value: $0)] } ?? []
+    let required =
+      properties.map(\.key) + fields.filter { $0.presence == .always }.map(\.key)
     properties += fields.map { .init(key: $0.key, value: $0.schema.node) }
     var node: JSONNode = [:]
     if let summary { node["description"] = .text(summary) }

@@ -20,17 +20,17 @@ package struct RegionEvent: Sendable {
   /// For how many seconds the region was inside; `nil` if that is not known, or nothing was left.
   package var dwell: Double?
   package var reason: RegionTransition.Reason
-  /// When the beacon that decided was last received.
-  package var lastReceived: WallClockTime?
+  /// The wall clock's offset from the reason's times.
+  package var offset: WallClockOffset
   /// The rules that decided.
   package var rules: RegionRules
 
   package init(
     _ kind: Kind, time: WallClockTime, region: String, state: RegionState, dwell: Double? = nil,
-    reason: RegionTransition.Reason, lastReceived: WallClockTime?, rules: RegionRules
+    reason: RegionTransition.Reason, offset: WallClockOffset, rules: RegionRules
   ) {
     (self.kind, self.time, self.region, self.state) = (kind, time, region, state)
-    (self.dwell, self.reason, self.lastReceived, self.rules) = (dwell, reason, lastReceived, rules)
+    (self.dwell, self.reason, self.offset, self.rules) = (dwell, reason, offset, rules)
   }
 }
 
@@ -86,7 +86,7 @@ extension RegionEvent {
           .one(of: RegionTransition.Rule.allCases.filter { $0 != .request }.map(\.rawValue))
         ) { $0.reason.rule.rawValue },
         Field("lastSighting", lastSighting, isNullable: true) { event in
-          event.reason.lastSighting.flatMap { last in event.lastReceived.map { (last, $0) } }
+          event.reason.lastSighting.map { ($0, $0.time.wallClockTime(event.offset)) }
         },
         Field("samples", .count) { $0.reason.samples },
         Field("silenceLimit", .number(0...).orNull, decimals: 3) { $0.reason.silenceLimit },
@@ -103,7 +103,8 @@ extension RegionEvent {
 
   private static let lastSighting = RecordType<(RegionTransition.LastSighting, WallClockTime)>(
     nil, type: .none,
-    [Field("time", .time, csv: .named("lastHeard")) { $0.1 }] + Field.identity { $0.0.beacon } + [
+    [Field("time", .time, csv: .named("lastHeard")) { $0.1 }] + Field.identity { $0.0.beacon },
+    [
       Field("rssi", .rssi) { $0.0.rssi }
     ])
 }

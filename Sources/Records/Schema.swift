@@ -6,7 +6,7 @@ package struct Schema: Sendable {
   var definitions: [(name: String, node: JSONNode)] = []
 
   /// A definition of its own, to which values refer.
-  init(named name: String, _ node: JSONNode, using definitions: [(String, JSONNode)] = []) {
+  package init(named name: String, _ node: JSONNode, using definitions: [(String, JSONNode)] = []) {
     self.node = ["$ref": .text("#/$defs/\(name)")]
     self.definitions = definitions + [(name, node)]
   }
@@ -16,7 +16,7 @@ package struct Schema: Sendable {
   }
 
   /// The same with limits of its own.
-  func with(_ key: String, _ limit: JSONNode) -> Schema {
+  package func with(_ key: String, _ limit: JSONNode) -> Schema {
     var schema = self
     schema.node[key] = limit
     return schema
@@ -71,7 +71,8 @@ extension Schema {
   /// A whole number within limits.
   package static func integer(_ range: ClosedRange<Int>) -> Schema {
     Schema([
-      "type": "integer", "minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound),
+      "type": "integer", "minimum": .integer(range.lowerBound),
+      "maximum": .integer(range.upperBound),
     ])
   }
 
@@ -83,7 +84,8 @@ extension Schema {
   /// A number within limits.
   package static func number(_ range: ClosedRange<Int>) -> Schema {
     Schema([
-      "type": "number", "minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound),
+      "type": "number", "minimum": .integer(range.lowerBound),
+      "maximum": .integer(range.upperBound),
     ])
   }
 

@@ -10,15 +10,18 @@ extension Sighting {
         "time", .time,
         column: Column(width: 15) { String($0.wallTime.description.dropFirst(11).dropLast()) }
       ) { $0.wallTime }
-    ] + Field.identity { $0.beacon } + [
+    ],
+    Field.identity { $0.beacon },
+    [
       Field("measuredPower", .power, column: Column("POWER", .right, width: 5)) {
         $0.measuredPower
       },
       Field("rssi", .rssi, column: Column(nil, .right, width: 4)) { $0.rssi },
-    ]
-      + Field.sender(column: Column(missing: "anonymous")) { ($0.address, $0.addressType) } + [
-        Field("adapter", .matching("^hci[0-9]+$"), .sometimes, csv: .none) { "hci\($0.adapter)" }
-      ])
+    ],
+    Field.sender(column: Column(missing: "anonymous")) { ($0.address, $0.addressType) },
+    [
+      Field("adapter", .matching("^hci[0-9]+$"), .sometimes, csv: .none) { "hci\($0.adapter)" }
+    ])
 
   /// The same where the adapter is not known.
   package static let recordWithoutAdapter = record.omitting(.sometimes)

@@ -35,7 +35,7 @@ struct Beaconscan: ParsableCommand {
     subcommands: [
       ScanCommand.self, RangeCommand.self, MonitorCommand.self, InspectCommand.self,
       DecodeCommand.self, RecordCommand.self, SimulateCommand.self, AdvertiseCommand.self,
-      AdaptersCommand.self, DoctorCommand.self,
+      AdaptersCommand.self, DoctorCommand.self, SchemaCommand.self,
     ])
 
   static func main() {

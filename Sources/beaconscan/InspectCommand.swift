@@ -2,6 +2,7 @@ import Advertising
 import ArgumentParser
 import CaptureFiles
 import CoreLocation
+import Records
 import Scanning
 
 /// `beaconscan inspect`: what is in a recording, or on air.
@@ -30,7 +31,7 @@ struct InspectCommand: ParsableCommand {
   @OptionGroup var output: OutputOptions
 
   /// The most beacons that are kept: with what is known of each, less than 16 MB.
-  static let mostBeacons = 65_536
+  static let maximumBeacons = 65_536
   /// For how many seconds it listens to what is on air.
   static let listened = 60.0
 
@@ -58,7 +59,7 @@ struct InspectCommand: ParsableCommand {
     let scanner = try source.open()
     let progress = Progress(
       of: scanner, isWanted: !output.quiet && source.speed == .max && !source.follow)
-    var census = BeaconCensus(of: regions.all.map(\.constraint), capacity: Self.mostBeacons)
+    var census = BeaconCensus(of: regions.all.map(\.constraint), capacity: Self.maximumBeacons)
     var failure: CommandError?
     var sightings: [Sighting] = []
     var isOver = false
@@ -70,7 +71,7 @@ struct InspectCommand: ParsableCommand {
         failure = CommandError(error)
         break
       }
-      census.hear(sightings[...])
+      census.receive(sightings[...])
     }
     progress?.clear()
     if Interrupt.isRequested, failure == nil, scanner.counts.packets == 0 {
@@ -89,7 +90,7 @@ struct InspectCommand: ParsableCommand {
   /// Shows what a source hears that has no end of its own.
   func run(_ scan: ManagedScan, to out: StandardOutput) throws {
     let health = HealthLog(scan, output, to: out)
-    var census = BeaconCensus(of: regions.all.map(\.constraint), capacity: Self.mostBeacons)
+    var census = BeaconCensus(of: regions.all.map(\.constraint), capacity: Self.maximumBeacons)
     var interest = ServiceInterest()
     interest.inSightings = true
     scan.services.ask(interest, for: scan.manager)
@@ -99,7 +100,7 @@ struct InspectCommand: ParsableCommand {
         status?.clear()
         try health.tell(change)
       }
-      if case .heard(let sightings) = news { census.hear(sightings) }
+      if case .heard(let sightings) = news { census.receive(sightings) }
       status?.show {
         let listened = scan.services.listened.map { $0.to.seconds(since: $0.from) } ?? 0
         return "\(fixed(listened, 0)) s  \(scan.scanner.counts.reports) reports  "
@@ -126,14 +127,14 @@ private struct BeaconCensus {
     table = BeaconTable(capacity: capacity)
   }
 
-  mutating func hear(_ sightings: ArraySlice<Sighting>) {
+  mutating func receive(_ sightings: ArraySlice<Sighting>) {
     for sighting in sightings {
       guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
       else { continue }
       table.hear(sighting.beacon, at: sighting.time) {
         BeaconStatistics(sighting)
       } update: { statistics in
-        statistics.hear(sighting)
+        statistics.receive(sighting)
       }
     }
   }

@@ -103,7 +103,8 @@ struct MonitorCommand: ParsableCommand {
     out.flushesLines = out.isTerminal || scan.isPaced || exec != nil || stateFile != nil
     let health = HealthLog(scan, output, to: out)
     let session = MonitorSession(
-      scan, regions: regions.all, writer: makeWriter(out, scan, rules, isPaced: scan.isPaced),
+      scan, regions: regions.all, rules: rules,
+      writer: makeWriter(out, scan, isPaced: scan.isPaced),
       health: health,
       commands: exec.map { EventCommands(EventCommand(script: $0), isWaitedFor: !scan.isPaced) },
       count: count)
@@ -116,17 +117,15 @@ struct MonitorCommand: ParsableCommand {
   }
 
   private func makeWriter(
-    _ out: StandardOutput, _ scan: ManagedScan, _ rules: RegionRules, isPaced: Bool
+    _ out: StandardOutput, _ scan: ManagedScan, isPaced: Bool
   ) -> any MonitorWriter {
-    let line = EventLine(regions: regions.all, rules: rules, hasColour: out.hasColour)
+    let line = EventLine(regions: regions.all, hasColor: out.hasColor)
     switch output.format {
-    case .json: return JSONMonitorWriter(output: out)
-    case .csv: return CSVMonitorWriter(output: out)
     // What a command prints would be drawn over.
     case .table where out.isTerminal && isPaced && exec == nil:
       return LiveMonitorWriter(
         output: out, regions: regions.all, services: scan.services, line: line)
-    case .table: return TableMonitorWriter(output: out, line: line)
+    case .table, .json, .csv: return EventWriter(output: out, format: output.format, line: line)
     }
   }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureFiles
 import CoreLocation
 import Ranging
+import Records
 import Scanning
 
 /// `beaconscan range`: nearby beacons, once a second.
@@ -80,7 +81,8 @@ struct RangeCommand: ParsableCommand {
     }
     let beacons = scan.services.beaconsHeard
     try writer.end(
-      counts: scan.scanner.counts, beacons: beacons.count, evictions: beacons.evictions)
+      ScanSummary(
+        counts: scan.scanner.counts, beacons: beacons.count, evictions: beacons.evictions))
     try out.flush()
     scan.remark(output)
     health.end()
@@ -103,8 +105,9 @@ struct RangeCommand: ParsableCommand {
   private func makeWriter(_ out: StandardOutput, isPaced: Bool) -> any RangeWriter {
     let regions = regions.all
     switch output.format {
-    case .json: return JSONRangeWriter(output: out, regions: regions, showsRaw: raw)
-    case .csv: return CSVRangeWriter(output: out, regions: regions, showsRaw: raw)
+    case .json, .csv:
+      return RecordRangeWriter(
+        output: out, regions: regions, isJSON: output.format == .json, showsRaw: raw)
     case .table where out.isTerminal && isPaced:
       return LiveRangeWriter(output: out, regions: regions, showsRaw: raw)
     case .table: return VisitRangeWriter(output: out, regions: regions)

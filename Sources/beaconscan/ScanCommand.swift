@@ -50,9 +50,7 @@ struct ScanCommand: ParsableCommand {
       for sighting in sightings {
         guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
         else { continue }
-        try writer.write(
-          sighting,
-          adapter: namesAdapters ? SightingWriter.name(ofAdapter: sighting.adapter) : nil)
+        try writer.write(sighting, namesAdapter: namesAdapters)
         left -= 1
         if left == 0 { return .enough }
       }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureFiles
 import Glibc
+import Records
 import Simulation
 import SystemPackage
 

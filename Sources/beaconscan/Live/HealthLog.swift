@@ -1,5 +1,5 @@
-import Advertising
 import CoreLocation
+import Records
 import Scanning
 
 /// Says how well adapters hear: a line of JSON for each change, or a sentence on standard error; and, at the end of
@@ -24,8 +24,8 @@ final class HealthLog {
   func tell(_ health: ScannerHealth) throws {
     tally.note(health)
     if format == .json {
-      let object = health.object(offset: scan.wallClockOffset)
-      try output.write { object.line(into: &$0) }
+      try output.writeLine(
+        (health, health.time.wallClockTime(scan.wallClockOffset)), ScannerHealth.record)
     } else if let showOnScreen {
       try showOnScreen(tally.trouble, health.time, scan.wallClockOffset)
     } else if !isQuiet {
@@ -37,22 +37,5 @@ final class HealthLog {
   func end() {
     guard scan.isLive, !isQuiet else { return }
     scan.say("beaconscan: " + tally.sentence(scan.scanner.name, scan.services.listened))
-  }
-}
-
-extension ScannerHealth {
-  /// The change as a JSON object.
-  ///
-  /// - Parameter offset: What is added to its time to show it, in nanoseconds.
-  /// - Returns: The object.
-  func object(offset: WallClockOffset) -> JSONObject {
-    var object = JSONObject(type: "health")
-    object.set("time", time.wallClockTime(offset))
-    object.set("state", condition.rawValue)
-    object.set("adapter", adapter)
-    object.set("address", address?.description)
-    object.set("deaf", isReceptionLost)
-    object.set("message", sentence)
-    return object
   }
 }

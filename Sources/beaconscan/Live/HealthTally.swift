@@ -1,4 +1,5 @@
 import Advertising
+import Records
 import Scanning
 
 /// What a live run adds up to: how each adapter is, how often it failed, and how long nothing was heard.

@@ -1,13 +1,14 @@
 import Dispatch
+import Records
 import Synchronization
 
 /// The user's command, run for one event after the other, in their order.
 ///
-/// While monitoring goes on, events wait: at most ``mostWaiting``, then the oldest are dropped, so that
+/// While monitoring goes on, events wait: at most ``maximumWaiting``, then the oldest are dropped, so that
 /// a command that hangs neither stops monitoring nor makes memory grow, and the last state comes through.
 final class EventCommands: Sendable {
   /// The most events that wait.
-  static let mostWaiting = 256
+  static let maximumWaiting = 256
 
   private let command: EventCommand
   private let isWaitedFor: Bool
@@ -15,7 +16,7 @@ final class EventCommands: Sendable {
   private let state = Mutex(State())
 
   private struct State {
-    var waiting: [MonitorEvent] = []
+    var waiting: [RegionEvent] = []
     var dropped = 0
   }
 
@@ -31,11 +32,11 @@ final class EventCommands: Sendable {
   }
 
   /// Runs the command on an event, now or when those before have run.
-  func run(on event: MonitorEvent) {
+  func run(on event: RegionEvent) {
     guard !isWaitedFor else { return runNow(event) }
     let isFirstDropped = state.withLock { state in
       state.waiting.append(event)
-      guard state.waiting.count > Self.mostWaiting else { return false }
+      guard state.waiting.count > Self.maximumWaiting else { return false }
       state.waiting.removeFirst()
       state.dropped += 1
       return state.dropped == 1
@@ -43,7 +44,7 @@ final class EventCommands: Sendable {
     if isFirstDropped {
       printError(
         "beaconscan: --exec: the command is slower than the events; of more than "
-          + "\(Self.mostWaiting) that wait, the oldest are dropped")
+          + "\(Self.maximumWaiting) that wait, the oldest are dropped")
     }
     queue.async { self.runNext() }
   }
@@ -65,7 +66,7 @@ final class EventCommands: Sendable {
     if let event { runNow(event) }
   }
 
-  private func runNow(_ event: MonitorEvent) {
+  private func runNow(_ event: RegionEvent) {
     guard let failure = command.run(on: event) else { return }
     printError(
       "beaconscan: --exec: \(failure) (\(event.kind.rawValue) of '\(event.region)', \(event.time))")

@@ -1,6 +1,7 @@
 import Advertising
 import CoreLocation
 import Ranging
+import Records
 import Regions
 import Scanning
 
@@ -14,7 +15,30 @@ final class LiveMonitorWriter: MonitorWriter {
   private var events: [String] = []
   private var trouble: String?
 
-  private static let mostEvents = 10
+  private static let maximumEvents = 10
+
+  /// One region at a moment.
+  private struct Row {
+    var name: String
+    var status: RegionStatus?
+    var nearest: RangedBeacon?
+    var time: MonotonicTime
+    var offset: WallClockOffset
+  }
+
+  private static let table = Table<Row>([
+    Column("REGION") { $0.name }, Column("STATE") { $0.status?.state.name },
+    Column("SINCE") { row in
+      row.status?.since.map { String($0.wallClockTime(row.offset).dayAndClock.dropLast(4)) }
+    },
+    Column("BEACONS", .right) { row in row.status.map { String($0.beacons) } },
+    Column("NEAREST") { row in row.nearest.map { "\($0.beacon.major):\($0.beacon.minor)" } },
+    Column("DISTANCE", .right) { fixed($0.nearest?.estimate?.distance, 1, "m") },
+    Column("RSSI", .right) { row in row.nearest?.rssi.map { "\($0) dBm" } },
+    Column("EXIT IN", .right) { row in
+      fixed(row.status?.exit.map { max(0, $0.seconds(since: row.time)) }, 1, "s")
+    },
+  ])
 
   init(
     output: StandardOutput, regions: [NamedRegion], services: LocationServices, line: EventLine
@@ -27,9 +51,9 @@ final class LiveMonitorWriter: MonitorWriter {
 
   var showsBeacons: Bool { true }
 
-  func write(_ event: MonitorEvent) throws {
-    events.append(line.text(event))
-    if events.count > Self.mostEvents { events.removeFirst() }
+  func write(_ event: RegionEvent) throws {
+    events.append(line.table.line(event))
+    if events.count > Self.maximumEvents { events.removeFirst() }
     try draw(at: event.time.monotonicTime(event.offset), offset: event.offset)
   }
 
@@ -43,40 +67,28 @@ final class LiveMonitorWriter: MonitorWriter {
     try draw(at: moment, offset: offset)
   }
 
+  func end(_ summary: ScanSummary) {}
+
   private func draw(at moment: MonotonicTime, offset: WallClockOffset) throws {
-    var table = Table([
-      ("REGION", .left), ("STATE", .left), ("SINCE", .left), ("BEACONS", .right),
-      ("NEAREST", .left), ("DISTANCE", .right), ("RSSI", .right), ("EXIT IN", .right),
-    ])
-    var inside = 0
-    for region in regions {
-      let status = services.status(ofRegion: region.name)
-      inside += status?.state == .inside ? 1 : 0
-      let nearest = report?.report.beacons.first {
-        region.constraint.matches($0.beacon) && $0.proximity != .unknown
-      }
-      table.add([
-        region.name, status?.state.name ?? "–",
-        status?.since.map { String($0.wallClockTime(offset).dayAndClock.dropLast(4)) } ?? "–",
-        status.map { String($0.beacons) } ?? "–",
-        nearest.map { "\($0.beacon.major):\($0.beacon.minor)" } ?? "–",
-        nearest?.estimate.map { "\(fixed($0.distance, 1)) m" } ?? "–",
-        nearest?.rssi.map { "\($0) dBm" } ?? "–",
-        status?.exit.map { "\(fixed(max(0, $0.seconds(since: moment)), 1)) s" } ?? "–",
-      ])
+    let rows = regions.map { region in
+      Row(
+        name: region.name, status: services.status(ofRegion: region.name),
+        nearest: report?.report.beacons.first {
+          region.constraint.matches($0.beacon) && $0.proximity != .unknown
+        }, time: moment, offset: offset)
     }
+    let inside = rows.count { $0.status?.state == .inside }
     let time = moment.wallClockTime(offset).dayAndClock
     let title = "\(time)  inside \(inside) of \(regions.count) regions"
-    var lines = [title] + (trouble.map { [$0] } ?? []) + table.lines
+    var lines = [title] + (trouble.map { [$0] } ?? []) + Self.table.lines(rows)
     // Events keep their place at the end, whatever the number of regions.
-    let rows = TerminalSize.current.rows
-    let room = max(3, rows - 3 - events.count)
+    let room = max(3, TerminalSize.current.rows - 3 - events.count)
     if lines.count > room {
       let hidden = lines.count - (room - 1)
       lines = lines.prefix(room - 1) + ["and \(hidden) regions more"]
     }
     if !events.isEmpty { lines += [""] + events }
     let first = lines.count - events.count
-    try screen.draw(lines) { number, text in number < first ? text : line.coloured(text) }
+    try screen.draw(lines) { number, text in number < first ? text : line.colored(text) }
   }
 }

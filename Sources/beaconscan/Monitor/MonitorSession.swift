@@ -1,5 +1,6 @@
 import CaptureFiles
 import CoreLocation
+import Records
 import Regions
 import Scanning
 
@@ -11,11 +12,12 @@ final class MonitorSession {
   private let health: HealthLog
   private let commands: EventCommands?
   private let delegate = MonitorDelegate()
-  private var events = MonitorEvents()
+  private var events: MonitorEvents
   private var left: Int
 
   init(
-    _ scan: ManagedScan, regions: [NamedRegion], writer: any MonitorWriter, health: HealthLog,
+    _ scan: ManagedScan, regions: [NamedRegion], rules: RegionRules, writer: any MonitorWriter,
+    health: HealthLog,
     commands: EventCommands?, count: Int?
   ) {
     self.scan = scan
@@ -23,6 +25,7 @@ final class MonitorSession {
     self.writer = writer
     self.health = health
     self.commands = commands
+    events = MonitorEvents(rules: rules)
     left = count ?? .max
     if writer.showsBeacons { health.showOnScreen = writer.write(trouble:at:offset:) }
   }
@@ -45,7 +48,7 @@ final class MonitorSession {
         let known = scan.services.status(ofRegion: region.name)?.state ?? .unknown
         if known != .unknown { state = known }
         if known == .inside, let since = scan.services.keptSince(ofRegion: region.name) {
-          events.note(region: region.name, insideSince: since.wallClockTime(.zero))
+          events.record(region: region.name, insideSince: since.wallClockTime(.zero))
         }
       }
       scan.services.startMonitoring(asked, assuming: state, for: scan.manager)
@@ -67,7 +70,8 @@ final class MonitorSession {
     let failure = left == 0 ? nil : try listen()
     let beacons = scan.services.beaconsMonitored
     try writer.end(
-      counts: scan.scanner.counts, beacons: beacons.count, evictions: beacons.evictions)
+      ScanSummary(
+        counts: scan.scanner.counts, beacons: beacons.count, evictions: beacons.evictions))
     return failure
   }
 

@@ -1,4 +1,5 @@
 import CaptureFiles
+import Records
 import Scanning
 
 /// What is said of a recording: while it grows, and at its end.

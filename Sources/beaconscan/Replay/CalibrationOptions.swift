@@ -1,5 +1,6 @@
 import ArgumentParser
 import Ranging
+import Records
 import Scanning
 
 /// What is known of the site, the adapter and the beacons.

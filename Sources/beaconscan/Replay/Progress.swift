@@ -1,4 +1,5 @@
 import CaptureFiles
+import Records
 import Scanning
 
 /// How far a long replay has come: share, rate, time left.

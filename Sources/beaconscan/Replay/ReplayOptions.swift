@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import CaptureFiles
+import Records
 import Scanning
 
 /// Which recordings are replayed, and how.
