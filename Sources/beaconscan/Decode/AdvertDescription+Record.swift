@@ -18,7 +18,7 @@ extension AdvertDescription {
       Field("rssi", .rssi, header) { $0.header.map(\.rssi.fieldValue) ?? .absent },
       Field("structures", each: Structure.record) { $0.structures },
       Field("beacons", .list(of: .one(of: Beacon.schemas))) { advert in
-        .list(advert.beacons) { $0.described.append(&$1) }
+        FieldValue.list(advert.beacons) { $0.described.append(&$1) }
       },
       Field("problems", each: Problem.record) { $0.problems },
     ])

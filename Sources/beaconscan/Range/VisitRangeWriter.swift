@@ -75,8 +75,7 @@ final class VisitRangeWriter: RangeWriter {
   }
 
   private static let columns: [Column<Visit>] =
-    RecordType(nil, type: .none, Field.identity { $0.beacon }).columns,
-    [
+    RecordType(nil, type: .none, Field.identity { $0.beacon }).columns + [
       Column("HEARD", .right) { String($0.sightings) }, Column("FROM") { $0.first.clock },
       Column("TO") { $0.last.clock }, Column("NEAREST", .right) { fixed($0.nearest, 1, "m") },
       Column("AT") { $0.nearestTime?.clock }, Column("ZONES") { zones($0) },
