@@ -185,6 +185,7 @@ let package = Package(
         "Advertising", "CaptureFiles", "Ranging", "Scanning",
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
+    .testTarget(name: "RecordsTests", dependencies: ["Records", "Scanning"]),
     .testTarget(
       name: "SimulationTests",
       dependencies: ["Advertising", "CaptureFiles", "Scanning", "Simulation"]),

@@ -70,8 +70,19 @@ extension JSONNode {
     let deeper = indent + "  "
     switch self {
     case .array(let elements):
-      let inner = elements.map { deeper + $0.document(indent: deeper) }
-      return "[\n" + inner.joined(separator: ",\n") + "\n\(indent)]"
+      var lines = [deeper]
+      for (index, element) in elements.enumerated() {
+        let text = element.document(indent: deeper) + (index + 1 < elements.count ? "," : "")
+        let last = lines[lines.count - 1]
+        if last == deeper {
+          lines[lines.count - 1] += text
+        } else if case .text = element, last.count + text.count < 98 {
+          lines[lines.count - 1] += " " + text
+        } else {
+          lines.append(deeper + text)
+        }
+      }
+      return "[\n" + lines.joined(separator: "\n") + "\n\(indent)]"
     case .object(let members):
       let inner = members.map { member in
         let key = JSONNode.text(member.key).line + ": "

@@ -98,6 +98,7 @@ extension RecordType {
       bytes += field.prefix
       part.append(to: &bytes)
     }
+    bytes.append(UInt8(ascii: "}"))
   }
 
   /// What the schema says of the record.

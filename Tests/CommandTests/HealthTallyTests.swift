@@ -21,7 +21,7 @@ import Testing
 
   private func sentence(_ changes: [ScannerHealth], until end: Double = 60) -> String {
     var tally = HealthTally()
-    for change in changes { tally.note(change) }
+    for change in changes { tally.update(change) }
     return tally.sentence("hci0", (at(0), at(end)))
   }
 
@@ -59,14 +59,14 @@ import Testing
         == "hci0 (00:00:00:00:00:42): scanning, 1 fault; hci1 (00:00:00:00:00:43): removed, 1 fault; "
         + "deaf for 1.5 s of 60.0 s")
     var tally = HealthTally()
-    for change in changes { tally.note(change) }
+    for change in changes { tally.update(change) }
     #expect(tally.trouble == "removed")
   }
 
   @Test func whatIsTheMatterWithAllEndsWithOne() {
     let changes = [health(.noBluetooth, 0, nil, deaf: true), health(.scanning, 10)]
     var tally = HealthTally()
-    for change in changes { tally.note(change) }
+    for change in changes { tally.update(change) }
     #expect(tally.trouble == nil)
     #expect(
       sentence(changes)

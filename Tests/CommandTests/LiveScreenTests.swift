@@ -41,7 +41,7 @@ import Testing
       let region = try #require(NamedRegion(argument: "lobby=\(LiveRun.uuid)"))
       let writer = LiveMonitorWriter(
         output: output, regions: [region], services: LocationServices(configuration),
-        line: EventLine(regions: [region], rules: .standard, hasColour: false))
+        line: EventLine(regions: [region], hasColor: false))
       try writer.write(trouble: "hci0 is gone", at: MonotonicTime(nanoseconds: 0), offset: .zero)
       try writer.write(trouble: nil, at: MonotonicTime(nanoseconds: 1), offset: .zero)
     }

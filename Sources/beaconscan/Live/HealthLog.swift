@@ -22,7 +22,7 @@ final class HealthLog {
 
   /// Takes a change.
   func tell(_ health: ScannerHealth) throws {
-    tally.note(health)
+    tally.update(health)
     if format == .json {
       try output.writeLine(
         (health, health.time.wallClockTime(scan.wallClockOffset)), ScannerHealth.record)

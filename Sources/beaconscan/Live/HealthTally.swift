@@ -18,8 +18,8 @@ struct HealthTally {
   private var deafSince: MonotonicTime?
   private var deafness: Int64 = 0
 
-  /// Takes a change.
-  mutating func note(_ health: ScannerHealth) {
+  /// Counts a change.
+  mutating func update(_ health: ScannerHealth) {
     // What is said of one adapter is said after what was the matter with all.
     if health.adapter != nil, let all = adapters.firstIndex(where: { $0.latest.adapter == nil }) {
       adapters[all].latest.condition = .scanning
@@ -35,7 +35,7 @@ struct HealthTally {
       let isNew = health.condition.isFault && !adapters[place].latest.condition.isFault
       adapters[place].faults += isNew ? 1 : 0
       adapters[place].latest = health
-    } else if adapters.count < Self.mostAdapters {
+    } else if adapters.count < Self.maximumAdapters {
       adapters.append(Adapter(latest: health, faults: health.condition.isFault ? 1 : 0))
     }
     if health.isReceptionLost {
@@ -47,7 +47,7 @@ struct HealthTally {
   }
 
   /// The most adapters that are told of.
-  private static let mostAdapters = 64
+  private static let maximumAdapters = 64
 
   /// What is the matter with any adapter now; `nil` if nothing is.
   var trouble: String? {

@@ -10,6 +10,7 @@ protocol RangeWriter: AnyObject {
   /// - Parameters:
   ///   - report: The report.
   ///   - offset: The wall clock's offset from the report's times.
+  /// - Throws: As ``StandardOutput/flush()``.
   func write(_ report: RangingReport, offset: WallClockOffset) throws
 
   /// Whether it shows the receiver's state.

@@ -79,7 +79,7 @@ struct RecordSession {
             }
           }
         case .health(let health):
-          tally.note(health)
+          tally.update(health)
           say(health.sentence)
         case .ranged, .region: break
         }
