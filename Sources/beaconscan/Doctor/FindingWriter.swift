@@ -1,4 +1,4 @@
-import HCISockets
+import Adapters
 import Records
 
 /// Writes what the doctor found.
