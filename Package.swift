@@ -108,9 +108,10 @@ let package = Package(
     .executableTarget(
       name: "beaconscan",
       dependencies: [
-        "Adapters", "Advertising", "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets",
-        "HCISockets", "LinkLayer", "Ranging", "Records", "Regions", "Scanning", "Simulation",
+        "Adapters", "Advertising", "Bytes", "CaptureFiles", "HCIPackets", "HCISockets",
+        "LinkLayer", "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Simulation",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 

@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// The command.
 @main
-struct Beaconscan: ParsableCommand {
+struct Beaconscan: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "beaconscan",
     abstract: "Hears iBeacons: who is there, how near, who comes and goes, and what is on air.",
@@ -38,11 +38,15 @@ struct Beaconscan: ParsableCommand {
       AdaptersCommand.self, DoctorCommand.self, SchemaCommand.self,
     ])
 
-  static func main() {
+  static func main() async {
     Interrupt.install()
     do {
       var command = try parseAsRoot()
-      try command.run()
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
     } catch let error as CommandError {
       printError("beaconscan: \(error.message)")
       exit(status: error.status.rawValue)

@@ -1,12 +1,12 @@
 import Advertising
 import ArgumentParser
 import CaptureFiles
-import CoreLocation
 import Records
 import Scanning
+import ServiceCore
 
 /// `beaconscan inspect`: what is in a recording, or on air.
-struct InspectCommand: ParsableCommand {
+struct InspectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
     abstract: "Show what is in a recording or on air: packets, beacons, what was refused.",
@@ -45,13 +45,13 @@ struct InspectCommand: ParsableCommand {
     }
   }
 
-  func run() throws {
+  func run() async throws {
     var source = source
     source.recordings.replay += files
     let out = StandardOutput()
     guard source.isLive else { return try run(source.recordings, to: out) }
     source.recordings.duration = source.recordings.duration ?? Self.listened
-    try run(ManagedScan(source, output: output), to: out)
+    try await run(BeaconSession(source, output: output), to: out)
   }
 
   /// Shows what is in recordings.
@@ -87,29 +87,32 @@ struct InspectCommand: ParsableCommand {
     if let failure { throw failure }
   }
 
-  /// Shows what a source hears that has no end of its own.
-  func run(_ scan: ManagedScan, to out: StandardOutput) throws {
-    let health = HealthLog(scan, output, to: out)
+  /// Shows what a source receives that has no end of its own.
+  func run(_ session: BeaconSession, to out: StandardOutput) async throws {
+    let health = HealthLog(session, output, to: out)
     var census = BeaconCensus(of: regions.all.map(\.constraint), capacity: Self.maximumBeacons)
-    var interest = ServiceInterest()
-    interest.inSightings = true
-    scan.services.ask(interest, for: scan.manager)
     let status = output.quiet ? nil : StatusLine()
-    let failure = try scan.run { news in
-      if case .health(let change) = news {
-        status?.clear()
-        try health.tell(change)
-      }
-      if case .heard(let sightings) = news { census.receive(sightings) }
+    let beaconCount = Counter()
+    try session.beacons.startSightings(for: session.client)
+    let (beacons, scanner) = (session.beacons, session.scanner)
+    let failure = try await session.run {
       status?.show {
-        let listened = scan.services.listened.map { $0.to.seconds(since: $0.from) } ?? 0
-        return "\(fixed(listened, 0)) s  \(scan.scanner.counts.reports) reports  "
-          + "\(census.table.beaconsHeard) beacons"
+        let seconds = beacons.received.map { $0.to.seconds(since: $0.from) } ?? 0
+        return "\(fixed(seconds, 0)) s  \(scanner.counts.reports) reports  "
+          + "\(beaconCount.value) beacons"
       }
+      return true
+    } _: { event in
+      if case .health(let change, let time) = event {
+        status?.clear()
+        try health.report(change, at: time)
+      }
+      if case .sightings(let sightings) = event { census.receive(sightings[...]) }
+      beaconCount.value = census.table.beaconsHeard
       return .more
     }
     status?.clear()
-    let report = InspectReport(captures: [], counts: scan.scanner.counts, table: census.table)
+    let report = InspectReport(captures: [], counts: scanner.counts, table: census.table)
     try report.write(output.format, to: out)
     try out.flush()
     health.end()
@@ -117,7 +120,7 @@ struct InspectCommand: ParsableCommand {
   }
 }
 
-/// Counts the beacons that are asked for.
+/// Counts beacons.
 private struct BeaconCensus {
   private let constraints: [BeaconConstraint]
   private(set) var table: BeaconTable<BeaconStatistics>

@@ -1,10 +1,10 @@
 import ArgumentParser
-import CoreLocation
 import Ranging
 import Regions
+import ServiceCore
 
 /// `beaconscan monitor`: entering and leaving regions.
-struct MonitorCommand: ParsableCommand {
+struct MonitorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "monitor",
     abstract: "Show when regions are entered and left, and why.",
@@ -79,52 +79,50 @@ struct MonitorCommand: ParsableCommand {
     if exec?.isEmpty == true { throw ValidationError("--exec must have a command.") }
   }
 
-  func run() throws {
+  func run() async throws {
     let rules = try rules.rules
-    try run(
-      ManagedScan(source, offsets: calibration.adapterOffsets, output: output) {
-        configure(&$0, rules)
-      }, rules, to: StandardOutput())
+    try await run(
+      BeaconSession(
+        source, offsets: calibration.adapterOffsets, output: output, stateFile: stateFile,
+        configuration: configuration(rules)), rules, to: StandardOutput())
   }
 
-  /// How the services work.
-  func configure(_ configuration: inout LocationServices.Configuration, _ rules: RegionRules) {
+  /// The service's settings.
+  func configuration(_ rules: RegionRules) -> BeaconService.Configuration {
+    var configuration = BeaconService.Configuration()
     configuration.rules = rules
     configuration.monitoring.calibration = calibration.calibration
     configuration.monitoring.beaconCalibrations = calibration.beaconCalibrations
     configuration.ranging.calibration = calibration.calibration
     configuration.ranging.beaconCalibrations = calibration.beaconCalibrations
-    if let stateFile { configuration.persistence = .file(stateFile) }
+    return configuration
   }
 
-  /// Shows what becomes of the regions that a source hears.
-  func run(_ scan: ManagedScan, _ rules: RegionRules, to out: StandardOutput) throws {
-    // What a command acts on, and what will not be told again, was written before.
-    out.flushesLines = out.isTerminal || scan.isPaced || exec != nil || stateFile != nil
-    let health = HealthLog(scan, output, to: out)
-    let session = MonitorSession(
-      scan, regions: regions.all, rules: rules,
-      writer: makeWriter(out, scan, isPaced: scan.isPaced),
+  /// Shows what happens to the regions.
+  func run(_ session: BeaconSession, _ rules: RegionRules, to out: StandardOutput) async throws {
+    // What a command acts on, and what will not be reported again, was written before.
+    out.flushesLines = out.isTerminal || session.isPaced || exec != nil || stateFile != nil
+    let health = HealthLog(session, output, to: out)
+    let monitor = MonitorSession(
+      session, regions: regions.all, rules: rules, writer: makeWriter(out, session),
       health: health,
-      commands: exec.map { EventCommands(EventCommand(script: $0), isWaitedFor: !scan.isPaced) },
+      commands: exec.map { EventCommands(EventCommand(script: $0), isWaitedFor: !session.isPaced) },
       count: count)
-    try session.start(isQuiet: output.quiet)
-    let failure = try session.run()
+    try monitor.start(isQuiet: output.quiet)
+    let failure = try await monitor.run()
     try out.flush()
-    scan.remark(output)
+    session.remark(output)
     health.end()
     if let failure { throw failure }
   }
 
-  private func makeWriter(
-    _ out: StandardOutput, _ scan: ManagedScan, isPaced: Bool
-  ) -> any MonitorWriter {
+  private func makeWriter(_ out: StandardOutput, _ session: BeaconSession) -> any MonitorWriter {
     let line = EventLine(regions: regions.all, hasColor: out.hasColor)
     switch output.format {
     // What a command prints would be drawn over.
-    case .table where out.isTerminal && isPaced && exec == nil:
+    case .table where out.isTerminal && session.isPaced && exec == nil:
       return LiveMonitorWriter(
-        output: out, regions: regions.all, services: scan.services, line: line)
+        output: out, regions: regions.all, session: session, line: line)
     case .table, .json, .csv: return EventWriter(output: out, format: output.format, line: line)
     }
   }

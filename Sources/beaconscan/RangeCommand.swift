@@ -1,12 +1,11 @@
 import ArgumentParser
-import CaptureFiles
-import CoreLocation
 import Ranging
 import Records
 import Scanning
+import ServiceCore
 
 /// `beaconscan range`: nearby beacons, once a second.
-struct RangeCommand: ParsableCommand {
+struct RangeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "range",
     abstract: "Show nearby beacons with proximity and distance, once a second.",
@@ -51,55 +50,48 @@ struct RangeCommand: ParsableCommand {
     if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
   }
 
-  func run() throws {
-    try run(
-      ManagedScan(
-        source, offsets: ranging.calibration.adapterOffsets, output: output, configure: configure),
-      to: StandardOutput())
+  func run() async throws {
+    try await run(
+      BeaconSession(
+        source, offsets: ranging.calibration.adapterOffsets, output: output,
+        configuration: configuration), to: StandardOutput())
   }
 
-  /// How the services work.
-  func configure(_ configuration: inout LocationServices.Configuration) {
+  /// The service's settings.
+  var configuration: BeaconService.Configuration {
+    var configuration = BeaconService.Configuration()
     configuration.ranging = ranging.configuration
     configuration.rangingInterval = interval
+    return configuration
   }
 
-  /// Shows what a source hears.
-  func run(_ scan: ManagedScan, to out: StandardOutput) throws {
-    out.flushesLines = out.isTerminal || scan.isPaced
-    let writer = makeWriter(out, isPaced: scan.isPaced)
-    let health = HealthLog(scan, output, to: out)
-    if writer.showsHealth { health.showOnScreen = writer.write(trouble:at:offset:) }
-    start(scan)
+  /// Shows what a source receives.
+  func run(_ session: BeaconSession, to out: StandardOutput) async throws {
+    out.flushesLines = out.isTerminal || session.isPaced
+    let writer = makeWriter(out, isPaced: session.isPaced)
+    let health = HealthLog(session, output, to: out)
+    if writer.showsHealth { health.showOnScreen = writer.write(trouble:at:) }
+    let requests: [BeaconConstraint?] =
+      regions.all.isEmpty ? [nil] : regions.all.map(\.constraint)
+    for constraint in requests {
+      try session.beacons.startRanging(RangingRequest(constraint), for: session.client)
+    }
     var left = count ?? .max
-    let failure = try scan.run { news in
-      if case .health(let change) = news { try health.tell(change) }
-      guard case .ranged(let report) = news else { return .more }
-      try writer.write(report, offset: scan.wallClockOffset)
+    let failure = try await session.run { event in
+      if case .health(let change, let time) = event { try health.report(change, at: time) }
+      guard case .ranging(let report) = event else { return .more }
+      try writer.write(report)
       left -= 1
       return left == 0 ? .enough : .more
     }
-    let beacons = scan.services.beaconsHeard
+    let beacons = session.beacons.beaconsRanged
     try writer.end(
       ScanSummary(
-        counts: scan.scanner.counts, beacons: beacons.count, evictions: beacons.evictions))
+        counts: session.scanner.counts, beacons: beacons.count, evictions: beacons.evictions))
     try out.flush()
-    scan.remark(output)
+    session.remark(output)
     health.end()
     if let failure { throw failure }
-  }
-
-  /// Ranges what the regions mean, or every beacon.
-  private func start(_ scan: ManagedScan) {
-    guard regions.all.isEmpty else {
-      for region in regions.all {
-        scan.manager.startRangingBeacons(satisfying: CLBeaconIdentityConstraint(region.constraint))
-      }
-      return
-    }
-    var interest = ServiceInterest()
-    interest.inEveryBeacon = true
-    scan.services.ask(interest, for: scan.manager)
   }
 
   private func makeWriter(_ out: StandardOutput, isPaced: Bool) -> any RangeWriter {

@@ -5,7 +5,7 @@ import HCISockets
 import SystemPackage
 
 /// `beaconscan record`: saves what the adapter hears.
-struct RecordCommand: ParsableCommand {
+struct RecordCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "record",
     abstract: "Save what the adapter hears, as btsnoop or pcapng.",
@@ -68,7 +68,7 @@ struct RecordCommand: ParsableCommand {
     }
   }
 
-  func run() throws {
+  func run() async throws {
     if file == "-", isatty(STDOUT_FILENO) != 0 {
       throw CommandError(
         .usage, "a recording is binary and standard output is a terminal; give it a file name")
@@ -84,7 +84,7 @@ struct RecordCommand: ParsableCommand {
     if source.isLive, let adapters = try? Adapter.all() {
       for adapter in adapters { configuration.addresses[adapter.index] = adapter.address }
     }
-    try RecordSession(configuration, isQuiet: quiet).run(source)
+    try await RecordSession(configuration, isQuiet: quiet).run(source)
   }
 
   private var writtenFormat: CaptureWriter.Format {

@@ -27,7 +27,7 @@ struct SchemaCommand: ParsableCommand {
         ],
         lines: [
           Sighting.record.schema, RegionReport.record(of: RangedBeacon.rawRecord).schema,
-          RegionEvent.enter.schema, RegionEvent.exit.schema, RegionEvent.determined.schema,
+          MonitorEvent.enter.schema, MonitorEvent.exit.schema, MonitorEvent.determined.schema,
           ScannerHealth.record.schema, CaptureStatus.record.schema, BeaconStatistics.record.schema,
           AdvertDescription.record.schema, AdapterDescription.record.schema, Finding.record.schema,
           ScanSummary.record.schema,

@@ -12,7 +12,7 @@ struct EventCommand {
   /// goes to our standard error: ours is for events alone.
   ///
   /// - Returns: What went wrong.
-  func run(on event: RegionEvent) -> String? {
+  func run(on event: MonitorEvent) -> String? {
     var line: [UInt8] = []
     event.record.appendLine(event, to: &line)
     do {
@@ -36,7 +36,7 @@ struct EventCommand {
     }
   }
 
-  private func environment(of event: RegionEvent) -> [String] {
+  private func environment(of event: MonitorEvent) -> [String] {
     var environment = ProcessInfo.processInfo.environment
     // What is not known is not there, also if we were run by such a command ourselves.
     for (name, value) in zip(EventLine.record.csvHeader, EventLine.record.csvRow(event)) {

@@ -16,7 +16,7 @@ final class EventCommands: Sendable {
   private let state = Mutex(State())
 
   private struct State {
-    var waiting: [RegionEvent] = []
+    var waiting: [MonitorEvent] = []
     var dropped = 0
   }
 
@@ -32,7 +32,7 @@ final class EventCommands: Sendable {
   }
 
   /// Runs the command on an event, now or when those before have run.
-  func run(on event: RegionEvent) {
+  func run(on event: MonitorEvent) {
     guard !isWaitedFor else { return runNow(event) }
     let isFirstDropped = state.withLock { state in
       state.waiting.append(event)
@@ -66,7 +66,7 @@ final class EventCommands: Sendable {
     if let event { runNow(event) }
   }
 
-  private func runNow(_ event: RegionEvent) {
+  private func runNow(_ event: MonitorEvent) {
     guard let failure = command.run(on: event) else { return }
     printError(
       "beaconscan: --exec: \(failure) (\(event.kind.rawValue) of '\(event.region)', \(event.time))")

@@ -1,20 +1,19 @@
 import Records
 import Regions
 import Scanning
+import ServiceCore
 
-/// Makes events of what happens to regions.
+/// Makes lines of what happens to regions: adds for how long they were inside.
 struct MonitorEvents {
   /// When a region was entered.
   private enum Entry {
     /// In this run.
-    case seen(MonotonicTime)
+    case received(MonotonicTime)
     /// In a run before.
-    case kept(WallClockTime)
+    case stored(WallClockTime)
   }
 
   private var entries: [String: Entry] = [:]
-  private var last: RegionTransition?
-
   /// The rules of the regions.
   let rules: RegionRules
 
@@ -24,40 +23,31 @@ struct MonitorEvents {
 
   /// Records when a region was entered before the start.
   mutating func record(region: String, insideSince time: WallClockTime) {
-    entries[region] = .kept(time)
+    entries[region] = .stored(time)
   }
 
-  /// The event of a transition.
-  ///
-  /// - Returns: `nil` for a state that comes with the crossing into it, which has an event of its own.
-  mutating func event(of transition: RegionTransition, offset: WallClockOffset) -> RegionEvent? {
-    defer { last = transition }
-    let shown = transition.time.wallClockTime(offset)
-    var event = RegionEvent(
-      .state, time: shown, region: transition.region, state: .unknown,
-      reason: transition.reason, offset: offset, rules: rules)
+  /// Returns the line of an event.
+  mutating func line(of event: RegionEvent) -> MonitorEvent {
+    let (transition, time) = (event.transition, event.wallClockTime)
+    var line = MonitorEvent(
+      .state, time: time, region: transition.region, state: transition.change.state,
+      reason: transition.reason, offset: event.wallClockOffset, rules: rules)
     switch transition.change {
     case .enter:
-      (event.kind, event.state) = (.enter, .inside)
-      entries[transition.region] = .seen(transition.time)
+      line.kind = .enter
+      entries[transition.region] = .received(transition.time)
     case .exit:
-      (event.kind, event.state) = (.exit, .outside)
+      line.kind = .exit
       let seconds: Double? =
         switch entries.removeValue(forKey: transition.region) {
-        case .seen(let entry): transition.time.seconds(since: entry)
-        case .kept(let entry): shown.seconds(since: entry)
+        case .received(let entry): transition.time.seconds(since: entry)
+        case .stored(let entry): time.seconds(since: entry)
         case nil: nil
         }
-      // A recording that is replayed again begins before what was kept of it.
-      event.dwell = seconds.flatMap { $0 >= 0 ? $0 : nil }
-    case .determined(let state):
-      if let last, last.region == transition.region, last.time == transition.time,
-        last.change == (state == .inside ? .enter : .exit)
-      {
-        return nil
-      }
-      event.state = state
+      // A recording that is replayed again begins before what was stored of it.
+      line.dwell = seconds.flatMap { $0 >= 0 ? $0 : nil }
+    case .determined: break
     }
-    return event
+    return line
   }
 }

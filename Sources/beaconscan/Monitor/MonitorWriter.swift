@@ -1,21 +1,21 @@
-import CoreLocation
 import Ranging
 import Records
 import Regions
 import Scanning
+import ServiceCore
 
 /// Writes what `monitor` reports.
 protocol MonitorWriter: AnyObject {
   /// Whether it shows beacons between events, so that they are ranged.
   var showsBeacons: Bool { get }
 
-  func write(_ event: RegionEvent) throws
+  func write(_ event: MonitorEvent) throws
 
   /// Shows the beacons.
-  func write(_ report: RangingReport, offset: WallClockOffset) throws
+  func write(_ report: RangingReport) throws
 
   /// Shows what is wrong with the receiver, where beacons are shown too; `nil` when nothing is.
-  func write(trouble: String?, at moment: MonotonicTime, offset: WallClockOffset) throws
+  func write(trouble: String?, at time: WallClockTime) throws
 
   /// Writes what comes at the end.
   func end(_ summary: ScanSummary) throws
@@ -23,8 +23,8 @@ protocol MonitorWriter: AnyObject {
 
 extension MonitorWriter {
   var showsBeacons: Bool { false }
-  func write(_ report: RangingReport, offset: WallClockOffset) throws {}
-  func write(trouble: String?, at moment: MonotonicTime, offset: WallClockOffset) throws {}
+  func write(_ report: RangingReport) throws {}
+  func write(trouble: String?, at time: WallClockTime) throws {}
 }
 
 /// `monitor` as a line for each event.
@@ -37,7 +37,7 @@ final class EventWriter: MonitorWriter {
     (self.output, self.format, self.line) = (output, format, line)
   }
 
-  func write(_ event: RegionEvent) throws {
+  func write(_ event: MonitorEvent) throws {
     switch format {
     case .json: try output.writeLine(event, event.record)
     case .csv: try output.writeRows([event], EventLine.record)
@@ -62,11 +62,11 @@ final class EventWriter: MonitorWriter {
 /// An event as a line for people.
 struct EventLine {
   /// The table of events.
-  let table: Table<RegionEvent>
+  let table: Table<MonitorEvent>
   private let hasColor: Bool
 
   /// Events as comma-separated values.
-  static let record = RegionEvent.row()
+  static let record = MonitorEvent.row()
   private static let kindStart = 25
   private static let kindWidth = 5
   /// A longer name stands out of its column.
@@ -74,7 +74,7 @@ struct EventLine {
 
   init(regions: [NamedRegion], hasColor: Bool) {
     let width = min(max(6, regions.map(\.name.count).max() ?? 0), Self.maximumWidth)
-    table = Table(RegionEvent.row(regionWidth: width).columns)
+    table = Table(MonitorEvent.row(regionWidth: width).columns)
     self.hasColor = hasColor
   }
 

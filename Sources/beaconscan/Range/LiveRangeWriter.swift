@@ -1,8 +1,8 @@
 import Advertising
-import CoreLocation
 import Ranging
 import Records
 import Scanning
+import ServiceCore
 
 /// `range` on a terminal: a table that is redrawn in place.
 final class LiveRangeWriter: RangeWriter {
@@ -19,13 +19,13 @@ final class LiveRangeWriter: RangeWriter {
     screen = LiveScreen(output)
   }
 
-  func write(_ report: RangingReport, offset: WallClockOffset) throws {
+  func write(_ report: RangingReport) throws {
     let present = Set(report.beacons.map(\.beacon))
     sparklines = sparklines.filter { present.contains($0.key) }
     for beacon in report.beacons {
       sparklines[beacon.beacon, default: Sparkline()].add(beacon.rssi)
     }
-    lines = ["\(report.time.wallClockTime(offset))  \(report.beacons.count) beacons"]
+    lines = ["\(report.wallClockTime)  \(report.beacons.count) beacons"]
     if regions.isEmpty { lines += table(report.beacons) }
     for region in regions {
       lines.append(region.title)
@@ -38,7 +38,7 @@ final class LiveRangeWriter: RangeWriter {
 
   func end(_ summary: ScanSummary) {}
 
-  func write(trouble: String?, at moment: MonotonicTime, offset: WallClockOffset) throws {
+  func write(trouble: String?, at time: WallClockTime) throws {
     self.trouble = trouble
     try draw()
   }

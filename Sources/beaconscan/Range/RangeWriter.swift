@@ -1,23 +1,17 @@
-import CoreLocation
 import Ranging
 import Records
 import Scanning
+import ServiceCore
 
 /// Writes what `range` reports.
 protocol RangeWriter: AnyObject {
-  /// Writes one report.
-  ///
-  /// - Parameters:
-  ///   - report: The report.
-  ///   - offset: The wall clock's offset from the report's times.
-  /// - Throws: As ``StandardOutput/flush()``.
-  func write(_ report: RangingReport, offset: WallClockOffset) throws
+  func write(_ report: RangingReport) throws
 
   /// Whether it shows the receiver's state.
   var showsHealth: Bool { get }
 
   /// Shows what is wrong with the receiver; `nil` when nothing is.
-  func write(trouble: String?, at moment: MonotonicTime, offset: WallClockOffset) throws
+  func write(trouble: String?, at time: WallClockTime) throws
 
   /// Writes what comes at the end.
   func end(_ summary: ScanSummary) throws
@@ -25,7 +19,7 @@ protocol RangeWriter: AnyObject {
 
 extension RangeWriter {
   var showsHealth: Bool { false }
-  func write(trouble: String?, at moment: MonotonicTime, offset: WallClockOffset) throws {}
+  func write(trouble: String?, at time: WallClockTime) throws {}
 }
 
 /// `range` as JSON lines, one for each region and report, and a summary; or as comma-separated values, a
@@ -43,8 +37,7 @@ final class RecordRangeWriter: RangeWriter {
     report = RegionReport.record(of: beacon)
   }
 
-  func write(_ report: RangingReport, offset: WallClockOffset) throws {
-    let time = report.time.wallClockTime(offset)
+  func write(_ report: RangingReport) throws {
     let lists: [(name: String?, beacons: [RangedBeacon])] =
       regions.isEmpty
       ? [(nil, report.beacons)]
@@ -52,7 +45,7 @@ final class RecordRangeWriter: RangeWriter {
         (region.name, report.beacons.filter { region.constraint.matches($0.beacon) })
       }
     for (name, beacons) in lists {
-      try write(RegionReport(time: time, region: name, beacons: beacons))
+      try write(RegionReport(time: report.wallClockTime, region: name, beacons: beacons))
     }
   }
 

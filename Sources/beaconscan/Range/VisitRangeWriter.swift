@@ -1,8 +1,8 @@
 import Advertising
-import CoreLocation
 import Ranging
 import Records
 import Scanning
+import ServiceCore
 
 /// `range` as a plain table at the end: who came, how near, and through which zones.
 final class VisitRangeWriter: RangeWriter {
@@ -42,7 +42,8 @@ final class VisitRangeWriter: RangeWriter {
     self.regions = regions
   }
 
-  func write(_ report: RangingReport, offset: WallClockOffset) throws {
+  func write(_ report: RangingReport) throws {
+    let offset = report.wallClockOffset
     for beacon in report.beacons where beacon.sightings > 0 {
       let received = beacon.lastHeard.wallClockTime(offset)
       visits.hear(beacon.beacon, at: beacon.lastHeard) {

@@ -3,7 +3,7 @@ import Records
 import Scanning
 
 /// How far a long replay has come: share, rate, time left.
-struct Progress {
+struct Progress: Sendable {
   private let replay: ReplayScanner
   private let total: Int
   private let line: StatusLine

@@ -3,7 +3,7 @@ package import Regions
 package import Scanning
 
 /// A line of `monitor`: a crossing, or a state that was determined.
-package struct RegionEvent: Sendable {
+package struct MonitorEvent: Sendable {
   /// What happened.
   package enum Kind: String, Sendable {
     case enter, exit
@@ -34,13 +34,13 @@ package struct RegionEvent: Sendable {
   }
 }
 
-extension RegionEvent {
+extension MonitorEvent {
   package static let enter = RecordType("enter", [time, region(), reason])
   package static let exit = RecordType("exit", [time, region(), dwell, reason])
   package static let determined = RecordType("state", [time, region(), state, reason])
 
   /// The record of an event of this kind.
-  package var record: RecordType<RegionEvent> {
+  package var record: RecordType<MonitorEvent> {
     switch kind {
     case .enter: Self.enter
     case .exit: Self.exit
@@ -52,33 +52,33 @@ extension RegionEvent {
   ///
   /// - Parameter regionWidth: How wide the column of the region is in a table.
   /// - Returns: The record type.
-  package static func row(regionWidth: Int = 0) -> RecordType<RegionEvent> {
+  package static func row(regionWidth: Int = 0) -> RecordType<MonitorEvent> {
     RecordType(
       nil, type: .one([], \.kind.rawValue),
       typeColumn: (1, Column("EVENT", width: 5) { $0.kind.rawValue.uppercased() }),
       [time, region(regionWidth), state, dwell, reason])
   }
 
-  private static let time = Field<RegionEvent>(
+  private static let time = Field<MonitorEvent>(
     "time", .time, column: Column(width: 23) { $0.time.dayAndClock }
   ) { $0.time }
 
-  private static func region(_ width: Int = 0) -> Field<RegionEvent> {
+  private static func region(_ width: Int = 0) -> Field<MonitorEvent> {
     Field("region", .text, column: Column(width: width)) { $0.region }
   }
 
-  private static let dwell = Field<RegionEvent>(
+  private static let dwell = Field<MonitorEvent>(
     "dwell", .number(0...).orNull, decimals: 3,
     column: Column("INSIDE", .right, width: 9, missing: "") { fixed($0.dwell, 1, "s") }
   ) { $0.dwell }
 
-  private static let state = Field<RegionEvent>(
+  private static let state = Field<MonitorEvent>(
     "state", .one(of: [RegionState.inside, .outside].map(\.name))
   ) { $0.state.name }
 
-  private static let reason = Field<RegionEvent>(
+  private static let reason = Field<MonitorEvent>(
     "reason",
-    RecordType<RegionEvent>(
+    RecordType<MonitorEvent>(
       "reason", type: .none,
       [
         Field(
@@ -110,7 +110,7 @@ extension RegionEvent {
 }
 
 // The reason, for people.
-extension RegionEvent {
+extension MonitorEvent {
   private var explanation: String { kind == .state ? "\(state.name): \(cause)" : cause }
 
   private var cause: String {
