@@ -101,7 +101,8 @@ let package = Package(
     .target(
       name: "CoreLocation",
       dependencies: [
-        "Advertising", "CaptureFiles", "Ranging", "RegionStorage", "Regions", "Scanning",
+        "Advertising", "CaptureFiles", "Ranging", "Regions", "Scanning", "ServiceCore",
+        .product(name: "Logging", package: "swift-log"),
       ]),
 
     // The command
