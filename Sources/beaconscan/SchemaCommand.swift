@@ -1,6 +1,6 @@
+import Adapters
 import ArgumentParser
 import CaptureFiles
-import HCISockets
 import Ranging
 import Records
 import Scanning

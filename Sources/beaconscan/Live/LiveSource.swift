@@ -5,7 +5,7 @@ import Scanning
 enum LiveSource {
   /// What is asked for.
   struct Request {
-    var adapters: HCISockets.AdapterSelection
+    var adapters: AdapterSelection
     var backend: AdapterOptions.Backend
     /// Whether advertisers are asked for their scan responses.
     var isActive: Bool

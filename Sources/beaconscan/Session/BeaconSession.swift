@@ -109,10 +109,10 @@ final class BeaconSession {
     while isWanted: @escaping @Sendable () -> Bool = { true },
     _ consume: (BeaconEvent) throws -> Verdict
   ) async throws -> CommandError? {
+    manager.setReceiving(true, for: client)
     authorization.start()
     manager.requestAuthorization(.authorizedAlways)
     guard manager.authorizationStatus.isAuthorized else { throw forbidden }
-    manager.setReceiving(true, for: client)
     let watch = Task.detached { [manager, client, progress] in
       while !Interrupt.isRequested, isWanted(), !Task.isCancelled {
         progress?.update()

@@ -15,10 +15,7 @@ private struct Diagnostics: LogHandler {
     set { metadata[key] = newValue }
   }
 
-  func log(
-    level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String,
-    file: String, function: String, line: UInt
-  ) {
-    say("beaconscan: \(message)")
+  func log(event: LogEvent) {
+    say("beaconscan: \(event.message)")
   }
 }
