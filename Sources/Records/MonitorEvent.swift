@@ -89,7 +89,7 @@ extension MonitorEvent {
           event.reason.lastSighting.map { ($0, $0.time.wallClockTime(event.offset)) }
         },
         Field("samples", .count) { $0.reason.samples },
-        Field("silenceLimit", .number(0...).orNull, decimals: 3) { $0.reason.silenceLimit },
+        Field("silenceLimit", .number(0...).orNull, decimals: 3) { $0.reason.exitTimeout },
         Field("interval", .number(0...).orNull, decimals: 3) { $0.reason.interval },
         Field("loss", .number(0...1).orNull, decimals: 3) { $0.reason.loss },
       ]),
@@ -126,13 +126,13 @@ extension MonitorEvent {
     case .distance:
       let limit = rules.distance.map { enters ? $0.enter : $0.exit } ?? 0
       return "\(signal), long enough \(enters ? "within" : "beyond") \(decimal(limit, 2)) m"
-    case .silence:
-      return "silent for its limit of \(seconds(reason.silenceLimit)) s" + learned
+    case .exitTimeout:
+      return "silent for its limit of \(seconds(reason.exitTimeout)) s" + learned
     case .start:
       let isSightingEnough =
         rules.signal == nil && rules.distance == nil && rules.count == .first && rules.dwell == 0
       let what = isSightingEnough ? "not heard" : "no beacon met the rules"
-      return "\(what) for \(seconds(reason.silenceLimit)) s"
+      return "\(what) for \(seconds(reason.exitTimeout)) s"
     case .forgotten: return "made room for other beacons"
     case .request: return "asked for"
     }
@@ -140,7 +140,7 @@ extension MonitorEvent {
 
   /// What an exit timeout was learned from.
   private var learned: String {
-    guard case .adaptive = rules.silence, let interval = reason.interval, let loss = reason.loss
+    guard case .adaptive = rules.exitTimeout, let interval = reason.interval, let loss = reason.loss
     else { return "" }
     return "; sent every \(seconds(interval)) s, \(fixed(loss * 100, 0)) % lost"
   }

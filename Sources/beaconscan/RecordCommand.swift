@@ -1,5 +1,6 @@
 import Adapters
 import ArgumentParser
+import Adapters
 import CaptureFiles
 import Glibc
 import HCISockets

@@ -1,5 +1,6 @@
 import BeaconTesting
 import CoreLocation
+import ServiceCore
 import Regions
 import Testing
 
@@ -13,13 +14,13 @@ import Testing
     configuration.scanner = scanner
     configuration.authorization = Always()
     configuration.persistence = persistence
-    configuration.rules = try RegionRules(silence: .fixed(seconds: 5))
+    configuration.rules = try RegionRules(exitTimeout: .fixed(seconds: 5))
     return LocationServices(configuration)
   }
 
   @Test func eventsComeAsStatesChange() async throws {
     let scanner = ScriptedScanner()
-    scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
+    scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
     let monitor = CLMonitor("lobby", services: try Self.services(scanner))
     await monitor.add(Self.condition, identifier: "one")
     #expect(await monitor.identifiers == ["one"])
@@ -42,7 +43,7 @@ import Testing
 
   @Test func whoBreaksOffMissesNothing() async throws {
     let scanner = ScriptedScanner()
-    scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
+    scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
     let monitor = CLMonitor("lobby", services: try Self.services(scanner))
     await monitor.add(Self.condition, identifier: "one")
     scanner.clock.advance(by: 60)
@@ -58,7 +59,7 @@ import Testing
 
   @Test func whatIsAssumedAndProvesRightIsNoEvent() async throws {
     let scanner = ScriptedScanner()
-    scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
+    scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
     let monitor = CLMonitor("lobby", services: try Self.services(scanner))
     await monitor.add(Self.condition, identifier: "one", assuming: .unsatisfied)
     scanner.clock.advance(by: 15)
@@ -81,11 +82,11 @@ import Testing
     let files = try RestartTests.Files()
     do {
       let scanner = ScriptedScanner()
-      scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 100)
+      scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 100)
       let monitor = CLMonitor("lobby", services: try Self.services(scanner, .file(files.state)))
       await monitor.add(Self.condition, identifier: "one", assuming: .unsatisfied)
       scanner.clock.advance(by: 15)
-      for _ in 0..<1000 where scanner.given < scanner.clock.now {
+      for _ in 0..<1000 where scanner.delivered < scanner.clock.now {
         try await Task.sleep(for: .milliseconds(5))
       }
     }

@@ -1,8 +1,9 @@
 import BeaconTesting
 import CoreLocation
-import RegionStorage
 import Regions
 import Scanning
+import ServiceCore
+import Storage
 import Synchronization
 import Testing
 
@@ -26,14 +27,14 @@ import Testing
       hearing: (ScriptedScanner) -> Void, until seconds: Double,
       _ use: (Scene) async throws -> Void = { _ in }
     ) async throws -> [String] {
-      let rules = try RegionRules(silence: .fixed(seconds: 5))
+      let rules = try RegionRules(exitTimeout: .fixed(seconds: 5))
       let scanner = ScriptedScanner()
       hearing(scanner)
       var scene: Scene? = Scene(scanner: scanner, persistence: .file(state)) { $0.rules = rules }
       if let scene { try await use(scene) }
       scanner.clock.advance(by: seconds)
       // A scanner that nobody listens to stays where it is.
-      for _ in 0..<400 where scanner.given < scanner.clock.now {
+      for _ in 0..<400 where scanner.delivered < scanner.clock.now {
         try await Task.sleep(for: .milliseconds(5))
       }
       try await Task.sleep(for: .milliseconds(50))
@@ -43,7 +44,7 @@ import Testing
       scene = nil
       // The loop lets go of the services a moment later.
       for _ in 0..<200 {
-        if (try? RegionStore(path: state)) != nil { break }
+        if (try? ServiceStore(.file(state))) != nil { break }
         try await Task.sleep(for: .milliseconds(10))
       }
       return lines
@@ -51,7 +52,7 @@ import Testing
   }
 
   static let here = { @Sendable (scanner: ScriptedScanner) in
-    scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 0.5, to: 100)
+    scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 0.5, to: 100)
   }
   static let nobody = { @Sendable (scanner: ScriptedScanner) in }
   static let start = { @Sendable (scene: Scene) in
@@ -141,14 +142,14 @@ import Testing
     }
   }
 
-  @Test func aDamagedFileIsSetAside() async throws {
+  @Test func aFileOfAnotherProgramIsLeftAlone() async throws {
     let files = try Files()
-    _ = try await files.session(hearing: Self.here, until: 10, Self.start)
     try Data("not a store".utf8).write(to: URL(filePath: files.state))
     let scene = Scene(persistence: .file(files.state))
     #expect(scene.manager.monitoredRegions.isEmpty)
     let remarks = scene.remarks.all.withLock { $0 }
     #expect(remarks.count == 1)
-    #expect(remarks.first?.contains("damaged-1") == true)
+    #expect(remarks.first?.contains(files.state) == true)
+    #expect(try Data(contentsOf: URL(filePath: files.state)) == Data("not a store".utf8))
   }
 }

@@ -16,7 +16,8 @@ final class ConditionMonitor: Sendable {
   private let added = Mutex<[String: Date]>([:])
 
   init(_ name: String, _ services: LocationServices) {
-    (core, beacons) = (services.core, beacons)
+    core = services.core
+    beacons = services.beacons
     // A recording does not wait for an iteration that may never come.
     client = core.addClient(in: ClientGroup("monitor:\(name)"), pacesRecordings: false)
   }

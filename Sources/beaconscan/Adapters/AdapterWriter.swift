@@ -7,7 +7,7 @@ import Records
 /// Writes adapters.
 struct AdapterWriter {
   let output: StandardOutput
-  /// The programs with HCI sockets; the kernel does not report of which adapter.
+  /// The programs that have HCI sockets; the kernel does not show of which adapter.
   let programs: HCIPrograms
 
   func write(_ adapters: [AdapterDescription], _ format: OutputFormat) throws {

@@ -13,7 +13,7 @@ struct FindingWriter {
     }
   }
 
-  /// The level, what was found, and below it what mends it.
+  /// The level, what was found, and below it what fixes it.
   private func lines(_ finding: Finding) -> String {
     let level = finding.level.rawValue
     let gap = String(repeating: " ", count: max(1, 9 - level.count))
@@ -38,7 +38,7 @@ struct FindingWriter {
     (finding.adapter.map { "\($0): " } ?? "") + finding.message
   }
 
-  /// What was found and what mends it, as one sentence.
+  /// What was found and what fixes it, as one sentence.
   static func sentence(_ finding: Finding) -> String {
     message(finding) + (finding.command.map { "; run: \($0)" } ?? "")
   }

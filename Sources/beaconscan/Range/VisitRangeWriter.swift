@@ -45,10 +45,10 @@ final class VisitRangeWriter: RangeWriter {
   func write(_ report: RangingReport) throws {
     let offset = report.wallClockOffset
     for beacon in report.beacons where beacon.sightings > 0 {
-      let received = beacon.lastHeard.wallClockTime(offset)
-      visits.hear(beacon.beacon, at: beacon.lastHeard) {
+      let received = beacon.lastReceived.wallClockTime(offset)
+      visits.hear(beacon.beacon, at: beacon.lastReceived) {
         Visit(
-          beacon: beacon.beacon, first: beacon.firstHeard.wallClockTime(offset), last: received)
+          beacon: beacon.beacon, first: beacon.firstReceived.wallClockTime(offset), last: received)
       } update: { visit in
         visit.update(beacon, at: received)
       }
