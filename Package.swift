@@ -179,8 +179,8 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "Advertising", "BeaconTesting", "CoreLocation", "Regions", "Scanning", "TestSupport",
-        "beaconscan",
+        "Adapters", "Advertising", "BeaconTesting", "HCIPackets", "Records", "Regions", "Scanning",
+        "ServiceCore", "TestSupport", "beaconscan",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

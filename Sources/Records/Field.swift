@@ -1,4 +1,4 @@
-/// One field of a record: its key, what the schema says of it, its column, and how it is read.
+/// One field of a record: its key, its schema, its column, and how it is read.
 package struct Field<Value>: Sendable {
   /// Whether a record has the field.
   package enum Presence: Equatable, Sendable {

@@ -117,9 +117,9 @@ extension MonitorEvent {
     let signal = reason.lastSighting?.rssi.map { "at \($0) dBm" } ?? "without signal strength"
     let enters = state == .inside
     switch reason.rule {
-    case .sighting: return "heard \(signal)"
+    case .sighting: return "received \(signal)"
     case .count: return "\(rules.count.needed) of the last \(rules.count.last), \(signal)"
-    case .dwell: return "heard for \(decimal(rules.dwell, 3)) s, \(signal)"
+    case .dwell: return "received for \(decimal(rules.dwell, 3)) s, \(signal)"
     case .signal:
       let level = rules.signal.map { enters ? $0.enter : $0.exit } ?? 0
       return "\(signal), long enough \(enters ? "above" : "below") \(decimal(level, 1)) dBm"
@@ -127,14 +127,14 @@ extension MonitorEvent {
       let limit = rules.distance.map { enters ? $0.enter : $0.exit } ?? 0
       return "\(signal), long enough \(enters ? "within" : "beyond") \(decimal(limit, 2)) m"
     case .exitTimeout:
-      return "silent for its limit of \(seconds(reason.exitTimeout)) s" + learned
+      return "not received for its exit timeout of \(seconds(reason.exitTimeout)) s" + learned
     case .start:
       let isSightingEnough =
         rules.signal == nil && rules.distance == nil && rules.count == .first && rules.dwell == 0
-      let what = isSightingEnough ? "not heard" : "no beacon met the rules"
+      let what = isSightingEnough ? "not received" : "no beacon met the rules"
       return "\(what) for \(seconds(reason.exitTimeout)) s"
     case .forgotten: return "made room for other beacons"
-    case .request: return "asked for"
+    case .request: return "requested"
     }
   }
 

@@ -40,7 +40,7 @@ package struct RecordType<Value>: Sendable {
   /// - Parameters:
   ///   - name: The name in the schema; `nil` where the schema has it in place of a reference.
   ///   - type: The key `type`.
-  ///   - summary: What the schema says of it.
+  ///   - summary: The description in the schema.
   ///   - typeColumn: The place of the type among the columns of comma-separated values and of a table,
   ///     and its column in a table.
   ///   - groups: The fields, in the order of their keys.
@@ -101,7 +101,7 @@ extension RecordType {
     bytes.append(UInt8(ascii: "}"))
   }
 
-  /// What the schema says of the record.
+  /// The schema of the record.
   package var schema: Schema {
     let types: JSONNode? =
       if let typeName {

@@ -1,4 +1,4 @@
-/// What JSON Schema says of a value.
+/// The JSON Schema of a value.
 package struct Schema: Sendable {
   /// What stands where the value is described.
   var node: JSONNode

@@ -50,7 +50,7 @@ package struct TruthLine: Sendable {
 }
 
 extension TruthLine {
-  /// What a schema says of the lines.
+  /// The schemas of the lines.
   package static var schemas: [Schema] { [crossing.schema, zone.schema, position.schema] }
 
   fileprivate static let crossing = RecordType(

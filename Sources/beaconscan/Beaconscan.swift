@@ -5,9 +5,10 @@ import ArgumentParser
 struct Beaconscan: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "beaconscan",
-    abstract: "Hears iBeacons: who is there, how near, who comes and goes, and what is on air.",
+    abstract:
+      "Receives iBeacons: which are there, how near, which come and go, and what is on air.",
     discussion: """
-      It listens with the first Bluetooth adapter that works, or those named with --adapter. \
+      It receives with the first Bluetooth adapter that works, or those named with --adapter. \
       Recordings of btsnoop, pcap and pcapng are replayed with --replay FILE.
 
       EXAMPLES
@@ -25,7 +26,7 @@ struct Beaconscan: AsyncParsableCommand {
         65   the input's data is bad
         66   input missing
         69   no usable adapter or service
-        70   our fault
+        70   internal error
         73   cannot create output
         74   I/O error
         77   no permission

@@ -11,11 +11,11 @@ struct InspectCommand: AsyncParsableCommand {
     commandName: "inspect",
     abstract: "Show what is in a recording or on air: packets, beacons, what was refused.",
     discussion: """
-      Of each beacon: sightings, signal strength, the interval at which it speaks and the share of \
-      its adverts that was lost, as far as its gaps tell. At most 65,536 beacons are kept; more make \
+      Of each beacon: sightings, signal strength, its advertising interval and the share of its \
+      adverts that was lost, as its gaps show. At most 65,536 beacons are kept; more make \
       the oldest go, and the summary counts them.
 
-      Without a recording it listens for a minute, or for --duration seconds.
+      Without a recording it receives for a minute, or for --duration seconds.
 
       EXAMPLES
         beaconscan inspect --adapter hci0
@@ -32,7 +32,7 @@ struct InspectCommand: AsyncParsableCommand {
 
   /// The most beacons that are kept: with what is known of each, less than 16 MB.
   static let maximumBeacons = 65_536
-  /// For how many seconds it listens to what is on air.
+  /// For how many seconds it receives what is on air.
   static let listened = 60.0
 
   func validate() throws {

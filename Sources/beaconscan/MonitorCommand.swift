@@ -10,25 +10,24 @@ struct MonitorCommand: AsyncParsableCommand {
     abstract: "Show when regions are entered and left, and why.",
     discussion: """
       A region is entered with the first of its beacons that meets the rules and left with the last. \
-      Without options, being heard is enough to enter, and a beacon is gone when it was silent for \
-      longer than it ever is while it is there: that limit is learnt from its own gaps. See \
+      Without options, one sighting is enough to enter, and a beacon is gone after its exit timeout, \
+      which is learned from its own gaps. See \
       docs/regions.md.
 
       At the start every region counts as outside, so that someone who is there already enters. With \
-      --state-file what was known is taken up where it was left, also after a crash, and only what \
-      really changed is told; an event counts as told when its line was written.
+      --state-file monitoring resumes with the stored states, also after a crash, and reports only \
+      what really changed; an event counts as reported when its line was written.
 
       On a terminal, a live run and a paced replay (--speed 1x) redraw a table of the regions in \
       place. Otherwise there is a line for each event.
 
-      Without --replay an adapter listens. While it hears nothing no region is left; what is the matter \
-      is said on standard error, and all goes on by itself when it hears again. What several adapters \
-      hear is one beacon.
+      Without --replay an adapter listens. While reception is lost no region is left; standard error has \
+      the reason, and monitoring resumes by itself. What several adapters receive is one beacon.
 
       --exec runs a command by /bin/sh for each event. The event stands as a line of JSON on its \
-      standard input, and in BEACONSCAN_TYPE (enter, exit, state), BEACONSCAN_STATE (inside, \
-      outside), BEACONSCAN_REGION, BEACONSCAN_TIME, BEACONSCAN_RULE and, where they are known, \
-      BEACONSCAN_DWELL, BEACONSCAN_UUID, BEACONSCAN_MAJOR, BEACONSCAN_MINOR and BEACONSCAN_RSSI. \
+      standard input, and its columns in --format csv stand in the environment where they are known: \
+      BEACONSCAN_TYPE (enter, exit, state), BEACONSCAN_STATE (inside, outside), BEACONSCAN_REGION, \
+      BEACONSCAN_TIME, BEACONSCAN_RULE, BEACONSCAN_DWELL, BEACONSCAN_RSSI and so on. \
       What it prints goes to standard error. One runs at a time, in the order of the events; \
       monitoring goes on meanwhile, and of more than 256 events that wait the oldest are dropped. A \
       replay that is not paced waits for each.
@@ -55,7 +54,7 @@ struct MonitorCommand: AsyncParsableCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Keep regions and their states here, and take up what is there.", valueName: "file"),
+      "Keep regions and their states here, and resume with what is there.", valueName: "file"),
     completion: .file())
   var stateFile: String?
 

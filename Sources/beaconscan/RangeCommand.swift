@@ -11,15 +11,15 @@ struct RangeCommand: AsyncParsableCommand {
     abstract: "Show nearby beacons with proximity and distance, once a second.",
     discussion: """
       A distance is as likely too long as too short; accuracy is its standard deviation. Both rest \
-      on the power that the beacon says is heard at 1 m: calibrate on site what must be right. See \
+      on the power that the beacon states for 1 m: calibrate on site where it must be right. See \
       docs/ranging.md. With no region named, every iBeacon counts.
 
       On a terminal, a live run and a paced replay (--speed 1x) redraw their table in place. \
-      Otherwise the table comes at the end: what was heard of each beacon, and its zones in order.
+      Otherwise the table comes at the end: the sightings of each beacon, and its zones in order.
 
-      Without --replay an adapter listens. While it hears nothing no reports come; what is the matter \
-      is said on standard error, and all goes on by itself when it hears again. What several adapters \
-      hear is one beacon, with the signal of the one that hears it loudest.
+      Without --replay an adapter listens. While reception is lost no reports come; standard error has the \
+      reason, and reports resume by themselves. What several adapters receive is one beacon, with the \
+      strongest of their signals.
 
       EXAMPLES
         beaconscan range --duration 60

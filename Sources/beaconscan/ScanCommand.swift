@@ -2,14 +2,14 @@ import ArgumentParser
 import Scanning
 import ServiceCore
 
-/// `beaconscan scan`: every sighting as it is heard.
+/// `beaconscan scan`: every sighting as it is received.
 struct ScanCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "scan",
-    abstract: "Show every sighting as it is heard.",
+    abstract: "Show every sighting as it is received.",
     discussion: """
       With no region named, every iBeacon counts. Without --replay an adapter listens; what several \
-      adapters hear is shown as often.
+      adapters receive is shown as often.
 
       EXAMPLES
         beaconscan scan --adapter hci0

@@ -28,8 +28,8 @@ import Testing
   @Test func withoutFaults() {
     #expect(
       sentence([health(.scanning, 0)])
-        == "hci0 (00:00:00:00:00:42): scanning; no faults, never deaf in 60.0 s")
-    #expect(sentence([]) == "hci0: never deaf in 60.0 s")
+        == "hci0 (00:00:00:00:00:42): scanning; no faults, reception never lost in 60.0 s")
+    #expect(sentence([]) == "hci0: reception never lost in 60.0 s")
   }
 
   @Test func faultsAreSpellsNotChanges() {
@@ -40,13 +40,13 @@ import Testing
     ]
     #expect(
       sentence(changes)
-        == "hci0 (00:00:00:00:00:42): scanning; 2 faults, deaf for 5.2 s of 60.0 s")
+        == "hci0 (00:00:00:00:00:42): scanning; 2 faults, reception lost for 5.2 s of 60.0 s")
   }
 
   @Test func deafToTheEnd() {
     #expect(
       sentence([health(.blocked, 0, deaf: true)])
-        == "hci0 (00:00:00:00:00:42): blocked; 1 fault, deaf for 60.0 s of 60.0 s")
+        == "hci0 (00:00:00:00:00:42): blocked; 1 fault, reception lost for 60.0 s of 60.0 s")
   }
 
   @Test func severalAdapters() {
@@ -57,7 +57,7 @@ import Testing
     #expect(
       sentence(changes)
         == "hci0 (00:00:00:00:00:42): scanning, 1 fault; hci1 (00:00:00:00:00:43): removed, 1 fault; "
-        + "deaf for 1.5 s of 60.0 s")
+        + "reception lost for 1.5 s of 60.0 s")
     var tally = HealthTally()
     for change in changes { tally.update(change) }
     #expect(tally.trouble == "removed")
@@ -71,7 +71,7 @@ import Testing
     #expect(
       sentence(changes)
         == "all adapters: scanning, 1 fault; hci0 (00:00:00:00:00:42): scanning, no faults; "
-        + "deaf for 10.0 s of 60.0 s")
+        + "reception lost for 10.0 s of 60.0 s")
   }
 
   /// Its name changes when it comes back, its address does not.
@@ -80,6 +80,6 @@ import Testing
     back.adapter = "hci1"
     #expect(
       sentence([health(.removed, 10, deaf: true), back])
-        == "hci1 (00:00:00:00:00:42): scanning; 1 fault, deaf for 2.0 s of 60.0 s")
+        == "hci1 (00:00:00:00:00:42): scanning; 1 fault, reception lost for 2.0 s of 60.0 s")
   }
 }

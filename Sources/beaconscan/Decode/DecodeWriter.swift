@@ -1,7 +1,7 @@
 import Advertising
 import Records
 
-/// Writes adverts that were taken apart.
+/// Writes decoded adverts.
 struct DecodeWriter {
   let output: StandardOutput
 

@@ -3,9 +3,9 @@ import Scanning
 
 /// What a recording holds of one beacon, in constant memory.
 struct BeaconStatistics {
-  /// When it was first heard, as the recording shows it.
+  /// When it was first received, as the recording shows it.
   let first: WallClockTime
-  /// When it was last heard, as the recording shows it.
+  /// When it was last received, as the recording shows it.
   private(set) var last: WallClockTime
   private(set) var sightings = 0
   /// Sightings with a signal strength.
@@ -13,7 +13,7 @@ struct BeaconStatistics {
   private var weakest: Int8 = .max
   private var strongest: Int8 = .min
   private var gaps = AdvertisingInterval()
-  /// What the latest frame said.
+  /// The power in the latest frame.
   private(set) var measuredPower: Int8
   /// Where the latest frame came from.
   private(set) var address: BluetoothAddress
@@ -55,8 +55,8 @@ struct BeaconStatistics {
     strongest = max(strongest, rssi)
   }
 
-  /// How often it speaks, and what is lost of it; `nil` where several senders use the identity in
-  /// turn, so that the gaps tell of none of them.
+  /// Its interval and loss; `nil` where several senders use the identity in
+  /// turn, so that the gaps belong to none of them.
   var interval: AdvertisingInterval? {
     addressChanges * 4 > sightings ? nil : gaps
   }

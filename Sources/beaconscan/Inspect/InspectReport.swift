@@ -66,7 +66,7 @@ extension BeaconStatistics {
     "beacon",
     Field.identity { $0.beacon },
     [
-      Field("sightings", .count.with("minimum", 1), column: Column("HEARD", .right)) {
+      Field("sightings", .count.with("minimum", 1), column: Column(nil, .right)) {
         $0.state.sightings
       },
       Field("first", .time, column: Column("FROM", isLate: true) { $0.state.first.clock }) {

@@ -15,9 +15,9 @@ struct OutputOptions: ParsableArguments {
   @Option(name: .long, help: "How results are written: table, json (one object a line) or csv.")
   var format = OutputFormat.table
 
-  @Flag(name: .long, help: "Say nothing on standard error but errors.")
+  @Flag(name: .long, help: "Write only errors to standard error.")
   var quiet = false
 
-  @Flag(name: .long, help: "Say more on standard error: files, counts, what was refused.")
+  @Flag(name: .long, help: "Write more to standard error: files, counts, what was refused.")
   var verbose = false
 }

@@ -61,7 +61,7 @@ final class StandardOutput {
   }
 }
 
-/// Writes a line to standard error. What cannot be said there cannot be said.
+/// Writes a line to standard error. What cannot be written there is lost.
 ///
 /// A line may quote a file's name or a scenario's text: no control character of theirs reaches the
 /// terminal.

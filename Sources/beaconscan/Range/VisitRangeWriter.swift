@@ -4,7 +4,7 @@ import Records
 import Scanning
 import ServiceCore
 
-/// `range` as a plain table at the end: who came, how near, and through which zones.
+/// `range` as a plain table at the end: the beacons, how near they came, and through which zones.
 final class VisitRangeWriter: RangeWriter {
   private struct Visit: Sendable {
     let beacon: BeaconIdentity
@@ -63,7 +63,7 @@ final class VisitRangeWriter: RangeWriter {
       }.sorted { ($0.nearest ?? .infinity) < ($1.nearest ?? .infinity) }
       if let region { try output.write("\(region.title)\n") }
       guard !rows.isEmpty else {
-        try output.write("no beacon was heard\n")
+        try output.write("no beacon was received\n")
         continue
       }
       // A region has one UUID, and its name or the line above has it.
@@ -77,7 +77,7 @@ final class VisitRangeWriter: RangeWriter {
 
   private static let columns: [Column<Visit>] =
     RecordType(nil, type: .none, Field.identity { $0.beacon }).columns + [
-      Column("HEARD", .right) { String($0.sightings) }, Column("FROM") { $0.first.clock },
+      Column("SIGHTINGS", .right) { String($0.sightings) }, Column("FROM") { $0.first.clock },
       Column("TO") { $0.last.clock }, Column("NEAREST", .right) { fixed($0.nearest, 1, "m") },
       Column("AT") { $0.nearestTime?.clock }, Column("ZONES") { zones($0) },
     ]

@@ -6,10 +6,10 @@ import Synchronization
 /// Records what a source receives, until it is over.
 struct RecordSession {
   let configuration: RecordingConfiguration
-  /// Whether nothing is said but errors.
+  /// Whether only errors are reported.
   let isQuiet: Bool
 
-  /// The maximum number of beacons that are told apart: with what is known of each, less than 4 MB.
+  /// The maximum number of beacons that are distinguished: with what is known of each, less than 4 MB.
   private static let maximumBeacons = 32_768
 
   private let gate = RecorderGate()
@@ -58,14 +58,14 @@ struct RecordSession {
       line?.clear()
       write("beaconscan: \(sentence)")
     }
-    @Sendable func sayRemarks() {
+    @Sendable func reportRemarks() {
       for remark in remarks.removeAll() { say(remark, always: true) }
     }
     var failure: CommandError?
     var interrupt: (any Error)?
     do {
       failure = try await session.run {
-        sayRemarks()
+        reportRemarks()
         line?.show { summary(recorder.status).progress }
         return !recorder.isFull && !recorder.status.isOver
       } _: { event in
@@ -92,7 +92,7 @@ struct RecordSession {
     let end = summary(recorder.finish())
     line?.clear()
     if end.status.isOver { throw ClosedPipe() }
-    sayRemarks()
+    reportRemarks()
     if let interrupt { throw interrupt }
     if session.isLive { say(tally.sentence(scanner.name, session.beacons.received)) }
     say(end.sentence)
@@ -105,7 +105,7 @@ struct RecordSession {
     var configuration = configuration
     configuration.waitsForDisk = !isLive
     do throws(RecordingError) {
-      // A recording that is recorded anew has times of its own.
+      // A recording that is recorded again has times of its own.
       let recorder = try CaptureRecorder(
         configuration, startingAt: isLive ? WallClock.now() : nil,
         remark: { [remarks] in remarks.add($0) })
@@ -116,13 +116,13 @@ struct RecordSession {
     }
   }
 
-  /// Whether what was asked for is there.
+  /// Checks that everything was recorded.
   private func check(_ end: RecordSummary, of session: BeaconSession) throws {
     if let loss = end.loss { throw CommandError(.ioError, loss) }
     guard !session.isLive, end.status.packets == 0, end.counts.packets > 0 else { return }
     throw CommandError(
       .badData,
       "\(session.scanner.name): none of its \(end.counts.packets) packets is an HCI packet; only those "
-        + "can be recorded, not what a sniffer heard")
+        + "can be recorded, not what a sniffer received")
   }
 }

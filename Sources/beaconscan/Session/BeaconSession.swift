@@ -139,7 +139,7 @@ final class BeaconSession {
     } catch let error where !(error is CommandError || error is ClosedPipe) {
       failure = CommandError(.unavailable, "\(scanner.name): \(error)")
     }
-    // To have listened is all that a radio in a quiet room can do.
+    // A radio in a quiet room has nothing to show.
     if Interrupt.isRequested, !isLive, failure == nil, scanner.counts.packets == 0 {
       throw CommandError(.interrupted, "interrupted before anything was received")
     }

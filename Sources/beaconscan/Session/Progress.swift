@@ -30,7 +30,7 @@ struct Progress: Sendable {
     }
   }
 
-  /// Takes it away.
+  /// Removes it.
   func clear() {
     line.clear()
   }
