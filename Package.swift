@@ -145,6 +145,12 @@ let package = Package(
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
     .testTarget(
+      name: "ServiceCoreTests",
+      dependencies: [
+        "Advertising", "BeaconTesting", "CaptureFiles", "Regions", "Scanning", "ServiceCore", "Storage",
+        "TestSupport", .product(name: "Logging", package: "swift-log"),
+      ]),
+    .testTarget(
       name: "BeaconTestingTests",
       dependencies: ["Advertising", "BeaconTesting", "CaptureFiles", "Scanning"]),
     .testTarget(

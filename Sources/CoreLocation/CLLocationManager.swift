@@ -85,8 +85,8 @@ open class CLLocationManager: NSObject {
       }
       let weak = WeakDelegate(delegate: newValue)
       settings.withLock { $0.delegate = weak }
-      services.core.setReceiving(newValue != nil, for: client)
       if newValue != nil { calls.delegateWasSet() }
+      services.core.setReceiving(newValue != nil, for: client)
     }
   }
 
@@ -413,7 +413,7 @@ open class CLLocationManager: NSObject {
     untilTraveled distance: CLLocationDistance, timeout: TimeInterval
   ) {
     useCurrentThread()
-    calls.perform { manager in
+    callDelegate { manager in
       manager.delegate?.locationManager(
         manager, didFinishDeferredUpdatesWithError: CLError(.deferredFailed)._nsError)
     }
@@ -474,7 +474,7 @@ open class CLLocationManager: NSObject {
   /// Reports to the delegate that a service does not exist here yet.
   private func fail(_ code: CLError.Code, _ service: String) {
     useCurrentThread()
-    calls.perform { manager in
+    callDelegate { manager in
       let sentence = """
         This system has no service that finds \(service) yet; ranging of beacons and monitoring of \
         beacon regions work.

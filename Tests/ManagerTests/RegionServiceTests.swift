@@ -162,7 +162,6 @@ import Testing
       ])
     scene.manager.requestState(
       for: CLCircularRegion(center: center, radius: 100, identifier: "circle"))
-    try? await Task.sleep(for: .milliseconds(30))
-    #expect(scene.listener.all.count == 6)
+    #expect(await scene.told(7).last == "state circle 0")
   }
 }

@@ -18,6 +18,11 @@ extension CLLocationManager {
     services.core.requestAuthorization(status)
   }
 
+  /// Has the delegate called soon, after the events of earlier requests.
+  package func callDelegate(_ body: @escaping @Sendable (CLLocationManager) -> Void) {
+    services.beacons.afterOutput { [calls] in calls.perform(body) }
+  }
+
   // MARK: Ranging
 
   func startRanging(_ constraint: CLBeaconIdentityConstraint, identifier: String?) {
@@ -28,10 +33,10 @@ extension CLLocationManager {
     } catch {
       let failure: CLError =
         error == .denied ? CLError(.denied) : CLError(.rangingUnavailable, "\(error)")
-      return calls.perform { $0.deliverFailure(of: constraint, identifier, failure) }
+      return callDelegate { $0.deliverFailure(of: constraint, identifier, failure) }
     }
     guard let fault = services.beacons.fault else { return }
-    calls.perform {
+    callDelegate {
       $0.deliverFailure(of: constraint, identifier, CLError(.rangingUnavailable, fault.sentence))
     }
   }
@@ -56,7 +61,7 @@ extension CLLocationManager {
   func monitor(_ region: CLRegion, assuming state: RegionState? = nil) {
     useCurrentThread()
     guard let beaconRegion = region as? CLBeaconRegion else {
-      return calls.perform { [region = Carried(region)] in
+      return callDelegate { [region = Carried(region)] in
         $0.deliverFailure(
           of: region.value,
           CLError(
@@ -71,10 +76,10 @@ extension CLLocationManager {
       let failure: CLError =
         error == .denied
         ? CLError(.regionMonitoringDenied) : CLError(.regionMonitoringFailure, "\(error)")
-      return calls.perform { $0.deliverFailure(of: CLBeaconRegion(copy), failure) }
+      return callDelegate { $0.deliverFailure(of: CLBeaconRegion(copy), failure) }
     }
     guard let fault = services.beacons.fault else { return }
-    calls.perform {
+    callDelegate {
       $0.deliverFailure(
         of: CLBeaconRegion(copy), CLError(.regionMonitoringFailure, fault.sentence))
     }
@@ -84,7 +89,7 @@ extension CLLocationManager {
   func findState(of region: CLRegion) {
     useCurrentThread()
     guard let beaconRegion = region as? CLBeaconRegion else {
-      return calls.perform { [region = Carried(region)] in
+      return callDelegate { [region = Carried(region)] in
         $0.deliver(.unknown, for: region.value)
       }
     }

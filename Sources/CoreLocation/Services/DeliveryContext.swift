@@ -1,3 +1,4 @@
+import CDispatch
 import Dispatch
 import Foundation
 import Synchronization
@@ -53,32 +54,12 @@ enum DeliveryContext: Sendable {
   /// Whether a block of a dispatch queue runs here, on a thread of libdispatch's pool, which has no run loop
   /// of its own.
   ///
-  /// The label of the current queue tells, but for the default global queue: a thread outside of any queue
-  /// has its label too. Only then the thread's name decides, which libdispatch sets for its own threads. If
-  /// that ever changed, a manager that is used on the default global queue would have its calls made on that
-  /// thread's run loop, which does not run: such code sets ``CLLocationManager/delegateQueue``.
+  /// The label of the current queue tells: outside of any queue, it is that of a root queue on which nobody
+  /// can put blocks.
   private static var isInPool: Bool {
-    guard currentQueueLabel ?? defaultLabel == defaultLabel else { return true }
-    if Thread.current.isExecuting { return false }
-    let comm = FileManager.default.contents(atPath: "/proc/thread-self/comm") ?? Data()
-    let name = String(decoding: comm, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    return name.hasSuffix("-qos") || name.hasSuffix("-qos.overcommit")
-  }
-
-  private static let defaultLabel = "com.apple.root.default-qos"
-
-  /// The label of the queue whose block runs here, or of the default global queue; `nil` if libdispatch does
-  /// not tell.
-  private static var currentQueueLabel: String? {
-    // The overlay offers the function for a queue only. It takes a null queue for the current one, and the
-    // label lives as long as the queue.
-    guard let label = queueLabel?(nil) else { return nil }
-    return unsafe String(cString: label)
-  }
-
-  private static let queueLabel = unsafe dlsym(nil, "dispatch_queue_get_label").map {
-    unsafe unsafeBitCast(
-      $0, to: (@convention(c) (OpaquePointer?) -> UnsafePointer<CChar>).self)
+    // The label lives as long as its queue, which runs this.
+    let label = unsafe String(cString: dispatch_queue_get_label(nil))
+    return label != "com.apple.root.default-qos.overcommit"
   }
 
   private static let mainQueueMark = DispatchSpecificKey<Bool>()

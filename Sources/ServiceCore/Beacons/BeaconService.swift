@@ -205,6 +205,9 @@ public final class BeaconService: Sendable {
   /// The error with which the source ended.
   public var failure: (any Error)? { host.failure }
 
+  /// Calls a function when the events of earlier requests are on their way.
+  package func afterOutput(_ body: @escaping @Sendable () -> Void) { host.afterOutput(body) }
+
   /// Waits until clients have dealt with everything that a recording delivered.
   package func deliveriesFinished() async { await host.deliveriesFinished() }
 

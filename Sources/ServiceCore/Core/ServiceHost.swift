@@ -21,7 +21,7 @@ protocol ServiceHosting: AnyObject, Sendable {
 /// The state machine runs under a lock. What comes of it is encoded, stored and delivered on the output queue,
 /// in order, outside of the lock. An event that must be stored is delivered when the store has it; others do
 /// not wait for that. In a recording time stands still meanwhile, so that a replay is always the same.
-final class ServiceHost<S: Service>: ServiceHosting {
+package final class ServiceHost<S: Service>: ServiceHosting {
   let source: S.Source?
 
   private weak let manager: ServiceManager?
@@ -43,7 +43,7 @@ final class ServiceHost<S: Service>: ServiceHosting {
     var failure: (any Error)?
   }
 
-  init(_ service: S, source: S.Source?, manager: ServiceManager) {
+  package init(_ service: S, source: S.Source?, manager: ServiceManager) {
     (self.source, self.manager, self.store) = (source, manager, manager.store)
     state = Mutex(State(service: service))
     manager.add(self)
@@ -60,15 +60,18 @@ final class ServiceHost<S: Service>: ServiceHosting {
   var isRecorded: Bool { source?.isRecorded ?? false }
 
   /// Whether the source can be used now.
-  var availability: ScannerAvailability {
+  package var availability: ScannerAvailability {
     if let end { return .unavailable(end) }
     return source?.availability ?? .unavailable("there is no source")
   }
 
   /// Why the source will never deliver any more, for people.
-  var end: String? { state.withLock { $0.end } }
+  package var end: String? { state.withLock { $0.end } }
   /// The error with which the source ended.
-  var failure: (any Error)? { state.withLock { $0.failure } }
+  package var failure: (any Error)? { state.withLock { $0.failure } }
+
+  /// Calls a function when what was put out before is on its way.
+  func afterOutput(_ body: @escaping @Sendable () -> Void) { output.async(execute: body) }
 
   /// Waits until clients have dealt with everything that was delivered, where a recording is the source.
   func deliveriesFinished() async {
@@ -80,12 +83,12 @@ final class ServiceHost<S: Service>: ServiceHosting {
   }
 
   /// Reads the service's state.
-  func read<Result: Sendable>(_ body: (inout S) -> Result) -> Result {
+  package func read<Result: Sendable>(_ body: (inout S) -> Result) -> Result {
     state.withLock { body(&$0.service) }
   }
 
   /// Changes what clients need; what comes of it is stored and delivered soon.
-  func update<Result: Sendable>(_ body: (inout S, inout ServiceOutput<S>) -> Result) -> Result {
+  package func update<Result: Sendable>(_ body: (inout S, inout ServiceOutput<S>) -> Result) -> Result {
     let (result, starts) = state.withLock { state in
       var items = ServiceOutput<S>()
       let result = body(&state.service, &items)
@@ -97,11 +100,11 @@ final class ServiceHost<S: Service>: ServiceHosting {
     return result
   }
 
-  func setAuthorization(_ status: AuthorizationStatus) {
+  package func setAuthorization(_ status: AuthorizationStatus) {
     update { service, output in service.setAuthorization(status, into: &output) }
   }
 
-  func remove(_ client: ClientIdentifier) {
+  package func remove(_ client: ClientIdentifier) {
     update { service, _ in service.remove(client) }
   }
 

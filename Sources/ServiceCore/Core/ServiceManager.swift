@@ -267,9 +267,9 @@ public final class ServiceManager: Sendable {
     }
   }
 
-  /// The stored events that wait for a client of a group, in order.
-  func storedEvents(in group: ClientGroup) -> [StoredEvent] {
-    state.withLock { state in state.undelivered.filter { $0.group == group } }
+  /// Whether stored events wait for a client of a group.
+  package func hasStoredEvents(in group: ClientGroup) -> Bool {
+    state.withLock { state in state.undelivered.contains { $0.group == group } }
   }
 
   // MARK: Persistence

@@ -46,7 +46,7 @@ final class VisitRangeWriter: RangeWriter {
     let offset = report.wallClockOffset
     for beacon in report.beacons where beacon.sightings > 0 {
       let received = beacon.lastReceived.wallClockTime(offset)
-      visits.hear(beacon.beacon, at: beacon.lastReceived) {
+      visits.update(beacon.beacon, at: beacon.lastReceived) {
         Visit(
           beacon: beacon.beacon, first: beacon.firstReceived.wallClockTime(offset), last: received)
       } update: { visit in

@@ -87,7 +87,7 @@ import Testing
     for use in MemberUses().all {
       await use.body(stage)
       // Calls come in order: what comes before a last one is all that came of the use.
-      scene.services.configuration.delegateQueue?.async { listener.note("that is all") }
+      stage.manager.callDelegate { _ in listener.note("that is all") }
       let told = await listener.lines(before: "that is all")
       if use.status != .works { #expect(told == use.told, "\(use.name)") }
     }

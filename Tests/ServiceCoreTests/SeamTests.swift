@@ -1,0 +1,140 @@
+import Foundation
+import Logging
+import ServiceCore
+import Storage
+import Synchronization
+import Testing
+
+/// The seam between the core and a service, shown by a clock that ticks.
+@Suite struct SeamTests {
+  private final class Always: AuthorizationProvider {
+    func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule {
+      .granted(.authorizedAlways)
+    }
+  }
+
+  /// A process: a manager, its clock, and what one client received.
+  private final class Process: Sendable {
+    let manager: ServiceManager
+    let source = TickSource()
+    let host: ServiceHost<TickService>
+    let received = Mutex<[TickEvent]>([])
+
+    init(_ persistence: ServiceManager.Persistence = .none) {
+      var configuration = ServiceManager.Configuration()
+      configuration.persistence = persistence
+      configuration.authorization = Always()
+      manager = ServiceManager(configuration)
+      host = ServiceHost(TickService(), source: source, manager: manager)
+    }
+
+    func addClient(in group: ClientGroup = .application) -> ClientIdentifier {
+      manager.addClient(in: group) { [self] delivery in
+        if let event = delivery.event as? TickEvent { received.withLock { $0.append(event) } }
+        delivery.acknowledge()
+        delivery.finish()
+      }
+    }
+
+    /// Waits until the client has so many events, at most ten seconds.
+    func events(_ count: Int) async throws -> [TickEvent] {
+      for _ in 0..<2000 where received.withLock({ $0.count }) < count {
+        try await Task.sleep(for: .milliseconds(5))
+      }
+      return received.withLock { $0 }
+    }
+  }
+
+  private func temporaryFile() -> String {
+    FileManager.default.temporaryDirectory.appending(path: "core-\(UUID()).sqlite").path
+  }
+
+  @Test func demandStartsTheSourceAndItsEndRestsIt() async throws {
+    let process = Process()
+    let client = process.addClient()
+    process.source.tick(1)
+    try await Task.sleep(for: .milliseconds(50))
+    #expect(process.source.state.withLock { $0.demands.isEmpty })
+    process.host.update { service, _ in service.listen(client, every: 2) }
+    process.source.tick(2)
+    #expect(try await process.events(1) == [.tick(2)])
+    #expect(process.source.state.withLock { $0.demands } == [2])
+    process.manager.removeClient(client)
+    for _ in 0..<2000 where process.source.state.withLock({ $0.rests }) == 0 {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    #expect(process.source.state.withLock { $0.rests } == 1)
+  }
+
+  @Test func aFailureIsReportedOnce() async throws {
+    let process = Process()
+    let client = process.addClient()
+    process.host.update { service, _ in service.listen(client, every: 1) }
+    process.source.tick(1)
+    process.source.stop()
+    let events = try await process.events(2)
+    #expect(events == [.tick(1), .ended("a clock: Stopped()")])
+    #expect(process.host.failure is TickSource.Stopped)
+    #expect(process.host.end == "a clock: Stopped()")
+  }
+
+  @Test func registrationsAndEventsOutliveTheProcess() async throws {
+    let file = temporaryFile()
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    do {
+      let process = Process(.file(file))
+      // No client of the group receives: the alarm waits for one.
+      let client = process.addClient()
+      process.host.update { service, output in
+        service.set(
+          .init(at: 5), named: "tea", in: ClientGroup("kitchen"), into: &output)
+      }
+      process.source.tick(5)
+      for _ in 0..<2000 {
+        process.manager.flush()
+        if process.manager.hasStoredEvents(in: ClientGroup("kitchen")) { break }
+        try await Task.sleep(for: .milliseconds(5))
+      }
+      process.manager.removeClient(client)
+      process.source.stop()
+    }
+    for _ in 0..<1000 where (try? ServiceStore(.file(file))) == nil {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    let process = Process(.file(file))
+    _ = process.addClient(in: ClientGroup("kitchen"))
+    #expect(try await process.events(1) == [.alarm("tea", at: 5)])
+    #expect(process.host.read { $0.alarmNames } == ["tea"])
+    process.source.stop()
+  }
+
+  @Test func aClientThatCannotReceiveGetsItsStoredEventsLater() async throws {
+    let file = temporaryFile()
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    let process = Process(.file(file))
+    let client = process.addClient()
+    process.manager.setReceiving(false, for: client)
+    process.host.update { service, output in
+      service.set(.init(at: 1), named: "now", in: .application, into: &output)
+    }
+    process.source.tick(1)
+    for _ in 0..<2000 where !process.manager.hasStoredEvents(in: .application) {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    #expect(process.received.withLock { $0.isEmpty })
+    process.manager.setReceiving(true, for: client)
+    #expect(try await process.events(1) == [.alarm("now", at: 1)])
+    process.source.stop()
+  }
+
+  @Test func demandsAndEventsCanBeEncoded() throws {
+    let client = ClientIdentifier(rawValue: 7)
+    let event = TickEvent.alarm("tea", at: 3)
+    #expect(
+      try JSONDecoder().decode(ClientIdentifier.self, from: JSONEncoder().encode(client)) == client)
+    #expect(try JSONDecoder().decode(TickEvent.self, from: JSONEncoder().encode(event)) == event)
+    let demand = try JSONDecoder().decode(
+      TickSource.Demand.self, from: JSONEncoder().encode(TickSource.Demand(every: 4)))
+    #expect(demand.every == 4)
+  }
+}
