@@ -73,13 +73,15 @@ let package = Package(
     .target(name: "BeaconTesting", dependencies: ["Advertising", "Scanning"]),
 
     // Floor 4
+    // What is printed, described once.
+    .target(name: "Records", dependencies: ["Advertising", "Ranging", "Regions", "Scanning"]),
     .target(
       name: "Storage",
       dependencies: ["CSQLite", .product(name: "SystemPackage", package: "swift-system")]),
     .target(
       name: "Simulation",
       dependencies: [
-        "Advertising", "CaptureFiles", "Scanning",
+        "Advertising", "CaptureFiles", "Records", "Scanning",
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
 
@@ -103,9 +105,10 @@ let package = Package(
     .executableTarget(
       name: "beaconscan",
       dependencies: [
-        "Adapters", "Advertising", "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets",
-        "HCISockets", "LinkLayer", "Ranging", "Regions", "Scanning", "Simulation",
+        "Adapters", "Advertising", "Bytes", "CaptureFiles", "HCIPackets", "HCISockets",
+        "LinkLayer", "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Simulation",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 
@@ -182,8 +185,8 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "Advertising", "BeaconTesting", "CoreLocation", "Regions", "Scanning", "TestSupport",
-        "beaconscan",
+        "Adapters", "Advertising", "BeaconTesting", "HCIPackets", "Records", "Regions", "Scanning",
+        "ServiceCore", "TestSupport", "beaconscan",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -199,6 +202,7 @@ let package = Package(
         "Advertising", "CaptureFiles", "Ranging", "Scanning",
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
+    .testTarget(name: "RecordsTests", dependencies: ["Records", "Scanning"]),
     .testTarget(
       name: "SimulationTests",
       dependencies: ["Advertising", "CaptureFiles", "Scanning", "Simulation"]),

@@ -73,23 +73,23 @@ class Checker:
             name = option["$ref"].rsplit("/", 1)[1]
             rule = self.schema["$defs"][name]["properties"]["type"]
             if kind == rule.get("const") or kind in rule.get("enum", []):
-                self.note(name, value)
+                self.record(name, value)
                 return option["$ref"]
         return None
 
-    def note(self, name, value):
+    def record(self, name, value):
         for key, inner in value.items():
             self.seen.add((name, key))
             rule = self.schema["$defs"][name]["properties"].get(key, {})
             if name == "range" and key == "beacons":
                 for beacon in inner:
-                    self.note("rangedBeacon", beacon)
+                    self.record("rangedBeacon", beacon)
             elif key == "reason" and isinstance(inner, dict):
-                self.note("reason", inner)
+                self.record("reason", inner)
             elif name == "advert" and key == "beacons":
                 for beacon in inner:
                     kind = beacon.get("type", "")
-                    self.note(kind + ("-other" if "version" in beacon else ""), beacon)
+                    self.record(kind + ("-other" if "version" in beacon else ""), beacon)
             elif isinstance(inner, dict) and "properties" in rule:
                 self.seen.update((f"{name}.{key}", deeper) for deeper in inner)
             elif isinstance(inner, list):
@@ -163,9 +163,16 @@ class Checker:
 
 def main():
     command = str(pathlib.Path(sys.argv[1]).resolve())
-    schema = json.loads((ROOT / "docs/json.schema.json").read_text())
+    writes = "--write" in sys.argv[2:]
+    file = ROOT / "docs/json.schema.json"
+    text = subprocess.run([command, "schema"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    if writes:
+        file.write_text(text)
+    schema = json.loads(text)
     Draft202012Validator.check_schema(schema)
     checker = Checker(schema)
+    if file.read_text() != text:
+        checker.failures.append("docs/json.schema.json is not the command's; run Scripts/outputs.sh --write")
 
     recordings = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "captures").rglob("*")
                         if path.name.endswith(ENDINGS))
@@ -214,7 +221,7 @@ def main():
             if line not in checker.printed:
                 checker.failures.append(f"docs/json.md: no run prints this example: {line}")
     for document in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
-        checker.examples(command, document, "--write" in sys.argv[2:])
+        checker.examples(command, document, writes)
 
     for owner, key in checker.keys():
         if (owner, key) not in checker.seen:

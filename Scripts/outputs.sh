@@ -1,9 +1,11 @@
 #!/bin/sh
 # Runs every subcommand over every recording and checks each line of JSON by docs/json.schema.json;
-# then runs the examples in the documents and compares what they print.
+# the file must be what the command prints as its schema. Then runs the examples in the documents and
+# compares what they print.
 #
 #   Scripts/outputs.sh            check
-#   Scripts/outputs.sh --write    check JSON, and write what the examples print into the documents
+#   Scripts/outputs.sh --write    check JSON, and write the schema, and what the examples print into
+#                                 the documents
 #
 # The first time, Python's jsonschema is fetched into .build/python.
 set -eu

@@ -2,13 +2,13 @@ import Advertising
 
 /// A moment at which a beacon's truth changes.
 struct TruthMark {
-  enum Kind {
+  enum Kind: Equatable {
     case enter
     case exit
     case zone(Zone, distance: Double)
   }
 
-  enum Zone: String {
+  enum Zone: String, CaseIterable {
     case immediate, near, far
   }
 

@@ -1,50 +1,77 @@
 import Advertising
+package import Records
 import Scanning
 
 /// Writes the truth, one JSON object a line.
 struct TruthWriter {
   let start: WallClockTime
 
-  /// A sighting, as `beaconscan scan --format json` writes it.
+  /// Writes a sighting, as `beaconscan scan --format json` writes it.
   func write(_ sighting: TrueSighting, at time: Int64, to bytes: inout [UInt8]) {
-    let frame = sighting.beacon
-    bytes += "{\"type\":\"sighting\",\(head(frame.identity, at: time))".utf8
-    bytes += ",\"measuredPower\":\(frame.measuredPower)".utf8
-    bytes += ",\"rssi\":\(sighting.rssi.map { "\($0)" } ?? "null")".utf8
-    bytes += ",\"address\":\"\(sighting.address)\"".utf8
-    bytes += ",\"addressType\":\"\(sighting.addressType)\"}\n".utf8
+    let time = moment(time)
+    Sighting.recordWithoutAdapter.appendLine(
+      Sighting(
+        time: time.monotonicTime(.zero), wallTime: time, beacon: sighting.beacon.identity,
+        measuredPower: sighting.beacon.measuredPower, rssi: sighting.rssi,
+        address: sighting.address, addressType: sighting.addressType), to: &bytes)
   }
 
-  /// A beacon coming within hearing, leaving it, or changing its zone.
+  /// Writes that a beacon comes within reception, leaves it, or changes its zone.
   func write(_ mark: TruthMark, to bytes: inout [UInt8]) {
-    let head = head(mark.beacon, at: mark.time)
+    var line = TruthLine(time: moment(mark.time), beacon: mark.beacon)
     switch mark.kind {
-    case .enter: bytes += "{\"type\":\"enter\",\(head)}\n".utf8
-    case .exit: bytes += "{\"type\":\"exit\",\(head)}\n".utf8
+    case .enter, .exit:
+      line.isEntry = mark.kind == .enter
+      TruthLine.crossing.appendLine(line, to: &bytes)
     case .zone(let zone, let distance):
-      bytes += "{\"type\":\"zone\",\(head),\"proximity\":\"\(zone.rawValue)\"".utf8
-      bytes += ",\"distance\":\(Self.text(distance))}\n".utf8
+      (line.zone, line.distance) = (zone, distance)
+      TruthLine.zone.appendLine(line, to: &bytes)
     }
   }
 
-  /// Where a beacon is, in metres.
+  /// Writes where a beacon is, in meters.
   func write(
     positionOf beacon: BeaconIdentity, _ distance: Double, at time: Int64, to bytes: inout [UInt8]
   ) {
-    bytes += "{\"type\":\"position\",\(head(beacon, at: time))".utf8
-    bytes += ",\"distance\":\(Self.text(distance))}\n".utf8
+    TruthLine.position.appendLine(
+      TruthLine(time: moment(time), beacon: beacon, distance: distance), to: &bytes)
   }
 
-  private func head(_ beacon: BeaconIdentity, at time: Int64) -> String {
-    "\"time\":\"\(start.advanced(by: time * 1000))\",\"uuid\":\"\(beacon.uuid)\""
-      + ",\"major\":\(beacon.major),\"minor\":\(beacon.minor)"
-  }
+  private func moment(_ time: Int64) -> WallClockTime { start.advanced(by: time * 1000) }
+}
 
-  /// Metres with at most three decimals, the same on every machine.
-  private static func text(_ metres: Double) -> String {
-    let millimetres = Int((metres * 1000).rounded())
-    var fraction = String(millimetres % 1000 + 1000).dropFirst()
-    while fraction.last == "0" { fraction.removeLast() }
-    return "\(millimetres / 1000)" + (fraction.isEmpty ? "" : ".\(fraction)")
+/// What is true of a beacon at a time.
+package struct TruthLine: Sendable {
+  fileprivate var time: WallClockTime
+  fileprivate var beacon: BeaconIdentity
+  fileprivate var isEntry = false
+  fileprivate var zone: TruthMark.Zone?
+  fileprivate var distance: Double?
+}
+
+extension TruthLine {
+  /// The schemas of the lines.
+  package static var schemas: [Schema] { [crossing.schema, zone.schema, position.schema] }
+
+  fileprivate static let crossing = RecordType(
+    "truthMark", type: .one(["enter", "exit"]) { $0.isEntry ? "enter" : "exit" }, head)
+
+  fileprivate static let zone = RecordType(
+    "truthZone", type: .constant("zone"),
+    head,
+    [
+      Field("proximity", .one(of: TruthMark.Zone.allCases.map(\.rawValue))) { $0.zone?.rawValue },
+      place,
+    ])
+
+  fileprivate static let position = RecordType(
+    "truthPosition", type: .constant("position"), head, [place])
+
+  private static let head =
+    [Field<TruthLine>("time", .time) { $0.time }]
+    + Field.identity { $0.beacon }
+
+  private static let place = Field<TruthLine>("distance", .number(0...1000), decimals: 3) {
+    $0.distance
   }
 }

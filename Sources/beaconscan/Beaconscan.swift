@@ -2,12 +2,13 @@ import ArgumentParser
 
 /// The command.
 @main
-struct Beaconscan: ParsableCommand {
+struct Beaconscan: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "beaconscan",
-    abstract: "Hears iBeacons: who is there, how near, who comes and goes, and what is on air.",
+    abstract:
+      "Receives iBeacons: which are there, how near, which come and go, and what is on air.",
     discussion: """
-      It listens with the first Bluetooth adapter that works, or those named with --adapter. \
+      It receives with the first Bluetooth adapter that works, or those named with --adapter. \
       Recordings of btsnoop, pcap and pcapng are replayed with --replay FILE.
 
       EXAMPLES
@@ -25,7 +26,7 @@ struct Beaconscan: ParsableCommand {
         65   the input's data is bad
         66   input missing
         69   no usable adapter or service
-        70   our fault
+        70   internal error
         73   cannot create output
         74   I/O error
         77   no permission
@@ -35,14 +36,18 @@ struct Beaconscan: ParsableCommand {
     subcommands: [
       ScanCommand.self, RangeCommand.self, MonitorCommand.self, InspectCommand.self,
       DecodeCommand.self, RecordCommand.self, SimulateCommand.self, AdvertiseCommand.self,
-      AdaptersCommand.self, DoctorCommand.self,
+      AdaptersCommand.self, DoctorCommand.self, SchemaCommand.self,
     ])
 
-  static func main() {
+  static func main() async {
     Interrupt.install()
     do {
       var command = try parseAsRoot()
-      try command.run()
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
     } catch let error as CommandError {
       printError("beaconscan: \(error.message)")
       exit(status: error.status.rawValue)

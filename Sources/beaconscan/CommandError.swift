@@ -1,4 +1,4 @@
-/// Why the command ends without having done what it was asked: one sentence, and the status that
+/// Why the command ends without success: one sentence, and the status that
 /// `sysexits.h` gives its kind.
 struct CommandError: Error {
   /// Exit statuses.
@@ -25,5 +25,5 @@ struct CommandError: Error {
   }
 }
 
-/// The reader of our output went away: nothing is left to be done, and nothing to be said.
+/// The reader of our output went away: nothing is left to be done or reported.
 struct ClosedPipe: Error {}

@@ -5,10 +5,10 @@ import Bytes
 struct DecodeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "decode",
-    abstract: "Take one advert apart: its structures, the beacon in it, and what is wrong where.",
+    abstract: "Decode one advert: its structures, the beacon in it, and what is wrong where.",
     discussion: """
-      The bytes are hexadecimal, with or without spaces, colons or 0x. What they are is told by \
-      themselves, or by --as. An advert without a beacon is no error: the answer says so.
+      The bytes are hexadecimal, with or without spaces, colons or 0x. Their kind is recognized, \
+      or given by --as. An advert without a beacon is no error.
 
       EXAMPLES
         beaconscan decode 1aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5

@@ -1,20 +1,21 @@
 import Advertising
 import ArgumentParser
 import CaptureFiles
-import CoreLocation
+import Records
 import Scanning
+import ServiceCore
 
 /// `beaconscan inspect`: what is in a recording, or on air.
-struct InspectCommand: ParsableCommand {
+struct InspectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
     abstract: "Show what is in a recording or on air: packets, beacons, what was refused.",
     discussion: """
-      Of each beacon: sightings, signal strength, the interval at which it speaks and the share of \
-      its adverts that was lost, as far as its gaps tell. At most 65,536 beacons are kept; more make \
+      Of each beacon: sightings, signal strength, its advertising interval and the share of its \
+      adverts that was lost, as its gaps show. At most 65,536 beacons are kept; more make \
       the oldest go, and the summary counts them.
 
-      Without a recording it listens for a minute, or for --duration seconds.
+      Without a recording it receives for a minute, or for --duration seconds.
 
       EXAMPLES
         beaconscan inspect --adapter hci0
@@ -30,8 +31,8 @@ struct InspectCommand: ParsableCommand {
   @OptionGroup var output: OutputOptions
 
   /// The most beacons that are kept: with what is known of each, less than 16 MB.
-  static let mostBeacons = 65_536
-  /// For how many seconds it listens to what is on air.
+  static let maximumBeacons = 65_536
+  /// For how many seconds it receives what is on air.
   static let listened = 60.0
 
   func validate() throws {
@@ -44,13 +45,13 @@ struct InspectCommand: ParsableCommand {
     }
   }
 
-  func run() throws {
+  func run() async throws {
     var source = source
     source.recordings.replay += files
     let out = StandardOutput()
     guard source.isLive else { return try run(source.recordings, to: out) }
     source.recordings.duration = source.recordings.duration ?? Self.listened
-    try run(ManagedScan(source, output: output), to: out)
+    try await run(BeaconSession(source, output: output), to: out)
   }
 
   /// Shows what is in recordings.
@@ -58,7 +59,7 @@ struct InspectCommand: ParsableCommand {
     let scanner = try source.open()
     let progress = Progress(
       of: scanner, isWanted: !output.quiet && source.speed == .max && !source.follow)
-    var census = BeaconCensus(of: regions.all.map(\.constraint), capacity: Self.mostBeacons)
+    var census = BeaconCensus(of: regions.all.map(\.constraint), capacity: Self.maximumBeacons)
     var failure: CommandError?
     var sightings: [Sighting] = []
     var isOver = false
@@ -70,7 +71,7 @@ struct InspectCommand: ParsableCommand {
         failure = CommandError(error)
         break
       }
-      census.hear(sightings[...])
+      census.receive(sightings[...])
     }
     progress?.clear()
     if Interrupt.isRequested, failure == nil, scanner.counts.packets == 0 {
@@ -86,29 +87,32 @@ struct InspectCommand: ParsableCommand {
     if let failure { throw failure }
   }
 
-  /// Shows what a source hears that has no end of its own.
-  func run(_ scan: ManagedScan, to out: StandardOutput) throws {
-    let health = HealthLog(scan, output, to: out)
-    var census = BeaconCensus(of: regions.all.map(\.constraint), capacity: Self.mostBeacons)
-    var interest = ServiceInterest()
-    interest.inSightings = true
-    scan.services.ask(interest, for: scan.manager)
+  /// Shows what a source receives that has no end of its own.
+  func run(_ session: BeaconSession, to out: StandardOutput) async throws {
+    let health = HealthLog(session, output, to: out)
+    var census = BeaconCensus(of: regions.all.map(\.constraint), capacity: Self.maximumBeacons)
     let status = output.quiet ? nil : StatusLine()
-    let failure = try scan.run { news in
-      if case .health(let change) = news {
-        status?.clear()
-        try health.tell(change)
-      }
-      if case .heard(let sightings) = news { census.hear(sightings) }
+    let beaconCount = Counter()
+    try session.beacons.startSightings(for: session.client)
+    let (beacons, scanner) = (session.beacons, session.scanner)
+    let failure = try await session.run {
       status?.show {
-        let listened = scan.services.listened.map { $0.to.seconds(since: $0.from) } ?? 0
-        return "\(fixed(listened, 0)) s  \(scan.scanner.counts.reports) reports  "
-          + "\(census.table.beaconsHeard) beacons"
+        let seconds = beacons.received.map { $0.to.seconds(since: $0.from) } ?? 0
+        return "\(fixed(seconds, 0)) s  \(scanner.counts.reports) reports  "
+          + "\(beaconCount.value) beacons"
       }
+      return true
+    } _: { event in
+      if case .health(let change, let time) = event {
+        status?.clear()
+        try health.report(change, at: time)
+      }
+      if case .sightings(let sightings) = event { census.receive(sightings[...]) }
+      beaconCount.value = census.table.beaconsHeard
       return .more
     }
     status?.clear()
-    let report = InspectReport(captures: [], counts: scan.scanner.counts, table: census.table)
+    let report = InspectReport(captures: [], counts: scanner.counts, table: census.table)
     try report.write(output.format, to: out)
     try out.flush()
     health.end()
@@ -116,7 +120,7 @@ struct InspectCommand: ParsableCommand {
   }
 }
 
-/// Counts the beacons that are asked for.
+/// Counts beacons.
 private struct BeaconCensus {
   private let constraints: [BeaconConstraint]
   private(set) var table: BeaconTable<BeaconStatistics>
@@ -126,14 +130,14 @@ private struct BeaconCensus {
     table = BeaconTable(capacity: capacity)
   }
 
-  mutating func hear(_ sightings: ArraySlice<Sighting>) {
+  mutating func receive(_ sightings: ArraySlice<Sighting>) {
     for sighting in sightings {
       guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
       else { continue }
       table.update(sighting.beacon, at: sighting.time) {
         BeaconStatistics(sighting)
       } update: { statistics in
-        statistics.hear(sighting)
+        statistics.receive(sighting)
       }
     }
   }

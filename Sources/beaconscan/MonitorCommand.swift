@@ -1,34 +1,33 @@
 import ArgumentParser
-import CoreLocation
 import Ranging
 import Regions
+import ServiceCore
 
 /// `beaconscan monitor`: entering and leaving regions.
-struct MonitorCommand: ParsableCommand {
+struct MonitorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "monitor",
     abstract: "Show when regions are entered and left, and why.",
     discussion: """
       A region is entered with the first of its beacons that meets the rules and left with the last. \
-      Without options, being heard is enough to enter, and a beacon is gone when it was silent for \
-      longer than it ever is while it is there: that limit is learnt from its own gaps. See \
+      Without options, one sighting is enough to enter, and a beacon is gone after its exit timeout, \
+      which is learned from its own gaps. See \
       docs/regions.md.
 
       At the start every region counts as outside, so that someone who is there already enters. With \
-      --state-file what was known is taken up where it was left, also after a crash, and only what \
-      really changed is told; an event counts as told when its line was written.
+      --state-file monitoring resumes with the stored states, also after a crash, and reports only \
+      what really changed; an event counts as reported when its line was written.
 
       On a terminal, a live run and a paced replay (--speed 1x) redraw a table of the regions in \
       place. Otherwise there is a line for each event.
 
-      Without --replay an adapter listens. While it hears nothing no region is left; what is the matter \
-      is said on standard error, and all goes on by itself when it hears again. What several adapters \
-      hear is one beacon.
+      Without --replay an adapter listens. While reception is lost no region is left; standard error has \
+      the reason, and monitoring resumes by itself. What several adapters receive is one beacon.
 
       --exec runs a command by /bin/sh for each event. The event stands as a line of JSON on its \
-      standard input, and in BEACONSCAN_TYPE (enter, exit, state), BEACONSCAN_STATE (inside, \
-      outside), BEACONSCAN_REGION, BEACONSCAN_TIME, BEACONSCAN_RULE and, where they are known, \
-      BEACONSCAN_DWELL, BEACONSCAN_UUID, BEACONSCAN_MAJOR, BEACONSCAN_MINOR and BEACONSCAN_RSSI. \
+      standard input, and its columns in --format csv stand in the environment where they are known: \
+      BEACONSCAN_TYPE (enter, exit, state), BEACONSCAN_STATE (inside, outside), BEACONSCAN_REGION, \
+      BEACONSCAN_TIME, BEACONSCAN_RULE, BEACONSCAN_DWELL, BEACONSCAN_RSSI and so on. \
       What it prints goes to standard error. One runs at a time, in the order of the events; \
       monitoring goes on meanwhile, and of more than 256 events that wait the oldest are dropped. A \
       replay that is not paced waits for each.
@@ -55,7 +54,7 @@ struct MonitorCommand: ParsableCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Keep regions and their states here, and take up what is there.", valueName: "file"),
+      "Keep regions and their states here, and resume with what is there.", valueName: "file"),
     completion: .file())
   var stateFile: String?
 
@@ -79,54 +78,51 @@ struct MonitorCommand: ParsableCommand {
     if exec?.isEmpty == true { throw ValidationError("--exec must have a command.") }
   }
 
-  func run() throws {
+  func run() async throws {
     let rules = try rules.rules
-    try run(
-      ManagedScan(source, offsets: calibration.adapterOffsets, output: output) {
-        configure(&$0, rules)
-      }, rules, to: StandardOutput())
+    try await run(
+      BeaconSession(
+        source, offsets: calibration.adapterOffsets, output: output, stateFile: stateFile,
+        configuration: configuration(rules)), rules, to: StandardOutput())
   }
 
-  /// How the services work.
-  func configure(_ configuration: inout LocationServices.Configuration, _ rules: RegionRules) {
+  /// The service's settings.
+  func configuration(_ rules: RegionRules) -> BeaconService.Configuration {
+    var configuration = BeaconService.Configuration()
     configuration.rules = rules
     configuration.monitoring.calibration = calibration.calibration
     configuration.monitoring.beaconCalibrations = calibration.beaconCalibrations
     configuration.ranging.calibration = calibration.calibration
     configuration.ranging.beaconCalibrations = calibration.beaconCalibrations
-    if let stateFile { configuration.persistence = .file(stateFile) }
+    return configuration
   }
 
-  /// Shows what becomes of the regions that a source hears.
-  func run(_ scan: ManagedScan, _ rules: RegionRules, to out: StandardOutput) throws {
-    // What a command acts on, and what will not be told again, was written before.
-    out.flushesLines = out.isTerminal || scan.isPaced || exec != nil || stateFile != nil
-    let health = HealthLog(scan, output, to: out)
-    let session = MonitorSession(
-      scan, regions: regions.all, writer: makeWriter(out, scan, rules, isPaced: scan.isPaced),
+  /// Shows what happens to the regions.
+  func run(_ session: BeaconSession, _ rules: RegionRules, to out: StandardOutput) async throws {
+    // What a command acts on, and what will not be reported again, was written before.
+    out.flushesLines = out.isTerminal || session.isPaced || exec != nil || stateFile != nil
+    let health = HealthLog(session, output, to: out)
+    let monitor = MonitorSession(
+      session, regions: regions.all, rules: rules, writer: makeWriter(out, session),
       health: health,
-      commands: exec.map { EventCommands(EventCommand(script: $0), isWaitedFor: !scan.isPaced) },
+      commands: exec.map { EventCommands(EventCommand(script: $0), isWaitedFor: !session.isPaced) },
       count: count)
-    try session.start(isQuiet: output.quiet)
-    let failure = try session.run()
+    try monitor.start(isQuiet: output.quiet)
+    let failure = try await monitor.run()
     try out.flush()
-    scan.remark(output)
+    session.remark(output)
     health.end()
     if let failure { throw failure }
   }
 
-  private func makeWriter(
-    _ out: StandardOutput, _ scan: ManagedScan, _ rules: RegionRules, isPaced: Bool
-  ) -> any MonitorWriter {
-    let line = EventLine(regions: regions.all, rules: rules, hasColour: out.hasColour)
+  private func makeWriter(_ out: StandardOutput, _ session: BeaconSession) -> any MonitorWriter {
+    let line = EventLine(regions: regions.all, hasColor: out.hasColor)
     switch output.format {
-    case .json: return JSONMonitorWriter(output: out)
-    case .csv: return CSVMonitorWriter(output: out)
     // What a command prints would be drawn over.
-    case .table where out.isTerminal && isPaced && exec == nil:
+    case .table where out.isTerminal && session.isPaced && exec == nil:
       return LiveMonitorWriter(
-        output: out, regions: regions.all, services: scan.services, line: line)
-    case .table: return TableMonitorWriter(output: out, line: line)
+        output: out, regions: regions.all, session: session, line: line)
+    case .table, .json, .csv: return EventWriter(output: out, format: output.format, line: line)
     }
   }
 }

@@ -1,25 +1,25 @@
 import ArgumentParser
-import CaptureFiles
-import CoreLocation
 import Ranging
+import Records
 import Scanning
+import ServiceCore
 
 /// `beaconscan range`: nearby beacons, once a second.
-struct RangeCommand: ParsableCommand {
+struct RangeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "range",
     abstract: "Show nearby beacons with proximity and distance, once a second.",
     discussion: """
       A distance is as likely too long as too short; accuracy is its standard deviation. Both rest \
-      on the power that the beacon says is heard at 1 m: calibrate on site what must be right. See \
+      on the power that the beacon states for 1 m: calibrate on site where it must be right. See \
       docs/ranging.md. With no region named, every iBeacon counts.
 
       On a terminal, a live run and a paced replay (--speed 1x) redraw their table in place. \
-      Otherwise the table comes at the end: what was heard of each beacon, and its zones in order.
+      Otherwise the table comes at the end: the sightings of each beacon, and its zones in order.
 
-      Without --replay an adapter listens. While it hears nothing no reports come; what is the matter \
-      is said on standard error, and all goes on by itself when it hears again. What several adapters \
-      hear is one beacon, with the signal of the one that hears it loudest.
+      Without --replay an adapter listens. While reception is lost no reports come; standard error has the \
+      reason, and reports resume by themselves. What several adapters receive is one beacon, with the \
+      strongest of their signals.
 
       EXAMPLES
         beaconscan range --duration 60
@@ -50,61 +50,56 @@ struct RangeCommand: ParsableCommand {
     if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
   }
 
-  func run() throws {
-    try run(
-      ManagedScan(
-        source, offsets: ranging.calibration.adapterOffsets, output: output, configure: configure),
-      to: StandardOutput())
+  func run() async throws {
+    try await run(
+      BeaconSession(
+        source, offsets: ranging.calibration.adapterOffsets, output: output,
+        configuration: configuration), to: StandardOutput())
   }
 
-  /// How the services work.
-  func configure(_ configuration: inout LocationServices.Configuration) {
+  /// The service's settings.
+  var configuration: BeaconService.Configuration {
+    var configuration = BeaconService.Configuration()
     configuration.ranging = ranging.configuration
     configuration.rangingInterval = interval
+    return configuration
   }
 
-  /// Shows what a source hears.
-  func run(_ scan: ManagedScan, to out: StandardOutput) throws {
-    out.flushesLines = out.isTerminal || scan.isPaced
-    let writer = makeWriter(out, isPaced: scan.isPaced)
-    let health = HealthLog(scan, output, to: out)
-    if writer.showsHealth { health.showOnScreen = writer.write(trouble:at:offset:) }
-    start(scan)
+  /// Shows what a source receives.
+  func run(_ session: BeaconSession, to out: StandardOutput) async throws {
+    out.flushesLines = out.isTerminal || session.isPaced
+    let writer = makeWriter(out, isPaced: session.isPaced)
+    let health = HealthLog(session, output, to: out)
+    if writer.showsHealth { health.showOnScreen = writer.write(trouble:at:) }
+    let requests: [BeaconConstraint?] =
+      regions.all.isEmpty ? [nil] : regions.all.map(\.constraint)
+    for constraint in requests {
+      try session.beacons.startRanging(RangingRequest(constraint), for: session.client)
+    }
     var left = count ?? .max
-    let failure = try scan.run { news in
-      if case .health(let change) = news { try health.tell(change) }
-      guard case .ranged(let report) = news else { return .more }
-      try writer.write(report, offset: scan.wallClockOffset)
+    let failure = try await session.run { event in
+      if case .health(let change, let time) = event { try health.report(change, at: time) }
+      guard case .ranging(let report) = event else { return .more }
+      try writer.write(report)
       left -= 1
       return left == 0 ? .enough : .more
     }
-    let beacons = scan.services.beaconsHeard
+    let beacons = session.beacons.beaconsRanged
     try writer.end(
-      counts: scan.scanner.counts, beacons: beacons.count, evictions: beacons.evictions)
+      ScanSummary(
+        counts: session.scanner.counts, beacons: beacons.count, evictions: beacons.evictions))
     try out.flush()
-    scan.remark(output)
+    session.remark(output)
     health.end()
     if let failure { throw failure }
-  }
-
-  /// Ranges what the regions mean, or every beacon.
-  private func start(_ scan: ManagedScan) {
-    guard regions.all.isEmpty else {
-      for region in regions.all {
-        scan.manager.startRangingBeacons(satisfying: CLBeaconIdentityConstraint(region.constraint))
-      }
-      return
-    }
-    var interest = ServiceInterest()
-    interest.inEveryBeacon = true
-    scan.services.ask(interest, for: scan.manager)
   }
 
   private func makeWriter(_ out: StandardOutput, isPaced: Bool) -> any RangeWriter {
     let regions = regions.all
     switch output.format {
-    case .json: return JSONRangeWriter(output: out, regions: regions, showsRaw: raw)
-    case .csv: return CSVRangeWriter(output: out, regions: regions, showsRaw: raw)
+    case .json, .csv:
+      return RecordRangeWriter(
+        output: out, regions: regions, isJSON: output.format == .json, showsRaw: raw)
     case .table where out.isTerminal && isPaced:
       return LiveRangeWriter(output: out, regions: regions, showsRaw: raw)
     case .table: return VisitRangeWriter(output: out, regions: regions)

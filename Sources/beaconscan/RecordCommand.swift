@@ -1,23 +1,22 @@
 import Adapters
 import ArgumentParser
-import Adapters
 import CaptureFiles
 import Glibc
 import HCISockets
 import SystemPackage
 
-/// `beaconscan record`: saves what the adapter hears.
-struct RecordCommand: ParsableCommand {
+/// `beaconscan record`: saves what the adapter receives.
+struct RecordCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "record",
-    abstract: "Save what the adapter hears, as btsnoop or pcapng.",
+    abstract: "Save what the adapter receives, as btsnoop or pcapng.",
     discussion: """
       Every advert and LE event, every command and its answer is saved, with its time; btmon, \
-      Wireshark and beaconscan read it. What was heard more than a second ago outlives a power cut. A disk that is \
-      full is said once; listening goes on, and recording too as soon as there is room.
+      Wireshark and beaconscan read it. What was received more than a second ago outlives a power cut. A full \
+      disk is reported once; recording resumes as soon as there is room.
 
       With --rotate-size or --rotate-every there are several files, and with --keep only so many \
-      stay. With --replay, a recording is recorded anew, in another format or in parts. An interrupt \
+      stay. With --replay, a recording is recorded again, in another format or in parts. An interrupt \
       ends it cleanly.
 
       EXAMPLES
@@ -26,7 +25,7 @@ struct RecordCommand: ParsableCommand {
         beaconscan record --replay captures/visitor.btsnoop visitor.pcapng
       """)
 
-  /// The recording's format, as it is asked for.
+  /// The recording's format, as it is given.
   enum RecordingFormat: String, CaseIterable, ExpressibleByArgument {
     case btsnoop, btmon, pcapng
   }
@@ -40,7 +39,7 @@ struct RecordCommand: ParsableCommand {
   @Option(
     name: .long,
     help: """
-      btsnoop, btmon (btsnoop that says which adapter) or pcapng. (default: by the file's ending, \
+      btsnoop, btmon (btsnoop with the adapter) or pcapng. (default: by the file's ending, \
       else btsnoop; btmon for several adapters)
       """)
   var format: RecordingFormat?
@@ -51,7 +50,7 @@ struct RecordCommand: ParsableCommand {
   @Flag(name: .long, help: "Replace the file if it is there.")
   var force = false
 
-  @Flag(name: .long, help: "Say nothing on standard error but errors.")
+  @Flag(name: .long, help: "Write only errors to standard error.")
   var quiet = false
 
   func validate() throws {
@@ -63,14 +62,14 @@ struct RecordCommand: ParsableCommand {
       throw ValidationError("Standard output is one file; leave --rotate-size and -every out.")
     }
     if source.recordings.replay.count > 1 {
-      throw ValidationError("One --replay is recorded anew; two would not be in order.")
+      throw ValidationError("One --replay is recorded again; two would not be in order.")
     }
     if source.recordings.speed != .max {
       throw ValidationError("--speed changes no recording; leave it out.")
     }
   }
 
-  func run() throws {
+  func run() async throws {
     if file == "-", isatty(STDOUT_FILENO) != 0 {
       throw CommandError(
         .usage, "a recording is binary and standard output is a terminal; give it a file name")
@@ -86,14 +85,14 @@ struct RecordCommand: ParsableCommand {
     if source.isLive, let adapters = try? Adapter.all() {
       for adapter in adapters { configuration.addresses[adapter.index] = adapter.address }
     }
-    try RecordSession(configuration, isQuiet: quiet).run(source)
+    try await RecordSession(configuration, isQuiet: quiet).run(source)
   }
 
   private var writtenFormat: CaptureWriter.Format {
     switch format ?? (file.hasSuffix(".pcapng") ? .pcapng : .btsnoop) {
     case .pcapng: .pcapng
     case .btmon: .btmon
-    // Without the adapter, packets of several could not be told apart.
+    // Without the adapter, packets of several could not be distinguished.
     case .btsnoop: source.adapters.areSeveral ? .btmon : .btsnoop
     }
   }

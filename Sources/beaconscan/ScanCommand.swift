@@ -1,15 +1,15 @@
 import ArgumentParser
-import CoreLocation
 import Scanning
+import ServiceCore
 
-/// `beaconscan scan`: every sighting as it is heard.
-struct ScanCommand: ParsableCommand {
+/// `beaconscan scan`: every sighting as it is received.
+struct ScanCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "scan",
-    abstract: "Show every sighting as it is heard.",
+    abstract: "Show every sighting as it is received.",
     discussion: """
       With no region named, every iBeacon counts. Without --replay an adapter listens; what several \
-      adapters hear is shown as often.
+      adapters receive is shown as often.
 
       EXAMPLES
         beaconscan scan --adapter hci0
@@ -29,44 +29,36 @@ struct ScanCommand: ParsableCommand {
     if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
   }
 
-  func run() throws {
-    try run(ManagedScan(source, output: output), to: StandardOutput())
+  func run() async throws {
+    try await run(BeaconSession(source, output: output), to: StandardOutput())
   }
 
-  /// Shows what a source hears.
-  func run(_ scan: ManagedScan, to out: StandardOutput) throws {
-    let flushes = out.isTerminal || scan.isPaced
+  /// Shows what a source receives.
+  func run(_ session: BeaconSession, to out: StandardOutput) async throws {
+    let flushes = out.isTerminal || session.isPaced
     let writer = SightingWriter(format: output.format, output: out)
-    let health = HealthLog(scan, output, to: out)
+    let health = HealthLog(session, output, to: out)
     let constraints = regions.all.map(\.constraint)
     var left = count ?? .max
-    var interest = ServiceInterest()
-    interest.inSightings = true
-    scan.services.ask(interest, for: scan.manager)
-    func show(_ news: ServiceNews) throws -> ManagedScan.Verdict {
-      if case .health(let change) = news { try health.tell(change) }
-      guard case .heard(let sightings) = news else { return .more }
-      let namesAdapters = scan.namesAdapters
-      for sighting in sightings {
-        guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
-        else { continue }
-        try writer.write(
-          sighting,
-          adapter: namesAdapters ? SightingWriter.name(ofAdapter: sighting.adapter) : nil)
-        left -= 1
-        if left == 0 { return .enough }
+    try session.beacons.startSightings(for: session.client)
+    let failure = try await session.run { event in
+      if case .health(let change, let time) = event { try health.report(change, at: time) }
+      if case .sightings(let sightings) = event {
+        let namesAdapter = session.namesAdapters
+        for sighting in sightings where left > 0 {
+          guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
+          else { continue }
+          try writer.write(sighting, namesAdapter: namesAdapter)
+          left -= 1
+        }
       }
-      return .more
-    }
-    let failure = try scan.run { news in
-      let verdict = try show(news)
       // What came together is written together.
       if flushes { try out.flush() }
-      return verdict
+      return left > 0 ? .more : .enough
     }
     if failure == nil { try writer.writeHeader() }
     try out.flush()
-    scan.remark(output)
+    session.remark(output)
     health.end()
     if let failure { throw failure }
   }

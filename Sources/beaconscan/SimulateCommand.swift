@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureFiles
 import Glibc
+import Records
 import Simulation
 import SystemPackage
 
@@ -20,7 +21,7 @@ struct SimulateCommand: ParsableCommand {
         beaconscan range --replay visitor.btsnoop
       """)
 
-  /// The recording's format, as it is asked for.
+  /// The recording's format, as it is given.
   enum RecordingFormat: String, CaseIterable, ExpressibleByArgument {
     case btsnoop, pcapng
   }
@@ -42,7 +43,7 @@ struct SimulateCommand: ParsableCommand {
       """)
   var truth: String?
 
-  @Option(help: "Begin the random numbers elsewhere than the scenario says.")
+  @Option(help: "Begin the random numbers elsewhere than the scenario does.")
   var seed: UInt64?
 
   func validate() throws {

@@ -21,15 +21,15 @@ import Testing
 
   private func sentence(_ changes: [ScannerHealth], until end: Double = 60) -> String {
     var tally = HealthTally()
-    for change in changes { tally.note(change) }
+    for change in changes { tally.update(change) }
     return tally.sentence("hci0", (at(0), at(end)))
   }
 
   @Test func withoutFaults() {
     #expect(
       sentence([health(.scanning, 0)])
-        == "hci0 (00:00:00:00:00:42): scanning; no faults, never deaf in 60.0 s")
-    #expect(sentence([]) == "hci0: never deaf in 60.0 s")
+        == "hci0 (00:00:00:00:00:42): scanning; no faults, reception never lost in 60.0 s")
+    #expect(sentence([]) == "hci0: reception never lost in 60.0 s")
   }
 
   @Test func faultsAreSpellsNotChanges() {
@@ -40,13 +40,13 @@ import Testing
     ]
     #expect(
       sentence(changes)
-        == "hci0 (00:00:00:00:00:42): scanning; 2 faults, deaf for 5.2 s of 60.0 s")
+        == "hci0 (00:00:00:00:00:42): scanning; 2 faults, reception lost for 5.2 s of 60.0 s")
   }
 
   @Test func deafToTheEnd() {
     #expect(
       sentence([health(.blocked, 0, deaf: true)])
-        == "hci0 (00:00:00:00:00:42): blocked; 1 fault, deaf for 60.0 s of 60.0 s")
+        == "hci0 (00:00:00:00:00:42): blocked; 1 fault, reception lost for 60.0 s of 60.0 s")
   }
 
   @Test func severalAdapters() {
@@ -57,21 +57,21 @@ import Testing
     #expect(
       sentence(changes)
         == "hci0 (00:00:00:00:00:42): scanning, 1 fault; hci1 (00:00:00:00:00:43): removed, 1 fault; "
-        + "deaf for 1.5 s of 60.0 s")
+        + "reception lost for 1.5 s of 60.0 s")
     var tally = HealthTally()
-    for change in changes { tally.note(change) }
+    for change in changes { tally.update(change) }
     #expect(tally.trouble == "removed")
   }
 
   @Test func whatIsTheMatterWithAllEndsWithOne() {
     let changes = [health(.noBluetooth, 0, nil, deaf: true), health(.scanning, 10)]
     var tally = HealthTally()
-    for change in changes { tally.note(change) }
+    for change in changes { tally.update(change) }
     #expect(tally.trouble == nil)
     #expect(
       sentence(changes)
         == "all adapters: scanning, 1 fault; hci0 (00:00:00:00:00:42): scanning, no faults; "
-        + "deaf for 10.0 s of 60.0 s")
+        + "reception lost for 10.0 s of 60.0 s")
   }
 
   /// Its name changes when it comes back, its address does not.
@@ -80,6 +80,6 @@ import Testing
     back.adapter = "hci1"
     #expect(
       sentence([health(.removed, 10, deaf: true), back])
-        == "hci1 (00:00:00:00:00:42): scanning; 1 fault, deaf for 2.0 s of 60.0 s")
+        == "hci1 (00:00:00:00:00:42): scanning; 1 fault, reception lost for 2.0 s of 60.0 s")
   }
 }

@@ -27,7 +27,7 @@ import Testing
     running.interrupt()
     let run = try running.finish(limit: 20)
     #expect(run.status == 130)
-    #expect(run.error == "beaconscan: interrupted before anything was heard\n")
+    #expect(run.error == "beaconscan: interrupted before anything was received\n")
   }
 
   @Test func rangeAfterReports() throws {

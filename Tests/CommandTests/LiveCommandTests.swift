@@ -1,6 +1,5 @@
 import Advertising
 import BeaconTesting
-import CoreLocation
 import Foundation
 import Scanning
 import Testing
@@ -11,7 +10,7 @@ import Testing
 @Suite struct LiveCommandTests {
   /// Ten seconds of which the fourth to the sixth are deaf; two adapters, one beacon.
   private func script(end: Double = 10) -> ScriptedScanner {
-    let scanner = ScriptedScanner(isRecorded: false)
+    let scanner = ScriptedScanner()
     scanner.report(.scanning, "hci0 scans", at: 0)
     scanner.add(LiveRun.frame(7), rssi: -60, every: 0.1, from: 0.05, to: 4)
     scanner.report(.removed, "hci0 is gone; plug it in", at: 4)
@@ -23,10 +22,10 @@ import Testing
   }
 
   private static let last =
-    "beaconscan: hci0 (00:AA:01:00:00:00): scanning; 1 fault, deaf for 2.5 s of 10.0 s"
+    "beaconscan: hci0 (00:AA:01:00:00:00): scanning; 1 fault, reception lost for 2.5 s of 10.0 s"
 
-  @Test func scanSaysWhichAdapterAndHowWell() throws {
-    let run = try LiveRun(["scan", "--format", "json"], script())
+  @Test func scanSaysWhichAdapterAndHowWell() async throws {
+    let run = try await LiveRun(["scan", "--format", "json"], script())
     let lines = try run.json()
     let health = lines.filter { $0["type"] as? String == "health" }
     #expect(health.map { $0["state"] as? String } == ["scanning", "removed", "scanning"])
@@ -46,8 +45,8 @@ import Testing
   }
 
   /// Scripts/outputs.sh checks these very lines by the schema and by docs/json.md.
-  @Test func itsLinesAreThoseThatAreChecked() throws {
-    let scanner = ScriptedScanner(isRecorded: false)
+  @Test func itsLinesAreThoseThatAreChecked() async throws {
+    let scanner = ScriptedScanner()
     scanner.report(.scanning, "hci0 scans", at: 0)
     scanner.report(.scanning, "hci1 scans", at: 0, adapter: 1)
     scanner.add(LiveRun.frame(7), rssi: -60, at: 1)
@@ -59,7 +58,7 @@ import Testing
     scanner.finish(at: 6)
     scanner.clock.advance(by: 60)
     let file = Command.root.appending(path: "Tests/Outputs/live.jsonl")
-    let output = try LiveRun(["scan", "--format", "json"], scanner).output
+    let output = try await LiveRun(["scan", "--format", "json"], scanner).output
     #expect(try output == String(contentsOf: file, encoding: .utf8))
   }
 
@@ -74,9 +73,9 @@ import Testing
     }
   }
 
-  @Test func tablesHaveItOnStandardError() throws {
+  @Test func tablesHaveItOnStandardError() async throws {
     for format in ["table", "csv"] {
-      let run = try LiveRun(["scan", "--format", format], script())
+      let run = try await LiveRun(["scan", "--format", format], script())
       #expect(
         run.said == [
           "beaconscan: hci0 scans", "beaconscan: hci0 is gone; plug it in",
@@ -84,11 +83,11 @@ import Testing
         ])
       #expect(run.output.split(separator: "\n").count == 76)
     }
-    #expect(try LiveRun(["scan", "--quiet"], script()).said == [])
+    #expect(try await LiveRun(["scan", "--quiet"], script()).said == [])
   }
 
-  @Test func rangeHasNoListsWhileDeaf() throws {
-    let run = try LiveRun(["range", "--format", "json"], script())
+  @Test func rangeHasNoListsWhileDeaf() async throws {
+    let run = try await LiveRun(["range", "--format", "json"], script())
     let kinds = try run.json().map { $0["type"] as? String }
     #expect(
       kinds == ["health"] + Array(repeating: "range", count: 4) + ["health", "health"]
@@ -96,12 +95,12 @@ import Testing
     let beacons = try run.json().compactMap { ($0["beacons"] as? [Any])?.count }
     #expect(beacons.prefix(8).allSatisfy { $0 == 1 })
     #expect(run.said == [Self.last])
-    let table = try LiveRun(["range"], script())
+    let table = try await LiveRun(["range"], script())
     #expect(table.said.count == 4 && table.said.last == Self.last)
   }
 
-  @Test func monitorTellsNoExitWhileDeaf() throws {
-    let run = try LiveRun(
+  @Test func monitorTellsNoExitWhileDeaf() async throws {
+    let run = try await LiveRun(
       ["monitor", "--uuid", LiveRun.uuid, "--exit-after", "2", "--format", "json"],
       script(end: 20))
     let lines = try run.json()
@@ -110,24 +109,26 @@ import Testing
         "health", "enter", "health", "health", "exit", "summary",
       ])
     #expect(lines[4]["time"] as? String == "2026-01-01T00:00:11.950000Z")
-    #expect(run.said.last?.hasSuffix("deaf for 2.5 s of 20.0 s") == true)
+    #expect(run.said.last?.hasSuffix("reception lost for 2.5 s of 20.0 s") == true)
   }
 
-  @Test func durationIsOfTheScannersTime() throws {
-    let scanner = ScriptedScanner(isRecorded: false)
+  @Test func durationIsOfTheScannersTime() async throws {
+    let scanner = ScriptedScanner()
     scanner.report(.scanning, at: 0)
     scanner.add(LiveRun.frame(7), rssi: -60, every: 0.1, from: 0.05, to: 60)
     scanner.report(.down, at: 12)
     scanner.clock.advance(by: 60)
-    let run = try LiveRun(["scan", "--duration", "5", "--format", "json"], scanner)
+    let run = try await LiveRun(["scan", "--duration", "5", "--format", "json"], scanner)
     #expect(try run.json().count { $0["type"] as? String == "sighting" } == 50)
     #expect(
-      run.said == ["beaconscan: hci0 (00:AA:01:00:00:00): scanning; no faults, never deaf in 5.0 s"]
+      run.said == [
+        "beaconscan: hci0 (00:AA:01:00:00:00): scanning; no faults, reception never lost in 5.0 s"
+      ]
     )
   }
 
-  @Test func countEndsALiveRun() throws {
-    let run = try LiveRun(["scan", "--count", "3", "--format", "csv", "--quiet"], script())
+  @Test func countEndsALiveRun() async throws {
+    let run = try await LiveRun(["scan", "--count", "3", "--format", "csv", "--quiet"], script())
     #expect(run.output.split(separator: "\n").count == 4)
   }
 
@@ -138,11 +139,12 @@ import Testing
     ),
     (.unavailable("no adapter; plug one in"), .unavailable),
   ])
-  func whatCannotListenSaysSo(availability: ScannerAvailability, status: CommandError.Status) {
+  func whatCannotListenSaysSo(availability: ScannerAvailability, status: CommandError.Status) async
+  {
     let scanner = script()
     scanner.availability = availability
     do {
-      _ = try LiveRun(["scan"], scanner)
+      _ = try await LiveRun(["scan"], scanner)
       Issue.record("it ran")
     } catch let error as CommandError {
       #expect(error.status == status)
@@ -152,12 +154,12 @@ import Testing
     }
   }
 
-  @Test func aScannerThatFailsForGoodIsSaid() throws {
+  @Test func aScannerThatFailsForGoodIsSaid() async throws {
     struct Broken: Error, CustomStringConvertible { let description = "the socket is closed" }
-    let scanner = ScriptedScanner(isRecorded: false)
+    let scanner = ScriptedScanner()
     scanner.fail(Broken())
-    #expect {
-      _ = try LiveRun(["scan"], scanner)
+    await #expect {
+      _ = try await LiveRun(["scan"], scanner)
     } throws: { error in
       (error as? CommandError)?.status == .unavailable
         && (error as? CommandError)?.message == "script: the socket is closed"

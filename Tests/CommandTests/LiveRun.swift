@@ -1,10 +1,10 @@
 import Advertising
 import ArgumentParser
 import BeaconTesting
-import CoreLocation
 import Foundation
 import Regions
 import Scanning
+import ServiceCore
 import Synchronization
 import SystemPackage
 
@@ -34,9 +34,9 @@ struct LiveRun {
   ///
   /// - Parameters:
   ///   - arguments: The subcommand and its options.
-  ///   - scanner: The script; its clock stands where it is to end.
+  ///   - scanner: The script. Like a recording it waits for its reader, so that no report is left out.
   /// - Throws: What the subcommand throws.
-  init(_ arguments: [String], _ scanner: ScriptedScanner) throws {
+  init(_ arguments: [String], _ scanner: ScriptedScanner) async throws {
     let scratch = try Scratch()
     let file = try scratch.file("output")
     let descriptor = try FileDescriptor.open(FilePath(file.path), .writeOnly)
@@ -44,22 +44,22 @@ struct LiveRun {
     let lines = Lines()
     let out = StandardOutput(descriptor)
     let command = try Beaconscan.parseAsRoot(arguments)
-    func limited(_ source: SourceOptions) -> any Scanning.Scanner { source.limit(scanner) }
+    func session(
+      _ source: SourceOptions, _ configuration: BeaconService.Configuration = .init()
+    ) throws -> BeaconSession {
+      try BeaconSession(
+        source.limit(scanner), isLive: true, showsProgress: false, configuration: configuration,
+        say: lines.say)
+    }
     switch command {
     case let scan as ScanCommand:
-      try scan.run(
-        ManagedScan(limited(scan.source), showsProgress: false, say: lines.say), to: out)
+      try await scan.run(session(scan.source), to: out)
     case let range as RangeCommand:
-      try range.run(
-        ManagedScan(
-          limited(range.source), showsProgress: false, say: lines.say, configure: range.configure),
-        to: out)
+      try await range.run(session(range.source, range.configuration), to: out)
     case let monitor as MonitorCommand:
       let rules = try monitor.rules.rules
-      try monitor.run(
-        ManagedScan(limited(monitor.source), showsProgress: false, say: lines.say) {
-          monitor.configure(&$0, rules)
-        }, rules, to: out)
+      try await monitor.run(
+        session(monitor.source, monitor.configuration(rules)), rules, to: out)
     default: throw CommandError(.usage, "no live subcommand")
     }
     output = try String(contentsOf: file, encoding: .utf8)

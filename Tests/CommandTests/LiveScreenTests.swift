@@ -1,10 +1,11 @@
+import BeaconTesting
 import Foundation
 import Regions
 import Scanning
 import SystemPackage
 import Testing
 
-@testable import CoreLocation
+@testable import ServiceCore
 @testable import beaconscan
 
 /// A table that is redrawn shows what is wrong with the radio: a sentence on standard error would be drawn over.
@@ -19,13 +20,15 @@ import Testing
     return try String(contentsOf: file, encoding: .utf8).split(separator: "\u{1B}[J")
   }
 
-  @Test func rangeShowsAFaultUntilItIsMended() throws {
-    let moment = MonotonicTime(nanoseconds: 0)
+  @Test func rangeShowsAFaultUntilItIsFixed() throws {
+    let time = WallClockTime(nanoseconds: 0)
     let frames = try drawn { output in
       let writer = LiveRangeWriter(output: output, regions: [], showsRaw: false)
-      try writer.write(trouble: "hci0 is down", at: moment, offset: .zero)
-      try writer.write(RangingReport(time: moment, beacons: []), offset: .zero)
-      try writer.write(trouble: nil, at: moment, offset: .zero)
+      try writer.write(trouble: "hci0 is down", at: time)
+      try writer.write(
+        RangingReport(
+          time: MonotonicTime(nanoseconds: 0), wallClockOffset: .zero, beacons: []))
+      try writer.write(trouble: nil, at: time)
     }
     #expect(frames.count == 3)
     #expect(frames[0].contains("hci0 is down") && frames[1].contains("hci0 is down"))
@@ -33,17 +36,15 @@ import Testing
     #expect(!frames[2].contains("hci0 is down"))
   }
 
-  @Test func monitorShowsAFaultUntilItIsMended() throws {
+  @Test func monitorShowsAFaultUntilItIsFixed() throws {
     let scene = try drawn { output in
-      var configuration = LocationServices.Configuration()
-      configuration.isDrivenByHand = true
-      configuration.persistence = .none
       let region = try #require(NamedRegion(argument: "lobby=\(LiveRun.uuid)"))
-      let writer = LiveMonitorWriter(
-        output: output, regions: [region], services: LocationServices(configuration),
-        line: EventLine(regions: [region], rules: .standard, hasColour: false))
-      try writer.write(trouble: "hci0 is gone", at: MonotonicTime(nanoseconds: 0), offset: .zero)
-      try writer.write(trouble: nil, at: MonotonicTime(nanoseconds: 1), offset: .zero)
+      let writer = try LiveMonitorWriter(
+        output: output, regions: [region],
+        session: BeaconSession(ScriptedScanner(), showsProgress: false),
+        line: EventLine(regions: [region], hasColor: false))
+      try writer.write(trouble: "hci0 is gone", at: WallClockTime(nanoseconds: 0))
+      try writer.write(trouble: nil, at: WallClockTime(nanoseconds: 1))
     }
     #expect(scene.count == 2)
     #expect(scene[0].contains("hci0 is gone") && scene[0].contains("lobby"))

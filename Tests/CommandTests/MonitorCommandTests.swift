@@ -44,9 +44,12 @@ import Testing
   @Test func table() throws {
     let run = try Command.run("monitor", "--region", Self.kiosk, "--replay", Self.replay[1])
     try #require(run.status == 0 && run.error.isEmpty && run.lines.count == 3)
-    #expect(run.lines[1].contains("  ENTER  kiosk ") && run.lines[1].contains("heard at -86 dBm"))
+    #expect(
+      run.lines[1].contains("  ENTER  kiosk ") && run.lines[1].contains("received at -86 dBm"))
     #expect(run.lines[2].contains("  EXIT   kiosk ") && run.lines[2].contains(" 78.3 s "))
-    #expect(run.lines[2].hasSuffix("silent for its limit of 2.0 s; sent every 0.10 s, 4 % lost"))
+    #expect(
+      run.lines[2].hasSuffix(
+        "not received for its exit timeout of 2.0 s; sent every 0.10 s, 4 % lost"))
     #expect(!run.output.contains("\u{1B}"))
     let quiet = try Command.run(
       "monitor", "--region", Self.kiosk, "--replay", Command.capture("edge.btsnoop"), "--duration",

@@ -64,7 +64,7 @@ import Testing
       """
     let busy = try Command.shell(script, in: scratch.folder, limit: 60)
     #expect(busy.output == "status 73\n")
-    #expect(busy.error.contains("keeps its regions in this file; stop it first"))
+    #expect(busy.error.contains("uses this file; stop it first"))
     #expect(try monitor("second").events.map(\.type) == ["state", "exit"])
   }
 

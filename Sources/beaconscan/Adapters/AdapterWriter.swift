@@ -2,6 +2,7 @@ import Adapters
 import Advertising
 import HCIPackets
 import HCISockets
+import Records
 
 /// Writes adapters.
 struct AdapterWriter {
@@ -10,81 +11,76 @@ struct AdapterWriter {
   let programs: HCIPrograms
 
   func write(_ adapters: [AdapterDescription], _ format: OutputFormat) throws {
+    let rows = adapters.map { ($0, programs) }
     switch format {
-    case .json:
-      for adapter in adapters {
-        let object = object(adapter)
-        try output.write { object.line(into: &$0) }
+    case .json: for row in rows { try output.writeLine(row, AdapterDescription.record) }
+    case .csv: try output.writeRows(rows, AdapterDescription.record)
+    case .table:
+      try output.write(lines: Table(AdapterDescription.record.columns).lines(rows))
+      let others = "\(programs)"
+      if !others.isEmpty { try output.write("programs with HCI sockets: \(others)\n") }
+    }
+  }
+}
+
+extension AdapterDescription {
+  /// A line about an adapter.
+  static let record = RecordType<(adapter: AdapterDescription, programs: HCIPrograms)>(
+    "adapter",
+    [
+      Field("name", .matching("^hci[0-9]+$"), column: Column()) { $0.adapter.radio.adapter.name },
+      Field("address", .address, column: Column(missing: "none")) {
+        $0.adapter.radio.adapter.address
+      },
+      Field(
+        "state", .one(of: ["up", "down", "soft-blocked", "hard-blocked", "held", "not-answering"]),
+        column: Column()
+      ) { $0.adapter.state },
+      Field("bus", .text, column: Column()) { $0.adapter.radio.adapter.bus },
+      Field("manufacturer", .integer(0...65535).orNull, column: Column(nil, .right, missing: "?")) {
+        $0.adapter.radio.report.version?.company
+      },
+      Field("hciVersion", .integer(0...255).orNull) { $0.adapter.radio.report.version?.hci },
+      Field(
+        "bluetooth", .matching("^[1-9][0-9]*\\.[0-9]b?$").orNull,
+        column: Column(missing: "?") { row in
+          row.adapter.radio.report.version.map { $0.bluetooth ?? "HCI \($0.hci)" }
+        }
+      ) { $0.adapter.radio.report.version?.bluetooth },
+      answer("lowEnergy", "LE") { $0.lowEnergy },
+      answer("extendedScan", "EXTENDED") { $0.radio.report.hasExtendedScan },
+      answer("extendedAdvertising") { $0.radio.report.hasExtendedAdvertising },
+      answer("codedPHY", "CODED") { $0.codedPHY },
+      Field(
+        "features", .list(of: .text).orNull, csv: .none,
+        column: Column("OTHER FEATURES", missing: "?") { row in
+          let shown: LEFeatures = [.codedPHY, .extendedAdvertising]
+          return row.adapter.radio.report.features?.subtracting(shown).names
+            .joined(separator: ", ")
+        }
+      ) { $0.adapter.radio.report.features?.names },
+      Field("programs", each: program) { $0.programs.programs },
+      Field("unseenSockets", .count, csv: .none) { $0.programs.unseenUsers.count },
+      Field("unknown", .text.orNull, csv: .none) { $0.adapter.unknown },
+    ])
+
+  private static let program = RecordType<HCIProgram>(
+    nil, type: .none,
+    [
+      Field("process", .integer(1...)) { $0.process },
+      Field("name", .text) { $0.name },
+    ])
+
+  /// Whether an adapter has something, with a column where a title is given.
+  private static func answer(
+    _ key: String, _ title: String? = nil,
+    _ answer: @escaping @Sendable (AdapterDescription) -> Bool?
+  ) -> Field<(adapter: AdapterDescription, programs: HCIPrograms)> {
+    Field(
+      key, .boolean.orNull,
+      column: title.map { title in
+        Column(title, missing: "?") { row in answer(row.adapter).map { $0 ? "yes" : "no" } }
       }
-    case .csv:
-      try output.write(
-        "name,address,state,bus,manufacturer,hciVersion,bluetooth,lowEnergy,extendedScan,"
-          + "extendedAdvertising,codedPHY\n")
-      for adapter in adapters { try output.write(row(adapter)) }
-    case .table: try writeTable(adapters)
-    }
-  }
-
-  private func object(_ adapter: AdapterDescription) -> JSONObject {
-    let report = adapter.radio.report
-    var object = JSONObject(type: "adapter")
-    object.set("name", adapter.radio.adapter.name)
-    object.set("address", adapter.radio.adapter.address?.description)
-    object.set("state", adapter.state)
-    object.set("bus", adapter.radio.adapter.bus)
-    object.set("manufacturer", report.version?.company)
-    object.set("hciVersion", report.version?.hci)
-    object.set("bluetooth", report.version?.bluetooth)
-    object.set("lowEnergy", adapter.lowEnergy)
-    object.set("extendedScan", report.hasExtendedScan)
-    object.set("extendedAdvertising", report.hasExtendedAdvertising)
-    object.set("codedPHY", adapter.codedPHY)
-    object.set("features", report.features?.names)
-    object.set(
-      "programs",
-      programs.programs.map { program in
-        var object = JSONObject()
-        object.set("process", program.process)
-        object.set("name", program.name)
-        return object
-      })
-    object.set("unseenSockets", programs.unseenUsers.count)
-    object.set("unknown", adapter.unknown)
-    return object
-  }
-
-  private func row(_ adapter: AdapterDescription) -> String {
-    let report = adapter.radio.report
-    func text(_ value: Bool?) -> String? { value.map { "\($0)" } }
-    return csvRow([
-      adapter.radio.adapter.name, adapter.radio.adapter.address?.description, adapter.state,
-      adapter.radio.adapter.bus, report.version.map { "\($0.company)" },
-      report.version.map { "\($0.hci)" }, report.version?.bluetooth, text(adapter.lowEnergy),
-      text(report.hasExtendedScan), text(report.hasExtendedAdvertising), text(adapter.codedPHY),
-    ])
-  }
-
-  private func writeTable(_ adapters: [AdapterDescription]) throws {
-    var table = Table([
-      ("NAME", .left), ("ADDRESS", .left), ("STATE", .left), ("BUS", .left),
-      ("MANUFACTURER", .right), ("BLUETOOTH", .left), ("LE", .left), ("EXTENDED", .left),
-      ("CODED", .left), ("OTHER FEATURES", .left),
-    ])
-    func text(_ value: Bool?) -> String { value.map { $0 ? "yes" : "no" } ?? "?" }
-    for adapter in adapters {
-      let report = adapter.radio.report
-      let version = report.version.map { $0.bluetooth ?? "HCI \($0.hci)" }
-      let shown: LEFeatures = [.codedPHY, .extendedAdvertising]
-      table.add([
-        adapter.radio.adapter.name, adapter.radio.adapter.address?.description ?? "none",
-        adapter.state, adapter.radio.adapter.bus, report.version.map { "\($0.company)" } ?? "?",
-        version ?? "?", text(adapter.lowEnergy), text(report.hasExtendedScan),
-        text(adapter.codedPHY),
-        report.features?.subtracting(shown).names.joined(separator: ", ") ?? "?",
-      ])
-    }
-    for line in table.lines { try output.write(line + "\n") }
-    let others = "\(programs)"
-    if !others.isEmpty { try output.write("programs with HCI sockets: \(others)\n") }
+    ) { answer($0.adapter) }
   }
 }

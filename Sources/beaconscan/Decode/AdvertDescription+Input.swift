@@ -4,8 +4,7 @@ import HCIPackets
 import LinkLayer
 
 extension AdvertDescription {
-  /// Takes bytes of a kind apart: a description for each advert in them, or one that says what is
-  /// wrong.
+  /// Decodes bytes of a kind: a description for each advert in them, or one of what is wrong.
   static func all(in bytes: [UInt8], as input: DecodeInput) -> [AdvertDescription] {
     // The span is over initialised bytes and does not outlive the array.
     let span = unsafe bytes.span.bytes
@@ -27,7 +26,7 @@ extension AdvertDescription {
   /// The reports of an HCI packet.
   private static func events(in packet: RawSpan) -> [AdvertDescription] {
     guard packet.littleEndian(UInt8.self, at: 0) == 0x04 else {
-      return [AdvertDescription(.h4, "a host's packet or data: nothing in it was heard")]
+      return [AdvertDescription(.h4, "a host's packet or data: nothing in it was received")]
     }
     guard var event = AdvertisingEvent(packet, at: 1) else {
       return [AdvertDescription(.h4, "not an advertising event")]

@@ -1,7 +1,7 @@
 import Advertising
 import Bytes
 
-/// An advert taken apart: its structures, the beacons in them, and what is wrong where.
+/// A decoded advert: its structures, the beacons in them, and what is wrong where.
 struct AdvertDescription {
   /// One AD structure.
   struct Structure {
@@ -23,7 +23,7 @@ struct AdvertDescription {
     var reason: String
   }
 
-  /// What the bytes were taken for.
+  /// The kind of the bytes.
   var input: DecodeInput
   /// Address, kind of event and signal strength, where the input has them.
   var header: Header?
@@ -43,7 +43,7 @@ struct AdvertDescription {
     self.input = input
   }
 
-  /// Takes advertising data apart.
+  /// Decodes advertising data.
   mutating func read(advertisingData data: RawSpan, base: Int = 0) {
     var walk = ADStructures(data, base: base)
     var end = base
@@ -63,7 +63,7 @@ struct AdvertDescription {
       }
     } catch {
       problems.append(Problem(offset: error.offset, reason: "AD structure: \(error.reason)"))
-      // What is left of an Eddystone frame may still tell its kind; of an iBeacon it may not.
+      // What is left of an Eddystone frame may still show its kind; of an iBeacon it may not.
       let rest = data.extracting(droppingFirst: error.offset - base + 1)
       if rest.byteCount > 1, rest.littleEndian(UInt8.self, at: 0) == ADType.serviceData16.rawValue,
         let frame = try? Eddystone.read(serviceData: rest.extracting(droppingFirst: 1))
@@ -89,7 +89,7 @@ struct AdvertDescription {
     }
   }
 
-  /// Takes manufacturer-specific data apart.
+  /// Decodes manufacturer-specific data.
   mutating func read(manufacturerData data: RawSpan, base: Int = 0) {
     switch IBeacon.read(manufacturerData: data) {
     case .frame(let frame):

@@ -6,7 +6,7 @@ import LinkLayer
 
 /// What the bytes given to `decode` are.
 enum DecodeInput: String, ExpressibleByArgument, CaseIterable {
-  /// Told by the bytes.
+  /// Recognized by the bytes.
   case auto
   /// Advertising data: AD structures.
   case ad

@@ -1,64 +1,15 @@
 import Advertising
+import Records
 
-/// Writes adverts that were taken apart.
+/// Writes decoded adverts.
 struct DecodeWriter {
   let output: StandardOutput
 
   func write(_ advert: AdvertDescription, _ format: OutputFormat) throws {
     switch format {
-    case .json: try writeJSON(advert)
-    case .csv: try writeCSV(advert)
+    case .json: try output.writeLine(advert, AdvertDescription.record)
+    case .csv: try output.writeRows(AdvertItem.items(of: advert), AdvertItem.record)
     case .table: try writeTable(advert)
-    }
-  }
-
-  private func writeJSON(_ advert: AdvertDescription) throws {
-    var object = JSONObject(type: "advert")
-    object.set("input", advert.input.rawValue)
-    if let header = advert.header {
-      object.set(
-        "address", header.addressType == .anonymous ? nil : header.address.description)
-      object.set("addressType", header.addressType.description)
-      object.set("eventType", header.eventType.rawValue)
-      object.set("rssi", header.rssi)
-    }
-    object.set(
-      "structures",
-      advert.structures.map { structure in
-        var object = JSONObject()
-        object.set("offset", structure.offset)
-        object.set("type", structure.type.rawValue)
-        object.set("name", structure.type.description)
-        object.set("data", structure.data)
-        return object
-      })
-    object.set("beacons", advert.beacons.map(\.json))
-    object.set(
-      "problems",
-      advert.problems.map { problem in
-        var object = JSONObject()
-        object.set("offset", problem.offset)
-        object.set("reason", problem.reason)
-        return object
-      })
-    try output.write { object.line(into: &$0) }
-  }
-
-  private func writeCSV(_ advert: AdvertDescription) throws {
-    if !output.hasWritten { try output.write("item,offset,name,value\n") }
-    for structure in advert.structures {
-      try output.write(
-        csvRow([
-          "structure", String(structure.offset), structure.type.description, structure.data,
-        ]))
-    }
-    for beacon in advert.beacons {
-      for (name, value) in beacon.fields {
-        try output.write(csvRow(["beacon", nil, "\(beacon.name) \(name)", value]))
-      }
-    }
-    for problem in advert.problems {
-      try output.write(csvRow(["problem", String(problem.offset), nil, problem.reason]))
     }
   }
 
@@ -68,18 +19,45 @@ struct DecodeWriter {
         header.addressType == .anonymous ? "anonymous" : "\(header.address) (\(header.addressType))"
       try output.write("from \(address), RSSI \(header.rssi.map { "\($0) dBm" } ?? "unknown")\n")
     }
-    var table = Table([("OFFSET", .right), ("TYPE", .left), ("DATA", .left)])
-    for structure in advert.structures {
-      table.add([String(structure.offset), structure.type.description, structure.data])
+    if !advert.structures.isEmpty {
+      let columns = AdvertDescription.Structure.record.columns
+      try output.write(lines: Table(columns).lines(advert.structures))
     }
-    if !advert.structures.isEmpty { for line in table.lines { try output.write(line + "\n") } }
-    for beacon in advert.beacons {
+    for beacon in advert.beacons.map(\.described) {
       try output.write("\(beacon.name)\n")
-      for (name, value) in beacon.fields { try output.write("  \(name): \(value)\n") }
+      for (name, value) in beacon.labels { try output.write("  \(name): \(value)\n") }
     }
     if advert.beacons.isEmpty { try output.write("no beacon\n") }
     for problem in advert.problems {
       try output.write("byte \(problem.offset): \(problem.reason)\n")
     }
+  }
+}
+
+/// Something in an advert, as a row of comma-separated values.
+private struct AdvertItem {
+  var item: String
+  var offset: Int?
+  var name: String?
+  var value: String
+
+  static let record = RecordType<AdvertItem>(
+    nil, type: .none,
+    [
+      Field("item", .text) { $0.item }, Field("offset", .count.orNull) { $0.offset },
+      Field("name", .text.orNull) { $0.name }, Field("value", .text) { $0.value },
+    ])
+
+  static func items(of advert: AdvertDescription) -> [AdvertItem] {
+    advert.structures.map {
+      AdvertItem(
+        item: "structure", offset: $0.offset, name: $0.type.description, value: $0.data)
+    }
+      + advert.beacons.map(\.described).flatMap { beacon in
+        beacon.labels.map {
+          AdvertItem(item: "beacon", name: "\(beacon.name) \($0.name)", value: $0.value)
+        }
+      }
+      + advert.problems.map { AdvertItem(item: "problem", offset: $0.offset, value: $0.reason) }
   }
 }

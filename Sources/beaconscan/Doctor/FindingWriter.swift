@@ -1,29 +1,15 @@
 import Adapters
+import Records
 
 /// Writes what the doctor found.
 struct FindingWriter {
   let output: StandardOutput
 
   func write(_ findings: [Finding], _ format: OutputFormat) throws {
-    if format == .csv { try output.write("id,level,adapter,message,command\n") }
-    for finding in findings {
-      switch format {
-      case .json:
-        var object = JSONObject(type: "finding")
-        object.set("id", finding.subject.rawValue)
-        object.set("level", finding.level.rawValue)
-        object.set("adapter", finding.adapter)
-        object.set("message", finding.message)
-        object.set("command", finding.command)
-        try output.write { object.line(into: &$0) }
-      case .csv:
-        try output.write(
-          csvRow([
-            finding.subject.rawValue, finding.level.rawValue, finding.adapter, finding.message,
-            finding.command,
-          ]))
-      case .table: try output.write(lines(finding))
-      }
+    switch format {
+    case .json: for finding in findings { try output.writeLine(finding, Finding.record) }
+    case .csv: try output.writeRows(findings, Finding.record)
+    case .table: for finding in findings { try output.write(lines(finding)) }
     }
   }
 
@@ -37,7 +23,7 @@ struct FindingWriter {
   }
 
   private func colored(_ text: String, _ level: Finding.Level) -> String {
-    guard output.hasColour else { return text }
+    guard output.hasColor else { return text }
     let color =
       switch level {
       case .ok: 32
@@ -56,4 +42,19 @@ struct FindingWriter {
   static func sentence(_ finding: Finding) -> String {
     message(finding) + (finding.command.map { "; run: \($0)" } ?? "")
   }
+}
+
+extension Finding {
+  /// A line about a finding.
+  static let record = RecordType<Finding>(
+    "finding",
+    [
+      Field("id", .one(of: Subject.allCases.map(\.rawValue))) { $0.subject.rawValue },
+      Field("level", .one(of: [Level.ok, .info, .warning, .error].map(\.rawValue))) {
+        $0.level.rawValue
+      },
+      Field("adapter", .matching("^hci[0-9]+$").orNull) { $0.adapter },
+      Field("message", .text) { $0.message },
+      Field("command", .text.orNull) { $0.command },
+    ])
 }

@@ -3,17 +3,17 @@ import Scanning
 
 /// What a recording holds of one beacon, in constant memory.
 struct BeaconStatistics {
-  /// When it was first heard, as the recording shows it.
+  /// When it was first received, as the recording shows it.
   let first: WallClockTime
-  /// When it was last heard, as the recording shows it.
+  /// When it was last received, as the recording shows it.
   private(set) var last: WallClockTime
   private(set) var sightings = 0
   /// Sightings with a signal strength.
-  private(set) var measured = 0
-  private(set) var weakest: Int8 = .max
-  private(set) var strongest: Int8 = .min
+  private var measured = 0
+  private var weakest: Int8 = .max
+  private var strongest: Int8 = .min
   private var gaps = AdvertisingInterval()
-  /// What the latest frame said.
+  /// The power in the latest frame.
   private(set) var measuredPower: Int8
   /// Where the latest frame came from.
   private(set) var address: BluetoothAddress
@@ -25,7 +25,7 @@ struct BeaconStatistics {
   private var squares = 0
   private var latest: MonotonicTime
 
-  /// Starts with the first sighting, which is still to be given to ``hear(_:)``.
+  /// Starts with the first sighting, which is still to be given to ``receive(_:)``.
   init(_ sighting: Sighting) {
     first = sighting.wallTime
     last = sighting.wallTime
@@ -35,8 +35,8 @@ struct BeaconStatistics {
     addressType = sighting.addressType
   }
 
-  /// Takes a sighting.
-  mutating func hear(_ sighting: Sighting) {
+  /// Counts a sighting.
+  mutating func receive(_ sighting: Sighting) {
     if sightings > 0 { gaps.add(gap: sighting.time.nanoseconds(since: latest)) }
     sightings &+= 1
     last = sighting.wallTime
@@ -55,11 +55,14 @@ struct BeaconStatistics {
     strongest = max(strongest, rssi)
   }
 
-  /// How often it speaks, and what is lost of it; `nil` where several senders use the identity in
-  /// turn, so that the gaps tell of none of them.
+  /// Its interval and loss; `nil` where several senders use the identity in
+  /// turn, so that the gaps belong to none of them.
   var interval: AdvertisingInterval? {
     addressChanges * 4 > sightings ? nil : gaps
   }
+
+  /// The weakest and the strongest signal in dBm; `nil` where none was measured.
+  var extremes: (weakest: Int8, strongest: Int8)? { measured > 0 ? (weakest, strongest) : nil }
 
   /// Mean signal strength in dBm; `nil` where none was measured.
   var mean: Double? { measured > 0 ? Double(sum) / Double(measured) : nil }

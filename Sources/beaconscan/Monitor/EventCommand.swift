@@ -1,9 +1,6 @@
-import Advertising
-import CoreLocation
 import FoundationEssentials
 import Glibc
-import Regions
-import Scanning
+import Records
 import SystemPackage
 
 /// A command of the user's that is run on an event, by `/bin/sh -c`.
@@ -17,7 +14,7 @@ struct EventCommand {
   /// - Returns: What went wrong.
   func run(on event: MonitorEvent) -> String? {
     var line: [UInt8] = []
-    event.object.line(into: &line)
+    event.record.appendLine(event, to: &line)
     do {
       let input = try FileDescriptor.pipe()
       let process: pid_t
@@ -40,18 +37,11 @@ struct EventCommand {
   }
 
   private func environment(of event: MonitorEvent) -> [String] {
-    let sighting = event.reason.lastSighting
-    let values: [(String, String?)] = [
-      ("TYPE", event.kind.rawValue), ("STATE", event.state.name), ("REGION", event.region),
-      ("TIME", event.time.description), ("DWELL", event.dwell.map { decimal($0, 3) }),
-      ("RULE", event.reason.rule.rawValue), ("UUID", sighting?.beacon.uuid.description),
-      ("MAJOR", sighting.map { String($0.beacon.major) }),
-      ("MINOR", sighting.map { String($0.beacon.minor) }),
-      ("RSSI", sighting?.rssi.map { String($0) }),
-    ]
     var environment = ProcessInfo.processInfo.environment
     // What is not known is not there, also if we were run by such a command ourselves.
-    for (name, value) in values { environment["BEACONSCAN_" + name] = value }
+    for (name, value) in zip(EventLine.record.csvHeader, EventLine.record.csvRow(event)) {
+      environment["BEACONSCAN_" + name.uppercased()] = value.text
+    }
     return environment.map { "\($0)=\($1)" }
   }
 

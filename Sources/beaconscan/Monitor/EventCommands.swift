@@ -1,13 +1,14 @@
 import Dispatch
+import Records
 import Synchronization
 
 /// The user's command, run for one event after the other, in their order.
 ///
-/// While monitoring goes on, events wait: at most ``mostWaiting``, then the oldest are dropped, so that
+/// While monitoring goes on, events wait: at most ``maximumWaiting``, then the oldest are dropped, so that
 /// a command that hangs neither stops monitoring nor makes memory grow, and the last state comes through.
 final class EventCommands: Sendable {
   /// The most events that wait.
-  static let mostWaiting = 256
+  static let maximumWaiting = 256
 
   private let command: EventCommand
   private let isWaitedFor: Bool
@@ -35,7 +36,7 @@ final class EventCommands: Sendable {
     guard !isWaitedFor else { return runNow(event) }
     let isFirstDropped = state.withLock { state in
       state.waiting.append(event)
-      guard state.waiting.count > Self.mostWaiting else { return false }
+      guard state.waiting.count > Self.maximumWaiting else { return false }
       state.waiting.removeFirst()
       state.dropped += 1
       return state.dropped == 1
@@ -43,7 +44,7 @@ final class EventCommands: Sendable {
     if isFirstDropped {
       printError(
         "beaconscan: --exec: the command is slower than the events; of more than "
-          + "\(Self.mostWaiting) that wait, the oldest are dropped")
+          + "\(Self.maximumWaiting) that wait, the oldest are dropped")
     }
     queue.async { self.runNext() }
   }

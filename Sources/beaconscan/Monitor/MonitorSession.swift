@@ -1,128 +1,104 @@
-import CaptureFiles
-import CoreLocation
+import Records
 import Regions
 import Scanning
+import ServiceCore
 
-/// One run of `monitor`: starts the regions and hands on what happens to them.
+/// One run of `monitor`: registers the regions and writes what happens to them.
 final class MonitorSession {
-  private let scan: ManagedScan
+  private let session: BeaconSession
   private let regions: [NamedRegion]
   private let writer: any MonitorWriter
   private let health: HealthLog
   private let commands: EventCommands?
-  private let delegate = MonitorDelegate()
-  private var events = MonitorEvents()
+  private var events: MonitorEvents
   private var left: Int
 
   init(
-    _ scan: ManagedScan, regions: [NamedRegion], writer: any MonitorWriter, health: HealthLog,
-    commands: EventCommands?, count: Int?
+    _ session: BeaconSession, regions: [NamedRegion], rules: RegionRules,
+    writer: any MonitorWriter, health: HealthLog, commands: EventCommands?, count: Int?
   ) {
-    self.scan = scan
+    self.session = session
     self.regions = regions
     self.writer = writer
     self.health = health
     self.commands = commands
+    events = MonitorEvents(rules: rules)
     left = count ?? .max
-    if writer.showsBeacons { health.showOnScreen = writer.write(trouble:at:offset:) }
+    if writer.showsBeacons { health.showOnScreen = writer.write(trouble:at:) }
   }
 
-  /// Starts to monitor the regions, and no others.
+  /// Registers the regions, and no others.
   func start(isQuiet: Bool) throws {
-    if let failure = scan.services.storageFailure { throw CommandError(.cannotCreate, failure) }
-    let kept = stopOthers(isQuiet: isQuiet)
-    let untold = scan.services.untold
-    for transition in untold where left > 0 { try tell(transition) }
-    // With a delegate, what is shown counts as told. There is no way back to what was not.
-    scan.manager.delegate = delegate
+    let (beacons, client) = (session.beacons, session.client)
+    let stored = unregisterOthers(isQuiet: isQuiet)
     for region in regions {
-      let asked = CLBeaconRegion(
-        beaconIdentityConstraint: CLBeaconIdentityConstraint(region.constraint),
-        identifier: region.name)
       // Other rules for the same beacons begin with what is known of them.
       var state = RegionState.outside
-      if kept[region.name] == asked.beaconIdentityConstraint {
-        let known = scan.services.status(ofRegion: region.name)?.state ?? .unknown
-        if known != .unknown { state = known }
-        if known == .inside, let since = scan.services.keptSince(ofRegion: region.name) {
-          events.note(region: region.name, insideSince: since.wallClockTime(.zero))
+      if stored[region.name] == region.constraint,
+        let known = beacons.snapshot(ofRegion: region.name, for: client)
+      {
+        if known.status.state != .unknown { state = known.status.state }
+        if state == .inside, let since = known.since {
+          events.record(region: region.name, insideSince: since)
         }
       }
-      scan.services.startMonitoring(asked, assuming: state, for: scan.manager)
-      if writer.showsBeacons {
-        scan.manager.startRangingBeacons(satisfying: asked.beaconIdentityConstraint)
+      do throws(BeaconServiceError) {
+        try beacons.register(
+          BeaconRegion(identifier: region.name, constraint: region.constraint), assuming: state,
+          for: client)
+        if writer.showsBeacons {
+          try beacons.startRanging(RangingRequest(region.constraint), for: client)
+        }
+      } catch {
+        throw CommandError(
+          session.scanner.availability == .available ? .usage : .unavailable, "\(error)")
       }
     }
-    if let failure = delegate.failure {
-      throw CommandError(scan.scanner.availability == .available ? .usage : .unavailable, failure)
-    }
   }
 
-  /// Listens to the end.
+  /// Receives events to the end.
   ///
   /// - Returns: What was wrong with the source.
-  func run() throws -> CommandError? {
+  func run() async throws -> CommandError? {
     defer { commands?.finish() }
-    // What was left from the run before may have been enough.
-    let failure = left == 0 ? nil : try listen()
-    let beacons = scan.services.beaconsMonitored
-    try writer.end(
-      counts: scan.scanner.counts, beacons: beacons.count, evictions: beacons.evictions)
-    return failure
-  }
-
-  private func listen() throws -> CommandError? {
-    try scan.run { news in
-      switch news {
-      case .heard: break
-      case .ranged(let report): try writer.write(report, offset: scan.wallClockOffset)
-      case .region(let transition): try tell(transition)
-      case .health(let change): try health.tell(change)
+    let failure = try await session.run { event in
+      switch event {
+      case .region(let event):
+        let line = events.line(of: event)
+        try writer.write(line)
+        commands?.run(on: line)
+        if line.kind != .state { left -= 1 }
+      case .ranging(let report): try writer.write(report)
+      case .health(let change, let time): try health.report(change, at: time)
+      case .sightings, .regionState, .registered, .refused, .ended: break
       }
       return left > 0 ? .more : .enough
     }
+    let beacons = session.beacons.beaconsMonitored
+    try writer.end(
+      ScanSummary(
+        counts: session.scanner.counts, beacons: beacons.count, evictions: beacons.evictions))
+    return failure
   }
 
-  private func tell(_ transition: RegionTransition) throws {
-    guard let event = events.event(of: transition, offset: scan.wallClockOffset) else { return }
-    try writer.write(event)
-    commands?.run(on: event)
-    if event.kind != .state { left -= 1 }
-  }
-
-  /// Stops regions that the state file has and the command line does not name.
+  /// Unregisters regions that the state file has and the command line does not name.
   ///
-  /// - Returns: What the others mean.
-  private func stopOthers(isQuiet: Bool) -> [String: CLBeaconIdentityConstraint] {
+  /// - Returns: The beacons of the others.
+  private func unregisterOthers(isQuiet: Bool) -> [String: BeaconConstraint] {
     let names = Set(regions.map(\.name))
-    var kept: [String: CLBeaconIdentityConstraint] = [:]
-    for case let region as CLBeaconRegion in scan.manager.monitoredRegions {
+    var stored: [String: BeaconConstraint] = [:]
+    for region in session.beacons.regions(of: session.client) {
       if names.contains(region.identifier) {
-        kept[region.identifier] = region.beaconIdentityConstraint
-      } else {
-        scan.manager.stopMonitoring(for: region)
-        if !isQuiet {
-          printError(
-            "beaconscan: the state file has the region '\(region.identifier)', which is not named "
-              + "any more; it was taken out")
-        }
+        stored[region.identifier] = region.constraint
+        continue
+      }
+      session.beacons.unregister(region.identifier, for: session.client)
+      if !isQuiet {
+        printError(
+          "beaconscan: the state file has the region '\(region.identifier)', which is not named any "
+            + "more; it was removed")
       }
     }
-    return kept
-  }
-}
-
-/// Takes what is told of regions: events come with their reasons from the services, so that only failures
-/// are left.
-private final class MonitorDelegate: CLLocationManagerDelegate {
-  /// Why a region cannot be monitored: the first sentence.
-  private(set) var failure: String?
-
-  func locationManager(
-    _ manager: CLLocationManager, monitoringDidFailFor region: CLRegion?, withError error: any Error
-  ) {
-    if failure == nil {
-      failure = "region '\(region?.identifier ?? "")': \(error.localizedDescription)"
-    }
+    return stored
   }
 }

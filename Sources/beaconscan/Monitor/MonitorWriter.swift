@@ -1,27 +1,94 @@
-import CoreLocation
 import Ranging
+import Records
+import Regions
 import Scanning
+import ServiceCore
 
-/// Writes what `monitor` tells.
+/// Writes what `monitor` reports.
 protocol MonitorWriter: AnyObject {
   /// Whether it shows beacons between events, so that they are ranged.
   var showsBeacons: Bool { get }
 
   func write(_ event: MonitorEvent) throws
 
-  /// Shows the beacons. To show a moment of the report, `offset` is used.
-  func write(_ report: RangingReport, offset: WallClockOffset) throws
+  /// Shows the beacons.
+  func write(_ report: RangingReport) throws
 
-  /// Shows what is wrong with the radio, where beacons are shown too; `nil` when all is well.
-  func write(trouble: String?, at moment: MonotonicTime, offset: WallClockOffset) throws
+  /// Shows what is wrong with the receiver, where beacons are shown too; `nil` when nothing is.
+  func write(trouble: String?, at time: WallClockTime) throws
 
   /// Writes what comes at the end.
-  func end(counts: ScanCounts, beacons: Int, evictions: Int) throws
+  func end(_ summary: ScanSummary) throws
 }
 
 extension MonitorWriter {
   var showsBeacons: Bool { false }
-  func write(_ report: RangingReport, offset: WallClockOffset) throws {}
-  func write(trouble: String?, at moment: MonotonicTime, offset: WallClockOffset) throws {}
-  func end(counts: ScanCounts, beacons: Int, evictions: Int) throws {}
+  func write(_ report: RangingReport) throws {}
+  func write(trouble: String?, at time: WallClockTime) throws {}
+}
+
+/// `monitor` as a line for each event.
+final class EventWriter: MonitorWriter {
+  private let output: StandardOutput
+  private let format: OutputFormat
+  private let line: EventLine
+
+  init(output: StandardOutput, format: OutputFormat, line: EventLine) {
+    (self.output, self.format, self.line) = (output, format, line)
+  }
+
+  func write(_ event: MonitorEvent) throws {
+    switch format {
+    case .json: try output.writeLine(event, event.record)
+    case .csv: try output.writeRows([event], EventLine.record)
+    case .table:
+      if !output.hasWritten { try output.write(line.table.header + "\n") }
+      try output.write(line.colored(line.table.line(event)) + "\n")
+    }
+  }
+
+  func end(_ summary: ScanSummary) throws {
+    switch format {
+    case .json: try output.writeLine(summary, ScanSummary.record)
+    case .csv: try output.writeHeader(EventLine.record.csvHeader)
+    case .table:
+      if !output.hasWritten { try output.write("no region was entered or left\n") }
+      guard summary.evictions > 0 else { return }
+      try output.write("\(summary.evictions) beacons made room for others and count as gone\n")
+    }
+  }
+}
+
+/// An event as a line for people.
+struct EventLine {
+  /// The table of events.
+  let table: Table<MonitorEvent>
+  private let hasColor: Bool
+
+  /// Events as comma-separated values.
+  static let record = MonitorEvent.row()
+  private static let kindStart = 25
+  private static let kindWidth = 5
+  /// A longer name stands out of its column.
+  private static let maximumWidth = 40
+
+  init(regions: [NamedRegion], hasColor: Bool) {
+    let width = min(max(6, regions.map(\.name.count).max() ?? 0), Self.maximumWidth)
+    table = Table(MonitorEvent.row(regionWidth: width).columns)
+    self.hasColor = hasColor
+  }
+
+  /// A line with its event in color, where color is wanted.
+  func colored(_ line: String) -> String {
+    guard hasColor else { return line }
+    let (before, rest) = (line.prefix(Self.kindStart), line.dropFirst(Self.kindStart))
+    let (kind, after) = (rest.prefix(Self.kindWidth), rest.dropFirst(Self.kindWidth))
+    let code =
+      switch kind {
+      case "ENTER": "32"
+      case "EXIT ": "33"
+      default: "2"
+      }
+    return "\(before)\u{1B}[\(code)m\(kind)\u{1B}[0m\(after)"
+  }
 }

@@ -3,7 +3,7 @@ import Regions
 
 /// When a region is entered and left.
 struct RuleOptions: ParsableArguments {
-  /// How long a beacon must be silent to be gone.
+  /// The exit timeout: how long a beacon is not received before it is gone.
   enum ExitAfter: ExpressibleByArgument, CustomStringConvertible {
     case adaptive
     case seconds(Double)
@@ -47,7 +47,7 @@ struct RuleOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "A beacon is gone after so much silence; adaptive learns it from the beacon's own gaps.",
+      "The exit timeout; adaptive learns it from the beacon's own gaps.",
       valueName: "adaptive|seconds"))
   var exitAfter = ExitAfter.adaptive
 
@@ -63,13 +63,13 @@ struct RuleOptions: ParsableArguments {
   var exitRssi: Double?
 
   @Option(
-    name: .long, help: ArgumentHelp("Enter only nearer than this.", valueName: "metres"))
+    name: .long, help: ArgumentHelp("Enter only nearer than this.", valueName: "meters"))
   var enterDistance: Double?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Leave farther away than this. (default: 1.4 times --enter-distance)", valueName: "metres"))
+      "Leave farther away than this. (default: 1.4 times --enter-distance)", valueName: "meters"))
   var exitDistance: Double?
 
   @Option(

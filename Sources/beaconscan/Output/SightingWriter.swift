@@ -1,26 +1,22 @@
-import Advertising
+import Records
 import Scanning
 
 /// Writes sightings, one a line.
 struct SightingWriter {
   let format: OutputFormat
   let output: StandardOutput
+  private let table = Table(Sighting.record.columns)
 
-  /// The name that the system gives an adapter.
-  static func name(ofAdapter number: UInt16) -> String { "hci\(number)" }
+  init(format: OutputFormat, output: StandardOutput) {
+    (self.format, self.output) = (format, output)
+  }
 
   /// Writes the header, where the format has one and it is not there yet.
   func writeHeader() throws {
-    guard !output.hasWritten else { return }
     switch format {
     case .json: break
-    case .csv:
-      try output.write(
-        "time,uuid,major,minor,measuredPower,rssi,address,addressType\n")
-    case .table:
-      try output.write(
-        "TIME             UUID                                  MAJOR  MINOR  POWER  RSSI  ADDRESS\n"
-      )
+    case .csv: try output.writeHeader(Sighting.record.csvHeader)
+    case .table: if !output.hasWritten { try output.write(table.header + "\n") }
     }
   }
 
@@ -28,42 +24,16 @@ struct SightingWriter {
   ///
   /// - Parameters:
   ///   - sighting: The sighting.
-  ///   - adapter: The name of the adapter by which it came; `nil` where nobody knows.
+  ///   - namesAdapter: Whether the adapter that received it is known.
   /// - Throws: As ``StandardOutput/flush()``.
-  func write(_ sighting: Sighting, adapter: String?) throws {
+  func write(_ sighting: Sighting, namesAdapter: Bool) throws {
     try writeHeader()
-    let address = sighting.addressType == .anonymous ? nil : sighting.address.description
     switch format {
     case .json:
-      var object = JSONObject(type: "sighting")
-      object.set("time", sighting.wallTime)
-      object.set(sighting.beacon)
-      object.set("measuredPower", sighting.measuredPower)
-      object.set("rssi", sighting.rssi)
-      object.set("address", address)
-      object.set("addressType", sighting.addressType.description)
-      if let adapter { object.set("adapter", adapter) }
-      try output.write { object.line(into: &$0) }
-    case .csv:
-      try output.write(
-        csvRow([
-          sighting.wallTime.description, sighting.beacon.uuid.description,
-          String(sighting.beacon.major), String(sighting.beacon.minor),
-          String(sighting.measuredPower), sighting.rssi.map { String($0) }, address,
-          sighting.addressType.description,
-        ]))
-    case .table:
-      let time = sighting.wallTime.description.dropFirst(11).dropLast()
-      try output.write(
-        "\(time)  \(sighting.beacon.uuid)  "
-          + padded(sighting.beacon.major, 5) + "  " + padded(sighting.beacon.minor, 5) + "  "
-          + padded(sighting.measuredPower, 5) + "  "
-          + (sighting.rssi.map { padded($0, 4) } ?? "   –") + "  \(address ?? "anonymous")\n")
+      try output.writeLine(
+        sighting, namesAdapter ? Sighting.record : Sighting.recordWithoutAdapter)
+    case .csv: try output.writeRow(Sighting.record.csvRow(sighting))
+    case .table: try output.write(table.line(sighting) + "\n")
     }
-  }
-
-  private func padded(_ value: some BinaryInteger, _ width: Int) -> String {
-    let text = String(value)
-    return String(repeating: " ", count: max(0, width - text.count)) + text
   }
 }

@@ -5,8 +5,8 @@ import SystemPackage
 final class StandardOutput {
   /// Whether a person looks at it.
   let isTerminal: Bool
-  /// Whether colour is wanted: by a person who has not set `NO_COLOR` (<https://no-color.org>).
-  var hasColour: Bool {
+  /// Whether color is wanted: by a person who has not set `NO_COLOR` (<https://no-color.org>).
+  var hasColor: Bool {
     guard isTerminal, let setting = unsafe getenv("NO_COLOR") else { return isTerminal }
     return unsafe setting.pointee == 0
   }
@@ -61,7 +61,7 @@ final class StandardOutput {
   }
 }
 
-/// Writes a line to standard error. What cannot be said there cannot be said.
+/// Writes a line to standard error. What cannot be written there is lost.
 ///
 /// A line may quote a file's name or a scenario's text: no control character of theirs reaches the
 /// terminal.

@@ -1,12 +1,13 @@
 import Glibc
+import Synchronization
 import SystemPackage
 
 /// One line on a terminal's standard error that is written over again: how far long work has come.
 ///
 /// Nothing is shown in the first half second, and then five times a second at most.
-final class StatusLine {
+final class StatusLine: Sendable {
   private let began = MonotonicClock.now()
-  private var shownAt: Int64 = 0
+  private let shownAt = Mutex<Int64>(0)
 
   private static let patience: Int64 = 500_000_000
   private static let period: Int64 = 200_000_000
@@ -22,19 +23,33 @@ final class StatusLine {
   /// Shows a text, if it is time to.
   func show(_ text: () -> String) {
     let now = MonotonicClock.now()
-    guard now - began > Self.patience, now - shownAt > Self.period else { return }
-    shownAt = now
-    write("\r\u{1B}[K" + text())
+    shownAt.withLock { shownAt in
+      guard now - began > Self.patience, now - shownAt > Self.period else { return }
+      shownAt = now
+      write("\r\u{1B}[K" + text())
+    }
   }
 
-  /// Takes the line away.
+  /// Removes the line.
   func clear() {
-    guard shownAt > 0 else { return }
-    shownAt = 0
-    write("\r\u{1B}[K")
+    shownAt.withLock { shownAt in
+      guard shownAt > 0 else { return }
+      shownAt = 0
+      write("\r\u{1B}[K")
+    }
   }
 
   private func write(_ text: String) {
     _ = try? FileDescriptor.standardError.writeAll(text.utf8)
+  }
+}
+
+/// A number that one thread counts and another shows.
+final class Counter: Sendable {
+  private let number = Atomic<Int>(0)
+
+  var value: Int {
+    get { number.load(ordering: .relaxed) }
+    set { number.store(newValue, ordering: .relaxed) }
   }
 }

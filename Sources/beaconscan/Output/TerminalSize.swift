@@ -5,7 +5,7 @@ struct TerminalSize {
   var rows: Int
   var columns: Int
 
-  /// The size of the terminal on standard output, or 24 × 80 where it does not tell.
+  /// The size of the terminal on standard output, or 24 × 80 where it is not known.
   static var current: TerminalSize {
     var size = winsize()
     // The kernel fills the structure that the request is for.

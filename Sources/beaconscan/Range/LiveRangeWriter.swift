@@ -1,7 +1,8 @@
 import Advertising
-import CoreLocation
 import Ranging
+import Records
 import Scanning
+import ServiceCore
 
 /// `range` on a terminal: a table that is redrawn in place.
 final class LiveRangeWriter: RangeWriter {
@@ -18,13 +19,13 @@ final class LiveRangeWriter: RangeWriter {
     screen = LiveScreen(output)
   }
 
-  func write(_ report: RangingReport, offset: WallClockOffset) throws {
+  func write(_ report: RangingReport) throws {
     let present = Set(report.beacons.map(\.beacon))
     sparklines = sparklines.filter { present.contains($0.key) }
     for beacon in report.beacons {
       sparklines[beacon.beacon, default: Sparkline()].add(beacon.rssi)
     }
-    lines = ["\(report.time.wallClockTime(offset))  \(report.beacons.count) beacons"]
+    lines = ["\(report.wallClockTime)  \(report.beacons.count) beacons"]
     if regions.isEmpty { lines += table(report.beacons) }
     for region in regions {
       lines.append(region.title)
@@ -35,7 +36,9 @@ final class LiveRangeWriter: RangeWriter {
 
   var showsHealth: Bool { true }
 
-  func write(trouble: String?, at moment: MonotonicTime, offset: WallClockOffset) throws {
+  func end(_ summary: ScanSummary) {}
+
+  func write(trouble: String?, at time: WallClockTime) throws {
     self.trouble = trouble
     try draw()
   }
@@ -45,33 +48,12 @@ final class LiveRangeWriter: RangeWriter {
   }
 
   private func table(_ beacons: [RangedBeacon]) -> [String] {
-    // A region has one UUID, and the line above says it.
-    var columns: [(String, Table.Alignment)] = regions.isEmpty ? [("UUID", .left)] : []
-    columns += [
-      ("MAJOR", .right), ("MINOR", .right), ("PROXIMITY", .left),
-      ("DISTANCE", .right), ("±", .right), ("RSSI", .right),
-    ]
-    if showsRaw { columns += [("SMOOTHED", .right), ("RAW DISTANCE", .right)] }
-    columns.append(("SIGNAL", .left))
-    var table = Table(columns)
-    for beacon in beacons {
-      var row = regions.isEmpty ? [beacon.beacon.uuid.description] : []
-      row += [
-        String(beacon.beacon.major), String(beacon.beacon.minor),
-        beacon.proximity.name,
-        beacon.estimate.map { "\(fixed($0.distance, 1)) m" } ?? "–",
-        beacon.estimate.map { "\(fixed($0.standardDeviation, 1)) m" } ?? "–",
-        beacon.rssi.map { String($0) } ?? "–",
-      ]
-      if showsRaw {
-        row += [
-          beacon.smoothed.map { fixed($0, 1) } ?? "–",
-          beacon.rawDistance.map { "\(fixed($0, 1)) m" } ?? "–",
-        ]
-      }
-      row.append(sparklines[beacon.beacon]?.text ?? "")
-      table.add(row)
-    }
-    return table.lines
+    let columns = (showsRaw ? RangedBeacon.rawRecord : RangedBeacon.record).columns
+    let sparklines = sparklines
+    // A region has one UUID, and the line above has it.
+    return Table(
+      columns.dropFirst(regions.isEmpty ? 0 : 1)
+        + [Column("SIGNAL") { sparklines[$0.beacon]?.text ?? "" }]
+    ).lines(beacons)
   }
 }

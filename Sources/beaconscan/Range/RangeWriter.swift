@@ -1,46 +1,66 @@
-import CoreLocation
 import Ranging
+import Records
 import Scanning
+import ServiceCore
 
 /// Writes what `range` reports.
 protocol RangeWriter: AnyObject {
-  /// Writes one report. To show a moment of it, `offset` is used.
-  func write(_ report: RangingReport, offset: WallClockOffset) throws
+  func write(_ report: RangingReport) throws
 
-  /// Whether it shows what is wrong with the radio.
+  /// Whether it shows the receiver's state.
   var showsHealth: Bool { get }
 
-  /// Shows what is wrong with the radio; `nil` when all is well.
-  func write(trouble: String?, at moment: MonotonicTime, offset: WallClockOffset) throws
+  /// Shows what is wrong with the receiver; `nil` when nothing is.
+  func write(trouble: String?, at time: WallClockTime) throws
 
   /// Writes what comes at the end.
-  func end(counts: ScanCounts, beacons: Int, evictions: Int) throws
+  func end(_ summary: ScanSummary) throws
 }
 
 extension RangeWriter {
   var showsHealth: Bool { false }
-  func write(trouble: String?, at moment: MonotonicTime, offset: WallClockOffset) throws {}
-  func end(counts: ScanCounts, beacons: Int, evictions: Int) throws {}
+  func write(trouble: String?, at time: WallClockTime) throws {}
 }
 
-extension Proximity {
-  /// The zone's name, as JSON and people have it.
-  var name: String {
-    switch self {
-    case .unknown: "unknown"
-    case .immediate: "immediate"
-    case .near: "near"
-    case .far: "far"
+/// `range` as JSON lines, one for each region and report, and a summary; or as comma-separated values, a
+/// row for each beacon, region and report.
+final class RecordRangeWriter: RangeWriter {
+  private let output: StandardOutput
+  private let regions: [NamedRegion]
+  private let isJSON: Bool
+  private let beacon: RecordType<RangedBeacon>
+  private let report: RecordType<RegionReport>
+
+  init(output: StandardOutput, regions: [NamedRegion], isJSON: Bool, showsRaw: Bool) {
+    (self.output, self.regions, self.isJSON) = (output, regions, isJSON)
+    beacon = showsRaw ? RangedBeacon.rawRecord : RangedBeacon.record
+    report = RegionReport.record(of: beacon)
+  }
+
+  func write(_ report: RangingReport) throws {
+    let lists: [(name: String?, beacons: [RangedBeacon])] =
+      regions.isEmpty
+      ? [(nil, report.beacons)]
+      : regions.map { region in
+        (region.name, report.beacons.filter { region.constraint.matches($0.beacon) })
+      }
+    for (name, beacons) in lists {
+      try write(RegionReport(time: report.wallClockTime, region: name, beacons: beacons))
     }
   }
-}
 
-/// The regions of a report: each with its beacons, or all beacons under no name.
-func byRegion(_ beacons: [RangedBeacon], _ regions: [NamedRegion])
-  -> [(name: String?, beacons: [RangedBeacon])]
-{
-  guard !regions.isEmpty else { return [(nil, beacons)] }
-  return regions.map { region in
-    (region.name, beacons.filter { region.constraint.matches($0.beacon) })
+  func end(_ summary: ScanSummary) throws {
+    if isJSON { try output.writeLine(summary, ScanSummary.record) } else { try writeHeader() }
+  }
+
+  private func write(_ list: RegionReport) throws {
+    guard !isJSON else { return try output.writeLine(list, report) }
+    try writeHeader()
+    let head = report.csvRow(list)
+    for ranged in list.beacons { try output.writeRow(head + beacon.csvRow(ranged)) }
+  }
+
+  private func writeHeader() throws {
+    try output.writeHeader(report.csvHeader + beacon.csvHeader)
   }
 }

@@ -1,16 +1,16 @@
 import CaptureFiles
-import CoreLocation
 import Scanning
+import ServiceCore
 import Synchronization
 
-/// Records what a source hears, until it is over.
+/// Records what a source receives, until it is over.
 struct RecordSession {
   let configuration: RecordingConfiguration
-  /// Whether nothing is said but errors.
+  /// Whether only errors are reported.
   let isQuiet: Bool
 
-  /// The most beacons that are told apart: with what is known of each, less than 4 MB.
-  private static let mostBeacons = 32_768
+  /// The maximum number of beacons that are distinguished: with what is known of each, less than 4 MB.
+  private static let maximumBeacons = 32_768
 
   private let gate = RecorderGate()
   private let remarks = Remarks()
@@ -20,13 +20,13 @@ struct RecordSession {
     self.isQuiet = isQuiet
   }
 
-  /// What the recorder says, until the thread that writes to the terminal has time for it.
+  /// The recorder's remarks, until they are written to the terminal.
   private final class Remarks: Sendable {
     private let waiting = Mutex<[String]>([])
 
     func add(_ remark: String) { waiting.withLock { $0.append(remark) } }
 
-    func take() -> [String] {
+    func removeAll() -> [String] {
       waiting.withLock { waiting in
         defer { waiting = [] }
         return waiting
@@ -36,41 +36,41 @@ struct RecordSession {
 
   /// Records.
   ///
-  /// - Parameter source: What is listened to.
+  /// - Parameter source: The source.
   /// - Throws: `CommandError` where it cannot be opened, and where not everything was recorded.
-  func run(_ source: SourceOptions) throws {
-    let scan = try ManagedScan(source.open(packetTap: gate.tap), showsProgress: false)
-    let recorder = try begin(isLive: scan.isLive)
-    var interest = ServiceInterest()
-    interest.inSightings = true
-    scan.services.ask(interest, for: scan.manager)
-    var beacons = BeaconTable<Int>(capacity: Self.mostBeacons)
+  func run(_ source: SourceOptions) async throws {
+    let session = try BeaconSession(source.open(packetTap: gate.tap), showsProgress: false)
+    let recorder = try begin(isLive: session.isLive)
+    try session.beacons.startSightings(for: session.client)
+    var beacons = BeaconTable<Int>(capacity: Self.maximumBeacons)
+    let beaconCount = Counter()
     var tally = HealthTally()
     let line = isQuiet ? nil : StatusLine()
     let began = MonotonicClock.now()
-    func summary(_ status: RecordingStatus) -> RecordSummary {
+    let (scanner, write) = (session.scanner, session.say)
+    @Sendable func summary(_ status: RecordingStatus) -> RecordSummary {
       RecordSummary(
-        status: status, counts: scan.scanner.counts, beacons: beacons.beaconsHeard,
+        status: status, counts: scanner.counts, beacons: beaconCount.value,
         seconds: Double(MonotonicClock.now() - began) / 1e9, isCutShort: recorder.isFull)
     }
-    func say(_ sentence: String, always: Bool = false) {
+    @Sendable func say(_ sentence: String, always: Bool = false) {
       guard always || !isQuiet else { return }
       line?.clear()
-      scan.say("beaconscan: \(sentence)")
+      write("beaconscan: \(sentence)")
     }
-    func sayRemarks() {
-      for remark in remarks.take() { say(remark, always: true) }
+    @Sendable func reportRemarks() {
+      for remark in remarks.removeAll() { say(remark, always: true) }
     }
     var failure: CommandError?
     var interrupt: (any Error)?
     do {
-      failure = try scan.run {
-        sayRemarks()
+      failure = try await session.run {
+        reportRemarks()
         line?.show { summary(recorder.status).progress }
         return !recorder.isFull && !recorder.status.isOver
-      } _: { news in
-        switch news {
-        case .heard(let sightings):
+      } _: { event in
+        switch event {
+        case .sightings(let sightings):
           for sighting in sightings {
             beacons.update(sighting.beacon, at: sighting.time) {
               1
@@ -78,10 +78,11 @@ struct RecordSession {
               $0 += 1
             }
           }
-        case .health(let health):
-          tally.note(health)
+          beaconCount.value = beacons.beaconsHeard
+        case .health(let health, _):
+          tally.update(health)
           say(health.sentence)
-        case .ranged, .region: break
+        case .ranging, .region, .regionState, .registered, .refused, .ended: break
         }
         return recorder.isFull ? .enough : .more
       }
@@ -91,12 +92,12 @@ struct RecordSession {
     let end = summary(recorder.finish())
     line?.clear()
     if end.status.isOver { throw ClosedPipe() }
-    sayRemarks()
+    reportRemarks()
     if let interrupt { throw interrupt }
-    if scan.isLive { say(tally.sentence(scan.scanner.name, scan.services.listened)) }
+    if session.isLive { say(tally.sentence(scanner.name, session.beacons.received)) }
     say(end.sentence)
     if let failure { throw failure }
-    try check(end, of: scan)
+    try check(end, of: session)
   }
 
   /// Begins the recording.
@@ -104,7 +105,7 @@ struct RecordSession {
     var configuration = configuration
     configuration.waitsForDisk = !isLive
     do throws(RecordingError) {
-      // A recording that is recorded anew has times of its own.
+      // A recording that is recorded again has times of its own.
       let recorder = try CaptureRecorder(
         configuration, startingAt: isLive ? WallClock.now() : nil,
         remark: { [remarks] in remarks.add($0) })
@@ -115,13 +116,13 @@ struct RecordSession {
     }
   }
 
-  /// Whether what was asked for is there.
-  private func check(_ end: RecordSummary, of scan: ManagedScan) throws {
+  /// Checks that everything was recorded.
+  private func check(_ end: RecordSummary, of session: BeaconSession) throws {
     if let loss = end.loss { throw CommandError(.ioError, loss) }
-    guard !scan.isLive, end.status.packets == 0, end.counts.packets > 0 else { return }
+    guard !session.isLive, end.status.packets == 0, end.counts.packets > 0 else { return }
     throw CommandError(
       .badData,
-      "\(scan.scanner.name): none of its \(end.counts.packets) packets is an HCI packet; only those "
-        + "can be recorded, not what a sniffer heard")
+      "\(session.scanner.name): none of its \(end.counts.packets) packets is an HCI packet; only those "
+        + "can be recorded, not what a sniffer received")
   }
 }

@@ -1,11 +1,12 @@
 import CaptureFiles
+import Records
 import Scanning
 
-/// What is said of a recording: while it grows, and at its end.
+/// The report of a recording: while it grows, and at its end.
 struct RecordSummary {
   var status: RecordingStatus
   var counts: ScanCounts
-  /// How many beacons were heard.
+  /// How many beacons were received.
   var beacons: Int
   /// How long it took, in seconds.
   var seconds: Double
@@ -26,17 +27,17 @@ struct RecordSummary {
       status.files == 1 ? status.file : "\(status.files) files, the last of them \(status.file)"
     let recorded =
       "recorded \(Self.count(status.packets, "packet")), \(status.bytes) bytes, in \(files)"
-    // A source is read ahead of what is recorded: what was heard may be more.
+    // A source is read ahead of what is recorded: what was received may be more.
     if isCutShort { return recorded }
     return recorded
-      + "; heard \(Self.count(counts.sightings, "sighting")) of \(Self.count(beacons, "beacon"))"
+      + "; received \(Self.count(counts.sightings, "sighting")) of \(Self.count(beacons, "beacon"))"
   }
 
   /// Why not everything was recorded, where it was not.
   var loss: String? {
     guard status.lost > 0 else { return nil }
     let lost = status.lost == 1 ? "1 packet was" : "\(status.lost) packets were"
-    return "\(lost) not recorded: see the faults above, and mend them before the next recording"
+    return "\(lost) not recorded: see the faults above, and fix them before the next recording"
   }
 
   private static func count(_ number: Int, _ noun: String) -> String {

@@ -30,7 +30,7 @@ struct RotationOptions: ParsableArguments {
       guard keep >= 1 else { throw ValidationError("--keep must be 1 or more.") }
       if !isGiven {
         throw ValidationError(
-          "--keep is for several files: say with --rotate-size or --rotate-every when the next "
+          "--keep is for several files; give --rotate-size or --rotate-every, by which the next "
             + "is begun.")
       }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Ranging
+import Records
 import Scanning
 
 /// What is known of the site, the adapter and the beacons.
@@ -22,13 +23,13 @@ struct CalibrationOptions: ParsableArguments {
   @Option(
     name: .long, parsing: .unconditional,
     help: ArgumentHelp(
-      "The power heard at 1 m, in place of what the beacons say.", valueName: "dBm"))
+      "The power received at 1 m, in place of what the beacons state.", valueName: "dBm"))
   var measuredPower: Double?
 
   @Option(
     name: .long, parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "How much stronger than true the adapter hears; for one of several, hci1=3.",
+      "How much stronger than true the adapter receives; for one of several, hci1=3.",
       discussion: "May be given several times, once for each adapter and once for all.",
       valueName: "[adapter=]dB"))
   var adapterOffset: [AdapterOffset] = []
@@ -68,7 +69,7 @@ struct CalibrationOptions: ParsableArguments {
         ?? model.flatMap { $0 == "log-distance" ? nil : PathLossModel(name: $0) })
   }
 
-  /// How much stronger than true single adapters hear, in dB, beside what all of them do.
+  /// How much stronger than true single adapters receive, in dB, beside what all of them do.
   var adapterOffsets: [(AdapterName, Double)] {
     adapterOffset.compactMap { offset in offset.adapter.map { ($0, offset.decibels) } }
   }
@@ -87,7 +88,7 @@ struct CalibrationOptions: ParsableArguments {
   }
 }
 
-/// How much stronger than true an adapter hears.
+/// How much stronger than true an adapter receives.
 struct AdapterOffset: ExpressibleByArgument {
   /// Which one; `nil` for all.
   var adapter: AdapterName?

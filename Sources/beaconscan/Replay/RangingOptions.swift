@@ -8,7 +8,7 @@ struct RangingOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Where zones end, in metres: enter and leave immediate, enter and leave near.",
+      "Where zones end, in meters: enter and leave immediate, enter and leave near.",
       valueName: "a,b,c,d"))
   var zones: ZoneLimits?
 

@@ -12,7 +12,7 @@ struct NamedRegion: ExpressibleByArgument, Hashable {
     self.constraint = constraint
   }
 
-  /// The name and, where that does not say it, what it means.
+  /// The name and, where that does not show it, the constraint.
   var title: String {
     name == constraint.description ? name : "\(name)  \(constraint)"
   }

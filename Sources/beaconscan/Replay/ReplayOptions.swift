@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import CaptureFiles
+import Records
 import Scanning
 
 /// Which recordings are replayed, and how.
@@ -45,7 +46,7 @@ struct ReplayOptions: ParsableArguments {
   /// Opens the recordings.
   ///
   /// - Parameters:
-  ///   - offsets: How much stronger than true adapters hear, in dB.
+  ///   - offsets: How much stronger than true adapters receive, in dB.
   ///   - packetTap: Is handed every HCI packet.
   /// - Returns: The scanner.
   /// - Throws: `CommandError` where one cannot be opened.

@@ -3,7 +3,7 @@ import CaptureFiles
 import Scanning
 
 extension ReplayScanner {
-  /// Says on standard error what a user should know of the recordings: all of it with --verbose, that
+  /// Writes to standard error what a user should know of the recordings: all of it with --verbose, that
   /// a clock was set back always, and nothing with --quiet.
   func remark(_ output: OutputOptions) {
     guard !output.quiet else { return }
@@ -29,7 +29,7 @@ extension ReplayScanner {
 }
 
 extension CaptureStatus {
-  /// What is to be said of the recording's clock.
+  /// Remarks about the recording's clock.
   var remarks: [String] {
     var remarks: [String] = []
     if disordered > 0 {

@@ -18,13 +18,13 @@ struct SourceOptions: ParsableArguments {
     }
   }
 
-  /// Whether adapters listen.
+  /// Whether adapters receive.
   var isLive: Bool { recordings.replay.isEmpty }
 
   /// Opens the recordings, or the adapters.
   ///
   /// - Parameters:
-  ///   - offsets: How much stronger than true adapters hear, in dB.
+  ///   - offsets: How much stronger than true adapters receive, in dB.
   ///   - packetTap: Is handed every HCI packet.
   /// - Returns: A scanner that can be used.
   /// - Throws: `CommandError` where it cannot.
@@ -36,7 +36,7 @@ struct SourceOptions: ParsableArguments {
       try LiveSource.open(adapters.request(offsets: offsets), packetTap: packetTap))
   }
 
-  /// A live scanner that ends after the time that was asked for.
+  /// A live scanner that ends after the time that was given.
   func limit(_ scanner: any Scanner) -> any Scanner {
     recordings.nanoseconds.map { LimitedScanner(scanner, duration: $0) } ?? scanner
   }

@@ -1,7 +1,8 @@
 import Advertising
+import Records
 import Scanning
 
-/// What a live run adds up to: how each adapter is, how often it failed, and how long nothing was heard.
+/// What a live run adds up to: how each adapter is, how often it failed, and how long reception was lost.
 struct HealthTally {
   private struct Adapter {
     var latest: ScannerHealth
@@ -14,12 +15,12 @@ struct HealthTally {
   }
 
   private var adapters: [Adapter] = []
-  private var deafSince: MonotonicTime?
-  private var deafness: Int64 = 0
+  private var lostSince: MonotonicTime?
+  private var lost: Int64 = 0
 
-  /// Takes a change.
-  mutating func note(_ health: ScannerHealth) {
-    // What is said of one adapter is said after what was the matter with all.
+  /// Counts a change.
+  mutating func update(_ health: ScannerHealth) {
+    // A report about one adapter follows the end of a fault of all.
     if health.adapter != nil, let all = adapters.firstIndex(where: { $0.latest.adapter == nil }) {
       adapters[all].latest.condition = .scanning
     }
@@ -34,21 +35,21 @@ struct HealthTally {
       let isNew = health.condition.isFault && !adapters[place].latest.condition.isFault
       adapters[place].faults += isNew ? 1 : 0
       adapters[place].latest = health
-    } else if adapters.count < Self.mostAdapters {
+    } else if adapters.count < Self.maximumAdapters {
       adapters.append(Adapter(latest: health, faults: health.condition.isFault ? 1 : 0))
     }
     if health.isReceptionLost {
-      deafSince = deafSince ?? health.time
-    } else if let since = deafSince {
-      deafness += max(0, health.time.nanoseconds(since: since))
-      deafSince = nil
+      lostSince = lostSince ?? health.time
+    } else if let since = lostSince {
+      lost += max(0, health.time.nanoseconds(since: since))
+      lostSince = nil
     }
   }
 
-  /// The most adapters that are told of.
-  private static let mostAdapters = 64
+  /// The maximum number of adapters that are counted.
+  private static let maximumAdapters = 64
 
-  /// What is the matter with any adapter now; `nil` if nothing is.
+  /// The faults of any adapter now; `nil` if there is none.
   var trouble: String? {
     let sentences = adapters.map(\.latest).filter { $0.condition != .scanning }.map(\.sentence)
     return sentences.isEmpty ? nil : sentences.joined(separator: "; ")
@@ -57,18 +58,18 @@ struct HealthTally {
   /// One sentence, without a full stop.
   ///
   /// - Parameters:
-  ///   - name: What listened, for where nothing was said of it.
-  ///   - listened: From when until when; `nil` if it did not come to that.
+  ///   - name: The scanner's name, for where no adapter reported.
+  ///   - listened: From when until when it received; `nil` if it did not start.
   /// - Returns: The sentence.
   func sentence(_ name: String, _ listened: (from: MonotonicTime, to: MonotonicTime)?) -> String {
     let end = listened?.to
     let total = listened.map { max(0, $0.to.seconds(since: $0.from)) } ?? 0
-    let still = deafSince.flatMap { since in end.map { max(0, $0.nanoseconds(since: since)) } } ?? 0
-    let deaf = min(total, Double(deafness + still) / 1e9)
+    let still = lostSince.flatMap { since in end.map { max(0, $0.nanoseconds(since: since)) } } ?? 0
+    let without = min(total, Double(lost + still) / 1e9)
     let time =
-      deaf > 0
-      ? "deaf for \(fixed(deaf, 1)) s of \(fixed(total, 1)) s"
-      : "never deaf in \(fixed(total, 1)) s"
+      without > 0
+      ? "reception lost for \(fixed(without, 1)) s of \(fixed(total, 1)) s"
+      : "reception never lost in \(fixed(total, 1)) s"
     guard !adapters.isEmpty else { return "\(name): \(time)" }
     let states = adapters.map { adapter in
       let count = adapter.faults == 0 ? "no" : String(adapter.faults)
@@ -78,7 +79,7 @@ struct HealthTally {
         faults: "\(count) \(faults)"
       )
     }
-    // Of one adapter, faults and deafness go together.
+    // Of one adapter, faults and lost time go together.
     if states.count == 1 { return "\(states[0].state); \(states[0].faults), \(time)" }
     return (states.map { "\($0.state), \($0.faults)" } + [time]).joined(separator: "; ")
   }

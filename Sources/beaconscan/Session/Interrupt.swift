@@ -6,13 +6,13 @@ enum Interrupt {
   /// Whether an interrupt came.
   static var isRequested: Bool { interruptRequested.load(ordering: .relaxed) }
 
-  /// Takes SIGINT and SIGTERM, and SIGHUP unless `nohup` has it ignored: a controller scans and advertises
-  /// on where the program that told it to is no more. Has writes to a closed pipe fail instead of killing.
+  /// Handles SIGINT and SIGTERM, and SIGHUP unless `nohup` has it ignored: a controller goes on scanning and
+  /// advertising when its program is gone. Lets writes to a closed pipe fail instead of killing the process.
   static func install() {
-    signal(SIGINT, noteInterrupt)
-    signal(SIGTERM, noteInterrupt)
+    signal(SIGINT, recordInterrupt)
+    signal(SIGTERM, recordInterrupt)
     signal(SIGPIPE, SIG_IGN)
-    let before = signal(SIGHUP, noteInterrupt)
+    let before = signal(SIGHUP, recordInterrupt)
     // SIG_IGN is no function but the number 1; the two are compared as numbers.
     if unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
       signal(SIGHUP, SIG_IGN)
@@ -23,7 +23,7 @@ enum Interrupt {
 private let interruptRequested = Atomic<Bool>(false)
 
 /// A signal's handler: it only stores to an atomic and restores a default, which handlers may.
-private func noteInterrupt(_ number: Int32) {
+private func recordInterrupt(_ number: Int32) {
   interruptRequested.store(true, ordering: .relaxed)
   signal(number, SIG_DFL)
 }

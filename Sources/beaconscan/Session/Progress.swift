@@ -1,8 +1,9 @@
 import CaptureFiles
+import Records
 import Scanning
 
 /// How far a long replay has come: share, rate, time left.
-struct Progress {
+struct Progress: Sendable {
   private let replay: ReplayScanner
   private let total: Int
   private let line: StatusLine
@@ -29,7 +30,7 @@ struct Progress {
     }
   }
 
-  /// Takes it away.
+  /// Removes it.
   func clear() {
     line.clear()
   }

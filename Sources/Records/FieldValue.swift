@@ -1,0 +1,134 @@
+package import Advertising
+package import Scanning
+
+/// A field's value, as JSON, CSV and tables write it.
+package enum FieldValue {
+  /// The key is left out.
+  case absent
+  case null
+  case boolean(Bool)
+  case integer(Int)
+  /// A number that is rounded to some decimals.
+  case number(Double, decimals: Int)
+  /// Any text.
+  case text(String)
+  /// ASCII text that needs neither escapes nor quotes, such as a time or an address.
+  case plain(String)
+  /// JSON that a closure appends: an object or a list.
+  case json((inout [UInt8]) -> Void)
+
+  /// A list whose elements a closure appends.
+  package static func list<Element>(
+    _ elements: [Element], _ append: @escaping (Element, inout [UInt8]) -> Void
+  ) -> FieldValue {
+    .json { bytes in
+      bytes.append(UInt8(ascii: "["))
+      for (index, element) in elements.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        append(element, &bytes)
+      }
+      bytes.append(UInt8(ascii: "]"))
+    }
+  }
+
+  /// A number, or `null` where it is not known or not finite.
+  static func number(_ value: Double?, _ decimals: Int) -> FieldValue {
+    guard let value, value.isFinite else { return .null }
+    return .number(value, decimals: decimals)
+  }
+
+  /// The value as CSV and tables have it; `nil` where there is none.
+  package var text: String? {
+    switch self {
+    case .absent, .null, .json: nil
+    case .boolean(let value): value ? "true" : "false"
+    case .integer(let value): String(value)
+    case .number(let value, let decimals): decimal(value, decimals)
+    case .text(let value), .plain(let value): value
+    }
+  }
+
+  /// Appends the value as JSON.
+  func append(to bytes: inout [UInt8]) {
+    switch self {
+    case .absent, .null: bytes += "null".utf8
+    case .boolean, .integer, .number: bytes += (text ?? "").utf8
+    case .text(let value): appendQuoted(value, to: &bytes)
+    case .plain(let value):
+      bytes.append(UInt8(ascii: "\""))
+      bytes += value.utf8
+      bytes.append(UInt8(ascii: "\""))
+    case .json(let append): append(&bytes)
+    }
+  }
+}
+
+/// Appends a text as a JSON string.
+func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
+  bytes.append(UInt8(ascii: "\""))
+  for byte in text.utf8 {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+      bytes.append(UInt8(ascii: "\\"))
+      bytes.append(byte)
+    case 0..<0x20:
+      let digits = String(byte, radix: 16)
+      bytes += ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).utf8
+    default: bytes.append(byte)
+    }
+  }
+  bytes.append(UInt8(ascii: "\""))
+}
+
+/// A type whose values a field can have.
+package protocol FieldValueConvertible: SendableMetatype {
+  /// The value as a field has it.
+  var fieldValue: FieldValue { get }
+}
+
+extension FieldValue: FieldValueConvertible {
+  package var fieldValue: FieldValue { self }
+}
+
+extension Bool: FieldValueConvertible {
+  package var fieldValue: FieldValue { .boolean(self) }
+}
+
+extension FixedWidthInteger {
+  package var fieldValue: FieldValue { .integer(Int(clamping: self)) }
+}
+
+extension Int: FieldValueConvertible {}
+extension Int8: FieldValueConvertible {}
+extension Int32: FieldValueConvertible {}
+extension UInt8: FieldValueConvertible {}
+extension UInt16: FieldValueConvertible {}
+extension UInt32: FieldValueConvertible {}
+
+extension String: FieldValueConvertible {
+  package var fieldValue: FieldValue { .text(self) }
+}
+
+extension ProximityUUID: FieldValueConvertible {
+  package var fieldValue: FieldValue { .plain(description) }
+}
+
+extension BluetoothAddress: FieldValueConvertible {
+  package var fieldValue: FieldValue { .plain(description) }
+}
+
+extension AddressType: FieldValueConvertible {
+  package var fieldValue: FieldValue { .plain(description) }
+}
+
+extension Moment: FieldValueConvertible where Clock == WallClockLine {
+  package var fieldValue: FieldValue { .plain(description) }
+}
+
+extension Array: FieldValueConvertible where Element == String {
+  package var fieldValue: FieldValue { .list(self) { appendQuoted($0, to: &$1) } }
+}
+
+extension Optional: FieldValueConvertible where Wrapped: FieldValueConvertible {
+  package var fieldValue: FieldValue { self?.fieldValue ?? .null }
+}

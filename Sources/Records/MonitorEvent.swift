@@ -1,0 +1,170 @@
+import Advertising
+package import Regions
+package import Scanning
+
+/// A line of `monitor`: a crossing, or a state that was determined.
+package struct MonitorEvent: Sendable {
+  /// What happened.
+  package enum Kind: String, Sendable {
+    case enter, exit
+    /// The region's state is as it was assumed, or was not known before.
+    case state
+  }
+
+  package var kind: Kind
+  package var time: WallClockTime
+  /// The region's name.
+  package var region: String
+  /// The state from now on.
+  package var state: RegionState
+  /// For how many seconds the region was inside; `nil` if that is not known, or nothing was left.
+  package var dwell: Double?
+  package var reason: RegionTransition.Reason
+  /// The wall clock's offset from the reason's times.
+  package var offset: WallClockOffset
+  /// The rules that decided.
+  package var rules: RegionRules
+
+  package init(
+    _ kind: Kind, time: WallClockTime, region: String, state: RegionState, dwell: Double? = nil,
+    reason: RegionTransition.Reason, offset: WallClockOffset, rules: RegionRules
+  ) {
+    (self.kind, self.time, self.region, self.state) = (kind, time, region, state)
+    (self.dwell, self.reason, self.offset, self.rules) = (dwell, reason, offset, rules)
+  }
+}
+
+extension MonitorEvent {
+  package static let enter = RecordType("enter", [time, region(), reason])
+  package static let exit = RecordType("exit", [time, region(), dwell, reason])
+  package static let determined = RecordType("state", [time, region(), state, reason])
+
+  /// The record of an event of this kind.
+  package var record: RecordType<MonitorEvent> {
+    switch kind {
+    case .enter: Self.enter
+    case .exit: Self.exit
+    case .state: Self.determined
+    }
+  }
+
+  /// An event of any kind, as a row of comma-separated values or of a table.
+  ///
+  /// - Parameter regionWidth: How wide the column of the region is in a table.
+  /// - Returns: The record type.
+  package static func row(regionWidth: Int = 0) -> RecordType<MonitorEvent> {
+    RecordType(
+      nil, type: .one([], \.kind.rawValue),
+      typeColumn: (1, Column("EVENT", width: 5) { $0.kind.rawValue.uppercased() }),
+      [time, region(regionWidth), state, dwell, reason])
+  }
+
+  private static let time = Field<MonitorEvent>(
+    "time", .time, column: Column(width: 23) { $0.time.dayAndClock }
+  ) { $0.time }
+
+  private static func region(_ width: Int = 0) -> Field<MonitorEvent> {
+    Field("region", .text, column: Column(width: width)) { $0.region }
+  }
+
+  private static let dwell = Field<MonitorEvent>(
+    "dwell", .number(0...).orNull, decimals: 3,
+    column: Column("INSIDE", .right, width: 9, missing: "") { fixed($0.dwell, 1, "s") }
+  ) { $0.dwell }
+
+  private static let state = Field<MonitorEvent>(
+    "state", .one(of: [RegionState.inside, .outside].map(\.name))
+  ) { $0.state.name }
+
+  private static let reason = Field<MonitorEvent>(
+    "reason",
+    RecordType<MonitorEvent>(
+      "reason", type: .none,
+      [
+        Field(
+          "rule",
+          .one(of: RegionTransition.Rule.allCases.filter { $0 != .request }.map(\.rawValue))
+        ) { $0.reason.rule.rawValue },
+        Field("lastSighting", lastSighting, isNullable: true) { event in
+          event.reason.lastSighting.map { ($0, $0.time.wallClockTime(event.offset)) }
+        },
+        Field("samples", .count) { $0.reason.samples },
+        Field("silenceLimit", .number(0...).orNull, decimals: 3) { $0.reason.exitTimeout },
+        Field("interval", .number(0...).orNull, decimals: 3) { $0.reason.interval },
+        Field("loss", .number(0...1).orNull, decimals: 3) { $0.reason.loss },
+      ]),
+    columns: [
+      Column("BEACON", width: 11) { event in
+        event.reason.lastSighting.map { "\($0.beacon.major):\($0.beacon.minor)" }
+      },
+      Column("REASON") { $0.explanation },
+    ]
+  ) { $0 }
+
+  private static let lastSighting = RecordType<(RegionTransition.LastSighting, WallClockTime)>(
+    nil, type: .none,
+    [Field("time", .time, csv: .named("lastHeard")) { $0.1 }] + Field.identity { $0.0.beacon },
+    [
+      Field("rssi", .rssi) { $0.0.rssi }
+    ])
+}
+
+// The reason, for people.
+extension MonitorEvent {
+  private var explanation: String { kind == .state ? "\(state.name): \(cause)" : cause }
+
+  private var cause: String {
+    let signal = reason.lastSighting?.rssi.map { "at \($0) dBm" } ?? "without signal strength"
+    let enters = state == .inside
+    switch reason.rule {
+    case .sighting: return "received \(signal)"
+    case .count: return "\(rules.count.needed) of the last \(rules.count.last), \(signal)"
+    case .dwell: return "received for \(decimal(rules.dwell, 3)) s, \(signal)"
+    case .signal:
+      let level = rules.signal.map { enters ? $0.enter : $0.exit } ?? 0
+      return "\(signal), long enough \(enters ? "above" : "below") \(decimal(level, 1)) dBm"
+    case .distance:
+      let limit = rules.distance.map { enters ? $0.enter : $0.exit } ?? 0
+      return "\(signal), long enough \(enters ? "within" : "beyond") \(decimal(limit, 2)) m"
+    case .exitTimeout:
+      return "not received for its exit timeout of \(seconds(reason.exitTimeout)) s" + learned
+    case .start:
+      let isSightingEnough =
+        rules.signal == nil && rules.distance == nil && rules.count == .first && rules.dwell == 0
+      let what = isSightingEnough ? "not received" : "no beacon met the rules"
+      return "\(what) for \(seconds(reason.exitTimeout)) s"
+    case .forgotten: return "made room for other beacons"
+    case .request: return "requested"
+    }
+  }
+
+  /// What an exit timeout was learned from.
+  private var learned: String {
+    guard case .adaptive = rules.exitTimeout, let interval = reason.interval, let loss = reason.loss
+    else { return "" }
+    return "; sent every \(seconds(interval)) s, \(fixed(loss * 100, 0)) % lost"
+  }
+
+  private func seconds(_ value: Double?) -> String {
+    value.map { fixed($0, $0 < 1 ? 2 : 1) } ?? "?"
+  }
+}
+
+extension RegionState {
+  /// The state's name, as JSON and people have it.
+  package var name: String {
+    switch self {
+    case .unknown: "unknown"
+    case .inside: "inside"
+    case .outside: "outside"
+    }
+  }
+}
+
+extension WallClockTime {
+  /// The time of day, to milliseconds.
+  package var clock: String { String(description.dropFirst(11).prefix(12)) }
+
+  /// The day, and the time of day to milliseconds.
+  package var dayAndClock: String { description.prefix(10) + " " + clock }
+}

@@ -1,0 +1,100 @@
+package import Ranging
+package import Scanning
+
+/// What `range` reports of one region, or of all beacons.
+package struct RegionReport: Sendable {
+  package var time: WallClockTime
+  /// The region's name; `nil` where no region is named.
+  package var region: String?
+  /// The beacons, closest first.
+  package var beacons: [RangedBeacon]
+
+  package init(time: WallClockTime, region: String?, beacons: [RangedBeacon]) {
+    (self.time, self.region, self.beacons) = (time, region, beacons)
+  }
+
+  /// A line of `range` whose beacons are of a record type.
+  package static func record(of beacon: RecordType<RangedBeacon>) -> RecordType<RegionReport> {
+    RecordType(
+      "range",
+      [
+        Field("time", .time) { $0.time },
+        Field("region", .text.orNull) { $0.region },
+        Field("beacons", each: beacon) { $0.beacons },
+      ])
+  }
+}
+
+extension RangedBeacon {
+  /// A beacon in a line of `range --raw`.
+  package static let rawRecord = RecordType<RangedBeacon>(
+    "rangedBeacon", type: .none,
+    Field.identity { $0.beacon },
+    [
+      Field("proximity", .proximity, column: Column()) { $0.proximity.name },
+      Field(
+        "accuracy", .meters, decimals: 3,
+        column: Column("±", .right, isLate: true) {
+          fixed($0.estimate?.standardDeviation, 1, "m")
+        }
+      ) { $0.estimate?.standardDeviation },
+      Field(
+        "distance", .meters.with("maximum", 1000), decimals: 3,
+        column: Column(nil, .right) { fixed($0.estimate?.distance, 1, "m") }
+      ) { $0.estimate?.distance },
+      Field("distanceLow", .meters, decimals: 3) { $0.estimate?.interval(coverage: 0.95).low },
+      Field("distanceHigh", .meters, decimals: 3) { $0.estimate?.interval(coverage: 0.95).high },
+      Field("rssi", .rssi, column: Column(nil, .right, isLate: true)) { $0.rssi },
+      Field("measuredPower", .power) { $0.measuredPower },
+      Field("powerSource", .one(of: MeasuredPower.Source.allNames).orNull) {
+        $0.estimate?.power.source.name
+      },
+      Field("sightings", .count) { $0.sightings },
+      Field(
+        "smoothedRSSI", .number(-128...20).orNull, raw, decimals: 2,
+        column: Column("SMOOTHED", .right, isLate: true) { $0.smoothed.map { fixed($0, 1) } }
+      ) { $0.smoothed },
+      Field("smoothedError", .number(0...).orNull, raw, decimals: 2) { $0.smoothedError },
+      Field(
+        "rawDistance", .meters.with("maximum", 1000), raw, decimals: 3,
+        column: Column("RAW DISTANCE", .right, isLate: true) { fixed($0.rawDistance, 1, "m") }
+      ) { $0.rawDistance },
+    ])
+
+  /// A beacon in a line of `range`.
+  package static let record = rawRecord.omitting(raw)
+
+  private static var raw: Field<RangedBeacon>.Presence { .together("raw") }
+}
+
+extension Schema {
+  static let proximity = Schema(
+    named: "proximity", one(of: [Proximity.immediate, .near, .far, .unknown].map(\.name)).node)
+}
+
+extension Proximity {
+  /// The zone's name, as JSON and people have it.
+  package var name: String {
+    switch self {
+    case .unknown: "unknown"
+    case .immediate: "immediate"
+    case .near: "near"
+    case .far: "far"
+    }
+  }
+}
+
+extension MeasuredPower.Source {
+  /// The name of the power's source, as JSON has it.
+  var name: String {
+    switch self {
+    case .advertised: "advertised"
+    case .configured: "configured"
+    case .fallback: "fallback"
+    }
+  }
+
+  fileprivate static var allNames: [String] {
+    [Self.advertised, .configured, .fallback].map(\.name)
+  }
+}

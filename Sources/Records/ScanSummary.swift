@@ -1,0 +1,31 @@
+import Advertising
+package import Scanning
+
+/// The line that ends a stream of results.
+package struct ScanSummary: Sendable {
+  package var counts: ScanCounts
+  /// How many different beacons were received.
+  package var beacons: Int
+  /// How many of them made room for others.
+  package var evictions: Int
+
+  package init(counts: ScanCounts, beacons: Int, evictions: Int) {
+    (self.counts, self.beacons, self.evictions) = (counts, beacons, evictions)
+  }
+
+  package static let record = RecordType<ScanSummary>(
+    "summary",
+    [
+      Field("packets", .count) { $0.counts.packets },
+      Field("advertisingPackets", .count) { $0.counts.advertisingPackets },
+      Field("reports", .count) { $0.counts.reports },
+      Field("sightings", .count) { $0.counts.sightings },
+      Field("beacons", .count) { $0.beacons },
+      Field("evictions", .count) { $0.evictions },
+      Field("refused", refused) { $0.counts },
+    ])
+
+  private static let refused = RecordType<ScanCounts>(
+    nil, type: .none,
+    Refusal.allCases.map { refusal in Field(refusal.description, .count) { $0[refusal] } })
+}

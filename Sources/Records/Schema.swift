@@ -1,0 +1,148 @@
+/// The JSON Schema of a value.
+package struct Schema: Sendable {
+  /// What stands where the value is described.
+  var node: JSONNode
+  /// The definitions that ``node`` refers to, by their names.
+  var definitions: [(name: String, node: JSONNode)] = []
+
+  /// A definition of its own, to which values refer.
+  package init(named name: String, _ node: JSONNode, using definitions: [(String, JSONNode)] = []) {
+    self.node = ["$ref": .text("#/$defs/\(name)")]
+    self.definitions = definitions + [(name, node)]
+  }
+
+  init(_ node: JSONNode, using definitions: [(String, JSONNode)] = []) {
+    (self.node, self.definitions) = (node, definitions)
+  }
+
+  /// The same with limits of its own.
+  package func with(_ key: String, _ limit: JSONNode) -> Schema {
+    var schema = self
+    schema.node[key] = limit
+    return schema
+  }
+
+  /// The same, or `null`.
+  package var orNull: Schema {
+    var schema = self
+    if let type = node["type"] { schema.node["type"] = [type, "null"] }
+    if case .array(let values) = node["enum"] { schema.node["enum"] = .array(values + [.null]) }
+    return schema
+  }
+}
+
+// Values that fields share.
+extension Schema {
+  package static let time = Schema(
+    named: "time",
+    [
+      "type": "string",
+      "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6}Z$",
+    ])
+  package static let uuid = Schema(
+    named: "uuid",
+    [
+      "type": "string",
+      "pattern": "^[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}$",
+    ])
+  package static let uint16 = Schema(named: "uint16", integer(0...65535).node)
+  package static let count = Schema(named: "count", ["type": "integer", "minimum": 0])
+  package static let power = Schema(named: "power", integer(-128...127).node)
+  package static let rssi = Schema(named: "rssi", integer(-128...20).orNull.node)
+  package static let meters = Schema(named: "metres", number(0...).orNull.node)
+  package static let hexadecimal = Schema(
+    named: "hex", ["type": "string", "pattern": "^([0-9a-f]{2})*$"])
+  package static let address = Schema(
+    named: "address", matching("^[0-9A-F]{2}(:[0-9A-F]{2}){5}$").orNull.node)
+  package static let addressType = Schema(
+    named: "addressType",
+    matching("^(public|random|public-identity|random-identity|anonymous|other-[0-9]{1,3})$").node)
+
+  package static let boolean = Schema(["type": "boolean"])
+  package static let string = Schema(["type": "string"])
+  /// A text that is not empty.
+  package static let text = Schema(["type": "string", "minLength": 1])
+
+  /// A text that matches a pattern.
+  package static func matching(_ pattern: String) -> Schema {
+    Schema(["type": "string", "pattern": .text(pattern)])
+  }
+
+  /// A whole number within limits.
+  package static func integer(_ range: ClosedRange<Int>) -> Schema {
+    Schema([
+      "type": "integer", "minimum": .integer(range.lowerBound),
+      "maximum": .integer(range.upperBound),
+    ])
+  }
+
+  /// A whole number from a limit on.
+  package static func integer(_ range: PartialRangeFrom<Int>) -> Schema {
+    Schema(["type": "integer", "minimum": .integer(range.lowerBound)])
+  }
+
+  /// A number within limits.
+  package static func number(_ range: ClosedRange<Int>) -> Schema {
+    Schema([
+      "type": "number", "minimum": .integer(range.lowerBound),
+      "maximum": .integer(range.upperBound),
+    ])
+  }
+
+  /// A number from a limit on.
+  package static func number(_ range: PartialRangeFrom<Int>) -> Schema {
+    Schema(["type": "number", "minimum": .integer(range.lowerBound)])
+  }
+
+  /// Bytes in hexadecimal.
+  package static func hexadecimal(bytes: Int) -> Schema {
+    hexadecimal.with("minLength", .integer(bytes * 2)).with("maxLength", .integer(bytes * 2))
+  }
+
+  /// One of some texts.
+  package static func one(of texts: [String]) -> Schema {
+    Schema(["enum": .array(texts.map { .text($0) })])
+  }
+
+  /// A list.
+  package static func list(of element: Schema) -> Schema {
+    Schema(["type": "array", "items": element.node], using: element.definitions)
+  }
+
+  /// One of several records.
+  package static func one(of records: [Schema]) -> Schema {
+    Schema(["oneOf": .array(records.map(\.node))], using: records.flatMap(\.definitions))
+  }
+
+  /// The same under a name.
+  package func named(_ name: String, description: String) -> Schema {
+    guard case .object(let members) = node else { return self }
+    return Schema(
+      named: name,
+      .object([.init(key: "description", value: .text(description))] + members),
+      using: definitions)
+  }
+
+  /// The whole document.
+  ///
+  /// - Parameters:
+  ///   - head: What stands before the records.
+  ///   - lines: The records of which each line is one.
+  ///   - others: What is defined beside them.
+  /// - Returns: The document's text.
+  package static func document(_ head: JSONNode, lines: [Schema], others: [Schema]) -> String {
+    guard case .object(let members) = head else { return head.line }
+    let all = one(of: lines)
+    var definitions: [JSONNode.Member] = []
+    for (name, node) in all.definitions + others.flatMap(\.definitions)
+    where !definitions.contains(where: { $0.key == name }) {
+      definitions.append(.init(key: name, value: node))
+    }
+    let document = JSONNode.object(
+      members + [
+        .init(key: "oneOf", value: all.node["oneOf"] ?? []),
+        .init(key: "$defs", value: .object(definitions)),
+      ])
+    return document.document() + "\n"
+  }
+}

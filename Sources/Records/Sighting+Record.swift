@@ -1,0 +1,54 @@
+package import Advertising
+package import Scanning
+
+extension Sighting {
+  /// A line of `scan`, and of a simulation's truth.
+  package static let record = RecordType<Sighting>(
+    "sighting",
+    [
+      Field(
+        "time", .time,
+        column: Column(width: 15) { String($0.wallTime.description.dropFirst(11).dropLast()) }
+      ) { $0.wallTime }
+    ],
+    Field.identity { $0.beacon },
+    [
+      Field("measuredPower", .power, column: Column("POWER", .right, width: 5)) {
+        $0.measuredPower
+      },
+      Field("rssi", .rssi, column: Column(nil, .right, width: 4)) { $0.rssi },
+    ],
+    Field.sender(column: Column(missing: "anonymous")) { ($0.address, $0.addressType) },
+    [
+      Field("adapter", .matching("^hci[0-9]+$"), .sometimes, csv: .none) { "hci\($0.adapter)" }
+    ])
+
+  /// The same where the adapter is not known.
+  package static let recordWithoutAdapter = record.omitting(.sometimes)
+}
+
+extension Field {
+  /// The three fields of a beacon's identity.
+  package static func identity(
+    of beacon: @escaping @Sendable (Value) -> BeaconIdentity
+  ) -> [Field] {
+    [
+      Field("uuid", .uuid, column: Column(width: 36)) { beacon($0).uuid },
+      Field("major", .uint16, column: Column(nil, .right, width: 5)) { beacon($0).major },
+      Field("minor", .uint16, column: Column(nil, .right, width: 5)) { beacon($0).minor },
+    ]
+  }
+
+  /// The two fields of an advertiser's address; they are left out where there is none.
+  package static func sender(
+    _ presence: Presence = .always, column: Column<Value>? = nil,
+    of sender: @escaping @Sendable (Value) -> (address: BluetoothAddress, type: AddressType)?
+  ) -> [Field] {
+    [
+      Field("address", .address, presence, column: column) { value in
+        sender(value).map { $0.type == .anonymous ? .null : $0.address.fieldValue } ?? .absent
+      },
+      Field("addressType", .addressType, presence) { sender($0)?.type.fieldValue ?? .absent },
+    ]
+  }
+}

@@ -1,0 +1,166 @@
+import Advertising
+import Records
+
+extension AdvertDescription {
+  /// A line about an advert.
+  static let record = RecordType<AdvertDescription>(
+    "advert",
+    [
+      Field("input", .one(of: DecodeInput.allCases.filter { $0 != .auto }.map(\.rawValue))) {
+        $0.input.rawValue
+      }
+    ],
+    Field.sender(header) { $0.header.map { ($0.address, $0.addressType) } },
+    [
+      Field("eventType", .uint16, header) {
+        $0.header?.eventType.rawValue.fieldValue ?? .absent
+      },
+      Field("rssi", .rssi, header) { $0.header.map(\.rssi.fieldValue) ?? .absent },
+      Field("structures", each: Structure.record) { $0.structures },
+      Field("beacons", .list(of: .one(of: Beacon.schemas))) { advert in
+        FieldValue.list(advert.beacons) { $0.described.append(&$1) }
+      },
+      Field("problems", each: Problem.record) { $0.problems },
+    ])
+
+  private static var header: Field<AdvertDescription>.Presence { .together("header") }
+}
+
+extension AdvertDescription.Structure {
+  static let record = RecordType<AdvertDescription.Structure>(
+    nil, type: .none,
+    [
+      Field("offset", .count, column: Column(nil, .right)) { $0.offset },
+      Field("type", .integer(0...255), column: Column { $0.type.description }) {
+        $0.type.rawValue
+      },
+      Field("name", .text) { $0.type.description },
+      Field("data", .hexadecimal, column: Column()) { $0.data },
+    ])
+}
+
+extension AdvertDescription.Problem {
+  static let record = RecordType<AdvertDescription.Problem>(
+    nil, type: .none,
+    [Field("offset", .count) { $0.offset }, Field("reason", .text) { $0.reason }])
+}
+
+extension AdvertDescription.Beacon {
+  /// A beacon with the record of its kind.
+  struct Described {
+    /// What kind of beacon it is.
+    let name: String
+    /// Appends its JSON.
+    let append: (inout [UInt8]) -> Void
+    /// Its fields with their units, for people.
+    let labels: [(name: String, value: String)]
+
+    init<Frame>(_ frame: Frame, _ record: RecordType<Frame>) {
+      name = record.typeName ?? ""
+      append = { record.append(frame, to: &$0) }
+      labels = record.columns.compactMap { $0.label(frame) }.map { title, text in
+        (["UUID", "URL"].contains(title) ? title : title.lowercased(), text)
+      }
+    }
+  }
+
+  var described: Described {
+    switch self {
+    case .ibeacon(let frame): Described(frame, Self.iBeacon)
+    case .altBeacon(let frame): Described(frame, Self.altBeacon)
+    case .eddystone(.uid(let power, let namespace, let instance)):
+      Described((power, namespace, instance), Self.uid)
+    case .eddystone(.url(let power, let url)): Described((power, url), Self.url)
+    case .eddystone(.telemetry(let voltage, let temperature, let adverts, let uptime)):
+      Described((voltage, temperature, adverts, uptime), Self.telemetry)
+    case .eddystone(.otherTelemetry(let version)): Described(version, Self.otherTelemetry)
+    case .eddystone(.eid(let power, let identifier)): Described((power, identifier), Self.eid)
+    }
+  }
+
+  static var schemas: [Schema] {
+    [
+      iBeacon.schema, altBeacon.schema, uid.schema, url.schema, telemetry.schema,
+      otherTelemetry.schema, eid.schema,
+    ]
+  }
+
+  private static let iBeacon = RecordType<IBeacon>(
+    "ibeacon",
+    Field.identity { $0.identity },
+    [
+      measuredPower { $0.measuredPower },
+      Field(
+        "trailingByte", .boolean,
+        column: Column("TRAILING") { $0.hasTrailingByte ? "one byte after the frame" : nil }
+      ) { $0.hasTrailingByte },
+    ])
+
+  private static let altBeacon = RecordType<AltBeacon>(
+    "altbeacon",
+    Field.identity { $0.identity },
+    [
+      measuredPower { $0.measuredPower },
+      Field("manufacturerReserved", .integer(0...255).orNull, column: Column("RESERVED")) {
+        $0.manufacturerReserved
+      },
+    ])
+
+  private static let uid = RecordType<(power: Int8, namespace: String, instance: String)>(
+    "eddystone-uid",
+    [
+      txPower { $0.power },
+      Field("namespace", .hexadecimal(bytes: 10), column: Column()) { $0.namespace },
+      Field("instance", .hexadecimal(bytes: 6), column: Column()) { $0.instance },
+    ])
+
+  private static let url = RecordType<(power: Int8, url: String)>(
+    "eddystone-url",
+    [txPower { $0.power }, Field("url", .string, column: Column()) { $0.url }])
+
+  private static let telemetry = RecordType<
+    (voltage: UInt16, temperature: Double?, adverts: UInt32, uptime: Double)
+  >(
+    "eddystone-tlm",
+    [
+      Field("voltage", .uint16, column: Column("BATTERY") { "\($0.voltage) mV" }) { $0.voltage },
+      Field(
+        "temperature", .number(-128...128).orNull, decimals: 2,
+        column: Column { frame in
+          frame.temperature.map { "\(decimal($0, 2)) °C" } ?? "not measured"
+        }
+      ) { $0.temperature },
+      Field("advertisingCount", .count, column: Column("ADVERTS")) { $0.adverts },
+      Field(
+        "secondsSinceBoot", .number(0...), decimals: 1,
+        column: Column("UP") { "\(decimal($0.uptime, 1)) s" }
+      ) { $0.uptime },
+      Field("tenthsSinceBoot", .count) { Int(($0.uptime * 10).rounded()) },
+    ])
+
+  private static let otherTelemetry = RecordType<UInt8>(
+    "eddystone-tlm-other", type: .constant("eddystone-tlm"),
+    summary: "Telemetry of another version, for example encrypted.",
+    [Field("version", .integer(0...255), column: Column()) { $0 }])
+
+  private static let eid = RecordType<(power: Int8, identifier: String)>(
+    "eddystone-eid",
+    [
+      txPower { $0.power },
+      Field("eid", .hexadecimal(bytes: 8), column: Column("IDENTIFIER")) { $0.identifier },
+    ])
+
+  private static func measuredPower<Frame>(
+    _ power: @escaping @Sendable (Frame) -> Int8
+  ) -> Field<Frame> {
+    Field("measuredPower", .power, column: Column("MEASURED POWER") { "\(power($0)) dBm at 1 m" }) {
+      power($0)
+    }
+  }
+
+  private static func txPower<Frame>(
+    _ power: @escaping @Sendable (Frame) -> Int8
+  ) -> Field<Frame> {
+    Field("txPower", .power, column: Column("POWER") { "\(power($0)) dBm at 0 m" }) { power($0) }
+  }
+}

@@ -1,0 +1,44 @@
+import Adapters
+import ArgumentParser
+import CaptureFiles
+import Ranging
+import Records
+import Scanning
+import Simulation
+
+/// `beaconscan schema`: the JSON Schema of everything that the command writes, from which
+/// `docs/json.schema.json` is made.
+struct SchemaCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "schema", abstract: "Print the JSON Schema of --format json.",
+    shouldDisplay: false)
+
+  func run() throws {
+    let output = StandardOutput()
+    try output.write(
+      Schema.document(
+        [
+          "$schema": "https://json-schema.org/draft/2020-12/schema",
+          "$id": "https://beaconscan.invalid/json.schema.json",
+          "title": "A line of beaconscan --format json",
+          "description": .text(
+            "One object a line. docs/json.md explains every key. A line of a simulation's truth is "
+              + "$defs/truth."),
+        ],
+        lines: [
+          Sighting.record.schema, RegionReport.record(of: RangedBeacon.rawRecord).schema,
+          MonitorEvent.enter.schema, MonitorEvent.exit.schema, MonitorEvent.determined.schema,
+          ScannerHealth.record.schema, CaptureStatus.record.schema, BeaconStatistics.record.schema,
+          AdvertDescription.record.schema, AdapterDescription.record.schema, Finding.record.schema,
+          ScanSummary.record.schema,
+        ],
+        others: [
+          Schema.one(of: [Sighting.record.schema] + TruthLine.schemas).named(
+            "truth",
+            description:
+              "A line of the truth that beaconscan simulate writes; docs/scenarios.md has "
+              + "its types.")
+        ]))
+    try output.flush()
+  }
+}

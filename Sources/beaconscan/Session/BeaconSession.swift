@@ -1,0 +1,172 @@
+import CaptureFiles
+import Scanning
+import ServiceCore
+import Synchronization
+
+/// A source, the beacon service that receives from it, and the client through which the command uses it.
+///
+/// The source starts with ``run(while:_:)``: until then the client states what it needs.
+final class BeaconSession {
+  /// What a consumer of events wants next.
+  enum Verdict { case more, enough }
+
+  let scanner: any Scanning.Scanner
+  /// Whether adapters receive.
+  let isLive: Bool
+  let beacons: BeaconService
+  let client: ClientIdentifier
+  /// Takes what a person should know, a line each.
+  let say: @Sendable (String) -> Void
+
+  private let manager: ServiceManager
+  private let authorization = AuthorizationOnStart()
+  private let progress: Progress?
+  /// A recording stands still until the next event is requested, so that what is shown of it at the end
+  /// does not change meanwhile.
+  private var events: ClientEvents<BeaconEvent>.Iterator
+
+  /// Opens the source and makes its service.
+  ///
+  /// - Parameters:
+  ///   - source: The source.
+  ///   - offsets: How much stronger than true single adapters receive, in dB.
+  ///   - output: How much is written to standard error.
+  ///   - stateFile: The file that keeps registered regions; `nil` is none.
+  ///   - configuration: The service's settings.
+  /// - Throws: `CommandError` where it cannot be opened or used.
+  convenience init(
+    _ source: SourceOptions, offsets: [(AdapterName, Double)] = [], output: OutputOptions,
+    stateFile: String? = nil, configuration: BeaconService.Configuration = .init()
+  ) throws {
+    try self.init(
+      source.open(offsets: offsets), showsProgress: !output.quiet, stateFile: stateFile,
+      configuration: configuration)
+  }
+
+  /// Makes the service of a scanner.
+  ///
+  /// - Parameters:
+  ///   - scanner: The scanner.
+  ///   - isLive: Whether adapters receive; by default, where the scanner is no recording.
+  ///   - showsProgress: Whether a terminal is shown how far a replay has come.
+  ///   - stateFile: The file that keeps registered regions; `nil` is none.
+  ///   - configuration: The service's settings.
+  ///   - say: Takes what goes to standard error.
+  /// - Throws: `CommandError` where the scanner cannot be used.
+  init(
+    _ scanner: any Scanning.Scanner, isLive: Bool? = nil, showsProgress: Bool,
+    stateFile: String? = nil, configuration: BeaconService.Configuration = .init(),
+    say: @escaping @Sendable (String) -> Void = printError
+  ) throws {
+    (self.scanner, self.say) = (scanner, say)
+    self.isLive = isLive ?? !scanner.isRecorded
+    switch scanner.availability {
+    case .available: break
+    case .notPermitted(let sentence): throw CommandError(.noPermission, sentence)
+    case .unavailable(let sentence): throw CommandError(.unavailable, sentence)
+    }
+    var settings = ServiceManager.Configuration()
+    settings.applicationIdentifier = "beaconscan"
+    settings.persistence = stateFile.map { .file($0) } ?? .none
+    settings.authorization = authorization
+    settings.logger = diagnostics(to: say)
+    manager = ServiceManager(settings)
+    if let failure = manager.storageFailure { throw CommandError(.cannotCreate, failure) }
+    beacons = BeaconService(manager, scanner: scanner, configuration: configuration)
+    client = manager.addClient(isReceiving: false)
+    events = beacons.events(for: client).makeAsyncIterator()
+    progress = (scanner as? ReplayScanner).flatMap { replay in
+      Progress(of: replay, isWanted: showsProgress && replay.speed == .max && !replay.follows)
+    }
+  }
+
+  /// Whether it is known which adapter received a sighting.
+  var namesAdapters: Bool {
+    guard let replay = scanner as? ReplayScanner else { return true }
+    return replay.statuses.contains(where: \.namesAdapters)
+  }
+
+  /// Whether results come as they happen, so that a reader wants each at once.
+  var isPaced: Bool {
+    guard let replay = scanner as? ReplayScanner else { return true }
+    return replay.speed != .max || replay.follows
+  }
+
+  /// Writes to standard error what a user should know of the source.
+  func remark(_ output: OutputOptions) {
+    (scanner as? ReplayScanner)?.remark(output)
+  }
+
+  /// Receives events to the end of the source, or until it is enough, or until an interrupt.
+  ///
+  /// - Parameters:
+  ///   - isWanted: Whether to go on; called ten times a second, on any thread.
+  ///   - consume: Takes an event. It counts as delivered when the function returns.
+  /// - Returns: What was wrong with the source, to be reported after the results.
+  /// - Throws: What the consumer throws; ``CommandError/Status/interrupted`` where nothing had come yet, and
+  ///   ``CommandError/Status/noPermission`` where the administrator forbids it.
+  func run(
+    while isWanted: @escaping @Sendable () -> Bool = { true },
+    _ consume: (BeaconEvent) throws -> Verdict
+  ) async throws -> CommandError? {
+    manager.setReceiving(true, for: client)
+    authorization.start()
+    manager.requestAuthorization(.authorizedAlways)
+    guard manager.authorizationStatus.isAuthorized else { throw forbidden }
+    let watch = Task.detached { [manager, client, progress] in
+      while !Interrupt.isRequested, isWanted(), !Task.isCancelled {
+        progress?.update()
+        try? await Task.sleep(for: .milliseconds(100))
+      }
+      // Without the client, its events end.
+      if !Task.isCancelled { manager.removeClient(client) }
+    }
+    defer {
+      watch.cancel()
+      progress?.clear()
+      manager.flush()
+    }
+    var failure: CommandError?
+    do {
+      while !Interrupt.isRequested, let event = try await events.next() {
+        if case .refused = event { failure = forbidden }
+        let verdict = try consume(event)
+        events.acknowledge()
+        if verdict == .enough || failure != nil { break }
+      }
+    } catch let error as CaptureError {
+      failure = CommandError(error)
+    } catch let error where !(error is CommandError || error is ClosedPipe) {
+      failure = CommandError(.unavailable, "\(scanner.name): \(error)")
+    }
+    // A radio in a quiet room has nothing to show.
+    if Interrupt.isRequested, !isLive, failure == nil, scanner.counts.packets == 0 {
+      throw CommandError(.interrupted, "interrupted before anything was received")
+    }
+    return failure
+  }
+
+  /// Why the source may not be used any more.
+  private var forbidden: CommandError {
+    if case .notPermitted(let sentence) = scanner.availability {
+      return CommandError(.noPermission, sentence)
+    }
+    return CommandError(
+      .noPermission,
+      "the administrator does not allow beaconscan to receive; see \(SystemAuthorization.path)")
+  }
+}
+
+/// The system's authorization, but nothing before the start: a source that starts with the first of several
+/// requests would be ahead of the others.
+private final class AuthorizationOnStart: AuthorizationProvider {
+  private let system = SystemAuthorization()
+  private let hasStarted = Atomic<Bool>(false)
+
+  func start() { hasStarted.store(true, ordering: .releasing) }
+
+  func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule {
+    hasStarted.load(ordering: .acquiring)
+      ? system.rule(for: application, scanner: scanner) : .granted(.notDetermined)
+  }
+}

@@ -1,0 +1,21 @@
+import Logging
+
+/// A logger whose messages are lines for a person.
+func diagnostics(to say: @escaping @Sendable (String) -> Void) -> Logger {
+  Logger(label: "beaconscan") { _ in Diagnostics(say: say) }
+}
+
+private struct Diagnostics: LogHandler {
+  let say: @Sendable (String) -> Void
+  var metadata: Logger.Metadata = [:]
+  var logLevel = Logger.Level.notice
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    say("beaconscan: \(event.message)")
+  }
+}
