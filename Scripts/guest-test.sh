@@ -15,7 +15,7 @@ cd "$root"
 out=.build/guest/out
 
 # Of all tests, these run in a guest of their own where there are two CPUs: half of the time.
-apart='LosslessTests|HotplugTests|TrackTests|HarnessTests|HearingTests'
+apart='LosslessTests|HotplugTests|TrackTests|HarnessTests|ReceptionTests'
 
 # in_guest NAME ARGUMENT…: runs the tests that the arguments choose; what they print is in $out/NAME too.
 in_guest() {
