@@ -25,7 +25,7 @@ import Testing
     let reading = try Reading(path: folder["a"])
     #expect(reading.error == nil && reading.minors == Array(0..<1000))
     let times = (0..<1000).map { index in
-      let time = MonotonicTime.recorded(Double(index) / 1000).nanoseconds
+      let time = WallClockTime.recorded(Double(index) / 1000).nanoseconds
       return format == .pcapng ? time : time / 1000 * 1000
     }
     #expect(reading.wallTimes == times)

@@ -18,10 +18,10 @@ import Testing
       let time = Int64(random.next() % UInt64(Int64.max))
       let rssi = -Int8(random.next() % 100)
       writer.write(
-        Adverts.h4(minor, rssi: rssi), at: MonotonicTime(nanoseconds: time), to: &bytes)
+        Adverts.h4(minor, rssi: rssi), at: WallClockTime(nanoseconds: time), to: &bytes)
       // A command of odd length between the events.
       let command: [UInt8] = [0x01, 0x0C, 0x20] + random.bytes(Int(random.next() % 8))
-      writer.write(command, at: MonotonicTime(nanoseconds: time), isReceived: false, to: &bytes)
+      writer.write(command, at: WallClockTime(nanoseconds: time), isReceived: false, to: &bytes)
       times.append(format == .pcapng ? time : time / 1000 * 1000)
       rssis.append(rssi)
     }
@@ -44,7 +44,7 @@ import Testing
     writer.writeHeader(to: &bytes)
     let empty = try Reading(bytes)
     #expect(empty.error == nil && empty.counts.packets == 0)
-    writer.write(Adverts.h4(1), at: MonotonicTime(nanoseconds: 0), to: &bytes)
+    writer.write(Adverts.h4(1), at: WallClockTime(nanoseconds: 0), to: &bytes)
     #expect(try Reading(bytes).status.formatName == name)
   }
 
@@ -53,8 +53,8 @@ import Testing
     var bytes: [UInt8] = []
     let writer = CaptureWriter(format: .btsnoop)
     writer.writeHeader(to: &bytes)
-    writer.write([0x04, 0x0E, 0x00], at: MonotonicTime(nanoseconds: 1_234_567), to: &bytes)
-    writer.write([0x02, 0x00], at: MonotonicTime(nanoseconds: 0), isReceived: false, to: &bytes)
+    writer.write([0x04, 0x0E, 0x00], at: WallClockTime(nanoseconds: 1_234_567), to: &bytes)
+    writer.write([0x02, 0x00], at: WallClockTime(nanoseconds: 0), isReceived: false, to: &bytes)
     #expect(
       bytes
         == joined(
@@ -71,7 +71,7 @@ import Testing
       var bytes: [UInt8] = []
       let writer = CaptureWriter(format: format)
       writer.writeHeader(to: &bytes)
-      writer.write(Adverts.h4(1), at: MonotonicTime(nanoseconds: time), to: &bytes)
+      writer.write(Adverts.h4(1), at: WallClockTime(nanoseconds: time), to: &bytes)
       #expect(
         try Reading(bytes).wallTimes == [format == .pcapng ? max(0, time) : read], "\(format)")
     }
@@ -83,8 +83,8 @@ import Testing
     var bytes: [UInt8] = []
     let writer = CaptureWriter(format: format)
     writer.writeHeader(to: &bytes)
-    writer.write(Adverts.h4(1), at: MonotonicTime(nanoseconds: time), to: &bytes)
-    writer.write([], at: MonotonicTime(nanoseconds: time), to: &bytes)
+    writer.write(Adverts.h4(1), at: WallClockTime(nanoseconds: time), to: &bytes)
+    writer.write([], at: WallClockTime(nanoseconds: time), to: &bytes)
     let reading = try Reading(bytes)
     #expect(reading.error == nil && reading.minors == [1])
   }
@@ -95,7 +95,7 @@ import Testing
     let packet: [UInt8] = [0x04] + [UInt8](repeating: 0xAB, count: count - 1)
     var bytes: [UInt8] = []
     CaptureWriter(format: .pcapng)
-      .write(packet, at: MonotonicTime(nanoseconds: 1 << 33), to: &bytes)
+      .write(packet, at: WallClockTime(nanoseconds: 1 << 33), to: &bytes)
     #expect(bytes == PcapngFile().packet([0, 0, 0, 1] + packet, ticks: 1 << 33))
   }
 
@@ -106,8 +106,8 @@ import Testing
     let writer = CaptureWriter(format: format)
     writer.writeHeader(to: &bytes)
     let long = Adverts.h4(1) + [UInt8](repeating: 0, count: 300_000)
-    writer.write(long, at: MonotonicTime(nanoseconds: 0), to: &bytes)
-    writer.write(Adverts.h4(2), at: MonotonicTime(nanoseconds: 0), to: &bytes)
+    writer.write(long, at: WallClockTime(nanoseconds: 0), to: &bytes)
+    writer.write(Adverts.h4(2), at: WallClockTime(nanoseconds: 0), to: &bytes)
     let reading = try Reading(bytes)
     #expect(reading.error == nil && reading.minors == [1, 2])
   }

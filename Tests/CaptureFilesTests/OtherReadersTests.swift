@@ -16,7 +16,7 @@ import Testing
     let recorder = try CaptureRecorder(configuration, startingAt: .recorded())
     let command: [UInt8] = [0x01, 0x0C, 0x20, 0x02, 0x01, 0x00]
     for index in 0..<80 as Range<UInt16> {
-      let time = MonotonicTime.recorded(Double(index) / 8)
+      let time = WallClockTime.recorded(Double(index) / 8)
       if index % 4 == 0 {
         unsafe recorder.record(
           command.span.bytes, at: time, isReceived: false, adapter: index % adapters)
@@ -50,7 +50,7 @@ import Testing
     try #require(packets.count == 80, "\(rows.prefix(4))")
     #expect(rows.count == 80 + (format == .btmon ? Int(adapters) : 0))
     for (index, row) in packets.enumerated() {
-      let nanoseconds = MonotonicTime.recorded(Double(index) / 8).nanoseconds
+      let nanoseconds = WallClockTime.recorded(Double(index) / 8).nanoseconds
       let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
       let fraction = format == .pcapng ? rest : rest / 1000 * 1000
       let digits = String("\(1_000_000_000 + fraction)".dropFirst())

@@ -53,16 +53,16 @@ final class Remarks: Sendable {
   }
 }
 
-extension MonotonicTime {
+extension WallClockTime {
   /// 2026-11-21T05:30:00.123Z and some seconds.
-  static func recorded(_ seconds: Double = 0) -> MonotonicTime {
-    MonotonicTime(nanoseconds: 1_795_239_000_123_456_789 + Int64(seconds * 1e9))
+  static func recorded(_ seconds: Double = 0) -> WallClockTime {
+    WallClockTime(nanoseconds: 1_795_239_000_123_456_789 + Int64(seconds * 1e9))
   }
 }
 
 extension CaptureRecorder {
   /// Records an iBeacon.
-  func record(_ minor: UInt16, at time: MonotonicTime, adapter: UInt16 = 0) {
+  func record(_ minor: UInt16, at time: WallClockTime, adapter: UInt16 = 0) {
     let packet = Adverts.h4(minor)
     unsafe record(packet.span.bytes, at: time, adapter: adapter)
   }

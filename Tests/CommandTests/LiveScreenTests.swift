@@ -23,9 +23,9 @@ import Testing
     let moment = MonotonicTime(nanoseconds: 0)
     let frames = try drawn { output in
       let writer = LiveRangeWriter(output: output, regions: [], showsRaw: false)
-      try writer.write(trouble: "hci0 is down", at: moment, shift: 0)
-      try writer.write(RangingReport(time: moment, beacons: []), shift: 0)
-      try writer.write(trouble: nil, at: moment, shift: 0)
+      try writer.write(trouble: "hci0 is down", at: moment, offset: .zero)
+      try writer.write(RangingReport(time: moment, beacons: []), offset: .zero)
+      try writer.write(trouble: nil, at: moment, offset: .zero)
     }
     #expect(frames.count == 3)
     #expect(frames[0].contains("hci0 is down") && frames[1].contains("hci0 is down"))
@@ -42,8 +42,8 @@ import Testing
       let writer = LiveMonitorWriter(
         output: output, regions: [region], services: LocationServices(configuration),
         line: EventLine(regions: [region], rules: .standard, hasColour: false))
-      try writer.write(trouble: "hci0 is gone", at: MonotonicTime(nanoseconds: 0), shift: 0)
-      try writer.write(trouble: nil, at: MonotonicTime(nanoseconds: 1), shift: 0)
+      try writer.write(trouble: "hci0 is gone", at: MonotonicTime(nanoseconds: 0), offset: .zero)
+      try writer.write(trouble: nil, at: MonotonicTime(nanoseconds: 1), offset: .zero)
     }
     #expect(scene.count == 2)
     #expect(scene[0].contains("hci0 is gone") && scene[0].contains("lobby"))

@@ -6,7 +6,7 @@ import Testing
 
 /// Time stamps of a clock that somebody may set, on a line that nobody can.
 @Suite struct KernelClockTests {
-  private let wall = MonotonicTime(nanoseconds: 1_800_000_000_000_000_000)
+  private let wall = WallClockTime(nanoseconds: 1_800_000_000_000_000_000)
   private let start = MonotonicTime(nanoseconds: 5_000_000_000_000)
 
   @Test func aStampIsAsOldAsItSays() {
@@ -45,10 +45,10 @@ import Testing
     for _ in 0..<2000 {
       now = now.advanced(by: Int64.random(in: 0...50_000_000, using: &random))
       clock.read(
-        at: now, wall: MonotonicTime(nanoseconds: Int64.random(in: 0 ... .max / 2, using: &random)))
+        at: now, wall: WallClockTime(nanoseconds: Int64.random(in: 0 ... .max / 2, using: &random)))
       for _ in 0..<Int.random(in: 0...5, using: &random) {
         let moment = clock.moment(
-          of: MonotonicTime(nanoseconds: .random(in: .min ... .max, using: &random)))
+          of: WallClockTime(nanoseconds: .random(in: .min ... .max, using: &random)))
         #expect(moment >= latest && moment <= now)
         latest = moment
       }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct DeafTests {
   private func sighting(_ seconds: Double) -> Sighting {
     Sighting(
-      time: at(seconds), wallTime: at(seconds),
+      time: at(seconds), wallTime: at(seconds).wallClockTime(.zero),
       beacon: BeaconIdentity(uuid: ProximityUUID(high: 1, low: 2), major: 1, minor: 1),
       measuredPower: -59, rssi: -60, address: BluetoothAddress(rawValue: 1), addressType: .random)
   }

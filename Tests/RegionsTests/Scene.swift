@@ -13,7 +13,7 @@ func sighting(
   rssi: Int8? = -60, power: Int8 = -59
 ) -> Sighting {
   Sighting(
-    time: at(seconds), wallTime: at(seconds),
+    time: at(seconds), wallTime: at(seconds).wallClockTime(.zero),
     beacon: BeaconIdentity(uuid: uuid, major: major, minor: minor), measuredPower: power,
     rssi: rssi, address: BluetoothAddress(rawValue: 1), addressType: .random)
 }

@@ -16,7 +16,7 @@ import Testing
     (Int64.max, "2262-04-11T23:47:16.854775Z"), (Int64.min, "1677-09-21T00:12:43.145224Z"),
   ])
   func text(nanoseconds: Int64, text: String) {
-    #expect("\(MonotonicTime(nanoseconds: nanoseconds))" == text)
+    #expect("\(WallClockTime(nanoseconds: nanoseconds))" == text)
   }
 
   /// Foundation's calendar is the oracle.
@@ -40,18 +40,18 @@ import Testing
         "\(digits(parts.year, 4))-\(digits(parts.month, 2))-\(digits(parts.day, 2))T"
         + "\(digits(parts.hour, 2)):\(digits(parts.minute, 2)):\(digits(parts.second, 2))."
         + "\(digits(Int(rest), 6))Z"
-      let moment = MonotonicTime(nanoseconds: microseconds * 1000)
+      let moment = WallClockTime(nanoseconds: microseconds * 1000)
       #expect("\(moment)" == expected, "seed \(seed): \(microseconds) µs")
     }
   }
 
   /// Text orders as the moments do, and every day's text is its own.
   @Test func everyDayOfTwoCenturies() {
-    let day = 86400 * MonotonicTime.nanosecondsPerSecond
+    let day = 86400 * WallClockTime.nanosecondsPerSecond
     let first = -100_000 as Int64
-    var before = "\(MonotonicTime(nanoseconds: first * day))"
+    var before = "\(WallClockTime(nanoseconds: first * day))"
     for number in (first + 1)...(first + 146_097 / 2) {
-      let text = "\(MonotonicTime(nanoseconds: number * day))"
+      let text = "\(WallClockTime(nanoseconds: number * day))"
       guard text <= before || !text.hasSuffix("T00:00:00.000000Z") else {
         before = text
         continue
@@ -64,7 +64,7 @@ import Testing
   }
 
   private func checkArithmetic(_ left: Int64, _ right: Int64) {
-    let (a, b) = (MonotonicTime(nanoseconds: left), MonotonicTime(nanoseconds: right))
+    let (a, b) = (WallClockTime(nanoseconds: left), WallClockTime(nanoseconds: right))
     let sum = Int64(clamping: Int128(left) + Int128(right))
     let difference = Int64(clamping: Int128(left) - Int128(right))
     #expect(a.advanced(by: right).nanoseconds == sum, "\(left), \(right)")
