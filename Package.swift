@@ -180,7 +180,7 @@ let package = Package(
     .testTarget(
       name: "ScenarioTests",
       dependencies: [
-        "Advertising", "CaptureFiles", "Ranging", "Scanning",
+        "Advertising", "CaptureFiles", "Ranging", "Scanning", "Simulation",
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
     .testTarget(

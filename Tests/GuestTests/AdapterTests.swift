@@ -87,7 +87,7 @@ extension InGuest {
             "\($0["adapter"] ?? "none") \($0.fields["rssi"] as? Int ?? 0)"
           })
       }
-      _ = Guest.wait { pairs().count >= 2 }
+      Guest.wait { pairs().count >= 2 }
       #expect(command.interrupt() == 0)
       #expect(pairs() == ["hci0 -70", "hci1 -60"], "\(command.error)")
       try air.stop()

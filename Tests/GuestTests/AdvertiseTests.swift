@@ -50,7 +50,7 @@ extension InGuest {
         ranging.lines("range").compactMap { $0.fields["beacons"] as? [[String: Any]] }
           .flatMap { $0 }.filter { $0["rssi"] as? Int == -50 }
       }
-      _ = Guest.wait { !beacons().isEmpty }
+      Guest.wait { !beacons().isEmpty }
       #expect(ranging.interrupt() == 0)
       let log = try air.entries("advertise", of: "a")
       let on = try #require(log.first { $0.fields["on"] as? Bool == true })

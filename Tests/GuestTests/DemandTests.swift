@@ -75,7 +75,7 @@ extension InGuest {
       #expect(next.line("sighting") != nil)
       // It takes over the scan that was left on, once it has seen that no process owns it.
       sleep(3)
-      _ = Guest.wait { next.health().last ?? "scanning" == "scanning" }
+      Guest.wait { next.health().last ?? "scanning" == "scanning" }
       #expect(next.interrupt() == 0)
       #expect(!(try air.scan().isOn), "\(next.health())")
       try air.stop()

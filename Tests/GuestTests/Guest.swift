@@ -45,6 +45,7 @@ enum Guest {
   /// Waits until a condition holds.
   ///
   /// - Returns: Whether it holds.
+  @discardableResult
   static func wait(until condition: () throws -> Bool) rethrows -> Bool {
     let end = now + patience
     while try !condition() {

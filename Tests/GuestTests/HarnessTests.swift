@@ -70,16 +70,16 @@ extension InGuest {
       try air.sync()
       let truth = try Tally.reported(by: air)
       // btmon may be behind, and does not read the rest when it is ended.
-      _ = Guest.wait { (try? received(capture).total) ?? 0 >= truth.total }
+      Guest.wait { (try? sightings(of: capture).total) ?? 0 >= truth.total }
       monitor.send(SIGTERM)
       monitor.finish()
-      let received = try received(capture)
+      let received = try sightings(of: capture)
       #expect(received == truth, "\(received.difference(from: truth))")
       try air.stop()
     }
 
     /// The sightings of a recording.
-    private func received(_ capture: String) throws -> Tally {
+    private func sightings(of capture: String) throws -> Tally {
       var tally = Tally()
       let replay = try CaptureReplay(paths: [capture])
       var progress = CaptureReader.Progress.more

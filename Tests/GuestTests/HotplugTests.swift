@@ -41,14 +41,14 @@ extension InGuest {
       let truth = try Guest.run(#"grep '"rssi":-42' \#(air.path) | cut -d: -f4 | cut -d, -f1"#)
         .lines
         .compactMap { Double($0) }
-      func stamps() throws -> [Double] {
+      func readStamps() throws -> [Double] {
         try Guest.run(#"grep '"rssi":-42' \#(path) | cut -d'"' -f8"#).lines
           .compactMap { LiveCommand.seconds(String($0)) }
       }
-      try Guest.wait { try stamps().count >= truth.count }
+      try Guest.wait { try readStamps().count >= truth.count }
       command.send(SIGINT)
       #expect(command.finish() == 0)
-      let stamps = try stamps()
+      let stamps = try readStamps()
       try #require(stamps.count == truth.count && stamps.count > 20)
       // The kernel takes each after the controller wrote down the one before, and before it writes down this.
       for (index, stamp) in stamps.enumerated() {

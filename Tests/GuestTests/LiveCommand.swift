@@ -84,7 +84,7 @@ final class LiveCommand {
     where isMeant: (Line) -> Bool = { _ in true }
   ) -> Line? {
     var found: Line?
-    _ = Guest.wait {
+    Guest.wait {
       found = lines(type, since: moment).first(where: isMeant)
       return found != nil || !isRunning
     }
@@ -102,7 +102,7 @@ final class LiveCommand {
   @discardableResult
   func finish() -> Int32 {
     let status = child.finish()
-    _ = Guest.wait { buffer.isAtEnd }
+    Guest.wait { buffer.isAtEnd }
     return status
   }
 

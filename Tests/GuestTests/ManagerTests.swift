@@ -50,16 +50,16 @@ extension InGuest {
       sleep(1)
       #expect(listener.events.count == count, "something was delivered without demand")
 
-      func seen() throws -> String { try Guest.run("btmon -C 160 -r \(capture)").output }
+      func readCapture() throws -> String { try Guest.run("btmon -C 160 -r \(capture)").output }
       func isOffAtTheEnd() throws -> Bool {
-        let seen = try seen()
+        let seen = try readCapture()
         guard let last = seen.range(of: "Scanning: ", options: .backwards) else { return false }
         return seen[last.upperBound...].hasPrefix("Disabled (0x00)")
       }
       #expect(try Guest.wait { try isOffAtTheEnd() })
       btmon.send(SIGINT)
       btmon.finish()
-      let seen = try seen()
+      let seen = try readCapture()
       #expect(seen.contains("Scanning: Enabled (0x01)"))
       #expect(!seen.contains("Filter duplicates: Enabled"))
       try air.stop()

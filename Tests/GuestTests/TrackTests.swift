@@ -27,7 +27,8 @@ extension InGuest {
         #expect(enter["region"] == "visitor")
 
         let reports = try Self.reports(of: "x", in: air, since: began)
-        let (first, last) = try (#require(reports.first), #require(reports.last))
+        let first = try #require(reports.first)
+        let last = try #require(reports.last)
         let entered = try #require(enter.wallTime) - shift
         #expect(entered > began - 0.05 && entered < first + 0.05, "\(entered - first)")
         let reason = try #require(exit.fields["reason"] as? [String: Any])

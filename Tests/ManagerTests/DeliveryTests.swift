@@ -2,6 +2,7 @@ import BeaconTesting
 import CoreLocation
 import Regions
 import Synchronization
+import TestSupport
 import Testing
 
 /// Where delegates are called.
@@ -26,11 +27,9 @@ import Testing
       seen.withLock { $0.append(isThere) }
     }
 
-    /// Waits for so many calls, but at most ten seconds.
+    /// Waits for so many calls.
     func calls(_ count: Int) async -> [Bool] {
-      for _ in 0..<1000 where seen.withLock({ $0.count }) < count {
-        try? await Task.sleep(for: .milliseconds(10))
-      }
+      await eventually { seen.withLock({ $0.count }) >= count }
       return seen.withLock { $0 }
     }
   }
@@ -216,7 +215,7 @@ import Testing
       manager.startRangingBeacons(satisfying: Self.all)
       scanner.clock.advance(by: 1.5)
       // The main thread hangs for a while, and is not waited for.
-      for _ in 0..<400 where witness.seen.withLock({ $0.count }) < 2 { usleep(5000) }
+      eventually { witness.seen.withLock { $0.count } >= 2 }
       #expect(witness.seen.withLock { $0.count } == 2)
       return manager
     }
@@ -245,12 +244,8 @@ import Testing
     manager.startRangingBeacons(satisfying: Self.all)
     for second in 1...20 {
       scanner.clock.advance(by: 1)
-      for _ in 0..<500 where scanner.given < scanner.clock.now {
-        try await Task.sleep(for: .milliseconds(2))
-      }
-      for _ in 0..<500 where second == 1 && slow.reports.count == 0 {
-        try await Task.sleep(for: .milliseconds(2))
-      }
+      await eventually { scanner.given >= scanner.clock.now }
+      if second == 1 { await eventually { slow.reports.count > 0 } }
     }
     for _ in 0..<30 { slow.gate.signal() }
     try await Task.sleep(for: .milliseconds(100))
@@ -292,9 +287,7 @@ import Testing
         }
       }
     }
-    for _ in 0..<1000 where alive.count > 0 {
-      try? await Task.sleep(for: .milliseconds(10))
-    }
+    await eventually { alive.count == 0 }
     #expect(alive.count == 0)
     #expect(CLLocationManager(services: services).monitoredRegions.isEmpty)
   }

@@ -1,6 +1,8 @@
 import BeaconTesting
 import CoreLocation
+import RegionStorage
 import Regions
+import TestSupport
 import Testing
 
 @Suite struct MonitorTests {
@@ -85,11 +87,10 @@ import Testing
       let monitor = CLMonitor("lobby", services: try Self.services(scanner, .file(files.state)))
       await monitor.add(Self.condition, identifier: "one", assuming: .unsatisfied)
       scanner.clock.advance(by: 15)
-      for _ in 0..<1000 where scanner.given < scanner.clock.now {
-        try await Task.sleep(for: .milliseconds(5))
-      }
+      await eventually { scanner.given >= scanner.clock.now }
     }
-    try await Task.sleep(for: .milliseconds(300))
+    // The services of before have let go of the file a moment later.
+    await eventually { (try? RegionStore(path: files.state)) != nil }
     let monitor = CLMonitor(
       "lobby", services: try Self.services(ScriptedScanner(), .file(files.state)))
     #expect(await monitor.identifiers == ["one"])

@@ -4,6 +4,7 @@ import CoreLocation
 import Regions
 import Scanning
 import Synchronization
+import TestSupport
 import Testing
 
 /// Services on a script, a manager of theirs, and everything that its delegate is told, as text.
@@ -50,7 +51,7 @@ final class Scene: Sendable {
     return CLBeaconRegion(uuid: lobby, major: 1, minor: minor, identifier: identifier)
   }
 
-  /// Waits until the delegate was told so many things, or for ten seconds.
+  /// Waits until the delegate has received so many calls.
   func told(_ count: Int) async -> [String] { await listener.lines(count) }
 }
 
@@ -82,11 +83,9 @@ final class Listener: CLLocationManagerDelegate, Sendable {
 
   func note(_ line: String) { told.withLock { $0.append(line) } }
 
-  /// Waits for so many lines, but at most ten seconds.
+  /// Waits for so many lines.
   func lines(_ count: Int) async -> [String] {
-    for _ in 0..<1000 where all.count < count {
-      try? await Task.sleep(for: .milliseconds(10))
-    }
+    await eventually { all.count >= count }
     return all
   }
 

@@ -136,7 +136,7 @@ import Testing
     try scratch.write([], "log")
     let run = try TortureRun(scratch["s"], scratch["log"], "1", "hold")
     defer { run.kill() }
-    for _ in 0..<3000 where try scratch.bytes("log").isEmpty { usleep(4000) }
+    try eventually { try !scratch.bytes("log").isEmpty }
     #expect {
       try unsynced(scratch["s"])
     } throws: {
