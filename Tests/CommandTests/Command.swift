@@ -97,7 +97,8 @@ final class Running {
 
   /// Waits until a condition holds.
   func wait(until condition: () -> Bool) throws {
-    try #require(eventually(condition), "it did not come: \(output.suffix(200))")
+    let holds = eventually(condition)
+    try #require(holds, "it did not come: \(output.suffix(200))")
   }
 
   /// Waits until it handles interrupts.

@@ -208,10 +208,10 @@ import Testing
         .map { $0.split(separator: " ").compactMap { Int($0) } }
     }
     let end = try #require(try lines("killed").first?.first)
-    var (longest, size, since) = (0, 0, try #require(try lines("fed").first?.first))
+    var (longest, length, since) = (0, 0, try #require(try lines("fed").first?.first))
     for line in try lines("grown") + [[end, .max]] where line.count == 2 && line[0] > since {
       longest = max(longest, line[0] - since)
-      if line[1] != size { (since, size) = (line[0], line[1]) }
+      if line[1] != length { (since, length) = (line[0], line[1]) }
     }
     let old = end - longest - 700_000_000
     let fed = try lines("fed").filter { $0.count == 2 && $0[0] < old }.map { $0[1] + 1 }.max() ?? 0

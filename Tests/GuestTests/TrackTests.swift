@@ -34,9 +34,9 @@ extension InGuest {
         let reason = try #require(exit.fields["reason"] as? [String: Any])
         let timeout = try #require(reason["silenceLimit"] as? Double)
         if exitAfter == "4" { #expect(timeout == 4) }
-        let sighting = try #require(
-          ((reason["lastSighting"] as? [String: Any])?["time"] as? String)
-            .flatMap(LiveCommand.seconds)) - shift
+        let latest = try #require(reason["lastSighting"] as? [String: Any])
+        let stamp = try #require(latest["time"] as? String)
+        let sighting = try #require(LiveCommand.seconds(stamp)) - shift
         #expect(sighting < last + 0.05 && sighting > (reports.dropLast().last ?? began) - 0.05)
         let left = try #require(exit.wallTime) - shift
         #expect(abs(left - sighting - timeout) < 0.01)

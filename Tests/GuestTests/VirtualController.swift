@@ -90,7 +90,7 @@ final class VirtualController {
   func waitForReports(_ count: Int) throws {
     let before = try reportCount()
     let isReached = try Guest.wait { try reportCount() >= before + count }
-    try #require(isReached, "the air sent \(try reportCount() - before) of \(count) reports")
+    try #require(isReached, "the controller sent \(reportLines - before) of \(count) reports")
   }
 
   /// Seconds from CLOCK_MONOTONIC to the time since 1970.

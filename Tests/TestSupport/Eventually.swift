@@ -18,9 +18,9 @@ package func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
 ///
 /// - Returns: Whether it holds.
 @discardableResult
-package func eventually(_ condition: () async throws -> Bool) async rethrows -> Bool {
+package func eventually(_ condition: () throws -> Bool) async rethrows -> Bool {
   let end = ContinuousClock.now.advanced(by: .seconds(120))
-  while try await !condition() {
+  while try !condition() {
     if ContinuousClock.now > end { return false }
     try? await Task.sleep(for: .milliseconds(5))
   }
