@@ -65,10 +65,18 @@ extension BluetoothAddress: LosslessStringConvertible {
   }
 }
 
+extension BluetoothAddress: Codable {
+  /// Decodes the text form.
+  public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
+
+  /// Encodes the text form.
+  public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
+}
+
 /// What kind of address an advertiser used (Core Specification, Vol 4, Part E, §7.7.65.13:
 /// Address_Type).
 @frozen
-public struct AddressType: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
+public struct AddressType: RawRepresentable, Hashable, Sendable, Codable, BitwiseCopyable {
   /// The value on the wire.
   public var rawValue: UInt8
 

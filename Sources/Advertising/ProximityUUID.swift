@@ -63,9 +63,17 @@ extension ProximityUUID: LosslessStringConvertible {
   }
 }
 
+extension ProximityUUID: Codable {
+  /// Decodes the text form.
+  public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
+
+  /// Encodes the text form.
+  public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
+}
+
 /// What tells one iBeacon from another: proximity UUID, major and minor.
 @frozen
-public struct BeaconIdentity: Hashable, Sendable, BitwiseCopyable {
+public struct BeaconIdentity: Hashable, Sendable, Codable, BitwiseCopyable {
   /// Whose beacon it is.
   public var uuid: ProximityUUID
   /// The group that its owner put it in.

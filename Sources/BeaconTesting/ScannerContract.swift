@@ -29,7 +29,7 @@ public enum ScannerContract {
     // Nobody has listened yet: a rest changes nothing.
     scanner.rest()
     var run = Run(scanner)
-    while !run.isOver, run.calls < calls { try run.listen(for: .ranging) }
+    while !run.isOver, run.calls < calls { try run.receive(for: .ranging) }
     scanner.rest()
     if run.isOver { try require(run.began, "it came to its end without a beginning") }
 
@@ -37,7 +37,7 @@ public enum ScannerContract {
     let other = try make()
     var resting = Run(other)
     while !resting.isOver, resting.calls < calls {
-      try resting.listen(for: resting.calls.isMultiple(of: 2) ? .monitoring : .ranging)
+      try resting.receive(for: resting.calls.isMultiple(of: 2) ? .monitoring : .ranging)
       if resting.calls.isMultiple(of: 3) { other.rest() }
       if resting.calls.isMultiple(of: 5) { resting.sightings = [] }
     }
@@ -72,14 +72,14 @@ public enum ScannerContract {
       self.scanner = scanner
     }
 
-    mutating func listen(for demand: ScanDemand) throws {
+    mutating func receive(for demand: ScanDemand) throws {
       calls += 1
-      let deadline = reached?.advanced(by: longestListen / 2)
+      let deadline = reached?.advanced(by: maximumReceiveTime / 2)
       let start = DispatchTime.now()
-      let progress = try scanner.listen(for: demand, until: deadline, into: &sightings)
+      let progress = try scanner.receive(for: demand, until: deadline, into: &sightings)
       let elapsed = DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds
       // One call, or two, that last ten times as long may be a busy machine.
-      lateCalls = elapsed < UInt64(longestListen) * 10 ? 0 : lateCalls + 1
+      lateCalls = elapsed < UInt64(maximumReceiveTime) * 10 ? 0 : lateCalls + 1
       try require(lateCalls < 3, "three calls in a row lasted for \(elapsed / 1_000_000) ms")
       try check(progress)
       isOver = progress.isOver
@@ -145,7 +145,7 @@ extension ScannerContract {
       }
       latest[key] = health
       // One that hears each advert once is as good as deaf, and hears them nevertheless.
-      if !health.isDeaf || !health.condition.isFault {
+      if !health.isReceptionLost || !health.condition.isFault {
         deafSince = nil
       } else if deafSince == nil {
         deafSince = health.time
@@ -161,4 +161,4 @@ extension ScannerContract {
 }
 
 /// Extension members of a protocol are reached through a type of it.
-private let longestListen: Int64 = ScriptedScanner.longestListen
+private let maximumReceiveTime: Int64 = ScriptedScanner.maximumReceiveTime

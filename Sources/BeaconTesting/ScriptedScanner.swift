@@ -14,7 +14,7 @@ import Synchronization
 /// ```
 public final class ScriptedScanner: Scanner {
   /// The time by which it hears.
-  public let clock: HandMovedClock
+  public let clock: ManualClock
   /// Whether time stands still while delegates are called.
   public let isRecorded: Bool
   /// What a person calls it.
@@ -42,7 +42,7 @@ public final class ScriptedScanner: Scanner {
   ///   - clock: The time by which it hears; the script's seconds count from what it shows now.
   ///   - isRecorded: Whether time stands still while delegates are called, as in a recording, or goes on,
   ///     as at a radio.
-  public init(clock: HandMovedClock = HandMovedClock(), isRecorded: Bool = true) {
+  public init(clock: ManualClock = ManualClock(), isRecorded: Bool = true) {
     self.clock = clock
     self.isRecorded = isRecorded
     start = clock.now
@@ -104,16 +104,16 @@ public final class ScriptedScanner: Scanner {
   ///   - seconds: Since when, in seconds from the start.
   ///   - noticed: When that is noticed, if later, in seconds from the start.
   ///   - adapter: Which adapter it is about; `nil` for all.
-  ///   - isDeaf: Whether nothing at all is heard; if not given, `isFault` of the condition
+  ///   - isReceptionLost: Whether nothing at all is heard; if not given, `isFault` of the condition
   ///     says it, as with one adapter.
   public func report(
     _ condition: ScannerHealth.Condition, _ sentence: String? = nil, at seconds: Double,
-    noticed: Double? = nil, adapter: UInt16? = 0, isDeaf: Bool? = nil
+    noticed: Double? = nil, adapter: UInt16? = 0, isReceptionLost: Bool? = nil
   ) {
     let health = ScannerHealth(
       condition, at: moment(seconds), adapter: adapter.map { "hci\($0)" },
       address: adapter.map { BluetoothAddress(rawValue: 0x00AA_0100_0000 + UInt64($0)) },
-      isDeaf: isDeaf ?? condition.isFault, sentence: sentence ?? condition.rawValue)
+      isReceptionLost: isReceptionLost ?? condition.isFault, sentence: sentence ?? condition.rawValue)
     let moment = moment(max(seconds, noticed ?? seconds))
     state.withLock { state in
       state.health.append((moment, health))
@@ -133,7 +133,7 @@ public final class ScriptedScanner: Scanner {
   }
 
   /// Waits until the clock has moved, and gives what the script has until then.
-  public func listen(
+  public func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
     sightings.removeAll(keepingCapacity: true)
@@ -144,7 +144,7 @@ public final class ScriptedScanner: Scanner {
       state.note(demand)
       return state.failure == nil && state.end != state.given ? state.given : nil
     }
-    if let given { clock.wait(after: given, atMost: Self.longestListen) }
+    if let given { clock.wait(after: given, atMost: Self.maximumReceiveTime) }
     let now = clock.now
     let (heard, progress) = try state.withLock { state in try state.give(until: now, from: start) }
     sightings = heard

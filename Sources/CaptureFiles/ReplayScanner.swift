@@ -68,7 +68,7 @@ public final class ReplayScanner: Scanner {
   public var counts: ScanCounts { state.withLock { $0.replay.counts } }
 
   /// Reads on. What is wrong with a recording is thrown after all that stood whole before it.
-  public func listen(
+  public func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
     // The lock's closure can take the array only as its own.
@@ -121,7 +121,7 @@ extension ReplayScanner {
       replay.take(&sightings)
       if !offsets.isEmpty {
         for index in sightings.indices {
-          sightings[index].take(off: offsets[sightings[index].adapter] ?? 0)
+          sightings[index].subtract(offset: offsets[sightings[index].adapter] ?? 0)
         }
       }
       progress.isOver = isAtEnd
@@ -155,7 +155,7 @@ extension ReplayScanner {
       let pacer = self.pacer ?? Pacer(start: start, factor: factor)
       self.pacer = pacer
       let due = next < held.count ? min(held[next].time, reached) : reached
-      pacer.sleep(until: min(due, deadline ?? due), atMost: ReplayScanner.longestListen)
+      pacer.sleep(until: min(due, deadline ?? due), atMost: ReplayScanner.maximumReceiveTime)
       let now = max(start, min(pacer.now, reached))
       while next < held.count, held[next].time <= now {
         sightings.append(held[next])

@@ -86,7 +86,7 @@ public final class HCIScanner: Scanner {
   /// Listens: waits until something is heard, at most a tenth of a second.
   ///
   /// It never throws: what is wrong is told as health, and may mend.
-  public func listen(
+  public func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
     // The lock's closure can take the array only as its own.

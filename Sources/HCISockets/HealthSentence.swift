@@ -36,6 +36,8 @@ enum HealthSentence {
         + "again, or restart the machine"
     case .refused:
       return "the controller of \(adapter) refuses to scan\(extra); it is asked again"
+    case .systemError:
+      return "\(adapter) cannot be used\(extra); it is tried again, see what is wrong: beaconscan doctor"
     case .notPermitted:
       let finding = Doctor.permission()
       guard finding.level != .ok else {

@@ -79,7 +79,7 @@ extension ListeningAdapter {
       collector.hear(event: bytes, at: 1)
       if offset != 0 {
         for index in first..<collector.sightings.count {
-          collector.sightings[index].take(off: offset)
+          collector.sightings[index].subtract(offset: offset)
         }
       }
     case 0x0E, 0x0F:

@@ -94,7 +94,7 @@ struct ListeningState: ~Copyable {
 
   /// Waits until something can be read, or it is time for something else.
   private mutating func wait(until deadline: MonotonicTime?, from start: MonotonicTime) {
-    let end = min(deadline ?? .max, start.advanced(by: HCIScanner.longestListen))
+    let end = min(deadline ?? .max, start.advanced(by: HCIScanner.maximumReceiveTime))
     polled.removeAll(keepingCapacity: true)
     for link in links { polled.append(link.polled) }
     let left = max(0, end.nanoseconds(since: start))
@@ -135,11 +135,11 @@ struct ListeningState: ~Copyable {
     if links.isEmpty { health += noteMissing() }
     for link in links {
       for change in link.takeChanges() {
-        let isDeaf = links.allSatisfy { $0 === link ? change.isDeaf : $0.control.isDeaf }
+        let isReceptionLost = links.allSatisfy { $0 === link ? change.isReceptionLost : $0.control.isReceptionLost }
         health.append(
           ScannerHealth(
             change.condition, at: max(change.time, began ?? change.time), adapter: link.hostName,
-            address: link.address, isDeaf: isDeaf,
+            address: link.address, isReceptionLost: isReceptionLost,
             sentence: HealthSentence.of(
               change.condition, adapter: link.title, detail: change.detail)))
       }
@@ -157,7 +157,7 @@ struct ListeningState: ~Copyable {
       ? "there is no Bluetooth adapter; plug one in" : HealthSentence.of(condition, adapter: "")
     return [
       ScannerHealth(
-        condition, at: KernelClock.monotonic, adapter: nil, isDeaf: true, sentence: sentence)
+        condition, at: KernelClock.monotonic, adapter: nil, isReceptionLost: true, sentence: sentence)
     ]
   }
 

@@ -27,7 +27,7 @@ extension ScanControl {
       // Of who was heard once, silence says nothing any more.
       note(
         .takenOver, since: now, detail: filters ? "each advert is reported once" : nil,
-        isDeaf: filters)
+        isReceptionLost: filters)
     } else {
       note(.shared, since: now)
     }
@@ -66,8 +66,8 @@ extension ScanControl {
     nextQuietRetry = nil
     if condition == .quiet {
       phase == .scanning ? noteScanning(since: now) : note(.shared, since: now)
-    } else if condition == .notAnswering, isDeaf {
-      note(.notAnswering, since: now, isDeaf: false)
+    } else if condition == .notAnswering, isReceptionLost {
+      note(.notAnswering, since: now, isReceptionLost: false)
     }
   }
 }

@@ -29,7 +29,7 @@ extension ScanControl {
     if condition != .hardwareError || waited >= Self.commandLife {
       // Adverts may come nevertheless.
       let hears = latestReport.map { $0 > sent } ?? false
-      note(.notAnswering, since: sent, isDeaf: !hears)
+      note(.notAnswering, since: sent, isReceptionLost: !hears)
     }
     guard waited >= Self.commandLife else { return }
     pending = nil
@@ -48,7 +48,7 @@ extension ScanControl {
   private mutating func noticeQuiet(at now: MonotonicTime) {
     guard let since = latestReport ?? began else { return }
     guard now.nanoseconds(since: since) >= quietLimit, condition != .notAnswering else { return }
-    if !isDeaf { note(.quiet, since: now) }
+    if !isReceptionLost { note(.quiet, since: now) }
     guard pending == nil, now >= nextQuietRetry ?? now else { return }
     // Some controllers fall silent until the scan is started again. And the end of another program's scan
     // may have been missed: one that scans refuses parameters, and is not disturbed by that.

@@ -14,7 +14,7 @@ struct ScanControl: Sendable {
     /// Since when.
     var time: MonotonicTime
     /// Whether nothing can be heard.
-    var isDeaf: Bool
+    var isReceptionLost: Bool
     /// What a person should know beyond the condition's own sentence.
     var detail: String?
   }
@@ -47,7 +47,7 @@ struct ScanControl: Sendable {
   /// How it is, as was told last; `nil` before anything was.
   var condition: ScannerHealth.Condition?
   /// Whether nothing can be heard.
-  var isDeaf = false
+  var isReceptionLost = false
   /// Since when it is so.
   private var latestChange = MonotonicTime(nanoseconds: .min)
   /// How to scan; `nil` while nobody listens.
@@ -180,15 +180,15 @@ struct ScanControl: Sendable {
   /// Tells how it is, if that changed.
   mutating func note(
     _ condition: ScannerHealth.Condition, since time: MonotonicTime, detail: String? = nil,
-    isDeaf: Bool? = nil
+    isReceptionLost: Bool? = nil
   ) {
-    let isDeaf = isDeaf ?? condition.isFault
-    guard condition != self.condition || isDeaf != self.isDeaf else { return }
+    let isReceptionLost = isReceptionLost ?? condition.isFault
+    guard condition != self.condition || isReceptionLost != self.isReceptionLost else { return }
     self.condition = condition
-    self.isDeaf = isDeaf
+    self.isReceptionLost = isReceptionLost
     // What is noticed late did not begin before what was noticed earlier.
     latestChange = max(latestChange, time)
     changes.append(
-      Change(condition: condition, time: latestChange, isDeaf: isDeaf, detail: detail))
+      Change(condition: condition, time: latestChange, isReceptionLost: isReceptionLost, detail: detail))
   }
 }

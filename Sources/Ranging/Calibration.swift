@@ -2,7 +2,7 @@
 /// assumption widens the distance's interval; nothing rests on one silently.
 ///
 /// A run has one calibration and a beacon may have its own: `beacon.over(run)`.
-public struct Calibration: Sendable, Hashable {
+public struct Calibration: Sendable, Hashable, Codable {
   /// The power of the beacon as *this* adapter hears it at 1 m, in dBm, in place of the
   /// advertised one.
   public var measuredPower: Double?

@@ -3,7 +3,7 @@ internal import RealModule
 /// A distance and how far to trust it.
 ///
 /// Errors in dB are taken as normal, so the distance is log-normal: ``distance`` is its median.
-public struct DistanceEstimate: Sendable, Hashable {
+public struct DistanceEstimate: Sendable, Hashable, Codable {
   /// The distance that is as likely too short as too long, in metres.
   public let distance: Double
   /// One standard deviation of the distance's natural logarithm, for everything unknown.

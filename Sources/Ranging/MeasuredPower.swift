@@ -1,7 +1,7 @@
 /// The signal strength at 1 m that a distance is computed with, and where it comes from.
-public struct MeasuredPower: Sendable, Hashable {
+public struct MeasuredPower: Sendable, Hashable, Codable {
   /// Where a measured power comes from.
-  public enum Source: Sendable, Hashable {
+  public enum Source: String, Sendable, Hashable, Codable {
     /// The beacon's own advert.
     case advertised
     /// A setting: ``Calibration/measuredPower``.

@@ -4,7 +4,7 @@ internal import RealModule
 ///
 /// Every distance is finite, lies within ``distanceRange`` and never grows with the signal
 /// strength.
-public enum PathLossModel: Sendable, Hashable {
+public enum PathLossModel: Sendable, Hashable, Codable {
   /// The log-distance law: d = 10^((P - rssi) / 10n) for an exponent n and a power P heard at
   /// 1 m (Rappaport, *Wireless Communications*, 2nd ed., 2002, section 4.9.1). The exponent is
   /// kept within ``exponentRange``.

@@ -1,6 +1,6 @@
 /// How near a beacon is, in Core Location's words and with its raw values.
 @frozen
-public enum Proximity: Int, Sendable, Hashable, CaseIterable {
+public enum Proximity: Int, Sendable, Hashable, Codable, CaseIterable {
   /// Not known: not heard, or heard without a signal strength.
   case unknown = 0
   /// Within reach of a hand.

@@ -1,5 +1,5 @@
 /// Where the zones end, and how sure a change of zone must be.
-public struct ProximityLimits: Sendable, Hashable {
+public struct ProximityLimits: Sendable, Hashable, Codable {
   /// Nearer than this is immediate, in metres.
   public let enterImmediate: Double
   /// Farther than this is no longer immediate, in metres.
@@ -45,5 +45,16 @@ public struct ProximityLimits: Sendable, Hashable {
     self.enterNear = enterNear
     self.leaveNear = leaveNear
     self.excess = excess
+  }
+
+  /// Reads limits, if they can be.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    try self.init(
+      enterImmediate: values.decode(Double.self, forKey: .enterImmediate),
+      leaveImmediate: values.decode(Double.self, forKey: .leaveImmediate),
+      enterNear: values.decode(Double.self, forKey: .enterNear),
+      leaveNear: values.decode(Double.self, forKey: .leaveNear),
+      excess: values.decode(Double.self, forKey: .excess))
   }
 }

@@ -2,7 +2,7 @@ public import Advertising
 public import Scanning
 
 /// What is known of one beacon when a report is made.
-public struct RangedBeacon: Sendable {
+public struct RangedBeacon: Sendable, Hashable, Codable {
   /// Which beacon.
   public var beacon: BeaconIdentity
   /// How near it is; unknown where it was not heard lately, or without a signal strength.

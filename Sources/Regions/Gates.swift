@@ -4,7 +4,7 @@
 /// ``enter`` adds up over time, and what it lies below takes away; at ``excess`` the gate opens. It
 /// closes in the same way below ``exit``. So a jump is found within a second or two and noise around the
 /// boundary, which adds and takes away, is not.
-public struct SignalGate: Sendable, Hashable {
+public struct SignalGate: Sendable, Hashable, Codable {
   /// The signal must exceed this to enter, in dBm.
   public let enter: Double
   /// The signal must fall below this to leave, in dBm; not above ``enter``.
@@ -41,7 +41,7 @@ public struct SignalGate: Sendable, Hashable {
 ///
 /// A distance is a signal strength by the calibration and the power that the beacon advertises; the gate
 /// is a ``SignalGate`` at the two strengths.
-public struct DistanceGate: Sendable, Hashable {
+public struct DistanceGate: Sendable, Hashable, Codable {
   /// The beacon must be nearer than this to enter, in metres.
   public let enter: Double
   /// The beacon must be farther than this to leave, in metres; not below ``enter``.

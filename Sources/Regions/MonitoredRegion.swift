@@ -1,7 +1,7 @@
 public import Scanning
 
 /// A region: beacons that are meant, and rules that say when it is entered and left.
-public struct MonitoredRegion: Sendable, Hashable {
+public struct MonitoredRegion: Sendable, Hashable, Codable {
   /// Which region it is: one that is added with the same identifier replaces it.
   public let identifier: String
   /// Which beacons are meant.

@@ -116,7 +116,7 @@ extension RegionMonitor {
 }
 
 /// What is known of a region at a moment.
-public struct RegionStatus: Sendable, Hashable {
+public struct RegionStatus: Sendable, Hashable, Codable {
   /// Its state.
   public let state: RegionState
   /// Whether the state was determined, not only assumed.

@@ -3,7 +3,7 @@
 /// Without gates, count and dwell it is entered with the first sighting and left by silence alone. Each
 /// rule is kept for every beacon of the region by itself; the region is entered with the first beacon
 /// that meets them all, and left with the last.
-public struct RegionRules: Sendable, Hashable {
+public struct RegionRules: Sendable, Hashable, Codable {
   /// How long a beacon must be silent to count as gone.
   public let silence: SilenceRule
   /// How loud a beacon must be.
@@ -66,6 +66,17 @@ public struct RegionRules: Sendable, Hashable {
       (silence, signal, distance, count, dwell)
   }
 
+  /// Reads rules, if they can be kept.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    try self.init(
+      silence: values.decode(SilenceRule.self, forKey: .silence),
+      signal: values.decodeIfPresent(SignalGate.self, forKey: .signal),
+      distance: values.decodeIfPresent(DistanceGate.self, forKey: .distance),
+      count: values.decode(EnterCount.self, forKey: .count),
+      dwell: values.decode(Double.self, forKey: .dwell))
+  }
+
   /// The longest time that a rule may ask for, in seconds: a week.
   public static let longest = 604_800.0
 
@@ -74,7 +85,7 @@ public struct RegionRules: Sendable, Hashable {
 }
 
 /// How many of a beacon's last sightings must lie inside the gates.
-public struct EnterCount: Sendable, Hashable {
+public struct EnterCount: Sendable, Hashable, Codable {
   /// How many.
   public let needed: Int
   /// Of how many; at most ``most``.

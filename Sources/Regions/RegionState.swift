@@ -1,5 +1,5 @@
 /// Where the beacons of a region are, as far as is known.
-public enum RegionState: UInt8, Sendable, Hashable, CaseIterable {
+public enum RegionState: UInt8, Sendable, Hashable, Codable, CaseIterable {
   /// Not determined yet.
   case unknown
   /// At least one beacon of the region is here, by the region's rules.

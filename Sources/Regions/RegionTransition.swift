@@ -2,9 +2,9 @@ public import Advertising
 public import Scanning
 
 /// What happened to a region, when and why.
-public struct RegionTransition: Sendable, Hashable {
+public struct RegionTransition: Sendable, Hashable, Codable {
   /// What happened.
-  public enum Change: Sendable, Hashable {
+  public enum Change: Sendable, Hashable, Codable {
     /// The boundary was crossed from outside.
     case enter
     /// The boundary was crossed from inside.
@@ -29,7 +29,7 @@ public struct RegionTransition: Sendable, Hashable {
 
 extension RegionTransition {
   /// Why a region changed: the rule, the evidence and the limits.
-  public struct Reason: Sendable, Hashable {
+  public struct Reason: Sendable, Hashable, Codable {
     /// The rule that decided.
     public let rule: Rule
     /// The last sighting of the beacon that decided; `nil` where none did.
@@ -46,7 +46,7 @@ extension RegionTransition {
   }
 
   /// The rule that decided: of several that must hold, the one that was met last.
-  public enum Rule: String, Sendable, Hashable, CaseIterable {
+  public enum Rule: String, Sendable, Hashable, Codable, CaseIterable {
     /// It was heard, and that is enough.
     case sighting
     /// So many of its last sightings lie inside the gates.
@@ -68,7 +68,7 @@ extension RegionTransition {
   }
 
   /// One sighting of a beacon.
-  public struct LastSighting: Sendable, Hashable {
+  public struct LastSighting: Sendable, Hashable, Codable {
     /// When it was heard.
     public let time: MonotonicTime
     /// Which beacon.

@@ -1,5 +1,5 @@
 /// How long a beacon must be silent to count as gone.
-public enum SilenceRule: Sendable, Hashable {
+public enum SilenceRule: Sendable, Hashable, Codable {
   /// As long as makes false exits as rare as asked, learnt from the beacon's own gaps; see
   /// ``SilenceLearner``.
   ///

@@ -32,3 +32,32 @@ extension AdapterName: LosslessStringConvertible {
     }
   }
 }
+
+extension AdapterName: Codable {
+  /// Decodes the text form.
+  public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
+
+  /// Encodes the text form.
+  public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
+}
+
+/// The adapters that a scanner uses.
+public enum AdapterSelection: Hashable, Sendable, Codable {
+  /// The first adapter that can be used.
+  case firstUsable
+  /// Every adapter, also those that are plugged in later.
+  case all
+  /// The adapters that have these names.
+  case these([AdapterName])
+}
+
+extension AdapterSelection: CustomStringConvertible {
+  /// What a person calls the adapters.
+  public var description: String {
+    switch self {
+    case .firstUsable: "Bluetooth"
+    case .all: "all adapters"
+    case .these(let names): names.map(\.description).joined(separator: ", ")
+    }
+  }
+}

@@ -25,14 +25,14 @@ public struct BeaconConstraint: Hashable, Sendable {
 }
 
 extension BeaconConstraint: LosslessStringConvertible {
-  /// Reads `UUID`, `UUID:MAJOR` or `UUID:MAJOR:MINOR`.
+  /// Reads `UUID`, `UUID:MAJOR`, `UUID:MAJOR:MINOR`, or `UUID:*:MINOR` for any major.
   public init?(_ description: String) {
     let parts = description.split(separator: ":", omittingEmptySubsequences: false)
     guard (1...3).contains(parts.count), let uuid = ProximityUUID(String(parts[0])) else {
       return nil
     }
     self.init(uuid: uuid)
-    if parts.count > 1 {
+    if parts.count > 1, parts.count < 3 || parts[1] != "*" {
       guard let major = Self.number(parts[1]) else { return nil }
       self.major = major
     }
@@ -54,4 +54,12 @@ extension BeaconConstraint: LosslessStringConvertible {
     if let minor { text += major == nil ? ":*:\(minor)" : ":\(minor)" }
     return text
   }
+}
+
+extension BeaconConstraint: Codable {
+  /// Decodes the text form.
+  public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
+
+  /// Encodes the text form.
+  public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
 }

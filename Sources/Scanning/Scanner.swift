@@ -1,94 +1,90 @@
-/// What hears beacons: a radio, or a recording that is played back.
+/// A source of sightings: a radio, or a recording that is played back.
 ///
-/// A scanner is asked, it does not call: who needs sightings calls ``listen(for:until:into:)`` again
-/// and again, from one thread. So nothing is heard that nobody asked for, nothing queues up behind a
-/// slow reader, and the radio rests when no one asks. `BeaconTesting` has the contract as tests that
-/// every scanner must pass.
+/// A scanner does not call its client: the client calls ``receive(for:until:into:)`` again and again, from one
+/// thread. So nothing is received without demand, no queue grows behind a slow client, and the radio rests
+/// when there is no demand. `BeaconTesting` has the contract as tests that every scanner must pass.
 public protocol Scanner: AnyObject, Sendable {
-  /// What a person calls it: a file's name, an adapter.
+  /// The name that a person knows: that of a file, or of an adapter.
   var name: String { get }
 
-  /// Whether time stands still between two calls, as in a recording: then what is done about one
-  /// sighting is done before the next one is heard, however long it takes.
+  /// Whether time stands still between two calls, as in a recording: the client then finishes its work on one
+  /// sighting before it receives the next one, however long that takes.
   var isRecorded: Bool { get }
 
-  /// Whether it can be used now; asked before it is, and at any time.
+  /// Whether the scanner can be used now. Clients read it at any time, also once a second while they receive.
   var availability: ScannerAvailability { get }
 
-  /// How much was heard and refused so far; asked at any time.
+  /// The numbers of packets received and refused so far. Clients read it at any time.
   var counts: ScanCounts { get }
 
-  /// Listens.
+  /// Receives what there is, and waits for it if there is none.
   ///
-  /// A call lasts a tenth of a second at most (``Scanner/longestListen``): what is asked for may have
-  /// changed by then.
+  /// A call lasts a tenth of a second at most (``Scanner/maximumReceiveTime``), because the demand may
+  /// have changed by then.
   ///
   /// - Parameters:
-  ///   - demand: How much is asked for, never ``ScanDemand/none``. A scanner may give more.
-  ///   - deadline: When the reader has something else to do: the call returns by then. Recordings that
-  ///     are not paced need not look at it.
-  ///   - sightings: What was heard, in the order of time; what the array held is gone. Giving the same
+  ///   - demand: How much is needed, never ``ScanDemand/none``. A scanner may deliver more.
+  ///   - deadline: When the client has something else to do: the call returns by then. Recordings that
+  ///     are not paced need not observe it.
+  ///   - sightings: The sightings in the order of time; they replace what the array held. Passing the same
   ///     array each time keeps its memory in use.
-  /// - Returns: How far it has come.
-  /// - Throws: Why it will never hear any more. What was heard before has been given by then; a scanner
-  ///   that threw is not asked again. What may mend is not thrown: it stands in ``ScanProgress/health``,
-  ///   and the scanner tries again by itself.
-  func listen(
+  /// - Returns: How far the scanner has come.
+  /// - Throws: Why the scanner will never receive any more. What it received before has been delivered by
+  ///   then; a scanner that threw is not called again. A fault that may pass is not thrown: it is reported in
+  ///   ``ScanProgress/health``, and the scanner tries again by itself.
+  func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
-  )
-    throws -> ScanProgress
+  ) throws -> ScanProgress
 
-  /// Is told that nobody listens: the radio goes off until the next ``listen(for:until:into:)``.
+  /// Switches the radio off until the next ``receive(for:until:into:)``, as there is no demand.
   func rest()
 }
 
 extension Scanner {
-  /// The longest time that one call of ``listen(for:until:into:)`` takes, in nanoseconds.
-  public static var longestListen: Int64 { MonotonicTime.nanosecondsPerSecond / 10 }
+  /// The longest time that one call of ``receive(for:until:into:)`` takes, in nanoseconds.
+  public static var maximumReceiveTime: Int64 { MonotonicTime.nanosecondsPerSecond / 10 }
 }
 
-/// How much a scanner is asked for: no more than someone needs.
-public enum ScanDemand: Int, Sendable, CaseIterable, Comparable {
-  /// Nobody listens: the radio is off.
+/// How much a scanner has to receive: no more than its clients need.
+public enum ScanDemand: Int, Sendable, CaseIterable, Comparable, Codable {
+  /// No client needs anything: the radio is off.
   case none
-  /// It matters who is near: a slow, passive scan.
+  /// Clients need to know which beacons are near: a slow, passive scan.
   case monitoring
-  /// It matters how near: every packet.
+  /// Clients need to know how near beacons are: every packet.
   case ranging
 
-  /// Orders by how much is asked for.
+  /// Orders demands by how much they ask for.
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// Whether a scanner can be used.
-public enum ScannerAvailability: Sendable, Hashable {
-  /// It can.
+public enum ScannerAvailability: Sendable, Hashable, Codable {
+  /// The scanner can be used.
   case available
-  /// This process may not use it; the sentence says why and what to do.
+  /// This process has no permission to use the scanner; the sentence states why and what to do.
   case notPermitted(String)
-  /// It is not there, or switched off; the sentence says why and what to do.
+  /// The scanner is not there, or switched off; the sentence states why and what to do.
   case unavailable(String)
 }
 
 /// How far a scanner has come.
 public struct ScanProgress: Sendable, Hashable {
-  /// The first moment that was listened to; `nil` before it is known.
+  /// The moment at which reception began; `nil` before it is known.
   public var began: MonotonicTime?
-  /// The moment up to which everything that was heard has been given; `nil` before ``began``. It never
-  /// goes back.
+  /// The moment up to which every sighting has been delivered; `nil` before ``began``. It never goes back.
   public var reached: MonotonicTime?
   /// The distance from the scanner's time to wall-clock time.
   public var wallClockOffset: WallClockOffset
   /// Whether nothing more will come: a recording is at its end.
   public var isOver: Bool
-  /// What changed in how well the scanner hears since the last call, in order.
+  /// The changes of the receiver state since the last call, in order.
   public var health: [ScannerHealth]
 
-  /// Makes a progress.
+  /// Creates a progress.
   public init(
     began: MonotonicTime? = nil, reached: MonotonicTime? = nil,
-    wallClockOffset: WallClockOffset = .zero,
-    isOver: Bool = false, health: [ScannerHealth] = []
+    wallClockOffset: WallClockOffset = .zero, isOver: Bool = false, health: [ScannerHealth] = []
   ) {
     self.began = began
     self.reached = reached

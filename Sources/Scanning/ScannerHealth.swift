@@ -1,48 +1,48 @@
 public import Advertising
 
-/// A change in how well a scanner hears.
+/// A change of a scanner's receiver state.
 ///
-/// A quiet room and a deaf radio are different things, and only the scanner can tell which it is: it says
-/// so once when something changes, and once when all is well again. What was said holds until something
-/// else is, also while nobody listens.
-public struct ScannerHealth: Hashable, Sendable {
-  /// How it is from now on.
+/// A quiet room and a receiver that cannot receive are different states, and only the scanner can tell them apart.
+/// It reports each change once, and once when reception is restored. A reported state holds until the next
+/// report, also while there is no demand.
+public struct ScannerHealth: Hashable, Sendable, Codable {
+  /// The state from now on.
   public var condition: Condition
-  /// Since when, on the line of sightings. What was noticed late began earlier: then this lies before what
-  /// had been reached.
+  /// When the state began, on the line of sightings. A change that is noticed late began earlier: then this
+  /// lies before the moment that had been reached.
   public var time: MonotonicTime
-  /// The adapter that it is about, by its name on the host, such as `hci0`; `nil` for all.
+  /// The name on the host of the adapter that changed, such as `hci0`; `nil` for all adapters.
   public var adapter: String?
   /// That adapter's address, where it is known: names change, addresses stay.
   public var address: BluetoothAddress?
-  /// Whether from ``time`` on the scanner as a whole hears nothing, or each advert only once: with several
-  /// adapters, no other one hears more. What is not heard then is no silence.
-  public var isDeaf: Bool
-  /// What is the matter, where, and what mends it: one sentence without a full stop.
+  /// Whether from ``time`` on the scanner as a whole receives nothing, or each advert only once: of several
+  /// adapters, no other one receives more. The absence of sightings then means nothing.
+  public var isReceptionLost: Bool
+  /// What happened, where, and what fixes it: one sentence without a full stop.
   public var sentence: String
 
-  /// Makes a change.
+  /// Creates a change.
   public init(
     _ condition: Condition, at time: MonotonicTime, adapter: String? = nil,
-    address: BluetoothAddress? = nil, isDeaf: Bool, sentence: String
+    address: BluetoothAddress? = nil, isReceptionLost: Bool, sentence: String
   ) {
     self.condition = condition
     self.time = time
     self.adapter = adapter
     self.address = address
-    self.isDeaf = isDeaf
+    self.isReceptionLost = isReceptionLost
     self.sentence = sentence
   }
 
-  /// What can be the matter.
-  public enum Condition: String, Sendable, CaseIterable {
-    /// It hears everything that it should.
+  /// The states of a receiver.
+  public enum Condition: String, Sendable, CaseIterable, Codable {
+    /// The adapter receives all that it should.
     case scanning
-    /// Another program started the scan; its reports are heard, but how it scans is not ours to say.
+    /// Another program started the scan; its reports are received, but that program decides how it scans.
     case shared
     /// Another program took a running scan over. The controller may report each advert only once.
     case takenOver
-    /// Someone switched the scan off; it is switched on again.
+    /// Another program switched the scan off; it is being switched on again.
     case stopped
     /// No advert of any kind has come for long: an empty place, or no antenna.
     case quiet
@@ -54,24 +54,26 @@ public struct ScannerHealth: Hashable, Sendable {
     case blocked
     /// The adapter is gone.
     case removed
-    /// The controller told of a fault of its own and is being reset.
+    /// The controller reported a fault of its own and is being reset.
     case hardwareError
     /// The controller does not answer.
     case notAnswering
     /// The controller answers that it will not scan.
     case refused
-    /// This process may not scan.
+    /// A system call failed, such as one that opens a file where too many are open.
+    case systemError
+    /// This process has no permission to scan.
     case notPermitted
     /// The system has no Bluetooth.
     case noBluetooth
 
-    /// Whether an adapter hears nothing in this condition. A scanner with others may hear all the same:
-    /// ``ScannerHealth/isDeaf``.
+    /// Whether an adapter receives nothing in this state. A scanner with other adapters may receive all the
+    /// same: ``ScannerHealth/isReceptionLost``.
     public var isFault: Bool {
       switch self {
       case .scanning, .shared, .takenOver, .quiet, .lossy: false
       case .stopped, .down, .blocked, .removed, .hardwareError, .notAnswering, .refused,
-        .notPermitted, .noBluetooth:
+        .systemError, .notPermitted, .noBluetooth:
         true
       }
     }

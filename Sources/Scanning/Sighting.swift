@@ -1,34 +1,33 @@
 public import Advertising
 
-/// One iBeacon frame, heard once: who, when, how loud, and by which adapter.
+/// One iBeacon frame that an adapter received.
 @frozen
-public struct Sighting: Hashable, Sendable, BitwiseCopyable {
-  /// When it was heard, on a line that never goes back: all logic runs on it. Live, it is the
+public struct Sighting: Hashable, Sendable, Codable, BitwiseCopyable {
+  /// When it was received, on a line that never goes back: all logic runs on it. Live, it is the
   /// monotonic clock; in a replay it is the recorded time, held where the recording's clock steps
   /// back.
   public var time: MonotonicTime
-  /// What a clock on the wall said, or what the capture recorded. Only shown.
+  /// When it was received by the wall clock, or by the capture. Only shown.
   public var wallTime: WallClockTime
-  /// Which beacon it was.
+  /// The beacon that sent it.
   public var beacon: BeaconIdentity
-  /// The power in dBm that the frame says is measured at 1 m, as heard.
+  /// The power in dBm that the frame states is measured at 1 m, as received.
   public var measuredPower: Int8
   /// Received signal strength in dBm; `nil` where it was not measured. Such a sighting counts for
   /// presence, never for distance.
   public var rssi: Int8?
-  /// What kind of address ``address`` is.
+  /// The kind of ``address``.
   public var addressType: AddressType
   /// The advertiser's address.
   public var address: BluetoothAddress
-  /// Which adapter heard it: its index on the host, or in the capture.
+  /// The adapter that received it: its index on the host, or in the capture.
   public var adapter: UInt16
 
-  /// Makes a sighting.
+  /// Creates a sighting.
   @inlinable
   public init(
     time: MonotonicTime, wallTime: WallClockTime, beacon: BeaconIdentity, measuredPower: Int8,
-    rssi: Int8?,
-    address: BluetoothAddress, addressType: AddressType, adapter: UInt16 = 0
+    rssi: Int8?, address: BluetoothAddress, addressType: AddressType, adapter: UInt16 = 0
   ) {
     self.time = time
     self.wallTime = wallTime
@@ -42,9 +41,11 @@ public struct Sighting: Hashable, Sendable, BitwiseCopyable {
 }
 
 extension Sighting {
-  /// Takes off how much stronger than true the adapter heard, in dB; a finite number.
-  package mutating func take(off offset: Double) {
-    guard offset != 0, let rssi else { return }
+  /// Subtracts an adapter's offset from the signal strength. An offset that is not finite changes nothing.
+  ///
+  /// - Parameter offset: How much stronger than true the adapter measures, in dB.
+  package mutating func subtract(offset: Double) {
+    guard offset != 0, offset.isFinite, let rssi else { return }
     self.rssi = Int8(min(max((Double(rssi) - offset).rounded(), -127), 20))
   }
 }

@@ -65,7 +65,7 @@ struct InspectCommand: ParsableCommand {
     while !isOver, !Interrupt.isRequested {
       progress?.update()
       do {
-        isOver = try scanner.listen(for: .ranging, until: nil, into: &sightings).isOver
+        isOver = try scanner.receive(for: .ranging, until: nil, into: &sightings).isOver
       } catch let error as CaptureError {
         failure = CommandError(error)
         break

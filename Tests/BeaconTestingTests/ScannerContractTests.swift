@@ -46,7 +46,7 @@ import Testing
       scanner.hear(Self.beacon, rssi: -60, every: 0.1, from: 0, to: 4.95)
       scanner.report(.quiet, at: 0, noticed: 0.05, adapter: 1)
       scanner.hear(Self.beacon, rssi: -80, every: 0.1, from: 1, to: 3, adapter: 1)
-      scanner.report(.removed, at: 3, adapter: 1, isDeaf: false)
+      scanner.report(.removed, at: 3, adapter: 1, isReceptionLost: false)
       // Noticed late, and told so.
       scanner.report(.notAnswering, at: 4.95, noticed: 6)
       scanner.report(.scanning, at: 8)
@@ -94,7 +94,7 @@ final class BrokenScanner: Scanning.Scanner {
     fault == .unavailable ? .unavailable("it is broken") : .available
   }
 
-  func listen(
+  func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   )
     throws -> ScanProgress
@@ -107,9 +107,9 @@ final class BrokenScanner: Scanning.Scanner {
     let hear = { (seconds: Int) in
       ScannerContractTests.beacon.sighting(at: time(seconds), rssi: -60)
     }
-    let health = { (seconds: Int, isDeaf: Bool, sentence: String) in
+    let health = { (seconds: Int, isReceptionLost: Bool, sentence: String) in
       ScannerHealth(
-        .down, at: time(seconds), adapter: "hci0", isDeaf: isDeaf, sentence: sentence)
+        .down, at: time(seconds), adapter: "hci0", isReceptionLost: isReceptionLost, sentence: sentence)
     }
     sightings = [hear(call), hear(call)]
     var progress = ScanProgress(began: time(0), reached: time(call), isOver: call == 5)
@@ -129,7 +129,7 @@ final class BrokenScanner: Scanning.Scanner {
       progress.health = [
         health(call, false, "down"),
         ScannerHealth(
-          .blocked, at: time(call - 1), adapter: "hci0", isDeaf: false, sentence: "blocked"),
+          .blocked, at: time(call - 1), adapter: "hci0", isReceptionLost: false, sentence: "blocked"),
       ]
     case .hearsWhileDeaf: if call == 2 { progress.health = [health(1, true, "down")] }
     case .faultWithoutSentence: if call == 2 { progress.health = [health(2, false, "")] }

@@ -15,7 +15,7 @@ import Testing
   ) -> ScannerHealth {
     ScannerHealth(
       condition, at: at(seconds), adapter: number.map { "hci\($0)" },
-      address: number.map { BluetoothAddress(rawValue: 0x42 + UInt64($0)) }, isDeaf: deaf,
+      address: number.map { BluetoothAddress(rawValue: 0x42 + UInt64($0)) }, isReceptionLost: deaf,
       sentence: "\(condition)")
   }
 

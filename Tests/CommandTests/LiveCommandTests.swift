@@ -52,7 +52,7 @@ import Testing
     scanner.report(.scanning, "hci1 scans", at: 0, adapter: 1)
     scanner.hear(LiveRun.frame(7), rssi: -60, at: 1)
     scanner.hear(LiveRun.frame(7), rssi: -81, at: 1.0004, adapter: 1)
-    scanner.report(.removed, "hci1 is gone; plug it in", at: 2, adapter: 1, isDeaf: false)
+    scanner.report(.removed, "hci1 is gone; plug it in", at: 2, adapter: 1, isReceptionLost: false)
     scanner.report(.removed, "hci0 is gone; plug it in", at: 4)
     scanner.report(
       .noBluetooth, "no Bluetooth in this kernel; run 'modprobe bluetooth'", at: 5, adapter: nil)

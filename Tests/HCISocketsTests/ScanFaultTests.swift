@@ -15,7 +15,7 @@ import Testing
     model.pass(2.5, hearing: false)
     let change = try #require(model.told.last)
     #expect(change.condition == .notAnswering)
-    #expect(change.isDeaf)
+    #expect(change.isReceptionLost)
     #expect(change.time >= start.advanced(by: -1_000_000_000))
     model.pass(60, hearing: false)
     #expect(model.conditions == [.scanning, .notAnswering], "it is told once")
@@ -34,7 +34,7 @@ import Testing
     model.isMute = true
     model.pass(3, hearing: true)
     #expect(model.conditions == [.scanning, .notAnswering])
-    #expect(model.told.last?.isDeaf == false)
+    #expect(model.told.last?.isReceptionLost == false)
   }
 
   @Test func aHardwareErrorIsOverWithTheKernelsReset() {
@@ -68,7 +68,7 @@ import Testing
     #expect(model.conditions == [.scanning])
     model.pass(2, hearing: false)
     #expect(model.conditions == [.scanning, .quiet])
-    #expect(model.told.last?.isDeaf == false, "an empty room is no deafness")
+    #expect(model.told.last?.isReceptionLost == false, "an empty room is no deafness")
     let before = model.switches.count
     model.pass(3600, hearing: false)
     #expect(model.conditions.filter { $0 == .quiet }.count == 1)

@@ -21,7 +21,7 @@ import Testing
     discover(&model)
     #expect(model.conditions == [.scanning, .stopped, .takenOver])
     #expect(model.told.last?.detail == "each advert is reported once")
-    #expect(model.told.last?.isDeaf == true, "silence says nothing then")
+    #expect(model.told.last?.isReceptionLost == true, "silence says nothing then")
     let switches = model.switches
     model.pass(30)
     model.control.listen(.quarter, at: model.now)

@@ -11,7 +11,7 @@ import Testing
     let script = scene.scanner
     script.report(.scanning, at: 0)
     script.report(.scanning, at: 0, adapter: 1)
-    script.report(.down, at: 2, isDeaf: false)
+    script.report(.down, at: 2, isReceptionLost: false)
     scene.manager.startMonitoring(for: Scene.region("lobby"))
     var early = scene.services.health.makeAsyncIterator()
     script.clock.advance(by: 5)

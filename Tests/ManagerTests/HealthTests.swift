@@ -90,7 +90,7 @@ import Testing
   @Test func oneAdapterOfTwoIsNoFault() async throws {
     let scene = try scene()
     let script = scene.scanner
-    script.report(.removed, at: 0.5, adapter: 1, isDeaf: false)
+    script.report(.removed, at: 0.5, adapter: 1, isReceptionLost: false)
     script.hear(Scene.frame(7), rssi: -60, at: 0.7)
     scene.manager.startRangingBeacons(satisfying: Self.all)
     script.clock.advance(by: 1)
@@ -197,7 +197,7 @@ extension HealthTests {
   @Test func whatIsHeardOnceWhileAsGoodAsDeafCounts() async throws {
     let scene = Scene()
     let script = scene.scanner
-    script.report(.takenOver, at: 1, isDeaf: true)
+    script.report(.takenOver, at: 1, isReceptionLost: true)
     script.hear(Scene.frame(7), rssi: -60, at: 5)
     script.report(.scanning, at: 3000)
     scene.manager.startMonitoring(for: Scene.region("lobby"))

@@ -30,7 +30,7 @@ enum ManagerTorture {
     log.write("start")
 
     let scanner = ScriptedScanner(
-      clock: HandMovedClock(start: MonotonicTime(nanoseconds: world.step * 1_000_000_000)))
+      clock: ManualClock(start: MonotonicTime(nanoseconds: world.step * 1_000_000_000)))
     var configuration = LocationServices.Configuration()
     configuration.scanner = scanner
     configuration.authorization = Anyone()

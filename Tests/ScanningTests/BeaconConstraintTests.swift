@@ -39,10 +39,11 @@ import Testing
   @Test func minorOfAnyMajor() {
     let constraint = BeaconConstraint(uuid: Self.uuid, minor: 3)
     #expect("\(constraint)" == Self.text + ":*:3")
+    #expect(BeaconConstraint(Self.text + ":*:3") == constraint)
   }
 
   @Test(arguments: [
-    ":", ":1:", "::1", ":1:2:3", ":65536", ":1:65536", ":-1", ":1.5", ": 1", ":one", " ", "0",
+    ":", ":1:", "::1", ":*", ":*:", ":*:*", ":1:2:3", ":65536", ":1:65536", ":-1", ":1.5", ": 1", ":one", " ", "0",
   ])
   func badTexts(rest: String) {
     #expect(BeaconConstraint(Self.text + rest) == nil)

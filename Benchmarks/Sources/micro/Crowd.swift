@@ -114,7 +114,7 @@ final class CrowdScanner: Scanning.Scanner {
     }
   }
 
-  func listen(
+  func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   )
     throws -> ScanProgress

@@ -103,11 +103,11 @@ struct BeaconEngine {
   /// far as it was not told.
   mutating func note(_ health: ScannerHealth) {
     begin(at: health.time)
-    if health.isDeaf, deafSince == nil {
+    if health.isReceptionLost, deafSince == nil {
       deafSince = health.time
       beat.pause()
       note(monitor.deaf(from: health.time))
-    } else if !health.isDeaf, let since = deafSince {
+    } else if !health.isReceptionLost, let since = deafSince {
       let moment = max(now ?? health.time, health.time)
       deafSince = nil
       ranger.wasDeaf(from: since, to: moment)

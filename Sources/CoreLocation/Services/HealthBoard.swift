@@ -25,8 +25,8 @@ struct HealthBoard {
     latest.append(health)
     if latest.count > Self.mostAdapters { latest.removeFirst() }
     for listener in listeners.values { listener.yield(health) }
-    let isNew = fault == nil && health.isDeaf
-    if isNew || !health.isDeaf { fault = health.isDeaf ? health : nil }
+    let isNew = fault == nil && health.isReceptionLost
+    if isNew || !health.isReceptionLost { fault = health.isReceptionLost ? health : nil }
     return isNew
   }
 

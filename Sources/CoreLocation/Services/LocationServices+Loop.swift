@@ -70,7 +70,7 @@ extension LocationServices {
       sightings = held.sightings
     } else {
       do {
-        progress = try scanner.listen(for: plan.demand, until: plan.deadline, into: &sightings)
+        progress = try scanner.receive(for: plan.demand, until: plan.deadline, into: &sightings)
       } catch {
         try finish(show)
         send(state.withLock { $0.fail(error, remark: "\(scanner.name): \(error)") })

@@ -51,7 +51,7 @@ extension ScannerHealth {
     object.set("state", condition.rawValue)
     object.set("adapter", adapter)
     object.set("address", address?.description)
-    object.set("deaf", isDeaf)
+    object.set("deaf", isReceptionLost)
     object.set("message", sentence)
     return object
   }

@@ -37,7 +37,7 @@ struct HealthTally {
     } else if adapters.count < Self.mostAdapters {
       adapters.append(Adapter(latest: health, faults: health.condition.isFault ? 1 : 0))
     }
-    if health.isDeaf {
+    if health.isReceptionLost {
       deafSince = deafSince ?? health.time
     } else if let since = deafSince {
       deafness += max(0, health.time.nanoseconds(since: since))

@@ -22,11 +22,11 @@ final class LimitedScanner: Scanner {
   var availability: ScannerAvailability { scanner.availability }
   var counts: ScanCounts { scanner.counts }
 
-  func listen(
+  func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
     let end = began.withLock { $0 }?.advanced(by: duration)
-    var progress = try scanner.listen(
+    var progress = try scanner.receive(
       for: demand, until: end.map { min($0, deadline ?? $0) } ?? deadline, into: &sightings)
     let first = began.withLock { began in
       began = began ?? progress.began

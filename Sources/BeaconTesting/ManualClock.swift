@@ -3,7 +3,7 @@ public import Scanning
 import Synchronization
 
 /// A clock that stands still until it is moved by hand.
-public final class HandMovedClock: Sendable {
+public final class ManualClock: Sendable {
   private let state: Mutex<State>
 
   private struct State {

@@ -1,0 +1,20 @@
+// Coding of values as their text form, for the types whose text is what people read and write.
+
+extension LosslessStringConvertible {
+  /// Decodes the text form.
+  package init(textFrom decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let value = Self(text) else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "'\(text)' is not the text of a \(Self.self)")
+    }
+    self = value
+  }
+
+  /// Encodes the text form.
+  package func encodeText(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
+}
