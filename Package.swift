@@ -17,6 +17,8 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-numerics", from: "1.1.1"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
   ],
@@ -24,6 +26,7 @@ let package = Package(
     // Floor 0
     .target(name: "Bytes"),
     .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
+    .systemLibrary(name: "CXattr"),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // Floor 1
@@ -55,10 +58,13 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 
+    .target(
+      name: "Adapters", dependencies: ["Advertising", "CXattr", "HCIPackets", "Scanning"]),
+
     // Links libbluetooth, which is under the GPL: a product of its own.
     .target(
       name: "HCISockets",
-      dependencies: ["Advertising", "Bytes", "CBluetooth", "HCIPackets", "Scanning"]),
+      dependencies: ["Adapters", "Advertising", "Bytes", "CBluetooth", "HCIPackets", "Scanning"]),
 
     // Published for tests of scanners and of apps.
     .target(name: "BeaconTesting", dependencies: ["Advertising", "Scanning"]),
@@ -77,6 +83,18 @@ let package = Package(
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
 
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .target(
+      name: "Storage",
+      dependencies: ["CSQLite", .product(name: "SystemPackage", package: "swift-system")]),
+    .target(
+      name: "ServiceCore",
+      dependencies: [
+        "Advertising", "Ranging", "Regions", "Scanning", "Storage",
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "Logging", package: "swift-log"),
+      ]),
+
     // Floor 5
     .target(
       name: "CoreLocation",
@@ -88,8 +106,8 @@ let package = Package(
     .executableTarget(
       name: "beaconscan",
       dependencies: [
-        "Advertising", "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets", "HCISockets",
-        "LinkLayer", "Ranging", "Regions", "Scanning", "Simulation",
+        "Adapters", "Advertising", "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets",
+        "HCISockets", "LinkLayer", "Ranging", "Regions", "Scanning", "Simulation",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -115,7 +133,9 @@ let package = Package(
       dependencies: ["Advertising", "Bytes", "HCIPackets", "TestSupport"]),
     .testTarget(
       name: "HCISocketsTests",
-      dependencies: ["Advertising", "Bytes", "HCIPackets", "HCISockets", "Scanning", "TestSupport"]),
+      dependencies: [
+        "Adapters", "Advertising", "Bytes", "HCIPackets", "HCISockets", "Scanning", "TestSupport",
+      ]),
     .testTarget(
       name: "LinkLayerTests",
       dependencies: ["Advertising", "Bytes", "LinkLayer", "TestSupport"]),

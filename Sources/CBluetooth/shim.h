@@ -10,13 +10,13 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
 // The importer drops macros that are built with _IOW and _IOR.
 static const unsigned long cbluetooth_HCIDEVUP = HCIDEVUP;
 static const unsigned long cbluetooth_HCIGETDEVLIST = HCIGETDEVLIST;
+static const unsigned long cbluetooth_HCIGETDEVINFO = HCIGETDEVINFO;
 static const unsigned long cbluetooth_HCIGETCONNINFO = HCIGETCONNINFO;
 
 /// `HCI_MAX_DEV` entries behind the flexible array's head, which the importer drops.

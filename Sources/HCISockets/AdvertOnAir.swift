@@ -1,8 +1,9 @@
+import Adapters
 import Glibc
 import HCIPackets
 import Scanning
 
-/// An advert that is on air, and a socket that hears who takes it down.
+/// An advert that is on air, and a socket that shows when another program takes it down.
 struct AdvertOnAir: ~Copyable {
   /// Why an advert is not on air any more.
   enum Loss: Hashable, Sendable {
@@ -28,7 +29,7 @@ struct AdvertOnAir: ~Copyable {
   var isExtended: Bool { commandSet != .legacy }
 
   /// How many sets of adverts are tried: other programs may advertise with theirs.
-  private static var mostSets: UInt8 { 4 }
+  private static var maximumSets: UInt8 { 4 }
 
   /// Puts an advert on air.
   init(_ adapter: Adapter, _ parameters: AdvertisingParameters, _ data: [UInt8])
@@ -46,7 +47,7 @@ struct AdvertOnAir: ~Copyable {
     commandSet = try Self.putOnAir(channel, adapter, supported, parameters, data)
     self.channel = channel
     self.socket = socket
-    // What was heard so far are commands of our own.
+    // What was received so far are commands of our own.
     _ = latestLoss()
   }
 
@@ -58,7 +59,7 @@ struct AdvertOnAir: ~Copyable {
     }
   }
 
-  /// A socket that hears what other programs tell the controller.
+  /// Opens a socket that receives what other programs command the controller.
   private static func listener(_ adapter: Adapter) throws(AdvertisingFailure) -> HCISocket {
     do throws(HCISocketError) {
       let socket = try HCISocket.bound(to: adapter.index)
@@ -75,7 +76,7 @@ struct AdvertOnAir: ~Copyable {
     _ parameters: AdvertisingParameters, _ data: [UInt8]
   ) throws(AdvertisingFailure) -> AdvertisingCommandSet {
     var latest = AdvertisingFailure.busy(adapter.name)
-    for number in 0..<mostSets {
+    for number in 0..<maximumSets {
       let set = AdvertisingCommandSet(
         supportedCommands: supported, handle: AdvertisingCommandSet.highestHandle - number)
       guard let commands = set.start(parameters, data: data) else {
@@ -114,11 +115,16 @@ struct AdvertOnAir: ~Copyable {
 
   /// Waits until it is off air, or the time is over.
   borrowing func wait(_ milliseconds: Int32) -> Loss? {
-    var entry = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
-    // The entry outlives the call.
-    _ = unsafe poll(&entry, 1, milliseconds)
+    try? socket.wait(milliseconds: milliseconds)
     if let loss = latestLoss() { return loss }
-    guard let adapter = Adapter(index: channel.adapter) else { return .gone }
+    // A question that fails, as where too many files are open, shows nothing of the adapter.
+    let found: Adapter?
+    do throws(HCISocketError) {
+      found = try HCISocket.adapter(at: channel.adapter, through: socket.descriptor)
+    } catch {
+      return nil
+    }
+    guard let adapter = found else { return .gone }
     if adapter.isUp { return nil }
     return adapter.block == nil ? .down : .blocked
   }
@@ -127,15 +133,14 @@ struct AdvertOnAir: ~Copyable {
   private borrowing func latestLoss() -> Loss? {
     var loss: Loss?
     var bytes = [UInt8](repeating: 0, count: 260)
-    while true {
-      // The array's memory is used during the call alone.
-      let count = unsafe bytes.withUnsafeMutableBytes { room in
-        unsafe recv(socket.descriptor, room.baseAddress, room.count, 0)
+    do throws(HCISocketError) {
+      while let count = try socket.read(into: &bytes), count > 0 {
+        loss = Self.loss(by: bytes[..<count], commandSet) ?? loss
       }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return count < 0 && errno != EAGAIN ? .gone : loss }
-      loss = Self.loss(by: bytes[..<count], commandSet) ?? loss
+    } catch {
+      return .gone
     }
+    return loss
   }
 
   private static var hardwareError: UInt8 { 0x10 }
@@ -168,7 +173,7 @@ struct AdvertOnAir: ~Copyable {
 }
 
 extension AdvertOnAir.Loss {
-  /// What a person is told.
+  /// Returns the sentence for a person.
   func sentence(_ adapter: String) -> String {
     switch self {
     case .gone: HealthSentence.of(.removed, adapter: adapter)

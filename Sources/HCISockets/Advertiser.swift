@@ -1,27 +1,28 @@
-public import Advertising
+import Adapters
+package import Advertising
 import Glibc
-public import HCIPackets
-public import Scanning
+package import HCIPackets
+package import Scanning
 
 /// Keeps an advert on air with one adapter, for as long as it runs.
 ///
 /// It goes on where the adapter comes back, is switched on again or was reset, and where another program
-/// took the advert down; it says so each time. When it ends, the advert is taken down.
-public struct Advertiser: ~Copyable {
+/// took the advert down; it reports each time. When it ends, the advert is taken down.
+package struct Advertiser: ~Copyable {
   /// What is advertised, and with what.
-  public struct Configuration: Sendable {
+  package struct Configuration: Sendable {
     /// Which adapter; `nil` for the first that is there.
-    public var adapter: AdapterName?
+    package var adapter: AdapterName?
     /// AD structures.
-    public var data: [UInt8]
+    package var data: [UInt8]
     /// How; its address is set where ``usesRandomAddress`` is.
-    public var parameters: AdvertisingParameters
+    package var parameters: AdvertisingParameters
     /// Whether it advertises with an address that was drawn at random. An adapter without an address of
     /// its own always does.
-    public var usesRandomAddress: Bool
+    package var usesRandomAddress: Bool
 
     /// Makes a configuration.
-    public init(
+    package init(
       adapter: AdapterName? = nil, data: [UInt8],
       parameters: AdvertisingParameters = AdvertisingParameters(), usesRandomAddress: Bool = false
     ) {
@@ -33,7 +34,7 @@ public struct Advertiser: ~Copyable {
   }
 
   /// What happened.
-  public enum Event: Hashable, Sendable {
+  package enum Event: Hashable, Sendable {
     /// The advert is on air: with which adapter, by its name and the address that is sent, and whether
     /// by commands of Bluetooth 5.
     case onAir(adapter: String, address: BluetoothAddress, isExtended: Bool)
@@ -43,8 +44,8 @@ public struct Advertiser: ~Copyable {
 
   private let configuration: Configuration
   private let randomAddress: BluetoothAddress
-  /// The adapter that was used, by its address where it has one: it may come back as another.
-  private var name: AdapterName?
+  /// The adapter that serves the requested name.
+  private var target: AdapterTarget
   /// Its name on the host when it was last seen.
   private var title = "the adapter"
   /// Whether the adapter may be switched on: not where somebody switched it off.
@@ -55,9 +56,9 @@ public struct Advertiser: ~Copyable {
   private var next = MonotonicTime(nanoseconds: .min)
 
   /// Makes an advertiser, which does nothing yet.
-  public init(_ configuration: Configuration) {
+  package init(_ configuration: Configuration) {
     self.configuration = configuration
-    name = configuration.adapter
+    target = AdapterTarget(configuration.adapter)
     // A static address: its two upper bits are set, and not all others are the same (Vol 6, Part B,
     // §1.3.2.1).
     randomAddress = BluetoothAddress(
@@ -72,7 +73,7 @@ public struct Advertiser: ~Copyable {
   ///
   /// - Returns: What is on air.
   /// - Throws: ``AdvertisingFailure``.
-  public mutating func start() throws(AdvertisingFailure) -> Event {
+  package mutating func start() throws(AdvertisingFailure) -> Event {
     let adapter = try find()
     try prepare(adapter)
     let isRandom = configuration.usesRandomAddress || adapter.address == nil
@@ -94,7 +95,7 @@ public struct Advertiser: ~Copyable {
   /// - Returns: What happened; `nil` for nothing.
   /// - Throws: ``AdvertisingFailure`` where it cannot go on: where it is not permitted any more, or the
   ///   adapter that came back cannot do it.
-  public mutating func step(_ limit: Int32 = 250) throws(AdvertisingFailure) -> Event? {
+  package mutating func step(_ limit: Int32 = 250) throws(AdvertisingFailure) -> Event? {
     if let loss = advert?.wait(limit) { return lost(loss) }
     if advert != nil {
       // What was long on air did not fall to another program that does so again and again.
@@ -117,7 +118,7 @@ public struct Advertiser: ~Copyable {
   }
 
   /// Whether the advert is on air.
-  public var isOnAir: Bool { advert != nil }
+  package var isOnAir: Bool { advert != nil }
 
   private mutating func lost(_ loss: AdvertOnAir.Loss) -> Event {
     // Where the adapter is gone there is nothing to take down.
@@ -127,27 +128,17 @@ public struct Advertiser: ~Copyable {
     return .offAir(loss.sentence(title))
   }
 
-  /// The adapter, by its address as soon as that is known.
+  /// Returns the adapter that serves the requested name.
   private mutating func find() throws(AdvertisingFailure) -> Adapter {
     let all: [Adapter]
     do throws(HCISocketError) {
       all = try Adapter.all()
     } catch {
-      throw .noBluetooth
+      throw error.condition == .noBluetooth ? .noBluetooth : .failed(.socket(error))
     }
-    let found = name.flatMap { name in
-      all.first { adapter in
-        switch name {
-        case .number(let number): adapter.index == number
-        case .address(let address): adapter.address == address
-        }
-      }
-    }
-    let usable = all.first { $0.isUp && $0.supportsLE && !$0.isHeld }
-    guard let adapter = name == nil ? usable ?? all.first : found else {
-      throw .noAdapter(name.map { "\($0)" })
-    }
-    name = adapter.address.map { .address($0) } ?? .number(adapter.index)
+    let adapter = target.choose(among: all, isHeld: HCISystem.host.isHeld)
+    guard let adapter else { throw .noAdapter(configuration.adapter.map { "\($0)" }) }
+    _ = target.found(adapter)
     title = adapter.name
     return adapter
   }
@@ -158,7 +149,7 @@ public struct Advertiser: ~Copyable {
     guard maySwitchOn || adapter.isUp else { throw .down(adapter.name) }
     do throws(HCISocketError) {
       // Also where it is on: the kernel switches off what it had only started itself to look at.
-      if maySwitchOn { try Adapter.switchOn(adapter.index) }
+      if maySwitchOn { try HCISystem.host.switchOn(adapter.index) }
     } catch {
       guard !adapter.isUp else { return }
       switch error.errno {

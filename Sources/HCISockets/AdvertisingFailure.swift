@@ -1,9 +1,10 @@
+package import Adapters
 import Glibc
 import HCIPackets
 import Scanning
 
 /// Why an advert cannot be put on air.
-public enum AdvertisingFailure: Error, Hashable, Sendable {
+package enum AdvertisingFailure: Error, Hashable, Sendable {
   /// This system has no Bluetooth, or hides it.
   case noBluetooth
   /// There is no adapter, or not that one.
@@ -30,11 +31,11 @@ public enum AdvertisingFailure: Error, Hashable, Sendable {
     switch failure {
     case .socket(let error):
       let adapter = error.adapter ?? "the adapter"
-      switch error.errno {
-      case EPERM, EACCES: self = .notPermitted(adapter)
-      case ENETDOWN: self = .down(adapter)
-      case ENODEV, EPIPE: self = .noAdapter(adapter)
-      case EAFNOSUPPORT: self = .noBluetooth
+      switch error.condition {
+      case .notPermitted: self = .notPermitted(adapter)
+      case .down: self = .down(adapter)
+      case .removed: self = .noAdapter(adapter)
+      case .noBluetooth: self = .noBluetooth
       default: self = .failed(failure)
       }
     case .refused(_, CommandResult.commandDisallowed, let adapter): self = .busy(adapter)
@@ -60,14 +61,14 @@ public enum AdvertisingFailure: Error, Hashable, Sendable {
   }
 
   /// Whether it is a matter of permission.
-  public var isPermission: Bool {
+  package var isPermission: Bool {
     if case .notPermitted = self { true } else { false }
   }
 }
 
 extension AdvertisingFailure: CustomStringConvertible {
   /// What, where, and what to do.
-  public var description: String {
+  package var description: String {
     switch self {
     case .noBluetooth: HealthSentence.of(.noBluetooth, adapter: "")
     case .noAdapter(nil): "there is no Bluetooth adapter; plug one in, or ask beaconscan doctor"

@@ -1,27 +1,27 @@
+import Adapters
 import Bytes
 import CBluetooth
-import Glibc
-public import HCIPackets
+import HCIPackets
 
 /// Sends commands to one adapter's controller, one after the other, and waits for each answer.
 ///
 /// It has a socket of its own, in which the kernel puts nothing but the answer that is waited for: what a
-/// scan hears meanwhile does not wake it. Commands of other programs go to the same controller; the kernel
+/// scan receives meanwhile does not wake it. Commands of other programs go to the same controller; the kernel
 /// sends them in turn, and a command of another program with the same opcode may be answered first.
-public struct CommandChannel: ~Copyable {
+struct CommandChannel: ~Copyable {
   /// Which adapter, by its number.
-  public let adapter: UInt16
+  let adapter: UInt16
   private let socket: HCISocket
 
   /// How long an answer may take. The kernel itself waits for 2 s before it sends the next command of any
   /// program, so that a command of ours can wait for that long behind one that is never answered.
-  public static var answerLimit: Duration { .seconds(3) }
+  static var answerLimit: Duration { .seconds(3) }
 
   /// Opens a channel. That the adapter is off shows when a command is sent.
   ///
   /// - Throws: ``HCISocketError``: `EAFNOSUPPORT` where there is no Bluetooth, `ENODEV` where the adapter is
   ///   not there.
-  public init(adapter: UInt16) throws(HCISocketError) {
+  init(adapter: UInt16) throws(HCISocketError) {
     self.adapter = adapter
     socket = try HCISocket.bound(to: adapter)
   }
@@ -34,11 +34,11 @@ public struct CommandChannel: ~Copyable {
   /// - Returns: What follows the status.
   /// - Throws: ``CommandFailure``.
   @discardableResult
-  public func send(_ command: HCICommand, within limit: Duration = answerLimit)
+  func send(_ command: HCICommand, within limit: Duration = answerLimit)
     throws(CommandFailure) -> [UInt8]
   {
     do throws(HCISocketError) {
-      try socket.filter(forAnswersTo: command.opcode)
+      try socket.filter(events: [EVT_CMD_COMPLETE, EVT_CMD_STATUS], opcode: command.opcode)
       try discardOldAnswers()
       try socket.send(command)
     } catch {
@@ -50,7 +50,7 @@ public struct CommandChannel: ~Copyable {
       guard left > .zero else { break }
       let answer: Answer?
       do throws(HCISocketError) {
-        try wait(left)
+        try socket.wait(milliseconds: Int32(min(max(left / .milliseconds(1), 1), 60_000).rounded(.up)))
         answer = try receive(command.opcode)
       } catch {
         throw .socket(error)
@@ -64,7 +64,7 @@ public struct CommandChannel: ~Copyable {
     throw .unanswered(command.opcode, after: limit, adapter: "hci\(adapter)")
   }
 
-  /// Sends a command that tells something, and reads it.
+  /// Sends a command that asks for something, and reads the answer.
   func ask<Value>(
     _ opcode: Opcode, within limit: Duration = answerLimit,
     _ read: (RawSpan) throws(ParseError) -> Value
@@ -83,20 +83,11 @@ public struct CommandChannel: ~Copyable {
     var parameters: [UInt8]
   }
 
-  /// Waits until there is something to read, or the time is over.
-  private func wait(_ left: Duration) throws(HCISocketError) {
-    var entry = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
-    let milliseconds = Int32(min(max(left / .milliseconds(1), 1), 60_000).rounded(.up))
-    // The entry outlives the call.
-    let ready = unsafe poll(&entry, 1, milliseconds)
-    if ready < 0, errno != EINTR { throw HCISocketError("poll", adapter: adapter) }
-  }
-
   /// Reads one packet: the answer to a command; `nil` where it is none, or nothing is there.
   private func receive(_ opcode: Opcode) throws(HCISocketError) -> Answer? {
     // An event has 255 bytes behind its type, code and length.
     var bytes = [UInt8](repeating: 0, count: 258)
-    guard let count = try read(into: &bytes), count > 1, bytes[0] == UInt8(HCI_EVENT_PKT) else {
+    guard let count = try socket.read(into: &bytes), count > 1, bytes[0] == UInt8(HCI_EVENT_PKT) else {
       return nil
     }
     // The array outlives the span.
@@ -108,20 +99,10 @@ public struct CommandChannel: ~Copyable {
       parameters: (0..<parameters.byteCount).map { parameters.littleEndian(UInt8.self, at: $0) })
   }
 
-  /// Answers to a command for which nobody waited long enough.
+  /// Discards answers that came too late for an earlier command.
   private func discardOldAnswers() throws(HCISocketError) {
     var bytes = [UInt8](repeating: 0, count: 258)
-    while try read(into: &bytes) != nil {}
-  }
-
-  private func read(into bytes: inout [UInt8]) throws(HCISocketError) -> Int? {
-    // The array's memory is used during the call alone.
-    let count = unsafe bytes.withUnsafeMutableBytes { room in
-      unsafe recv(socket.descriptor, room.baseAddress, room.count, 0)
-    }
-    if count >= 0 { return count }
-    guard errno == EAGAIN || errno == EINTR else { throw HCISocketError("recv", adapter: adapter) }
-    return nil
+    while try socket.read(into: &bytes) != nil {}
   }
 }
 

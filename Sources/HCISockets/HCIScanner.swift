@@ -1,3 +1,4 @@
+import Adapters
 import Advertising
 import Glibc
 import HCIPackets
@@ -6,51 +7,58 @@ import Synchronization
 
 /// A scanner on raw HCI sockets: for a machine that is a kiosk and nothing else.
 ///
-/// It needs `CAP_NET_RAW`, and `CAP_NET_ADMIN` only to switch an adapter on that is off. It hears every
-/// advert: the controller's duplicate filter is off. The scan is passive unless told otherwise, at full duty
-/// for ranging, at a quarter of it while only regions are monitored, and off while nobody listens. Time
-/// stamps are the kernel's. A fault is told by `ScanProgress.health` and mended as soon as it can be:
-/// an adapter that comes back is found by its address.
+/// It needs `CAP_NET_RAW`, and `CAP_NET_ADMIN` only to switch an adapter on that is off. It receives every
+/// advert: the controller's duplicate filter is off. The scan is passive unless configured otherwise, at full duty
+/// for ranging, at a quarter of it while only regions are monitored, and off while there is no demand. Time
+/// stamps are the kernel's. A fault is reported in `ScanProgress.health`, and reception resumes as soon as it can:
+/// an adapter that is named by its address is found wherever it comes back.
 ///
-/// Beside bluetoothd it does no harm: a scan that another program runs is listened to, and never stopped.
+/// Beside bluetoothd it does no harm: a scan that another program runs is used, and never stopped.
 /// But bluetoothd's own discovery has the controller report each advert once.
 ///
 /// Each adapter takes 66 KB and up to 1 MiB of the kernel's memory for what has not been read.
 public final class HCIScanner: Scanner {
-  /// Is shown a packet with its H4 type in front: its bytes, when the kernel took it by the wall's clock,
+  /// Is shown a packet with its H4 type in front: its bytes, when the kernel took it by the wall clock,
   /// whether it came from the controller, and the adapter's number.
   public typealias PacketTap = Scanning.PacketTap
 
   /// How to scan.
   public struct Configuration: Sendable {
-    /// With which adapters.
+    /// The adapters that scan.
     public var adapters = AdapterSelection.firstUsable
-    /// How much stronger than true adapters hear, in dB: taken off each signal strength.
+    /// How much stronger than true adapters measure, in dB: subtracted from each signal strength.
     public var offsets: [(adapter: AdapterName, decibels: Double)] = []
     /// Whether advertisers are asked for their scan response.
     public var isActive = false
-    /// Whether to listen on the LE Coded PHY, too, where the controller can.
+    /// Whether adverts on the LE Coded PHY are received too, where the controller can.
     public var usesCodedPHY = false
-    /// After so many seconds without any advert it is said that nothing is heard.
-    public var quietLimit = 30.0
-    /// Is shown every packet, on the thread that listens.
+    /// After so many seconds without any advert the receiver state is `quiet`.
+    public var quietTimeout = 30.0
+    /// Is shown every packet, on the thread that receives.
     public var packetTap: PacketTap?
 
-    /// The defaults.
+    /// Creates the default configuration.
     public init() {}
   }
 
-  /// How it scans.
+  /// How the scanner scans.
   public let configuration: Configuration
 
-  private let state: Mutex<ListeningState>
+  private let system: HCISystem
+  private let state: Mutex<ReceivingState>
   private let counted = Mutex(ScanCounts())
-  private let looked = Mutex<(at: MonotonicTime, availability: ScannerAvailability)?>(nil)
+  /// Whether the adapters can be used, and until when that holds.
+  private let known = Mutex<(until: MonotonicTime, availability: ScannerAvailability)?>(nil)
 
-  /// Makes a scanner, which touches no adapter before it is listened to.
-  public init(_ configuration: Configuration = Configuration()) {
+  /// Creates a scanner, which touches no adapter before it receives.
+  public convenience init(_ configuration: Configuration = Configuration()) {
+    self.init(configuration, system: .host)
+  }
+
+  init(_ configuration: Configuration, system: HCISystem) {
     self.configuration = configuration
-    state = Mutex(ListeningState(configuration))
+    self.system = system
+    state = Mutex(ReceivingState(configuration, system: system))
     RestAtExit.add(self)
   }
 
@@ -64,28 +72,32 @@ public final class HCIScanner: Scanner {
     configuration.adapters.description
   }
 
-  /// Never: the radio does not wait for its listener.
+  /// Never: the radio does not wait for its client.
   public var isRecorded: Bool { false }
 
-  /// Whether an adapter is there, may be used, and is on or can be switched on; looked at once a second.
+  /// Whether an adapter is there, may be used, and is on or can be switched on.
+  ///
+  /// While the scanner receives, this is what its adapters' states show; at rest, the system is asked once a
+  /// second at most.
   public var availability: ScannerAvailability {
-    looked.withLock { looked in
+    known.withLock { known in
       let now = KernelClock.monotonic
-      if let looked, now.nanoseconds(since: looked.at) < MonotonicTime.nanosecondsPerSecond {
-        return looked.availability
-      }
-      let availability = ScannerAvailability(of: configuration.adapters)
-      looked = (now, availability)
+      if let known, now < known.until { return known.availability }
+      let availability = system.availability(of: configuration.adapters)
+      known = (now.advanced(by: Self.availabilityLife), availability)
       return availability
     }
   }
 
+  /// How long an answer of the system holds, in nanoseconds.
+  private static let availabilityLife = MonotonicTime.nanosecondsPerSecond
+
   /// What was counted so far.
   public var counts: ScanCounts { counted.withLock { $0 } }
 
-  /// Listens: waits until something is heard, at most a tenth of a second.
+  /// Waits until something is received, at most a tenth of a second.
   ///
-  /// It never throws: what is wrong is told as health, and may mend.
+  /// It never throws: a fault is reported as health, and may pass.
   public func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
@@ -93,19 +105,28 @@ public final class HCIScanner: Scanner {
     var own: [Sighting] = []
     swap(&own, &sightings)
     defer { swap(&own, &sightings) }
-    let (progress, counts) = state.withLock { state in
-      (state.listen(for: demand, until: deadline, into: &own), state.collector.counts)
+    let (progress, counts, availability) = state.withLock { state in
+      let progress = state.receive(for: demand, until: deadline, into: &own)
+      return (progress, state.collector.counts, state.availability)
     }
     counted.withLock { $0 = counts }
+    if let availability {
+      known.withLock { $0 = (MonotonicTime(nanoseconds: .max), availability) }
+    }
     return progress
   }
 
   /// Switches the scan off, and closes the sockets.
   public func rest() {
     state.withLock { $0.rest() }
+    // What the adapters' states showed holds for a moment longer.
+    let end = KernelClock.monotonic.advanced(by: Self.availabilityLife)
+    known.withLock { known in
+      if let (until, availability) = known { known = (min(until, end), availability) }
+    }
   }
 
-  /// The same at the end of the process, when whoever listens may never let go: waits for a third of a
+  /// Rests at the end of the process, when a thread that receives may never return: waits for a third of a
   /// second at most.
   func restIfPossible() {
     for _ in 0..<30 {

@@ -1,16 +1,19 @@
+import Adapters
+import Advertising
 import CBluetooth
 import Glibc
 import HCIPackets
-import Scanning
 
-/// A raw HCI socket; closed when it goes, never inherited, never blocking.
+/// A raw HCI socket, and the only place that calls the system for one: it is closed with its value, never inherited,
+/// and never blocks.
 struct HCISocket: ~Copyable {
-  /// Its number in this process.
+  /// The socket's number in this process.
   let descriptor: Int32
-  /// Which adapter it is bound to; `nil` for none.
+  /// The adapter that the socket is bound to; `nil` for none.
   let adapter: UInt16?
 
-  private init(descriptor: Int32, adapter: UInt16?) {
+  /// Takes over a socket that is open.
+  init(descriptor: Int32, adapter: UInt16?) {
     self.descriptor = descriptor
     self.adapter = adapter
   }
@@ -25,10 +28,32 @@ struct HCISocket: ~Copyable {
   ///   network namespace.
   static func unbound() throws(HCISocketError) -> HCISocket { try open(for: nil) }
 
-  /// Opens a socket that hears one adapter's commands and events, with kernel time stamps.
+  /// Opens a socket that receives one adapter's commands and events, with kernel time stamps.
   static func bound(to adapter: UInt16) throws(HCISocketError) -> HCISocket {
     let socket = try open(for: adapter)
     try socket.bindAndSet(adapter)
+    return socket
+  }
+
+  /// Opens a socket that receives what a scanner of one adapter needs, and nothing else.
+  ///
+  /// Commands of other programs are received too: they show which programs scan.
+  ///
+  /// - Throws: ``HCISocketError``: `EPERM` without `CAP_NET_RAW`. The kernel gives such a process no LE events
+  ///   and reports no error, but its filter shows it.
+  static func scanning(_ adapter: UInt16) throws(HCISocketError) -> HCISocket {
+    let socket = try bound(to: adapter)
+    let events = [EVT_CMD_COMPLETE, EVT_CMD_STATUS, EVT_HARDWARE_ERROR, EVT_LE_META_EVENT]
+    try socket.filter(events: events, commands: true)
+    var kept = hci_filter()
+    var size = socklen_t(MemoryLayout<hci_filter>.size)
+    // Both outlive the call.
+    guard unsafe getsockopt(socket.descriptor, SOL_HCI, HCI_FILTER, &kept, &size) == 0 else {
+      throw HCISocketError("getsockopt", adapter: adapter)
+    }
+    guard kept.event_mask.1 & 1 << UInt32(EVT_LE_META_EVENT - 32) != 0 else {
+      throw HCISocketError("setsockopt", errno: EPERM, adapter: adapter)
+    }
     return socket
   }
 
@@ -52,12 +77,12 @@ struct HCISocket: ~Copyable {
     }
     guard bound == 0 else { throw HCISocketError("bind", adapter: adapter) }
     for option in [HCI_TIME_STAMP, HCI_DATA_DIR] { try set(1 as Int32, SOL_HCI, option) }
-    // Room for a second of 1,000 reports; the kernel gives less to who may not have it.
-    var room: Int32 = 1 << 20
-    let size = socklen_t(MemoryLayout<Int32>.size)
-    // The number outlives both calls.
-    if unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &room, size) != 0 {
-      _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, size)
+    // Room for a second of 1,000 reports; the kernel gives less to a process that may not have it.
+    let room: Int32 = 1 << 20
+    do throws(HCISocketError) {
+      try set(room, SOL_SOCKET, SO_RCVBUFFORCE)
+    } catch {
+      try? set(room, SOL_SOCKET, SO_RCVBUF)
     }
   }
 
@@ -72,22 +97,25 @@ struct HCISocket: ~Copyable {
     else { throw HCISocketError("setsockopt", adapter: adapter) }
   }
 
-  /// Has the kernel wake us for nothing but what a scanner needs.
+  /// Has the kernel pass on some kinds of events alone.
   ///
-  /// Commands of others are heard too: they tell who else scans.
-  ///
-  /// - Returns: Whether the kernel took all of the filter. To a process without `CAP_NET_RAW` it gives
-  ///   no LE events, and says nothing.
-  func filterForScanning() throws(HCISocketError) -> Bool {
-    let events = [EVT_CMD_COMPLETE, EVT_CMD_STATUS, EVT_HARDWARE_ERROR, EVT_LE_META_EVENT]
-    try filter(events: events, commands: true)
-    var kept = hci_filter()
-    var size = socklen_t(MemoryLayout<hci_filter>.size)
-    // Both outlive the call.
-    guard unsafe getsockopt(descriptor, SOL_HCI, HCI_FILTER, &kept, &size) == 0 else {
-      throw HCISocketError("getsockopt", adapter: adapter)
-    }
-    return kept.event_mask.1 & 1 << UInt32(EVT_LE_META_EVENT - 32) != 0
+  /// - Parameters:
+  ///   - events: Their codes. To a process without `CAP_NET_RAW` the kernel gives fewer, and reports no error.
+  ///   - opcode: Of answers to commands, those to this one; 0 for all.
+  ///   - commands: Whether it passes on the commands of other programs, too.
+  /// - Throws: ``HCISocketError``.
+  func filter(
+    events: [Int32], opcode: Opcode = Opcode(rawValue: 0), commands: Bool = false
+  ) throws(HCISocketError) {
+    var mask: UInt64 = 0
+    for event in events { mask |= 1 << UInt64(event & HCI_FLT_EVENT_BITS) }
+    var filter = hci_filter()
+    filter.type_mask = 1 << UInt32(HCI_EVENT_PKT)
+    if commands { filter.type_mask |= 1 << UInt32(HCI_COMMAND_PKT) }
+    filter.event_mask = (UInt32(truncatingIfNeeded: mask), UInt32(mask >> 32))
+    // The kernel compares with the opcode as the packet carries it.
+    filter.opcode = opcode.rawValue.littleEndian
+    try set(filter, SOL_HCI, HCI_FILTER)
   }
 
   /// Sends a command to the controller.
@@ -103,6 +131,27 @@ struct HCISocket: ~Copyable {
     guard sent == packet.count else { throw HCISocketError("write", adapter: adapter) }
   }
 
+  /// Reads one packet without waiting.
+  ///
+  /// - Returns: Its length; `nil` where there is none.
+  func read(into bytes: inout [UInt8]) throws(HCISocketError) -> Int? {
+    // The array's memory is used during the call alone.
+    let count = unsafe bytes.withUnsafeMutableBytes { room in
+      unsafe recv(descriptor, room.baseAddress, room.count, 0)
+    }
+    if count >= 0 { return count }
+    guard errno == EAGAIN || errno == EINTR else { throw HCISocketError("recv", adapter: adapter) }
+    return nil
+  }
+
+  /// Waits until there is something to read, a signal comes, or the time is over.
+  func wait(milliseconds: Int32) throws(HCISocketError) {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    // The entry outlives the call.
+    let ready = unsafe poll(&entry, 1, milliseconds)
+    if ready < 0, errno != EINTR { throw HCISocketError("poll", adapter: adapter) }
+  }
+
   /// How many packets the kernel had no room for.  // SK_MEMINFO_DROPS
   var drops: UInt32 {
     var figures = InlineArray<16, UInt32>(repeating: 0)
@@ -112,5 +161,74 @@ struct HCISocket: ~Copyable {
       return 0
     }
     return figures[Int(SK_MEMINFO_DROPS)]
+  }
+}
+
+// What the kernel answers about adapters, through any HCI socket.
+extension HCISocket {
+  /// Returns the adapters that are there, by number.
+  static func adapters(through descriptor: Int32) throws(HCISocketError) -> [Adapter] {
+    var list = cbluetooth_dev_list()
+    list.dev_num = UInt16(HCI_MAX_DEV)
+    // The structure outlives the call.
+    guard unsafe ioctl(descriptor, UInt(cbluetooth_HCIGETDEVLIST), &list) == 0 else {
+      throw HCISocketError("HCIGETDEVLIST")
+    }
+    let count = min(Int(list.dev_num), Int(HCI_MAX_DEV))
+    // The kernel has written that many entries.
+    let indexes = unsafe withUnsafeBytes(of: &list.dev_req) { bytes in
+      unsafe bytes.bindMemory(to: hci_dev_req.self).prefix(count).map(\.dev_id)
+    }
+    var adapters: [Adapter] = []
+    for index in indexes.sorted() {
+      if let adapter = try adapter(at: index, through: descriptor) { adapters.append(adapter) }
+    }
+    return adapters
+  }
+
+  /// Returns the adapter that has a number; `nil` where there is none.
+  static func adapter(at index: UInt16, through descriptor: Int32) throws(HCISocketError)
+    -> Adapter?
+  {
+    var info = hci_dev_info()
+    info.dev_id = index
+    // The structure outlives the call.
+    guard unsafe ioctl(descriptor, UInt(cbluetooth_HCIGETDEVINFO), &info) == 0 else {
+      if errno == ENODEV { return nil }
+      throw HCISocketError("HCIGETDEVINFO", adapter: index)
+    }
+    let octets = info.bdaddr.b
+    let address = BluetoothAddress(
+      rawValue: [octets.5, octets.4, octets.3, octets.2, octets.1, octets.0].reduce(0) {
+        $0 << 8 | UInt64($1)
+      })
+    let bytes = info.features
+    return Adapter(
+      index: index, address: address.rawValue == 0 ? nil : address,
+      isUp: info.flags & 1 << UInt32(HCI_UP) != 0, block: RadioBlock(adapter: index),
+      // The library's text is constant.
+      bus: unsafe hci_bustostr(Int32(info.type & 0x0F)).map { unsafe String(cString: $0) } ?? "?",
+      features: [
+        bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7,
+      ])
+  }
+
+  /// Switches an adapter on, which can take seconds.
+  ///
+  /// - Throws: ``HCISocketError``: `EPERM` without `CAP_NET_ADMIN`, `ERFKILL` where rfkill has switched it
+  ///   off, `ETIMEDOUT` where the controller does not answer.
+  func switchOn(_ index: UInt16) throws(HCISocketError) {
+    guard ioctl(descriptor, UInt(cbluetooth_HCIDEVUP), CInt(index)) == 0 || errno == EALREADY
+    else { throw HCISocketError("HCIDEVUP", adapter: index) }
+  }
+
+  /// Whether a program has the adapter that the socket is bound to for itself alone, by the user channel.
+  var isHeld: Bool {
+    // An address to which there is no connection, and room for an answer about one. The kernel
+    // answers EBUSY before it looks at it.
+    var request = InlineArray<64, UInt8>(repeating: 0)
+    // The request outlives the call.
+    let done = unsafe ioctl(descriptor, UInt(cbluetooth_HCIGETCONNINFO), &request)
+    return done != 0 && errno == EBUSY
   }
 }

@@ -1,3 +1,4 @@
+import Adapters
 import CBluetooth
 import Glibc
 import Scanning

@@ -1,3 +1,4 @@
+import Adapters
 import Dispatch
 import Glibc
 import Scanning
@@ -7,27 +8,34 @@ import Synchronization
 /// back or was unblocked; ten seconds later and ever more seldom where somebody switched it off.
 struct PowerSwitch {
   private var backoff = Backoff.quick
-  /// How long somebody who switches it off is let be: ever longer, if it is ever the same.
+  /// How long the adapter stays off after a person switched it off: longer each time.
   private var patience = Backoff.slow
   private var next: MonotonicTime?
   private let attempt = Attempt()
+  private let switchOn: @Sendable (UInt16) throws(HCISocketError) -> Void
 
-  /// What a try came to.
+  /// The outcome of a try.
   private final class Attempt: Sendable {
     /// `nil` while one is under way; 0 where the last one went well, before the first, too.
     let errno = Mutex<Int32?>(0)
   }
 
+  /// - Parameter switchOn: Switches an adapter on, which can take seconds.
+  init(_ switchOn: @escaping @Sendable (UInt16) throws(HCISocketError) -> Void) {
+    self.switchOn = switchOn
+  }
+
   /// The errno of the latest try; `nil` while one is under way.
   var outcome: Int32? { attempt.errno.withLock { $0 } }
 
-  /// The adapter is there, or will be: the next time that it is off, it may be switched on at once.
+  /// Records that the adapter is there, or will be: the next time that it is off, it may be switched on at
+  /// once.
   mutating func found() {
     next = nil
     backoff = .quick
   }
 
-  /// Somebody switched it off.
+  /// Records that somebody switched it off.
   mutating func wasSwitchedOff(at now: MonotonicTime) {
     backoff = .slow
     next = now.advanced(by: patience.next())
@@ -42,10 +50,10 @@ struct PowerSwitch {
     }
     guard starts else { return }
     next = now.advanced(by: backoff.next())
-    DispatchQueue.global(qos: .utility).async { [attempt] in
+    DispatchQueue.global(qos: .utility).async { [attempt, switchOn] in
       var result: Int32 = 0
       do throws(HCISocketError) {
-        try Adapter.switchOn(index)
+        try switchOn(index)
       } catch {
         result = error.errno
       }

@@ -4,7 +4,7 @@ import Scanning
 
 /// What the controller answers.
 extension ScanControl {
-  /// Takes an answer, to a command of ours or of another program.
+  /// Handles an answer to a command of ours or of another program.
   mutating func answered(_ result: borrowing CommandResult, at now: MonotonicTime) {
     // Of two equal commands, the one that was seen first is answered first.
     foreign.removeAll { $0.sent < now.advanced(by: -Self.commandLife) }
@@ -14,7 +14,7 @@ extension ScanControl {
     {
       self.pending = nil
       latestAnswer = now
-      take(result, to: pending.command, at: now)
+      handle(result, to: pending.command, at: now)
       sendNext(at: now)
     } else if let index = foreign.firstIndex(where: { $0.command.opcode == result.opcode }) {
       let command = foreign.remove(at: index).command
@@ -23,7 +23,7 @@ extension ScanControl {
     if condition == .notAnswering, phase != .starting { restartAfterSilence(at: now) }
   }
 
-  private mutating func take(
+  private mutating func handle(
     _ result: borrowing CommandResult, to command: HCICommand, at now: MonotonicTime
   ) {
     switch command.opcode {
@@ -38,14 +38,14 @@ extension ScanControl {
         result.status == 0 && result.parameters.byteCount > 1
         && result.parameters.littleEndian(UInt8.self, at: 1) & 0x08 != 0
       if phase == .starting { start(at: now) }
-    case commandSet?.parametersOpcode: tookParameters(result.status, at: now)
+    case commandSet?.parametersOpcode: handleParameters(result.status, at: now)
     case commandSet?.enableOpcode:
-      tookEnable(result.status, isOn: command.parameters.first == 1, at: now)
+      handleEnable(result.status, isOn: command.parameters.first == 1, at: now)
     default: break
     }
   }
 
-  private mutating func tookParameters(_ status: UInt8, at now: MonotonicTime) {
+  private mutating func handleParameters(_ status: UInt8, at now: MonotonicTime) {
     if phase == .shared, status == 0, let commandSet {
       phase = .starting
       queue = [commandSet.enable(true)]
@@ -61,7 +61,7 @@ extension ScanControl {
     }
   }
 
-  private mutating func tookEnable(_ status: UInt8, isOn: Bool, at now: MonotonicTime) {
+  private mutating func handleEnable(_ status: UInt8, isOn: Bool, at now: MonotonicTime) {
     guard phase == .starting else { return }
     guard isOn else {
       // Off already, if it would not: nothing of ours runs.
@@ -75,8 +75,8 @@ extension ScanControl {
       takeovers = 0
       began = now
       latestReport = nil
-      // Whether it hears anything now will be seen.
-      if condition != .quiet { noteScanning(since: now) }
+      // Whether it receives anything now will be seen.
+      if condition != .quiet { reportScanning(since: now) }
     } else if status == CommandResult.commandDisallowed {
       share(at: now)
     } else {
@@ -89,25 +89,25 @@ extension ScanControl {
     queue = []
     phase = .shared
     isOurs = false
-    asksForCensus = true
+    needsCensus = true
     began = now
     latestReport = nil
-    note(.shared, since: now)
+    report(.shared, since: now)
   }
 
   private mutating func refuse(_ status: UInt8, at now: MonotonicTime) {
     let digits = String(status, radix: 16, uppercase: true)
-    note(.refused, since: now, detail: "error 0x\(status < 16 ? "0" : "")\(digits)")
+    report(.refused, since: now, detail: "error 0x\(status < 16 ? "0" : "")\(digits)")
     // What it can do is asked anew.
     commandSet = nil
     wait(retry.next(), from: now)
   }
 
-  /// Is told whether nobody else can have started the scan that runs. Then it was left by a process that is
+  /// Takes the scan that runs over, if no other process can have started it: it was left by a process that is
   /// gone, and is ours to end. If that does not help, the controller was given commands of the other way to
   /// scan, and takes no others until it is reset.
-  mutating func isAlone(_ isAlone: Bool, at now: MonotonicTime) {
-    asksForCensus = false
+  mutating func setAlone(_ isAlone: Bool, at now: MonotonicTime) {
+    needsCensus = false
     guard isAlone, phase == .shared, pending == nil else { return }
     takeovers += 1
     if takeovers == 2 { commandSet = commandSet == .extended ? .legacy : .extended }

@@ -12,9 +12,9 @@ extension ScanControl {
     if pending == nil, queue.isEmpty, now >= probeDue(after: latestAnswer) {
       queue = [HCICommand(.readLocalVersion)]
       sendNext(at: now)
-      if phase == .shared { asksForCensus = true }
+      if phase == .shared { needsCensus = true }
     }
-    noticeQuiet(at: now)
+    detectQuiet(at: now)
   }
 
   private func probeDue(after answer: MonotonicTime?) -> MonotonicTime {
@@ -28,8 +28,8 @@ extension ScanControl {
     guard waited >= Self.answerLimit else { return }
     if condition != .hardwareError || waited >= Self.commandLife {
       // Adverts may come nevertheless.
-      let hears = latestReport.map { $0 > sent } ?? false
-      note(.notAnswering, since: sent, isReceptionLost: !hears)
+      let receives = latestReport.map { $0 > sent } ?? false
+      report(.notAnswering, since: sent, isReceptionLost: !receives)
     }
     guard waited >= Self.commandLife else { return }
     pending = nil
@@ -39,16 +39,16 @@ extension ScanControl {
     sendNext(at: now)
   }
 
-  /// The controller answers again. What it still knows of the scan is anybody's guess.
+  /// Starts anew, as the controller answers again and may have lost the scan.
   mutating func restartAfterSilence(at now: MonotonicTime) {
     queue = []
     start(at: now)
   }
 
-  private mutating func noticeQuiet(at now: MonotonicTime) {
+  private mutating func detectQuiet(at now: MonotonicTime) {
     guard let since = latestReport ?? began else { return }
-    guard now.nanoseconds(since: since) >= quietLimit, condition != .notAnswering else { return }
-    if !isReceptionLost { note(.quiet, since: now) }
+    guard now.nanoseconds(since: since) >= quietTimeout, condition != .notAnswering else { return }
+    if !isReceptionLost { report(.quiet, since: now) }
     guard pending == nil, now >= nextQuietRetry ?? now else { return }
     // Some controllers fall silent until the scan is started again. And the end of another program's scan
     // may have been missed: one that scans refuses parameters, and is not disturbed by that.

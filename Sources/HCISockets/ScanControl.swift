@@ -1,60 +1,62 @@
 import HCIPackets
 import Scanning
 
-/// One adapter's scan, without its socket: it is told what happened, and says which commands to send and
-/// what changed in how well the adapter hears.
+/// One adapter's scan, without its socket: it is given what happened, and returns which commands to send and
+/// how the receiver state changed.
 ///
 /// A controller has one scan, which any program may switch. So every command that another program sends is
-/// looked at, and a scan that another one runs is never switched off: bluetoothd would wait for the end of
+/// read, and a scan that another program runs is never switched off: bluetoothd would wait for the end of
 /// its discovery for ever.
 struct ScanControl: Sendable {
-  /// What changed.
+  /// A change of the receiver state.
   struct Change: Hashable, Sendable {
     var condition: ScannerHealth.Condition
-    /// Since when.
+    /// When the state began.
     var time: MonotonicTime
-    /// Whether nothing can be heard.
+    /// Whether nothing can be received.
     var isReceptionLost: Bool
     /// What a person should know beyond the condition's own sentence.
     var detail: String?
   }
 
-  /// How far it is.
+  /// The steps of a scan.
   enum Phase: Hashable, Sendable {
     /// The adapter cannot be used.
     case unusable
-    /// Nobody listens: the scan is off, or another program's.
+    /// There is no demand: the scan is off, or another program's.
     case resting
     /// Commands are on their way.
     case starting
-    /// It will start at a moment.
+    /// The scan will start at a moment.
     case waiting(until: MonotonicTime)
-    /// The scan runs as it was asked for.
+    /// The scan runs as requested.
     case scanning
     /// The scan that runs is another program's.
     case shared
   }
 
-  /// What is to be sent, in order; who sends it takes it.
+  /// The commands to send, in order; the sender removes them.
   var commands: [HCICommand] = []
-  /// What changed, in order; who tells it takes it.
+  /// The changes to report, in order; the reporter removes them.
   var changes: [Change] = []
-  /// Whether somebody should look if no other process can have started the scan that runs, and say so to
-  /// ``isAlone(_:at:)``.
-  var asksForCensus = false
+  /// Whether ``setAlone(_:at:)`` is to be called with whether no other process can have started the scan that
+  /// runs.
+  var needsCensus = false
 
   var phase = Phase.unusable
-  /// How it is, as was told last; `nil` before anything was.
+  /// The state that was reported last; `nil` before any was.
   var condition: ScannerHealth.Condition?
-  /// Whether nothing can be heard.
+  /// What a person should know about it beyond the condition's own sentence.
+  private(set) var detail: String?
+  /// Whether nothing can be received.
   var isReceptionLost = false
-  /// Since when it is so.
+  /// When the state began.
   private var latestChange = MonotonicTime(nanoseconds: .min)
-  /// How to scan; `nil` while nobody listens.
+  /// How to scan; `nil` while there is no demand.
   var wanted: ScanParameters?
   /// Which commands the controller takes; `nil` before it was asked.
   var commandSet: ScanCommandSet?
-  /// Whether it can listen on the LE Coded PHY; `nil` before it was asked.
+  /// Whether the controller can receive on the LE Coded PHY; `nil` before it was asked.
   var supportsCodedPHY: Bool?
   /// Whether the scan that runs is one that this process started.
   var isOurs = false
@@ -75,8 +77,8 @@ struct ScanControl: Sendable {
   var quietRetry = Backoff.slow
   var nextQuietRetry: MonotonicTime?
 
-  /// After so many nanoseconds without any advert it is said that nothing is heard.
-  var quietLimit: Int64 = 30_000_000_000
+  /// After so many nanoseconds without any advert the state is quiet.
+  var quietTimeout: Int64 = 30_000_000_000
 
   /// How long an answer may take before the controller counts as not answering.
   static let answerLimit: Int64 = 1_000_000_000
@@ -87,19 +89,19 @@ struct ScanControl: Sendable {
   /// How long a scan that another program switched off is left to it: it may be about to start its own.
   static let grace: Int64 = 400_000_000
 
-  /// Asks for a scan.
-  mutating func listen(_ parameters: ScanParameters, at now: MonotonicTime) {
+  /// Requests a scan.
+  mutating func request(_ parameters: ScanParameters, at now: MonotonicTime) {
     guard parameters != wanted else { return }
     wanted = parameters
     switch phase {
     case .resting, .scanning: start(at: now)
-    // The start that is under way had other parameters.
+    // The start that is on its way has other parameters.
     case .starting: start(at: now)
     case .unusable, .waiting, .shared: break
     }
   }
 
-  /// Nobody listens any more: the scan goes off, if it is ours.
+  /// Switches the scan off, if it is ours, as there is no demand.
   mutating func rest() {
     wanted = nil
     // A start that was sent and not answered yet will be answered.
@@ -111,7 +113,7 @@ struct ScanControl: Sendable {
     if phase != .unusable { phase = .resting }
   }
 
-  /// The adapter can be used.
+  /// Starts, as the adapter can be used.
   mutating func opened(at now: MonotonicTime) {
     isOurs = false
     pending = nil
@@ -122,15 +124,15 @@ struct ScanControl: Sendable {
     if wanted != nil { start(at: now) }
   }
 
-  /// The adapter cannot be used, and that is to be told.
+  /// Stops, as the adapter cannot be used, and reports why.
   mutating func closed(
     _ condition: ScannerHealth.Condition, since time: MonotonicTime, detail: String? = nil
   ) {
     close()
-    note(condition, since: time, detail: detail)
+    report(condition, since: time, detail: detail)
   }
 
-  /// The adapter cannot be used for the moment.
+  /// Stops, as the adapter cannot be used for the moment.
   mutating func close() {
     phase = .unusable
     isOurs = false
@@ -139,7 +141,7 @@ struct ScanControl: Sendable {
     commands = []
   }
 
-  /// Begins to scan as is wanted: asks what the controller can do if that is not known, ends a scan of ours,
+  /// Starts to scan as requested: asks what the controller can do if that is not known, ends a scan of ours,
   /// sets the parameters and starts.
   mutating func start(at now: MonotonicTime) {
     guard let wanted else { return }
@@ -171,20 +173,21 @@ struct ScanControl: Sendable {
     commands.append(command)
   }
 
-  /// Tells that all is well, but for what was asked for and the controller has not.
-  mutating func noteScanning(since time: MonotonicTime) {
+  /// Reports that the adapter scans, and what was requested that the controller lacks.
+  mutating func reportScanning(since time: MonotonicTime) {
     let lacksCoded = wanted?.usesCodedPHY == true && supportsCodedPHY != true
-    note(.scanning, since: time, detail: lacksCoded ? "it has no LE Coded PHY" : nil)
+    report(.scanning, since: time, detail: lacksCoded ? "it has no LE Coded PHY" : nil)
   }
 
-  /// Tells how it is, if that changed.
-  mutating func note(
+  /// Reports the receiver state, if it changed.
+  mutating func report(
     _ condition: ScannerHealth.Condition, since time: MonotonicTime, detail: String? = nil,
     isReceptionLost: Bool? = nil
   ) {
     let isReceptionLost = isReceptionLost ?? condition.isFault
     guard condition != self.condition || isReceptionLost != self.isReceptionLost else { return }
     self.condition = condition
+    self.detail = detail
     self.isReceptionLost = isReceptionLost
     // What is noticed late did not begin before what was noticed earlier.
     latestChange = max(latestChange, time)

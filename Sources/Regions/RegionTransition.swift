@@ -77,3 +77,19 @@ extension RegionTransition {
     public let rssi: Int8?
   }
 }
+
+extension RegionTransition.Change {
+  /// The state after the change.
+  public var state: RegionState {
+    switch self {
+    case .enter: .inside
+    case .exit: .outside
+    case .determined(let state): state
+    }
+  }
+
+  /// Whether the boundary was crossed.
+  public var isCrossing: Bool {
+    if case .determined = self { false } else { true }
+  }
+}

@@ -1,5 +1,5 @@
 import HCIPackets
-import HCISockets
+import Adapters
 import Testing
 
 /// What a command that failed says of itself.

@@ -1,5 +1,6 @@
 import HCIPackets
 
+@testable import Adapters
 @testable import HCISockets
 
 extension DoctorTests {

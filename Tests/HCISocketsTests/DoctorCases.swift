@@ -1,6 +1,7 @@
 import Glibc
 import HCIPackets
 
+@testable import Adapters
 @testable import HCISockets
 
 extension DoctorTests {

@@ -2,6 +2,7 @@ import Glibc
 import HCIPackets
 import Testing
 
+@testable import Adapters
 @testable import HCISockets
 
 /// Each finding, on hosts that are made up.

@@ -3,6 +3,7 @@ import HCIPackets
 import TestSupport
 import Testing
 
+@testable import Adapters
 @testable import HCISockets
 
 /// What the kernel's files say, as they are on a real host and as they could be.

@@ -2,6 +2,7 @@ import Advertising
 import HCIPackets
 import Scanning
 
+@testable import Adapters
 @testable import HCISockets
 
 /// Hosts that are made up.

@@ -2,20 +2,26 @@ import Foundation
 import Scanning
 import Testing
 
-@testable import HCISockets
+@testable import Adapters
 
 /// What the kernel's texts say.
 @Suite struct KernelTextTests {
-  @Test func whoElseHasSockets() {
-    let list = """
-      sk               RefCnt Rmem   Wmem   User   Inode  Parent
-      000000001dd49384 2      0      0      0      10120  0     
-      000000001dd49385 2      0      0      0      10121  0     
-
-      """
-    #expect(!SocketCensus.isAlone(but: [], list: list), "those are not this process's")
-    #expect(SocketCensus.isAlone(but: [], list: "sk RefCnt\n"))
-    #expect(!SocketCensus.isAlone(but: [], list: nil), "what is not known is no proof")
+  @Test func whichProgramsHaveSockets() throws {
+    var pair: [Int32] = [-1, -1]
+    // The array outlives the call.
+    #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+    defer { for descriptor in pair { close(descriptor) } }
+    let lines = try pair.map { descriptor in
+      let path = "/proc/self/fd/\(descriptor)"
+      let target = try FileManager.default.destinationOfSymbolicLink(atPath: path)
+      return "0 2 0 0 0 \(target.filter(\.isNumber)) 0\n"
+    }
+    let titles = "sk RefCnt Rmem Wmem User Inode Parent\n"
+    #expect(HCIPrograms.hasOnly(pair, in: titles + lines.joined()))
+    #expect(HCIPrograms.hasOnly([], in: titles))
+    #expect(!HCIPrograms.hasOnly([], in: titles + lines[0]), "it is not this scanner's")
+    #expect(!HCIPrograms.hasOnly(pair, in: titles + "0 2 0 0 0 1 0\n"))
+    #expect(!HCIPrograms.hasOnly(pair, in: nil), "an unknown list proves nothing")
   }
 
   @Test(arguments: [

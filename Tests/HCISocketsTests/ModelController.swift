@@ -20,7 +20,7 @@ struct ModelController {
   /// What it refuses, and with which error.
   var refused: [Opcode: UInt8] = [:]
   /// What the control told.
-  private(set) var told: [ScanControl.Change] = []
+  private(set) var reported: [ScanControl.Change] = []
   private(set) var commands: [HCICommand] = []
 
   init(isExtended: Bool = false) {
@@ -28,11 +28,11 @@ struct ModelController {
   }
 
   var set: ScanCommandSet { isExtended && !isHeldToLegacy ? .extended : .legacy }
-  var conditions: [ScannerHealth.Condition] { told.map(\.condition) }
+  var conditions: [ScannerHealth.Condition] { reported.map(\.condition) }
 
   /// The adapter is there, and somebody listens.
   mutating func open(_ parameters: ScanParameters = .full) {
-    control.listen(parameters, at: now)
+    control.request(parameters, at: now)
     control.opened(at: now)
     run()
   }
@@ -40,13 +40,13 @@ struct ModelController {
   /// Answers every command that was sent.
   mutating func run() {
     while !control.commands.isEmpty { step() }
-    told += control.changes
+    reported += control.changes
     control.changes.removeAll()
   }
 
   /// Forgets what was told and sent, so that a long run takes no memory of its own.
   mutating func forget() {
-    told = []
+    reported = []
     commands = []
     switches = []
   }
@@ -72,7 +72,7 @@ struct ModelController {
   mutating func pass(_ seconds: Double, hearing: Bool = true) {
     for _ in 0..<Int((seconds * 10).rounded()) {
       now = now.advanced(by: 100_000_000)
-      if hearing, isScanning { control.heard(at: now) }
+      if hearing, isScanning { control.received(at: now) }
       control.advance(to: now)
       run()
     }

@@ -34,14 +34,14 @@ import Testing
   @Test func anotherDutyIsSetWithoutAWord() {
     var model = ModelController()
     model.open()
-    model.control.listen(.quarter, at: model.now)
+    model.control.request(.quarter, at: model.now)
     model.run()
     #expect(model.isScanning)
     #expect(model.parameters == [0, 0x80, 0x01, 96, 0, 0, 0])
     #expect(model.switches == [true, false, true])
     #expect(model.conditions == [.scanning])
     // Asked for the same again, it does nothing.
-    model.control.listen(.quarter, at: model.now)
+    model.control.request(.quarter, at: model.now)
     #expect(model.control.commands.isEmpty)
   }
 
@@ -53,7 +53,7 @@ import Testing
     #expect(!model.isScanning)
     model.pass(10)
     #expect(!model.isScanning, "nobody listens")
-    model.control.listen(.full, at: model.now)
+    model.control.request(.full, at: model.now)
     model.run()
     #expect(model.isScanning)
     #expect(model.conditions == [.scanning])
@@ -61,7 +61,7 @@ import Testing
 
   @Test func aRestBeforeTheAnswerSwitchesOffToo() {
     var model = ModelController()
-    model.control.listen(.full, at: model.now)
+    model.control.request(.full, at: model.now)
     model.control.opened(at: model.now)
     while model.control.pending?.command.opcode != .setScanEnable { model.step() }
     model.control.rest()
@@ -82,7 +82,7 @@ import Testing
     model.open()
     model.pass(20)
     #expect(model.conditions == [.refused])
-    #expect(model.told.first?.detail == "error 0x12")
+    #expect(model.reported.first?.detail == "error 0x12")
     model.refused = [:]
     model.pass(1.6)
     #expect(model.isScanning)

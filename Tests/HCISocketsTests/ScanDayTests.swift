@@ -20,7 +20,7 @@ import Testing
       model.isMute = false
       model.refused = [:]
       if model.control.phase == .unusable { model.control.opened(at: model.now) }
-      if model.control.wanted == nil { model.control.listen(.full, at: model.now) }
+      if model.control.wanted == nil { model.control.request(.full, at: model.now) }
       model.run()
       // By then it has found that another program's scan is gone, too.
       model.isScanning = model.isScanning && model.control.isOurs

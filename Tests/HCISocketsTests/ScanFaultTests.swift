@@ -13,7 +13,7 @@ import Testing
     model.isMute = true
     let start = model.now
     model.pass(2.5, hearing: false)
-    let change = try #require(model.told.last)
+    let change = try #require(model.reported.last)
     #expect(change.condition == .notAnswering)
     #expect(change.isReceptionLost)
     #expect(change.time >= start.advanced(by: -1_000_000_000))
@@ -23,7 +23,7 @@ import Testing
     model.pass(2.2)
     // It may be heard before it answers.
     #expect(model.conditions.last == .scanning)
-    #expect(model.told.count <= 4)
+    #expect(model.reported.count <= 4)
     #expect(model.isScanning)
   }
 
@@ -34,7 +34,7 @@ import Testing
     model.isMute = true
     model.pass(3, hearing: true)
     #expect(model.conditions == [.scanning, .notAnswering])
-    #expect(model.told.last?.isReceptionLost == false)
+    #expect(model.reported.last?.isReceptionLost == false)
   }
 
   @Test func aHardwareErrorIsOverWithTheKernelsReset() {
@@ -43,8 +43,8 @@ import Testing
     model.control.hardwareError(0x42, at: model.now)
     model.isScanning = false
     model.run()
-    #expect(model.told.last?.condition == .hardwareError)
-    #expect(model.told.last?.detail == "code 0x42")
+    #expect(model.reported.last?.condition == .hardwareError)
+    #expect(model.reported.last?.detail == "code 0x42")
     model.other(HCICommand(.reset))
     model.pass(1)
     #expect(model.isScanning)
@@ -68,7 +68,7 @@ import Testing
     #expect(model.conditions == [.scanning])
     model.pass(2, hearing: false)
     #expect(model.conditions == [.scanning, .quiet])
-    #expect(model.told.last?.isReceptionLost == false, "an empty room is no deafness")
+    #expect(model.reported.last?.isReceptionLost == false, "an empty room is no deafness")
     let before = model.switches.count
     model.pass(3600, hearing: false)
     #expect(model.conditions.filter { $0 == .quiet }.count == 1)

@@ -20,11 +20,11 @@ import Testing
     model.pass(3)
     discover(&model)
     #expect(model.conditions == [.scanning, .stopped, .takenOver])
-    #expect(model.told.last?.detail == "each advert is reported once")
-    #expect(model.told.last?.isReceptionLost == true, "silence says nothing then")
+    #expect(model.reported.last?.detail == "each advert is reported once")
+    #expect(model.reported.last?.isReceptionLost == true, "silence says nothing then")
     let switches = model.switches
     model.pass(30)
-    model.control.listen(.quarter, at: model.now)
+    model.control.request(.quarter, at: model.now)
     model.run()
     model.control.rest()
     model.run()
@@ -49,8 +49,8 @@ import Testing
     model.isScanning = true
     model.open()
     #expect(model.conditions == [.shared])
-    #expect(model.control.asksForCensus)
-    model.control.isAlone(false, at: model.now)
+    #expect(model.control.needsCensus)
+    model.control.setAlone(false, at: model.now)
     model.run()
     #expect(model.switches.isEmpty)
     model.pass(5)
@@ -64,7 +64,7 @@ import Testing
     var model = ModelController(isExtended: true)
     model.isScanning = true
     model.open()
-    model.control.isAlone(true, at: model.now)
+    model.control.setAlone(true, at: model.now)
     model.run()
     #expect(model.switches == [false, true])
     #expect(model.conditions == [.shared, .scanning])
@@ -74,7 +74,7 @@ import Testing
     var model = ModelController()
     model.isScanning = true
     model.open()
-    model.control.isAlone(false, at: model.now)
+    model.control.setAlone(false, at: model.now)
     // It ends, and nobody says so.
     model.isScanning = false
     model.pass(45)
@@ -86,8 +86,8 @@ import Testing
     var model = ModelController(isExtended: true)
     model.isHeldToLegacy = true
     model.open()
-    for _ in 0..<4 where model.control.asksForCensus {
-      model.control.isAlone(true, at: model.now)
+    for _ in 0..<4 where model.control.needsCensus {
+      model.control.setAlone(true, at: model.now)
       model.run()
     }
     #expect(model.isScanning)
@@ -100,7 +100,7 @@ import Testing
     model.refused[.setExtendedScanParameters] = CommandResult.commandDisallowed
     model.open()
     for _ in 0..<600 {
-      if model.control.asksForCensus { model.control.isAlone(true, at: model.now) }
+      if model.control.needsCensus { model.control.setAlone(true, at: model.now) }
       model.run()
       model.pass(0.1)
     }

@@ -1,4 +1,4 @@
-import HCISockets
+import Adapters
 
 /// Writes what the doctor found.
 struct FindingWriter {

@@ -1,14 +1,15 @@
-import Glibc
-
-/// How rfkill keeps an adapter switched off.
-public enum RadioBlock: String, Hashable, Sendable {
+/// How rfkill blocks an adapter.
+package enum RadioBlock: String, Hashable, Sendable {
   /// By software: `rfkill unblock bluetooth` ends it.
   case soft
   /// By a switch or a key of the machine.
   case hard
 
-  /// Looks at an adapter's rfkill entry in sysfs; `nil` where nothing blocks it.
-  init?(adapter index: UInt16, sysfs: String = "/sys/class/bluetooth") {
+  /// What a person should know beyond that rfkill blocks the adapter.
+  package var detail: String? { self == .hard ? "a switch or key of this machine" : nil }
+
+  /// Reads an adapter's rfkill entry in sysfs; `nil` where nothing blocks it.
+  package init?(adapter index: UInt16, sysfs: String = "/sys/class/bluetooth") {
     let directory = "\(sysfs)/hci\(index)"
     guard let entry = names(in: directory).first(where: { $0.hasPrefix("rfkill") }) else {
       return nil

@@ -1,18 +1,19 @@
+import Adapters
 import Bytes
 import Glibc
 import HCIPackets
 import Scanning
 
 /// What an adapter's socket receives.
-extension ListeningAdapter {
+extension ReceivingAdapter {
   /// The most calls of one reading: 2,048 packets, then others have their turn.
-  private static let mostCalls = 32
+  private static let maximumCalls = 32
 
   /// Reads what waits.
   ///
   /// - Parameters:
   ///   - buffer: Room for it.
-  ///   - collector: Takes the adverts.
+  ///   - collector: Collects the adverts.
   ///   - tap: Is shown every packet.
   ///   - now: The time before this reading.
   /// - Returns: The moment up to which everything has been read.
@@ -20,31 +21,31 @@ extension ListeningAdapter {
     _ buffer: inout MessageBuffer, into collector: inout SightingCollector,
     tap: HCIScanner.PacketTap?, at now: MonotonicTime
   ) -> MonotonicTime {
-    guard let index, let descriptor else { return now }
+    guard let index = target.index, let descriptor else { return now }
     let before = collector.counts.reports
     clock.read(at: now, wall: KernelClock.wall)
     collector.adapter = index
     var isGone = false
     var mayHaveMore = true
     var calls = 0
-    while mayHaveMore, calls < Self.mostCalls {
+    while mayHaveMore, calls < Self.maximumCalls {
       do throws(HCISocketError) {
         mayHaveMore = try buffer.receive(from: descriptor, adapter: index)
       } catch {
-        // The kernel says so once; what it had queued can still be read.
+        // The kernel reports it once; what it had queued can still be read.
         if isGone { break }
         isGone = true
       }
-      for packet in 0..<buffer.count { hear(packet, of: buffer, &collector, tap, now) }
+      for packet in 0..<buffer.count { handle(packet, of: buffer, &collector, tap, now) }
       calls += 1
     }
     if !mayHaveMore { clock.emptied() }
-    if collector.counts.reports > before { change { $0.heard(at: now) } }
+    if collector.counts.reports > before { change { $0.received(at: now) } }
     if isGone { lost(at: now) }
     return mayHaveMore ? collector.time : now
   }
 
-  private func hear(
+  private func handle(
     _ number: Int, of buffer: borrowing MessageBuffer, _ collector: inout SightingCollector,
     _ tap: HCIScanner.PacketTap?, _ now: MonotonicTime
   ) {
@@ -54,10 +55,10 @@ extension ListeningAdapter {
     collector.counts.packets &+= 1
     collector.time = clock.moment(of: stamp)
     collector.wallTime = stamp
-    if let tap, let index { tap(bytes, stamp, isReceived, index) }
+    if let tap, let index = target.index { tap(bytes, stamp, isReceived, index) }
     guard bytes.byteCount >= 3 else { return }
     switch bytes.littleEndian(UInt8.self, at: 0) {
-    case 0x04: hear(event: bytes, &collector, now)
+    case 0x04: handle(event: bytes, &collector, now)
     case 0x01 where !isReceived:
       if let command = try? HCICommand(bytes, at: 1) {
         change { $0.sent(byOther: command, at: now) }
@@ -66,7 +67,7 @@ extension ListeningAdapter {
     }
   }
 
-  private func hear(
+  private func handle(
     event bytes: RawSpan, _ collector: inout SightingCollector, _ now: MonotonicTime
   ) {
     switch bytes.littleEndian(UInt8.self, at: 1) {

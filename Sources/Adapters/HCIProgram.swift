@@ -1,33 +1,35 @@
-/// A program that has HCI sockets open. The kernel does not tell for which adapter.
-public struct HCIProgram: Hashable, Sendable {
+import Glibc
+
+/// A program that has HCI sockets open. The kernel does not show for which adapter.
+package struct HCIProgram: Hashable, Sendable {
   /// Its process.
-  public var process: Int32
+  package var process: Int32
   /// Its name, as far as the kernel keeps it: 15 characters.
-  public var name: String
+  package var name: String
 
   /// Makes a program.
-  public init(process: Int32, name: String) {
+  package init(process: Int32, name: String) {
     self.process = process
     self.name = name
   }
 }
 
-/// Who has HCI sockets open, besides this process.
-public struct HCIPrograms: Hashable, Sendable {
+/// The programs that have HCI sockets open, besides this process.
+package struct HCIPrograms: Hashable, Sendable {
   /// The programs, by their process numbers.
-  public var programs: [HCIProgram]
+  package var programs: [HCIProgram]
   /// The users of sockets whose programs this process may not see, by their numbers.
-  public var unseenUsers: [UInt32]
+  package var unseenUsers: [UInt32]
 
   /// Makes a list.
-  public init(programs: [HCIProgram] = [], unseenUsers: [UInt32] = []) {
+  package init(programs: [HCIProgram] = [], unseenUsers: [UInt32] = []) {
     self.programs = programs
     self.unseenUsers = unseenUsers
   }
 
-  /// Looks into `/proc/net/hci`, which has a line for each socket, and finds the processes by their
+  /// Reads `/proc/net/hci`, which has a line for each socket, and finds the processes by their
   /// descriptors, as far as that is permitted.
-  public static func current() -> HCIPrograms { HCIPrograms(procfs: "/proc") }
+  package static func current() -> HCIPrograms { HCIPrograms(procfs: "/proc") }
 
   init(procfs: String) {
     var users = Self.users(in: text(of: "\(procfs)/net/hci") ?? "")
@@ -53,7 +55,24 @@ public struct HCIPrograms: Hashable, Sendable {
     unseenUsers = users.sorted { $0.key < $1.key }.map(\.value)
   }
 
-  /// The user of each socket, by its inode: the fifth and sixth column behind a line of titles.
+  /// Returns the kernel's list of all HCI sockets; `nil` where it cannot be read.
+  package static func socketList() -> String? { text(of: "/proc/net/hci") }
+
+  /// Returns whether a list of all HCI sockets has no others than these, whichever adapters they are bound to: then
+  /// no other program can have started a scan and still be there to stop it.
+  package static func hasOnly(_ descriptors: [Int32], in list: String?) -> Bool {
+    guard let list else { return false }
+    let own = Set(descriptors.compactMap(inode))
+    return users(in: list).keys.allSatisfy(own.contains)
+  }
+
+  private static func inode(of descriptor: Int32) -> UInt64? {
+    var status = stat()
+    // The structure outlives the call.
+    return unsafe fstat(descriptor, &status) == 0 ? UInt64(status.st_ino) : nil
+  }
+
+  /// Returns the user of each socket, by its inode: the fifth and sixth column behind a line of titles.
   static func users(in list: String) -> [UInt64: UInt32] {
     var users: [UInt64: UInt32] = [:]
     for line in list.split(separator: "\n").dropFirst() {
@@ -69,7 +88,7 @@ public struct HCIPrograms: Hashable, Sendable {
 
 extension HCIPrograms: CustomStringConvertible {
   /// For a sentence: `bluetoothd (512), a program of user 0`.
-  public var description: String {
+  package var description: String {
     (programs.map { "\($0.name) (\($0.process))" }
       + unseenUsers.map { "a program of user \($0)" }).joined(separator: ", ")
   }

@@ -1,23 +1,16 @@
-import CBluetooth
 import Glibc
-import HCIPackets
-
-extension HostView.Radio {
-  /// Looks at an adapter and, where it is on, asks its controller.
-  public static func look(at adapter: Adapter) -> HostView.Radio {
-    var radio = HostView.Radio(adapter, isHeld: adapter.isHeld, driver: adapter.driver)
-    if adapter.isUp, !radio.isHeld { radio.report = .ask(adapter) }
-    return radio
-  }
-}
 
 extension HostView {
-  /// This host as it is now. Controllers that answer nothing make it take some seconds each.
-  public static func current() -> HostView {
+  /// Returns this host as it is now.
+  ///
+  /// - Parameter radios: Returns the adapters, given what the kernel permits this process.
+  package static func current(
+    radios: (ProcessRights) throws(HCISocketError) -> [Radio]
+  ) -> HostView {
     var host = HostView(rights: .current(), program: .current())
     host.release = release
     do throws(HCISocketError) {
-      host.radios = try Adapter.all().map { radio($0, mayScan: host.rights.mayScan) }
+      host.radios = try radios(host.rights)
     } catch {
       host.socketError = error.errno
     }
@@ -32,22 +25,6 @@ extension HostView {
     host.hasBluetoothd = host.isContainer ? nil : runs("bluetoothd")
     host.tools = Set(toolNames.filter(isInstalled))
     return host
-  }
-
-  private static func radio(_ adapter: Adapter, mayScan: Bool) -> Radio {
-    var radio = Radio.look(at: adapter)
-    guard mayScan, adapter.supportsLE, radio.report.failure == nil,
-      let commands = radio.report.commands
-    else { return radio }
-    // Parameters alone do nothing: whoever scans next sets its own. A controller that scans refuses them.
-    let slow = ScanParameters(interval: 0x0800, window: 0x0080)
-    do throws(CommandFailure) {
-      let set = ScanCommandSet(supportedCommands: commands)
-      try adapter.channel().send(set.set(slow))
-    } catch {
-      radio.scanFailure = error
-    }
-    return radio
   }
 
   /// The kernel's release.

@@ -13,7 +13,7 @@ extension Doctor {
   ///   - program: The file that it runs.
   ///   - tools: Which of ``HostView/toolNames`` are installed.
   /// - Returns: An ``Finding/Level/ok`` or ``Finding/Level/error``.
-  public static func permission(
+  package static func permission(
     _ rights: ProcessRights = .current(), _ program: ProgramFile = .current(),
     tools: Set<String> = ["setcap"]
   ) -> Finding {

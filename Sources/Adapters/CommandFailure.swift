@@ -1,7 +1,7 @@
-public import HCIPackets
+package import HCIPackets
 
 /// Why a command to a controller was not done.
-public enum CommandFailure: Error, Hashable, Sendable {
+package enum CommandFailure: Error, Hashable, Sendable {
   /// A system call failed: `ENETDOWN` where the adapter is off, `EPERM` without `CAP_NET_RAW`, `EPIPE` and
   /// `ENODEV` where the adapter is gone.
   case socket(HCISocketError)
@@ -15,7 +15,7 @@ public enum CommandFailure: Error, Hashable, Sendable {
 
 extension CommandFailure: CustomStringConvertible {
   /// What failed, where and why.
-  public var description: String {
+  package var description: String {
     switch self {
     case .socket(let error): "\(error)"
     case .refused(let opcode, let status, let adapter):

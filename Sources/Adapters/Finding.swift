@@ -1,7 +1,7 @@
 /// Something that was looked at on this host, and what came of it.
-public struct Finding: Hashable, Sendable {
+package struct Finding: Hashable, Sendable {
   /// How bad it is.
-  public enum Level: String, Hashable, Sendable {
+  package enum Level: String, Hashable, Sendable {
     /// As it should be.
     case ok
     /// Scanning does not need it.
@@ -13,7 +13,7 @@ public struct Finding: Hashable, Sendable {
   }
 
   /// What was looked at.
-  public enum Subject: String, Hashable, Sendable, CaseIterable {
+  package enum Subject: String, Hashable, Sendable, CaseIterable {
     /// Whether the kernel has Bluetooth.
     case kernel
     /// Whether this process may use it from where it runs.
@@ -41,18 +41,18 @@ public struct Finding: Hashable, Sendable {
   }
 
   /// What was looked at.
-  public var subject: Subject
+  package var subject: Subject
   /// How bad it is.
-  public var level: Level
+  package var level: Level
   /// Which adapter it is about, by its name on the host; `nil` for all of the host.
-  public var adapter: String?
+  package var adapter: String?
   /// What was found.
-  public var message: String
+  package var message: String
   /// The command that mends it; `nil` where none is needed, or none can.
-  public var command: String?
+  package var command: String?
 
   /// Makes a finding.
-  public init(
+  package init(
     _ subject: Subject, _ level: Level, adapter: String? = nil, _ message: String,
     command: String? = nil
   ) {

@@ -1,34 +1,34 @@
-import CBluetooth
+import CXattr
 import Glibc
 
 /// What the kernel permits a process, as far as scanning needs it.
-public struct ProcessRights: Hashable, Sendable {
+package struct ProcessRights: Hashable, Sendable {
   /// Capabilities that it has.
-  public var effective: UInt64
+  package var effective: UInt64
   /// Capabilities that it or a file that it runs could have.
-  public var bounding: UInt64
+  package var bounding: UInt64
   /// Whether a file's capabilities are not given.  // no_new_privs
-  public var hasNoNewPrivileges: Bool
+  package var hasNoNewPrivileges: Bool
   /// Whether its system calls are filtered.
-  public var isFiltered: Bool
+  package var isFiltered: Bool
   /// Whether its capabilities hold on the host, and not in a namespace of users alone.
-  public var isOnHost: Bool
+  package var isOnHost: Bool
   /// Whether its user is root.
-  public var isRoot: Bool
+  package var isRoot: Bool
 
   /// `CAP_NET_ADMIN`: switching adapters on and off.
-  public static var netAdmin: UInt64 { 1 << 12 }
+  package static var netAdmin: UInt64 { 1 << 12 }
   /// `CAP_NET_RAW`: scanning and advertising.
-  public static var netRaw: UInt64 { 1 << 13 }
+  package static var netRaw: UInt64 { 1 << 13 }
 
   /// Whether it may switch adapters on and off.
-  public var maySwitch: Bool { isOnHost && effective & Self.netAdmin != 0 }
+  package var maySwitch: Bool { isOnHost && effective & Self.netAdmin != 0 }
 
   /// Whether it may scan and advertise.
-  public var mayScan: Bool { isOnHost && effective & Self.netRaw != 0 }
+  package var mayScan: Bool { isOnHost && effective & Self.netRaw != 0 }
 
   /// Makes rights.
-  public init(
+  package init(
     effective: UInt64, bounding: UInt64 = .max, hasNoNewPrivileges: Bool = false,
     isFiltered: Bool = false, isOnHost: Bool = true, isRoot: Bool = false
   ) {
@@ -41,7 +41,7 @@ public struct ProcessRights: Hashable, Sendable {
   }
 
   /// Those of this process.
-  public static func current() -> ProcessRights {
+  package static func current() -> ProcessRights {
     ProcessRights(
       status: text(of: "/proc/self/status") ?? "", userMap: text(of: "/proc/self/uid_map") ?? "",
       isRoot: geteuid() == 0)
@@ -67,18 +67,18 @@ public struct ProcessRights: Hashable, Sendable {
 }
 
 /// The file of the program that runs, as far as its capabilities need it.
-public struct ProgramFile: Hashable, Sendable {
+package struct ProgramFile: Hashable, Sendable {
   /// Where it is.
-  public var path: String
+  package var path: String
   /// Whether it has been given capabilities.
-  public var hasCapabilities: Bool
+  package var hasCapabilities: Bool
   /// Whether its file system gives none to who runs it.  // nosuid
-  public var isIgnored: Bool
+  package var isIgnored: Bool
   /// Whether its file system can keep them.
-  public var canHaveCapabilities: Bool
+  package var canHaveCapabilities: Bool
 
   /// Makes a description.
-  public init(
+  package init(
     path: String, hasCapabilities: Bool = false, isIgnored: Bool = false,
     canHaveCapabilities: Bool = true
   ) {
@@ -89,7 +89,7 @@ public struct ProgramFile: Hashable, Sendable {
   }
 
   /// That of this process.
-  public static func current() -> ProgramFile {
+  package static func current() -> ProgramFile {
     let path = linkTarget(of: "/proc/self/exe") ?? "beaconscan"
     // Nothing is written where there is room for nothing.
     let size = unsafe getxattr(path, "security.capability", nil, 0)

@@ -1,13 +1,17 @@
+import Adapters
 import Glibc
 import HCIPackets
 import Scanning
 
-/// What a scanner works with while it listens.
-struct ListeningState: ~Copyable {
+/// What a scanner works with while it receives.
+struct ReceivingState: ~Copyable {
   var collector = SightingCollector()
+  /// Whether the adapters can be used, as far as their states show; `nil` before any is known, and at rest.
+  private(set) var availability: ScannerAvailability?
 
   private let configuration: HCIScanner.Configuration
-  private var links: [ListeningAdapter] = []
+  private let system: HCISystem
+  private var links: [ReceivingAdapter] = []
   private var buffer = MessageBuffer()
   private var polled: [pollfd] = []
   private var began: MonotonicTime?
@@ -16,79 +20,88 @@ struct ListeningState: ~Copyable {
   private var latestDemand = ScanDemand.none
   private var missing: ScannerHealth.Condition?
   private var nextCount: MonotonicTime?
-  /// What one adapter heard after the moment up to which another one has been read.
+  /// What one adapter received after the moment up to which another one has been read.
   private var early: [Sighting] = []
 
   /// Reports that come faster than this are read together: one system call for many.
   private static let gathering: Int64 = 10_000_000
 
-  init(_ configuration: HCIScanner.Configuration) {
+  init(_ configuration: HCIScanner.Configuration, system: HCISystem) {
     self.configuration = configuration
+    self.system = system
     switch configuration.adapters {
     case .firstUsable: links = [link(nil)]
     case .all: break
     case .these(let names):
-      for name in names where !links.contains(where: { $0.name == name }) {
+      for name in names where !links.contains(where: { $0.target.name == name }) {
         links.append(link(name))
       }
     }
   }
 
-  private func link(_ name: AdapterName?) -> ListeningAdapter {
-    ListeningAdapter(name, quietLimit: Int64(configuration.quietLimit * 1e9))
+  private func link(_ name: AdapterName?) -> ReceivingAdapter {
+    let nanoseconds = configuration.quietTimeout * 1e9
+    // Longer than 292 years, and no number at all, is never.
+    let timeout = nanoseconds < 9.2e18 ? Int64(max(nanoseconds, 0)) : .max
+    return ReceivingAdapter(name, quietTimeout: timeout, system: system)
   }
 
-  mutating func listen(
+  mutating func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) -> ScanProgress {
     let start = KernelClock.monotonic
     let began = self.began ?? start
     self.began = began
     findMore(at: start)
-    // Before the scan is changed: whose it is by now may stand in what has not been read.
+    // Before the scan is changed: whose it is by now may be in what has not been read.
     if demand != latestDemand { drain(at: start) }
     latestDemand = demand
-    tend(demand, at: start)
+    advance(demand, to: start)
     wait(until: deadline, from: start)
     let now = KernelClock.monotonic
     let packets = collector.counts.packets
     read(at: now, into: &sightings)
-    // What an answer brings on is sent at once.
-    tend(demand, at: now)
+    // The commands that follow an answer are sent at once.
+    advance(demand, to: now)
     if collector.counts.packets != packets { latestRead = now }
+    let health = removeHealth()
+    updateAvailability(after: health)
     return ScanProgress(
       began: began, reached: reached,
       wallClockOffset: WallClockOffset(from: KernelClock.monotonic, to: KernelClock.wall),
-      health: takeHealth())
+      health: health)
   }
 
   mutating func rest() {
     drain(at: KernelClock.monotonic)
-    // Nobody waits for it.
+    // No client waits for it.
     early = []
     latestDemand = .none
-    for link in links { link.rest { note(sent: $0, by: link) } }
+    availability = nil
+    for link in links { link.rest { show(sent: $0, by: link) } }
   }
 
-  /// With every adapter asked for: those that came.
+  /// Adds the adapters that came, where all are requested.
   private mutating func findMore(at now: MonotonicTime) {
     guard configuration.adapters == .all, now >= nextCount ?? now else { return }
     nextCount = now.advanced(by: MonotonicTime.nanosecondsPerSecond)
-    for adapter in (try? Adapter.all()) ?? []
-    where !links.contains(where: { $0.means(adapter) }) {
+    for adapter in (try? system.adapters(links.lazy.compactMap(\.descriptor).first)) ?? []
+    where !links.contains(where: { $0.target.matches(adapter) }) {
       links.append(link(adapter.address.map { .address($0) } ?? .number(adapter.index)))
     }
   }
 
-  private func tend(_ demand: ScanDemand, at now: MonotonicTime) {
+  private func advance(_ demand: ScanDemand, to now: MonotonicTime) {
     var parameters = ScanParameters.forDemand(demand)
     parameters.isActive = configuration.isActive
     parameters.usesCodedPHY = configuration.usesCodedPHY
+    let links = links
     for link in links {
-      let others = links.filter { $0 !== link && $0.socket != nil }.compactMap(\.index)
-      link.tend(
-        parameters, offsets: configuration.offsets, sparing: Set(others), at: now
-      ) { note(sent: $0, by: link) }
+      let others = links.filter { $0 !== link && $0.socket != nil }.compactMap(\.target.index)
+      link.advance(
+        parameters, offsets: configuration.offsets, sparing: Set(others),
+        sockets: { links.compactMap(\.descriptor) }, to: now
+      ) { show(sent: $0, by: link) }
     }
   }
 
@@ -122,49 +135,69 @@ struct ListeningState: ~Copyable {
     while let last = sightings.last, last.time > all { early.append(sightings.removeLast()) }
   }
 
-  /// Reads what waits without waiting for more; the sightings are given with the next ones.
+  /// Reads what waits without waiting for more; the sightings are delivered with the next ones.
   private mutating func drain(at now: MonotonicTime) {
     var sightings: [Sighting] = []
     read(at: now, into: &sightings)
     early = sightings + early
   }
 
-  /// What changed, told of the scanner as a whole.
-  private mutating func takeHealth() -> [ScannerHealth] {
+  /// Returns the changes since the last call, as those of the scanner as a whole.
+  private mutating func removeHealth() -> [ScannerHealth] {
     var health: [ScannerHealth] = []
-    if links.isEmpty { health += noteMissing() }
+    if links.isEmpty { health += reportMissing() }
     for link in links {
-      for change in link.takeChanges() {
-        let isReceptionLost = links.allSatisfy { $0 === link ? change.isReceptionLost : $0.control.isReceptionLost }
+      for change in link.removeChanges() {
+        let isReceptionLost = links.allSatisfy {
+          $0 === link ? change.isReceptionLost : $0.control.isReceptionLost
+        }
         health.append(
           ScannerHealth(
-            change.condition, at: max(change.time, began ?? change.time), adapter: link.hostName,
-            address: link.address, isReceptionLost: isReceptionLost,
+            change.condition, at: max(change.time, began ?? change.time),
+            adapter: link.target.hostName, address: link.target.address,
+            isReceptionLost: isReceptionLost,
             sentence: HealthSentence.of(
-              change.condition, adapter: link.title, detail: change.detail)))
+              change.condition, adapter: link.target.title, detail: change.detail)))
       }
     }
     return health
   }
 
-  /// Says once that there is no adapter at all.
-  private mutating func noteMissing() -> [ScannerHealth] {
-    let condition: ScannerHealth.Condition = (try? Adapter.all()) == nil ? .noBluetooth : .removed
+  /// Returns once that there is no adapter at all.
+  private mutating func reportMissing() -> [ScannerHealth] {
+    var condition = ScannerHealth.Condition.removed
+    var sentence = configuration.adapters.absence(among: [])
+    do throws(HCISocketError) {
+      _ = try system.adapters(nil)
+    } catch {
+      condition = error.condition
+      sentence = HealthSentence.of(condition, adapter: "Bluetooth", detail: "\(error)")
+    }
     guard condition != missing else { return [] }
     missing = condition
-    let sentence =
-      condition == .removed
-      ? "there is no Bluetooth adapter; plug one in" : HealthSentence.of(condition, adapter: "")
+    availability = .unavailable(sentence)
     return [
       ScannerHealth(
-        condition, at: KernelClock.monotonic, adapter: nil, isReceptionLost: true, sentence: sentence)
+        condition, at: KernelClock.monotonic, adapter: nil, isReceptionLost: true,
+        sentence: sentence)
     ]
   }
 
-  private func note(sent command: HCICommand, by link: ListeningAdapter) {
-    guard let tap = configuration.packetTap, let index = link.index else { return }
+  private mutating func updateAvailability(after health: [ScannerHealth]) {
+    // Whether an adapter that is down may be switched on shows without a change.
+    guard !health.isEmpty || availability == nil || links.contains(where: \.isDown),
+      !links.isEmpty
+    else { return }
+    let all = links.map(\.availability)
+    // One adapter that works is enough; of those whose state is not known yet nothing is concluded.
+    availability =
+      all.contains(.available) ? .available : all.contains(nil) ? nil : all.first ?? nil
+  }
+
+  private func show(sent command: HCICommand, by link: ReceivingAdapter) {
+    guard let tap = configuration.packetTap, let index = link.target.index else { return }
     let packet = command.packet
-    // Only initialised integers, which stay until the call returns.
+    // Only initialized integers, which stay until the call returns.
     unsafe tap(packet.span.bytes, KernelClock.wall, false, index)
   }
 }

@@ -1,8 +1,14 @@
-import Scanning
+package import Scanning
 
-/// What a person is told of an adapter's condition: what, where, and what mends it.
-enum HealthSentence {
-  static func of(_ condition: ScannerHealth.Condition, adapter: String, detail: String? = nil)
+/// The sentences for a person about a receiver state: what happened, where, and what fixes it.
+package enum HealthSentence {
+  /// Returns the sentence, without a full stop.
+  ///
+  /// - Parameters:
+  ///   - condition: The state.
+  ///   - adapter: The adapter's name.
+  ///   - detail: What is known beyond the state, in a few words.
+  package static func of(_ condition: ScannerHealth.Condition, adapter: String, detail: String? = nil)
     -> String
   {
     let extra = detail.map { " (\($0))" } ?? ""
@@ -10,7 +16,7 @@ enum HealthSentence {
     case .scanning:
       return "\(adapter) scans\(extra)"
     case .shared:
-      return "another program scans with \(adapter): what it hears is used, but adverts may be "
+      return "another program scans with \(adapter): what it receives is used, but adverts may be "
         + "missing until it ends"
     case .takenOver:
       return "another program took over the scan of \(adapter)\(extra), as bluetoothd does to "
@@ -19,9 +25,9 @@ enum HealthSentence {
       return "another program switched off the scan of \(adapter); it is switched on again"
     case .quiet:
       return
-        "\(adapter) hears no advert of any kind\(extra): nothing is on air, or it has no antenna"
+        "\(adapter) receives no advert of any kind\(extra): nothing is on air, or it has no antenna"
     case .lossy:
-      return "\(adapter) hears more than is read\(extra): this machine is too busy"
+      return "\(adapter) receives more than is read\(extra): this machine is too busy"
     case .down:
       return "\(adapter) is switched off; switch it on: sudo hciconfig \(adapter) up"
     case .blocked:
@@ -29,7 +35,7 @@ enum HealthSentence {
     case .removed:
       return "\(adapter) is not there; plug it in"
     case .hardwareError:
-      return "the controller of \(adapter) told of a fault of its own\(extra) and is being reset"
+      return "the controller of \(adapter) reported a fault of its own\(extra) and is being reset"
     case .notAnswering:
       return
         "the controller of \(adapter) does not answer; if it stays so, unplug it and plug it in "

@@ -1,0 +1,48 @@
+package import Scanning
+
+extension AdapterSelection {
+  /// Returns whether an adapter is among those selected.
+  package func includes(_ adapter: Adapter) -> Bool {
+    switch self {
+    case .firstUsable, .all: true
+    case .these(let names): names.contains { $0.matches(adapter) }
+    }
+  }
+
+  /// Returns why none of a host's adapters is among those selected: a sentence without a full stop.
+  package func absence(among adapters: [Adapter]) -> String {
+    guard !adapters.isEmpty else { return "there is no Bluetooth adapter; plug one in" }
+    let present = adapters.map { adapter in
+      adapter.name + (adapter.address.map { " (\($0))" } ?? "")
+    }
+    return "there is no adapter \(self); there is " + present.joined(separator: ", ")
+  }
+}
+
+extension Adapter {
+  /// Returns the adapter to scan with: one that has Low Energy, that no program holds, and that is on or can
+  /// be switched on.
+  ///
+  /// - Parameters:
+  ///   - adapters: The adapters to choose from.
+  ///   - isHeld: Whether a program has an adapter for itself alone; asked where there are several.
+  package static func best(of adapters: [Adapter], isHeld: (Adapter) -> Bool) -> Adapter? {
+    guard adapters.count > 1 else { return adapters.first }
+    let ranks = adapters.map { adapter in
+      (adapter.supportsLE ? 8 : 0) + (isHeld(adapter) ? 0 : 4) + (adapter.isUp ? 2 : 0)
+        + (adapter.block == nil ? 1 : 0)
+    }
+    // Of equals, the first.
+    return zip(adapters, ranks).reversed().max { $0.1 < $1.1 }?.0
+  }
+}
+
+extension AdapterName {
+  /// Returns whether this is a name of an adapter.
+  package func matches(_ adapter: Adapter) -> Bool {
+    switch self {
+    case .number(let number): adapter.index == number
+    case .address(let address): adapter.address == address
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import Glibc
+package import Scanning
+
+/// A system call on an HCI socket that failed.
+package struct HCISocketError: Error, Hashable, Sendable {
+  /// The call.
+  package var call: String
+  /// Its errno.
+  package var errno: Int32
+  /// The adapter's name on the host; `nil` for none.
+  package var adapter: String?
+
+  /// Creates an error of the call that failed last on this thread, unless its errno is given.
+  package init(_ call: String, errno: Int32 = Glibc.errno, adapter: UInt16? = nil) {
+    self.call = call
+    self.errno = errno
+    self.adapter = adapter.map { "hci\($0)" }
+  }
+}
+
+extension HCISocketError {
+  /// The receiver state that the error means.
+  package var condition: ScannerHealth.Condition {
+    switch errno {
+    case EAFNOSUPPORT, EPROTONOSUPPORT: .noBluetooth
+    case EPERM, EACCES: .notPermitted
+    case ENODEV, EPIPE: .removed
+    case ENETDOWN: .down
+    default: .systemError
+    }
+  }
+}
+
+extension HCISocketError: CustomStringConvertible {
+  /// What failed, where and why.
+  package var description: String {
+    // The C library's text stays until the next call of this thread.
+    let reason = unsafe String(cString: strerror(errno))
+    return (adapter.map { "\($0): " } ?? "") + "\(call): \(reason)"
+  }
+}

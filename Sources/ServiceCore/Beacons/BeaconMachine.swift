@@ -1,0 +1,368 @@
+import Ranging
+import Regions
+import Scanning
+
+/// The beacon service's state machine: what clients ranged and registered, and the engine that serves them.
+struct BeaconMachine: Service {
+  typealias Source = ScannerSource
+  typealias Event = BeaconEvent
+  typealias Registration = BeaconRegion
+
+  /// The state of a region, as it outlives the process.
+  struct RegistrationState: Codable, Sendable {
+    var state: RegionState
+    var since: WallClockTime?
+    var exitTimeout: Double?
+  }
+
+  static let name = "beacons"
+
+  /// What a client needs beyond the regions of its group.
+  struct Needs {
+    var ranged: Set<RangingRequest> = []
+    var filter = ConstraintFilter()
+    var areSightingsWanted = false
+
+    mutating func update() {
+      filter.set(Set(ranged.compactMap(\.constraint)))
+      filter.isOpen = ranged.contains { $0.constraint == nil }
+    }
+  }
+
+  /// A region's place in the engine.
+  enum Owner {
+    case registration(Key)
+    /// A region that is monitored only to answer a client's request for its state.
+    case question(ClientIdentifier, BeaconRegion)
+  }
+
+  struct Key: Hashable {
+    var group: ClientGroup
+    var identifier: String
+
+    /// The name in the engine. Names of groups cannot run into identifiers, as their length stands before.
+    var name: String {
+      group == .application ? "a\(identifier)" : "g\(group.name.utf8.count):\(group.name)\(identifier)"
+    }
+  }
+
+  private struct Entry {
+    var region: BeaconRegion
+    var state: RegistrationState?
+  }
+
+  let isRecorded: Bool
+  let rules: RegionRules
+  private(set) var engine: BeaconEngine
+  private(set) var receivers = ReceiverStates()
+  private(set) var wallClockOffset = WallClockOffset.zero
+  private(set) var needs: [ClientIdentifier: Needs] = [:]
+  private var regions: [Key: Entry] = [:]
+  private var owners: [String: Owner] = [:]
+  /// Clients that requested the state of a registered region before it was determined.
+  private var asked: [Key: [ClientIdentifier]] = [:]
+  private var questions: UInt64 = 0
+  private var status = AuthorizationStatus.notDetermined
+  private var hasEnded = false
+
+  init(_ configuration: BeaconService.Configuration, isRecorded: Bool) {
+    self.isRecorded = isRecorded
+    rules = configuration.rules
+    let nanoseconds = configuration.rangingInterval * 1e9
+    engine = BeaconEngine(
+      ranging: configuration.ranging, monitoring: configuration.monitoring,
+      interval: nanoseconds >= 1 && nanoseconds < 9e18
+        ? Int64(nanoseconds) : MonotonicTime.nanosecondsPerSecond,
+      restsWhenEmpty: isRecorded)
+  }
+
+  // MARK: The source
+
+  var demand: ScannerSource.Demand? {
+    mutating get {
+      guard status.isAuthorized, !hasEnded else { return nil }
+      let scan: ScanDemand =
+        if !engine.ranged.isEmpty || needs.values.contains(where: \.areSightingsWanted) {
+          .ranging
+        } else {
+          engine.monitor.regionCount > 0 ? .monitoring : .none
+        }
+      return scan == .none ? nil : ScannerSource.Demand(scan: scan, deadline: engine.nextDeadline)
+    }
+  }
+
+  mutating func process(
+    _ input: inout ScannerSource.Input, into output: inout ServiceOutput<Self>
+  ) -> Bool {
+    let progress = input.progress
+    wallClockOffset = progress.wallClockOffset
+    // A recording has everything that was received, whatever the demand.
+    if !isRecorded { engine.monitor.listen(fully: input.scan == .ranging) }
+    if let began = progress.began { engine.begin(at: began) }
+    let rest = input.sightings[input.processed...]
+    // A receiver's state from a moment on bears on what it received from then on.
+    let due = progress.health.first.map { next in rest.prefix { $0.time < next.time } } ?? rest
+    let count = engine.receive(due)
+    deliver(rest.prefix(count), into: &output)
+    input.processed += count
+    var isDone = false
+    if count < due.count || engine.hasNews {
+      // That is delivered first.
+    } else if let next = progress.health.first {
+      if engine.isPast(next.time) || engine.advance(to: next.time) {
+        engine.update(input.progress.health.removeFirst())
+      }
+    } else {
+      isDone = progress.reached.map { engine.advance(to: $0) } ?? true
+    }
+    deliverNews(into: &output)
+    return isDone
+  }
+
+  mutating func rest() { engine.rest() }
+
+  mutating func end(
+    _ sentence: String, isFailure: Bool, into output: inout ServiceOutput<Self>
+  ) {
+    engine.finish()
+    deliverNews(into: &output)
+    hasEnded = true
+    giveUpQuestions(into: &output)
+    output.deliverToAll(.ended(sentence, isFailure: isFailure))
+  }
+
+  mutating func setAuthorization(
+    _ status: AuthorizationStatus, into output: inout ServiceOutput<Self>
+  ) {
+    let wasAuthorized = self.status.isAuthorized
+    self.status = status
+    guard !status.isAuthorized else { return }
+    giveUpQuestions(into: &output)
+    if wasAuthorized { output.deliverToAll(.refused(status)) }
+  }
+
+  mutating func remove(_ client: ClientIdentifier) {
+    needs[client] = nil
+    updateRanging()
+    for (name, owner) in owners {
+      guard case .question(client, _) = owner else { continue }
+      engine.monitor.remove(name)
+      owners[name] = nil
+    }
+    for key in asked.keys { asked[key]?.removeAll { $0 == client } }
+  }
+
+  // MARK: Ranging
+
+  mutating func setNeeds(of client: ClientIdentifier, _ change: (inout Needs) -> Void) {
+    change(&needs[client, default: Needs()])
+    needs[client]?.update()
+    updateRanging()
+  }
+
+  private mutating func updateRanging() {
+    let ranged = needs.values.flatMap(\.ranged)
+    engine.range(
+      Set(ranged.compactMap(\.constraint)), isOpen: ranged.contains { $0.constraint == nil })
+  }
+
+  // MARK: Regions
+
+  /// Whether the application is refused.
+  var isRefused: Bool { status == .denied || status == .restricted }
+
+  /// Monitors a region. One that is monitored already with the same beacons and rules keeps its state.
+  mutating func register(
+    _ region: BeaconRegion, in group: ClientGroup, assuming assumed: RegionState?,
+    for client: ClientIdentifier?, into output: inout ServiceOutput<Self>
+  ) throws(RegionError) {
+    let key = Key(group: group, identifier: region.identifier)
+    let monitored = MonitoredRegion(
+      identifier: key.name, constraint: region.constraint, rules: region.rules ?? rules)
+    let isKnown = engine.monitor.region(key.name) == monitored
+    if !isKnown {
+      try engine.monitor.add(monitored, assuming: assumed)
+      owners[key.name] = .registration(key)
+    }
+    let state =
+      isKnown ? regions[key]?.state : assumed.map { RegistrationState(state: $0, since: nil) }
+    regions[key] = Entry(region: region, state: state)
+    output.register(region, as: region.identifier, in: group, state: state)
+    if let client { output.deliver(.registered(region.identifier), to: client) }
+  }
+
+  mutating func unregister(
+    _ identifier: String, in group: ClientGroup, into output: inout ServiceOutput<Self>
+  ) {
+    let key = Key(group: group, identifier: identifier)
+    guard let entry = regions.removeValue(forKey: key) else { return }
+    engine.monitor.remove(key.name)
+    owners[key.name] = nil
+    for client in asked.removeValue(forKey: key) ?? [] {
+      output.deliver(.regionState(entry.region, .unknown), to: client)
+    }
+    output.unregister(identifier, in: group)
+  }
+
+  func regions(in group: ClientGroup) -> [BeaconRegion] {
+    regions.filter { $0.key.group == group }.map(\.value.region)
+      .sorted { $0.identifier < $1.identifier }
+  }
+
+  func snapshot(of identifier: String, in group: ClientGroup) -> RegionSnapshot? {
+    let key = Key(group: group, identifier: identifier)
+    guard let entry = regions[key], let status = engine.monitor.status(of: key.name) else {
+      return nil
+    }
+    return RegionSnapshot(
+      region: entry.region, status: status,
+      since: status.since?.wallClockTime(wallClockOffset) ?? entry.state?.since)
+  }
+
+  /// Finds out the state of a region, registered or not, and reports it to the client.
+  mutating func requestState(
+    of region: BeaconRegion, in group: ClientGroup, for client: ClientIdentifier,
+    isAvailable: Bool, into output: inout ServiceOutput<Self>
+  ) {
+    guard isAvailable, status.isAuthorized, !hasEnded, receivers.fault == nil else {
+      return output.deliver(.regionState(region, .unknown), to: client)
+    }
+    let key = Key(group: group, identifier: region.identifier)
+    if regions[key] != nil {
+      if engine.monitor.isDetermined(key.name), let state = engine.monitor.state(of: key.name) {
+        output.deliver(.regionState(region, state), to: client)
+      } else {
+        asked[key, default: []].append(client)
+      }
+      return
+    }
+    let isPending = owners.values.contains { owner in
+      if case .question(client, region) = owner { true } else { false }
+    }
+    guard !isPending else { return }
+    questions += 1
+    let name = "q\(questions)"
+    do throws(RegionError) {
+      try engine.monitor.add(
+        MonitoredRegion(
+          identifier: name, constraint: region.constraint, rules: region.rules ?? rules))
+      owners[name] = .question(client, region)
+    } catch {
+      output.deliver(.regionState(region, .unknown), to: client)
+    }
+  }
+
+  /// Answers the requests that cannot be answered any more.
+  private mutating func giveUpQuestions(into output: inout ServiceOutput<Self>) {
+    for (name, owner) in owners {
+      guard case .question(let client, let region) = owner else { continue }
+      engine.monitor.remove(name)
+      owners[name] = nil
+      output.deliver(.regionState(region, .unknown), to: client)
+    }
+    for (key, clients) in asked {
+      guard let region = regions[key]?.region else { continue }
+      for client in clients { output.deliver(.regionState(region, .unknown), to: client) }
+    }
+    asked.removeAll()
+  }
+
+  mutating func restore(_ stored: [StoredRegistration<Self>]) {
+    for stored in stored {
+      let key = Key(group: stored.group, identifier: stored.identifier)
+      let region = stored.registration
+      let state = stored.state?.state
+      do throws(RegionError) {
+        try engine.monitor.add(
+          MonitoredRegion(
+            identifier: key.name, constraint: region.constraint, rules: region.rules ?? rules),
+          assuming: state == .unknown ? nil : state, startLimit: stored.state?.exitTimeout)
+      } catch {
+        continue
+      }
+      owners[key.name] = .registration(key)
+      regions[key] = Entry(region: region, state: stored.state)
+    }
+  }
+
+  // MARK: Events
+
+  private func deliver(
+    _ sightings: ArraySlice<Sighting>, into output: inout ServiceOutput<Self>
+  ) {
+    guard !sightings.isEmpty else { return }
+    for (client, needs) in needs where needs.areSightingsWanted {
+      output.deliver(.sightings(Array(sightings)), to: client)
+    }
+  }
+
+  private mutating func deliverNews(into output: inout ServiceOutput<Self>) {
+    let news = engine.takeNews()
+    for item in news {
+      switch item {
+      case .ranged(let time, let beacons): deliver(beacons, at: time, into: &output)
+      case .region(let transition):
+        // A determination that comes with the crossing into the same state says nothing more.
+        let isRepeated =
+          !transition.change.isCrossing
+          && news.contains { item in
+            guard case .region(let other) = item else { return false }
+            return other.region == transition.region && other.change.isCrossing
+              && other.change.state == transition.change.state
+          }
+        if !isRepeated { deliver(transition, into: &output) }
+      case .health(let change):
+        output.deliverToAll(.health(change, at: change.time.wallClockTime(wallClockOffset)))
+        if receivers.update(change) { giveUpQuestions(into: &output) }
+      }
+    }
+  }
+
+  private func deliver(
+    _ beacons: [RangedBeacon], at time: MonotonicTime, into output: inout ServiceOutput<Self>
+  ) {
+    for (client, needs) in needs where !needs.filter.isEmpty {
+      let report = RangingReport(
+        time: time, wallClockOffset: wallClockOffset,
+        beacons: needs.filter.isOpen ? beacons : beacons.filter { needs.filter.matches($0.beacon) })
+      output.deliver(.ranging(report), to: client)
+    }
+  }
+
+  private mutating func deliver(
+    _ transition: RegionTransition, into output: inout ServiceOutput<Self>
+  ) {
+    switch owners[transition.region] {
+    case nil: break
+    case .question(let client, let region):
+      engine.monitor.remove(transition.region)
+      owners[transition.region] = nil
+      output.deliver(.regionState(region, transition.change.state), to: client)
+    case .registration(let key):
+      guard let region = regions[key]?.region else { return }
+      asked[key] = nil
+      let event = RegionEvent(
+        region: region, transition: transition.renamed(key.identifier),
+        wallClockOffset: wallClockOffset)
+      let state = RegistrationState(
+        state: transition.change.state, since: event.wallClockTime,
+        exitTimeout: transition.reason.silenceLimit)
+      regions[key]?.state = state
+      output.deliver(.region(event), of: key.identifier, in: key.group, state: state)
+    }
+  }
+
+  /// Reports the latest state of each adapter to a client.
+  func reportReceivers(to client: ClientIdentifier, into output: inout ServiceOutput<Self>) {
+    for health in receivers.latest {
+      output.deliver(.health(health, at: health.time.wallClockTime(wallClockOffset)), to: client)
+    }
+  }
+}
+
+extension RegionTransition {
+  fileprivate func renamed(_ region: String) -> RegionTransition {
+    RegionTransition(
+      change, at: time, region: region, previous: previous, reason: reason)
+  }
+}

@@ -1,0 +1,210 @@
+public import Ranging
+public import Regions
+public import Scanning
+
+/// The beacon service of a ``ServiceManager``: sightings, ranging and regions.
+///
+/// Each client has its own requests; registered regions belong to the client's group and outlive the process.
+/// The radio works no harder than the demand: it is off while no client needs anything, scans slowly while
+/// regions are monitored, and receives every packet while something is ranged.
+public final class BeaconService: Sendable {
+  /// The settings of a service.
+  public struct Configuration: Sendable {
+    /// How beacons are ranged.
+    public var ranging = Ranger.Configuration()
+    /// The seconds between two ranging reports; Core Location's is 1.
+    public var rangingInterval = 1.0
+    /// When regions are entered and left, where ``BeaconRegion/rules`` does not say.
+    public var rules = RegionRules.standard
+    /// How regions are monitored.
+    public var monitoring = RegionMonitor.Configuration()
+
+    /// Creates the default settings.
+    public init() {}
+  }
+
+  /// The source of sightings; `nil` where there is none.
+  public let scanner: (any Scanner)?
+  /// The manager that the service belongs to.
+  public let manager: ServiceManager
+
+  private let host: ServiceHost<BeaconMachine>
+
+  /// Adds the service to a manager.
+  ///
+  /// - Parameters:
+  ///   - manager: The manager.
+  ///   - scanner: The source of sightings; without one every request fails.
+  ///   - configuration: The settings.
+  public init(
+    _ manager: ServiceManager, scanner: (any Scanner)?,
+    configuration: Configuration = Configuration()
+  ) {
+    (self.manager, self.scanner) = (manager, scanner)
+    host = ServiceHost(
+      BeaconMachine(configuration, isRecorded: scanner?.isRecorded ?? false),
+      source: scanner.map(ScannerSource.init), manager: manager)
+  }
+
+  // MARK: Events
+
+  /// Returns the events of a client, in order. The sequence ends with the source, or throws what ended it.
+  public func events(for client: ClientIdentifier) -> ClientEvents<BeaconEvent> {
+    manager.events(of: client) { [host] event in
+      guard case .ended = event else { return false }
+      if let failure = host.failure { throw failure }
+      return true
+    }
+  }
+
+  // MARK: Ranging and sightings
+
+  /// Starts to report the beacons of a request to a client, once in each ranging interval.
+  ///
+  /// - Throws: ``BeaconServiceError`` where the request cannot be met.
+  public func startRanging(
+    _ request: RangingRequest, for client: ClientIdentifier
+  ) throws(BeaconServiceError) {
+    try check()
+    host.update { machine, _ in machine.setNeeds(of: client) { $0.ranged.insert(request) } }
+  }
+
+  /// Stops reporting the beacons of a request to a client.
+  public func stopRanging(_ request: RangingRequest, for client: ClientIdentifier) {
+    host.update { machine, _ in machine.setNeeds(of: client) { $0.ranged.remove(request) } }
+  }
+
+  /// Returns what a client ranges.
+  public func rangingRequests(of client: ClientIdentifier) -> Set<RangingRequest> {
+    host.read { $0.needs[client]?.ranged ?? [] }
+  }
+
+  /// Starts to report every sighting to a client.
+  ///
+  /// - Throws: ``BeaconServiceError`` where the request cannot be met.
+  public func startSightings(for client: ClientIdentifier) throws(BeaconServiceError) {
+    try check()
+    host.update { machine, _ in machine.setNeeds(of: client) { $0.areSightingsWanted = true } }
+  }
+
+  /// Stops reporting sightings to a client.
+  public func stopSightings(for client: ClientIdentifier) {
+    host.update { machine, _ in machine.setNeeds(of: client) { $0.areSightingsWanted = false } }
+  }
+
+  /// Throws where no request can be met. A radio that is not there yet, or off, is no reason: the request
+  /// waits for it, and the receiver's state says what is the matter.
+  private func check() throws(BeaconServiceError) {
+    if let reason = unavailability { throw .unavailable(reason) }
+    if host.read({ $0.isRefused }) { throw .denied }
+  }
+
+  private var unavailability: String? {
+    if let scanner, !scanner.isRecorded { return host.end }
+    guard case .unavailable(let reason) = host.availability else { return nil }
+    return reason
+  }
+
+  // MARK: Regions
+
+  /// Starts to monitor a region for a client's group. A region with the same identifier is replaced; one that
+  /// is monitored already with the same beacons and rules keeps its state.
+  ///
+  /// - Parameters:
+  ///   - region: The region.
+  ///   - state: The state that it is taken to have, so that the first evidence to the contrary is a crossing.
+  ///   - client: The client.
+  /// - Throws: ``BeaconServiceError`` where the region cannot be monitored.
+  public func register(
+    _ region: BeaconRegion, assuming state: RegionState? = nil, for client: ClientIdentifier
+  ) throws(BeaconServiceError) {
+    manager.restore()
+    try check()
+    guard let group = manager.group(of: client) else { return }
+    let failure = host.update { machine, output -> RegionError? in
+      do throws(RegionError) {
+        try machine.register(region, in: group, assuming: state, for: client, into: &output)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let failure { throw .region(region.identifier, failure) }
+  }
+
+  /// Stops monitoring a region of a client's group, for all clients of the group.
+  public func unregister(_ identifier: String, for client: ClientIdentifier) {
+    manager.restore()
+    guard let group = manager.group(of: client) else { return }
+    host.update { machine, output in
+      machine.unregister(identifier, in: group, into: &output)
+    }
+  }
+
+  /// Returns the regions of a client's group, sorted by their identifiers.
+  public func regions(of client: ClientIdentifier) -> [BeaconRegion] {
+    manager.restore()
+    guard let group = manager.group(of: client) else { return [] }
+    return host.read { $0.regions(in: group) }
+  }
+
+  /// Returns what is known now of a region of a client's group; `nil` if there is no such region.
+  public func snapshot(
+    ofRegion identifier: String, for client: ClientIdentifier
+  ) -> RegionSnapshot? {
+    guard let group = manager.group(of: client) else { return nil }
+    return host.read { $0.snapshot(of: identifier, in: group) }
+  }
+
+  /// Requests the state of a region, registered or not; the answer is ``BeaconEvent/regionState(_:_:)``, or
+  /// the region's next event.
+  public func requestState(of region: BeaconRegion, for client: ClientIdentifier) {
+    guard let group = manager.group(of: client) else { return }
+    let isAvailable = host.availability == .available
+    host.update { machine, output in
+      machine.requestState(
+        of: region, in: group, for: client, isAvailable: isAvailable, into: &output)
+    }
+  }
+
+  // MARK: State
+
+  /// The latest state of each adapter; empty before anything was received.
+  public var receiverStates: [ScannerHealth] { host.read { $0.receivers.latest } }
+
+  /// Why nothing is received now; `nil` while something is.
+  public var fault: ScannerHealth? { host.read { $0.receivers.fault } }
+
+  /// Reports the latest state of each adapter to a client, as events.
+  public func reportReceiverStates(to client: ClientIdentifier) {
+    host.update { machine, output in machine.reportReceivers(to: client, into: &output) }
+  }
+
+  /// From when until when something was received, on the line of sightings; `nil` before.
+  public var received: (from: MonotonicTime, to: MonotonicTime)? {
+    host.read { machine in
+      guard let from = machine.engine.began, let to = machine.engine.now else { return nil }
+      return (from, to)
+    }
+  }
+
+  /// The number of beacons that were ranged, and how many of them had to make room for others.
+  public var beaconsRanged: (count: Int, evictions: Int) { host.read { $0.engine.beaconsRanged } }
+
+  /// The number of beacons of regions, and how many of them had to make room for others.
+  public var beaconsMonitored: (count: Int, evictions: Int) {
+    host.read { machine in
+      let evictions = machine.engine.monitor.evictions
+      return (machine.engine.monitor.beaconCount + evictions, evictions)
+    }
+  }
+
+  /// Why the source will not deliver any more, for people; `nil` while it will.
+  public var end: String? { host.end }
+
+  /// The error with which the source ended.
+  public var failure: (any Error)? { host.failure }
+
+  /// The distance from the source's time to wall-clock time.
+  public var wallClockOffset: WallClockOffset { host.read { $0.wallClockOffset } }
+}

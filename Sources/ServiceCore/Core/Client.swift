@@ -1,0 +1,94 @@
+import Synchronization
+
+/// The address of a client of a ``ServiceManager``.
+///
+/// Demands name their client by it, so that a client may live in another process.
+public struct ClientIdentifier: Hashable, Sendable, Codable {
+  /// The number of the client, unique within its manager.
+  public let rawValue: UInt64
+
+  /// Creates an identifier.
+  public init(rawValue: UInt64) {
+    self.rawValue = rawValue
+  }
+}
+
+/// A set of clients that share registrations: each event of a registration goes to all of them.
+public struct ClientGroup: Hashable, Sendable, Codable {
+  /// The group's name, under which its registrations are stored.
+  public let name: String
+
+  /// Creates a group.
+  public init(_ name: String) {
+    self.name = name
+  }
+
+  /// The group of an application's clients that name no other.
+  public static let application = ClientGroup("")
+}
+
+/// A client, as the manager knows it.
+final class Client: Sendable {
+  let identifier: ClientIdentifier
+  let group: ClientGroup
+  let sink: Sink
+  /// Whether a recording stands still until the client has finished with an event.
+  let pacesRecordings: Bool
+
+  private let isAttached: Atomic<Bool>
+  private let waiting = Atomic<Int>(0)
+  private let replaceable = Atomic<Int>(0)
+
+  /// The maximum number of deliveries that a client may have unfinished. Beyond it events that are stored
+  /// wait in the store, and others are dropped.
+  static let maximumWaiting = 4096
+
+  /// The place where a client's events go.
+  enum Sink: Sendable {
+    case function(@Sendable (ServiceDelivery) -> Void)
+    case buffer(EventBuffer)
+  }
+
+  init(
+    _ identifier: ClientIdentifier, in group: ClientGroup, sink: Sink, isReceiving: Bool,
+    pacesRecordings: Bool
+  ) {
+    (self.identifier, self.group, self.sink) = (identifier, group, sink)
+    self.pacesRecordings = pacesRecordings
+    isAttached = Atomic(isReceiving)
+  }
+
+  /// Whether the client can receive events now.
+  var isReceiving: Bool {
+    get { isAttached.load(ordering: .acquiring) }
+    set { isAttached.store(newValue, ordering: .releasing) }
+  }
+
+  /// Whether one more delivery may be sent.
+  ///
+  /// - Parameters:
+  ///   - isReplaceable: Whether a later event makes this one superfluous: only one such is on its way.
+  ///   - isRecorded: Whether the source waits for its clients, so that nothing piles up.
+  func admits(isReplaceable: Bool, isRecorded: Bool) -> Bool {
+    if isRecorded { return true }
+    if isReplaceable, replaceable.load(ordering: .acquiring) > 0 { return false }
+    return waiting.load(ordering: .acquiring) < Self.maximumWaiting
+  }
+
+  func began(isReplaceable: Bool) {
+    waiting.add(1, ordering: .relaxed)
+    if isReplaceable { replaceable.add(1, ordering: .relaxed) }
+  }
+
+  func finished(isReplaceable: Bool) {
+    if isReplaceable { replaceable.subtract(1, ordering: .releasing) }
+    waiting.subtract(1, ordering: .releasing)
+  }
+
+  func send(_ delivery: ServiceDelivery) {
+    switch sink {
+    case .function(let receive): receive(delivery)
+    case .buffer(let buffer): buffer.append(delivery)
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import DequeModule
+import Synchronization
+
+/// The deliveries of a client that iterates over its events.
+final class EventBuffer: Sendable {
+  private struct State {
+    var waiting = Deque<ServiceDelivery>()
+    var readers = Deque<(number: UInt64, continuation: CheckedContinuation<ServiceDelivery?, Never>)>()
+    var latestReader: UInt64 = 0
+    var isClosed = false
+  }
+
+  private let state = Mutex(State())
+
+  func append(_ delivery: ServiceDelivery) {
+    let reader = state.withLock { state -> CheckedContinuation<ServiceDelivery?, Never>? in
+      if let reader = state.readers.popFirst() { return reader.continuation }
+      // A closed buffer releases the delivery, which then counts as not delivered.
+      if !state.isClosed { state.waiting.append(delivery) }
+      return nil
+    }
+    reader?.resume(returning: delivery)
+  }
+
+  /// Returns the next delivery, or `nil` when the buffer is closed or the task is cancelled.
+  func next() async -> ServiceDelivery? {
+    let number = state.withLock { state in
+      state.latestReader += 1
+      return state.latestReader
+    }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let (isReady, delivery) = state.withLock { state -> (Bool, ServiceDelivery?) in
+          if Task.isCancelled { return (true, nil) }
+          if let first = state.waiting.popFirst() { return (true, first) }
+          if state.isClosed { return (true, nil) }
+          state.readers.append((number, continuation))
+          return (false, nil)
+        }
+        if isReady { continuation.resume(returning: delivery) }
+      }
+    } onCancel: {
+      let reader = state.withLock { state in
+        state.readers.firstIndex { $0.number == number }.map { state.readers.remove(at: $0) }
+      }
+      reader?.continuation.resume(returning: nil)
+    }
+  }
+
+  /// Drops the deliveries that wait and that a rule names; they count as dealt with.
+  func discard(where isDropped: (any ServiceEvent) -> Bool) {
+    let dropped = state.withLock { state in
+      let dropped = state.waiting.filter { isDropped($0.event) }
+      state.waiting.removeAll { isDropped($0.event) }
+      return dropped
+    }
+    for delivery in dropped {
+      delivery.acknowledge()
+      delivery.finish()
+    }
+  }
+
+  /// Ends every iteration.
+  func close() {
+    let (readers, waiting) = state.withLock { state in
+      state.isClosed = true
+      defer {
+        state.readers.removeAll()
+        state.waiting.removeAll()
+      }
+      return (state.readers, state.waiting)
+    }
+    for reader in readers { reader.continuation.resume(returning: nil) }
+    for delivery in waiting { delivery.finish() }
+  }
+}
+
+/// The events of one kind that a client receives, in order.
+///
+/// An event counts as delivered when the next one is requested, or when ``Iterator/acknowledge()`` is
+/// called. A recording stands still until the next one is requested. Live, at most 4,096 events wait for a
+/// slow reader; beyond that, events that are stored wait in the store and others are dropped.
+public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
+  /// The element of the sequence.
+  public typealias Element = Event
+  /// The errors of the sequence: what ended the source.
+  public typealias Failure = any Error
+
+  let buffer: EventBuffer?
+  /// Says that an event is the last one; it throws where the source failed.
+  let isLast: @Sendable (Event) throws -> Bool
+
+  /// Creates an iterator. Several iterators share the events of a client.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(buffer: buffer, isLast: isLast)
+  }
+
+  /// An iterator over events.
+  public struct Iterator: AsyncIteratorProtocol {
+    private let buffer: EventBuffer?
+    private let isLast: @Sendable (Event) throws -> Bool
+    private let current = Current()
+    private var isOver = false
+
+    /// The delivery that the client is dealing with. A class, so that the end of the iteration finishes it.
+    private final class Current {
+      var delivery: ServiceDelivery?
+
+      deinit {
+        delivery?.finish()
+      }
+    }
+
+    init(buffer: EventBuffer?, isLast: @escaping @Sendable (Event) throws -> Bool) {
+      (self.buffer, self.isLast) = (buffer, isLast)
+    }
+
+    /// Records that the client has dealt with the latest event, so that it is not delivered again.
+    public func acknowledge() {
+      current.delivery?.acknowledge()
+    }
+
+    /// Returns the next event, or `nil` at the end of the source, of the client, or of the task.
+    ///
+    /// - Throws: What ended the source.
+    public mutating func next() async throws -> Event? {
+      try await next(isolation: nil)
+    }
+
+    /// Returns the next event, or `nil` at the end of the source, of the client, or of the task.
+    ///
+    /// - Parameter actor: The isolation of the caller.
+    /// - Throws: What ended the source.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Event? {
+      if let delivery = current.delivery {
+        current.delivery = nil
+        delivery.acknowledge()
+        delivery.finish()
+      }
+      while !isOver, let delivery = await buffer?.next() {
+        guard let event = delivery.event as? Event else {
+          delivery.acknowledge()
+          delivery.finish()
+          continue
+        }
+        current.delivery = delivery
+        isOver = try isLast(event)
+        return event
+      }
+      return nil
+    }
+  }
+}

@@ -1,0 +1,156 @@
+package import Scanning
+
+/// A kind of service that a ``ServiceManager`` offers: a state machine without input and output.
+///
+/// A service states what it needs of its source (``demand``), turns input into events (``process(_:into:)``)
+/// and names what it stores (``name``, ``Registration``, ``RegistrationState``). The manager runs the source,
+/// delivers the events to clients in order, and stores what the service asks it to. All functions are called
+/// under one lock; none of them may call an application or wait.
+package protocol Service: Sendable {
+  /// The source of the service's input.
+  associatedtype Source: ServiceSource
+  /// What the service reports.
+  associatedtype Event: ServiceEvent
+  /// What a client registered; it outlives the process.
+  associatedtype Registration: Codable, Sendable
+  /// The state of a registration; it outlives the process.
+  associatedtype RegistrationState: Codable, Sendable
+
+  /// The name under which registrations are stored; it never changes.
+  static var name: String { get }
+
+  /// What is needed of the source now; `nil` while no client needs anything.
+  var demand: Source.Demand? { mutating get }
+
+  /// Processes input until something is to be delivered, because clients that receive it may change what
+  /// they need.
+  ///
+  /// - Parameters:
+  ///   - input: The input; what was processed is taken away.
+  ///   - output: Takes what is to be delivered and stored.
+  /// - Returns: Whether all of the input was processed.
+  mutating func process(_ input: inout Source.Input, into output: inout ServiceOutput<Self>) -> Bool
+
+  /// Records that the source rests, because there is no demand.
+  mutating func rest()
+
+  /// Records that the source will never deliver any more.
+  ///
+  /// - Parameters:
+  ///   - sentence: Why, for people.
+  ///   - isFailure: Whether the source failed; a recording ends without a failure.
+  ///   - output: Takes what is to be delivered.
+  mutating func end(
+    _ sentence: String, isFailure: Bool, into output: inout ServiceOutput<Self>)
+
+  /// Takes the application's authorization.
+  mutating func setAuthorization(
+    _ status: AuthorizationStatus, into output: inout ServiceOutput<Self>)
+
+  /// Removes a client and all that it needed; registrations stay.
+  mutating func remove(_ client: ClientIdentifier)
+
+  /// Restores what an earlier process stored.
+  mutating func restore(_ stored: [StoredRegistration<Self>])
+}
+
+/// A source of input: a radio, a daemon, a recording.
+package protocol ServiceSource: AnyObject, Sendable {
+  /// What a service needs of the source.
+  associatedtype Demand: Sendable, Codable
+  /// What the source delivers at once.
+  associatedtype Input: Sendable
+
+  /// The name that a person knows.
+  var name: String { get }
+  /// Whether time stands still between two calls, as in a recording.
+  var isRecorded: Bool { get }
+  /// Whether the source can be used now.
+  var availability: ScannerAvailability { get }
+
+  /// Waits for input, a tenth of a second at most.
+  ///
+  /// - Parameters:
+  ///   - demand: What is needed.
+  ///   - used: The latest input that was processed, whose memory may be used again.
+  /// - Returns: The input, and whether no more will come.
+  /// - Throws: Why the source will never deliver any more.
+  func receive(_ demand: Demand, reusing used: consuming Input?) throws -> (input: Input, isOver: Bool)
+
+  /// Rests until the next call of ``receive(_:reusing:)``.
+  func rest()
+}
+
+/// A registration as an earlier process stored it.
+package struct StoredRegistration<S: Service>: Sendable {
+  /// The group of clients that it belongs to.
+  package let group: ClientGroup
+  /// Its identifier within the group.
+  package let identifier: String
+  /// What was registered.
+  package let registration: S.Registration
+  /// Its latest state; `nil` where none was stored.
+  package let state: S.RegistrationState?
+}
+
+/// What a service wants delivered and stored, in order.
+package struct ServiceOutput<S: Service>: Sendable {
+  enum Item: Sendable {
+    case event(S.Event, to: Recipients)
+    /// An event of a registration: it is stored before it is delivered, with the state that it reports.
+    case stored(S.Event, ClientGroup, identifier: String, state: S.RegistrationState?)
+    case register(S.Registration, ClientGroup, identifier: String, state: S.RegistrationState?)
+    case unregister(ClientGroup, identifier: String)
+    case diagnostic(String)
+  }
+
+  enum Recipients: Sendable {
+    case client(ClientIdentifier)
+    case group(ClientGroup)
+    case all
+  }
+
+  var items: [Item] = []
+
+  /// Creates an empty output.
+  package init() {}
+
+  /// Whether there is nothing to deliver or store.
+  package var isEmpty: Bool { items.isEmpty }
+
+  /// Delivers an event to one client.
+  package mutating func deliver(_ event: S.Event, to client: ClientIdentifier) {
+    items.append(.event(event, to: .client(client)))
+  }
+
+  /// Delivers an event to every client.
+  package mutating func deliverToAll(_ event: S.Event) {
+    items.append(.event(event, to: .all))
+  }
+
+  /// Stores an event with the state that it reports, then delivers it to the clients of its group. Where no
+  /// client receives it, it waits for one, also in the next process.
+  package mutating func deliver(
+    _ event: S.Event, of identifier: String, in group: ClientGroup, state: S.RegistrationState?
+  ) {
+    items.append(.stored(event, group, identifier: identifier, state: state))
+  }
+
+  /// Stores a registration; one of the same identifier is replaced.
+  package mutating func register(
+    _ registration: S.Registration, as identifier: String, in group: ClientGroup,
+    state: S.RegistrationState?
+  ) {
+    items.append(.register(registration, group, identifier: identifier, state: state))
+  }
+
+  /// Removes a registration from the store, with its events that wait.
+  package mutating func unregister(_ identifier: String, in group: ClientGroup) {
+    items.append(.unregister(group, identifier: identifier))
+  }
+
+  /// Logs a sentence for a person.
+  package mutating func log(_ sentence: String) {
+    items.append(.diagnostic(sentence))
+  }
+}

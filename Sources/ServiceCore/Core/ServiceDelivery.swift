@@ -1,0 +1,90 @@
+import Dispatch
+import Synchronization
+
+/// Something that a service reports to its clients.
+public protocol ServiceEvent: Sendable, Codable {
+  /// Whether a later event of the same kind makes this one superfluous. While a client is busy with one, a
+  /// live source does not send it the next.
+  var isReplaceable: Bool { get }
+}
+
+extension ServiceEvent {
+  /// `false`: each event is delivered.
+  public var isReplaceable: Bool { false }
+}
+
+/// One event on its way to one client.
+///
+/// The client calls ``acknowledge()`` when it has dealt with the event, and ``finish()`` when it is ready for
+/// the next one. A delivery that is released without either counts as not delivered.
+package final class ServiceDelivery: Sendable {
+  /// The event.
+  package let event: any ServiceEvent
+
+  private let client: Client
+  private let record: StoredDelivery?
+  /// The deliveries for which a recording waits.
+  private let pace: DispatchGroup?
+  private let isAcknowledged = Atomic<Bool>(false)
+  private let isFinished = Atomic<Bool>(false)
+
+  init(
+    _ event: any ServiceEvent, to client: Client, record: StoredDelivery?, pace: DispatchGroup?
+  ) {
+    (self.event, self.client, self.record) = (event, client, record)
+    self.pace = client.pacesRecordings ? pace : nil
+    self.pace?.enter()
+    client.began(isReplaceable: event.isReplaceable)
+  }
+
+  deinit {
+    finish()
+  }
+
+  /// Records that the client has dealt with the event, so that it is not delivered again.
+  package func acknowledge() {
+    guard !isAcknowledged.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    record?.returned(wasDelivered: true)
+  }
+
+  /// Lets the source go on: the client is ready for the next event.
+  package func finish() {
+    guard !isFinished.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    if !isAcknowledged.exchange(true, ordering: .acquiringAndReleasing) {
+      record?.returned(wasDelivered: false)
+    }
+    client.finished(isReplaceable: event.isReplaceable)
+    pace?.leave()
+  }
+}
+
+/// An event that is stored until a client has dealt with it.
+struct StoredEvent: Sendable {
+  let event: any ServiceEvent
+  let group: ClientGroup
+  /// The number by which the store knows it.
+  let serial: Int64
+  /// The registration that it belongs to.
+  let identifier: String
+  /// The service that reported it.
+  let service: String
+}
+
+/// A stored event on its way to several clients: the last one's return decides what becomes of it.
+final class StoredDelivery: Sendable {
+  private let left: Atomic<Int>
+  private let wasDelivered = Atomic<Bool>(false)
+  private let end: @Sendable (_ wasDelivered: Bool) -> Void
+
+  init(to count: Int, end: @escaping @Sendable (_ wasDelivered: Bool) -> Void) {
+    left = Atomic(count)
+    self.end = end
+  }
+
+  func returned(wasDelivered isDelivered: Bool) {
+    if isDelivered { wasDelivered.store(true, ordering: .relaxed) }
+    if left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 {
+      end(wasDelivered.load(ordering: .relaxed))
+    }
+  }
+}

@@ -1,0 +1,313 @@
+import Dispatch
+import FoundationEssentials
+import Logging
+import Scanning
+import Storage
+import Synchronization
+
+/// A service, as its manager knows it.
+protocol ServiceHosting: AnyObject, Sendable {
+  var name: String { get }
+  /// The deliveries for which the source waits, where it is a recording.
+  var pace: DispatchGroup? { get }
+  var availability: ScannerAvailability { get }
+  func restore(from store: RegistrationStore) -> [StoredEvent]
+  func setAuthorization(_ status: AuthorizationStatus)
+  func remove(_ client: ClientIdentifier)
+}
+
+/// Runs one service: its source on a thread of its own, its output on a queue.
+///
+/// The state machine runs under a lock. What comes of it is encoded, stored and delivered on the output queue,
+/// in order, outside of the lock. An event that must be stored is delivered when the store has it; others do
+/// not wait for that. In a recording time stands still meanwhile, so that a replay is always the same.
+final class ServiceHost<S: Service>: ServiceHosting {
+  let source: S.Source?
+
+  private weak let manager: ServiceManager?
+  private let store: RegistrationStore
+  private let state: Mutex<State>
+  private let receiver = DispatchQueue(label: "ServiceCore.\(S.name).receiver")
+  private let output = DispatchQueue(label: "ServiceCore.\(S.name).output")
+  /// The deliveries for which a recording waits.
+  private let inFlight = DispatchGroup()
+
+  private struct State {
+    var service: S
+    /// Whether the source is running, or will be soon.
+    var isRunning = false
+    /// The input of a recording that is left, because there was no demand any more.
+    var rest: (input: S.Source.Input, isOver: Bool)?
+    /// Why the source will never deliver any more.
+    var end: String?
+    var failure: (any Error)?
+  }
+
+  init(_ service: S, source: S.Source?, manager: ServiceManager) {
+    (self.source, self.manager, self.store) = (source, manager, manager.store)
+    state = Mutex(State(service: service))
+    manager.add(self)
+  }
+
+  deinit {
+    source?.rest()
+  }
+
+  var name: String { S.name }
+  var pace: DispatchGroup? { isRecorded ? inFlight : nil }
+
+  /// Whether time stands still while clients deal with events.
+  var isRecorded: Bool { source?.isRecorded ?? false }
+
+  /// Whether the source can be used now.
+  var availability: ScannerAvailability {
+    if let end { return .unavailable(end) }
+    return source?.availability ?? .unavailable("there is no source")
+  }
+
+  /// Why the source will never deliver any more, for people.
+  var end: String? { state.withLock { $0.end } }
+  /// The error with which the source ended.
+  var failure: (any Error)? { state.withLock { $0.failure } }
+
+  /// Reads the service's state.
+  func read<Result: Sendable>(_ body: (inout S) -> Result) -> Result {
+    state.withLock { body(&$0.service) }
+  }
+
+  /// Changes what clients need; what comes of it is stored and delivered soon.
+  func update<Result: Sendable>(_ body: (inout S, inout ServiceOutput<S>) -> Result) -> Result {
+    let (result, starts) = state.withLock { state in
+      var items = ServiceOutput<S>()
+      let result = body(&state.service, &items)
+      // Under the lock, the output only takes its place.
+      enqueue(items)
+      return (result, start(&state))
+    }
+    if starts { run() }
+    return result
+  }
+
+  func setAuthorization(_ status: AuthorizationStatus) {
+    update { service, output in service.setAuthorization(status, into: &output) }
+  }
+
+  func remove(_ client: ClientIdentifier) {
+    update { service, _ in service.remove(client) }
+  }
+
+  // MARK: The source
+
+  private func start(_ state: inout State) -> Bool {
+    guard !state.isRunning, source != nil, state.end == nil, state.service.demand != nil else {
+      return false
+    }
+    state.isRunning = true
+    return true
+  }
+
+  private func run() {
+    // The source's thread does not keep the service: releasing the service ends it.
+    receiver.async { [weak self] in
+      var used: S.Source.Input?
+      while let self, self.step(&used) {}
+    }
+  }
+
+  /// Receives once, and processes what came.
+  ///
+  /// - Returns: Whether there is demand for more.
+  private func step(_ used: inout S.Source.Input?) -> Bool {
+    guard let source else { return false }
+    if isRecorded { inFlight.wait() }
+    let (demand, rest) = state.withLock { state -> (S.Source.Demand?, (S.Source.Input, Bool)?) in
+      guard state.end == nil, let demand = state.service.demand else {
+        state.isRunning = false
+        // A radio's time goes on while it rests; a recording's does not.
+        if !isRecorded { state.service.rest() }
+        return (nil, nil)
+      }
+      defer { state.rest = nil }
+      return (demand, state.rest.map { ($0.input, $0.isOver) })
+    }
+    guard let demand else {
+      source.rest()
+      return false
+    }
+    do {
+      let received = try rest ?? source.receive(demand, reusing: used.take())
+      used = process(received.0, isOver: received.1)
+      if received.1 { end(with: nil) }
+    } catch {
+      end(with: error)
+    }
+    return true
+  }
+
+  /// Processes input. In a recording, clients deal with each event before more is processed.
+  private func process(_ received: S.Source.Input, isOver: Bool) -> S.Source.Input {
+    var input = received
+    var isDone = false
+    while !isDone {
+      isDone = state.withLock { state in
+        if isRecorded, state.service.demand == nil {
+          state.rest = (input, isOver)
+          return true
+        }
+        var items = ServiceOutput<S>()
+        let isDone = state.service.process(&input, into: &items)
+        enqueue(items)
+        return isDone
+      }
+      if isRecorded {
+        output.sync {}
+        inFlight.wait()
+      }
+    }
+    return input
+  }
+
+  private func end(with error: (any Error)?) {
+    let name = source?.name ?? ""
+    state.withLock { state in
+      // A recording whose rest is still to be processed is not at its end.
+      guard state.rest == nil, state.end == nil else { return }
+      let sentence =
+        error.map { "\(name): \($0)" } ?? "\(name) is at its end; start again to replay it"
+      (state.end, state.failure) = (sentence, error)
+      var items = ServiceOutput<S>()
+      state.service.end(sentence, isFailure: error != nil, into: &items)
+      enqueue(items)
+    }
+    if isRecorded { output.sync {} }
+  }
+
+  // MARK: The output
+
+  private func enqueue(_ items: ServiceOutput<S>) {
+    guard !items.isEmpty else { return }
+    output.async { [self] in perform(items) }
+  }
+
+  /// Stores and delivers. Changes that come together are written together.
+  private func perform(_ items: ServiceOutput<S>) {
+    guard let manager else { return }
+    var changes: [ServiceStore.Change] = []
+    var events: [StoredEvent] = []
+    for item in items.items {
+      switch item {
+      case .event(let event, let recipients):
+        // In a recording, the order is that of the output.
+        if isRecorded { flush(&changes, &events) }
+        deliver(event, to: recipients)
+      case .diagnostic(let sentence):
+        store.logger.warning("\(sentence)")
+      case .register(let registration, let group, let identifier, let value):
+        guard store.database != nil, let definition = encode(registration) else { continue }
+        changes.append(
+          .register(
+            ServiceStore.Registration(
+              key: key(group, identifier), definition: definition,
+              state: value.flatMap { encode($0) })))
+      case .unregister(let group, let identifier):
+        manager.discardStored(S.name, group, identifier)
+        changes.append(.remove(key(group, identifier)))
+      case .stored(let event, let group, let identifier, let value):
+        guard let database = store.database, let payload = encode(event) else {
+          deliver(event, to: .group(group))
+          continue
+        }
+        let serial = database.nextSerial()
+        let key = key(group, identifier)
+        if let value = value.flatMap({ encode($0) }) { changes.append(.setState(key, value)) }
+        changes.append(
+          .addEvent(ServiceStore.Event(serial: serial, key: key, payload: payload)))
+        events.append(
+          StoredEvent(
+            event: event, group: group, serial: serial, identifier: identifier, service: S.name))
+      }
+    }
+    flush(&changes, &events)
+  }
+
+  /// Writes changes, and delivers the events that they store.
+  private func flush(_ changes: inout [ServiceStore.Change], _ events: inout [StoredEvent]) {
+    let (written, stored) = (changes, events)
+    changes.removeAll()
+    events.removeAll()
+    guard !written.isEmpty else { return }
+    if isRecorded {
+      store.writeAndWait(written)
+      for event in stored { manager?.deliver(event, pace: inFlight) }
+    } else {
+      store.write(written) { [weak manager] in
+        for event in stored { manager?.deliver(event, pace: nil) }
+      }
+    }
+  }
+
+  private func deliver(_ event: S.Event, to recipients: ServiceOutput<S>.Recipients) {
+    guard let manager else { return }
+    let isRecorded = isRecorded
+    let clients: [Client] =
+      switch recipients {
+      case .client(let identifier): manager.client(identifier).map { [$0] } ?? []
+      case .group(let group): manager.clients { $0.group == group }
+      case .all: manager.clients { _ in true }
+      }
+    for client in clients
+    where client.isReceiving
+      && client.admits(isReplaceable: event.isReplaceable, isRecorded: isRecorded)
+    {
+      client.send(
+        ServiceDelivery(event, to: client, record: nil, pace: pace))
+    }
+  }
+
+  // MARK: Restoring
+
+  func restore(from store: RegistrationStore) -> [StoredEvent] {
+    guard let database = store.database else { return [] }
+    let stored = database.registrations.compactMap { stored -> StoredRegistration<S>? in
+      guard stored.key.service == S.name,
+        let registration = decode(S.Registration.self, stored.definition)
+      else { return nil }
+      return StoredRegistration(
+        group: ClientGroup(stored.key.group), identifier: stored.key.identifier,
+        registration: registration,
+        state: stored.state.flatMap { decode(S.RegistrationState.self, $0) })
+    }
+    state.withLock { $0.service.restore(stored) }
+    return database.undelivered.compactMap { stored in
+      guard stored.key.service == S.name, let event = decode(S.Event.self, stored.payload) else {
+        return nil
+      }
+      return StoredEvent(
+        event: event, group: ClientGroup(stored.key.group), serial: stored.serial,
+        identifier: stored.key.identifier, service: S.name)
+    }
+  }
+
+  private func key(_ group: ClientGroup, _ identifier: String) -> ServiceStore.Key {
+    ServiceStore.Key(service: S.name, group: group.name, identifier: identifier)
+  }
+
+  private func encode(_ value: some Encodable) -> [UInt8]? {
+    do {
+      return Array(try JSONEncoder().encode(value))
+    } catch {
+      store.logger.error("\(S.name): a value cannot be stored: \(error)")
+      return nil
+    }
+  }
+
+  private func decode<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) -> Value? {
+    do {
+      return try JSONDecoder().decode(type, from: Data(bytes))
+    } catch {
+      store.logger.error(
+        "\(S.name): a stored value cannot be read and is left out: \(error)")
+      return nil
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import FoundationEssentials
+public import Scanning
+import Synchronization
+
+/// Authorization by what the system allows: the administrator's file, then access to the device.
+///
+/// The file is JSON, an object of application identifiers, with `*` for all others:
+///
+/// ```json
+/// {"com.example.kiosk": "always", "com.example.game": "denied", "*": "onRequest"}
+/// ```
+///
+/// The values are `onRequest`, `whenInUse`, `always`, `denied` and `restricted`. Without a file, an
+/// application is given what it requests. A file that cannot be read restricts every application, because an
+/// administrator meant to restrict something.
+public final class SystemAuthorization: AuthorizationProvider {
+  /// The default path of the administrator's file.
+  public static let path = "/etc/corelocation/authorization.json"
+
+  private let path: String
+  private let latest = Mutex<(file: Data?, rules: [String: AuthorizationRule]?)?>(nil)
+
+  /// Creates a provider that reads an administrator's file.
+  ///
+  /// - Parameter path: The file; it need not exist.
+  public init(path: String = SystemAuthorization.path) {
+    self.path = path
+  }
+
+  /// Returns what the file says, unless the device is refused.
+  public func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule {
+    guard let rules = rules() else { return .restricted }
+    // A missing device does not restrict anything.
+    let access: AuthorizationRule =
+      if case .notPermitted = scanner { .denied } else { .onRequest }
+    switch rules[application] ?? rules["*"] {
+    case nil: return access
+    case .denied?: return .denied
+    case .restricted?: return .restricted
+    case let rule?: return access == .denied ? .denied : rule
+    }
+  }
+
+  /// Returns the file's rules: none without a file, `nil` for a file that cannot be understood.
+  private func rules() -> [String: AuthorizationRule]? {
+    let file = FileManager.default.contents(atPath: path)
+    guard file != nil || !FileManager.default.fileExists(atPath: path) else { return nil }
+    return latest.withLock { latest in
+      if let latest, latest.file == file { return latest.rules }
+      let rules = file.map(Self.decode) ?? [:]
+      latest = (file, rules)
+      return rules
+    }
+  }
+
+  private static func decode(_ file: Data) -> [String: AuthorizationRule]? {
+    guard let names = try? JSONDecoder().decode([String: String].self, from: file) else { return nil }
+    var rules: [String: AuthorizationRule] = [:]
+    for (application, name) in names {
+      guard let rule = AuthorizationRule(name: name) else { return nil }
+      rules[application] = rule
+    }
+    return rules
+  }
+}
+
+extension AuthorizationRule {
+  /// Creates the rule by its name in the administrator's file.
+  fileprivate init?(name: String) {
+    switch name {
+    case "onRequest": self = .onRequest
+    case "whenInUse": self = .granted(.authorizedWhenInUse)
+    case "always": self = .granted(.authorizedAlways)
+    case "denied": self = .denied
+    case "restricted": self = .restricted
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import Adapters
+import Advertising
+import Glibc
+import Scanning
+import Testing
+
+@testable import HCISockets
+
+/// A scanner on a host on which adapters come and go, and system calls fail.
+@Suite struct ScannerOnHostTests {
+  private static let (one, other): (UInt64, UInt64) = (0x00AA_0100_0042, 0x00AA_0100_0043)
+
+  /// A number means the adapter that has it now, whatever its address.
+  @Test func anotherAdapterInItsPlaceIsUsed() throws {
+    let host = ModelHost()
+    host.plug(0, Self.one)
+    let scanner = host.scanner(.these([.number(0)]))
+    _ = try host.run(scanner, seconds: 5) { host.isScanning(0) }
+    #expect(host.isScanning(0))
+    host.pull(0)
+    let gone = try host.run(scanner, seconds: 1)
+    #expect(gone.map(\.condition) == [.removed])
+    host.plug(0, Self.other)
+    let back = try host.run(scanner, seconds: 5) { host.isScanning(0) }
+    #expect(host.isScanning(0), "\(back)")
+    let named = try host.run(scanner, seconds: 0.3)
+    #expect((back + named).last?.condition == .scanning)
+    #expect((back + named).last?.address == BluetoothAddress(rawValue: Self.other))
+  }
+
+  /// An address means the adapter that has it, whatever its number.
+  @Test func anAdapterIsFoundByItsAddress() throws {
+    let host = ModelHost()
+    host.plug(0, Self.one)
+    let scanner = host.scanner(.these([.address(BluetoothAddress(rawValue: Self.one))]))
+    _ = try host.run(scanner, seconds: 5) { host.isScanning(0) }
+    host.pull(0)
+    host.plug(0, Self.other)
+    host.plug(3, Self.one)
+    _ = try host.run(scanner, seconds: 5) { host.isScanning(3) }
+    #expect(host.isScanning(3) && !host.isScanning(0))
+  }
+
+  /// Of two adapters, each other's socket is no other program's.
+  @Test func scansOfAKilledProcessAreTakenOver() throws {
+    let host = ModelHost()
+    host.plug(0, Self.one, isScanning: true)
+    host.plug(1, Self.other, isScanning: true)
+    let scanner = host.scanner(.all)
+    var latest: [String: ScannerHealth.Condition] = [:]
+    for health in try host.run(scanner, seconds: 2.5) {
+      latest[health.adapter ?? ""] = health.condition
+    }
+    #expect(latest == ["hci0": .scanning, "hci1": .scanning])
+    scanner.rest()
+    host.answer()
+    #expect(!host.isScanning(0) && !host.isScanning(1), "they were not ours")
+  }
+
+  @Test func scansOfAnotherProgramAreShared() throws {
+    let host = ModelHost()
+    host.plug(0, Self.one, isScanning: true)
+    host.addStranger()
+    let scanner = host.scanner(.all)
+    #expect(try host.run(scanner, seconds: 2.5).map(\.condition) == [.shared])
+    scanner.rest()
+    host.answer()
+    #expect(host.isScanning(0))
+  }
+
+  /// What fails to open, as where too many files are open, does not end a scan that runs.
+  @Test(arguments: [EMFILE, ENFILE, ENOMEM, EAFNOSUPPORT])
+  func aScanThatRunsGoesOn(errno: Int32) throws {
+    let host = ModelHost()
+    host.plug(0, Self.one)
+    let scanner = host.scanner(.firstUsable)
+    _ = try host.run(scanner, seconds: 5) { host.isScanning(0) }
+    _ = try host.run(scanner, seconds: 0.3)
+    host.fail(errno)
+    #expect(try host.run(scanner, seconds: 1.5).isEmpty)
+    #expect(host.isScanning(0))
+    #expect(scanner.availability == .available)
+  }
+
+  /// Before a scan runs, the error is named, and the next try goes on.
+  @Test func theErrorIsNamed() throws {
+    let host = ModelHost()
+    host.plug(0, Self.one)
+    host.fail(EMFILE)
+    let scanner = host.scanner(.these([.number(0)]))
+    if case .unavailable(let reason) = scanner.availability {
+      #expect(reason.contains("Too many open files"))
+    } else {
+      Issue.record("\(scanner.availability)")
+    }
+    let health = try host.run(scanner, seconds: 0.5)
+    #expect(health.map(\.condition) == [.systemError])
+    #expect(health.first?.sentence.contains("socket: Too many open files") == true)
+    #expect(health.first?.isReceptionLost == true)
+    host.fail(nil)
+    #expect(try host.run(scanner, seconds: 1).map(\.condition) == [.scanning])
+  }
+
+  /// While it receives, its state shows whether it can be used; no socket is opened for that.
+  @Test(arguments: [AdapterSelection.firstUsable, .all])
+  func availabilityOpensNothingWhileItReceives(adapters: AdapterSelection) throws {
+    let host = ModelHost()
+    host.plug(0, Self.one)
+    host.plug(1, Self.other)
+    let scanner = host.scanner(adapters)
+    for _ in 0..<100 { #expect(scanner.availability == .available) }
+    #expect(host.opened == 1, "at rest it is asked for once a second at most")
+    _ = try host.run(scanner, seconds: 0.5)
+    let before = host.opened
+    let end = KernelClock.monotonic.advanced(by: 2_500_000_000)
+    while KernelClock.monotonic < end {
+      _ = try host.run(scanner, seconds: 0.1)
+      #expect(scanner.availability == .available)
+    }
+    #expect(host.opened == before)
+    host.pull(0)
+    host.pull(1)
+    _ = try host.run(scanner, seconds: 0.5)
+    #expect(scanner.availability != .available)
+  }
+
+  /// Numbers that a configuration may hold and that are no times or distances.
+  @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300, -1])
+  func numbersWithoutMeaning(number: Double) throws {
+    let host = ModelHost()
+    host.plug(0, Self.one)
+    var configuration = HCIScanner.Configuration()
+    configuration.quietTimeout = number
+    configuration.offsets = [(.number(0), number)]
+    let scanner = HCIScanner(configuration, system: host.system)
+    _ = try host.run(scanner, seconds: 5) { host.isScanning(0) }
+    #expect(host.isScanning(0))
+  }
+}
