@@ -215,7 +215,9 @@ let package = Package(
       packageAccess: false),
     .testTarget(
       name: "CoreLocationTests",
-      dependencies: ["CoreLocation", "StrangersSwift5", "StrangersSwift6"]),
+      dependencies: [
+        "Advertising", "CoreLocation", "Ranging", "Scanning", "StrangersSwift5", "StrangersSwift6",
+      ]),
     .testTarget(
       name: "RangingTests",
       dependencies: [

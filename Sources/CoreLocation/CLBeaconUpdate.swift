@@ -1,6 +1,6 @@
 import Foundation
 
-/// Beacons that were ranged at a moment, for those who would rather iterate than be a delegate.
+/// A report of ranged beacons, or of the reason why there is none, in an asynchronous sequence.
 ///
 /// ```swift
 /// let lobby = CLBeaconIdentityConstraint(uuid: uuid, major: 1)
@@ -9,85 +9,101 @@ import Foundation
 /// }
 /// ```
 ///
-/// Apple's systems have no such type; it is made as their `CLLocationUpdate` is.
+/// Apple's systems have no such type; it follows their `CLLocationUpdate`.
 public struct CLBeaconUpdate: Sendable {
   /// The beacons, the closest first, those of unknown proximity last.
   public let beacons: [CLBeacon]
-  /// Which beacons were asked for.
+  /// The constraint that the beacons satisfy.
   public let constraint: CLBeaconIdentityConstraint
+  /// The reason why beacons cannot be ranged now, with a sentence; `nil` while they are ranged.
+  public let error: CLError?
+  /// A Boolean value that indicates whether the app may not use location services.
+  public var authorizationDenied: Bool { status == .denied }
+  /// A Boolean value that indicates whether location services are restricted for the app.
+  public var authorizationRestricted: Bool { status == .restricted }
+  /// A Boolean value that indicates whether the authorization is not decided yet.
+  public var authorizationRequestInProgress: Bool { status == .notDetermined }
 
-  /// Ranges beacons as long as somebody iterates: an update comes once a second, with an empty list too.
+  let status: CLAuthorizationStatus
+
+  /// Ranges beacons for as long as an iteration lasts.
   ///
-  /// An iteration that lags behind finds the latest ``mostWaiting`` updates.
+  /// An update comes once a second, also with an empty list. While beacons cannot be ranged, one
+  /// update
+  /// for each reason has no beacons and says why; the iteration continues, and lists come again
+  /// when the
+  /// reason is gone. At most ``mostWaiting`` updates wait for a slow iteration, the latest ones.
   ///
   /// - Parameters:
-  ///   - constraint: Which beacons.
-  ///   - services: The services, where they are not the process's own, as in tests.
-  /// - Returns: The updates. It ends by ``CLError`` where ranging is refused or fails.
+  ///   - constraint: The constraint that the beacons satisfy.
+  ///   - services: The services to use instead of the process's own, for tests.
+  /// - Returns: The updates.
   public static func liveUpdates(
     satisfying constraint: CLBeaconIdentityConstraint, services: LocationServices? = nil
   ) -> Updates {
     Updates(constraint: constraint, services: services ?? .shared)
   }
 
-  /// The most updates that wait for a slow iteration: a minute of them.
+  /// The maximum number of updates that wait for a slow iteration: those of a minute.
   public static let mostWaiting = 60
 
-  /// The updates of a constraint.
+  /// The asynchronous sequence of updates.
   public struct Updates: AsyncSequence, Sendable {
-    /// What it gives.
+    /// The type of the elements.
     public typealias Element = CLBeaconUpdate
 
     let constraint: CLBeaconIdentityConstraint
     let services: LocationServices
 
-    /// Begins to range.
+    /// Starts ranging.
     ///
-    /// - Returns: What gives the updates; ranging ends when it is let go of.
+    /// - Returns: The iterator. Ranging stops when it is released.
     public func makeAsyncIterator() -> Iterator {
-      let (stream, continuation) = AsyncThrowingStream.makeStream(
+      let (stream, continuation) = AsyncStream.makeStream(
         of: CLBeaconUpdate.self, bufferingPolicy: .bufferingNewest(CLBeaconUpdate.mostWaiting))
       let ranging = Ranging(constraint, services, continuation)
-      // The stream keeps what ranges, and lets go of it when the iteration ends.
+      // The stream keeps the object that ranges, and releases it when the iteration ends.
       continuation.onTermination = { _ in ranging.end() }
       return Iterator(base: stream.makeAsyncIterator())
     }
 
-    /// Gives one update after the other.
+    /// The iterator of the sequence.
     public struct Iterator: AsyncIteratorProtocol {
-      var base: AsyncThrowingStream<CLBeaconUpdate, any Error>.AsyncIterator
+      var base: AsyncStream<CLBeaconUpdate>.AsyncIterator
 
-      /// The next update; `nil` when the task is cancelled.
+      /// Returns the next update; `nil` after the task was canceled.
       ///
       /// - Returns: The update.
-      /// - Throws: ``CLError`` where ranging is refused or fails.
+      /// - Throws: Nothing now.
       public mutating func next() async throws -> CLBeaconUpdate? {
         try await next(isolation: nil)
       }
 
-      /// The next update; `nil` when the task is cancelled.
+      /// Returns the next update; `nil` after the task was canceled.
       ///
-      /// - Parameter actor: Where it is called from.
+      /// - Parameter actor: The caller's isolation.
       /// - Returns: The update.
-      /// - Throws: ``CLError`` where ranging is refused or fails.
+      /// - Throws: Nothing now.
       public mutating func next(
         isolation actor: isolated (any Actor)? = #isolation
       ) async throws(any Error) -> CLBeaconUpdate? {
-        try await base.next(isolation: actor)
+        await base.next(isolation: actor)
       }
     }
   }
 }
 
 /// A manager and its delegate, for one iteration.
-private final class Ranging: CLLocationManagerDelegate, Sendable {
+private final class Ranging: CLLocationManagerDelegate, @unchecked Sendable {
+  // Sendable: nothing stored here changes, and the manager's own methods can be called on any
+  // thread.
   private let manager: CLLocationManager
   private let constraint: CLBeaconIdentityConstraint
-  private let continuation: AsyncThrowingStream<CLBeaconUpdate, any Error>.Continuation
+  private let continuation: AsyncStream<CLBeaconUpdate>.Continuation
 
   init(
     _ constraint: CLBeaconIdentityConstraint, _ services: LocationServices,
-    _ continuation: AsyncThrowingStream<CLBeaconUpdate, any Error>.Continuation
+    _ continuation: AsyncStream<CLBeaconUpdate>.Continuation
   ) {
     (self.constraint, self.continuation) = (constraint, continuation)
     manager = CLLocationManager(services: services)
@@ -100,10 +116,20 @@ private final class Ranging: CLLocationManagerDelegate, Sendable {
     manager.stopRangingBeacons(satisfying: constraint)
   }
 
+  private func yield(_ beacons: [CLBeacon], _ error: CLError? = nil) {
+    continuation.yield(
+      CLBeaconUpdate(
+        beacons: beacons, constraint: constraint, error: error,
+        status: manager.authorizationStatus))
+  }
+
   func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
     switch manager.authorizationStatus {
-    case .denied, .restricted: continuation.finish(throwing: CLError(.denied)._nsError)
-    case .notDetermined, .authorizedWhenInUse, .authorizedAlways: break
+    case .denied, .restricted: yield([], CLError(.denied))
+    case .notDetermined: yield([])
+    // A start that was refused before has no effect any more.
+    case .authorizedWhenInUse, .authorizedAlways:
+      manager.startRangingBeacons(satisfying: constraint)
     }
   }
 
@@ -111,13 +137,15 @@ private final class Ranging: CLLocationManagerDelegate, Sendable {
     _ manager: CLLocationManager, didRange beacons: [CLBeacon],
     satisfying beaconConstraint: CLBeaconIdentityConstraint
   ) {
-    continuation.yield(CLBeaconUpdate(beacons: beacons, constraint: constraint))
+    yield(beacons)
   }
 
   func locationManager(
     _ manager: CLLocationManager, didFailRangingFor beaconConstraint: CLBeaconIdentityConstraint,
     error: any Error
   ) {
-    continuation.finish(throwing: error)
+    // The change of the authorization has its own update.
+    guard let error = error as? CLError, error.code != .denied else { return }
+    yield([], error)
   }
 }

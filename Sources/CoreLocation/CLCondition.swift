@@ -1,58 +1,58 @@
 public import Foundation
 
-/// What a ``CLMonitor`` watches for.
+/// A condition that a ``CLMonitor`` watches.
 public protocol CLCondition: Codable, Sendable {}
 
 extension CLMonitor {
-  /// That a beacon of a UUID, of a major of it, or of one identity is heard.
+  /// The condition that a beacon of a UUID, of a group or of one identity is received.
   public struct BeaconIdentityCondition: CLCondition {
-    /// Whose beacons.
+    /// The UUID of the beacons.
     public let uuid: UUID
-    /// Which group; `nil` for all.
+    /// The group of the beacons; `nil` for all groups.
     public let major: CLBeaconMajorValue?
-    /// Which one of the group; `nil` for all.
+    /// The number in the group; `nil` for all numbers.
     public let minor: CLBeaconMinorValue?
 
-    /// Means all beacons of a UUID.
+    /// Creates a condition for all beacons of a UUID.
     ///
-    /// - Parameter uuid: Whose beacons.
+    /// - Parameter uuid: The UUID of the beacons.
     public init(uuid: UUID) {
       (self.uuid, self.major, self.minor) = (uuid, nil, nil)
     }
 
-    /// Means the beacons of one group.
+    /// Creates a condition for the beacons of one group.
     ///
     /// - Parameters:
-    ///   - uuid: Whose beacons.
-    ///   - major: Which group.
+    ///   - uuid: The UUID of the beacons.
+    ///   - major: The group.
     public init(uuid: UUID, major: CLBeaconMajorValue) {
       (self.uuid, self.major, self.minor) = (uuid, major, nil)
     }
 
-    /// Means the beacons of one identity.
+    /// Creates a condition for the beacons of one identity.
     ///
     /// - Parameters:
-    ///   - uuid: Whose beacons.
-    ///   - major: Which group.
-    ///   - minor: Which one of the group.
+    ///   - uuid: The UUID of the beacons.
+    ///   - major: The group.
+    ///   - minor: The number in the group.
     public init(uuid: UUID, major: CLBeaconMajorValue, minor: CLBeaconMinorValue) {
       (self.uuid, self.major, self.minor) = (uuid, major, minor)
     }
   }
 
-  /// That the device is in a circle. It cannot be watched yet: its event says
-  /// ``CLMonitor/Event/conditionUnsupported``.
+  /// The condition that the device is in a circle. It cannot be watched yet: its event has
+  /// ``CLMonitor/Event/conditionUnsupported`` set.
   public struct CircularGeographicCondition: CLCondition {
-    /// The centre.
+    /// The center.
     public let center: CLLocationCoordinate2D
-    /// The radius, in metres.
+    /// The radius, in meters.
     public let radius: CLLocationDistance
 
-    /// Means a circle.
+    /// Creates a condition for a circle.
     ///
     /// - Parameters:
-    ///   - center: Its centre.
-    ///   - radius: Its radius, in metres.
+    ///   - center: The center.
+    ///   - radius: The radius, in meters.
     public init(center: CLLocationCoordinate2D, radius: CLLocationDistance) {
       (self.center, self.radius) = (center, radius)
     }
@@ -61,10 +61,10 @@ extension CLMonitor {
       case latitude, longitude, radius
     }
 
-    /// Reads a circle.
+    /// Decodes a circle.
     ///
-    /// - Parameter decoder: Where from.
-    /// - Throws: `DecodingError` if a part is not there.
+    /// - Parameter decoder: The decoder.
+    /// - Throws: `DecodingError` if a part is missing.
     public init(from decoder: any Decoder) throws {
       let parts = try decoder.container(keyedBy: CodingKeys.self)
       center = CLLocationCoordinate2D(
@@ -73,10 +73,10 @@ extension CLMonitor {
       radius = try parts.decode(Double.self, forKey: .radius)
     }
 
-    /// Writes the circle.
+    /// Encodes the circle.
     ///
-    /// - Parameter encoder: Where to.
-    /// - Throws: What the encoder throws.
+    /// - Parameter encoder: The encoder.
+    /// - Throws: The encoder's errors.
     public func encode(to encoder: any Encoder) throws {
       var parts = encoder.container(keyedBy: CodingKeys.self)
       try parts.encode(center.latitude, forKey: .latitude)

@@ -2,17 +2,20 @@ public import Foundation
 import Scanning
 import Synchronization
 
-/// The one object through which an app learns what is available and allowed, starts and stops
-/// services, and is told of events.
+/// The object that starts and stops services and delivers their events to a delegate.
 ///
-/// Make one, keep it, set its ``delegate``, then start what you need. Regions are shared by all
-/// managers of a process; what is ranged belongs to each. What is not available fails through the
-/// delegate, never silently.
-open class CLLocationManager: NSObject, @unchecked Sendable {
-  // Sendable: what changes is in a mutex or atomic. A subclass answers for what it adds.
+/// Create one manager, keep a strong reference to it, set its ``delegate`` and start the services
+/// that
+/// you need. All managers of a process share the monitored regions; each manager has its own ranged
+/// constraints. A service that is not available reports a failure to the delegate.
+///
+/// As on Apple's systems the class is not `Sendable`, so that a subclass need not be. Its own
+/// methods
+/// can be called on any thread.
+open class CLLocationManager: NSObject {
   private let settings = Mutex(Settings())
   private let passedOver = Atomic<Bool>(false)
-  /// The services that it uses; all managers of a process share them.
+  /// The services that the manager uses. All managers of a process share them.
   let services: LocationServices
 
   private struct Settings {
@@ -30,24 +33,31 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
   }
 
   private struct WeakDelegate: @unchecked Sendable {
-    // Sendable: it is only handed on; who calls the delegate does so where the delegate expects it.
+    // Sendable: it is only passed on. The delegate is called where it expects its calls.
     weak var delegate: (any CLLocationManagerDelegate)?
   }
 
-  /// Makes a manager.
+  /// Creates a manager.
   ///
-  /// Its delegate is told the authorisation soon after. Calls come on the run loop of this thread, or of
-  /// the one on which a service is started later.
+  /// The authorization is reported to its delegate soon after. The delegate is called on the run
+  /// loop of the
+  /// current thread, or of the thread on which a service is started later.
   public override init() {
     services = .shared
     super.init()
     services.register(self)
   }
 
-  /// Makes a manager of other services than the process's, as tests need it. Apple's has none.
+  /// Creates a manager that uses other services than the process's own, for tests. Apple's class
+  /// has no
+  /// such initializer.
   ///
   /// - Parameter services: The services.
-  public init(services: LocationServices) {
+  public convenience init(services: LocationServices) {
+    self.init(using: services)
+  }
+
+  package init(using services: LocationServices) {
     self.services = services
     super.init()
     services.register(self)
@@ -57,10 +67,13 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
     services.unregister(ObjectIdentifier(self))
   }
 
-  /// Who is told of events; held weakly.
+  /// The object that receives the manager's events. The manager keeps a weak reference to it.
   open var delegate: (any CLLocationManagerDelegate)? {
     get { settings.withLock { $0.delegate }.delegate }
     set {
+      if let newValue {
+        DelegateInspection.inspect(type(of: newValue as AnyObject), services.configuration.remark)
+      }
       let weak = WeakDelegate(delegate: newValue)
       settings.withLock { $0.delegate = weak }
       if newValue == nil {
@@ -71,8 +84,10 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Where the delegate is called, for threads without a run loop; `nil`, the default, for the run loop of
-  /// the thread on which a service is started. Set it before that. Apple's has none.
+  /// The queue on which the delegate is called. With `nil`, the default, it is called on the run
+  /// loop of
+  /// the thread on which a service is started. Set it before that. Apple's class has no such
+  /// property.
   open var delegateQueue: DispatchQueue? {
     get { settings.withLock { $0.queue } }
     set {
@@ -81,65 +96,74 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
     }
   }
 
-  // MARK: Which spelling a delegate has
+  // MARK: Delegate methods with two spellings
 
-  /// Notes that a delegate's method was not there: its default implementation was called.
+  /// Records that a delegate does not implement a method: its default implementation was called.
   package func passOver() {
     passedOver.store(true, ordering: .releasing)
   }
 
-  /// Whether a delegate's method was not there, since the last time this was asked.
+  /// Returns whether a default implementation was called since the last call of this function.
   package func wasPassedOver() -> Bool {
     passedOver.exchange(false, ordering: .acquiringAndReleasing)
   }
 
   // MARK: Authorization
 
-  /// Whether this app may use location services.
+  /// The authorization of the app to use location services.
   open var authorizationStatus: CLAuthorizationStatus { services.authorizationStatus }
 
-  /// Whether this app may use location services, in the old spelling.
+  /// The authorization of the app to use location services, in the former spelling.
   @available(*, deprecated, message: "Use the property of the same name of a manager")
   open class func authorizationStatus() -> CLAuthorizationStatus {
     LocationServices.shared.authorizationStatus
   }
 
-  /// Whether this app may know the exact place: always ``CLAccuracyAuthorization/fullAccuracy``.
+  /// The accuracy that the app is authorized to use: always
+  /// ``CLAccuracyAuthorization/fullAccuracy``.
   open var accuracyAuthorization: CLAccuracyAuthorization { .fullAccuracy }
 
-  /// Whether widgets get locations: `false`, as there are none.
+  /// A Boolean value that indicates whether widgets may receive locations: `false`.
   open var isAuthorizedForWidgetUpdates: Bool { false }
 
-  /// Asks to be allowed to use location services while the app is in use.
+  /// Requests the authorization to use location services while the app is in use.
   ///
-  /// It does nothing unless the status is not determined. The answer comes to the delegate.
+  /// The call has no effect unless the status is not determined. The delegate receives the answer.
   open func requestWhenInUseAuthorization() {
     services.request(.authorizedWhenInUse, for: self)
   }
 
-  /// Asks to be allowed to use location services at any time.
+  /// Requests the authorization to use location services at any time.
   ///
-  /// It does nothing unless the status is not determined, or when-in-use and never asked before.
-  /// The answer comes to the delegate.
+  /// The call has no effect unless the status is not determined, or when-in-use and not requested
+  /// before.
+  /// The delegate receives the answer.
   open func requestAlwaysAuthorization() {
     services.request(.authorizedAlways, for: self)
   }
 
-  /// Asks to know the exact place for a while, and is told that this needs no asking.
+  /// Requests full accuracy for a limited time. The call has no effect: the accuracy is full
+  /// already.
+  ///
+  /// - Parameter purposeKey: The purpose; it has no effect.
+  open func requestTemporaryFullAccuracyAuthorization(withPurposeKey purposeKey: String) {}
+
+  /// Requests full accuracy for a limited time. The accuracy is full already.
   ///
   /// - Parameters:
-  ///   - purposeKey: What for; not used.
-  ///   - completion: Called with ``CLError/Code/promptDeclined``, as on Apple's systems when the
-  ///     accuracy is full already.
+  ///   - purposeKey: The purpose; it has no effect.
+  ///   - completion: A closure that is called with ``CLError/Code/promptDeclined``, as on Apple's
+  ///     systems
+  ///     when the accuracy is full already.
   open func requestTemporaryFullAccuracyAuthorization(
-    withPurposeKey purposeKey: String, completion: (((any Error)?) -> Void)? = nil
+    withPurposeKey purposeKey: String, completion: (((any Error)?) -> Void)?
   ) {
     completion?(CLError(.promptDeclined))
   }
 
-  /// Asks to know the exact place for a while, and is told that this needs no asking.
+  /// Requests full accuracy for a limited time. The accuracy is full already.
   ///
-  /// - Parameter purposeKey: What for; not used.
+  /// - Parameter purposeKey: The purpose; it has no effect.
   /// - Throws: ``CLError/Code/promptDeclined``, always.
   open func requestTemporaryFullAccuracyAuthorization(
     withPurposeKey purposeKey: String
@@ -149,86 +173,88 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
 
   // MARK: Availability
 
-  /// Whether location services of this device are on at all.
+  /// Returns whether location services are available on this device.
   open class func locationServicesEnabled() -> Bool { LocationServices.shared.isEnabled }
 
-  /// Tells whether regions of a class can be monitored here; it says nothing of authorization.
+  /// Returns whether regions of a class can be monitored here, regardless of the authorization.
   ///
-  /// - Parameter regionClass: ``CLBeaconRegion``, ``CLCircularRegion`` or a class of the app's own.
-  /// - Returns: Whether they can.
+  /// - Parameter regionClass: ``CLBeaconRegion``, ``CLCircularRegion`` or a subclass.
+  /// - Returns: `true` for beacon regions while location services are available.
   open class func isMonitoringAvailable(for regionClass: AnyClass) -> Bool {
     regionClass is CLBeaconRegion.Type && LocationServices.shared.isEnabled
   }
 
-  /// Whether beacons can be ranged here.
+  /// Returns whether beacons can be ranged here.
   open class func isRangingAvailable() -> Bool { LocationServices.shared.isEnabled }
 
-  /// Whether headings can be found here: not yet.
+  /// Returns whether headings are available: `false`.
   open class func headingAvailable() -> Bool { false }
 
-  /// Whether significant changes of the location can be found here: not yet.
+  /// Returns whether significant location changes are available: `false`.
   open class func significantLocationChangeMonitoringAvailable() -> Bool { false }
 
-  /// Whether locations can be deferred here: not yet.
+  /// Returns whether location updates can be deferred: `false`.
   @available(*, deprecated, message: "Locations are not deferred any more")
   open class func deferredLocationUpdatesAvailable() -> Bool { false }
 
-  /// Whether any region can be monitored here, in the old spelling.
+  /// Returns whether regions can be monitored here, in the former spelling.
   @available(*, deprecated, message: "Use isMonitoringAvailable(for:)")
   open class func regionMonitoringAvailable() -> Bool {
     isMonitoringAvailable(for: CLBeaconRegion.self)
   }
 
-  /// Whether any region can be monitored here, in the old spelling.
+  /// Returns whether regions can be monitored here, in the former spelling.
   @available(*, deprecated, message: "Use isMonitoringAvailable(for:) and authorizationStatus")
   open class func regionMonitoringEnabled() -> Bool {
     isMonitoringAvailable(for: CLBeaconRegion.self)
   }
 
-  /// Whether location services are on, in the old spelling.
+  /// A Boolean value that indicates whether location services are available, in the former
+  /// spelling.
   @available(*, deprecated, message: "Use the class method of the same name")
   open var locationServicesEnabled: Bool { Self.locationServicesEnabled() }
 
-  /// Whether headings can be found here, in the old spelling.
+  /// A Boolean value that indicates whether headings are available, in the former spelling.
   @available(*, deprecated, message: "Use the class method of the same name")
   open var headingAvailable: Bool { Self.headingAvailable() }
 
   // MARK: Regions
 
-  /// The regions that are monitored, whoever of the process or before it began that.
+  /// The regions that all managers of the process monitor, with those of the app's earlier
+  /// processes.
   open var monitoredRegions: Set<CLRegion> { services.monitoredRegions }
 
-  /// The largest radius of a region, in metres; -1 as long as circles cannot be monitored.
+  /// The largest radius of a circular region, in meters: -1, because they cannot be monitored yet.
   open var maximumRegionMonitoringDistance: CLLocationDistance { -1 }
 
-  /// Begins to monitor a region.
+  /// Starts monitoring a region. It replaces a monitored region that has the same identifier.
   ///
-  /// A region of the same identifier that is monitored is replaced. Failures come to the delegate's
-  /// `locationManager(_:monitoringDidFailFor:withError:)`.
+  /// Failures are reported to the delegate's `locationManager(_:monitoringDidFailFor:withError:)`.
   ///
-  /// - Parameter region: What to monitor.
+  /// - Parameter region: The region.
   open func startMonitoring(for region: CLRegion) {
     services.startMonitoring(region, for: self)
   }
 
-  /// ``startMonitoring(for:)``, in the old spelling.
+  /// Starts monitoring a region, in the former spelling.
   ///
   /// - Parameters:
-  ///   - region: What to monitor.
-  ///   - accuracy: How far beyond the edge a crossing counts, in metres; not used for beacons.
+  ///   - region: The region.
+  ///   - accuracy: The distance beyond the boundary at which a crossing counts, in meters; not
+  ///     used.
   @available(*, deprecated, renamed: "startMonitoring(for:)")
   open func startMonitoring(for region: CLRegion, desiredAccuracy accuracy: CLLocationAccuracy) {
     startMonitoring(for: region)
   }
 
-  /// Ends monitoring the region of that identifier; does nothing if there is none.
+  /// Stops monitoring the region that has the same identifier as the argument, if there is one.
   ///
-  /// - Parameter region: A region of the identifier that is meant.
+  /// - Parameter region: A region with the identifier.
   open func stopMonitoring(for region: CLRegion) {
     services.stopMonitoring(region)
   }
 
-  /// Asks on which side of a region's boundary the device is; the delegate is told.
+  /// Requests the state of a region. The delegate receives it.
   ///
   /// - Parameter region: The region.
   open func requestState(for region: CLRegion) {
@@ -237,43 +263,43 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
 
   // MARK: Ranging
 
-  /// The constraints that this manager ranges.
+  /// The constraints that the manager ranges.
   open var rangedBeaconConstraints: Set<CLBeaconIdentityConstraint> {
     Set(services.ranged(by: self).map { CLBeaconIdentityConstraint($0.0) })
   }
 
-  /// The regions that this manager ranges in the old spelling.
+  /// The regions that the manager ranges by the former methods.
   @available(*, deprecated, renamed: "rangedBeaconConstraints")
   open var rangedRegions: Set<CLRegion> {
     Set(services.ranged(by: self).compactMap { $0.1?.duplicate() })
   }
 
-  /// Begins to range beacons; the delegate is told once a second.
+  /// Starts ranging beacons. The delegate receives a report once a second.
   ///
-  /// - Parameter constraint: Which beacons.
+  /// - Parameter constraint: The constraint that the beacons satisfy.
   open func startRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {
     services.startRanging(constraint, in: nil, for: self)
   }
 
-  /// Ends ranging the constraint that equals this one.
+  /// Stops ranging the constraint that equals the argument.
   ///
-  /// - Parameter constraint: Which beacons.
+  /// - Parameter constraint: The constraint.
   open func stopRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {
     services.stopRanging(constraint, for: self)
   }
 
-  /// Begins to range the beacons of a region, in the old spelling.
+  /// Starts ranging the beacons of a region, in the former spelling.
   ///
-  /// - Parameter region: Which beacons.
+  /// - Parameter region: The region.
   @available(*, deprecated, renamed: "startRangingBeacons(satisfying:)")
   open func startRangingBeacons(in region: CLBeaconRegion) {
     services.startRanging(
       region.beaconIdentityConstraint, in: region.duplicate(), for: self)
   }
 
-  /// Ends ranging a region, in the old spelling.
+  /// Stops ranging the beacons of a region, in the former spelling.
   ///
-  /// - Parameter region: Which beacons.
+  /// - Parameter region: The region.
   @available(*, deprecated, renamed: "stopRangingBeacons(satisfying:)")
   open func stopRangingBeacons(in region: CLBeaconRegion) {
     services.stopRanging(region.beaconIdentityConstraint, for: self)
@@ -281,82 +307,90 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
 
   // MARK: Locations
 
-  /// The last location that was found; `nil`, as none is found yet.
+  /// The last known location: `nil`, because no service finds locations yet.
   open var location: CLLocation? { nil }
 
-  /// How far one must move for a new location, in metres. The default is none.
+  /// The distance that the device must move before an update, in meters. By default every movement
+  /// counts.
   open var distanceFilter: CLLocationDistance {
     get { settings.withLock { $0.distanceFilter } }
     set { settings.withLock { $0.distanceFilter = newValue } }
   }
 
-  /// How exact locations must be, in metres. The default is ``kCLLocationAccuracyBest``.
+  /// The accuracy that the app needs, in meters. The default is ``kCLLocationAccuracyBest``.
   open var desiredAccuracy: CLLocationAccuracy {
     get { settings.withLock { $0.desiredAccuracy } }
     set { settings.withLock { $0.desiredAccuracy = newValue } }
   }
 
-  /// What the user does. The default is ``CLActivityType/other``.
+  /// The user's activity. The default is ``CLActivityType/other``.
   open var activityType: CLActivityType {
     get { settings.withLock { $0.activityType } }
     set { settings.withLock { $0.activityType = newValue } }
   }
 
-  /// Whether updates may pause when nothing will change. The default is `true`.
+  /// A Boolean value that indicates whether updates may pause while nothing changes. The default is
+  /// `true`.
   open var pausesLocationUpdatesAutomatically: Bool {
     get { settings.withLock { $0.pauses } }
     set { settings.withLock { $0.pauses = newValue } }
   }
 
-  /// Whether updates go on in the background. The default is `false`.
+  /// A Boolean value that indicates whether updates continue in the background. The default is
+  /// `false`.
   ///
-  /// Unlike Apple's, setting it needs no background mode and never traps.
+  /// On Apple's systems setting it without a background mode is a fatal error; here it needs none.
   open var allowsBackgroundLocationUpdates: Bool {
     get { settings.withLock { $0.inBackground } }
     set { settings.withLock { $0.inBackground = newValue } }
   }
 
-  /// Whether the user is shown that updates go on. The default is `false`; nothing is shown here.
+  /// A Boolean value that indicates whether background updates are shown to the user; nothing is
+  /// shown here.
+  /// The default is `false`.
   open var showsBackgroundLocationIndicator: Bool {
     get { settings.withLock { $0.indicator } }
     set { settings.withLock { $0.indicator = newValue } }
   }
 
-  /// What locations are used for, in the words of the app; not shown here.
+  /// The purpose of the locations, as a text for the user; it is not shown here.
   @available(*, deprecated, message: "Apps say so in their manifest")
   open var purpose: String? {
     get { settings.withLock { $0.purpose } }
     set { settings.withLock { $0.purpose = newValue } }
   }
 
-  /// Begins to find locations. It fails through the delegate: no service finds any yet.
+  /// Starts location updates. The delegate receives a failure, because no service finds locations
+  /// yet.
   open func startUpdatingLocation() {
-    fail("locations")
+    fail(.locationUnknown, "locations")
   }
 
-  /// Ends finding locations.
+  /// Stops location updates.
   open func stopUpdatingLocation() {}
 
-  /// Finds one location. It fails through the delegate: no service finds any yet.
+  /// Requests one location. The delegate receives a failure, because no service finds locations
+  /// yet.
   open func requestLocation() {
-    fail("locations")
+    fail(.locationUnknown, "locations")
   }
 
-  /// Begins to find changes of some 500 metres. It fails through the delegate: no service does yet.
+  /// Starts updates of significant location changes. The delegate receives a failure, because no
+  /// service
+  /// finds locations yet.
   open func startMonitoringSignificantLocationChanges() {
-    fail("locations")
+    fail(.locationUnknown, "locations")
   }
 
-  /// Ends finding such changes.
+  /// Stops updates of significant location changes.
   open func stopMonitoringSignificantLocationChanges() {}
 
-  /// Asks that locations be kept until a distance or a time is reached.
-  ///
-  /// It fails through the delegate's `locationManager(_:didFinishDeferredUpdatesWithError:)`.
+  /// Requests that location updates be deferred. It fails through the delegate's
+  /// `locationManager(_:didFinishDeferredUpdatesWithError:)`.
   ///
   /// - Parameters:
-  ///   - distance: How far, in metres.
-  ///   - timeout: How long, in seconds.
+  ///   - distance: The distance until which updates may be deferred, in meters.
+  ///   - timeout: The time until which updates may be deferred, in seconds.
   @available(*, deprecated, message: "Locations are not deferred any more")
   open func allowDeferredLocationUpdates(
     untilTraveled distance: CLLocationDistance, timeout: TimeInterval
@@ -368,34 +402,35 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Asks that locations be no longer kept.
+  /// Ends the deferral of location updates.
   @available(*, deprecated, message: "Locations are not deferred any more")
   open func disallowDeferredLocationUpdates() {}
 
   // MARK: Visits
 
-  /// Begins to find visits. It fails through the delegate: no service finds any yet.
+  /// Starts reports of visits. The delegate receives a failure, because no service finds visits
+  /// yet.
   open func startMonitoringVisits() {
-    fail("visits")
+    fail(.locationUnknown, "visits")
   }
 
-  /// Ends finding visits.
+  /// Stops reports of visits.
   open func stopMonitoringVisits() {}
 
   // MARK: Heading
 
-  /// The last heading that was found; `nil`, as none is found yet.
+  /// The last known heading: `nil`, because no service finds headings yet.
   open var heading: CLHeading? { nil }
 
-  /// How far the heading must change to be reported, in degrees. The default is 1.
+  /// The change of the heading that causes an update, in degrees. The default is 1.
   open var headingFilter: CLLocationDegrees {
     get { settings.withLock { $0.headingFilter } }
     set { settings.withLock { $0.headingFilter = newValue } }
   }
 
-  /// How the device is held. The default is ``CLDeviceOrientation/portrait``.
+  /// The orientation of the device. The default is ``CLDeviceOrientation/portrait``.
   ///
-  /// Unknown, face up and face down are ignored.
+  /// Setting it to unknown, face up or face down has no effect.
   open var headingOrientation: CLDeviceOrientation {
     get { settings.withLock { $0.headingOrientation } }
     set {
@@ -407,22 +442,27 @@ open class CLLocationManager: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Begins to find the heading. It fails through the delegate: no service finds any yet.
+  /// Starts heading updates. The delegate receives a failure, because no service finds headings
+  /// yet.
   open func startUpdatingHeading() {
-    fail("headings", .headingFailure)
+    fail(.headingFailure, "headings")
   }
 
-  /// Ends finding the heading.
+  /// Stops heading updates.
   open func stopUpdatingHeading() {}
 
-  /// Ends asking the user to calibrate the compass; nobody is asked here.
+  /// Dismisses the display for calibrating the compass. No such display is ever shown here.
   open func dismissHeadingCalibrationDisplay() {}
 
-  /// Says that a service is not there yet.
-  private func fail(_ service: String, _ code: CLError.Code = .denied) {
+  /// Reports to the delegate that a service does not exist here yet.
+  private func fail(_ code: CLError.Code, _ service: String) {
     services.useCurrentThread(self)
     services.send(to: self) { manager in
-      manager.tellFailure(CLError(code, "no service of this system finds \(service)"))
+      let sentence = """
+        This system has no service that finds \(service) yet; ranging of beacons and monitoring of \
+        beacon regions work.
+        """
+      manager.tellFailure(CLError(code, sentence))
     }
   }
 }

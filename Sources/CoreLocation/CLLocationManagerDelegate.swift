@@ -1,117 +1,124 @@
-/// What a manager tells its app.
+/// The methods that receive the events of a manager.
 ///
-/// Every method is optional: each has a default implementation that does nothing. It can be called
-/// as Swift on Apple's systems calls it, `delegate?.locationManager?(manager, didVisit: visit)`, and
-/// without the second question mark.
+/// Every method is optional: each has a default implementation that does nothing. A method can be
+/// called
+/// as on Apple's systems, `delegate?.locationManager?(manager, didVisit: visit)`, and without the
+/// second
+/// question mark.
 ///
-/// Unlike Apple's protocol it does not ask for an `NSObject`: any class and any actor can conform.
+/// Unlike Apple's protocol it does not require an `NSObject`: any class and any actor can conform.
 ///
-/// Unlike Apple's, a method must be in the class that declares the conformance, in an extension of
-/// it, or above it. A subclass can override a method that is there; one that it adds is not called.
+/// Unlike with Apple's protocol, a method must be in the class that declares the conformance, in an
+/// extension of it, or in a superclass. A subclass can override such a method. A method that the
+/// subclass
+/// adds is not called; a debug build reports it when the delegate is set.
 ///
-/// Of an event that has an old and a new method, the new one is called if the delegate has it, else
-/// the old one.
+/// For an event that has two methods, the newer one is called if the delegate implements it, and
+/// the
+/// former one otherwise.
 public protocol CLLocationManagerDelegate: AnyObject {
-  /// The authorization or its accuracy changed; also called once after a manager was made.
+  /// Reports a change of the authorization or its accuracy. It is also called once after a manager
+  /// was
+  /// created.
   ///
-  /// - Parameter manager: Who tells it.
+  /// - Parameter manager: The manager.
   func locationManagerDidChangeAuthorization(_ manager: CLLocationManager)
 
-  /// The authorization changed. Deprecated by Apple: called if
-  /// ``locationManagerDidChangeAuthorization(_:)`` is not there.
+  /// Reports a change of the authorization. Deprecated by Apple: it is called if
+  /// ``locationManagerDidChangeAuthorization(_:)`` is not implemented.
   ///
   /// - Parameters:
-  ///   - manager: Who tells it.
-  ///   - status: What it is now.
+  ///   - manager: The manager.
+  ///   - status: The new status.
   func locationManager(
     _ manager: CLLocationManager, didChangeAuthorization status: CLAuthorizationStatus)
 
-  /// A service failed for now or for good.
+  /// Reports that a service failed, for now or permanently.
   ///
   /// - Parameters:
-  ///   - manager: Who tells it.
+  ///   - manager: The manager.
   ///   - error: A ``CLError``.
   func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error)
 
   // MARK: Regions
 
-  /// Monitoring of a region began.
+  /// Reports that monitoring of a region started.
   ///
   /// - Parameters:
-  ///   - manager: Who tells it.
+  ///   - manager: The manager.
   ///   - region: The region.
   func locationManager(_ manager: CLLocationManager, didStartMonitoringFor region: CLRegion)
 
-  /// Monitoring of a region failed.
+  /// Reports that monitoring of a region failed.
   ///
   /// - Parameters:
-  ///   - manager: Who tells it.
-  ///   - region: The region; `nil` if it is not known which.
+  ///   - manager: The manager.
+  ///   - region: The region; `nil` if it is not known.
   ///   - error: A ``CLError``.
   func locationManager(
     _ manager: CLLocationManager, monitoringDidFailFor region: CLRegion?, withError error: any Error
   )
 
-  /// A region was entered.
+  /// Reports that a region was entered.
   ///
   /// - Parameters:
-  ///   - manager: Who tells it.
+  ///   - manager: The manager.
   ///   - region: A region that equals the monitored one.
   func locationManager(_ manager: CLLocationManager, didEnterRegion region: CLRegion)
 
-  /// A region was left.
+  /// Reports that a region was left.
   ///
   /// - Parameters:
-  ///   - manager: Who tells it.
+  ///   - manager: The manager.
   ///   - region: A region that equals the monitored one.
   func locationManager(_ manager: CLLocationManager, didExitRegion region: CLRegion)
 
-  /// The state of a region was asked for, or changed.
+  /// Reports the state of a region, when it was requested or has changed.
   ///
   /// - Parameters:
-  ///   - manager: Who tells it.
-  ///   - state: Inside, outside, or not known.
+  ///   - manager: The manager.
+  ///   - state: The state.
   ///   - region: The region.
   func locationManager(
     _ manager: CLLocationManager, didDetermineState state: CLRegionState, for region: CLRegion)
 
   // MARK: Ranging
 
-  /// The beacons that satisfy a constraint, once a second; the list may be empty.
+  /// Reports the beacons that satisfy a constraint, once a second. The list may be empty.
   ///
   /// - Parameters:
-  ///   - manager: Who tells it.
+  ///   - manager: The manager.
   ///   - beacons: The closest first, those of unknown proximity last.
-  ///   - beaconConstraint: The constraint that is ranged.
+  ///   - beaconConstraint: The constraint.
   func locationManager(
     _ manager: CLLocationManager, didRange beacons: [CLBeacon],
     satisfying beaconConstraint: CLBeaconIdentityConstraint)
 
-  /// Ranging of a constraint failed.
+  /// Reports that ranging of a constraint failed.
   ///
   /// - Parameters:
-  ///   - manager: Who tells it.
+  ///   - manager: The manager.
   ///   - beaconConstraint: The constraint.
   ///   - error: A ``CLError``.
   func locationManager(
     _ manager: CLLocationManager, didFailRangingFor beaconConstraint: CLBeaconIdentityConstraint,
     error: any Error)
 
-  /// The beacons of a region, once a second. Deprecated by Apple: called if
-  /// ``locationManager(_:didRange:satisfying:)`` is not there.
+  /// Reports the beacons of a region, once a second. Deprecated by Apple: it is called if
+  /// ``locationManager(_:didRange:satisfying:)`` is not implemented.
   ///
   /// - Parameters:
-  ///   - manager: Who tells it.
+  ///   - manager: The manager.
   ///   - beacons: The closest first, those of unknown proximity last.
-  ///   - region: The region that is ranged.
+  ///   - region: The region.
   func locationManager(
     _ manager: CLLocationManager, didRangeBeacons beacons: [CLBeacon], in region: CLBeaconRegion)
 
-  /// Ranging of a region failed. Deprecated by Apple: called if
-  /// ``locationManager(_:didFailRangingFor:error:)`` is not there.
+  /// Reports that ranging of a region failed. Deprecated by Apple: it is called if
+  /// ``locationManager(_:didFailRangingFor:error:)`` is not implemented.
   ///
   /// - Parameters:
-  ///   - manager: Who tells it.
+  ///   - manager: The manager.
   ///   - region: The region.
   ///   - error: A ``CLError``.
   func locationManager(
@@ -120,65 +127,65 @@ public protocol CLLocationManagerDelegate: AnyObject {
 
   // MARK: Locations, headings, visits
 
-  /// New locations; no service here finds any yet.
+  /// Reports new locations. No service finds locations yet.
   ///
   /// - Parameters:
-  ///   - manager: Who tells it.
+  ///   - manager: The manager.
   ///   - locations: At least one, the newest last.
   func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation])
 
-  /// A new location. Deprecated by Apple: called if
-  /// ``locationManager(_:didUpdateLocations:)`` is not there.
+  /// Reports a new location. Deprecated by Apple: it is called if
+  /// ``locationManager(_:didUpdateLocations:)`` is not implemented.
   ///
   /// - Parameters:
-  ///   - manager: Who tells it.
+  ///   - manager: The manager.
   ///   - newLocation: The new location.
-  ///   - oldLocation: The one before.
+  ///   - oldLocation: The previous location.
   func locationManager(
     _ manager: CLLocationManager, didUpdateTo newLocation: CLLocation,
     from oldLocation: CLLocation)
 
-  /// Location updates pause by themselves.
+  /// Reports that location updates have paused automatically.
   ///
-  /// - Parameter manager: Who tells it.
+  /// - Parameter manager: The manager.
   func locationManagerDidPauseLocationUpdates(_ manager: CLLocationManager)
 
-  /// Location updates go on.
+  /// Reports that location updates have resumed.
   ///
-  /// - Parameter manager: Who tells it.
+  /// - Parameter manager: The manager.
   func locationManagerDidResumeLocationUpdates(_ manager: CLLocationManager)
 
-  /// Updates are no longer deferred.
+  /// Reports that updates are no longer deferred.
   ///
   /// - Parameters:
-  ///   - manager: Who tells it.
-  ///   - error: Why; `nil` if distance or time were reached.
+  ///   - manager: The manager.
+  ///   - error: The reason; `nil` if the distance or the time was reached.
   func locationManager(
     _ manager: CLLocationManager, didFinishDeferredUpdatesWithError error: (any Error)?)
 
-  /// A new heading; no service here finds any yet.
+  /// Reports a new heading. No service finds headings yet.
   ///
   /// - Parameters:
-  ///   - manager: Who tells it.
+  ///   - manager: The manager.
   ///   - newHeading: The heading.
   func locationManager(_ manager: CLLocationManager, didUpdateHeading newHeading: CLHeading)
 
-  /// Decides whether the user is asked to calibrate the compass.
+  /// Returns whether the display for calibrating the compass may be shown.
   ///
-  /// - Parameter manager: Who asks.
-  /// - Returns: Whether he is; by default not.
+  /// - Parameter manager: The manager.
+  /// - Returns: Whether it may be shown; `false` by default.
   func locationManagerShouldDisplayHeadingCalibration(_ manager: CLLocationManager) -> Bool
 
-  /// A visit began or ended; no service here finds any yet.
+  /// Reports that a visit began or ended. No service finds visits yet.
   ///
   /// - Parameters:
-  ///   - manager: Who tells it.
+  ///   - manager: The manager.
   ///   - visit: The visit.
   func locationManager(_ manager: CLLocationManager, didVisit visit: CLVisit)
 }
 
-// Without the Objective-C runtime nobody can be asked whether he has a method. So the defaults of
-// those that come in two spellings tell the manager that they were reached.
+// Without the Objective-C runtime an object cannot be asked whether it has a method. The default
+// implementations of methods with two spellings therefore record that they were called.
 extension CLLocationManagerDelegate {
   /// Does nothing.
   public func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
@@ -279,7 +286,7 @@ extension CLLocationManagerDelegate {
     _ manager: CLLocationManager, didUpdateHeading newHeading: CLHeading
   ) {}
 
-  /// Answers no.
+  /// Returns `false`.
   public func locationManagerShouldDisplayHeadingCalibration(_ manager: CLLocationManager) -> Bool {
     false
   }

@@ -1,22 +1,25 @@
-/// Watches conditions, each under a name, and gives events when they are met or no longer met.
+/// An actor that watches named conditions and delivers an event when the state of one changes.
 ///
-/// A monitor's name is its identity: conditions outlive the process and are there again in the
-/// monitor that is made next under that name.
+/// A monitor's name is its identity. Its conditions outlive the process: the next monitor with the
+/// same
+/// name has them again.
 public actor CLMonitor {
   private let name: String
   private let services: LocationServices
 
-  /// Makes the monitor of a name.
+  /// Creates a monitor with a name.
   ///
-  /// - Parameter name: Its name; not empty.
+  /// - Parameter name: The name; it must not be empty.
   public init(_ name: String) async {
     self.init(name, services: .shared)
   }
 
-  /// Makes the monitor of a name, of other services than the process's, as tests need it. Apple's has none.
+  /// Creates a monitor that uses other services than the process's own, for tests. Apple's actor
+  /// has no such
+  /// initializer.
   ///
   /// - Parameters:
-  ///   - name: Its name; not empty.
+  ///   - name: The name; it must not be empty.
   ///   - services: The services.
   public init(_ name: String, services: LocationServices) {
     self.name = name
@@ -24,51 +27,56 @@ public actor CLMonitor {
     services.open(monitor: name)
   }
 
-  /// The events of all conditions, as they come: whenever the state of one changes.
+  /// The events of all conditions: one whenever the state of a condition changes.
   ///
-  /// An event counts as told when the next one is asked for. One that was not told before the process
-  /// ended is given again by the next process's monitor of the same name.
+  /// An event counts as delivered when the next one is requested. An event that was not delivered
+  /// before the
+  /// process ended is delivered again by the next process's monitor with the same name.
   public var events: Events {
     Events(services: services, monitor: name)
   }
 
-  /// The names of the conditions that are watched, sorted.
+  /// The identifiers of the watched conditions, sorted.
   public var identifiers: [String] { services.conditions(of: name).keys.sorted() }
 
-  /// Begins to watch a condition; one of the same name is replaced.
+  /// Starts watching a condition. It replaces a condition with the same identifier.
   ///
   /// - Parameters:
-  ///   - condition: What to watch for.
-  ///   - identifier: Its name.
+  ///   - condition: The condition.
+  ///   - identifier: The identifier.
   public func add(_ condition: any CLCondition, identifier: String) {
     add(condition, identifier: identifier, assuming: .unknown)
   }
 
-  /// Begins to watch a condition of which something is known; one of the same name is replaced.
+  /// Starts watching a condition with an assumed state. It replaces a condition with the same
+  /// identifier.
   ///
-  /// What cannot be watched is told in an event of the state ``CLMonitoringState/unmonitored``.
+  /// A condition that cannot be watched gets an event with the state
+  /// ``CLMonitoringState/unmonitored``.
   ///
   /// - Parameters:
-  ///   - condition: What to watch for.
-  ///   - identifier: Its name.
-  ///   - state: What is assumed until it is known: no event tells that it is so.
+  ///   - condition: The condition.
+  ///   - identifier: The identifier.
+  ///   - state: The state that is assumed until the state is known. No event reports that the
+  ///     assumption was
+  ///     right.
   public func add(
     _ condition: any CLCondition, identifier: String, assuming state: Event.State
   ) {
     services.watch(condition, identifier: identifier, assuming: state, for: name)
   }
 
-  /// Ends watching the condition of a name; does nothing if there is none.
+  /// Stops watching a condition, if there is one with the identifier.
   ///
-  /// - Parameter identifier: Its name.
+  /// - Parameter identifier: The identifier.
   public func remove(_ identifier: String) {
     services.unwatch(identifier, for: name)
   }
 
-  /// What is known of the condition of a name.
+  /// Returns a condition and its last event.
   ///
-  /// - Parameter identifier: Its name.
-  /// - Returns: The condition and its last event; `nil` if there is none.
+  /// - Parameter identifier: The identifier.
+  /// - Returns: The record; `nil` if there is no condition with the identifier.
   public func record(for identifier: String) -> Record? {
     services.conditions(of: name)[identifier].map { condition in
       Record(condition: condition.condition, lastEvent: condition.lastEvent)

@@ -1,54 +1,59 @@
 public import Foundation
 
-/// Whether a condition is met.
+/// The state of a condition.
 @frozen
 public enum CLMonitoringState: UInt, Sendable {
-  /// Not known, or not yet.
+  /// The state is not known yet.
   case unknown = 0
-  /// It is met: the device is inside.
+  /// The condition is met: the device is inside.
   case satisfied = 1
-  /// It is not met: the device is outside.
+  /// The condition is not met: the device is outside.
   case unsatisfied = 2
-  /// It is not watched; the event says why.
+  /// The condition is not watched; the event has the reason.
   case unmonitored = 3
 }
 
 extension CLMonitor {
-  /// What became of a condition, and when.
+  /// A change of a condition's state.
   public struct Event: Sendable {
-    /// Whether a condition is met.
+    /// The type of the state.
     public typealias State = CLMonitoringState
 
-    /// The name under which the condition was added.
+    /// The identifier of the condition.
     public let identifier: String
-    /// The most exact condition that is met: for beacons, the identity of the one that was heard.
+    /// The most specific condition that is met: for beacons, the identity of the beacon that was
+    /// received.
     public let refinement: (any CLCondition)?
-    /// Whether the condition is met.
+    /// The state of the condition.
     public let state: State
-    /// When that began.
+    /// The time at which the state began.
     public let date: Date
-    /// Whether only inexact places are known; `false` here.
+    /// A Boolean value that indicates whether only inexact places are known; `false` here.
     public let accuracyLimited: Bool
-    /// Whether location services are refused to this app; `false` here, ask a manager.
+    /// A Boolean value that indicates whether location services are refused to this app; `false`
+    /// here, ask a manager.
     public let authorizationDenied: Bool
-    /// Whether location services of this device are off; `false` here, ask a manager.
+    /// A Boolean value that indicates whether location services of this device are off; `false`
+    /// here, ask a manager.
     public let authorizationDeniedGlobally: Bool
-    /// Whether the user is being asked; `false` here.
+    /// A Boolean value that indicates whether the user is being asked; `false` here.
     public let authorizationRequestInProgress: Bool
-    /// Whether location services are restricted for this app; `false` here, ask a manager.
+    /// A Boolean value that indicates whether location services are restricted for this app;
+    /// `false` here, ask a manager.
     public let authorizationRestricted: Bool
-    /// Whether more conditions were added than can be watched.
+    /// A Boolean value that indicates whether more conditions were added than can be watched.
     public let conditionLimitExceeded: Bool
-    /// Whether conditions of this kind cannot be watched here.
+    /// A Boolean value that indicates whether conditions of this kind cannot be watched here.
     public let conditionUnsupported: Bool
-    /// Whether the app is not enough in use; `false` here.
+    /// A Boolean value that indicates whether the app is not enough in use; `false` here.
     public let insufficientlyInUse: Bool
-    /// Whether the state of the condition cannot be kept; `false` here, it is remarked instead.
+    /// A Boolean value that indicates whether the state of the condition cannot be kept; `false`
+    /// here, it is remarked instead.
     public let persistenceUnavailable: Bool
-    /// Whether a service session is needed; `false` here.
+    /// A Boolean value that indicates whether a service session is needed; `false` here.
     public let serviceSessionRequired: Bool
 
-    /// Makes an event.
+    /// Creates an event.
     package init(
       identifier: String, state: State, date: Date, refinement: (any CLCondition)? = nil,
       accuracyLimited: Bool = false, authorizationDenied: Bool = false,
@@ -74,43 +79,43 @@ extension CLMonitor {
     }
   }
 
-  /// A condition and what last became of it.
+  /// A condition and its last event.
   public struct Record: Sendable {
     /// The condition.
     public let condition: any CLCondition
-    /// The last event that the app was given of it.
+    /// The last event that the app received.
     public let lastEvent: Event
 
-    /// Makes a record.
+    /// Creates a record.
     package init(condition: any CLCondition, lastEvent: Event) {
       (self.condition, self.lastEvent) = (condition, lastEvent)
     }
   }
 
-  /// The events of a monitor, as they come.
+  /// The asynchronous sequence of a monitor's events.
   public struct Events: AsyncSequence, Sendable {
-    /// What it gives.
+    /// The type of the elements.
     public typealias Element = Event
 
     let services: LocationServices
     let monitor: String
 
-    /// Begins to give events, at first those that came while nobody asked.
+    /// Starts an iteration. It first delivers the events that waited for one.
     public func makeAsyncIterator() -> Iterator {
       Iterator(
         services: services, monitor: monitor,
         signals: services.signals(of: monitor).makeAsyncIterator())
     }
 
-    /// Gives one event after the other.
+    /// The iterator of the sequence.
     public struct Iterator: AsyncIteratorProtocol {
       let services: LocationServices
       let monitor: String
       var signals: AsyncStream<Void>.AsyncIterator
-      /// The event that the app deals with now.
+      /// The event that the app processes now.
       var serial: UInt64?
 
-      /// The next event; `nil` when the task is cancelled.
+      /// Returns the next event; `nil` after the task was canceled.
       ///
       /// - Returns: The event.
       /// - Throws: Nothing now; Apple's may.
@@ -118,9 +123,9 @@ extension CLMonitor {
         try await next(isolation: nil)
       }
 
-      /// The next event; `nil` when the task is cancelled.
+      /// Returns the next event; `nil` after the task was canceled.
       ///
-      /// - Parameter actor: Where it is called from.
+      /// - Parameter actor: The caller's isolation.
       /// - Returns: The event.
       /// - Throws: Nothing now; Apple's may.
       public mutating func next(
@@ -128,7 +133,7 @@ extension CLMonitor {
       ) async throws(any Error) -> Event? {
         if let serial { services.acknowledge(serial) }
         serial = nil
-        // What nobody takes, because he broke off, is there for who iterates next.
+        // An event that an ended iteration did not take is delivered to the next one.
         while true {
           if let delivery = services.takeEvent(of: monitor) {
             serial = delivery.serial

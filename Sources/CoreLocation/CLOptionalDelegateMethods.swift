@@ -1,45 +1,48 @@
-// On Apple's systems the delegate's methods are optional in Objective-C's sense, and sources call
-// them with `delegate?.locationManager?(…)`. Swift without that runtime has no optional methods. What
-// stands before the question mark here is a property of that name, an optional thing that can be
-// called like the methods. It is disfavoured, so that a delegate's own property of that name, which
-// is very common, and the methods themselves come before it everywhere.
+// On Apple's systems the delegate's methods are optional in the sense of Objective-C, and sources
+// call
+// them with `delegate?.locationManager?(…)`. Swift without that runtime has no optional methods.
+// Here the
+// name before the question mark is an optional property whose value can be called like the methods.
+// It is
+// disfavored, so that the methods themselves, and a delegate's own property of that name, which is
+// very
+// common, take precedence everywhere.
 
 extension CLLocationManagerDelegate {
-  /// All methods named `locationManager`, as optional ones; never `nil`.
+  /// The methods named `locationManager`, for calls with a question mark; never `nil`.
   @_disfavoredOverload
   public var locationManager: CLOptionalDelegateMethods? {
     CLOptionalDelegateMethods(delegate: self)
   }
 
-  /// The method of that name, as an optional one; never `nil`.
+  /// The method of that name, for calls with a question mark; never `nil`.
   @_disfavoredOverload
   public var locationManagerDidChangeAuthorization: ((CLLocationManager) -> Void)? {
     { self.locationManagerDidChangeAuthorization($0) }
   }
 
-  /// The method of that name, as an optional one; never `nil`.
+  /// The method of that name, for calls with a question mark; never `nil`.
   @_disfavoredOverload
   public var locationManagerDidPauseLocationUpdates: ((CLLocationManager) -> Void)? {
     { self.locationManagerDidPauseLocationUpdates($0) }
   }
 
-  /// The method of that name, as an optional one; never `nil`.
+  /// The method of that name, for calls with a question mark; never `nil`.
   @_disfavoredOverload
   public var locationManagerDidResumeLocationUpdates: ((CLLocationManager) -> Void)? {
     { self.locationManagerDidResumeLocationUpdates($0) }
   }
 
-  /// The method of that name, as an optional one; never `nil`.
+  /// The method of that name, for calls with a question mark; never `nil`.
   @_disfavoredOverload
   public var locationManagerShouldDisplayHeadingCalibration: ((CLLocationManager) -> Bool)? {
     { self.locationManagerShouldDisplayHeadingCalibration($0) }
   }
 }
 
-/// The methods of a delegate that are named `locationManager`, to be called as optional ones.
-///
-/// It is there for sources that write `delegate?.locationManager?(manager, …)`. Each call goes to
-/// the delegate's method of the same labels.
+/// The methods of a delegate that are named `locationManager`, for sources that write
+/// `delegate?.locationManager?(manager, …)`. Each call calls the delegate's method with the same
+/// labels.
 public struct CLOptionalDelegateMethods {
   let delegate: any CLLocationManagerDelegate
 

@@ -122,4 +122,12 @@ private let here = CLLocationCoordinate2D(latitude: 52.5, longitude: 13.4)
     #expect(!circle.contains(CLLocationCoordinate2D(latitude: .nan, longitude: 0)))
     #expect(circle.contains(CLLocationCoordinate2D(latitude: -52.5, longitude: -166.6)))
   }
+
+  @Test func `a subclass may use any short key in an archive`() throws {
+    let region = NotedRegion(uuid: UUID(), major: 3, identifier: "lobby")
+    region.note = "by the door"
+    let read = try #require(try archived(region))
+    #expect(read.note == "by the door")
+    #expect(read.identifier == "lobby" && read.uuid == region.uuid && read.major == 3)
+  }
 }

@@ -262,7 +262,7 @@ import Testing
 
       init(_ services: LocationServices, end: @escaping @Sendable () -> Void) {
         self.end = end
-        super.init(services: services)
+        super.init(using: services)
       }
 
       deinit {

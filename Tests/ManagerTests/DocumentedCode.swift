@@ -53,3 +53,11 @@ enum DocumentedCode {
     }
   }
 }
+
+enum InheritedConformance {
+  class Base: NSObject, CLLocationManagerDelegate {}
+  class Kiosk: Base {
+    // Never called.
+    func locationManager(_ manager: CLLocationManager, didExitRegion region: CLRegion) {}
+  }
+}

@@ -155,7 +155,7 @@ import Testing
     scene.manager.requestLocation()
     #expect(
       await scene.told(6) == [
-        "status 3", "cannot monitor circle 5", "failed 1", "failed 3", "failed 1", "failed 1",
+        "status 3", "cannot monitor circle 5", "failed 0", "failed 3", "failed 0", "failed 0",
       ])
     scene.manager.requestState(
       for: CLCircularRegion(center: center, radius: 100, identifier: "circle"))

@@ -7,6 +7,9 @@ import Synchronization
 import TestSupport
 import Testing
 
+// Its own methods can be called on any thread; the tests add nothing to it that changes.
+extension CLLocationManager: @unchecked Sendable {}
+
 /// Services on a script, a manager of theirs, and everything that its delegate is told, as text.
 final class Scene: Sendable {
   static let uuid = ProximityUUID(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)

@@ -1,6 +1,7 @@
 import BeaconTesting
 import CoreLocation
 import Scanning
+import Synchronization
 import TestSupport
 import Testing
 
@@ -26,12 +27,20 @@ import Testing
     #expect(scanner.demands == [.ranging, .none])
   }
 
-  @Test func whatIsRefusedIsThrown() async throws {
-    let scene = Scene(authorization: Fickle(.denied))
-    await #expect(throws: CLError.self) {
-      for try await _ in CLBeaconUpdate.liveUpdates(
-        satisfying: Self.all, services: scene.services)
-      {}
+  @Test func aRefusalIsAnUpdateAndTheIterationContinues() async throws {
+    let administrator = Fickle(.denied)
+    let scene = Scene(authorization: administrator)
+    var refusals = 0
+    for try await update in CLBeaconUpdate.liveUpdates(
+      satisfying: Self.all, services: scene.services)
+    {
+      if update.error == nil { break }
+      #expect(update.authorizationDenied && update.beacons.isEmpty)
+      refusals += 1
+      administrator.current.withLock { $0 = .granted(.authorizedAlways) }
+      _ = scene.manager.authorizationStatus
+      scene.scanner.clock.advance(by: 1.5)
     }
+    #expect(refusals == 1)
   }
 }

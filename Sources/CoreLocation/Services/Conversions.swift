@@ -49,16 +49,6 @@ extension CLBeaconIdentityConstraint {
   }
 }
 
-extension CLBeacon {
-  convenience init(_ beacon: RangedBeacon, timestamp: Date) {
-    self.init(
-      uuid: UUID(beacon.beacon.uuid), major: beacon.beacon.major, minor: beacon.beacon.minor,
-      proximity: CLProximity(beacon.proximity),
-      accuracy: beacon.estimate?.standardDeviation ?? -1, rssi: beacon.rssi ?? 0,
-      timestamp: timestamp)
-  }
-}
-
 extension CLProximity {
   init(_ proximity: Proximity) {
     switch proximity {

@@ -1,13 +1,14 @@
 public import Dispatch
 import Foundation
+public import Logging
 public import Ranging
-import RegionStorage
 public import Regions
 public import Scanning
+public import ServiceCore
 import Synchronization
 
-/// The services of a process, which all its managers share: what hears beacons, who is told, what is
-/// allowed, and what outlives the process.
+/// The services of a process, which all its managers share: the source of beacons, the application's
+/// authorization, and what outlives the process.
 ///
 /// An app that was written for Apple's systems need not know it: managers use ``shared``, which takes its
 /// source from the environment. An app for Linux chooses at its start:
@@ -20,20 +21,20 @@ import Synchronization
 ///
 /// Apple's systems have no such type.
 public final class LocationServices: Sendable {
-  /// How the services work.
+  /// The settings of the services.
   public struct Configuration: Sendable {
-    /// What hears beacons; `nil` for what the environment names (see ``EnvironmentScanner``).
+    /// The source of beacons; `nil` for the one that the environment names (see ``EnvironmentScanner``).
     public var scanner: (any Scanning.Scanner)?
-    /// What the app is called: its regions and its authorisation are kept under this name. By default the
-    /// name of the program's file.
-    public var applicationIdentifier: String
-    /// Who says what the app may do.
+    /// The application's identifier: its regions and its authorization are stored under this name. The
+    /// default is the name of the program's file.
+    public var applicationIdentifier = ServiceManager.Configuration().applicationIdentifier
+    /// The part of the system that decides what the application may do.
     public var authorization: any AuthorizationProvider = SystemAuthorization()
-    /// Where regions, their states and the app's authorisation outlive the process.
+    /// Where regions, their states and the authorization outlive the process.
     public var persistence = Persistence.standard
     /// How beacons are ranged.
     public var ranging = Ranger.Configuration()
-    /// Seconds between two ranging reports; Core Location's is 1.
+    /// The seconds between two ranging reports; Core Location's is 1.
     public var rangingInterval = 1.0
     /// When regions are entered and left, where ``CLBeaconRegion/rules`` does not say.
     public var rules = RegionRules.standard
@@ -42,30 +43,15 @@ public final class LocationServices: Sendable {
     /// Where delegates are called, for processes without run loops; `nil` for the run loop of the thread on
     /// which a service was started. Managers may name their own: ``CLLocationManager/delegateQueue``.
     public var delegateQueue: DispatchQueue?
-    /// Takes what a person should know and no delegate is told, a sentence each: by default, standard error.
-    public var remark: @Sendable (String) -> Void = { sentence in
-      FileHandle.standardError.write(Data("CoreLocation: \(sentence)\n".utf8))
-    }
-    /// Whether ``LocationServices/run(while:hearing:)`` is what drives the services.
-    package var isDrivenByHand = false
+    /// Takes diagnostics: one line on standard error each, unless the process has bootstrapped swift-log.
+    public var logger = Logger(label: "CoreLocation")
 
-    /// The defaults.
-    public init() {
-      let path = CommandLine.arguments.first ?? ""
-      let name = path.split(separator: "/").last.map(String.init) ?? ""
-      applicationIdentifier = name.isEmpty ? "unnamed" : name
-    }
+    /// Creates the default settings.
+    public init() {}
   }
 
-  /// Where something outlives the process.
-  public enum Persistence: Sendable, Hashable {
-    /// In the user's state directory, a file for each application identifier.
-    case standard
-    /// In this file.
-    case file(String)
-    /// Nowhere.
-    case none
-  }
+  /// A place where something outlives the process.
+  public typealias Persistence = ServiceManager.Persistence
 
   /// The services that managers use unless they are given others.
   public static var shared: LocationServices {
@@ -79,9 +65,9 @@ public final class LocationServices: Sendable {
 
   private static let bootstrapped = Mutex<LocationServices?>(nil)
 
-  /// Chooses how the process's services work, before any is used.
+  /// Chooses the settings of the process's services, before any is used.
   ///
-  /// - Parameter configuration: How they work.
+  /// - Parameter configuration: The settings.
   /// - Returns: Whether it came in time; services that are in use stay as they are.
   @discardableResult
   public static func bootstrap(_ configuration: Configuration) -> Bool {
@@ -92,93 +78,106 @@ public final class LocationServices: Sendable {
     }
   }
 
-  /// How the services work.
+  /// The settings.
   public let configuration: Configuration
-  /// What hears beacons; `nil` where nothing was named.
+  /// The source of beacons; `nil` where none was named.
   public let scanner: (any Scanning.Scanner)?
 
-  let state: Mutex<ServiceState>
-  let storage: StorageBox
-  let isRestored = Mutex(false)
-  let returned: ReturnedEvents
-  let calls = CallsInFlight()
-  let queue = DispatchQueue(label: "CoreLocation.services")
+  /// The core below the services.
+  package let core: ServiceManager
+  package let beacons: BeaconService
+  let monitors = Mutex<[String: ConditionMonitor]>([:])
 
-  /// Makes services of their own, as tests need them.
+  /// Creates services of their own, as tests need them.
   ///
-  /// - Parameter configuration: How they work.
+  /// - Parameter configuration: The settings.
   public init(_ configuration: Configuration) {
     self.configuration = configuration
-    scanner = configuration.scanner ?? EnvironmentScanner.make(remark: configuration.remark)
-    let isRecorded = scanner?.isRecorded ?? false
-    let storage = StorageBox()
-    self.storage = storage
-    let returned = ReturnedEvents()
-    self.returned = returned
-    state = Mutex(
-      ServiceState(
-        configuration, isRecorded: isRecorded, acknowledge: { storage.acknowledge($0) },
-        putBack: { returned.put($0) }))
+    scanner =
+      configuration.scanner
+      ?? EnvironmentScanner.make { configuration.logger.error("\($0)") }
+    var settings = ServiceManager.Configuration()
+    settings.applicationIdentifier = configuration.applicationIdentifier
+    settings.authorization = configuration.authorization
+    settings.persistence = configuration.persistence
+    settings.logger = configuration.logger
+    core = ServiceManager(settings)
+    var beaconSettings = BeaconService.Configuration()
+    beaconSettings.ranging = configuration.ranging
+    beaconSettings.rangingInterval = configuration.rangingInterval
+    beaconSettings.rules = configuration.rules
+    beaconSettings.monitoring = configuration.monitoring
+    beacons = BeaconService(core, scanner: scanner, configuration: beaconSettings)
   }
 
-  deinit {
-    scanner?.rest()
+  /// The authorization now.
+  var authorizationStatus: CLAuthorizationStatus {
+    core.checkAuthorization()
+    return CLAuthorizationStatus(core.authorizationStatus)
   }
 
-  /// Whether the scanner can be used now.
-  var availability: ScannerAvailability {
-    guard let scanner else { return .unavailable(Self.nothingHears) }
-    if let end = state.withLock({ $0.end }) { return .unavailable(end) }
-    return scanner.availability
-  }
+  /// Whether anything receives beacons at all.
+  var isEnabled: Bool { scanner != nil && core.availability == .available }
 
-  /// Why no service can be started. A radio that is not there yet, or off, is no reason: what is started waits
-  /// for it, and is told what is the matter by its health.
-  var unavailability: String? {
-    if let scanner, !scanner.isRecorded { return state.withLock { $0.end } }
-    guard case .unavailable(let reason) = availability else { return nil }
-    return reason
-  }
+  static let noScanner =
+    "nothing receives beacons: name a recording in BEACONSCAN_REPLAY, or give the services a scanner"
 
-  /// Calls delegates, each where it belongs.
-  func send(_ calls: [DelegateCall]) {
-    for call in calls {
-      let ticket = self.calls.ticket()
-      call.context.perform {
-        let manager = call.manager.value
-        let isThere = manager?.delegate != nil
-        if let manager { call.body(manager) }
-        call.acknowledgement?.returned(told: isThere)
-        ticket.end()
+  // MARK: The receiver and the end
+
+  /// The states of the receiver: the present state of each adapter, then every change, as it comes.
+  ///
+  /// A quiet room and a receiver that cannot receive look alike to delegates; this tells them apart.
+  ///
+  /// ```swift
+  /// for await health in LocationServices.shared.health where health.condition.isFault {
+  ///   print(health.sentence)
+  /// }
+  /// ```
+  ///
+  /// Each iteration has its own sequence. Nothing is known before something is received. For a slow iteration,
+  /// the newest 64 changes wait. The sequence ends where nothing more will be received. Apple's systems have
+  /// no such member.
+  public var health: AsyncStream<ScannerHealth> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
+      let client = core.addClient { delivery in
+        switch delivery.event as? BeaconEvent {
+        case .health(let health, _)?: continuation.yield(health)
+        case .ended?: continuation.finish()
+        default: break
+        }
+        delivery.acknowledge()
+        delivery.finish()
       }
+      continuation.onTermination = { [weak core] _ in core?.removeClient(client) }
+      beacons.reportReceiverStates(to: client)
+      if beacons.end != nil { continuation.finish() }
     }
   }
-}
 
-/// A manager that is not kept.
-struct WeakManager: Sendable {
-  weak let value: CLLocationManager?
-}
-
-/// A call to a manager's delegate that is to come.
-struct DelegateCall: Sendable {
-  let context: DeliveryContext
-  let manager: WeakManager
-  let body: @Sendable (CLLocationManager) -> Void
-  /// Is told when the call has returned.
-  var acknowledgement: Acknowledgement?
-}
-
-/// Events whose delegates were gone when their time came.
-final class ReturnedEvents: Sendable {
-  private let events = Mutex<[StoredEvent]>([])
-
-  func put(_ event: StoredEvent) { events.withLock { $0.append(event) } }
-
-  func take() -> [StoredEvent] {
-    events.withLock { events in
-      defer { events.removeAll() }
-      return events
+  /// Waits until nothing more will be received, and every delegate has dealt with all that was.
+  ///
+  /// A recording comes to its end; a radio does so only when it fails for good. No end comes as long as
+  /// there is no demand: a recording waits for its client.
+  ///
+  /// ```swift
+  /// try await LocationServices.shared.ended()
+  /// ```
+  ///
+  /// as the last line of a program's main file keeps it at work until then, and serves the main thread's
+  /// delegates. Apple's systems have no such call, as their radios have no end.
+  ///
+  /// - Throws: What is wrong with the recording or the radio; ``CLError/Code/rangingUnavailable`` where
+  ///   there is no source; `CancellationError` when the task is canceled.
+  public func ended() async throws {
+    guard scanner != nil else { throw CLError(.rangingUnavailable, Self.noScanner) }
+    let client = core.addClient()
+    defer { core.removeClient(client) }
+    if beacons.end == nil {
+      for try await _ in beacons.events(for: client) {}
     }
+    try Task.checkCancellation()
+    core.removeClient(client)
+    await beacons.deliveriesFinished()
+    if let failure = beacons.failure { throw failure }
   }
 }

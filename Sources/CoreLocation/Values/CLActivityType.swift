@@ -1,22 +1,22 @@
-/// What the user does while locations are updated, which tells when updates may pause.
+/// The user's activity during location updates, which determines when updates may pause.
 @frozen
 public enum CLActivityType: Int, Sendable {
-  /// None of the others.
+  /// Another activity.
   case other = 1
   /// Driving on roads.
   case automotiveNavigation = 2
   /// Walking, running, cycling as a sport.
   case fitness = 3
-  /// Moving otherwise: by boat, by train, off the road.
+  /// Another movement: by boat, by train, off the road.
   case otherNavigation = 4
   /// Flying.
   case airborne = 5
 }
 
-/// How the device is held: which of its edges a heading is measured from.
+/// The orientation of the device, which determines the edge that headings refer to.
 @frozen
 public enum CLDeviceOrientation: Int32, Sendable {
-  /// Not known; changes nothing.
+  /// The orientation is not known; setting it has no effect.
   case unknown = 0
   /// The top is up.
   case portrait = 1
@@ -26,8 +26,8 @@ public enum CLDeviceOrientation: Int32, Sendable {
   case landscapeLeft = 3
   /// The right side is up.
   case landscapeRight = 4
-  /// The screen is up; changes nothing.
+  /// The screen is up; setting it has no effect.
   case faceUp = 5
-  /// The screen is down; changes nothing.
+  /// The screen is down; setting it has no effect.
   case faceDown = 6
 }

@@ -1,29 +1,30 @@
-/// Whether this app may use location services.
+/// The authorization of the app to use location services.
 ///
 /// Unlike Apple's, it cannot hold a raw value that is none of these.
 @frozen
 public enum CLAuthorizationStatus: Int32, Sendable {
-  /// Nobody has decided yet.
+  /// The authorization is not decided yet.
   case notDetermined = 0
-  /// It may not, and the user cannot change that.
+  /// The app may not use them, and the user cannot change that.
   case restricted = 1
-  /// It may not: refused, or location services are off.
+  /// The app may not use them: the request was denied, or location services are off.
   case denied = 2
-  /// It may at any time.
+  /// The app may use them at any time.
   case authorizedAlways = 3
-  /// It may while it is in use.
+  /// The app may use them while it is in use.
   case authorizedWhenInUse = 4
 
-  /// The old name of ``authorizedAlways``.
+  /// The former name of ``authorizedAlways``.
   @available(*, deprecated, renamed: "authorizedAlways")
   public static var authorized: CLAuthorizationStatus { .authorizedAlways }
 }
 
-/// Whether this app may know the exact place.
+/// The accuracy that the app is authorized to use.
 @frozen
 public enum CLAccuracyAuthorization: Int, Sendable {
-  /// It may. The only one that this module gives: beacons have no reduced accuracy.
+  /// Full accuracy. It is the only value that this module returns: beacons have no reduced
+  /// accuracy.
   case fullAccuracy = 0
-  /// It gets places within some kilometres.
+  /// Locations within some kilometers.
   case reducedAccuracy = 1
 }

@@ -1,11 +1,13 @@
+import Advertising
 public import Foundation
+import Ranging
 
-/// A beacon that was ranged: who it is, how loud, how near.
+/// A beacon in a ranging report: its identity, its signal strength and its distance.
 ///
-/// Two beacons are equal only if they are the same object, as on Apple's systems; compare
-/// ``uuid``, ``major`` and ``minor`` to know whether they are the same beacon.
+/// Two beacons are equal only if they are the same object, as on Apple's systems. Compare ``uuid``,
+/// ``major`` and ``minor`` to find out whether two reports describe the same beacon.
 open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-  // Sendable: nothing that is stored here ever changes. A subclass answers for what it adds.
+  // Sendable: the stored values never change. A subclass is responsible for what it adds.
   private let values: Values
 
   private struct Values {
@@ -16,70 +18,92 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     var accuracy: CLLocationAccuracy = -1
     var rssi = 0
     var timestamp = Date()
+    var distance: CLLocationDistance?
+    var range: ClosedRange<CLLocationDistance>?
   }
 
-  /// The UUID that the beacon sends.
+  /// The UUID that the beacon advertises.
   open var uuid: UUID { values.uuid }
-  /// The UUID that the beacon sends, by its old name.
+  /// The UUID that the beacon advertises, under its former name.
   @available(*, deprecated, renamed: "uuid")
   open var proximityUUID: UUID { uuid }
-  /// Which group the beacon belongs to: 0...65535.
+  /// The group that the beacon belongs to: 0...65535.
   open var major: NSNumber { NSNumber(value: values.major) }
-  /// Which one of its group the beacon is: 0...65535.
+  /// The beacon's number in its group: 0...65535.
   open var minor: NSNumber { NSNumber(value: values.minor) }
-  /// How near it is.
+  /// The zone that the beacon is in.
   open var proximity: CLProximity { values.proximity }
-  /// How far it is at most, in metres, to one standard deviation; -1 if that is not known.
+  /// The approximate distance to the beacon, in meters; -1 if it is not known.
   ///
-  /// It tells beacons of one proximity apart. It is no distance to measure with.
+  /// The value is the smoothed estimate of the distance, limited to the zone that ``proximity``
+  /// reports: while the zone is kept although the estimate has left it, the value stays at the
+  /// zone's
+  /// outer or inner limit. Lists of beacons are sorted by it. ``estimatedDistance`` is the estimate
+  /// without the limits, and ``estimatedDistanceRange`` its uncertainty.
   open var accuracy: CLLocationAccuracy { values.accuracy }
-  /// The mean signal strength since the last report, in dBm; 0 if nothing was heard.
+  /// The mean signal strength since the last report, in dBm; 0 if no signal was received.
   open var rssi: Int { values.rssi }
-  /// When it was last heard.
+  /// The time at which the beacon was last received.
   open var timestamp: Date { values.timestamp }
+  /// The estimated distance, in meters; `nil` if it is not known. Apple's class has no such
+  /// property.
+  ///
+  /// The true distance is as likely to be shorter as to be longer.
+  public var estimatedDistance: CLLocationDistance? { values.distance }
+  /// The range that contains the true distance with a probability of 95 %, in meters; `nil` if it
+  /// is
+  /// not known. Apple's class has no such property.
+  public var estimatedDistanceRange: ClosedRange<CLLocationDistance>? { values.range }
 
-  /// Makes a beacon that was never heard, for subclasses that override what they need.
+  /// Creates a beacon of which nothing is known, for subclasses that override what they need.
   public override init() {
     values = Values()
     super.init()
   }
 
-  /// Makes a beacon.
+  /// Creates a beacon.
   ///
   /// - Parameters:
-  ///   - uuid: The UUID that it sends.
-  ///   - major: Which group it belongs to.
-  ///   - minor: Which one of the group it is.
-  ///   - proximity: How near it is.
-  ///   - accuracy: How far it is at most, in metres; -1 for not known.
-  ///   - rssi: The mean signal strength in dBm; 0 for not heard.
-  ///   - timestamp: When it was last heard.
+  ///   - uuid: The UUID that it advertises.
+  ///   - major: The group that it belongs to.
+  ///   - minor: Its number in the group.
+  ///   - proximity: The zone that it is in.
+  ///   - accuracy: Its approximate distance in meters; -1 if it is not known.
+  ///   - rssi: The mean signal strength in dBm; 0 if no signal was received.
+  ///   - timestamp: The time at which it was last received.
+  ///   - estimatedDistance: The estimated distance in meters.
+  ///   - estimatedDistanceRange: The range that contains the true distance in 95 % of all cases.
   package init(
     uuid: UUID, major: CLBeaconMajorValue, minor: CLBeaconMinorValue, proximity: CLProximity,
-    accuracy: CLLocationAccuracy, rssi: Int, timestamp: Date
+    accuracy: CLLocationAccuracy, rssi: Int, timestamp: Date,
+    estimatedDistance: CLLocationDistance? = nil,
+    estimatedDistanceRange: ClosedRange<CLLocationDistance>? = nil
   ) {
     values = Values(
       uuid: uuid, major: major, minor: minor, proximity: proximity, accuracy: accuracy,
-      rssi: rssi, timestamp: timestamp)
+      rssi: rssi, timestamp: timestamp, distance: estimatedDistance, range: estimatedDistanceRange)
     super.init()
   }
 
-  /// Whether it can be archived safely: it can.
+  /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads a beacon from a keyed archive.
+  /// Creates a beacon from a keyed archive.
   ///
-  /// - Parameter coder: The archive; `nil` is returned if it holds no beacon.
+  /// - Parameter coder: The archive. The result is `nil` if it contains no beacon.
   public required init?(coder: NSCoder) {
-    guard coder.allowsKeyedCoding, let uuid = coder.decodeUUID("uuid"),
-      let major = UInt16(exactly: coder.decodeInteger(forKey: "major")),
-      let minor = UInt16(exactly: coder.decodeInteger(forKey: "minor")),
-      let proximity = CLProximity(rawValue: coder.decodeInteger(forKey: "proximity"))
+    guard coder.allowsKeyedCoding, let uuid = coder.decodeUUID("CLBeacon.uuid"),
+      let major = UInt16(exactly: coder.decodeInteger(forKey: "CLBeacon.major")),
+      let minor = UInt16(exactly: coder.decodeInteger(forKey: "CLBeacon.minor")),
+      let proximity = CLProximity(rawValue: coder.decodeInteger(forKey: "CLBeacon.proximity"))
     else { return nil }
     values = Values(
       uuid: uuid, major: major, minor: minor, proximity: proximity,
-      accuracy: coder.decodeDouble(forKey: "accuracy"), rssi: coder.decodeInteger(forKey: "rssi"),
-      timestamp: coder.decodeDate("timestamp"))
+      accuracy: coder.decodeDouble(forKey: "CLBeacon.accuracy"),
+      rssi: coder.decodeInteger(forKey: "CLBeacon.rssi"),
+      timestamp: coder.decodeDate("CLBeacon.timestamp"),
+      distance: coder.decodeOptionalDouble("CLBeacon.distance"),
+      range: coder.decodeRange("CLBeacon.shortestDistance", "CLBeacon.longestDistance"))
     super.init()
   }
 
@@ -87,16 +111,21 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   ///
   /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
-    coder.encodeUUID(uuid, "uuid")
-    coder.encode(major.intValue, forKey: "major")
-    coder.encode(minor.intValue, forKey: "minor")
-    coder.encode(proximity.rawValue, forKey: "proximity")
-    coder.encode(accuracy, forKey: "accuracy")
-    coder.encode(rssi, forKey: "rssi")
-    coder.encodeDate(timestamp, "timestamp")
+    coder.encodeUUID(uuid, "CLBeacon.uuid")
+    coder.encode(major.intValue, forKey: "CLBeacon.major")
+    coder.encode(minor.intValue, forKey: "CLBeacon.minor")
+    coder.encode(proximity.rawValue, forKey: "CLBeacon.proximity")
+    coder.encode(accuracy, forKey: "CLBeacon.accuracy")
+    coder.encode(rssi, forKey: "CLBeacon.rssi")
+    coder.encodeDate(timestamp, "CLBeacon.timestamp")
+    if let distance = estimatedDistance { coder.encode(distance, forKey: "CLBeacon.distance") }
+    if let range = estimatedDistanceRange {
+      coder.encode(range.lowerBound, forKey: "CLBeacon.shortestDistance")
+      coder.encode(range.upperBound, forKey: "CLBeacon.longestDistance")
+    }
   }
 
-  /// Copies it without copying: it never changes.
+  /// Returns the beacon itself, because it never changes.
   ///
   /// - Parameter zone: Not used.
   /// - Returns: The beacon itself.
@@ -106,5 +135,42 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     "CLBeacon (uuid:\(uuid.uuidString), major:\(major), minor:\(minor), "
       + "proximity:\(proximity) +/- \(String(format: "%.2f", accuracy))m, rssi:\(rssi), "
       + "timestamp:\(timestamp))"
+  }
+}
+
+extension CLBeacon {
+  /// Creates a beacon from the ranger's report.
+  ///
+  /// - Parameters:
+  ///   - ranged: The ranger's report.
+  ///   - limits: The limits of the ranger's zones.
+  ///   - timestamp: The wall-clock time at which the beacon was last received.
+  convenience init(_ ranged: RangedBeacon, limits: ProximityLimits, timestamp: Date) {
+    let interval = ranged.estimate?.interval(coverage: 0.95)
+    self.init(
+      uuid: UUID(ranged.beacon.uuid), major: ranged.beacon.major, minor: ranged.beacon.minor,
+      proximity: CLProximity(ranged.proximity),
+      accuracy: ranged.estimate.map { limits.clamp($0.distance, to: ranged.proximity) } ?? -1,
+      rssi: ranged.rssi ?? 0, timestamp: timestamp, estimatedDistance: ranged.estimate?.distance,
+      estimatedDistanceRange: interval.map { $0.low...max($0.low, $0.high) })
+  }
+
+  /// Returns whether a beacon comes before another one in a list: the closest first, the unknown
+  /// last.
+  static func isCloser(_ left: CLBeacon, _ right: CLBeacon) -> Bool {
+    guard left.accuracy >= 0 else { return false }
+    return right.accuracy < 0 || left.accuracy < right.accuracy
+  }
+}
+
+extension ProximityLimits {
+  /// Returns the distance in a zone that is nearest to an estimate, in meters; -1 for no zone.
+  fileprivate func clamp(_ distance: Double, to zone: Proximity) -> Double {
+    switch zone {
+    case .unknown: -1
+    case .immediate: min(distance, leaveImmediate)
+    case .near: min(max(distance, enterImmediate), leaveNear)
+    case .far: max(distance, enterNear)
+    }
   }
 }

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// Which beacons are meant: those of a UUID, of a major of it, or one alone.
+/// A description of beacons: those of a UUID, of one of its groups, or of one identity.
 ///
-/// Constraints are equal by value: a fresh equal one stops what another started.
+/// Constraints are equal by value: another, equal constraint stops ranging.
 open class CLBeaconIdentityConstraint: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-  // Sendable: nothing that is stored here ever changes. A subclass answers for what it adds.
+  // Sendable: the stored values never change. A subclass is responsible for what it adds.
   private let values: Values
 
   private struct Values: Hashable {
@@ -13,65 +13,65 @@ open class CLBeaconIdentityConstraint: NSObject, NSCopying, NSSecureCoding, @unc
     var minor: UInt16?
   }
 
-  /// Whose beacons.
+  /// The UUID of the beacons.
   open var uuid: UUID { values.uuid }
-  /// Which group; `nil` for all.
+  /// The group; `nil` for all groups.
   open var major: CLBeaconMajorValue? { values.major }
-  /// Which one of the group; `nil` for all.
+  /// The number in the group; `nil` for all numbers.
   open var minor: CLBeaconMinorValue? { values.minor }
 
-  /// Means no beacon that anyone sends, for subclasses that override what they need.
+  /// Creates a constraint that no beacon satisfies, for subclasses that override what they need.
   public override init() {
     values = Values(uuid: .zero)
     super.init()
   }
 
-  /// Means all beacons of a UUID.
+  /// Creates a constraint for all beacons of a UUID.
   ///
-  /// - Parameter uuid: Whose beacons.
+  /// - Parameter uuid: The UUID of the beacons.
   public init(uuid: UUID) {
     values = Values(uuid: uuid)
     super.init()
   }
 
-  /// Means the beacons of one group.
+  /// Creates a constraint for the beacons of one group.
   ///
   /// - Parameters:
-  ///   - uuid: Whose beacons.
-  ///   - major: Which group.
+  ///   - uuid: The UUID of the beacons.
+  ///   - major: The group.
   public init(uuid: UUID, major: CLBeaconMajorValue) {
     values = Values(uuid: uuid, major: major)
     super.init()
   }
 
-  /// Means the beacons of one identity.
+  /// Creates a constraint for the beacons of one identity.
   ///
   /// - Parameters:
-  ///   - uuid: Whose beacons.
-  ///   - major: Which group.
-  ///   - minor: Which one of the group.
+  ///   - uuid: The UUID of the beacons.
+  ///   - major: The group.
+  ///   - minor: The number in the group.
   public init(uuid: UUID, major: CLBeaconMajorValue, minor: CLBeaconMinorValue) {
     values = Values(uuid: uuid, major: major, minor: minor)
     super.init()
   }
 
-  /// Means what a region means; a minor without a major counts.
+  /// Creates a region's constraint, which may have a minor without a major.
   package init(uuid: UUID, anyMajor major: CLBeaconMajorValue?, anyMinor minor: CLBeaconMinorValue?)
   {
     values = Values(uuid: uuid, major: major, minor: minor)
     super.init()
   }
 
-  /// Whether it can be archived safely: it can.
+  /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads a constraint from a keyed archive.
+  /// Creates a constraint from a keyed archive.
   ///
-  /// - Parameter coder: The archive; `nil` is returned if it holds no constraint.
+  /// - Parameter coder: The archive. The result is `nil` if it contains no constraint.
   public required init?(coder: NSCoder) {
-    guard coder.allowsKeyedCoding, let uuid = coder.decodeUUID("uuid"),
-      let major = coder.decodeOptionalUInt16("major"),
-      let minor = coder.decodeOptionalUInt16("minor")
+    guard coder.allowsKeyedCoding, let uuid = coder.decodeUUID("CLBeaconIdentityConstraint.uuid"),
+      let major = coder.decodeOptionalUInt16("CLBeaconIdentityConstraint.major"),
+      let minor = coder.decodeOptionalUInt16("CLBeaconIdentityConstraint.minor")
     else { return nil }
     values = Values(uuid: uuid, major: major, minor: minor)
     super.init()
@@ -81,12 +81,12 @@ open class CLBeaconIdentityConstraint: NSObject, NSCopying, NSSecureCoding, @unc
   ///
   /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
-    coder.encodeUUID(uuid, "uuid")
-    if let major { coder.encode(Int(major), forKey: "major") }
-    if let minor { coder.encode(Int(minor), forKey: "minor") }
+    coder.encodeUUID(uuid, "CLBeaconIdentityConstraint.uuid")
+    if let major { coder.encode(Int(major), forKey: "CLBeaconIdentityConstraint.major") }
+    if let minor { coder.encode(Int(minor), forKey: "CLBeaconIdentityConstraint.minor") }
   }
 
-  /// Copies it without copying: it never changes.
+  /// Returns the object itself, because it never changes.
   ///
   /// - Parameter zone: Not used.
   /// - Returns: The constraint itself.

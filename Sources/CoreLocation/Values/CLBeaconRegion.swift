@@ -3,74 +3,78 @@ public import Foundation
 public import Regions
 import Synchronization
 
-/// The region in which beacons of a UUID, of a major of it, or of one identity are heard.
+/// The region in which beacons of a UUID, of a group or of one identity are received.
 open class CLBeaconRegion: CLRegion, @unchecked Sendable {
-  // Sendable: what changes is atomic, the rest never does. A subclass answers for what it adds.
+  // Sendable: the values that change are atomic. A subclass is responsible for what it adds.
   private let constraint: CLBeaconIdentityConstraint
   private let display = Atomic<Bool>(false)
   private let ownRules = Mutex<RegionRules?>(nil)
 
-  /// Whose beacons.
+  /// The UUID of the beacons.
   open var uuid: UUID { constraint.uuid }
-  /// Whose beacons, by its old name.
+  /// The UUID of the beacons, under its former name.
   @available(*, deprecated, renamed: "uuid")
   open var proximityUUID: UUID { uuid }
-  /// Which group, 0...65535; `nil` for all.
+  /// The group, 0...65535; `nil` for all groups.
   open var major: NSNumber? { constraint.major.map { NSNumber(value: $0) } }
-  /// Which one of the group, 0...65535; `nil` for all.
+  /// The number in the group, 0...65535; `nil` for all numbers.
   open var minor: NSNumber? { constraint.minor.map { NSNumber(value: $0) } }
-  /// Which beacons are meant, as ranging asks for them.
+  /// The constraint that the region's beacons satisfy.
   open var beaconIdentityConstraint: CLBeaconIdentityConstraint { constraint }
 
-  /// Whether beacons are also looked for when the display wakes. The default is `false`.
+  /// A Boolean value that indicates whether the state is also reported when the display wakes. The
+  /// default is
+  /// `false`.
   ///
-  /// It is kept, and changes nothing here: a kiosk's display tells nobody when it wakes.
+  /// The value is kept and has no effect: a kiosk's display does not report when it wakes.
   open var notifyEntryStateOnDisplay: Bool {
     get { display.load(ordering: .relaxed) }
     set { display.store(newValue, ordering: .relaxed) }
   }
 
-  /// When the region is entered and left; `nil`, the default, for what the services lay down
-  /// (``LocationServices/Configuration/rules``). Set it before monitoring starts. Apple's has none.
+  /// The rules for entering and leaving the region; `nil`, the default, for those of the services
+  /// (``LocationServices/Configuration/rules``). Set it before monitoring starts. Apple's class has
+  /// no such
+  /// property.
   open var rules: RegionRules? {
     get { ownRules.withLock { $0 } }
     set { ownRules.withLock { $0 = newValue } }
   }
 
-  /// Makes a region of no beacon that anyone sends, for subclasses that override what they need.
+  /// Creates a region that no beacon satisfies, for subclasses that override what they need.
   public override init() {
     constraint = CLBeaconIdentityConstraint()
     super.init()
   }
 
-  /// Makes the region of all beacons of a UUID.
+  /// Creates the region of all beacons of a UUID.
   ///
   /// - Parameters:
-  ///   - uuid: Whose beacons.
-  ///   - identifier: Its name, which is its identity.
+  ///   - uuid: The UUID of the beacons.
+  ///   - identifier: The identifier, which is the region's identity.
   public init(uuid: UUID, identifier: String) {
     constraint = CLBeaconIdentityConstraint(uuid: uuid)
     super.init(named: identifier)
   }
 
-  /// Makes the region of one group.
+  /// Creates the region of one group.
   ///
   /// - Parameters:
-  ///   - uuid: Whose beacons.
-  ///   - major: Which group.
-  ///   - identifier: Its name, which is its identity.
+  ///   - uuid: The UUID of the beacons.
+  ///   - major: The group.
+  ///   - identifier: The identifier, which is the region's identity.
   public init(uuid: UUID, major: CLBeaconMajorValue, identifier: String) {
     constraint = CLBeaconIdentityConstraint(uuid: uuid, major: major)
     super.init(named: identifier)
   }
 
-  /// Makes the region of one identity.
+  /// Creates the region of one identity.
   ///
   /// - Parameters:
-  ///   - uuid: Whose beacons.
-  ///   - major: Which group.
-  ///   - minor: Which one of the group.
-  ///   - identifier: Its name, which is its identity.
+  ///   - uuid: The UUID of the beacons.
+  ///   - major: The group.
+  ///   - minor: The number in the group.
+  ///   - identifier: The identifier, which is the region's identity.
   public init(
     uuid: UUID, major: CLBeaconMajorValue, minor: CLBeaconMinorValue, identifier: String
   ) {
@@ -78,11 +82,11 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
     super.init(named: identifier)
   }
 
-  /// Makes the region of the beacons that a constraint means.
+  /// Creates the region of the beacons that satisfy a constraint.
   ///
   /// - Parameters:
-  ///   - beaconIdentityConstraint: Which beacons.
-  ///   - identifier: Its name, which is its identity.
+  ///   - beaconIdentityConstraint: The constraint.
+  ///   - identifier: The identifier, which is the region's identity.
   public init(beaconIdentityConstraint: CLBeaconIdentityConstraint, identifier: String) {
     constraint = CLBeaconIdentityConstraint(
       uuid: beaconIdentityConstraint.uuid, anyMajor: beaconIdentityConstraint.major,
@@ -90,36 +94,36 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
     super.init(named: identifier)
   }
 
-  /// Makes the region of all beacons of a UUID, in the old spelling.
+  /// Creates the region of all beacons of a UUID, in the former spelling.
   ///
   /// - Parameters:
-  ///   - proximityUUID: Whose beacons.
-  ///   - identifier: Its name, which is its identity.
+  ///   - proximityUUID: The UUID of the beacons.
+  ///   - identifier: The identifier, which is the region's identity.
   @available(*, deprecated, renamed: "init(uuid:identifier:)")
   public init(proximityUUID: UUID, identifier: String) {
     constraint = CLBeaconIdentityConstraint(uuid: proximityUUID)
     super.init(named: identifier)
   }
 
-  /// Makes the region of one group, in the old spelling.
+  /// Creates the region of one group, in the former spelling.
   ///
   /// - Parameters:
-  ///   - proximityUUID: Whose beacons.
-  ///   - major: Which group.
-  ///   - identifier: Its name, which is its identity.
+  ///   - proximityUUID: The UUID of the beacons.
+  ///   - major: The group.
+  ///   - identifier: The identifier, which is the region's identity.
   @available(*, deprecated, renamed: "init(uuid:major:identifier:)")
   public init(proximityUUID: UUID, major: CLBeaconMajorValue, identifier: String) {
     constraint = CLBeaconIdentityConstraint(uuid: proximityUUID, major: major)
     super.init(named: identifier)
   }
 
-  /// Makes the region of one identity, in the old spelling.
+  /// Creates the region of one identity, in the former spelling.
   ///
   /// - Parameters:
-  ///   - proximityUUID: Whose beacons.
-  ///   - major: Which group.
-  ///   - minor: Which one of the group.
-  ///   - identifier: Its name, which is its identity.
+  ///   - proximityUUID: The UUID of the beacons.
+  ///   - major: The group.
+  ///   - minor: The number in the group.
+  ///   - identifier: The identifier, which is the region's identity.
   @available(*, deprecated, renamed: "init(uuid:major:minor:identifier:)")
   public init(
     proximityUUID: UUID, major: CLBeaconMajorValue, minor: CLBeaconMinorValue, identifier: String
@@ -128,20 +132,20 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
     super.init(named: identifier)
   }
 
-  /// Reads a region from a keyed archive.
+  /// Creates a region from a keyed archive.
   ///
-  /// - Parameter coder: The archive; `nil` is returned if it holds no region of beacons.
+  /// - Parameter coder: The archive. The result is `nil` if it contains no region of beacons.
   public required init?(coder: NSCoder) {
     guard let constraint = CLBeaconIdentityConstraint(coder: coder) else { return nil }
     self.constraint = constraint
     super.init(coder: coder)
-    notifyEntryStateOnDisplay = coder.decodeBool(forKey: "notifyEntryStateOnDisplay")
+    notifyEntryStateOnDisplay = coder.decodeBool(forKey: "CLBeaconRegion.notifyEntryStateOnDisplay")
   }
 
   open override func encode(with coder: NSCoder) {
     super.encode(with: coder)
     constraint.encode(with: coder)
-    coder.encode(notifyEntryStateOnDisplay, forKey: "notifyEntryStateOnDisplay")
+    coder.encode(notifyEntryStateOnDisplay, forKey: "CLBeaconRegion.notifyEntryStateOnDisplay")
   }
 
   open override func copy(with zone: NSZone? = nil) -> Any {
@@ -152,10 +156,11 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
     return copy.notifying(like: self)
   }
 
-  /// Tells what a peripheral advertises to be this beacon.
+  /// Returns the data that a peripheral advertises to be this beacon.
   ///
-  /// - Parameter measuredPower: The signal strength at one metre, in dBm, -128...127; `nil` for
-  ///   the default of this module, -59. What does not fit is cut to the nearest that does.
+  /// - Parameter measuredPower: The signal strength at one meter, in dBm, -128...127; `nil` for
+  ///   the default of this module, -59. A value out of range is replaced by the nearest one in
+  ///   range.
   /// - Returns: One entry, `kCBAdvDataAppleBeaconKey`, whose 21 bytes are the UUID, major and minor
   ///   (big-endian, 0 where the region names none) and the power.
   open func peripheralData(withMeasuredPower measuredPower: NSNumber?) -> NSMutableDictionary {

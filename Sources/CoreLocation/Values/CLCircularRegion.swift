@@ -2,45 +2,46 @@ public import Foundation
 
 /// A circle on the earth.
 ///
-/// It is a value that can be asked what it contains. It cannot be monitored yet:
-/// ``CLLocationManager/isMonitoringAvailable(for:)`` says so.
+/// It can tell which coordinates it contains. It cannot be monitored yet:
+/// ``CLLocationManager/isMonitoringAvailable(for:)`` returns `false`.
 open class CLCircularRegion: CLRegion, @unchecked Sendable {
-  // Sendable: nothing that is stored here ever changes. A subclass answers for what it adds.
+  // Sendable: the stored values never change. A subclass is responsible for what it adds.
 
-  /// The centre.
+  /// The center.
   open override var center: CLLocationCoordinate2D { circle.center }
 
-  /// The radius, in metres.
+  /// The radius, in meters.
   open override var radius: CLLocationDistance { circle.radius }
 
-  /// Makes a region that is nowhere, for subclasses that override what they need.
+  /// Creates a region without a place, for subclasses that override what they need.
   public override init() {
     super.init()
   }
 
-  /// Makes a circle.
+  /// Creates a circle.
   ///
   /// - Parameters:
-  ///   - center: Its centre.
-  ///   - radius: Its radius, in metres.
-  ///   - identifier: Its name, which is its identity.
+  ///   - center: The center.
+  ///   - radius: The radius, in meters.
+  ///   - identifier: The identifier, which is the region's identity.
   public init(
     center: CLLocationCoordinate2D, radius: CLLocationDistance, identifier: String
   ) {
     super.init(named: identifier, center: center, radius: radius)
   }
 
-  /// Reads a circle from a keyed archive.
+  /// Creates a circle from a keyed archive.
   ///
-  /// - Parameter coder: The archive; `nil` is returned if it holds no circle.
+  /// - Parameter coder: The archive. The result is `nil` if it contains no circle.
   public required init?(coder: NSCoder) {
     super.init(coder: coder)
   }
 
-  /// Tells whether a point lies in the circle, by the distance on the ellipsoid.
+  /// Returns whether a point lies in the circle, by the distance on the ellipsoid.
   ///
   /// - Parameter coordinate: The point.
-  /// - Returns: Whether it does, the edge included; `false` for a point that is not valid.
+  /// - Returns: Whether it lies in the circle or on its edge; `false` for a point that is not
+  ///   valid.
   open override func contains(_ coordinate: CLLocationCoordinate2D) -> Bool {
     circleContains(coordinate)
   }

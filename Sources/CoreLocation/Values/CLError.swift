@@ -5,7 +5,7 @@ public import Foundation
 /// As on Apple's systems, an `NSError` of that domain with a known code can be cast and caught as
 /// `CLError`, and a `CLError` as `NSError`.
 public struct CLError: _BridgedStoredNSError, Sendable {
-  /// The error as Foundation knows it.
+  /// The Foundation error.
   public let _nsError: NSError
 
   /// Wraps an error.
@@ -15,52 +15,53 @@ public struct CLError: _BridgedStoredNSError, Sendable {
     _nsError = error is Described ? error : Described(error)
   }
 
-  /// Makes an error.
+  /// Creates an error.
   ///
   /// - Parameters:
-  ///   - code: What went wrong.
-  ///   - userInfo: What else is to be told of it.
+  ///   - code: The reason.
+  ///   - userInfo: Further information.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     _nsError = Described(
       NSError(domain: kCLErrorDomain, code: code.rawValue, userInfo: userInfo))
   }
 
-  /// What went wrong; ``Code/locationUnknown`` for a number that is no code.
+  /// The reason; ``Code/locationUnknown`` for a number that is no code.
   public var code: Code { Code(rawValue: _nsError.code) ?? .locationUnknown }
 
   /// The domain: ``kCLErrorDomain``.
   public static var _nsErrorDomain: String { kCLErrorDomain }
 
-  /// What else is told of it, with one sentence that describes it.
+  /// Further information, with one sentence that describes the error.
   public var errorUserInfo: [String: Any] {
     var info = _nsError.userInfo
     if info[NSLocalizedDescriptionKey] == nil { info[NSLocalizedDescriptionKey] = code.sentence }
     return info
   }
 
-  /// What else is told of it.
+  /// Further information.
   public var userInfo: [String: Any] { _nsError.userInfo }
 
-  /// One sentence that says what went wrong.
+  /// One sentence that describes the error.
   public var localizedDescription: String { _nsError.localizedDescription }
 
-  /// The region that is monitored instead of the one that was asked for.
+  /// The region that is monitored instead of the requested one.
   public var alternateRegion: CLRegion? {
     _nsError.userInfo[kCLErrorUserInfoAlternateRegionKey] as? CLRegion
   }
 
-  /// Feeds what makes two errors equal, but for the user info.
+  /// Hashes the domain and the code.
   ///
-  /// - Parameter hasher: What is fed. `NSError.hash` is not asked: on Linux it never returns
-  ///   (Foundation of Swift 6.3.1).
+  /// - Parameter hasher: The hasher. `NSError.hash` is not used: on Linux it never returns
+  ///   (Foundation of
+  ///   Swift 6.3.1).
   public func hash(into hasher: inout Hasher) {
     hasher.combine(_nsError.domain)
     hasher.combine(_nsError.code)
   }
 
-  /// An `NSError` that describes itself by its code and yet equals one that does not.
+  /// An `NSError` that describes itself by its code and equals a plain `NSError`.
   private final class Described: NSError, @unchecked Sendable {
-    // Sendable: it adds nothing to NSError, which says that it is.
+    // Sendable: it adds nothing to NSError, which is Sendable.
     init(_ error: NSError) {
       super.init(domain: error.domain, code: error.code, userInfo: error.userInfo)
     }
@@ -84,15 +85,15 @@ public struct CLError: _BridgedStoredNSError, Sendable {
 }
 
 extension CLError: _ObjectiveCBridgeable {
-  // The casts of the language look at this conformance, on Linux too.
+  // The casts of the language use this conformance, on Linux too.
 
-  /// The class that it is cast to and from.
+  /// The class that errors are cast to and from.
   public typealias _ObjectiveCType = NSError
 
-  /// The error as Foundation knows it.
+  /// The Foundation error.
   public func _bridgeToObjectiveC() -> NSError { _nsError }
 
-  /// Casts where the type was checked before.
+  /// Casts an error whose type was checked before.
   public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout CLError?) {
     result = CLError(_nsError: source)
   }
@@ -110,22 +111,22 @@ extension CLError: _ObjectiveCBridgeable {
     return true
   }
 
-  /// Casts what must be there.
+  /// Casts an error that must exist.
   public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> CLError {
     source.map { CLError(_nsError: $0) } ?? CLError(.locationUnknown)
   }
 }
 
 extension CLError {
-  /// No location now; it may come.
+  /// The location is not known now; it may become known.
   public static var locationUnknown: Code { .locationUnknown }
-  /// Location services are refused to this app.
+  /// The app is not authorized to use location services.
   public static var denied: Code { .denied }
-  /// The network was not there, or failed.
+  /// The network is not available or has failed.
   public static var network: Code { .network }
-  /// The heading cannot be found.
+  /// The heading cannot be determined.
   public static var headingFailure: Code { .headingFailure }
-  /// Monitoring regions is refused to this app.
+  /// The app is not authorized to monitor regions.
   public static var regionMonitoringDenied: Code { .regionMonitoringDenied }
   /// A region cannot be monitored.
   public static var regionMonitoringFailure: Code { .regionMonitoringFailure }
@@ -135,25 +136,25 @@ extension CLError {
   public static var regionMonitoringResponseDelayed: Code { .regionMonitoringResponseDelayed }
   /// A geocoder found nothing.
   public static var geocodeFoundNoResult: Code { .geocodeFoundNoResult }
-  /// A geocoder found only a part.
+  /// A geocoder found only a part of the place.
   public static var geocodeFoundPartialResult: Code { .geocodeFoundPartialResult }
-  /// A geocoder was stopped.
+  /// A geocoder was canceled.
   public static var geocodeCanceled: Code { .geocodeCanceled }
   /// Updates cannot be deferred.
   public static var deferredFailed: Code { .deferredFailed }
-  /// Updates were not deferred, as locations are not updated.
+  /// Updates were not deferred, because location updates are not started.
   public static var deferredNotUpdatingLocation: Code { .deferredNotUpdatingLocation }
   /// Updates cannot be deferred at this accuracy.
   public static var deferredAccuracyTooLow: Code { .deferredAccuracyTooLow }
   /// Updates cannot be deferred with a distance filter.
   public static var deferredDistanceFiltered: Code { .deferredDistanceFiltered }
-  /// Deferred updates were stopped, or asked for anew.
+  /// Deferred updates were canceled or requested again.
   public static var deferredCanceled: Code { .deferredCanceled }
   /// Beacons cannot be ranged here, or not now.
   public static var rangingUnavailable: Code { .rangingUnavailable }
   /// Ranging failed.
   public static var rangingFailure: Code { .rangingFailure }
-  /// The user was asked and refused.
+  /// The user declined the request, or it was not necessary.
   public static var promptDeclined: Code { .promptDeclined }
   /// Past locations cannot be read.
   public static var historicalLocationError: Code { .historicalLocationError }

@@ -8,21 +8,21 @@ public let kCLErrorDomain: String = "kCLErrorDomain"
 public let kCLErrorUserInfoAlternateRegionKey: String = "kCLErrorUserInfoAlternateRegionKey"
 
 extension CLError {
-  /// What went wrong.
+  /// The reason of an error.
   @frozen
   public enum Code: Int, Sendable, _ErrorCodeProtocol {
-    /// The error that has such a code.
+    /// The error type of the codes.
     public typealias _ErrorType = CLError
 
-    /// No location now; it may come.
+    /// The location is not known now; it may become known.
     case locationUnknown = 0
-    /// Location services are refused to this app.
+    /// The app is not authorized to use location services.
     case denied = 1
-    /// The network was not there, or failed.
+    /// The network is not available or has failed.
     case network = 2
-    /// The heading cannot be found.
+    /// The heading cannot be determined.
     case headingFailure = 3
-    /// Monitoring regions is refused to this app.
+    /// The app is not authorized to monitor regions.
     case regionMonitoringDenied = 4
     /// A region cannot be monitored: unknown kind, too large, or one too many.
     case regionMonitoringFailure = 5
@@ -32,25 +32,25 @@ extension CLError {
     case regionMonitoringResponseDelayed = 7
     /// A geocoder found nothing.
     case geocodeFoundNoResult = 8
-    /// A geocoder found only a part.
+    /// A geocoder found only a part of the place.
     case geocodeFoundPartialResult = 9
-    /// A geocoder was stopped.
+    /// A geocoder was canceled.
     case geocodeCanceled = 10
     /// Updates cannot be deferred.
     case deferredFailed = 11
-    /// Updates were not deferred, as locations are not updated.
+    /// Updates were not deferred, because location updates are not started.
     case deferredNotUpdatingLocation = 12
     /// Updates cannot be deferred at this accuracy.
     case deferredAccuracyTooLow = 13
     /// Updates cannot be deferred with a distance filter.
     case deferredDistanceFiltered = 14
-    /// Deferred updates were stopped, or asked for anew.
+    /// Deferred updates were canceled or requested again.
     case deferredCanceled = 15
     /// Beacons cannot be ranged here, or not now.
     case rangingUnavailable = 16
     /// Ranging failed.
     case rangingFailure = 17
-    /// The user was asked and refused.
+    /// The user declined the request, or it was not necessary.
     case promptDeclined = 18
     /// Past locations cannot be read.
     case historicalLocationError = 19
@@ -58,7 +58,7 @@ extension CLError {
 }
 
 extension CLError.Code {
-  /// One sentence that says what went wrong.
+  /// One sentence that describes the error.
   var sentence: String {
     switch self {
     case .locationUnknown: "The location is not known yet."
@@ -71,7 +71,7 @@ extension CLError.Code {
     case .regionMonitoringResponseDelayed: "Events of the region may come late."
     case .geocodeFoundNoResult: "No place was found."
     case .geocodeFoundPartialResult: "Only a part of the place was found."
-    case .geocodeCanceled: "The search for the place was cancelled."
+    case .geocodeCanceled: "The search for the place was canceled."
     case .deferredFailed: "Location updates cannot be deferred."
     case .deferredNotUpdatingLocation:
       "Location updates cannot be deferred because they have not been started."
@@ -79,7 +79,7 @@ extension CLError.Code {
       "Location updates cannot be deferred because the desired accuracy is too low."
     case .deferredDistanceFiltered:
       "Location updates cannot be deferred while a distance filter is set."
-    case .deferredCanceled: "Deferred location updates were cancelled."
+    case .deferredCanceled: "Deferred location updates were canceled."
     case .rangingUnavailable: "Beacons cannot be ranged on this device now."
     case .rangingFailure: "Ranging of beacons has failed."
     case .promptDeclined: "The request for authorization was declined."

@@ -2,33 +2,33 @@ public import Foundation
 
 /// A floor of a building.
 open class CLFloor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-  // Sendable: nothing that is stored here ever changes. A subclass answers for what it adds.
+  // Sendable: the stored values never change. A subclass is responsible for what it adds.
   private let number: Int
 
-  /// Which floor: 0 is the ground floor, below it the numbers are negative.
+  /// The number of the floor: 0 for the ground floor, negative below it.
   open var level: Int { number }
 
-  /// Makes the ground floor, for subclasses that override what they need.
+  /// Creates the ground floor, for subclasses that override what they need.
   public override init() {
     number = 0
     super.init()
   }
 
-  /// Makes a floor.
+  /// Creates a floor.
   package init(level: Int) {
     number = level
     super.init()
   }
 
-  /// Whether it can be archived safely: it can.
+  /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads a floor from a keyed archive.
+  /// Creates a floor from a keyed archive.
   ///
   /// - Parameter coder: The archive.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding else { return nil }
-    number = coder.decodeInteger(forKey: "level")
+    number = coder.decodeInteger(forKey: "CLFloor.level")
     super.init()
   }
 
@@ -36,10 +36,10 @@ open class CLFloor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   ///
   /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
-    coder.encode(level, forKey: "level")
+    coder.encode(level, forKey: "CLFloor.level")
   }
 
-  /// Copies it without copying: it never changes.
+  /// Returns the object itself, because it never changes.
   ///
   /// - Parameter zone: Not used.
   /// - Returns: The floor itself.

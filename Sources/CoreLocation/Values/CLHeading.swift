@@ -1,10 +1,10 @@
 public import Foundation
 
-/// Where the device points.
+/// The direction of the device.
 ///
-/// It is a value that subclasses and tests use; no service here finds one yet.
+/// Subclasses and tests use it. No service finds headings yet.
 open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-  // Sendable: nothing that is stored here ever changes. A subclass answers for what it adds.
+  // Sendable: the stored values never change. A subclass is responsible for what it adds.
   private let values: Values
 
   private struct Values {
@@ -17,9 +17,9 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
 
   /// Degrees clockwise from magnetic north.
   open var magneticHeading: CLLocationDirection { values.magnetic }
-  /// Degrees clockwise from true north; negative for not valid.
+  /// Degrees clockwise from true north; negative if it is not valid.
   open var trueHeading: CLLocationDirection { values.geographic }
-  /// How far the heading may be off, in degrees; negative for not valid.
+  /// The possible error of the heading, in degrees; negative if it is not valid.
   open var headingAccuracy: CLLocationDirection { values.accuracy }
   /// The magnetic field along the x axis, in microteslas.
   open var x: CLHeadingComponentValue { values.field.x }
@@ -27,16 +27,16 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   open var y: CLHeadingComponentValue { values.field.y }
   /// The magnetic field along the z axis, in microteslas.
   open var z: CLHeadingComponentValue { values.field.z }
-  /// When it was so.
+  /// The time of the heading.
   open var timestamp: Date { values.timestamp }
 
-  /// Makes a heading of which nothing is known, for subclasses that override what they need.
+  /// Creates a heading without values, for subclasses that override what they need.
   public override init() {
     values = Values()
     super.init()
   }
 
-  /// Makes a heading.
+  /// Creates a heading.
   package init(
     magneticHeading: CLLocationDirection, trueHeading: CLLocationDirection,
     headingAccuracy: CLLocationDirection, x: CLHeadingComponentValue,
@@ -48,21 +48,21 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     super.init()
   }
 
-  /// Whether it can be archived safely: it can.
+  /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads a heading from a keyed archive.
+  /// Creates a heading from a keyed archive.
   ///
-  /// - Parameter coder: The archive; `nil` is returned if it holds no heading.
+  /// - Parameter coder: The archive. The result is `nil` if it contains no heading.
   public required init?(coder: NSCoder) {
-    guard coder.allowsKeyedCoding, coder.containsValue(forKey: "magneticHeading") else {
+    guard coder.allowsKeyedCoding, coder.containsValue(forKey: "CLHeading.magneticHeading") else {
       return nil
     }
-    func number(_ key: String) -> Double { coder.decodeDouble(forKey: key) }
+    func number(_ key: String) -> Double { coder.decodeDouble(forKey: "CLHeading.\(key)") }
     values = Values(
       magnetic: number("magneticHeading"), geographic: number("trueHeading"),
       accuracy: number("headingAccuracy"), field: (number("x"), number("y"), number("z")),
-      timestamp: coder.decodeDate("timestamp"))
+      timestamp: coder.decodeDate("CLHeading.timestamp"))
     super.init()
   }
 
@@ -70,14 +70,16 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   ///
   /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
-    coder.encode(magneticHeading, forKey: "magneticHeading")
-    coder.encode(trueHeading, forKey: "trueHeading")
-    coder.encode(headingAccuracy, forKey: "headingAccuracy")
-    for (key, value) in [("x", x), ("y", y), ("z", z)] { coder.encode(value, forKey: key) }
-    coder.encodeDate(timestamp, "timestamp")
+    coder.encode(magneticHeading, forKey: "CLHeading.magneticHeading")
+    coder.encode(trueHeading, forKey: "CLHeading.trueHeading")
+    coder.encode(headingAccuracy, forKey: "CLHeading.headingAccuracy")
+    for (key, value) in [("x", x), ("y", y), ("z", z)] {
+      coder.encode(value, forKey: "CLHeading.\(key)")
+    }
+    coder.encodeDate(timestamp, "CLHeading.timestamp")
   }
 
-  /// Copies it without copying: it never changes.
+  /// Returns the object itself, because it never changes.
   ///
   /// - Parameter zone: Not used.
   /// - Returns: The heading itself.

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// Where something is, how exactly, and when that was so.
+/// A place with its accuracy, movement and time.
 ///
 /// Two locations are equal only if they are the same object, as on Apple's systems; use
 /// ``distance(from:)`` to compare places.
 open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-  // Sendable: nothing that is stored here ever changes. A subclass answers for what it adds.
+  // Sendable: the stored values never change. A subclass is responsible for what it adds.
   private let values: Values
 
   private struct Values {
@@ -21,40 +21,42 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     var source: CLLocationSourceInformation?
   }
 
-  /// Where.
+  /// The place.
   open var coordinate: CLLocationCoordinate2D { values.coordinate }
-  /// Metres above the sea; valid if ``verticalAccuracy`` is not negative.
+  /// Meters above the sea; valid if ``verticalAccuracy`` is not negative.
   open var altitude: CLLocationDistance { values.altitude }
-  /// Metres above the ellipsoid of WGS 84.
+  /// Meters above the ellipsoid of WGS 84.
   ///
-  /// Unlike Apple's, it is ``altitude`` itself: there is no model of the geoid here.
+  /// Unlike Apple's, it is ``altitude`` itself: this module has no model of the geoid.
   open var ellipsoidalAltitude: CLLocationDistance { altitude }
-  /// The radius around ``coordinate`` that holds the place, in metres; negative for not valid.
+  /// The radius around ``coordinate`` that contains the place, in meters; negative if it is not
+  /// valid.
   open var horizontalAccuracy: CLLocationAccuracy { values.horizontalAccuracy }
-  /// How far the altitude may be off, in metres; negative for not valid.
+  /// The possible error of the altitude, in meters; negative if it is not valid.
   open var verticalAccuracy: CLLocationAccuracy { values.verticalAccuracy }
-  /// Where it moves to, in degrees clockwise from true north; negative for not valid.
+  /// The direction of the movement, in degrees clockwise from true north; negative if it is not
+  /// valid.
   open var course: CLLocationDirection { values.course }
-  /// How far the course may be off, in degrees; negative for not valid.
+  /// The possible error of the course, in degrees; negative if it is not valid.
   open var courseAccuracy: CLLocationDirectionAccuracy { values.courseAccuracy }
-  /// How fast it moves, in metres per second; negative for not valid.
+  /// The speed, in meters per second; negative if it is not valid.
   open var speed: CLLocationSpeed { values.speed }
-  /// How far the speed may be off, in metres per second; negative for not valid.
+  /// The possible error of the speed, in meters per second; negative if it is not valid.
   open var speedAccuracy: CLLocationSpeedAccuracy { values.speedAccuracy }
-  /// When it was so.
+  /// The time of the location.
   open var timestamp: Date { values.timestamp }
-  /// On which floor of a building; always `nil` here, unless a subclass knows.
+  /// The floor of the building; always `nil` here, unless a subclass overrides it.
   open var floor: CLFloor? { nil }
-  /// Who found it; `nil` if that is not known.
+  /// The source of the location; `nil` if it is not known.
   open var sourceInformation: CLLocationSourceInformation? { values.source }
 
-  /// Makes the location 0, 0, for subclasses that override what they need.
+  /// Creates the location 0, 0, for subclasses that override what they need.
   public override init() {
     values = Values()
     super.init()
   }
 
-  /// Makes a location of now, with nothing known but the place.
+  /// Creates a location with the current time and no other value than the place.
   ///
   /// - Parameters:
   ///   - latitude: Degrees north.
@@ -64,14 +66,14 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     super.init()
   }
 
-  /// Makes a location that does not move.
+  /// Creates a location that does not move.
   ///
   /// - Parameters:
-  ///   - coordinate: Where.
-  ///   - altitude: Metres above the sea.
-  ///   - hAccuracy: The radius that holds the place, in metres; negative for not valid.
-  ///   - vAccuracy: How far the altitude may be off, in metres; negative for not valid.
-  ///   - timestamp: When.
+  ///   - coordinate: The place.
+  ///   - altitude: Meters above the sea.
+  ///   - hAccuracy: The radius that contains the place, in meters; negative if it is not valid.
+  ///   - vAccuracy: The possible error of the altitude, in meters; negative if it is not valid.
+  ///   - timestamp: The time.
   public init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy hAccuracy: CLLocationAccuracy,
@@ -83,16 +85,16 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     super.init()
   }
 
-  /// Makes a location that moves.
+  /// Creates a location that moves.
   ///
   /// - Parameters:
-  ///   - coordinate: Where.
-  ///   - altitude: Metres above the sea.
-  ///   - hAccuracy: The radius that holds the place, in metres; negative for not valid.
-  ///   - vAccuracy: How far the altitude may be off, in metres; negative for not valid.
-  ///   - course: Where it moves to, in degrees; negative for not valid.
-  ///   - speed: How fast, in metres per second; negative for not valid.
-  ///   - timestamp: When.
+  ///   - coordinate: The place.
+  ///   - altitude: Meters above the sea.
+  ///   - hAccuracy: The radius that contains the place, in meters; negative if it is not valid.
+  ///   - vAccuracy: The possible error of the altitude, in meters; negative if it is not valid.
+  ///   - course: The direction of the movement, in degrees; negative if it is not valid.
+  ///   - speed: The speed, in meters per second; negative if it is not valid.
+  ///   - timestamp: The time.
   public init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy hAccuracy: CLLocationAccuracy,
@@ -105,18 +107,18 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     super.init()
   }
 
-  /// Makes a location that moves, with how exact that is.
+  /// Creates a location that moves, with the possible errors of the movement.
   ///
   /// - Parameters:
-  ///   - coordinate: Where.
-  ///   - altitude: Metres above the sea.
-  ///   - hAccuracy: The radius that holds the place, in metres; negative for not valid.
-  ///   - vAccuracy: How far the altitude may be off, in metres; negative for not valid.
-  ///   - course: Where it moves to, in degrees; negative for not valid.
-  ///   - courseAccuracy: How far the course may be off, in degrees.
-  ///   - speed: How fast, in metres per second; negative for not valid.
-  ///   - speedAccuracy: How far the speed may be off, in metres per second.
-  ///   - timestamp: When.
+  ///   - coordinate: The place.
+  ///   - altitude: Meters above the sea.
+  ///   - hAccuracy: The radius that contains the place, in meters; negative if it is not valid.
+  ///   - vAccuracy: The possible error of the altitude, in meters; negative if it is not valid.
+  ///   - course: The direction of the movement, in degrees; negative if it is not valid.
+  ///   - courseAccuracy: The possible error of the course, in degrees.
+  ///   - speed: The speed, in meters per second; negative if it is not valid.
+  ///   - speedAccuracy: The possible error of the speed, in meters per second.
+  ///   - timestamp: The time.
   public init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy hAccuracy: CLLocationAccuracy,
@@ -131,19 +133,19 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     super.init()
   }
 
-  /// Makes a location of which all is known.
+  /// Creates a location with all values.
   ///
   /// - Parameters:
-  ///   - coordinate: Where.
-  ///   - altitude: Metres above the sea.
-  ///   - hAccuracy: The radius that holds the place, in metres; negative for not valid.
-  ///   - vAccuracy: How far the altitude may be off, in metres; negative for not valid.
-  ///   - course: Where it moves to, in degrees; negative for not valid.
-  ///   - courseAccuracy: How far the course may be off, in degrees.
-  ///   - speed: How fast, in metres per second; negative for not valid.
-  ///   - speedAccuracy: How far the speed may be off, in metres per second.
-  ///   - timestamp: When.
-  ///   - sourceInfo: Who found it.
+  ///   - coordinate: The place.
+  ///   - altitude: Meters above the sea.
+  ///   - hAccuracy: The radius that contains the place, in meters; negative if it is not valid.
+  ///   - vAccuracy: The possible error of the altitude, in meters; negative if it is not valid.
+  ///   - course: The direction of the movement, in degrees; negative if it is not valid.
+  ///   - courseAccuracy: The possible error of the course, in degrees.
+  ///   - speed: The speed, in meters per second; negative if it is not valid.
+  ///   - speedAccuracy: The possible error of the speed, in meters per second.
+  ///   - timestamp: The time.
+  ///   - sourceInfo: The source of the location.
   public init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy hAccuracy: CLLocationAccuracy,
@@ -159,38 +161,43 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     super.init()
   }
 
-  /// Measures how far it is from another location along the earth; altitudes do not count.
+  /// Returns the distance from another location along the surface of the earth, regardless of
+  /// altitudes.
   ///
   /// It is the geodesic of the WGS 84 ellipsoid by Vincenty's formula, exact to a millimetre; for
   /// points that lie nearly opposite each other it is the great circle, wrong by up to 0.6 %.
   ///
   /// - Parameter location: The other location.
-  /// - Returns: The distance in metres.
+  /// - Returns: The distance in meters.
   open func distance(from location: CLLocation) -> CLLocationDistance {
     Geodesic.distance(from: coordinate, to: location.coordinate)
   }
 
-  /// ``distance(from:)``, in the old spelling.
+  /// ``distance(from:)``, in the former spelling.
   ///
   /// - Parameter location: The other location.
-  /// - Returns: The distance in metres.
+  /// - Returns: The distance in meters.
   @available(*, deprecated, renamed: "distance(from:)")
   open func getDistanceFrom(_ location: CLLocation) -> CLLocationDistance {
     distance(from: location)
   }
 
-  /// Whether it can be archived safely: it can.
+  /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads a location from a keyed archive.
+  /// Creates a location from a keyed archive.
   ///
-  /// - Parameter coder: The archive; `nil` is returned if it holds no location.
+  /// - Parameter coder: The archive. The result is `nil` if it contains no location.
   public required init?(coder: NSCoder) {
-    guard coder.allowsKeyedCoding, coder.containsValue(forKey: "latitude") else { return nil }
-    var values = Values(coordinate: coder.decodeCoordinate())
-    for (key, field) in Self.fields { values[keyPath: field] = coder.decodeDouble(forKey: key) }
-    values.timestamp = coder.decodeDate("timestamp")
-    if coder.containsValue(forKey: "isSimulatedBySoftware") {
+    guard coder.allowsKeyedCoding, coder.containsValue(forKey: "CLLocation.latitude") else {
+      return nil
+    }
+    var values = Values(coordinate: coder.decodeCoordinate("CLLocation"))
+    for (key, field) in Self.fields {
+      values[keyPath: field] = coder.decodeDouble(forKey: "CLLocation.\(key)")
+    }
+    values.timestamp = coder.decodeDate("CLLocation.timestamp")
+    if coder.containsValue(forKey: "CLLocationSourceInformation.isSimulatedBySoftware") {
       values.source = CLLocationSourceInformation(coder: coder)
     }
     self.values = values
@@ -201,9 +208,11 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   ///
   /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
-    coder.encodeCoordinate(coordinate)
-    for (key, field) in Self.fields { coder.encode(values[keyPath: field], forKey: key) }
-    coder.encodeDate(timestamp, "timestamp")
+    coder.encodeCoordinate(coordinate, "CLLocation")
+    for (key, field) in Self.fields {
+      coder.encode(values[keyPath: field], forKey: "CLLocation.\(key)")
+    }
+    coder.encodeDate(timestamp, "CLLocation.timestamp")
     sourceInformation?.encode(with: coder)
   }
 
@@ -216,7 +225,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     ]
   }
 
-  /// Copies it without copying: it never changes.
+  /// Returns the object itself, because it never changes.
   ///
   /// - Parameter zone: Not used.
   /// - Returns: The location itself.

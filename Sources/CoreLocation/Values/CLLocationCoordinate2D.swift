@@ -9,12 +9,12 @@ public struct CLLocationCoordinate2D: Sendable {
   /// Degrees east of Greenwich; west is negative.
   public var longitude: CLLocationDegrees
 
-  /// Makes the point at latitude 0, longitude 0.
+  /// Creates the point at latitude 0, longitude 0.
   public init() {
     (latitude, longitude) = (0, 0)
   }
 
-  /// Makes a point.
+  /// Creates a point.
   ///
   /// - Parameters:
   ///   - latitude: Degrees north; not checked, see ``CLLocationCoordinate2DIsValid(_:)``.
@@ -25,11 +25,11 @@ public struct CLLocationCoordinate2D: Sendable {
   }
 }
 
-/// A coordinate that is none: both of its parts are -180.
+/// A coordinate that is not valid: latitude and longitude are -180.
 public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(
   latitude: -180, longitude: -180)
 
-/// Makes a coordinate, in the spelling of C.
+/// Creates a coordinate, in the spelling of C.
 ///
 /// - Parameters:
 ///   - latitude: Degrees north.
@@ -41,7 +41,7 @@ public func CLLocationCoordinate2DMake(
   CLLocationCoordinate2D(latitude: latitude, longitude: longitude)
 }
 
-/// Tells whether a coordinate can be a place.
+/// Returns whether a coordinate is valid.
 ///
 /// - Parameter coord: The coordinate.
 /// - Returns: Whether the latitude lies within ±90 degrees and the longitude within ±180.

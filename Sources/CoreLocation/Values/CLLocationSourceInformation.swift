@@ -1,27 +1,27 @@
 public import Foundation
 
-/// Who found a location.
+/// The source of a location.
 open class CLLocationSourceInformation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-  // Sendable: nothing that is stored here ever changes. A subclass answers for what it adds.
+  // Sendable: the stored values never change. A subclass is responsible for what it adds.
   private let simulated: Bool
   private let external: Bool
 
-  /// Whether a simulation made it up, or a recording was replayed.
+  /// A Boolean value that indicates whether the location comes from a simulation or a recording.
   open var isSimulatedBySoftware: Bool { simulated }
-  /// Whether a device beside this one found it.
+  /// A Boolean value that indicates whether the location comes from another device.
   open var isProducedByAccessory: Bool { external }
 
-  /// Says that this device found it.
+  /// Creates the information for a location that this device found.
   public override init() {
     (simulated, external) = (false, false)
     super.init()
   }
 
-  /// Says who found it.
+  /// Creates the information.
   ///
   /// - Parameters:
-  ///   - isSoftware: Whether it is made up.
-  ///   - isAccessory: Whether a device beside this one found it.
+  ///   - isSoftware: Whether the location comes from a simulation or a recording.
+  ///   - isAccessory: Whether the location comes from another device.
   public init(
     softwareSimulationState isSoftware: Bool, andExternalAccessoryState isAccessory: Bool
   ) {
@@ -29,28 +29,30 @@ open class CLLocationSourceInformation: NSObject, NSCopying, NSSecureCoding, @un
     super.init()
   }
 
-  /// Whether it can be archived safely: it can.
+  /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads it from a keyed archive.
+  /// Creates the information from a keyed archive.
   ///
   /// - Parameter coder: The archive.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding else { return nil }
-    simulated = coder.decodeBool(forKey: "isSimulatedBySoftware")
-    external = coder.decodeBool(forKey: "isProducedByAccessory")
+    simulated = coder.decodeBool(forKey: "CLLocationSourceInformation.isSimulatedBySoftware")
+    external = coder.decodeBool(forKey: "CLLocationSourceInformation.isProducedByAccessory")
     super.init()
   }
 
-  /// Writes it to a keyed archive.
+  /// Writes the information to a keyed archive.
   ///
   /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
-    coder.encode(isSimulatedBySoftware, forKey: "isSimulatedBySoftware")
-    coder.encode(isProducedByAccessory, forKey: "isProducedByAccessory")
+    coder.encode(
+      isSimulatedBySoftware, forKey: "CLLocationSourceInformation.isSimulatedBySoftware")
+    coder.encode(
+      isProducedByAccessory, forKey: "CLLocationSourceInformation.isProducedByAccessory")
   }
 
-  /// Copies it without copying: it never changes.
+  /// Returns the object itself, because it never changes.
   ///
   /// - Parameter zone: Not used.
   /// - Returns: The object itself.

@@ -1,27 +1,27 @@
-/// How near a beacon is.
+/// The zone that a beacon is in.
 ///
 /// Unlike Apple's, it cannot hold a raw value that is none of these.
 @frozen
 public enum CLProximity: Int, Sendable {
-  /// Not known.
+  /// The zone is not known.
   case unknown = 0
-  /// Within about half a metre.
+  /// The distance is within about half a meter.
   case immediate = 1
-  /// Within about four metres.
+  /// The distance is within about four meters.
   case near = 2
-  /// Farther than that.
+  /// The distance is longer.
   case far = 3
 }
 
-/// On which side of a region's boundary this device is.
+/// The state of a region.
 ///
 /// Unlike Apple's, it cannot hold a raw value that is none of these.
 @frozen
 public enum CLRegionState: Int, Sendable {
-  /// Not known, or not yet.
+  /// The state is not known yet.
   case unknown = 0
-  /// Inside.
+  /// The device is inside.
   case inside = 1
-  /// Outside.
+  /// The device is outside.
   case outside = 2
 }

@@ -1,53 +1,54 @@
 public import Foundation
 import Synchronization
 
-/// A region to be monitored: ``CLBeaconRegion`` or ``CLCircularRegion``.
+/// A region that can be monitored: ``CLBeaconRegion`` or ``CLCircularRegion``.
 ///
 /// The ``identifier`` is its identity: monitoring a region of the same identifier replaces the one
-/// before. Two regions are equal if they are of one kind, have the same identifier and mean the same
-/// place or beacons; what they notify of does not count.
+/// before. Two regions are equal if they are of one kind, have the same identifier and describe the
+/// same
+/// place or beacons, regardless of their notifications.
 open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-  // Sendable: what changes is atomic, the rest never does. A subclass answers for what it adds.
+  // Sendable: the values that change are atomic. A subclass is responsible for what it adds.
   private let name: String
   private let place: (center: CLLocationCoordinate2D, radius: CLLocationDistance)
   private let entry = Atomic<Bool>(true)
   private let exit = Atomic<Bool>(true)
 
-  /// The name that the app gave it, which is its identity.
+  /// The identifier, which is the region's identity.
   open var identifier: String { name }
 
-  /// Whether entering is reported. The default is `true`.
+  /// A Boolean value that indicates whether entering is reported. The default is `true`.
   open var notifyOnEntry: Bool {
     get { entry.load(ordering: .relaxed) }
     set { entry.store(newValue, ordering: .relaxed) }
   }
 
-  /// Whether leaving is reported. The default is `true`.
+  /// A Boolean value that indicates whether leaving is reported. The default is `true`.
   open var notifyOnExit: Bool {
     get { exit.load(ordering: .relaxed) }
     set { exit.store(newValue, ordering: .relaxed) }
   }
 
-  /// The centre of a circle; ``kCLLocationCoordinate2DInvalid`` for what is none.
+  /// The center of a circle; ``kCLLocationCoordinate2DInvalid`` for other regions.
   @available(*, deprecated, message: "Use CLCircularRegion")
   open var center: CLLocationCoordinate2D { place.center }
 
-  /// The radius of a circle, in metres; -1 for what is none.
+  /// The radius of a circle, in meters; -1 for other regions.
   @available(*, deprecated, message: "Use CLCircularRegion")
   open var radius: CLLocationDistance { place.radius }
 
-  /// Makes a region that is nowhere, for subclasses that override what they need.
+  /// Creates a region without a place, for subclasses that override what they need.
   public override init() {
     (name, place) = ("", (kCLLocationCoordinate2DInvalid, -1))
     super.init()
   }
 
-  /// Makes a circle.
+  /// Creates a circle.
   ///
   /// - Parameters:
-  ///   - center: Its centre.
-  ///   - radius: Its radius, in metres.
-  ///   - identifier: Its name, which is its identity.
+  ///   - center: The center.
+  ///   - radius: The radius, in meters.
+  ///   - identifier: The identifier, which is the region's identity.
   @available(*, deprecated, message: "Use CLCircularRegion")
   public init(
     circularRegionWithCenter center: CLLocationCoordinate2D, radius: CLLocationDistance,
@@ -65,16 +66,16 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     super.init()
   }
 
-  /// Tells whether a point lies in the circle.
+  /// Returns whether a point lies in the circle.
   ///
   /// - Parameter coordinate: The point.
-  /// - Returns: Whether it does; `false` for a region that is no circle.
+  /// - Returns: Whether it lies in the circle; `false` for other regions.
   @available(*, deprecated, message: "Use CLCircularRegion")
   open func contains(_ coordinate: CLLocationCoordinate2D) -> Bool {
     circleContains(coordinate)
   }
 
-  /// What its circle is made of, whatever a subclass says.
+  /// The circle, regardless of what a subclass overrides.
   var circle: (center: CLLocationCoordinate2D, radius: CLLocationDistance) { place }
 
   func circleContains(_ coordinate: CLLocationCoordinate2D) -> Bool {
@@ -83,40 +84,41 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     return Geodesic.distance(from: place.center, to: coordinate) <= place.radius
   }
 
-  /// Whether it can be archived safely: it can.
+  /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads a region from a keyed archive.
+  /// Creates a region from a keyed archive.
   ///
-  /// - Parameter coder: The archive; `nil` is returned if it holds no region.
+  /// - Parameter coder: The archive. The result is `nil` if it contains no region.
   public required init?(coder: NSCoder) {
-    guard coder.allowsKeyedCoding, let identifier = coder.decodeText("identifier") else {
+    guard coder.allowsKeyedCoding, let identifier = coder.decodeText("CLRegion.identifier") else {
       return nil
     }
     name = identifier
-    place = (coder.decodeCoordinate(), coder.decodeDouble(forKey: "radius"))
+    place = (coder.decodeCoordinate("CLRegion"), coder.decodeDouble(forKey: "CLRegion.radius"))
     super.init()
-    notifyOnEntry = coder.decodeBool(forKey: "notifyOnEntry")
-    notifyOnExit = coder.decodeBool(forKey: "notifyOnExit")
+    notifyOnEntry = coder.decodeBool(forKey: "CLRegion.notifyOnEntry")
+    notifyOnExit = coder.decodeBool(forKey: "CLRegion.notifyOnExit")
   }
 
   /// Writes the region to a keyed archive.
   ///
   /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
-    coder.encodeText(identifier, "identifier")
-    coder.encodeCoordinate(place.center)
-    coder.encode(place.radius, forKey: "radius")
-    coder.encode(notifyOnEntry, forKey: "notifyOnEntry")
-    coder.encode(notifyOnExit, forKey: "notifyOnExit")
+    coder.encodeText(identifier, "CLRegion.identifier")
+    coder.encodeCoordinate(place.center, "CLRegion")
+    coder.encode(place.radius, forKey: "CLRegion.radius")
+    coder.encode(notifyOnEntry, forKey: "CLRegion.notifyOnEntry")
+    coder.encode(notifyOnExit, forKey: "CLRegion.notifyOnExit")
   }
 
   /// Copies the region.
   ///
-  /// An object of an app's own subclass is not copied: what the subclass keeps is not known here.
+  /// An object of an app's own subclass is not copied, because the subclass's properties are not
+  /// known here.
   ///
   /// - Parameter zone: Not used.
-  /// - Returns: Another region that is equal and notifies of the same.
+  /// - Returns: An equal region with the same notifications.
   open func copy(with zone: NSZone? = nil) -> Any {
     guard type(of: self) == CLRegion.self else { return self }
     return CLRegion(named: name, center: place.center, radius: place.radius).notifying(like: self)
@@ -133,7 +135,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     return kind == other.kind && identifier == other.identifier && isPlace(of: other)
   }
 
-  /// Regions of one kind can be equal.
+  /// The kind of region. Only regions of one kind can be equal.
   var kind: ObjectIdentifier { ObjectIdentifier(CLRegion.self) }
 
   func isPlace(of other: CLRegion) -> Bool {

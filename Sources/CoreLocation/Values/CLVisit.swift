@@ -1,10 +1,10 @@
 public import Foundation
 
-/// A place where one stayed, and from when to when.
+/// A stay at a place.
 ///
-/// It is a value that subclasses and tests use; no service here finds one yet.
+/// Subclasses and tests use it. No service finds visits yet.
 open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-  // Sendable: nothing that is stored here ever changes. A subclass answers for what it adds.
+  // Sendable: the stored values never change. A subclass is responsible for what it adds.
   private let values: Values
 
   private struct Values {
@@ -14,22 +14,22 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     var accuracy: CLLocationAccuracy = 0
   }
 
-  /// When it began; `Date.distantPast` if that is not known.
+  /// The time of the arrival; `Date.distantPast` if that is not known.
   open var arrivalDate: Date { values.arrival }
-  /// When it ended; `Date.distantFuture` if it has not.
+  /// The time of the departure; `Date.distantFuture` while the visit continues.
   open var departureDate: Date { values.departure }
-  /// Where.
+  /// The place.
   open var coordinate: CLLocationCoordinate2D { values.coordinate }
-  /// The radius around ``coordinate`` that holds the place, in metres.
+  /// The radius around ``coordinate`` that holds the place, in meters.
   open var horizontalAccuracy: CLLocationAccuracy { values.accuracy }
 
-  /// Makes a visit of which nothing is known, for subclasses that override what they need.
+  /// Creates a visit without values, for subclasses that override what they need.
   public override init() {
     values = Values()
     super.init()
   }
 
-  /// Makes a visit.
+  /// Creates a visit.
   package init(
     arrivalDate: Date, departureDate: Date, coordinate: CLLocationCoordinate2D,
     horizontalAccuracy: CLLocationAccuracy
@@ -40,18 +40,21 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     super.init()
   }
 
-  /// Whether it can be archived safely: it can.
+  /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads a visit from a keyed archive.
+  /// Creates a visit from a keyed archive.
   ///
-  /// - Parameter coder: The archive; `nil` is returned if it holds no visit.
+  /// - Parameter coder: The archive. The result is `nil` if it contains no visit.
   public required init?(coder: NSCoder) {
-    guard coder.allowsKeyedCoding, coder.containsValue(forKey: "arrivalDate") else { return nil }
+    guard coder.allowsKeyedCoding, coder.containsValue(forKey: "CLVisit.arrivalDate") else {
+      return nil
+    }
     values = Values(
-      arrival: coder.decodeDate("arrivalDate"), departure: coder.decodeDate("departureDate"),
-      coordinate: coder.decodeCoordinate(),
-      accuracy: coder.decodeDouble(forKey: "horizontalAccuracy"))
+      arrival: coder.decodeDate("CLVisit.arrivalDate"),
+      departure: coder.decodeDate("CLVisit.departureDate"),
+      coordinate: coder.decodeCoordinate("CLVisit"),
+      accuracy: coder.decodeDouble(forKey: "CLVisit.horizontalAccuracy"))
     super.init()
   }
 
@@ -59,13 +62,13 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   ///
   /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
-    coder.encodeDate(arrivalDate, "arrivalDate")
-    coder.encodeDate(departureDate, "departureDate")
-    coder.encodeCoordinate(coordinate)
-    coder.encode(horizontalAccuracy, forKey: "horizontalAccuracy")
+    coder.encodeDate(arrivalDate, "CLVisit.arrivalDate")
+    coder.encodeDate(departureDate, "CLVisit.departureDate")
+    coder.encodeCoordinate(coordinate, "CLVisit")
+    coder.encode(horizontalAccuracy, forKey: "CLVisit.horizontalAccuracy")
   }
 
-  /// Copies it without copying: it never changes.
+  /// Returns the object itself, because it never changes.
   ///
   /// - Parameter zone: Not used.
   /// - Returns: The visit itself.

@@ -7,14 +7,14 @@ import Foundation
 /// converge for points that lie nearly opposite each other; those get the great circle on a sphere
 /// of the mean radius, which is wrong by at most 0.6 %.
 enum Geodesic {
-  /// The equator's radius in metres (`a` of WGS 84).
+  /// The equator's radius in meters (`a` of WGS 84).
   private static let equator = 6_378_137.0
   /// The flattening (`f` of WGS 84).
   private static let flattening = 1 / 298.257_223_563
-  /// The mean radius in metres (R1 of the IUGG).
+  /// The mean radius in meters (R1 of the IUGG).
   private static let meanRadius = 6_371_008.8
 
-  /// The distance in metres.
+  /// The distance in meters.
   static func distance(
     from start: CLLocationCoordinate2D, to end: CLLocationCoordinate2D
   ) -> CLLocationDistance {

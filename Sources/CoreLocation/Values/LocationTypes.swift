@@ -1,31 +1,31 @@
 /// A latitude or longitude in the WGS 84 frame, in degrees; north and east are positive.
 public typealias CLLocationDegrees = Double
 
-/// How exact something is, in metres: the radius that holds it. Negative where it is not valid.
+/// An accuracy in meters: the radius that contains the true place. Negative if it is not valid.
 public typealias CLLocationAccuracy = Double
 
-/// A speed in metres per second. Negative where it is not valid.
+/// A speed in meters per second. Negative if it is not valid.
 public typealias CLLocationSpeed = Double
 
-/// How exact a speed is, in metres per second. Negative where it is not valid.
+/// The possible error of a speed, in meters per second. Negative if it is not valid.
 public typealias CLLocationSpeedAccuracy = Double
 
-/// A direction in degrees clockwise from north, from 0 up to 360. Negative where it is not valid.
+/// A direction in degrees clockwise from north, from 0 up to 360. Negative if it is not valid.
 public typealias CLLocationDirection = Double
 
-/// How exact a direction is, in degrees. Negative where it is not valid.
+/// The possible error of a direction, in degrees. Negative if it is not valid.
 public typealias CLLocationDirectionAccuracy = Double
 
-/// A distance in metres.
+/// A distance in meters.
 public typealias CLLocationDistance = Double
 
 /// One axis of a magnetic field, in microteslas.
 public typealias CLHeadingComponentValue = Double
 
-/// The major value of a beacon: which group it belongs to.
+/// The major value of a beacon: its group.
 public typealias CLBeaconMajorValue = UInt16
 
-/// The minor value of a beacon: which one of its group it is.
+/// The minor value of a beacon: its number in the group.
 public typealias CLBeaconMinorValue = UInt16
 
 /// For ``CLLocationManager/distanceFilter``: report every movement.
@@ -34,30 +34,30 @@ public let kCLDistanceFilterNone: CLLocationDistance = -1
 /// For ``CLLocationManager/headingFilter``: report every change.
 public let kCLHeadingFilterNone: CLLocationDegrees = -1
 
-/// The best accuracy there is, helped by other sensors, for navigation.
+/// The best accuracy, with the help of other sensors, for navigation.
 public let kCLLocationAccuracyBestForNavigation: CLLocationAccuracy = -2
 
-/// The best accuracy there is.
+/// The best accuracy.
 public let kCLLocationAccuracyBest: CLLocationAccuracy = -1
 
-/// An accuracy of ten metres.
+/// An accuracy of ten meters.
 public let kCLLocationAccuracyNearestTenMeters: CLLocationAccuracy = 10
 
-/// An accuracy of a hundred metres.
+/// An accuracy of a hundred meters.
 public let kCLLocationAccuracyHundredMeters: CLLocationAccuracy = 100
 
-/// An accuracy of a kilometre.
+/// An accuracy of a kilometer.
 public let kCLLocationAccuracyKilometer: CLLocationAccuracy = 1000
 
-/// An accuracy of three kilometres.
+/// An accuracy of three kilometers.
 public let kCLLocationAccuracyThreeKilometers: CLLocationAccuracy = 3000
 
-/// The accuracy that an app gets that may not know the exact place.
+/// The accuracy of an app that is authorized for reduced accuracy.
 ///
-/// The number means nothing by itself; compare with the constant alone.
+/// The number has no meaning by itself; compare values with the constant.
 public let kCLLocationAccuracyReduced: CLLocationAccuracy = .greatestFiniteMagnitude
 
-/// The largest distance, in metres.
+/// The largest distance, in meters.
 public let CLLocationDistanceMax: CLLocationDistance = .greatestFiniteMagnitude
 
 /// The largest time interval, in seconds.

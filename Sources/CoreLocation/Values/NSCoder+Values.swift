@@ -5,7 +5,9 @@ extension UUID {
   static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }
 
-// Plain strings and numbers alone, so that an archive needs no class but these.
+// An archive contains only plain strings and numbers, so that secure decoding needs no other class.
+// Every key begins with the name of the class that writes it, so that a subclass can use the short
+// name.
 extension NSCoder {
   func encodeUUID(_ uuid: UUID, _ key: String) {
     encode(NSString(string: uuid.uuidString), forKey: key)
@@ -31,17 +33,29 @@ extension NSCoder {
     Date(timeIntervalSinceReferenceDate: decodeDouble(forKey: key))
   }
 
-  func encodeCoordinate(_ coordinate: CLLocationCoordinate2D) {
-    encode(coordinate.latitude, forKey: "latitude")
-    encode(coordinate.longitude, forKey: "longitude")
+  func encodeCoordinate(_ coordinate: CLLocationCoordinate2D, _ prefix: String) {
+    encode(coordinate.latitude, forKey: "\(prefix).latitude")
+    encode(coordinate.longitude, forKey: "\(prefix).longitude")
   }
 
-  func decodeCoordinate() -> CLLocationCoordinate2D {
+  func decodeCoordinate(_ prefix: String) -> CLLocationCoordinate2D {
     CLLocationCoordinate2D(
-      latitude: decodeDouble(forKey: "latitude"), longitude: decodeDouble(forKey: "longitude"))
+      latitude: decodeDouble(forKey: "\(prefix).latitude"),
+      longitude: decodeDouble(forKey: "\(prefix).longitude"))
   }
 
-  /// A major or minor that may be absent; `nil` if what is there is neither.
+  func decodeOptionalDouble(_ key: String) -> Double? {
+    containsValue(forKey: key) ? decodeDouble(forKey: key) : nil
+  }
+
+  /// Returns the range between two archived numbers; `nil` if they are absent or form none.
+  func decodeRange(_ low: String, _ high: String) -> ClosedRange<Double>? {
+    guard let low = decodeOptionalDouble(low), let high = decodeOptionalDouble(high), low <= high
+    else { return nil }
+    return low...high
+  }
+
+  /// Returns a major or minor that may be absent; `nil` if the archived number is out of range.
   func decodeOptionalUInt16(_ key: String) -> UInt16?? {
     guard containsValue(forKey: key) else { return .some(nil) }
     return UInt16(exactly: decodeInteger(forKey: key)).map { .some($0) }

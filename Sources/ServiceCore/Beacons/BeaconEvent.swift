@@ -12,8 +12,8 @@ public enum BeaconEvent: ServiceEvent, Hashable {
   case region(RegionEvent)
   /// The answer to a request for a region's state.
   case regionState(BeaconRegion, RegionState)
-  /// Monitoring of the region with an identifier has started.
-  case registered(String)
+  /// Monitoring of a region has started.
+  case registered(BeaconRegion)
   /// The receiver's state changed, at a wall-clock time.
   case health(ScannerHealth, at: WallClockTime)
   /// The application may not use the service any more.

@@ -188,7 +188,7 @@ struct BeaconMachine: Service {
       isKnown ? regions[key]?.state : assumed.map { RegistrationState(state: $0, since: nil) }
     regions[key] = Entry(region: region, state: state)
     output.register(region, as: region.identifier, in: group, state: state)
-    if let client { output.deliver(.registered(region.identifier), to: client) }
+    if let client { output.deliver(.registered(region), to: client) }
   }
 
   mutating func unregister(

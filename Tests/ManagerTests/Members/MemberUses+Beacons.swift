@@ -27,6 +27,40 @@ extension MemberUses {
       $0.delegate.locationManager($0.manager, didChangeAuthorization: .denied)
     }
     use("accuracyAuthorization") { _ = $0.manager.accuracyAuthorization }
+    use("requestTemporaryFullAccuracyAuthorization(withPurposeKey:)") { stage in
+      let request: (String) -> Void = stage.manager
+        .requestTemporaryFullAccuracyAuthorization(withPurposeKey:)
+      request("navigation")
+    }
+    use("requestTemporaryFullAccuracyAuthorization(withPurposeKey:completion:)") {
+      $0.manager.requestTemporaryFullAccuracyAuthorization(
+        withPurposeKey: "navigation", completion: nil)
+    }
+    use("CLServiceSession(authorization:)") { _ in
+      // Not called, like the other sessions: it would be a session of the process's own services.
+      let make = { CLServiceSession(authorization: .whenInUse) }
+      _ = make
+    }
+    use("CLServiceSession(authorization:fullAccuracyPurposeKey:)") { _ in
+      let make = { CLServiceSession(authorization: .always, fullAccuracyPurposeKey: "navigation") }
+      _ = make
+    }
+    use("CLServiceSession.diagnostics") { _ in _ = \CLServiceSession.diagnostics }
+    use("CLServiceSession.invalidate()") { _ in
+      let end = { (session: CLServiceSession) in session.invalidate() }
+      _ = end
+    }
+    use("CLBackgroundActivitySession") { _ in
+      let make = { CLBackgroundActivitySession() }
+      _ = make
+    }
+    use("CLBackgroundActivitySession.diagnostics") { _ in
+      _ = \CLBackgroundActivitySession.diagnostics
+    }
+    use("CLBackgroundActivitySession.invalidate()") { _ in
+      let end = { (session: CLBackgroundActivitySession) in session.invalidate() }
+      _ = end
+    }
     use("CLAccuracyAuthorization") { _ in _ = CLAccuracyAuthorization.fullAccuracy }
     use("locationServicesEnabled()") { _ in _ = CLLocationManager.locationServicesEnabled() }
     use("isMonitoringAvailable(for:)") { _ in
@@ -122,6 +156,8 @@ extension MemberUses {
     use("CLBeacon.minor") { _ in _ = CLBeacon().minor.intValue }
     use("CLBeacon.proximity") { _ in _ = CLBeacon().proximity }
     use("CLBeacon.accuracy") { _ in _ = CLBeacon().accuracy }
+    use("CLBeacon.estimatedDistance") { _ in _ = CLBeacon().estimatedDistance }
+    use("CLBeacon.estimatedDistanceRange") { _ in _ = CLBeacon().estimatedDistanceRange }
     use("CLBeacon.rssi") { _ in _ = CLBeacon().rssi }
     use("CLBeacon.timestamp") { _ in _ = CLBeacon().timestamp }
     use("CLProximity") { _ in _ = CLProximity.near }

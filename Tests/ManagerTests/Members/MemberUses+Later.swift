@@ -49,13 +49,18 @@ extension MemberUses {
       $0.manager.startMonitoring(for: $0.circle)
       $0.manager.requestState(for: $0.circle)
     }
-    later("startUpdatingLocation()", tells: "didFailWithError 1") {
+    later("startUpdatingLocation()", tells: "didFailWithError 0") {
       $0.manager.startUpdatingLocation()
     }
     later("stopUpdatingLocation()") { $0.manager.stopUpdatingLocation() }
-    later("requestLocation()", tells: "didFailWithError 1") { $0.manager.requestLocation() }
+    later("requestLocation()", tells: "didFailWithError 0") { $0.manager.requestLocation() }
     later("locationManager(_:didUpdateLocations:)", tells: "didUpdateLocations") {
       $0.delegate.locationManager($0.manager, didUpdateLocations: [CLLocation()])
+    }
+    later("CLLocationUpdate") { _ in _ = \CLLocationUpdate.locationUnavailable }
+    later("CLLocationUpdate.liveUpdates(_:)") { _ in
+      // Only an iteration starts anything.
+      _ = CLLocationUpdate.liveUpdates(.fitness)
     }
     later("locationManager(_:didUpdateTo:from:)", tells: "didUpdateTo") {
       $0.delegate.locationManager($0.manager, didUpdateTo: CLLocation(), from: CLLocation())
@@ -102,7 +107,7 @@ extension MemberUses {
       $0.manager.allowsBackgroundLocationUpdates = true
       #expect($0.manager.allowsBackgroundLocationUpdates)
     }
-    later("startMonitoringSignificantLocationChanges()", tells: "didFailWithError 1") {
+    later("startMonitoringSignificantLocationChanges()", tells: "didFailWithError 0") {
       $0.manager.startMonitoringSignificantLocationChanges()
     }
     later("stopMonitoringSignificantLocationChanges()") {
@@ -113,7 +118,7 @@ extension MemberUses {
         $0.manager, didFinishDeferredUpdatesWithError: CLError(.deferredCanceled))
     }
     later("CLError.deferredCanceled") { _ in _ = CLError.deferredCanceled }
-    later("startMonitoringVisits()", tells: "didFailWithError 1") {
+    later("startMonitoringVisits()", tells: "didFailWithError 0") {
       $0.manager.startMonitoringVisits()
     }
     later("stopMonitoringVisits()") { $0.manager.stopMonitoringVisits() }

@@ -1,0 +1,91 @@
+/// A request for an authorization, in effect for as long as the app keeps the object.
+///
+/// ```swift
+/// let session = CLServiceSession(authorization: .whenInUse)
+/// for try await diagnostic in session.diagnostics where diagnostic.authorizationDenied {
+///   explain()
+/// }
+/// ```
+public final class CLServiceSession: Sendable {
+  /// The authorization that the app needs.
+  public enum AuthorizationRequirement: Hashable, Sendable {
+    /// No authorization.
+    case none
+    /// The authorization while the app is in use.
+    case whenInUse
+    /// The authorization at any time.
+    case always
+  }
+
+  /// The state of the session's authorization.
+  public struct Diagnostic: Sendable {
+    /// A Boolean value that indicates whether the app needs the authorization at any time and does
+    /// not have it.
+    public let alwaysAuthorizationDenied: Bool
+    /// A Boolean value that indicates whether the app may not use location services.
+    public let authorizationDenied: Bool
+    /// A Boolean value that indicates whether location services are off for the device: `false`
+    /// here.
+    public var authorizationDeniedGlobally: Bool { false }
+    /// A Boolean value that indicates whether the authorization is not decided yet.
+    public let authorizationRequestInProgress: Bool
+    /// A Boolean value that indicates whether location services are restricted for the app.
+    public let authorizationRestricted: Bool
+    /// A Boolean value that indicates whether full accuracy was refused: `false` here.
+    public var fullAccuracyDenied: Bool { false }
+    /// A Boolean value that indicates whether the app is not enough in use: `false` here.
+    public var insufficientlyInUse: Bool { false }
+    /// A Boolean value that indicates whether a service session is required: `false` here.
+    public var serviceSessionRequired: Bool { false }
+
+    init(_ status: CLAuthorizationStatus, _ requirement: AuthorizationRequirement) {
+      authorizationDenied = status == .denied
+      authorizationRestricted = status == .restricted
+      authorizationRequestInProgress = status == .notDetermined && requirement != .none
+      alwaysAuthorizationDenied =
+        requirement == .always && status != .authorizedAlways && status != .notDetermined
+    }
+  }
+
+  /// The asynchronous sequence of diagnostics.
+  public typealias Diagnostics = CLAuthorizationUpdates<Diagnostic>
+
+  /// The state of the authorization now, and its changes. The sequence ends with the session.
+  public let diagnostics: Diagnostics
+
+  private let observer: AuthorizationObserver
+
+  /// Requests an authorization.
+  ///
+  /// - Parameter authorization: The authorization that the app needs.
+  public convenience init(authorization: AuthorizationRequirement) {
+    self.init(authorization: authorization, of: CLLocationManager())
+  }
+
+  /// Requests an authorization and full accuracy, which every app has here.
+  ///
+  /// - Parameters:
+  ///   - authorization: The authorization that the app needs.
+  ///   - fullAccuracyPurposeKey: The purpose of full accuracy; it has no effect here.
+  public convenience init(
+    authorization: AuthorizationRequirement, fullAccuracyPurposeKey: String
+  ) {
+    self.init(authorization: authorization)
+  }
+
+  init(authorization: AuthorizationRequirement, of manager: CLLocationManager) {
+    let observer = AuthorizationObserver(requesting: authorization, of: manager)
+    self.observer = observer
+    diagnostics = Diagnostics(
+      observer: { observer }, element: { Diagnostic($0, authorization) })
+  }
+
+  deinit {
+    observer.end()
+  }
+
+  /// Ends the session and the iterations of its ``diagnostics``.
+  public func invalidate() {
+    observer.end()
+  }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Regions
+import Scanning
+import ServiceCore
+
+// What a manager requests of the services.
+extension CLLocationManager {
+  /// Calls the delegate on the current thread's run loop, or on the queue that was named, from now on.
+  func useCurrentThread() {
+    calls.move { latest in
+      (delegateQueue ?? services.configuration.delegateQueue).map { .queue($0) }
+        ?? .current(after: latest)
+    }
+  }
+
+  // MARK: Ranging
+
+  func startRanging(_ constraint: CLBeaconIdentityConstraint, identifier: String?) {
+    useCurrentThread()
+    do throws(BeaconServiceError) {
+      try services.beacons.startRanging(
+        RangingRequest(BeaconConstraint(constraint), identifier: identifier), for: client)
+    } catch {
+      let failure: CLError =
+        error == .denied ? CLError(.denied) : CLError(.rangingUnavailable, "\(error)")
+      return calls.perform { $0.deliverFailure(of: constraint, identifier, failure) }
+    }
+    guard let fault = services.beacons.fault else { return }
+    calls.perform {
+      $0.deliverFailure(of: constraint, identifier, CLError(.rangingUnavailable, fault.sentence))
+    }
+  }
+
+  /// Stops what an equal request started. A request in the other spelling counts where there is no equal one.
+  func stopRanging(_ constraint: CLBeaconIdentityConstraint, identifier: String?) {
+    let constraint = BeaconConstraint(constraint)
+    let requests = services.beacons.rangingRequests(of: client)
+    let equal = RangingRequest(constraint, identifier: identifier)
+    if requests.contains(equal) {
+      return services.beacons.stopRanging(equal, for: client)
+    }
+    for request in requests
+    where request.constraint == constraint && (identifier == nil || request.identifier == nil) {
+      services.beacons.stopRanging(request, for: client)
+    }
+  }
+
+  // MARK: Regions
+
+  /// Starts to monitor a region, or reports why not.
+  package func startMonitoring(_ region: CLRegion, assuming state: RegionState? = nil) {
+    useCurrentThread()
+    guard let beaconRegion = region as? CLBeaconRegion else {
+      return calls.perform { [region = Carried(region)] in
+        $0.deliverFailure(
+          of: region.value,
+          CLError(
+            .regionMonitoringFailure,
+            "only beacon regions can be monitored on this system, not circular ones"))
+      }
+    }
+    let copy = BeaconRegion(beaconRegion)
+    do throws(BeaconServiceError) {
+      try services.beacons.register(copy, assuming: state, for: client)
+    } catch {
+      let failure: CLError =
+        error == .denied
+        ? CLError(.regionMonitoringDenied) : CLError(.regionMonitoringFailure, "\(error)")
+      return calls.perform { $0.deliverFailure(of: CLBeaconRegion(copy), failure) }
+    }
+    guard let fault = services.beacons.fault else { return }
+    calls.perform {
+      $0.deliverFailure(
+        of: CLBeaconRegion(copy), CLError(.regionMonitoringFailure, fault.sentence))
+    }
+  }
+
+  /// Finds out a region's state, monitored or not, and delivers it.
+  func findState(of region: CLRegion) {
+    useCurrentThread()
+    guard let beaconRegion = region as? CLBeaconRegion else {
+      return calls.perform { [region = Carried(region)] in
+        $0.deliver(.unknown, for: region.value)
+      }
+    }
+    services.beacons.requestState(of: BeaconRegion(beaconRegion), for: client)
+  }
+}
+
+/// A region on its way back to the client that gave it.
+private struct Carried: @unchecked Sendable {
+  // Sendable: nothing is done with it until the delegate has it back.
+  let value: CLRegion
+
+  init(_ value: CLRegion) {
+    self.value = value
+  }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import Regions
+import Scanning
+import ServiceCore
+import Synchronization
+
+/// The client of the services that stands behind the ``CLMonitor``s of a name.
+final class ConditionMonitor: Sendable {
+  private let services: LocationServices
+  let client: ClientIdentifier
+  /// The conditions that cannot be monitored, with the event that says why.
+  private let refused = Mutex<[String: (condition: any CLCondition, event: CLMonitor.Event)]>([:])
+  /// When conditions were added, for those whose state is not determined yet.
+  private let added = Mutex<[String: Date]>([:])
+
+  init(_ name: String, _ services: LocationServices) {
+    self.services = services
+    // A recording does not wait for an iteration that may never come.
+    client = services.core.addClient(in: ClientGroup("monitor:\(name)"), pacesRecordings: false)
+  }
+
+  /// An event that says why a condition cannot be monitored.
+  struct Refusal: ServiceEvent {
+    var identifier: String
+    var date: Date
+    var isLimit: Bool
+
+    var event: CLMonitor.Event {
+      CLMonitor.Event(
+        identifier: identifier, state: .unmonitored, date: date, conditionLimitExceeded: isLimit,
+        conditionUnsupported: !isLimit)
+    }
+  }
+
+  /// The identifiers of the conditions, sorted.
+  var identifiers: [String] {
+    (services.beacons.regions(of: client).map(\.identifier) + refused.withLock { Array($0.keys) })
+      .sorted()
+  }
+
+  /// Monitors a condition, or reports in an event why it cannot.
+  func add(
+    _ condition: any CLCondition, identifier: String, assuming assumed: CLMonitor.Event.State
+  ) {
+    guard let beacon = condition as? CLMonitor.BeaconIdentityCondition else {
+      remove(identifier)
+      return refuse(condition, identifier, isLimit: false)
+    }
+    let region = BeaconRegion(
+      identifier: identifier,
+      constraint: BeaconConstraint(
+        uuid: ProximityUUID(beacon.uuid), major: beacon.major, minor: beacon.minor))
+    do throws(BeaconServiceError) {
+      try services.beacons.register(region, assuming: assumed.assumed, for: client)
+      refused.withLock { $0[identifier] = nil }
+      added.withLock { $0[identifier] = $0[identifier] ?? Date() }
+    } catch {
+      if case .region = error {
+        refuse(condition, identifier, isLimit: true)
+      } else {
+        refuse(condition, identifier, isLimit: false)
+      }
+    }
+  }
+
+  private func refuse(_ condition: any CLCondition, _ identifier: String, isLimit: Bool) {
+    let refusal = Refusal(identifier: identifier, date: Date(), isLimit: isLimit)
+    refused.withLock { $0[identifier] = (condition, refusal.event) }
+    services.core.send(refusal, to: client)
+  }
+
+  /// Stops monitoring a condition, and drops its events that wait.
+  func remove(_ identifier: String) {
+    services.beacons.unregister(identifier, for: client)
+    refused.withLock { _ = $0.removeValue(forKey: identifier) }
+    added.withLock { _ = $0.removeValue(forKey: identifier) }
+    services.core.discardEvents(of: client) { event in
+      switch event {
+      case let event as Refusal: event.identifier == identifier
+      case let event as BeaconEvent:
+        if case .region(let event) = event { event.region.identifier == identifier } else { false }
+      default: false
+      }
+    }
+  }
+
+  /// What is known of a condition.
+  func record(for identifier: String) -> CLMonitor.Record? {
+    if let (condition, event) = refused.withLock({ $0[identifier] }) {
+      return CLMonitor.Record(condition: condition, lastEvent: event)
+    }
+    guard let known = services.beacons.snapshot(ofRegion: identifier, for: client) else {
+      return nil
+    }
+    let date = known.since.map { Date($0) } ?? added.withLock { $0[identifier] } ?? Date()
+    return CLMonitor.Record(
+      condition: CLMonitor.BeaconIdentityCondition(known.region.constraint),
+      lastEvent: CLMonitor.Event(
+        identifier: identifier, state: CLMonitor.Event.State(known.status.state), date: date,
+        refinement: known.status.evidence.lastSighting.map { .init($0.beacon) }))
+  }
+
+  /// Returns the next event; `nil` when the task is canceled.
+  ///
+  /// - Parameter finish: Takes the delivery, to be finished when the next event is requested.
+  func nextEvent(_ finish: (ServiceDelivery) -> Void) async -> CLMonitor.Event? {
+    while let delivery = await services.core.nextDelivery(to: client) {
+      let event: CLMonitor.Event? =
+        switch delivery.event {
+        case let refusal as Refusal: refusal.event
+        case let event as BeaconEvent: Self.event(event)
+        default: nil
+        }
+      if let event {
+        finish(delivery)
+        return event
+      }
+      delivery.acknowledge()
+      delivery.finish()
+    }
+    return nil
+  }
+
+  /// The event of a change; a determination of the state that was assumed is none.
+  private static func event(_ event: BeaconEvent) -> CLMonitor.Event? {
+    guard case .region(let event) = event else { return nil }
+    let transition = event.transition
+    guard transition.change.isCrossing || transition.previous != transition.change.state else {
+      return nil
+    }
+    return CLMonitor.Event(
+      identifier: event.region.identifier, state: CLMonitor.Event.State(transition.change.state),
+      date: Date(event.wallClockTime),
+      refinement: transition.reason.lastSighting.map { .init($0.beacon) })
+  }
+}
+
+extension LocationServices {
+  /// The monitor of a name.
+  func monitor(_ name: String) -> ConditionMonitor {
+    monitors.withLock { monitors in
+      if let known = monitors[name] { return known }
+      let monitor = ConditionMonitor(name, self)
+      monitors[name] = monitor
+      return monitor
+    }
+  }
+}
+
+extension CLMonitor.BeaconIdentityCondition {
+  init(_ constraint: BeaconConstraint) {
+    let uuid = UUID(constraint.uuid)
+    switch (constraint.major, constraint.minor) {
+    case (let major?, let minor?): self.init(uuid: uuid, major: major, minor: minor)
+    case (let major?, nil): self.init(uuid: uuid, major: major)
+    default: self.init(uuid: uuid)
+    }
+  }
+
+  init(_ beacon: BeaconIdentity) {
+    self.init(uuid: UUID(beacon.uuid), major: beacon.major, minor: beacon.minor)
+  }
+}
+
+extension CLMonitor.Event.State {
+  init(_ state: RegionState) {
+    switch state {
+    case .unknown: self = .unknown
+    case .inside: self = .satisfied
+    case .outside: self = .unsatisfied
+    }
+  }
+
+  /// The state of a region that is assumed by it; `nil` where none is.
+  var assumed: RegionState? {
+    switch self {
+    case .satisfied: .inside
+    case .unsatisfied: .outside
+    case .unknown, .unmonitored: nil
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import Scanning
+import ServiceCore
+import Synchronization
+
+/// Moves a manager's events to the place where its delegate is called.
+final class DelegateCalls: Sendable {
+  private struct State {
+    var context: DeliveryContext
+    /// The manager; `nil` before it is complete.
+    var manager: WeakManager?
+    /// What came before the manager was complete.
+    var early: [ServiceDelivery] = []
+    /// The report of the authorization that is on its way.
+    var status: StatusCall?
+    /// Whether a report of the authorization found no delegate.
+    var missedStatus = false
+    var hasFault = false
+  }
+
+  /// A report of the authorization. It is made once, also where it was sent to two places.
+  private final class StatusCall: Sendable {
+    let delivery: ServiceDelivery
+    private let isClaimed = Atomic<Bool>(false)
+
+    init(_ delivery: ServiceDelivery) {
+      self.delivery = delivery
+    }
+
+    func claim() -> Bool { !isClaimed.exchange(true, ordering: .acquiringAndReleasing) }
+  }
+
+  private let state: Mutex<State>
+
+  init(in context: DeliveryContext) {
+    state = Mutex(State(context: context))
+  }
+
+  /// Begins to call the delegate of a manager.
+  func begin(for manager: CLLocationManager) {
+    let weak = WeakManager(value: manager)
+    let early = state.withLock { state in
+      state.manager = weak
+      defer { state.early.removeAll() }
+      return state.early
+    }
+    for delivery in early { deliver(delivery) }
+  }
+
+  /// Takes an event, and has the delegate called for it soon.
+  func deliver(_ delivery: ServiceDelivery) {
+    let isStatus = delivery.event is AuthorizationEvent
+    let call = isStatus ? StatusCall(delivery) : nil
+    let place = state.withLock { state -> (DeliveryContext, WeakManager)? in
+      guard let manager = state.manager else {
+        state.early.append(delivery)
+        return nil
+      }
+      if let call { state.status = call }
+      return (state.context, manager)
+    }
+    guard let (context, manager) = place else { return }
+    if let call {
+      context.perform { [self] in perform(call, manager) }
+    } else {
+      context.perform {
+        if let manager = manager.value, manager.delegate != nil {
+          manager.deliver(delivery)
+          delivery.acknowledge()
+        }
+        delivery.finish()
+      }
+    }
+  }
+
+  /// Has the delegate called soon.
+  func perform(_ body: @escaping @Sendable (CLLocationManager) -> Void) {
+    let (context, manager) = state.withLock { ($0.context, $0.manager) }
+    context.perform { if let manager = manager?.value { body(manager) } }
+  }
+
+  private func perform(_ call: StatusCall, _ manager: WeakManager) {
+    guard call.claim() else { return }
+    let manager = manager.value
+    let hasDelegate = manager?.delegate != nil
+    state.withLock { state in
+      if state.status === call { state.status = nil }
+      state.missedStatus = !hasDelegate
+    }
+    if hasDelegate { manager?.deliverAuthorization() }
+    call.delivery.acknowledge()
+    call.delivery.finish()
+  }
+
+  /// Delivers the authorization to a delegate that came after it was to be reported.
+  func delegateWasSet() {
+    let missed = state.withLock { state in
+      defer { state.missedStatus = false }
+      return state.missedStatus
+    }
+    if missed { perform { $0.deliverAuthorization() } }
+  }
+
+  /// Calls the delegate in another place from now on. A first report of the authorization that waits where
+  /// no calls are made comes there too.
+  func move(to context: (DeliveryContext) -> DeliveryContext) {
+    let moved = state.withLock { state -> (DeliveryContext, StatusCall, WeakManager)? in
+      let old = state.context
+      state.context = context(old)
+      guard !old.isSame(as: state.context), let status = state.status, let manager = state.manager
+      else { return nil }
+      return (state.context, status, manager)
+    }
+    guard let (context, status, manager) = moved else { return }
+    context.perform { [self] in perform(status, manager) }
+  }
+
+  /// Records the receiver's state.
+  ///
+  /// - Returns: Whether the delegate is to be told of a fault.
+  func update(_ health: ScannerHealth) -> Bool {
+    state.withLock { state in
+      defer { state.hasFault = health.isReceptionLost }
+      return health.isReceptionLost && !state.hasFault
+    }
+  }
+}
+
+/// A weak reference to a manager.
+struct WeakManager: @unchecked Sendable {
+  // Sendable: it only carries the manager to the place where its delegate is called.
+  weak let value: CLLocationManager?
+}
