@@ -27,6 +27,7 @@ let package = Package(
     .target(name: "Bytes"),
     .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
     .systemLibrary(name: "CXattr"),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // Floor 1
@@ -77,16 +78,15 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(
+      name: "Storage",
+      dependencies: ["CSQLite", .product(name: "SystemPackage", package: "swift-system")]),
+    .target(
       name: "Simulation",
       dependencies: [
         "Advertising", "CaptureFiles", "Scanning",
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
 
-    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .target(
-      name: "Storage",
-      dependencies: ["CSQLite", .product(name: "SystemPackage", package: "swift-system")]),
     .target(
       name: "ServiceCore",
       dependencies: [
@@ -99,7 +99,8 @@ let package = Package(
     .target(
       name: "CoreLocation",
       dependencies: [
-        "Advertising", "CaptureFiles", "Ranging", "RegionStorage", "Regions", "Scanning",
+        "Advertising", "CaptureFiles", "Ranging", "Regions", "Scanning", "ServiceCore",
+        .product(name: "Logging", package: "swift-log"),
       ]),
 
     // The command
@@ -173,6 +174,14 @@ let package = Package(
       ],
       path: "Tests/ManagerTorture"),
     // Uses a store until a test kills it.
+    .executableTarget(
+      name: "storage-torture",
+      dependencies: ["Storage", "TestSupport"],
+      path: "Tests/StorageTorture"),
+    .testTarget(
+      name: "StorageTests",
+      dependencies: ["CSQLite", "Storage", "TestSupport", "storage-torture"],
+      exclude: ["Syncs.c"]),
     .executableTarget(
       name: "region-store-torture",
       dependencies: ["Advertising", "RegionStorage", "Regions", "Scanning", "TestSupport"],

@@ -1,5 +1,6 @@
 public import Foundation
-import Scanning
+import Logging
+import ServiceCore
 import Synchronization
 
 /// The object that starts and stops services and delivers their events to a delegate.
@@ -17,6 +18,10 @@ open class CLLocationManager: NSObject {
   private let passedOver = Atomic<Bool>(false)
   /// The services that the manager uses. All managers of a process share them.
   let services: LocationServices
+  /// The manager's address in the core.
+  let client: ClientIdentifier
+  /// The calls of the delegate.
+  let calls: DelegateCalls
 
   private struct Settings {
     var delegate = WeakDelegate()
@@ -42,10 +47,8 @@ open class CLLocationManager: NSObject {
   /// The authorization is reported to its delegate soon after. The delegate is called on the run
   /// loop of the
   /// current thread, or of the thread on which a service is started later.
-  public override init() {
-    services = .shared
-    super.init()
-    services.register(self)
+  public override convenience init() {
+    self.init(using: .shared)
   }
 
   /// Creates a manager that uses other services than the process's own, for tests. Apple's class
@@ -59,12 +62,16 @@ open class CLLocationManager: NSObject {
 
   package init(using services: LocationServices) {
     self.services = services
+    let queue = services.configuration.delegateQueue
+    let calls = DelegateCalls(in: queue.map { .queue($0) } ?? .current())
+    self.calls = calls
+    client = services.core.addClient(isReceiving: false) { calls.deliver($0) }
     super.init()
-    services.register(self)
+    calls.begin(for: self)
   }
 
   deinit {
-    services.unregister(ObjectIdentifier(self))
+    services.core.removeClient(client)
   }
 
   /// The object that receives the manager's events. The manager keeps a weak reference to it.
@@ -72,15 +79,14 @@ open class CLLocationManager: NSObject {
     get { settings.withLock { $0.delegate }.delegate }
     set {
       if let newValue {
-        DelegateInspection.inspect(type(of: newValue as AnyObject), services.configuration.remark)
+        DelegateInspection.inspect(type(of: newValue as AnyObject)) {
+          services.configuration.logger.warning("\($0)")
+        }
       }
       let weak = WeakDelegate(delegate: newValue)
       settings.withLock { $0.delegate = weak }
-      if newValue == nil {
-        services.delegateLeft(self)
-      } else {
-        services.delegateCame(to: self)
-      }
+      services.core.setReceiving(newValue != nil, for: client)
+      if newValue != nil { calls.delegateWasSet() }
     }
   }
 
@@ -92,7 +98,7 @@ open class CLLocationManager: NSObject {
     get { settings.withLock { $0.queue } }
     set {
       settings.withLock { $0.queue = newValue }
-      services.useCurrentThread(self)
+      useCurrentThread()
     }
   }
 
@@ -130,7 +136,7 @@ open class CLLocationManager: NSObject {
   ///
   /// The call has no effect unless the status is not determined. The delegate receives the answer.
   open func requestWhenInUseAuthorization() {
-    services.request(.authorizedWhenInUse, for: self)
+    request(.authorizedWhenInUse)
   }
 
   /// Requests the authorization to use location services at any time.
@@ -139,7 +145,7 @@ open class CLLocationManager: NSObject {
   /// before.
   /// The delegate receives the answer.
   open func requestAlwaysAuthorization() {
-    services.request(.authorizedAlways, for: self)
+    request(.authorizedAlways)
   }
 
   /// Requests full accuracy for a limited time. The call has no effect: the accuracy is full
@@ -222,7 +228,9 @@ open class CLLocationManager: NSObject {
 
   /// The regions that all managers of the process monitor, with those of the app's earlier
   /// processes.
-  open var monitoredRegions: Set<CLRegion> { services.monitoredRegions }
+  open var monitoredRegions: Set<CLRegion> {
+    Set(services.beacons.regions(of: client).map { CLBeaconRegion($0) })
+  }
 
   /// The largest radius of a circular region, in meters: -1, because they cannot be monitored yet.
   open var maximumRegionMonitoringDistance: CLLocationDistance { -1 }
@@ -233,7 +241,7 @@ open class CLLocationManager: NSObject {
   ///
   /// - Parameter region: The region.
   open func startMonitoring(for region: CLRegion) {
-    services.startMonitoring(region, for: self)
+    monitor(region)
   }
 
   /// Starts monitoring a region, in the former spelling.
@@ -251,41 +259,51 @@ open class CLLocationManager: NSObject {
   ///
   /// - Parameter region: A region with the identifier.
   open func stopMonitoring(for region: CLRegion) {
-    services.stopMonitoring(region)
+    services.beacons.unregister(region.identifier, for: client)
   }
 
   /// Requests the state of a region. The delegate receives it.
   ///
   /// - Parameter region: The region.
   open func requestState(for region: CLRegion) {
-    services.requestState(of: region, for: self)
+    findState(of: region)
   }
 
   // MARK: Ranging
 
   /// The constraints that the manager ranges.
   open var rangedBeaconConstraints: Set<CLBeaconIdentityConstraint> {
-    Set(services.ranged(by: self).map { CLBeaconIdentityConstraint($0.0) })
+    Set(
+      services.beacons.rangingRequests(of: client).compactMap { request in
+        request.constraint.map { CLBeaconIdentityConstraint($0) }
+      })
   }
 
   /// The regions that the manager ranges by the former methods.
   @available(*, deprecated, renamed: "rangedBeaconConstraints")
   open var rangedRegions: Set<CLRegion> {
-    Set(services.ranged(by: self).compactMap { $0.1?.duplicate() })
+    Set(
+      services.beacons.rangingRequests(of: client).compactMap { request -> CLBeaconRegion? in
+        guard let constraint = request.constraint, let identifier = request.identifier else {
+          return nil
+        }
+        return CLBeaconRegion(
+          beaconIdentityConstraint: CLBeaconIdentityConstraint(constraint), identifier: identifier)
+      })
   }
 
   /// Starts ranging beacons. The delegate receives a report once a second.
   ///
   /// - Parameter constraint: The constraint that the beacons satisfy.
   open func startRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {
-    services.startRanging(constraint, in: nil, for: self)
+    startRanging(constraint, identifier: nil)
   }
 
   /// Stops ranging the constraint that equals the argument.
   ///
   /// - Parameter constraint: The constraint.
   open func stopRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {
-    services.stopRanging(constraint, for: self)
+    stopRanging(constraint, identifier: nil)
   }
 
   /// Starts ranging the beacons of a region, in the former spelling.
@@ -293,8 +311,7 @@ open class CLLocationManager: NSObject {
   /// - Parameter region: The region.
   @available(*, deprecated, renamed: "startRangingBeacons(satisfying:)")
   open func startRangingBeacons(in region: CLBeaconRegion) {
-    services.startRanging(
-      region.beaconIdentityConstraint, in: region.duplicate(), for: self)
+    startRanging(region.beaconIdentityConstraint, identifier: region.identifier)
   }
 
   /// Stops ranging the beacons of a region, in the former spelling.
@@ -302,7 +319,7 @@ open class CLLocationManager: NSObject {
   /// - Parameter region: The region.
   @available(*, deprecated, renamed: "stopRangingBeacons(satisfying:)")
   open func stopRangingBeacons(in region: CLBeaconRegion) {
-    services.stopRanging(region.beaconIdentityConstraint, for: self)
+    stopRanging(region.beaconIdentityConstraint, identifier: region.identifier)
   }
 
   // MARK: Locations
@@ -395,8 +412,8 @@ open class CLLocationManager: NSObject {
   open func allowDeferredLocationUpdates(
     untilTraveled distance: CLLocationDistance, timeout: TimeInterval
   ) {
-    services.useCurrentThread(self)
-    services.send(to: self) { manager in
+    useCurrentThread()
+    calls.perform { manager in
       manager.delegate?.locationManager(
         manager, didFinishDeferredUpdatesWithError: CLError(.deferredFailed)._nsError)
     }
@@ -456,13 +473,13 @@ open class CLLocationManager: NSObject {
 
   /// Reports to the delegate that a service does not exist here yet.
   private func fail(_ code: CLError.Code, _ service: String) {
-    services.useCurrentThread(self)
-    services.send(to: self) { manager in
+    useCurrentThread()
+    calls.perform { manager in
       let sentence = """
         This system has no service that finds \(service) yet; ranging of beacons and monitoring of \
         beacon regions work.
         """
-      manager.tellFailure(CLError(code, sentence))
+      manager.deliverFailure(CLError(code, sentence))
     }
   }
 }

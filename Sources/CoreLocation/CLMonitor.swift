@@ -4,8 +4,7 @@
 /// same
 /// name has them again.
 public actor CLMonitor {
-  private let name: String
-  private let services: LocationServices
+  private let monitor: ConditionMonitor
 
   /// Creates a monitor with a name.
   ///
@@ -22,9 +21,7 @@ public actor CLMonitor {
   ///   - name: The name; it must not be empty.
   ///   - services: The services.
   public init(_ name: String, services: LocationServices) {
-    self.name = name
-    self.services = services
-    services.open(monitor: name)
+    monitor = services.monitor(name)
   }
 
   /// The events of all conditions: one whenever the state of a condition changes.
@@ -33,11 +30,11 @@ public actor CLMonitor {
   /// before the
   /// process ended is delivered again by the next process's monitor with the same name.
   public var events: Events {
-    Events(services: services, monitor: name)
+    Events(monitor: monitor)
   }
 
   /// The identifiers of the watched conditions, sorted.
-  public var identifiers: [String] { services.conditions(of: name).keys.sorted() }
+  public var identifiers: [String] { monitor.identifiers }
 
   /// Starts watching a condition. It replaces a condition with the same identifier.
   ///
@@ -63,14 +60,14 @@ public actor CLMonitor {
   public func add(
     _ condition: any CLCondition, identifier: String, assuming state: Event.State
   ) {
-    services.watch(condition, identifier: identifier, assuming: state, for: name)
+    monitor.add(condition, identifier: identifier, assuming: state)
   }
 
   /// Stops watching a condition, if there is one with the identifier.
   ///
   /// - Parameter identifier: The identifier.
   public func remove(_ identifier: String) {
-    services.unwatch(identifier, for: name)
+    monitor.remove(identifier)
   }
 
   /// Returns a condition and its last event.
@@ -78,8 +75,6 @@ public actor CLMonitor {
   /// - Parameter identifier: The identifier.
   /// - Returns: The record; `nil` if there is no condition with the identifier.
   public func record(for identifier: String) -> Record? {
-    services.conditions(of: name)[identifier].map { condition in
-      Record(condition: condition.condition, lastEvent: condition.lastEvent)
-    }
+    monitor.record(for: identifier)
   }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+import ServiceCore
 
 /// The state of a condition.
 @frozen
@@ -97,23 +98,28 @@ extension CLMonitor {
     /// The type of the elements.
     public typealias Element = Event
 
-    let services: LocationServices
-    let monitor: String
+    let monitor: ConditionMonitor
 
     /// Starts an iteration. It first delivers the events that waited for one.
-    public func makeAsyncIterator() -> Iterator {
-      Iterator(
-        services: services, monitor: monitor,
-        signals: services.signals(of: monitor).makeAsyncIterator())
-    }
+    public func makeAsyncIterator() -> Iterator { Iterator(monitor: monitor) }
 
     /// The iterator of the sequence.
     public struct Iterator: AsyncIteratorProtocol {
-      let services: LocationServices
-      let monitor: String
-      var signals: AsyncStream<Void>.AsyncIterator
+      let monitor: ConditionMonitor
       /// The event that the app processes now.
-      var serial: UInt64?
+      private let current = Current()
+
+      private final class Current {
+        var delivery: ServiceDelivery?
+
+        deinit {
+          delivery?.finish()
+        }
+      }
+
+      init(monitor: ConditionMonitor) {
+        self.monitor = monitor
+      }
 
       /// Returns the next event; `nil` after the task was canceled.
       ///
@@ -131,16 +137,10 @@ extension CLMonitor {
       public mutating func next(
         isolation actor: isolated (any Actor)? = #isolation
       ) async throws(any Error) -> Event? {
-        if let serial { services.acknowledge(serial) }
-        serial = nil
-        // An event that an ended iteration did not take is delivered to the next one.
-        while true {
-          if let delivery = services.takeEvent(of: monitor) {
-            serial = delivery.serial
-            return delivery.event
-          }
-          guard await signals.next(isolation: actor) != nil else { return nil }
-        }
+        current.delivery?.acknowledge()
+        current.delivery?.finish()
+        current.delivery = nil
+        return await monitor.nextEvent { current.delivery = $0 }
       }
     }
   }

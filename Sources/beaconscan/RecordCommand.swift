@@ -1,4 +1,5 @@
 import ArgumentParser
+import Adapters
 import CaptureFiles
 import Glibc
 import HCISockets

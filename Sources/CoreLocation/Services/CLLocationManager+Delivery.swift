@@ -1,4 +1,6 @@
 import Foundation
+import Logging
+import Ranging
 import Regions
 import Scanning
 import ServiceCore

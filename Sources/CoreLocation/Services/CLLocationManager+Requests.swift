@@ -13,6 +13,11 @@ extension CLLocationManager {
     }
   }
 
+  func request(_ status: AuthorizationStatus) {
+    useCurrentThread()
+    services.core.requestAuthorization(status)
+  }
+
   // MARK: Ranging
 
   func startRanging(_ constraint: CLBeaconIdentityConstraint, identifier: String?) {
@@ -48,7 +53,7 @@ extension CLLocationManager {
   // MARK: Regions
 
   /// Starts to monitor a region, or reports why not.
-  package func startMonitoring(_ region: CLRegion, assuming state: RegionState? = nil) {
+  func monitor(_ region: CLRegion, assuming state: RegionState? = nil) {
     useCurrentThread()
     guard let beaconRegion = region as? CLBeaconRegion else {
       return calls.perform { [region = Carried(region)] in

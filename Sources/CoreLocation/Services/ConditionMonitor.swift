@@ -1,3 +1,4 @@
+import Advertising
 import Foundation
 import Regions
 import Scanning
@@ -6,7 +7,8 @@ import Synchronization
 
 /// The client of the services that stands behind the ``CLMonitor``s of a name.
 final class ConditionMonitor: Sendable {
-  private let services: LocationServices
+  private let core: ServiceManager
+  private let beacons: BeaconService
   let client: ClientIdentifier
   /// The conditions that cannot be monitored, with the event that says why.
   private let refused = Mutex<[String: (condition: any CLCondition, event: CLMonitor.Event)]>([:])
@@ -14,9 +16,10 @@ final class ConditionMonitor: Sendable {
   private let added = Mutex<[String: Date]>([:])
 
   init(_ name: String, _ services: LocationServices) {
-    self.services = services
+    core = services.core
+    beacons = services.beacons
     // A recording does not wait for an iteration that may never come.
-    client = services.core.addClient(in: ClientGroup("monitor:\(name)"), pacesRecordings: false)
+    client = core.addClient(in: ClientGroup("monitor:\(name)"), pacesRecordings: false)
   }
 
   /// An event that says why a condition cannot be monitored.
@@ -34,7 +37,7 @@ final class ConditionMonitor: Sendable {
 
   /// The identifiers of the conditions, sorted.
   var identifiers: [String] {
-    (services.beacons.regions(of: client).map(\.identifier) + refused.withLock { Array($0.keys) })
+    (beacons.regions(of: client).map(\.identifier) + refused.withLock { Array($0.keys) })
       .sorted()
   }
 
@@ -51,7 +54,7 @@ final class ConditionMonitor: Sendable {
       constraint: BeaconConstraint(
         uuid: ProximityUUID(beacon.uuid), major: beacon.major, minor: beacon.minor))
     do throws(BeaconServiceError) {
-      try services.beacons.register(region, assuming: assumed.assumed, for: client)
+      try beacons.register(region, assuming: assumed.assumed, for: client)
       refused.withLock { $0[identifier] = nil }
       added.withLock { $0[identifier] = $0[identifier] ?? Date() }
     } catch {
@@ -66,15 +69,15 @@ final class ConditionMonitor: Sendable {
   private func refuse(_ condition: any CLCondition, _ identifier: String, isLimit: Bool) {
     let refusal = Refusal(identifier: identifier, date: Date(), isLimit: isLimit)
     refused.withLock { $0[identifier] = (condition, refusal.event) }
-    services.core.send(refusal, to: client)
+    core.send(refusal, to: client)
   }
 
   /// Stops monitoring a condition, and drops its events that wait.
   func remove(_ identifier: String) {
-    services.beacons.unregister(identifier, for: client)
+    beacons.unregister(identifier, for: client)
     refused.withLock { _ = $0.removeValue(forKey: identifier) }
     added.withLock { _ = $0.removeValue(forKey: identifier) }
-    services.core.discardEvents(of: client) { event in
+    core.discardEvents(of: client) { event in
       switch event {
       case let event as Refusal: event.identifier == identifier
       case let event as BeaconEvent:
@@ -89,7 +92,7 @@ final class ConditionMonitor: Sendable {
     if let (condition, event) = refused.withLock({ $0[identifier] }) {
       return CLMonitor.Record(condition: condition, lastEvent: event)
     }
-    guard let known = services.beacons.snapshot(ofRegion: identifier, for: client) else {
+    guard let known = beacons.snapshot(ofRegion: identifier, for: client) else {
       return nil
     }
     let date = known.since.map { Date($0) } ?? added.withLock { $0[identifier] } ?? Date()
@@ -97,14 +100,14 @@ final class ConditionMonitor: Sendable {
       condition: CLMonitor.BeaconIdentityCondition(known.region.constraint),
       lastEvent: CLMonitor.Event(
         identifier: identifier, state: CLMonitor.Event.State(known.status.state), date: date,
-        refinement: known.status.evidence.lastSighting.map { .init($0.beacon) }))
+        refinement: known.status.evidence.lastSighting.map { CLMonitor.BeaconIdentityCondition($0.beacon) }))
   }
 
   /// Returns the next event; `nil` when the task is canceled.
   ///
   /// - Parameter finish: Takes the delivery, to be finished when the next event is requested.
   func nextEvent(_ finish: (ServiceDelivery) -> Void) async -> CLMonitor.Event? {
-    while let delivery = await services.core.nextDelivery(to: client) {
+    while let delivery = await core.nextDelivery(to: client) {
       let event: CLMonitor.Event? =
         switch delivery.event {
         case let refusal as Refusal: refusal.event
@@ -131,7 +134,7 @@ final class ConditionMonitor: Sendable {
     return CLMonitor.Event(
       identifier: event.region.identifier, state: CLMonitor.Event.State(transition.change.state),
       date: Date(event.wallClockTime),
-      refinement: transition.reason.lastSighting.map { .init($0.beacon) })
+      refinement: transition.reason.lastSighting.map { CLMonitor.BeaconIdentityCondition($0.beacon) })
   }
 }
 

@@ -1,9 +1,9 @@
 import Advertising
 import Foundation
 import Ranging
-import RegionStorage
 import Regions
 package import Scanning
+import ServiceCore
 
 // From the values of the engine to those of the framework, and back.
 
@@ -70,30 +70,48 @@ extension CLRegionState {
   }
 }
 
-extension CLBeaconRegion {
-  /// A region of this class with the same values, whatever class this one is of.
-  func duplicate() -> CLBeaconRegion {
-    let region = CLBeaconRegion(
-      beaconIdentityConstraint: beaconIdentityConstraint, identifier: identifier)
-    region.notifyOnEntry = notifyOnEntry
-    region.notifyOnExit = notifyOnExit
-    region.notifyEntryStateOnDisplay = notifyEntryStateOnDisplay
-    region.rules = rules
-    return region
+extension CLAuthorizationStatus {
+  init(_ status: AuthorizationStatus) {
+    switch status {
+    case .notDetermined: self = .notDetermined
+    case .restricted: self = .restricted
+    case .denied: self = .denied
+    case .authorizedAlways: self = .authorizedAlways
+    case .authorizedWhenInUse: self = .authorizedWhenInUse
+    }
   }
 }
 
-extension MonitoredRegion {
-  /// A manager's region.
-  init(_ region: CLBeaconRegion, rules: RegionRules) {
+extension BeaconRegion {
+  init(_ region: CLBeaconRegion) {
     self.init(
-      identifier: region.identifier, constraint: BeaconConstraint(region),
-      rules: region.rules ?? rules)
+      identifier: region.identifier, constraint: BeaconConstraint(region), rules: region.rules)
+    notifiesOnEntry = region.notifyOnEntry
+    notifiesOnExit = region.notifyOnExit
+    notifiesEntryStateOnDisplay = region.notifyEntryStateOnDisplay
+  }
+}
+
+extension CLBeaconRegion {
+  convenience init(_ region: BeaconRegion) {
+    self.init(
+      beaconIdentityConstraint: CLBeaconIdentityConstraint(region.constraint),
+      identifier: region.identifier)
+    notifyOnEntry = region.notifiesOnEntry
+    notifyOnExit = region.notifiesOnExit
+    notifyEntryStateOnDisplay = region.notifiesEntryStateOnDisplay
+    rules = region.rules
+  }
+}
+
+extension Date {
+  init(_ time: WallClockTime) {
+    self.init(timeIntervalSince1970: Double(time.nanoseconds) / 1e9)
   }
 }
 
 extension CLError {
-  /// An error with a sentence that says what, where and what to do.
+  /// Creates an error with a sentence that says what, where and what to do.
   init(_ code: Code, _ sentence: String) {
     self.init(code, userInfo: [NSLocalizedDescriptionKey: sentence])
   }

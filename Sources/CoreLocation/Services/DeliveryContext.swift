@@ -10,8 +10,6 @@ enum DeliveryContext: Sendable {
   case runLoop(ThreadRunLoop)
   /// A queue that the app named.
   case queue(DispatchQueue)
-  /// The thread that runs the services by hand.
-  case inline
 
   /// Where calls of the current thread are to come: its run loop. A Swift task and a block on a dispatch
   /// queue have none, and there the main one stands in.
@@ -27,7 +25,7 @@ enum DeliveryContext: Sendable {
   /// Whether calls come in the same place, one after the other.
   func isSame(as other: DeliveryContext) -> Bool {
     switch (self, other) {
-    case (.main, .main), (.inline, .inline): true
+    case (.main, .main): true
     case (.runLoop(let loop), .runLoop(let other)): loop === other
     case (.queue(let queue), .queue(let other)): queue === other
     default: false
@@ -40,7 +38,6 @@ enum DeliveryContext: Sendable {
     case .main: DispatchQueue.main.async(execute: block)
     case .runLoop(let loop): loop.perform(block)
     case .queue(let queue): queue.async(execute: block)
-    case .inline: block()
     }
   }
 
@@ -53,13 +50,35 @@ enum DeliveryContext: Sendable {
     return DispatchQueue.getSpecific(key: mainQueueMark) != nil
   }
 
-  /// Whether this is a thread of libdispatch's pool. Nothing public tells; their names end as those of the
-  /// root queues do, which they serve. A thread that Foundation started has the name of who started it.
+  /// Whether a block of a dispatch queue runs here, on a thread of libdispatch's pool, which has no run loop
+  /// of its own.
+  ///
+  /// The label of the current queue tells, but for the default global queue: a thread outside of any queue
+  /// has its label too. Only then the thread's name decides, which libdispatch sets for its own threads. If
+  /// that ever changed, a manager that is used on the default global queue would have its calls made on that
+  /// thread's run loop, which does not run: such code sets ``CLLocationManager/delegateQueue``.
   private static var isInPool: Bool {
+    guard currentQueueLabel ?? defaultLabel == defaultLabel else { return true }
     if Thread.current.isExecuting { return false }
     let comm = FileManager.default.contents(atPath: "/proc/thread-self/comm") ?? Data()
     let name = String(decoding: comm, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     return name.hasSuffix("-qos") || name.hasSuffix("-qos.overcommit")
+  }
+
+  private static let defaultLabel = "com.apple.root.default-qos"
+
+  /// The label of the queue whose block runs here, or of the default global queue; `nil` if libdispatch does
+  /// not tell.
+  private static var currentQueueLabel: String? {
+    // The overlay offers the function for a queue only. It takes a null queue for the current one, and the
+    // label lives as long as the queue.
+    guard let label = queueLabel?(nil) else { return nil }
+    return unsafe String(cString: label)
+  }
+
+  private static let queueLabel = unsafe dlsym(nil, "dispatch_queue_get_label").map {
+    unsafe unsafeBitCast(
+      $0, to: (@convention(c) (OpaquePointer?) -> UnsafePointer<CChar>).self)
   }
 
   private static let mainQueueMark = DispatchSpecificKey<Bool>()
@@ -135,37 +154,4 @@ final class ThreadRunLoop: @unchecked Sendable {
     calls.add(block)
     timer.fireDate = .distantPast
   }
-}
-
-/// Calls that are on their way to delegates.
-///
-/// In a recording, time stands still until they have returned.
-final class CallsInFlight: Sendable {
-  private let group = DispatchGroup()
-
-  /// Stands for one call, until it has returned. A call that never comes, because its thread is gone, gives
-  /// its ticket back when nothing holds it any more.
-  final class Ticket: Sendable {
-    private let group: DispatchGroup
-    private let isOpen = Atomic<Bool>(true)
-
-    fileprivate init(_ group: DispatchGroup) {
-      self.group = group
-      group.enter()
-    }
-
-    deinit {
-      end()
-    }
-
-    /// The call has returned. Who made it may hold the ticket for longer: a fired timer does.
-    func end() {
-      if isOpen.exchange(false, ordering: .acquiringAndReleasing) { group.leave() }
-    }
-  }
-
-  func ticket() -> Ticket { Ticket(group) }
-
-  /// Waits until all have returned.
-  func wait() { group.wait() }
 }

@@ -205,6 +205,9 @@ public final class BeaconService: Sendable {
   /// The error with which the source ended.
   public var failure: (any Error)? { host.failure }
 
+  /// Waits until clients have dealt with everything that a recording delivered.
+  package func deliveriesFinished() async { await host.deliveriesFinished() }
+
   /// The distance from the source's time to wall-clock time.
   public var wallClockOffset: WallClockOffset { host.read { $0.wallClockOffset } }
 }

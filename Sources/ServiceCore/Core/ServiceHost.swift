@@ -70,6 +70,15 @@ final class ServiceHost<S: Service>: ServiceHosting {
   /// The error with which the source ended.
   var failure: (any Error)? { state.withLock { $0.failure } }
 
+  /// Waits until clients have dealt with everything that was delivered, where a recording is the source.
+  func deliveriesFinished() async {
+    await withCheckedContinuation { continuation in
+      output.async { [inFlight, output] in
+        inFlight.notify(queue: output) { continuation.resume() }
+      }
+    }
+  }
+
   /// Reads the service's state.
   func read<Result: Sendable>(_ body: (inout S) -> Result) -> Result {
     state.withLock { body(&$0.service) }

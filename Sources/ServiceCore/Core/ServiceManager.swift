@@ -176,6 +176,19 @@ public final class ServiceManager: Sendable {
     if case .buffer(let buffer)? = client(identifier)?.sink { buffer.discard(where: isDropped) }
   }
 
+  /// Sends a client an event that comes from no service.
+  package func send(_ event: some ServiceEvent, to identifier: ClientIdentifier) {
+    guard let client = client(identifier) else { return }
+    client.send(ServiceDelivery(event, to: client, record: nil, pace: nil))
+  }
+
+  /// Returns the next delivery to a client that iterates, of whatever kind; `nil` when the client was removed
+  /// or the task is canceled.
+  package func nextDelivery(to identifier: ClientIdentifier) async -> ServiceDelivery? {
+    guard case .buffer(let buffer)? = client(identifier)?.sink else { return nil }
+    return await buffer.next()
+  }
+
   func client(_ identifier: ClientIdentifier) -> Client? {
     state.withLock { $0.clients[identifier] }
   }

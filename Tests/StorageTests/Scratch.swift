@@ -20,6 +20,10 @@ final class Scratch {
     [UInt8](try Data(contentsOf: folder.appending(path: name)))
   }
 
+  func makeFolder(_ name: String) throws {
+    try FileManager.default.createDirectory(atPath: self[name], withIntermediateDirectories: true)
+  }
+
   func write(_ bytes: [UInt8], _ name: String) throws {
     try Data(bytes).write(to: folder.appending(path: name))
   }

@@ -1,0 +1,111 @@
+import SystemPackage
+
+/// The tables, as steps from each version of the schema to the next: `PRAGMA user_version` is the number
+/// of steps that a database has taken.
+struct Schema {
+  /// `CLst` in ASCII, in the database's header.
+  static let applicationIdentifier = 0x434C_7374
+
+  /// The statements of each step. A step is never changed once it was released; a new one follows it.
+  ///
+  /// Names are blobs of UTF-8: SQLite leaves undefined what comparison does with NUL characters in text.
+  static let steps = [
+    """
+    CREATE TABLE registration (
+      service BLOB NOT NULL, "group" BLOB NOT NULL, identifier BLOB NOT NULL,
+      definition BLOB NOT NULL, state BLOB,
+      PRIMARY KEY (service, "group", identifier)) WITHOUT ROWID;
+    CREATE TABLE event (
+      serial INTEGER PRIMARY KEY,
+      service BLOB NOT NULL, "group" BLOB NOT NULL, identifier BLOB NOT NULL,
+      payload BLOB NOT NULL);
+    CREATE TABLE setting (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+    """
+  ]
+
+  var steps = Schema.steps
+
+  /// Brings a database to the newest version, in one transaction.
+  func migrate(_ database: borrowing Database) throws(StorageError) {
+    let version = try database.integer("PRAGMA user_version")
+    guard version <= steps.count else {
+      throw StorageError(
+        file: database.path.string, problem: .newer(version: version, known: steps.count))
+    }
+    guard version >= 0 else {
+      throw StorageError(file: database.path.string, problem: .damaged("version \(version)"))
+    }
+    guard version < steps.count else { return }
+    try database.transaction { database throws(StorageError) in
+      for step in steps[Int(version)...] { try database.execute(step) }
+      try database.execute("PRAGMA user_version = \(steps.count)")
+    }
+  }
+
+  /// Creates an empty database under a name that it gets when it is complete: no power cut leaves a part
+  /// of one.
+  func create(_ path: FilePath) throws(StorageError) {
+    let temporary = path.beside("-new")
+    for suffix in ["", "-wal", "-journal"] { StatePath.remove(temporary.beside(suffix)) }
+    for suffix in ["-wal", "-journal"] { StatePath.remove(path.beside(suffix)) }
+    do throws(StorageError) {
+      _ = try StateFile(temporary, creating: true)
+      let database = try Database(temporary)
+      try database.execute(
+        """
+        PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+        PRAGMA application_id = \(Self.applicationIdentifier)
+        """)
+      try migrate(database)
+      try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    } catch {
+      StatePath.remove(temporary)
+      throw error
+    }
+    try StatePath.rename(temporary, to: path)
+    try StatePath.sync(path.removingLastComponent())
+  }
+}
+
+/// What a database holds.
+struct Contents {
+  var registrations: [ServiceStore.Registration] = []
+  /// The events, by rising serial.
+  var events: [ServiceStore.Event] = []
+  var authorization: String?
+  /// The highest serial that was given when the database was written last.
+  var serial: Int64 = 0
+
+  init(_ database: borrowing Database) throws(StorageError) {
+    let rows = try database.prepare(
+      "SELECT service, \"group\", identifier, definition, state FROM registration")
+    while try rows.step() {
+      registrations.append(
+        ServiceStore.Registration(
+          key: rows.key(0), definition: rows.bytes(3) ?? [], state: rows.bytes(4)))
+    }
+    let waiting = try database.prepare(
+      "SELECT serial, service, \"group\", identifier, payload FROM event ORDER BY serial")
+    while try waiting.step() {
+      events.append(
+        ServiceStore.Event(
+          serial: waiting.integer(0), key: waiting.key(1), payload: waiting.bytes(4) ?? []))
+    }
+    let settings = try database.prepare("SELECT name, value FROM setting")
+    while try settings.step() {
+      switch settings.text(0) {
+      case "serial": serial = settings.integer(1)
+      case "authorization": authorization = settings.bytes(1) == nil ? nil : settings.text(1)
+      default: break
+      }
+    }
+  }
+}
+
+extension Statement {
+  /// Returns three columns of this row as a key.
+  fileprivate func key(_ column: Int32) -> ServiceStore.Key {
+    ServiceStore.Key(
+      service: text(column), group: text(column + 1), identifier: text(column + 2))
+  }
+}

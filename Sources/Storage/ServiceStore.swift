@@ -1,0 +1,354 @@
+internal import Dispatch
+import Synchronization
+import SystemPackage
+
+/// Registrations, their states, undelivered events and the authorization, in one SQLite database.
+///
+/// ```swift
+/// let store = try ServiceStore(.application("org.example.kiosk"))
+/// for event in store.undelivered { deliver(event); store.markDelivered(event.serial) }
+/// let event = ServiceStore.Event(serial: store.nextSerial(), key: key, payload: bytes)
+/// store.write([.setState(key, state), .addEvent(event)]) { error in deliver(event) }
+/// ```
+///
+/// - What a completed write stored survives the process's death at any moment and a power cut; a write
+///   that was not complete is stored whole or not at all.
+/// - An event is delivered again after a restart only if the process dies between the delegate's return
+///   and the one system call of ``markDelivered(_:)``, or if the power is cut within half a minute of its
+///   delivery and no write completed after it. No event is lost.
+/// - No call but ``writeAndWait(_:)``, ``flush()`` and ``close()`` waits for the disk: a queue of the
+///   store writes everything that waits as one transaction.
+/// - One store at a time uses a file, in all processes.
+///
+/// All members may be used from any thread. Beside the database `FILE` stand `FILE-wal` (SQLite's log, at
+/// most 1 MiB and one transaction) and `FILE-marks` (at most 256 KiB). They belong together: copy all or, after
+/// ``close()``, `FILE` alone.
+package final class ServiceStore: Sendable {
+  /// The number of undelivered events that are kept; of more, the oldest are removed and counted.
+  package static let maximumUndelivered = 16384
+  /// The length of a key's parts together, a definition, a state or a payload, in bytes.
+  package static let maximumBytes = 65536
+  /// The number of changed keys, events and completions that wait for the disk.
+  package static let maximumWaitingChanges = 65536
+  /// Serials stay below it for as long as any disk lives.
+  static let maximumSerial: Int64 = 1 << 62
+  /// How many delivered events wait for a transaction until one is started for them alone.
+  private static let endedPerTransaction = 256
+
+  /// The place of a database.
+  package enum Location: Hashable, Sendable {
+    /// An application's file: `$XDG_STATE_HOME/corelocation/ID.sqlite`, below `$HOME/.local/state` where
+    /// that variable is not set.
+    case application(String)
+    /// A path. A relative one is resolved when the store is opened.
+    case file(String)
+  }
+
+  /// The name of a registration. Names are compared by their bytes and may hold any character.
+  package struct Key: Hashable, Sendable {
+    /// The service, such as `beacons`.
+    package var service: String
+    /// The client; empty for the app's own managers.
+    package var group: String
+    /// The identifier that the client gave.
+    package var identifier: String
+
+    /// Creates a key.
+    package init(service: String, group: String = "", identifier: String) {
+      (self.service, self.group, self.identifier) = (service, group, identifier)
+    }
+
+    /// Compares bytes: the database distinguishes strings that `String` counts as equal.
+    package static func == (left: Key, right: Key) -> Bool {
+      left.identifier.utf8.elementsEqual(right.identifier.utf8)
+        && left.group.utf8.elementsEqual(right.group.utf8)
+        && left.service.utf8.elementsEqual(right.service.utf8)
+    }
+
+    /// Equal bytes are equal strings, which have equal hashes.
+    package func hash(into hasher: inout Hasher) {
+      hasher.combine(service)
+      hasher.combine(group)
+      hasher.combine(identifier)
+    }
+  }
+
+  /// Something that a client registered, and its last state.
+  package struct Registration: Hashable, Sendable {
+    package var key: Key
+    package var definition: [UInt8]
+    package var state: [UInt8]?
+
+    /// Creates a registration.
+    package init(key: Key, definition: [UInt8], state: [UInt8]? = nil) {
+      (self.key, self.definition, self.state) = (key, definition, state)
+    }
+  }
+
+  /// An event that is delivered to a client.
+  package struct Event: Hashable, Sendable {
+    /// The number that ``ServiceStore/nextSerial()`` returned for it.
+    package let serial: Int64
+    package var key: Key
+    package var payload: [UInt8]
+
+    /// Creates an event.
+    package init(serial: Int64, key: Key, payload: [UInt8]) {
+      (self.serial, self.key, self.payload) = (serial, key, payload)
+    }
+  }
+
+  /// A change of what is stored.
+  package enum Change: Sendable {
+    /// Stores a registration, in place of one with its key. Events of that one stay.
+    case register(Registration)
+    /// Removes a registration and its undelivered events.
+    case remove(Key)
+    /// Stores the state of a registration; does nothing where there is none.
+    case setState(Key, [UInt8])
+    /// Stores an event until it is delivered. It needs no registration.
+    case addEvent(Event)
+    /// Stores what the app was granted; `nil` for not determined.
+    case setAuthorization(String?)
+  }
+
+  private struct State: Sendable {
+    var queue = Batch()
+    var waiting = Waiting()
+    var isScheduled = false
+    var isClosed = false
+    var transactions = 0
+    var dropped = 0
+    var failure: StorageError?
+
+    mutating func add(_ change: Change) {
+      switch change {
+      case .register(let registration): queue.register(registration)
+      case .remove(let key):
+        queue.remove(key)
+        queue.removed += waiting.removeAll(of: key)
+      case .setState(let key, let state): queue.setState(state, of: key)
+      case .addEvent(let event):
+        queue.add(event)
+        waiting.add(Waiting.Entry(serial: event.serial, key: event.key))
+        while waiting.count > ServiceStore.maximumUndelivered {
+          let serial = waiting.removeOldest().serial
+          dropped += 1
+          if !queue.forget(serial) { queue.ended.append(Batch.Ended(serial: serial)) }
+        }
+      case .setAuthorization(let value): queue.authorization = .some(value)
+      }
+    }
+  }
+
+  /// The file's absolute path.
+  package let path: String
+  /// What was wrong on opening and did not prevent it: sentences for a person.
+  package let warnings: [String]
+  /// The registrations as they were on opening, by key.
+  package let registrations: [Registration]
+  /// The events that were not delivered on opening, by rising serial.
+  package let undelivered: [Event]
+  /// What the app was granted, as it was on opening.
+  package let authorization: String?
+
+  private let marks: DeliveryMarks
+  private let serial: Atomic<Int64>
+  private let state: Mutex<State>
+  /// The connection; `nil` when the store is closed. The writer alone uses it.
+  private let database: Mutex<Database?>
+  private let writer = DispatchQueue(label: "beaconscan.storage")
+
+  /// Opens a store, or creates it with its directory.
+  ///
+  /// A file that is no database of this module is not changed. A damaged database is renamed to
+  /// `FILE.damaged-1`, with a warning.
+  package convenience init(_ location: Location) throws(StorageError) {
+    try self.init(location, Schema())
+  }
+
+  init(_ location: Location, _ schema: Schema) throws(StorageError) {
+    let opened = try Opening(location, schema)
+    let contents = opened.reading.contents
+    let delivered = Set(opened.marks.found.map(\.serial))
+    let undelivered = contents.events.filter { !delivered.contains($0.serial) }
+    path = opened.reading.database.path.string
+    (marks, warnings) = (opened.marks, opened.warnings)
+    (registrations, authorization) = (contents.registrations, contents.authorization)
+    self.undelivered = undelivered
+    let highest = max(contents.serial, contents.events.last?.serial ?? 0, delivered.max() ?? 0)
+    serial = Atomic(min(highest, Self.maximumSerial))
+    var state = State()
+    for event in undelivered { state.waiting.add(.init(serial: event.serial, key: event.key)) }
+    state.queue.ended = opened.marks.found.map { Batch.Ended(serial: $0.serial, place: $0.place) }
+    self.state = Mutex(state)
+    database = Mutex(opened.reading.database)
+  }
+
+  /// Returns a number that no event of this database had before, without input or output.
+  package func nextSerial() -> Int64 { serial.wrappingAdd(1, ordering: .relaxed).newValue }
+
+  /// Stores changes, all or none, later and on the store's own queue.
+  ///
+  /// Waiting changes of one key become one: the last state counts.
+  ///
+  /// - Parameters:
+  ///   - changes: The changes, in order.
+  ///   - completion: Called on the store's queue when the changes are on the disk, or with the reason why
+  ///     none of them is. Completions of writes that are stored run in the order of the writes. They
+  ///     must not wait for this store.
+  package func write(
+    _ changes: [Change], completion: (@Sendable (StorageError?) -> Void)? = nil
+  ) {
+    let problem: StorageError.Problem? = state.withLock { state in
+      if state.isClosed { return .closed }
+      if let bytes = changes.lazy.map(\.bytes).max(), bytes > Self.maximumBytes {
+        return .tooLong(bytes: bytes)
+      }
+      guard state.queue.count + changes.count <= Self.maximumWaitingChanges else {
+        return .queueFull
+      }
+      for change in changes { state.add(change) }
+      if let completion { state.queue.completions.append(completion) }
+      schedule(&state)
+      return nil
+    }
+    guard let problem, let completion else { return }
+    let error = StorageError(file: path, problem: problem)
+    // Not on the writer's queue, where it would wait for the disk that is too slow already.
+    DispatchQueue.global().async { completion(error) }
+  }
+
+  /// Stores changes, all or none, and waits until they are on the disk.
+  package func writeAndWait(_ changes: [Change]) throws(StorageError) {
+    let outcome = Outcome()
+    write(changes) { outcome.end($0) }
+    if let error = outcome.wait() { throw error }
+  }
+
+  /// Records that an event was delivered: it will not be ``undelivered`` again.
+  ///
+  /// Call it on the thread on which the delegate was called, as soon as it has returned. It makes one
+  /// system call and waits for nothing. A second call for one event does nothing.
+  package func markDelivered(_ serial: Int64) {
+    // Nothing comes before it: a process that is killed until then delivers the event again.
+    let place = marks.put(serial)
+    let isUnknown = state.withLock { state in
+      let hasWaited = state.waiting.remove(serial)
+      // Events that could not be stored, while nothing else can be stored either.
+      guard hasWaited || state.queue.ended.count < Self.maximumUndelivered else { return true }
+      _ = state.queue.forget(serial)
+      state.queue.ended.append(Batch.Ended(serial: serial, place: place))
+      if state.queue.ended.count % Self.endedPerTransaction == 0 { schedule(&state) }
+      return false
+    }
+    if isUnknown, let place { marks.clear([place]) }
+  }
+
+  /// Waits until everything that was written and marked before is on the disk, or has failed.
+  package func flush() {
+    try? writeAndWait([])
+  }
+
+  /// Writes what waits, and closes the database. Writes that follow fail.
+  package func close() {
+    flush()
+    state.withLock { $0.isClosed = true }
+    // What was written meanwhile.
+    writer.sync {
+      commit()
+      database.withLock { $0 = nil }
+    }
+  }
+
+  /// The number of transactions so far.
+  package var transactions: Int { state.withLock { $0.transactions } }
+
+  /// The number of undelivered events that were removed because more than ``maximumUndelivered`` waited.
+  package var droppedEvents: Int { state.withLock { $0.dropped } }
+
+  /// The reason why the last transaction or a mark could not be stored; `nil` while all is well.
+  package var failure: StorageError? { state.withLock { $0.failure } ?? marks.failure }
+
+  /// Starts a transaction for what waits, behind the one that runs.
+  private func schedule(_ state: inout State) {
+    guard !state.isScheduled else { return }
+    state.isScheduled = true
+    writer.async { self.commit() }
+  }
+
+  /// Stores everything that waits in one transaction.
+  private func commit() {
+    let batch = state.withLock { state in
+      state.isScheduled = false
+      defer { state.queue = Batch() }
+      return state.queue
+    }
+    let failure = batch.isEmpty ? nil : store(batch)
+    for completion in batch.completions { completion(failure) }
+  }
+
+  /// Stores a batch.
+  ///
+  /// - Returns: The reason why it was not.
+  private func store(_ batch: Batch) -> StorageError? {
+    var failure: StorageError?
+    do throws(StorageError) {
+      let serial = serial.load(ordering: .relaxed)
+      try database.withLock { database throws(StorageError) in
+        guard database != nil else { throw StorageError(file: path, problem: .closed) }
+        try database?.store(batch, serial: serial)
+      }
+    } catch {
+      failure = error
+    }
+    state.withLock { state in
+      state.failure = failure
+      if failure == nil {
+        state.transactions += 1
+      } else {
+        // As before: the events are not stored, those of the keys wait, deliveries are tried again.
+        for serial in batch.events.keys { _ = state.waiting.remove(serial) }
+        for entry in batch.removed { state.waiting.add(entry) }
+        state.queue.ended = batch.ended + state.queue.ended
+      }
+    }
+    // Not before: until then the marks alone say that these were delivered.
+    if failure == nil { marks.clear(batch.ended.compactMap(\.place)) }
+    return failure
+  }
+}
+
+/// The result of a write that a thread waits for.
+private final class Outcome: Sendable {
+  private let error = Mutex<StorageError?>(nil)
+  private let isDone = DispatchSemaphore(value: 0)
+
+  func end(_ error: StorageError?) {
+    self.error.withLock { $0 = error }
+    isDone.signal()
+  }
+
+  func wait() -> StorageError? {
+    isDone.wait()
+    return error.withLock { $0 }
+  }
+}
+
+extension ServiceStore.Key {
+  fileprivate var bytes: Int { service.utf8.count + group.utf8.count + identifier.utf8.count }
+}
+
+extension ServiceStore.Change {
+  /// The length of the longest part that has a bound.
+  fileprivate var bytes: Int {
+    switch self {
+    case .register(let registration):
+      max(registration.key.bytes, registration.definition.count, registration.state?.count ?? 0)
+    case .remove(let key): key.bytes
+    case .setState(let key, let state): max(key.bytes, state.count)
+    case .addEvent(let event): max(event.key.bytes, event.payload.count)
+    case .setAuthorization(let value): value?.utf8.count ?? 0
+    }
+  }
+}

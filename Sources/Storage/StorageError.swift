@@ -1,0 +1,122 @@
+import Glibc
+package import SystemPackage
+
+/// The reason why a store cannot be opened or written: one sentence for the person who runs the app.
+package struct StorageError: Error, Hashable, Sendable {
+  /// What is wrong.
+  package enum Problem: Hashable, Sendable {
+    /// A system call failed.
+    case failed(call: String, Errno)
+    /// SQLite failed for a reason of its own: its extended result code and its message.
+    case sqlite(code: Int32, String)
+    /// Another store has the file: the process's identifier and name where they are known.
+    case inUse(process: Int32?, name: String?)
+    /// The path leads to a directory, a pipe or a link to nothing.
+    case notAFile
+    /// The file is no database of this module.
+    case foreign(Foreign)
+    /// The database was written by a newer version: its schema's version, and the newest known one.
+    case newer(version: Int64, known: Int)
+    /// The database is damaged: SQLite's message.
+    case damaged(String)
+    /// Neither `XDG_STATE_HOME` nor `HOME` names a directory.
+    case noHome
+    /// The application identifier is empty.
+    case noIdentifier
+    /// A key, definition, state or payload is longer than the bound, in bytes.
+    case tooLong(bytes: Int)
+    /// More changes wait for the disk than the bound.
+    case queueFull
+    /// The store was closed.
+    case closed
+  }
+
+  /// What a file that is not a database of this module is.
+  package enum Foreign: Hashable, Sendable {
+    /// A file of any other kind.
+    case unknown
+    /// An SQLite database of another application.
+    case otherDatabase
+    /// A journal of regions, as versions before the database wrote it.
+    case regionJournal
+  }
+
+  /// The file or directory; the application's identifier where there is none.
+  package var file: String
+  /// What is wrong.
+  package var problem: Problem
+
+  /// Creates an error.
+  package init(file: String, problem: Problem) {
+    (self.file, self.problem) = (file, problem)
+  }
+
+  /// Creates the error of the system call that failed last.
+  static func failed(
+    _ call: String, _ path: FilePath, _ error: Errno = Errno(rawValue: errno)
+  ) -> StorageError {
+    StorageError(file: path.string, problem: .failed(call: call, error))
+  }
+}
+
+extension StorageError: CustomStringConvertible {
+  /// One sentence: what, where, and what to do.
+  package var description: String {
+    switch problem {
+    case .failed(let call, let error):
+      "\(file): \(call) failed with errno \(error.rawValue) (\(error)); \(Self.advice(error))"
+    case .sqlite(let code, let message):
+      "\(file): SQLite failed with code \(code) (\(message)); check the file system and the file's "
+        + "permissions"
+    case .inUse(let process, let name):
+      "\(file): \(Self.process(process, name)) uses this file; stop it first, or name another file"
+    case .notAFile:
+      "\(file): it is not a regular file; name one that is, or one that does not exist yet"
+    case .foreign(.unknown):
+      "\(file): it is not a state database, and it was not changed; name another file, or one that "
+        + "does not exist yet"
+    case .foreign(.otherDatabase):
+      "\(file): it is the SQLite database of another application, and it was not changed; name "
+        + "another file, or one that does not exist yet"
+    case .foreign(.regionJournal):
+      "\(file): it has the format of an earlier version, which is no longer read, and it was not "
+        + "changed; move it away or name another file, and register the regions again"
+    case .newer(let version, let known):
+      "\(file): it has version \(version) of the schema and this program knows versions up to "
+        + "\(known); use a newer program, or name another file"
+    case .damaged(let message):
+      "\(file): the database is damaged (\(message)); restore a copy of it, or move it away"
+    case .noHome:
+      "\(file): neither XDG_STATE_HOME nor HOME names an absolute directory for the state; set one "
+        + "of them"
+    case .noIdentifier:
+      "\(file): the application identifier is empty; give one, such as org.example.kiosk"
+    case .tooLong(let bytes):
+      "\(file): a key or value takes \(bytes) bytes and at most \(ServiceStore.maximumBytes) are "
+        + "stored; shorten it"
+    case .queueFull:
+      "\(file): \(ServiceStore.maximumWaitingChanges) changes wait for the disk; write again when it "
+        + "responds"
+    case .closed:
+      "\(file): the store was closed; open it again"
+    }
+  }
+
+  private static func process(_ process: Int32?, _ name: String?) -> String {
+    guard let process else { return "another process" }
+    return name.map { "process \(process) (\($0))" } ?? "process \(process)"
+  }
+
+  private static func advice(_ error: Errno) -> String {
+    switch error {
+    case .noSpace, .diskQuotaExceeded, .fileTooLarge:
+      "free some space there; until then changes are not stored"
+    case .permissionDenied, .notPermitted, .readOnlyFileSystem:
+      "make the directory writable for this user, or name another file"
+    case .noSuchFileOrDirectory, .notDirectory:
+      "check that the directory exists"
+    default:
+      "check the file system and the file's permissions"
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import Storage
+import TestSupport
+import Testing
+
+/// A store whose user is killed at any moment, or loses its power.
+@Suite struct KillTests {
+  /// 25 kills; `STORAGE_KILLS=500` for the full run, `STORAGE_SEED` for another one.
+  @Test func nothingIsLostOrDoubledOverKills() throws {
+    let environment = ProcessInfo.processInfo.environment
+    let kills = environment["STORAGE_KILLS"].flatMap(Int.init) ?? 25
+    let seed = environment["STORAGE_SEED"].flatMap(UInt64.init) ?? 1
+    print("seed \(seed), \(kills) kills")
+    var random = SplitMix64(seed: seed)
+    let scratch = try Scratch()
+    var text = ""
+    for life in 1...UInt64(kills) {
+      try scratch.write([], "log")
+      // A kill loses nothing that was not synced, and most lives are to do more than wait.
+      let run = try TortureRun(
+        scratch["r.sqlite"], scratch["log"], "\(seed * 1000 + life)",
+        syncs: life % 8 == 0 ? nil : "skip", in: scratch)
+      // Every fourth is killed while it starts.
+      let isEarly = random.next() % 4 == 0
+      if !isEarly { try wait { try scratch.bytes("log").first ?? 0 != 0 } }
+      usleep(UInt32(random.next() % (isEarly ? 20000 : 40000)))
+      run.kill()
+      text += try "begin \(life)\n" + log(scratch)
+    }
+    try scratch.write([], "log")
+    let last = try TortureRun(
+      scratch["r.sqlite"], scratch["log"], "1", "drain", in: scratch
+    ).finish()
+    #expect(last.status == 0, "\(last.output)")
+    text += try "begin last\n" + log(scratch)
+
+    let found = TortureLog(text)
+    #expect(found.wrong.isEmpty, "\(found.wrong.prefix(5))")
+    #expect(found.left == 0)
+    // A kill can hit each of the two deliverers within its one system call; in half a million, it did not.
+    #expect(found.doubled.count <= 1 + kills / 100)
+    #expect(found.calls > kills && found.events > kills, "it did something")
+    print(
+      "\(kills) kills: \(found.calls) writes, \(found.events) events, "
+        + "\(found.deliveries.count) delivered; \(found.doubled.count) of them again, being hit "
+        + "between the delivery and its mark")
+  }
+
+  /// What a run wrote to its log, which is zero from there on.
+  private func log(_ scratch: Scratch) throws -> String {
+    let bytes = try scratch.bytes("log")
+    let end = bytes.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
+    return String(decoding: bytes[..<end], as: UTF8.self) + "\n"
+  }
+
+  private func wait(until isSo: () throws -> Bool) throws {
+    for _ in 0..<6000 {
+      if try isSo() { return }
+      usleep(2000)
+    }
+    Issue.record("it took more than 12 s")
+  }
+
+  /// The reader of the log notices what is wrong.
+  @Test(arguments: [
+    ("begin 1\nS\np a 1\nP a 1\nbegin 2\nS", false, "a lost registration"),
+    ("begin 1\nS\np a 1\nbegin 2\nS", true, "a registration under way"),
+    ("begin 1\nS\np a 1\nbegin 2\ns a 1 0\nS", true, "a registration under way, stored"),
+    ("begin 1\nS\np a 1\nP a 1\nr a\nR a\nbegin 2\ns a 1 0\nS", false, "a registration again"),
+    ("begin 1\nS\np a 1\nP a 1\nc a 7\nC a 7 1\nbegin 2\ns a 1 7\nS", false, "a lost event"),
+    (
+      "begin 1\nS\np a 1\nP a 1\nc a 7\nC a 7 1\nd 7 1\nm 7\nbegin 2\ns a 1 7\nq 7 1\nS", false,
+      "a doubled event"
+    ),
+    (
+      "begin 1\nS\np a 1\nP a 1\nc a 7\nC a 7 1\nd 7 1\nbegin 2\ns a 1 7\nq 7 1\nS\nd 7 1\nm 7",
+      true, "an event whose mark was not made"
+    ),
+    ("begin 1\nS\np a 1\nP a 1\nc a 7 a 8\nbegin 2\ns a 1 7\nq 7 1\nS", false, "half a write"),
+  ])
+  func theLogsReaderNotices(log: String, isRight: Bool, what: String) {
+    #expect(TortureLog(log).wrong.isEmpty == isRight, "\(what)")
+  }
+
+  /// The disk has what syncs made durable and nothing else: each event of a completed write is there.
+  @Test func aPowerCutLosesNoCompletedWrite() throws {
+    for milliseconds in [100, 300, 700] {
+      let scratch = try Scratch()
+      for folder in ["disk", "copy", "after"] { try scratch.makeFolder(folder) }
+      let run = try TortureRun(
+        scratch["disk/s"], scratch["log"], "1", "power", syncs: "copy", in: scratch)
+      usleep(UInt32(milliseconds) * 1000)
+      run.kill()
+      let completed = run.remainingOutput.split(separator: "\n").compactMap { Int64($0) }
+      let names = (try? scratch.bytes("copy/names")) ?? []
+      for line in String(decoding: names, as: UTF8.self).split(separator: "\n") {
+        let words = line.split(separator: " ").map(String.init)
+        // A file that has a name and was not synced has no bytes.
+        try scratch.write((try? scratch.bytes("copy/\(words[0])")) ?? [], "after/\(words[1])")
+      }
+      let store = try ServiceStore(.file(scratch["after/s"]))
+      #expect(store.undelivered.map(\.serial).starts(with: completed))
+      #expect(store.undelivered.count <= completed.count + 1)
+      #expect(completed.count > 3 || milliseconds < 700)
+      print("power cut after \(milliseconds) ms: \(completed.count) events")
+    }
+  }
+
+  @Test func aDiskThatTakesTwoSecondsDelaysNoCaller() throws {
+    let scratch = try Scratch()
+    let run = try TortureRun(scratch["s"], scratch["log"], "1", "slow", syncs: "slow", in: scratch)
+      .finish()
+    #expect(run.status == 0, "\(run.output)")
+    let numbers = run.output.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
+    try #require(numbers.count == 4, "\(run.output)")
+    print("while a sync takes 2 s: write \(numbers[0]) µs at most, markDelivered \(numbers[1]) µs")
+    #expect(numbers[0] < 1_000_000 && numbers[1] < 1_000_000)
+    #expect(numbers[2] == 1, "the sync still ran after all calls")
+    // The one that ran, and one for all 1,000 registrations.
+    #expect(numbers[3] <= 3)
+    let store = try ServiceStore(.file(scratch["s"]))
+    #expect(store.registrations.count == 1000 && store.undelivered.isEmpty)
+    #expect(store.authorization == "always")
+  }
+
+  @Test func aKillDuringASlowSyncDoublesNoDeliveredEvent() throws {
+    let scratch = try Scratch()
+    let run = try TortureRun(scratch["s"], scratch["log"], "1", "dies", syncs: "slow", in: scratch)
+      .finish()
+    #expect(run.status == 128 + 9, "\(run.output)")
+    #expect(try ServiceStore(.file(scratch["s"])).undelivered.isEmpty)
+  }
+
+  @Test func aFileThatCannotGrowIsAnErrorAndLosesNothing() throws {
+    let scratch = try Scratch()
+    let run = try TortureRun(scratch["s"], scratch["log"], "1", "full", in: scratch).finish()
+    #expect(run.status == 0, "\(run.output)")
+    let numbers = run.output.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+    #expect(numbers.count == 2 && numbers[1] == 3)
+    let store = try ServiceStore(.file(scratch["s"]))
+    #expect(store.registrations.count == numbers.first)
+    #expect(store.warnings.isEmpty)
+  }
+}
