@@ -215,7 +215,7 @@ import Testing
     }
     let old = end - longest - 700_000_000
     let fed = try lines("fed").filter { $0.count == 2 && $0[0] < old }.map { $0[1] + 1 }.max() ?? 0
-    print("the file stood still for \(longest / 1_000_000) ms at most; \(fed) pieces were fed before")
+    print("the file grew every \(longest / 1_000_000) ms at least; \(fed) pieces were fed before")
     let back = try Command.run(
       "record", "--quiet", "--replay", "a", "--format", "btsnoop", "back", in: scratch.folder)
     // Half a packet may stand at its end.

@@ -49,7 +49,7 @@ extension InGuest {
         guard sent < ordered * 9 / 10, crowd.rate >= 100 else { return }
         crowd.beacons /= 2
         crowd.seconds = 10
-        print("the controller sent \(sent) of \(ordered) reports; again with", crowd.testDescription)
+        print("the controller sent \(sent) of \(ordered) reports; again:", crowd.testDescription)
       }
     }
 
