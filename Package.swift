@@ -9,9 +9,10 @@ let package = Package(
       name: "BeaconKit",
       targets: [
         "Bytes", "Advertising", "HCIPackets", "LinkLayer", "Scanning", "Ranging", "Regions",
-        "RegionStorage", "CaptureFiles",
+        "CaptureFiles",
       ]),
     .library(name: "BeaconTesting", targets: ["BeaconTesting"]),
+    .library(name: "ServiceCore", targets: ["ServiceCore"]),
     .library(name: "CoreLocation", targets: ["CoreLocation"]),
     .library(name: "HCISockets", targets: ["HCISockets"]),
   ],
@@ -50,6 +51,7 @@ let package = Package(
       name: "Regions",
       dependencies: [
         "Advertising", "Ranging", "Scanning",
+        .product(name: "HeapModule", package: "swift-collections"),
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
     .target(
@@ -71,12 +73,6 @@ let package = Package(
     .target(name: "BeaconTesting", dependencies: ["Advertising", "Scanning"]),
 
     // Floor 4
-    .target(
-      name: "RegionStorage",
-      dependencies: [
-        "Advertising", "Regions", "Scanning",
-        .product(name: "SystemPackage", package: "swift-system"),
-      ]),
     .target(
       name: "Storage",
       dependencies: ["CSQLite", .product(name: "SystemPackage", package: "swift-system")]),
@@ -112,16 +108,6 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
-
-    // Prints the signal filter's responses for Scripts/ranging-plots.py.
-    .executableTarget(
-      name: "ranging-trace",
-      dependencies: ["Ranging", .product(name: "RealModule", package: "swift-numerics")]),
-
-    // Prints what exit rules do on made-up air for Scripts/regions-plots.py.
-    .executableTarget(
-      name: "regions-trace",
-      dependencies: ["Regions", .product(name: "RealModule", package: "swift-numerics")]),
 
     // Tests
     .target(name: "TestSupport", path: "Tests/TestSupport"),
@@ -162,14 +148,16 @@ let package = Package(
       name: "ManagerTests",
       dependencies: [
         "Advertising", "BeaconTesting", "CaptureFiles", "CoreLocation", "ManagerTorture",
-        "RegionStorage", "Regions", "Scanning", "TestSupport",
+        "Regions", "Scanning", "ServiceCore", "Storage", "TestSupport",
+        .product(name: "Logging", package: "swift-log"),
       ],
       exclude: ["Members/asked.txt"]),
     // A process for ManagerTests to kill.
     .executableTarget(
       name: "ManagerTorture",
       dependencies: [
-        "Advertising", "BeaconTesting", "CoreLocation", "Regions", "Scanning", "TestSupport",
+        "Advertising", "BeaconTesting", "CoreLocation", "Regions", "Scanning", "ServiceCore",
+        "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/ManagerTorture"),
@@ -180,18 +168,11 @@ let package = Package(
       path: "Tests/StorageTorture"),
     .testTarget(
       name: "StorageTests",
-      dependencies: ["CSQLite", "Storage", "TestSupport", "storage-torture"],
-      exclude: ["Syncs.c"]),
-    .executableTarget(
-      name: "region-store-torture",
-      dependencies: ["Advertising", "RegionStorage", "Regions", "Scanning", "TestSupport"],
-      path: "Tests/RegionStoreTorture"),
-    .testTarget(
-      name: "RegionStorageTests",
       dependencies: [
-        "Advertising", "RegionStorage", "Regions", "Scanning", "TestSupport",
-        "region-store-torture",
-      ]),
+        "CSQLite", "Storage", "TestSupport", "storage-torture",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      exclude: ["Syncs.c"]),
     .testTarget(
       name: "CommandTests",
       dependencies: [
@@ -226,6 +207,7 @@ let package = Package(
       name: "CoreLocationTests",
       dependencies: [
         "Advertising", "CoreLocation", "Ranging", "Scanning", "StrangersSwift5", "StrangersSwift6",
+        "ServiceCore",
       ]),
     .testTarget(
       name: "RangingTests",
@@ -236,6 +218,21 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// What Scripts/ranging-plots.py and Scripts/regions-plots.py draw. It uses what is not public, so it is built
+// as a part of this package, and only on request.
+if Context.environment["BEACONSCAN_TRACES"] != nil {
+  for (name, library) in [("ranging-trace", "Ranging"), ("regions-trace", "Regions")] {
+    package.targets.append(
+      .executableTarget(
+        name: name,
+        dependencies: [
+          .target(name: library), "Advertising", "Scanning",
+          .product(name: "RealModule", package: "swift-numerics"),
+        ],
+        path: "Benchmarks/Sources/\(name)"))
+  }
+}
 
 // One set of strict settings for every target but those of the strangers, who know none of them.
 for target in package.targets where target.type != .system {

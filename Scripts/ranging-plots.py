@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws docs/images/ranging-*.svg from what the Swift filter itself prints.
 
-    swift build -c release --product ranging-trace
+    BEACONSCAN_TRACES=1 swift build -c release --product ranging-trace
     python3 -m pip install matplotlib
     python3 Scripts/ranging-plots.py
 

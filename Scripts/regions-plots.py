@@ -2,7 +2,7 @@
 """Draws docs/images/regions-*.svg and prints the numbers of docs/regions.md, from what the Swift
 silence learner itself prints.
 
-    swift build -c release --product regions-trace
+    BEACONSCAN_TRACES=1 swift build -c release --product regions-trace
     python3 -m pip install matplotlib
     python3 Scripts/regions-plots.py
 

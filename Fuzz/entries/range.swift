@@ -30,11 +30,11 @@ func check(_ bytes: [UInt8]) {
       require(last.allSatisfy { $0.sightings == 0 && $0.rssi == nil }, "counted in two periods")
     } else {
       let sighting = sighting(at: time, &feed)
-      ranger.hear(sighting)
-      twin.hear(sighting)
+      ranger.receive(sighting)
+      twin.receive(sighting)
       heard[sighting.beacon, default: Period()].add(sighting)
     }
-    require(ranger.beaconsHeard >= heard.count, "fewer beacons than were heard")
+    require(ranger.beaconsReceived >= heard.count, "fewer beacons than were heard")
   }
   let end = ranger.report(at: MonotonicTime(nanoseconds: latest))
   checkReport(end, heard, evictions: ranger.evictions, configuration)
@@ -58,7 +58,7 @@ private func checkReport(
   _ report: [RangedBeacon], _ heard: [BeaconIdentity: Period], evictions: Int,
   _ configuration: Ranger.Configuration
 ) {
-  require(report.count <= configuration.mostBeacons, "\(report.count) beacons are kept")
+  require(report.count <= configuration.maximumBeacons, "\(report.count) beacons are kept")
   require(Set(report.map(\.beacon)).count == report.count, "a beacon stands twice")
   var farthest = 0.0
   for beacon in report {
@@ -107,7 +107,7 @@ private func isSame(_ left: [RangedBeacon], _ right: [RangedBeacon]) -> Bool {
   left.elementsEqual(right) {
     $0.beacon == $1.beacon && $0.proximity == $1.proximity && $0.estimate == $1.estimate
       && $0.rawDistance == $1.rawDistance && $0.smoothed == $1.smoothed
-      && $0.sightings == $1.sightings && $0.lastHeard == $1.lastHeard
+      && $0.sightings == $1.sightings && $0.lastReceived == $1.lastReceived
   }
 }
 
@@ -138,7 +138,7 @@ private func sighting(at time: Int64, _ feed: inout Feed) -> Sighting {
 private func configuration(_ feed: inout Feed) -> Ranger.Configuration {
   let choices = feed.byte()
   var configuration = Ranger.Configuration()
-  configuration.mostBeacons = choices & 1 == 0 ? 8 : 1000
+  configuration.maximumBeacons = choices & 1 == 0 ? 8 : 1000
   var calibration = Calibration()
   if choices & 2 != 0 { calibration.measuredPower = number(&feed) }
   if choices & 4 != 0 { calibration.adapterOffset = number(&feed) }

@@ -44,11 +44,12 @@ package struct AdapterTarget: Hashable, Sendable {
     }
   }
 
-  /// Returns the adapter that serves this target.
+  /// Chooses the adapter that serves this target.
   ///
   /// - Parameters:
   ///   - adapters: The adapters that serve no other target.
   ///   - isHeld: Whether a program has an adapter for itself alone; asked where there are several.
+  /// - Returns: The adapter; `nil` where there is none.
   package func choose(among adapters: [Adapter], isHeld: (Adapter) -> Bool) -> Adapter? {
     name == nil && index == nil
       ? Adapter.best(of: adapters, isHeld: isHeld) : adapters.first(where: matches)

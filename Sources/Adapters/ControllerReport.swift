@@ -5,7 +5,7 @@ package import HCIPackets
 /// The kernel lets every process ask for version and commands of an adapter that is on, but lets it ask
 /// for the Low Energy features only with `CAP_NET_RAW`.
 package struct ControllerReport: Hashable, Sendable {
-  /// Who made it, and the version; `nil` where that is not known.
+  /// The manufacturer, and the version; `nil` where that is not known.
   package var version: ControllerVersion?
   /// Which commands it takes, 64 bytes; `nil` where that is not known.  // Supported_Commands
   package var commands: [UInt8]?

@@ -51,10 +51,10 @@ extension Doctor {
   /// Whether a program has an adapter for itself.
   @Sendable static func holders(_ host: HostView) -> [Finding] {
     host.radios.filter(\.isHeld).map { radio in
-      let (who, command) = culprit(host)
+      let (programs, command) = socketUsers(host)
       return Finding(
         .held, .error, adapter: radio.adapter.name,
-        "a program has it for itself (HCI user channel); with HCI sockets there are: \(who)",
+        "a program has it for itself (HCI user channel); with HCI sockets there are: \(programs)",
         command: command)
     }
   }

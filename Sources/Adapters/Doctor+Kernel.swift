@@ -75,7 +75,7 @@ extension Doctor {
     return [
       Finding(
         .kernelVersion, isHit ? .error : .warning,
-        "Linux \(host.release) passes on nothing of what an adapter of Bluetooth 5 hears; 4.19 is "
+        "Linux \(host.release) passes on nothing of what an adapter of Bluetooth 5 receives; 4.19 is "
           + "the first that does",
         command: host.tools.contains("apt-get") ? upgrade : nil)
     ]

@@ -74,24 +74,24 @@ extension Doctor {
         radio.adapter.supportsLE
       else { return nil }
       switch radio.scanFailure {
-      case nil: return Finding(.scan, .ok, adapter: name, "it can be told how to scan")
+      case nil: return Finding(.scan, .ok, adapter: name, "it takes scan parameters")
       case .refused(_, CommandResult.commandDisallowed, _):
-        let (who, command) = culprit(host)
+        let (programs, command) = socketUsers(host)
         return Finding(
           .scan, .warning, adapter: name,
-          "it scans already, as another program told it, which may pass over repeated adverts; "
-            + "with HCI sockets there are: \(who)",
+          "it scans already for another program, which may have it report each advert once; "
+            + "with HCI sockets there are: \(programs)",
           command: command)
       case let failure?:
         return Finding(
-          .scan, .error, adapter: name, "it cannot be told how to scan: \(failure)",
+          .scan, .error, adapter: name, "it takes no scan parameters: \(failure)",
           command: host.asRoot("hciconfig \(name) reset"))
       }
     }
   }
 
-  /// Who has HCI sockets, and how to end that.
-  static func culprit(_ host: HostView) -> (who: String, command: String?) {
+  /// Returns the programs that have HCI sockets, and the command that ends one.
+  static func socketUsers(_ host: HostView) -> (programs: String, command: String?) {
     let others = host.programs.programs.filter { $0.name != "bluetoothd" }
     // bluetoothd always has sockets; another program is likelier to have taken the adapter.
     if let other = others.first {

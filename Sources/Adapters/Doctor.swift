@@ -1,12 +1,12 @@
-/// What stops scanning on a host, and the commands that mend it, in the order in which to give them.
+/// Finds what stops scanning on a host, and the commands that fix it, in the order in which to run them.
 package enum Doctor {
-  /// Each looks at one thing. Those behind one that failed say nothing of what cannot be known.
+  /// The checks, each of one thing. Those after one that failed report nothing that cannot be known.
   static let checks: [@Sendable (HostView) -> [Finding]] = [
     kernel, network, kernelVersion, adapters, blocks, holders, power, permission, answers,
     lowEnergy, scans, service,
   ]
 
-  /// Looks at a host.
+  /// Returns what was found on a host.
   ///
   /// Where several adapters are there, one that works is enough: what the others lack is a warning.
   package static func examine(_ host: HostView) -> [Finding] {
@@ -22,7 +22,7 @@ package enum Doctor {
     return findings
   }
 
-  /// What stops scanning; `nil` where nothing does. It is to be mended first.
+  /// Returns what stops scanning and is to be fixed first; `nil` where nothing does.
   package static func obstacle(in findings: [Finding]) -> Finding? {
     findings.first { $0.level == .error }
   }

@@ -1,4 +1,4 @@
-/// Something that was looked at on this host, and what came of it.
+/// Something that was checked on this host, and its result.
 package struct Finding: Hashable, Sendable {
   /// How bad it is.
   package enum Level: String, Hashable, Sendable {
@@ -12,7 +12,7 @@ package struct Finding: Hashable, Sendable {
     case error
   }
 
-  /// What was looked at.
+  /// What was checked.
   package enum Subject: String, Hashable, Sendable, CaseIterable {
     /// Whether the kernel has Bluetooth.
     case kernel
@@ -40,18 +40,18 @@ package struct Finding: Hashable, Sendable {
     case bluetoothd
   }
 
-  /// What was looked at.
+  /// What was checked.
   package var subject: Subject
   /// How bad it is.
   package var level: Level
-  /// Which adapter it is about, by its name on the host; `nil` for all of the host.
+  /// The adapter's name on the host; `nil` for all of the host.
   package var adapter: String?
   /// What was found.
   package var message: String
-  /// The command that mends it; `nil` where none is needed, or none can.
+  /// The command that fixes it; `nil` where none is needed, or none can.
   package var command: String?
 
-  /// Makes a finding.
+  /// Creates a finding.
   package init(
     _ subject: Subject, _ level: Level, adapter: String? = nil, _ message: String,
     command: String? = nil

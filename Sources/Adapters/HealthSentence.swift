@@ -2,13 +2,16 @@ package import Scanning
 
 /// The sentences for a person about a receiver state: what happened, where, and what fixes it.
 package enum HealthSentence {
-  /// Returns the sentence, without a full stop.
+  /// Writes the sentence.
   ///
   /// - Parameters:
   ///   - condition: The state.
   ///   - adapter: The adapter's name.
   ///   - detail: What is known beyond the state, in a few words.
-  package static func of(_ condition: ScannerHealth.Condition, adapter: String, detail: String? = nil)
+  /// - Returns: The sentence, without a full stop.
+  package static func of(
+    _ condition: ScannerHealth.Condition, adapter: String, detail: String? = nil
+  )
     -> String
   {
     let extra = detail.map { " (\($0))" } ?? ""
@@ -43,7 +46,8 @@ package enum HealthSentence {
     case .refused:
       return "the controller of \(adapter) refuses to scan\(extra); it is asked again"
     case .systemError:
-      return "\(adapter) cannot be used\(extra); it is tried again, see what is wrong: beaconscan doctor"
+      return "\(adapter) cannot be used\(extra); it is tried again; see what is wrong: "
+        + "beaconscan doctor"
     case .notPermitted:
       let finding = Doctor.permission()
       guard finding.level != .ok else {

@@ -1,9 +1,10 @@
 import Glibc
 
 extension HostView {
-  /// Returns this host as it is now.
+  /// Looks at this host as it is now.
   ///
-  /// - Parameter radios: Returns the adapters, given what the kernel permits this process.
+  /// - Parameter radios: Looks at the adapters, given what the kernel permits this process.
+  /// - Returns: The host.
   package static func current(
     radios: (ProcessRights) throws(HCISocketError) -> [Radio]
   ) -> HostView {

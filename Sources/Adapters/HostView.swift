@@ -1,16 +1,16 @@
-/// What the doctor looks at: a host as values, so that any host can be made up.
+/// A host as values, for the doctor: tests invent any host.
 package struct HostView: Hashable, Sendable {
   /// An adapter, and what came of asking it.
   package struct Radio: Hashable, Sendable {
     /// The adapter.
     package var adapter: Adapter
-    /// What its controller says.
+    /// What its controller reports.
     package var report: ControllerReport
     /// Whether a program has it for itself, by the user channel.
     package var isHeld: Bool
     /// Its driver, such as `btusb`.
     package var driver: String?
-    /// Why it could not be told how to scan; `nil` where it could, or was not.
+    /// Why it took no scan parameters; `nil` where it took them, or was not asked.
     package var scanFailure: CommandFailure?
 
     /// Makes a radio.
@@ -46,14 +46,14 @@ package struct HostView: Hashable, Sendable {
   package var radios: [Radio] = []
   /// USB adapters that no driver took, by their names on the bus.
   package var idleDevices: [String] = []
-  /// Who else has HCI sockets.
+  /// The other programs that have HCI sockets.
   package var programs = HCIPrograms()
   /// Whether bluetoothd runs; `nil` where that cannot be seen.
   package var hasBluetoothd: Bool?
   /// Those programs of ``toolNames`` that are installed.
   package var tools: Set<String> = []
 
-  /// The programs that mend something.
+  /// The programs that fix something.
   package static let toolNames = [
     "apt-get", "bluetoothctl", "bluetoothd", "btmgmt", "hciconfig", "rfkill", "setcap",
   ]

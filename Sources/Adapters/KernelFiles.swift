@@ -1,6 +1,6 @@
 import Glibc
 
-// What the kernel says in /proc and /sys: short texts, read without Foundation.
+// The short texts of /proc and /sys, read without Foundation.
 
 /// A text file's contents, at most 64 KiB; `nil` where it cannot be read.
 func text(of path: String) -> String? {

@@ -47,7 +47,7 @@ package struct ProcessRights: Hashable, Sendable {
       isRoot: geteuid() == 0)
   }
 
-  /// Reads what the kernel says in `status` and `uid_map`.
+  /// Reads the kernel's `status` and `uid_map`.
   init(status: String, userMap: String, isRoot: Bool) {
     var fields: [Substring: Substring] = [:]
     for line in status.split(separator: "\n") {
@@ -72,7 +72,7 @@ package struct ProgramFile: Hashable, Sendable {
   package var path: String
   /// Whether it has been given capabilities.
   package var hasCapabilities: Bool
-  /// Whether its file system gives none to who runs it.  // nosuid
+  /// Whether its file system gives none to its process.  // nosuid
   package var isIgnored: Bool
   /// Whether its file system can keep them.
   package var canHaveCapabilities: Bool

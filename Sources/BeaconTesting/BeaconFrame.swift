@@ -1,16 +1,16 @@
 public import Advertising
 public import Scanning
 
-/// Builds an iBeacon as it is sent, and as it is heard.
+/// An iBeacon frame as it is sent, and as it is received.
 public struct BeaconFrame: Sendable, Hashable {
-  /// Which beacon.
+  /// The beacon that sends it.
   public var identity: BeaconIdentity
-  /// The power in dBm that it says is heard at 1 m.
+  /// The power in dBm that it states is measured at 1 m.
   public var measuredPower: Int8
-  /// Its address.
+  /// The advertiser's address.
   public var address: BluetoothAddress
 
-  /// Makes a frame.
+  /// Creates a frame.
   public init(
     _ identity: BeaconIdentity, measuredPower: Int8 = -59,
     address: BluetoothAddress = BluetoothAddress(rawValue: 0xC0_00_00_00_00_01)
@@ -20,7 +20,7 @@ public struct BeaconFrame: Sendable, Hashable {
     self.address = address
   }
 
-  /// Makes a frame.
+  /// Creates a frame.
   public init(uuid: ProximityUUID, major: UInt16, minor: UInt16, measuredPower: Int8 = -59) {
     self.init(
       BeaconIdentity(uuid: uuid, major: major, minor: minor), measuredPower: measuredPower)
@@ -34,7 +34,7 @@ public struct BeaconFrame: Sendable, Hashable {
   /// The HCI event in which a controller reports it (Bluetooth Core 5.4, Vol 4, Part E, 7.7.65.2): an LE
   /// Advertising Report of one ADV_NONCONN_IND from a random address.
   ///
-  /// - Parameter rssi: How loud, in dBm; `nil` becomes 127, "not available".
+  /// - Parameter rssi: The signal strength in dBm; `nil` becomes 127, "not available".
   /// - Returns: The event from its code on.
   public func event(rssi: Int8?) -> [UInt8] {
     let data = advertisingData
@@ -45,12 +45,12 @@ public struct BeaconFrame: Sendable, Hashable {
     return [0x3E, UInt8(report.count)] + report
   }
 
-  /// It, heard.
+  /// Returns the frame as a sighting.
   ///
   /// - Parameters:
-  ///   - time: When.
-  ///   - rssi: How loud, in dBm; `nil` where that is not measured.
-  ///   - adapter: By which adapter.
+  ///   - time: When it is received.
+  ///   - rssi: The signal strength in dBm; `nil` where it is not measured.
+  ///   - adapter: The adapter that receives it.
   /// - Returns: The sighting.
   public func sighting(at time: MonotonicTime, rssi: Int8?, adapter: UInt16 = 0) -> Sighting {
     Sighting(

@@ -2,7 +2,7 @@ import Dispatch
 public import Scanning
 import Synchronization
 
-/// A clock that stands still until it is moved by hand.
+/// A clock that stands still until a test advances it.
 public final class ManualClock: Sendable {
   private let state: Mutex<State>
 
@@ -11,17 +11,17 @@ public final class ManualClock: Sendable {
     var waiters: [DispatchSemaphore] = []
   }
 
-  /// Makes a clock.
+  /// Creates a clock.
   ///
-  /// - Parameter start: What it shows at first; 2026-01-01T00:00:00Z if not given.
+  /// - Parameter start: Its first time; 2026-01-01T00:00:00Z if not given.
   public init(start: MonotonicTime = MonotonicTime(nanoseconds: 1_767_225_600_000_000_000)) {
     state = Mutex(State(now: start))
   }
 
-  /// What it shows.
+  /// The clock's time.
   public var now: MonotonicTime { state.withLock { $0.now } }
 
-  /// Moves it.
+  /// Advances the clock.
   ///
   /// - Parameter seconds: How far; a clock does not go back.
   public func advance(by seconds: Double) {
@@ -34,7 +34,7 @@ public final class ManualClock: Sendable {
     for waiter in waiters { waiter.signal() }
   }
 
-  /// Waits until it shows a later moment, or for some nanoseconds of real time.
+  /// Waits until the clock's time is later than a moment, or for some nanoseconds of real time.
   func wait(after moment: MonotonicTime, atMost longest: Int64) {
     let waiter = DispatchSemaphore(value: 0)
     let waits = state.withLock { state in

@@ -2,7 +2,7 @@ import Advertising
 import Dispatch
 public import Scanning
 
-/// What every scanner promises, as checks that any test framework can run.
+/// The contract of every scanner, as checks that any test framework can run.
 ///
 /// ```swift
 /// @Test func keepsTheContract() throws {
@@ -10,13 +10,13 @@ public import Scanning
 /// }
 /// ```
 public enum ScannerContract {
-  /// What a scanner did that none may.
+  /// What a scanner did that the contract forbids.
   public struct Violation: Error, CustomStringConvertible {
-    /// What it did.
+    /// What the scanner did.
     public let description: String
   }
 
-  /// Listens with scanners, and looks whether they keep what `Scanner` promises.
+  /// Receives with scanners, and checks that they keep what `Scanner` promises.
   ///
   /// - Parameters:
   ///   - calls: After how many calls without an end it is enough, as for a radio.
@@ -26,14 +26,14 @@ public enum ScannerContract {
     let scanner = try make()
     try require(scanner.availability == .available, "it cannot be used: \(scanner.availability)")
     try require(!scanner.name.isEmpty, "it has no name")
-    // Nobody has listened yet: a rest changes nothing.
+    // Nothing was received yet: a rest changes nothing.
     scanner.rest()
     var run = Run(scanner)
     while !run.isOver, run.calls < calls { try run.receive(for: .ranging) }
     scanner.rest()
     if run.isOver { try require(run.began, "it came to its end without a beginning") }
 
-    // To listen for less, to rest between calls and to give another array must not trouble it.
+    // A lower demand, a rest between calls and another array change nothing.
     let other = try make()
     var resting = Run(other)
     while !resting.isOver, resting.calls < calls {
@@ -42,7 +42,7 @@ public enum ScannerContract {
       if resting.calls.isMultiple(of: 5) { resting.sightings = [] }
     }
     if scanner.isRecorded, run.isOver, resting.isOver {
-      try require(run.heard == resting.heard, "the same recording gave two different things")
+      try require(run.received == resting.received, "the same recording gave two different things")
       try require(run.reached == resting.reached, "the same recording ended at two moments")
     }
   }
@@ -59,11 +59,11 @@ public enum ScannerContract {
     var isOver = false
     var began = false
     var reached: MonotonicTime?
-    /// A sum over what was heard: how much, and in which order.
-    var heard: UInt64 = 0
+    /// A sum over what was received: how much, and in which order.
+    var received: UInt64 = 0
 
-    /// What it said of how well it hears.
-    var hearing = Hearing()
+    /// The receiver state that it reported.
+    var reception = Reception()
 
     /// How many calls in a row took too long.
     private var lateCalls = 0
@@ -85,9 +85,9 @@ public enum ScannerContract {
       isOver = progress.isOver
     }
 
-    private mutating func note(_ value: UInt64, at time: MonotonicTime) {
-      heard =
-        heard &* 1_099_511_628_211 &+ UInt64(bitPattern: time.nanoseconds) &+ value
+    private mutating func record(_ value: UInt64, at time: MonotonicTime) {
+      received =
+        received &* 1_099_511_628_211 &+ UInt64(bitPattern: time.nanoseconds) &+ value
     }
 
     private mutating func check(_ progress: ScanProgress) throws {
@@ -107,14 +107,15 @@ public enum ScannerContract {
         try require(sighting.time >= latest, "sightings are out of order at \(sighting.time)")
         latest = sighting.time
         while let next = health.first, next.time <= sighting.time {
-          try hearing.check(health.removeFirst(), by: progress.reached)
+          try reception.check(health.removeFirst(), by: progress.reached)
         }
-        try hearing.check(sighting)
-        note(UInt64(sighting.beacon.major) << 16 | UInt64(sighting.beacon.minor), at: sighting.time)
+        try reception.check(sighting)
+        record(
+          UInt64(sighting.beacon.major) << 16 | UInt64(sighting.beacon.minor), at: sighting.time)
       }
-      for next in health { try hearing.check(next, by: progress.reached) }
+      for next in health { try reception.check(next, by: progress.reached) }
       for next in progress.health {
-        note(UInt64(next.condition.rawValue.utf8.count), at: next.time)
+        record(UInt64(next.condition.rawValue.utf8.count), at: next.time)
       }
       if let reached = progress.reached {
         try require(latest <= reached, "a sighting lies behind what has been reached")
@@ -125,37 +126,38 @@ public enum ScannerContract {
 }
 
 extension ScannerContract {
-  /// What a scanner said of how well it hears, and whether that can be so.
-  private struct Hearing {
+  /// The receiver states that a scanner reported, and whether they can be so.
+  private struct Reception {
     private var latest: [String: ScannerHealth] = [:]
-    private var deafSince: MonotonicTime?
+    private var lostSince: MonotonicTime?
 
     mutating func check(_ health: ScannerHealth, by reached: MonotonicTime?) throws {
       try require(
-        reached.map { health.time <= $0 } ?? false, "it told at \(health.time) what is to come")
-      try require(!health.sentence.isEmpty, "it said '\(health.condition)' without a sentence")
+        reached.map { health.time <= $0 } ?? false, "it reported at \(health.time) what is to come")
+      try require(!health.sentence.isEmpty, "it reported '\(health.condition)' without a sentence")
       let key = health.address?.description ?? health.adapter ?? ""
       if var before = latest[key] {
         try require(
           before.time <= health.time,
-          "of \(key), '\(health.condition)' began before '\(before.condition)', which it told first"
+          "of \(key), '\(health.condition)' began before '\(before.condition)', which it reported first"
         )
         before.time = health.time
-        try require(before != health, "of \(key), it said '\(health.condition)' twice")
+        try require(before != health, "of \(key), it reported '\(health.condition)' twice")
       }
       latest[key] = health
-      // One that hears each advert once is as good as deaf, and hears them nevertheless.
+      // A scanner that reports each advert once has lost reception, and receives nevertheless.
       if !health.isReceptionLost || !health.condition.isFault {
-        deafSince = nil
-      } else if deafSince == nil {
-        deafSince = health.time
+        lostSince = nil
+      } else if lostSince == nil {
+        lostSince = health.time
       }
     }
 
     func check(_ sighting: Sighting) throws {
-      guard let deafSince else { return }
+      guard let lostSince else { return }
       try require(
-        sighting.time <= deafSince, "it heard at \(sighting.time), deaf since \(deafSince)")
+        sighting.time <= lostSince,
+        "it received at \(sighting.time), with reception lost since \(lostSince)")
     }
   }
 }

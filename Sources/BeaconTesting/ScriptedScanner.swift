@@ -2,33 +2,33 @@ import Advertising
 public import Scanning
 import Synchronization
 
-/// A scanner that hears what a test has written down, when its clock comes to it.
+/// A scanner that receives what a test has scripted, when its clock comes to it.
 ///
 /// ```swift
 /// let scanner = ScriptedScanner()
-/// scanner.hear(BeaconFrame(uuid: lobby, major: 1, minor: 7), rssi: -62, every: 0.1, from: 0, to: 30)
+/// scanner.add(BeaconFrame(uuid: lobby, major: 1, minor: 7), rssi: -62, every: 0.1, from: 0, to: 30)
 /// var configuration = LocationServices.Configuration()
 /// configuration.scanner = scanner
 /// …
 /// scanner.clock.advance(by: 60)
 /// ```
 public final class ScriptedScanner: Scanner {
-  /// The time by which it hears.
+  /// The clock by which it receives.
   public let clock: ManualClock
   /// Whether time stands still while delegates are called.
   public let isRecorded: Bool
-  /// What a person calls it.
+  /// The name that a person knows.
   public let name = "script"
 
   private let start: MonotonicTime
   private let state = Mutex(State())
 
   fileprivate struct State {
-    /// What is still to be heard, sorted by time.
+    /// What is still to be received, sorted by time.
     var script: [Sighting] = []
-    /// What is still to be said of how well it hears, each with when it is noticed, sorted by that.
+    /// The changes that are still to be reported, each with when it is noticed, sorted by that.
     var health: [(noticed: MonotonicTime, health: ScannerHealth)] = []
-    var given: MonotonicTime?
+    var delivered: MonotonicTime?
     var demands: [ScanDemand] = []
     var availability = ScannerAvailability.available
     var end: MonotonicTime?
@@ -36,10 +36,10 @@ public final class ScriptedScanner: Scanner {
     var counts = ScanCounts()
   }
 
-  /// Makes a scanner that has nothing to hear.
+  /// Creates a scanner with an empty script.
   ///
   /// - Parameters:
-  ///   - clock: The time by which it hears; the script's seconds count from what it shows now.
+  ///   - clock: The clock by which it receives; the script's seconds count from its time now.
   ///   - isRecorded: Whether time stands still while delegates are called, as in a recording, or goes on,
   ///     as at a radio.
   public init(clock: ManualClock = ManualClock(), isRecorded: Bool = true) {
@@ -48,44 +48,44 @@ public final class ScriptedScanner: Scanner {
     start = clock.now
   }
 
-  /// What was asked for, each time that it changed; `ScanDemand.none` is a rest.
+  /// The demands, each time that they changed; `ScanDemand.none` is a rest.
   public var demands: [ScanDemand] { state.withLock { $0.demands } }
 
-  /// The moment up to which it has given what it heard; its start, before it was asked.
-  public var given: MonotonicTime { state.withLock { $0.given } ?? start }
+  /// The moment up to which it has delivered what it received; its start, before the first call.
+  public var delivered: MonotonicTime { state.withLock { $0.delivered } ?? start }
 
-  /// How much it has given: of each sighting one packet and one report.
+  /// How much it has delivered: of each sighting one packet and one report.
   public var counts: ScanCounts { state.withLock { $0.counts } }
 
-  /// Whether it can be used.
+  /// Whether the scanner can be used.
   public var availability: ScannerAvailability {
     get { state.withLock { $0.availability } }
     set { state.withLock { $0.availability = newValue } }
   }
 
-  /// Writes down that a frame is heard once.
+  /// Adds a frame that is received once.
   ///
   /// - Parameters:
-  ///   - frame: What is heard.
-  ///   - rssi: How loud, in dBm; `nil` where that is not measured.
-  ///   - seconds: When, in seconds from the start; what lies behind the clock is heard at once.
-  ///   - adapter: By which adapter.
-  public func hear(
+  ///   - frame: The frame.
+  ///   - rssi: The signal strength in dBm; `nil` where it is not measured.
+  ///   - seconds: When, in seconds from the start; what lies before the clock's time is received at once.
+  ///   - adapter: The adapter that receives it.
+  public func add(
     _ frame: BeaconFrame, rssi: Int8?, at seconds: Double, adapter: UInt16 = 0
   ) {
     insert([frame.sighting(at: moment(seconds), rssi: rssi, adapter: adapter)])
   }
 
-  /// Writes down that a frame is heard again and again.
+  /// Adds a frame that is received again and again.
   ///
   /// - Parameters:
-  ///   - frame: What is heard.
-  ///   - rssi: How loud, in dBm; `nil` where that is not measured.
+  ///   - frame: The frame.
+  ///   - rssi: The signal strength in dBm; `nil` where it is not measured.
   ///   - interval: Seconds between two.
-  ///   - from: When the first one is heard, in seconds from the start.
-  ///   - to: When no more is heard, in seconds from the start.
-  ///   - adapter: By which adapter.
-  public func hear(
+  ///   - from: When the first one is received, in seconds from the start.
+  ///   - to: When no more is received, in seconds from the start.
+  ///   - adapter: The adapter that receives it.
+  public func add(
     _ frame: BeaconFrame, rssi: Int8?, every interval: Double, from: Double, to: Double,
     adapter: UInt16 = 0
   ) {
@@ -96,16 +96,16 @@ public final class ScriptedScanner: Scanner {
       })
   }
 
-  /// Writes down that it hears worse, or well again. What is heard meanwhile is the script's matter.
+  /// Adds a change of the receiver state. The script alone decides what is received meanwhile.
   ///
   /// - Parameters:
-  ///   - condition: How it is from then on.
-  ///   - sentence: What is the matter; the condition's name, if not given.
-  ///   - seconds: Since when, in seconds from the start.
+  ///   - condition: The state from then on.
+  ///   - sentence: What happened; the condition's name, if not given.
+  ///   - seconds: When the state begins, in seconds from the start.
   ///   - noticed: When that is noticed, if later, in seconds from the start.
-  ///   - adapter: Which adapter it is about; `nil` for all.
-  ///   - isReceptionLost: Whether nothing at all is heard; if not given, `isFault` of the condition
-  ///     says it, as with one adapter.
+  ///   - adapter: The adapter that changes; `nil` for all.
+  ///   - isReceptionLost: Whether nothing at all is received; if not given, `isFault` of the condition,
+  ///     as with one adapter.
   public func report(
     _ condition: ScannerHealth.Condition, _ sentence: String? = nil, at seconds: Double,
     noticed: Double? = nil, adapter: UInt16? = 0, isReceptionLost: Bool? = nil
@@ -113,7 +113,8 @@ public final class ScriptedScanner: Scanner {
     let health = ScannerHealth(
       condition, at: moment(seconds), adapter: adapter.map { "hci\($0)" },
       address: adapter.map { BluetoothAddress(rawValue: 0x00AA_0100_0000 + UInt64($0)) },
-      isReceptionLost: isReceptionLost ?? condition.isFault, sentence: sentence ?? condition.rawValue)
+      isReceptionLost: isReceptionLost ?? condition.isFault,
+      sentence: sentence ?? condition.rawValue)
     let moment = moment(max(seconds, noticed ?? seconds))
     state.withLock { state in
       state.health.append((moment, health))
@@ -121,7 +122,7 @@ public final class ScriptedScanner: Scanner {
     }
   }
 
-  /// Writes down that nothing more comes after a moment, in seconds from the start.
+  /// Ends the script at a moment, in seconds from the start.
   public func finish(at seconds: Double) {
     let end = moment(seconds)
     state.withLock { $0.end = end }
@@ -132,28 +133,30 @@ public final class ScriptedScanner: Scanner {
     state.withLock { $0.failure = error }
   }
 
-  /// Waits until the clock has moved, and gives what the script has until then.
+  /// Waits until the clock has advanced, and delivers what the script has until then.
   public func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
     sightings.removeAll(keepingCapacity: true)
     let resumed = clock.now
-    let given = state.withLock { state in
-      // A radio that rested has heard nothing meanwhile.
+    let delivered = state.withLock { state in
+      // A radio that rested has received nothing meanwhile.
       if !isRecorded, state.demands.last == ScanDemand.none { state.skip(to: resumed) }
-      state.note(demand)
-      return state.failure == nil && state.end != state.given ? state.given : nil
+      state.record(demand)
+      return state.failure == nil && state.end != state.delivered ? state.delivered : nil
     }
-    if let given { clock.wait(after: given, atMost: Self.maximumReceiveTime) }
+    if let delivered { clock.wait(after: delivered, atMost: Self.maximumReceiveTime) }
     let now = clock.now
-    let (heard, progress) = try state.withLock { state in try state.give(until: now, from: start) }
-    sightings = heard
+    let (received, progress) = try state.withLock { state in
+      try state.deliver(until: now, from: start)
+    }
+    sightings = received
     return progress
   }
 
-  /// Notes that nobody listens.
+  /// Records that there is no demand.
   public func rest() {
-    state.withLock { $0.note(.none) }
+    state.withLock { $0.record(.none) }
   }
 
   private func moment(_ seconds: Double) -> MonotonicTime {
@@ -163,7 +166,7 @@ public final class ScriptedScanner: Scanner {
   private func insert(_ sightings: [Sighting]) {
     state.withLock { state in
       state.script += sightings
-      // Sorting is stable: of two at one moment, the one written down first is heard first.
+      // Sorting is stable: of two at one moment, the one added first is received first.
       state.script.sort { $0.time < $1.time }
     }
   }
@@ -171,37 +174,38 @@ public final class ScriptedScanner: Scanner {
 
 extension ScriptedScanner.State {
   fileprivate mutating func skip(to moment: MonotonicTime) {
-    // How well it hears it says also of the time in which nobody listened.
+    // Changes of the receiver state are reported also of the time without demand.
     script.removeAll { $0.time <= moment }
-    given = max(given ?? moment, moment)
+    delivered = max(delivered ?? moment, moment)
   }
 
-  fileprivate mutating func note(_ demand: ScanDemand) {
+  fileprivate mutating func record(_ demand: ScanDemand) {
     if demands.last != demand { demands.append(demand) }
   }
 
-  /// What is heard until a moment.
-  fileprivate mutating func give(until now: MonotonicTime, from start: MonotonicTime) throws
+  /// Returns what is received until a moment.
+  fileprivate mutating func deliver(until now: MonotonicTime, from start: MonotonicTime) throws
     -> ([Sighting], ScanProgress)
   {
     if let failure { throw failure }
-    let reached = max(min(now, end ?? now), given ?? start)
+    let reached = max(min(now, end ?? now), delivered ?? start)
     let count = script.prefix { $0.time <= reached }.count
-    var heard = Array(script[..<count])
+    var received = Array(script[..<count])
     script.removeFirst(count)
-    // What was written down too late is heard now: time does not go back.
-    if let given {
-      for index in heard.indices { heard[index].time = max(heard[index].time, given) }
+    // What was added too late is received now: time does not go back.
+    if let delivered {
+      for index in received.indices { received[index].time = max(received[index].time, delivered) }
     }
-    given = reached
+    delivered = reached
     counts.packets += count
     counts.advertisingPackets += count
     counts.reports += count
     counts.sightings += count
-    let said = health.prefix { $0.noticed <= reached }.map(\.health)
-    health.removeFirst(said.count)
+    let reported = health.prefix { $0.noticed <= reached }.map(\.health)
+    health.removeFirst(reported.count)
     return (
-      heard, ScanProgress(began: start, reached: reached, isOver: reached == end, health: said)
+      received,
+      ScanProgress(began: start, reached: reached, isOver: reached == end, health: reported)
     )
   }
 }

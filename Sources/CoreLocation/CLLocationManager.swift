@@ -17,7 +17,7 @@ open class CLLocationManager: NSObject {
   private let settings = Mutex(Settings())
   private let passedOver = Atomic<Bool>(false)
   /// The services that the manager uses. All managers of a process share them.
-  let services: LocationServices
+  package let services: LocationServices
   /// The manager's address in the core.
   let client: ClientIdentifier
   /// The calls of the delegate.
@@ -47,8 +47,11 @@ open class CLLocationManager: NSObject {
   /// The authorization is reported to its delegate soon after. The delegate is called on the run
   /// loop of the
   /// current thread, or of the thread on which a service is started later.
-  public override convenience init() {
-    self.init(using: .shared)
+  public override init() {
+    services = .shared
+    (client, calls) = services.addManager()
+    super.init()
+    calls.begin(for: self)
   }
 
   /// Creates a manager that uses other services than the process's own, for tests. Apple's class
@@ -62,10 +65,7 @@ open class CLLocationManager: NSObject {
 
   package init(using services: LocationServices) {
     self.services = services
-    let queue = services.configuration.delegateQueue
-    let calls = DelegateCalls(in: queue.map { .queue($0) } ?? .current())
-    self.calls = calls
-    client = services.core.addClient(isReceiving: false) { calls.deliver($0) }
+    (client, calls) = services.addManager()
     super.init()
     calls.begin(for: self)
   }

@@ -15,7 +15,7 @@ struct AdvertOnAir: ~Copyable {
     case blocked
     /// The controller was reset.
     case reset
-    /// The controller told of a fault, and is being reset.
+    /// The controller reported a fault, and is being reset.
     case fault
     /// Another program switched the advert off, or put its own in its place.
     case takenOver

@@ -86,7 +86,7 @@ extension AdvertisingFailure: CustomStringConvertible {
       "another program advertises with \(adapter), and it has one advert at a time; end that, or use "
         + "another adapter"
     case .mute(let adapter): HealthSentence.of(.notAnswering, adapter: adapter)
-    case .failed(let failure): "\(failure); see what beaconscan doctor says"
+    case .failed(let failure): "\(failure); see what is wrong: beaconscan doctor"
     }
   }
 }

@@ -50,7 +50,8 @@ struct CommandChannel: ~Copyable {
       guard left > .zero else { break }
       let answer: Answer?
       do throws(HCISocketError) {
-        try socket.wait(milliseconds: Int32(min(max(left / .milliseconds(1), 1), 60_000).rounded(.up)))
+        let milliseconds = min(max(left / .milliseconds(1), 1), 60_000).rounded(.up)
+        try socket.wait(milliseconds: Int32(milliseconds))
         answer = try receive(command.opcode)
       } catch {
         throw .socket(error)
@@ -87,7 +88,8 @@ struct CommandChannel: ~Copyable {
   private func receive(_ opcode: Opcode) throws(HCISocketError) -> Answer? {
     // An event has 255 bytes behind its type, code and length.
     var bytes = [UInt8](repeating: 0, count: 258)
-    guard let count = try socket.read(into: &bytes), count > 1, bytes[0] == UInt8(HCI_EVENT_PKT) else {
+    guard let count = try socket.read(into: &bytes), count > 1, bytes[0] == UInt8(HCI_EVENT_PKT)
+    else {
       return nil
     }
     // The array outlives the span.

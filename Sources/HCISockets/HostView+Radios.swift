@@ -47,7 +47,7 @@ extension HostView {
     guard mayScan, adapter.supportsLE, radio.report.failure == nil,
       let commands = radio.report.commands
     else { return radio }
-    // Parameters alone do nothing: whoever scans next sets its own. A controller that scans refuses them.
+    // Parameters alone do nothing: the next program that scans sets its own. A controller that scans refuses them.
     let slow = ScanParameters(interval: 0x0800, window: 0x0080)
     do throws(CommandFailure) {
       let set = ScanCommandSet(supportedCommands: commands)

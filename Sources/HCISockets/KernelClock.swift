@@ -1,7 +1,7 @@
 import Glibc
 import Scanning
 
-/// Turns the kernel's time stamps, which the wall's clock gave, into moments of the monotonic clock.
+/// Turns the kernel's time stamps, which are wall-clock times, into monotonic times.
 ///
 /// A packet cannot be older than the moment at which the queue was last empty, nor younger than now. So a
 /// wall's clock that steps between a packet and its reading moves that packet by no more than the time
@@ -22,7 +22,7 @@ struct KernelClock: Sendable {
     wallClockOffset = WallClockOffset(from: now, to: wall)
   }
 
-  /// Is told the time before packets are read.
+  /// Records the time before packets are read.
   mutating func read(at now: MonotonicTime, wall: WallClockTime) {
     self.now = max(now, self.now)
     wallClockOffset = WallClockOffset(from: self.now, to: wall)
@@ -35,7 +35,7 @@ struct KernelClock: Sendable {
     return latest
   }
 
-  /// Is told that the queue was empty after it was read.
+  /// Records that the queue was empty after it was read.
   mutating func emptied() {
     latestEmpty = now
   }

@@ -19,7 +19,7 @@ import Scanning
   private static var stride: Int { 1028 }
 
   init() {
-    // Each array is as long as the one call below is told.
+    // Each array is as long as the one call below assumes.
     unsafe packets = .allocate(byteCount: Self.capacity * Self.stride, alignment: 8)
     unsafe lengths = .allocate(capacity: Self.capacity)
     unsafe stamps = .allocate(capacity: Self.capacity)
@@ -66,7 +66,7 @@ import Scanning
     return unsafe _overrideLifetime(bytes.bytes, borrowing: self)
   }
 
-  /// When the kernel took it, on the wall's clock; `nil` where it did not say.
+  /// When the kernel took it, as wall-clock time; `nil` where it gave none.
   func stamp(_ index: Int) -> WallClockTime? {
     precondition(index < count)
     let microseconds = unsafe stamps[index]

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Switches scans off where a process returns from its main program, or calls `exit`, while it listens: a
+/// Switches scans off where a process returns from its main program, or calls `exit`, while it receives: a
 /// controller scans on without its host. What kills a process leaves the scan on.
 enum RestAtExit {
   private struct Reference: Sendable {

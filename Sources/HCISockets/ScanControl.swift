@@ -192,6 +192,7 @@ struct ScanControl: Sendable {
     // What is noticed late did not begin before what was noticed earlier.
     latestChange = max(latestChange, time)
     changes.append(
-      Change(condition: condition, time: latestChange, isReceptionLost: isReceptionLost, detail: detail))
+      Change(
+        condition: condition, time: latestChange, isReceptionLost: isReceptionLost, detail: detail))
   }
 }

@@ -1,26 +1,26 @@
 /// What is known about a site, an adapter or a beacon. What is not known is assumed, and every
-/// assumption widens the distance's interval; nothing rests on one silently.
+/// assumption widens the distance's interval.
 ///
 /// A run has one calibration and a beacon may have its own: `beacon.over(run)`.
 public struct Calibration: Sendable, Hashable, Codable {
-  /// The power of the beacon as *this* adapter hears it at 1 m, in dBm, in place of the
+  /// The power of the beacon as *this* adapter receives it at 1 m, in dBm, in place of the
   /// advertised one.
   public var measuredPower: Double?
-  /// How much stronger than true this adapter hears, in dB. It is taken off the signal strength,
-  /// but not where ``measuredPower`` is set, for that was heard by the same adapter.
+  /// How much stronger than true this adapter receives, in dB; unknown unless finite. It is taken off the signal strength,
+  /// but not where ``measuredPower`` is set, for that was received by the same adapter.
   public var adapterOffset: Double?
-  /// How signal strength falls with distance at this site.
+  /// The law by which signal strength falls with distance at this site.
   public var model: PathLossModel?
-  /// What the unknown costs.
+  /// The errors of what is not known.
   public var budget: ErrorBudget
 
-  /// Makes a calibration; what is left out is not known.
+  /// Creates a calibration; what is left out is not known.
   ///
   /// - Parameters:
-  ///   - measuredPower: The power as heard at 1 m, in dBm.
-  ///   - adapterOffset: How much stronger than true the adapter hears, in dB.
-  ///   - model: How signal strength falls with distance here.
-  ///   - budget: What the unknown costs.
+  ///   - measuredPower: The power as received at 1 m, in dBm.
+  ///   - adapterOffset: How much stronger than true the adapter receives, in dB.
+  ///   - model: The law by which signal strength falls with distance.
+  ///   - budget: The errors of what is not known.
   public init(
     measuredPower: Double? = nil, adapterOffset: Double? = nil, model: PathLossModel? = nil,
     budget: ErrorBudget = ErrorBudget()
@@ -31,7 +31,7 @@ public struct Calibration: Sendable, Hashable, Codable {
     self.budget = budget
   }
 
-  /// What is known here, and for the rest what is known there.
+  /// Returns what is known here, and for the rest what is known there.
   ///
   /// - Parameter general: The calibration of the run, for the calibration of a beacon.
   /// - Returns: A calibration with the budget of this one.
@@ -43,12 +43,12 @@ public struct Calibration: Sendable, Hashable, Codable {
       budget: budget)
   }
 
-  /// The power that distances are computed with.
+  /// Returns the power that distances are computed with.
   ///
   /// - Parameter advertised: The power in the beacon's advert, in dBm.
   /// - Returns: The configured power if there is one that can be, else the advertised one if it
   ///   can be, else ``MeasuredPower/fallback``, each with its source.
-  public func power(advertised: Double) -> MeasuredPower {
+  package func power(advertised: Double) -> MeasuredPower {
     if let measuredPower, MeasuredPower.isPlausible(measuredPower) {
       return MeasuredPower(decibelMilliwatts: measuredPower, source: .configured)
     }
@@ -58,23 +58,23 @@ public struct Calibration: Sendable, Hashable, Codable {
     return MeasuredPower(decibelMilliwatts: MeasuredPower.fallback, source: .fallback)
   }
 
-  /// The signal strength at which a beacon is heard at a distance.
+  /// Returns the signal strength at which a beacon is received at a distance.
   ///
   /// - Parameters:
-  ///   - distance: The distance in metres.
+  ///   - distance: The distance in meters.
   ///   - advertisedPower: The power in the beacon's advert, in dBm.
-  /// - Returns: The signal strength as this adapter hears it, in dBm.
+  /// - Returns: The signal strength as this adapter receives it, in dBm.
   public func rssi(atDistance distance: Double, advertisedPower: Double) -> Double {
     let power = power(advertised: advertisedPower)
     return (model ?? .standard).rssi(
       atDistance: distance, measuredPower: power.decibelMilliwatts) + offset(for: power)
   }
 
-  /// The distance at which a beacon is heard.
+  /// Returns the distance at which a beacon is received.
   ///
   /// - Parameters:
-  ///   - rssi: The smoothed signal strength as heard, in dBm.
-  ///   - variance: Its variance, in dB²; see ``RSSIFilter/variance``.
+  ///   - rssi: The smoothed signal strength as received, in dBm.
+  ///   - variance: Its variance, in dB².
   ///   - advertisedPower: The power in the beacon's advert, in dBm.
   /// - Returns: The distance and its uncertainty.
   public func estimate(
@@ -93,9 +93,11 @@ public struct Calibration: Sendable, Hashable, Codable {
       power: power)
   }
 
-  /// What this adapter hears too much, in dB.
+  /// How much stronger than true this adapter receives, in dB; `nil` if that is not known.
+  var knownOffset: Double? { adapterOffset.flatMap { $0.isFinite ? $0 : nil } }
+
+  /// Returns what is taken off the signal strength, in dB.
   private func offset(for power: MeasuredPower) -> Double {
-    guard power.source != .configured, let adapterOffset, adapterOffset.isFinite else { return 0 }
-    return adapterOffset
+    power.source == .configured ? 0 : knownOffset ?? 0
   }
 }

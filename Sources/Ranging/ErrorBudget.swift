@@ -1,4 +1,4 @@
-/// What makes a distance uncertain besides the noise of its mean, each as one standard deviation.
+/// The errors that make a distance uncertain besides the noise of its mean, each as one standard deviation.
 ///
 /// The parts are independent and add as squares, in dB.
 public struct ErrorBudget: Sendable, Hashable, Codable {
@@ -20,7 +20,7 @@ public struct ErrorBudget: Sendable, Hashable, Codable {
   /// The variance that stands for "not known at all", in dB².
   static let unknownVariance = 400.0
 
-  /// Makes a budget, each part in dB but for the exponent's share.
+  /// Creates a budget, each part in dB but for the exponent's share.
   ///
   /// - Parameters:
   ///   - shadowing: Shadowing, in dB.
@@ -39,7 +39,7 @@ public struct ErrorBudget: Sendable, Hashable, Codable {
     self.fallbackPower = fallbackPower
   }
 
-  /// The variance that a calibration leaves, in dB².
+  /// Returns the variance that a calibration leaves, in dB².
   ///
   /// - Parameters:
   ///   - calibration: What is known.
@@ -49,7 +49,7 @@ public struct ErrorBudget: Sendable, Hashable, Codable {
   func variance(of calibration: Calibration, power: MeasuredPower, loss: Double) -> Double {
     var sum = shadowing * shadowing
     if power.source == .fallback { sum += fallbackPower * fallbackPower }
-    if power.source != .configured, calibration.adapterOffset == nil { sum += adapter * adapter }
+    if power.source != .configured, calibration.knownOffset == nil { sum += adapter * adapter }
     switch calibration.model {
     case nil: sum += (exponent * loss) * (exponent * loss)
     case .logDistance: break

@@ -2,19 +2,19 @@ internal import RealModule
 
 /// The normal distribution.
 enum Normal {
-  /// The value that a share of a standard normal population lies below.
+  /// Returns the value that a share of a standard normal population lies below.
   ///
   /// Wichura's algorithm AS 241, PPND7 (Appl. Stat. 37, 1988): about seven digits.
   ///
   /// - Parameter share: The share, between 0 and 1.
   /// - Returns: The value, in standard deviations.
   static func quantile(_ share: Double) -> Double {
-    let centred = share - 0.5
-    if centred.magnitude <= 0.425 {
-      let r = 0.180625 - centred * centred
+    let centered = share - 0.5
+    if centered.magnitude <= 0.425 {
+      let r = 0.180625 - centered * centered
       let above = ((59.109374720 * r + 159.29113202) * r + 50.434271938) * r + 3.3871327179
       let below = ((67.187563600 * r + 78.757757664) * r + 17.895169469) * r + 1
-      return centred * above / below
+      return centered * above / below
     }
     let tail = max(min(share, 1 - share), .leastNormalMagnitude)
     let root = (-Double.log(tail)).squareRoot()
@@ -28,6 +28,6 @@ enum Normal {
       let above = ((0.017337203997 * r + 0.42868294337) * r + 3.0812263860) * r + 6.6579051150
       value = above / ((0.012258202635 * r + 0.24197894225) * r + 1)
     }
-    return centred < 0 ? -value : value
+    return centered < 0 ? -value : value
   }
 }

@@ -1,13 +1,13 @@
 extension PathLossModel {
   /// The names of all models, as the command line takes them.
-  public static let names = ["log-distance", "android-nexus5", "android-2013"]
+  package static let names = ["log-distance", "android-nexus5", "android-2013"]
 
-  /// The model of a name; nothing for a name that is none of ``names``.
+  /// Creates the model of a name; `nil` for a name that is none of ``names``.
   ///
   /// - Parameters:
   ///   - name: One of ``names``.
   ///   - exponent: The exponent for `log-distance`; the other models have none.
-  public init?(name: String, exponent: Double = PathLossModel.defaultExponent) {
+  package init?(name: String, exponent: Double = PathLossModel.defaultExponent) {
     switch name {
     case "log-distance": self = .logDistance(exponent: exponent)
     case "android-nexus5": self = .androidNexus5
@@ -17,7 +17,7 @@ extension PathLossModel {
   }
 
   /// The model's name on the command line.
-  public var name: String {
+  package var name: String {
     switch self {
     case .logDistance: "log-distance"
     case .androidNexus5: "android-nexus5"

@@ -1,11 +1,11 @@
 internal import RealModule
 
-/// How signal strength falls with distance.
+/// A law by which signal strength falls with distance.
 ///
 /// Every distance is finite, lies within ``distanceRange`` and never grows with the signal
 /// strength.
 public enum PathLossModel: Sendable, Hashable, Codable {
-  /// The log-distance law: d = 10^((P - rssi) / 10n) for an exponent n and a power P heard at
+  /// The log-distance law: d = 10^((P - rssi) / 10n) for an exponent n and a power P received at
   /// 1 m (Rappaport, *Wireless Communications*, 2nd ed., 2002, section 4.9.1). The exponent is
   /// kept within ``exponentRange``.
   case logDistance(exponent: Double)
@@ -22,13 +22,13 @@ public enum PathLossModel: Sendable, Hashable, Codable {
   /// The log-distance law with ``defaultExponent``.
   public static let standard = PathLossModel.logDistance(exponent: defaultExponent)
 
-  /// The distances that a model answers with, in metres.
+  /// The distances that a model returns, in meters.
   public static let distanceRange: ClosedRange<Double> = 0.01...1000
 
   /// The exponents that the log-distance law is used with; others become the nearest of these.
   public static let exponentRange: ClosedRange<Double> = 0.5...8
 
-  /// The distance at which a signal is heard.
+  /// Returns the distance at which a signal is received.
   ///
   /// Both ratio curves take r^10 for r < 1, as published; the Nexus 5 curve is held at its value
   /// for r = 1, 0.97085 m, where r^10 lies above it, so that distance never falls with the signal.
@@ -37,7 +37,7 @@ public enum PathLossModel: Sendable, Hashable, Codable {
   ///   - rssi: The signal strength, in dBm. What is not a number counts as very weak.
   ///   - measuredPower: The signal strength at 1 m, in dBm. See ``Calibration`` for powers that
   ///     cannot be.
-  /// - Returns: The distance in metres, within ``distanceRange``.
+  /// - Returns: The distance in meters, within ``distanceRange``.
   public func distance(rssi: Double, measuredPower: Double) -> Double {
     guard rssi.isFinite, measuredPower.isFinite else { return Self.distanceRange.upperBound }
     switch self {
@@ -51,12 +51,12 @@ public enum PathLossModel: Sendable, Hashable, Codable {
     }
   }
 
-  /// The signal strength that is heard at a distance: the inverse of ``distance(rssi:measuredPower:)``.
+  /// Returns the signal strength that is received at a distance: the inverse of ``distance(rssi:measuredPower:)``.
   ///
   /// - Parameters:
-  ///   - distance: The distance in metres; it is kept within ``distanceRange``.
+  ///   - distance: The distance in meters; it is kept within ``distanceRange``.
   ///   - measuredPower: The signal strength at 1 m, in dBm.
-  /// - Returns: The signal strength in dBm: of several that are heard at the same distance, the
+  /// - Returns: The signal strength in dBm: of several that are received at the same distance, the
   ///   strongest.
   public func rssi(atDistance distance: Double, measuredPower: Double) -> Double {
     let distance = Self.clamped(distance.isFinite ? distance : Self.distanceRange.upperBound)
@@ -71,14 +71,14 @@ public enum PathLossModel: Sendable, Hashable, Codable {
     }
   }
 
-  /// By how much the logarithm of the distance falls for each dB, for the propagation of errors.
+  /// Returns by how much the logarithm of the distance falls for each dB, for the propagation of errors.
   ///
   /// - Parameters:
   ///   - rssi: The signal strength, in dBm.
   ///   - measuredPower: The signal strength at 1 m, in dBm.
   /// - Returns: -d ln(distance) / d rssi, per dB; finite, and at least that of the greatest
   ///   exponent, so that a distance at the end of its range does not pass for exact.
-  public func slope(rssi: Double, measuredPower: Double) -> Double {
+  func slope(rssi: Double, measuredPower: Double) -> Double {
     if case .logDistance(let exponent) = self { return ln10 / (10 * Self.usable(exponent)) }
     let stronger = distance(rssi: rssi + 0.5, measuredPower: measuredPower)
     let weaker = distance(rssi: rssi - 0.5, measuredPower: measuredPower)

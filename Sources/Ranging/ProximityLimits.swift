@@ -1,4 +1,4 @@
-/// Where the zones end, and how sure a change of zone must be.
+/// The limits of the zones, and the evidence that a change of zone needs.
 public struct ProximityLimits: Sendable, Hashable, Codable {
   /// Nearer than this is immediate, in metres.
   public let enterImmediate: Double
@@ -19,7 +19,7 @@ public struct ProximityLimits: Sendable, Hashable, Codable {
     excess = 4
   }
 
-  /// Makes limits, if they can be.
+  /// Creates limits, if they can be used.
   ///
   /// - Parameters:
   ///   - enterImmediate: Nearer than this is immediate, in metres.
@@ -47,7 +47,7 @@ public struct ProximityLimits: Sendable, Hashable, Codable {
     self.excess = excess
   }
 
-  /// Reads limits, if they can be.
+  /// Decodes limits, if they can be used.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     try self.init(

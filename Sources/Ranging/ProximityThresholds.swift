@@ -2,16 +2,15 @@
 ///
 /// Distance never grows with signal strength, so a distance lies within a limit exactly where the
 /// signal lies above that of the limit: four comparisons a packet, and no logarithm.
-@frozen
-public struct ProximityThresholds: BitwiseCopyable, Sendable, Hashable {
+package struct ProximityThresholds: BitwiseCopyable, Sendable, Hashable {
   /// Stronger than this is immediate.
-  public let enterImmediate: Float
+  package let enterImmediate: Float
   /// Weaker than this is no longer immediate.
-  public let leaveImmediate: Float
+  package let leaveImmediate: Float
   /// Stronger than this is near.
-  public let enterNear: Float
+  package let enterNear: Float
   /// Weaker than this is far.
-  public let leaveNear: Float
+  package let leaveNear: Float
 
   /// Thresholds that no signal passes.
   static let none = ProximityThresholds()
@@ -23,10 +22,10 @@ public struct ProximityThresholds: BitwiseCopyable, Sendable, Hashable {
   /// Computes a beacon's thresholds.
   ///
   /// - Parameters:
-  ///   - limits: Where the zones end, in metres.
+  ///   - limits: Where the zones end, in meters.
   ///   - calibration: What is known of the beacon.
   ///   - advertisedPower: The power in its advert, in dBm.
-  public init(limits: ProximityLimits, calibration: Calibration, advertisedPower: Double) {
+  package init(limits: ProximityLimits, calibration: Calibration, advertisedPower: Double) {
     func threshold(_ distance: Double) -> Float {
       Float(calibration.rssi(atDistance: distance, advertisedPower: advertisedPower))
     }

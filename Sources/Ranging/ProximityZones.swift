@@ -1,27 +1,26 @@
-/// The zone of one beacon, with hysteresis: a state machine that is told signal strengths.
+/// The zone of one beacon, with hysteresis: a state machine that is given signal strengths.
 ///
 /// A zone is left only once the distance lies beyond the outer limit, and only when it lay far enough
 /// beyond for long enough: the excess in dB is summed up over time, as in Page's cumulative sum
 /// (Biometrika 41, 1954). A jump across a limit changes the zone at once; a still beacon on a limit,
 /// whose mean wanders a little over it and back, does not.
-@frozen
-public struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
+package struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
   @usableFromInline var zone: Proximity = .unknown
-  /// The zone that the signal asks for, in which the excess is summed up.
+  /// The zone that the signal lies in, for which the excess is summed up.
   @usableFromInline var wanted: Proximity = .unknown
   /// dB · s beyond the limit.
   @usableFromInline var excess: Float = 0
   /// When the excess was last added to, in nanoseconds.
   @usableFromInline var summedAt: Int64 = 0
 
-  /// A machine that knows nothing yet.
-  public init() {}
+  /// Creates a machine that knows nothing yet.
+  package init() {}
 
   /// The zone now.
   @inlinable
-  public var proximity: Proximity { zone }
+  package var proximity: Proximity { zone }
 
-  /// Takes a smoothed signal strength.
+  /// Receives a smoothed signal strength.
   ///
   /// - Parameters:
   ///   - mean: The mean, in dBm.
@@ -31,17 +30,17 @@ public struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
   ///   - limits: By how much a limit must be passed.
   /// - Returns: The zone now.
   @discardableResult
-  public mutating func update(
+  package mutating func update(
     mean: Float, at time: Int64, thresholds: ProximityThresholds,
     limits: ProximityLimits = .standard
   ) -> Proximity {
-    let (next, beyond) = asked(by: mean, thresholds)
+    let (next, beyond) = zone(of: mean, thresholds)
     let elapsed = time.subtractingReportingOverflow(summedAt)
     if next != wanted || elapsed.overflow || elapsed.partialValue < 0 {
       wanted = next
       excess = 0
     } else {
-      // A packet after a long gap speaks for itself, not for the gap.
+      // A packet counts for a short while only, however long the gap before it.
       excess += beyond * min(Float(elapsed.partialValue) * 1e-9, Self.longestGap)
     }
     summedAt = time
@@ -53,8 +52,8 @@ public struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
     return zone
   }
 
-  /// Whether no signal between two strengths, told to ``update(mean:at:thresholds:limits:)``, would
-  /// change the zone or begin to. If so, the signal counts as told.
+  /// Returns whether no signal between two strengths, given to ``update(mean:at:thresholds:limits:)``, would
+  /// change the zone or begin to. If so, the signal counts as given.
   ///
   /// - Parameters:
   ///   - weakest: The weaker end, in dBm.
@@ -62,7 +61,7 @@ public struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
   ///   - thresholds: The beacon's limits.
   /// - Returns: Whether the zone stays.
   @inlinable
-  public mutating func stays(
+  package mutating func stays(
     between weakest: Float, and strongest: Float, _ thresholds: ProximityThresholds
   ) -> Bool {
     let stays =
@@ -76,16 +75,16 @@ public struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
     return stays
   }
 
-  /// Forgets the zone: the beacon is no longer heard.
-  public mutating func reset() {
+  /// Forgets the zone, because the beacon is no longer received.
+  package mutating func reset() {
     self = ProximityZones()
   }
 
   /// A gap between packets counts for at most so many seconds.
   private static let longestGap: Float = 2
 
-  /// The zone that a signal asks for, and how many dB it lies beyond the limit of the zone now.
-  private func asked(by mean: Float, _ thresholds: ProximityThresholds) -> (Proximity, Float) {
+  /// Returns the zone that a signal lies in, and how many dB it lies beyond the limit of the zone now.
+  private func zone(of mean: Float, _ thresholds: ProximityThresholds) -> (Proximity, Float) {
     guard mean.isFinite else { return (.unknown, 0) }
     switch zone {
     case .unknown:

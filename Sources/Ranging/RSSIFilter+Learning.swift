@@ -1,5 +1,5 @@
 extension RSSIFilter {
-  /// The time from one instant to a later one, in seconds; 0 if it is not later.
+  /// Returns the time from one instant to a later one, in seconds; 0 if it is not later.
   @inlinable
   static func seconds(from earlier: Int64, to later: Int64) -> Float {
     guard later > earlier else { return 0 }
@@ -8,11 +8,11 @@ extension RSSIFilter {
     return Float(Int64(truncatingIfNeeded: nanoseconds)) * 1e-9
   }
 
-  /// The first packet.
+  /// Starts with the first packet.
   @inlinable
   mutating func start(rssi: Float, at time: Int64) {
     latest = time
-    heard = 1
+    received = 1
     level = rssi
     fast = rssi
     levelCount = 1
@@ -51,15 +51,15 @@ extension RSSIFilter {
   /// without end become denormal, and those are slow.
   @inlinable static var shortestGap: Float { 1e-6 }
 
-  /// The first 16 packets: the interval is their mean gap, and everything follows it at once.
+  /// Learns from one of the first 16 packets: the interval is their mean gap, and everything follows it at once.
   ///
   /// After them it is an exponential mean of 16 gaps. One gap counts for at most four intervals
   /// and half a second, so that a pause does not pass for a slow beacon.
   @inlinable
   mutating func settle(_ elapsed: Float, _ parameters: Parameters) {
-    let bounded = min(elapsed, heard == 1 ? 30 : 4 * gap + 0.5)
-    gap = max(gap + (bounded - gap) / Float(heard), Self.shortestGap)
-    heard += 1
+    let bounded = min(elapsed, received == 1 ? 30 : 4 * gap + 0.5)
+    gap = max(gap + (bounded - gap) / Float(received), Self.shortestGap)
+    received += 1
     refresh(parameters)
   }
 

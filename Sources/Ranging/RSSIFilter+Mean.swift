@@ -1,52 +1,52 @@
 extension RSSIFilter {
-  /// When the last packet was heard, in nanoseconds of the caller's clock.
+  /// When the last packet was received, in nanoseconds of the caller's clock.
   @inlinable
-  public var lastTime: Int64 { latest }
+  package var lastTime: Int64 { latest }
 
-  /// The packets heard in all; it stays at its greatest value rather than wrapping.
+  /// The number of packets received; it stays at its greatest value rather than wrapping.
   @inlinable
-  public var count: UInt32 { heard }
+  package var count: UInt32 { received }
 
-  /// The learnt time between packets as heard, in seconds; 0 before the second packet.
+  /// The learned time between packets as received, in seconds; 0 before the second packet.
   ///
   /// Loss makes it longer than the beacon's own advertising interval.
   @inlinable
-  public var interval: Float { gap }
+  package var interval: Float { gap }
 
-  /// The learnt standard deviation of one packet, in dB, outliers clipped.
+  /// The learned standard deviation of one packet, in dB, outliers clipped.
   @inlinable
-  public var deviation: Float { spread }
+  package var deviation: Float { spread }
 
   /// The smoothed signal strength with the default parameters, in dBm; 0 before the first packet.
   @inlinable
-  public var mean: Float { estimate(Parameters()).mean }
+  package var mean: Float { estimate(Parameters()).mean }
 
   /// The variance of ``mean`` with the default parameters, in dB².
   ///
   /// It holds what fading and noise do to the mean, not shadowing or calibration: see
   /// ``ErrorBudget`` for those.
   @inlinable
-  public var variance: Float { estimate(Parameters()).variance }
+  package var variance: Float { estimate(Parameters()).variance }
 
   /// The square root of ``variance``, in dB.
   @inlinable
-  public var standardError: Float { variance.squareRoot() }
+  package var standardError: Float { variance.squareRoot() }
 
   /// The smoothed signal strength is at least this, in dBm, whatever its exact value.
   @inlinable
-  public var weakest: Float { min(level, fast) }
+  package var weakest: Float { min(level, fast) }
 
   /// The smoothed signal strength is at most this, in dBm.
   @inlinable
-  public var strongest: Float { max(level, fast) }
+  package var strongest: Float { max(level, fast) }
 
-  /// The smoothed signal strength and its variance.
+  /// Returns the smoothed signal strength and its variance.
   ///
   /// - Parameter parameters: The parameters that ``update(rssi:at:parameters:)`` was given.
   /// - Returns: The mean in dBm and its variance in dB².
   @inlinable
-  public func estimate(_ parameters: Parameters) -> (mean: Float, variance: Float) {
-    guard heard > 0 else { return (0, .greatestFiniteMagnitude) }
+  package func estimate(_ parameters: Parameters) -> (mean: Float, variance: Float) {
+    guard received > 0 else { return (0, .greatestFiniteMagnitude) }
     let single = spread * spread * inflation
     // An exponential mean over T seconds rests on 2T / interval packets.
     let step = max(gap, 0.001)

@@ -1,36 +1,35 @@
 extension RSSIFilter {
   /// How an ``RSSIFilter`` smooths. The defaults suit beacons from 10 Hz to one packet in 10 s.
-  @frozen
-  public struct Parameters: BitwiseCopyable, Sendable, Hashable {
+  package struct Parameters: BitwiseCopyable, Sendable, Hashable {
     /// The memory of the level in seconds, at the least.
-    public var memory: Float
+    package var memory: Float
     /// The memory of the level in packets, at the least: it rules where the beacon is slow.
-    public var packets: Float
+    package var packets: Float
     /// The memory of the fast mean in seconds, at the least.
-    public var fastMemory: Float
+    package var fastMemory: Float
     /// The memory of the fast mean in packets, at the least.
-    public var fastPackets: Float
+    package var fastPackets: Float
     /// The change that the detector overlooks, in deviations of a packet: half of the change it is
     /// built to find soonest (Page 1954). Smaller ones are left to the trend.
-    public var slack: Float
+    package var slack: Float
     /// The evidence at which the detector fires for a beacon of 1 Hz, in deviations.
     ///
     /// In white noise false alarms are about exp(2 · slack · (threshold + 1.17)) / (4 · slack²)
     /// packets apart (Siegmund, *Sequential Analysis*, 1985): five days at 1 Hz. Real fading is
     /// not white, and what is to spare here is for what ``RSSIFilter`` does not learn of it.
-    public var threshold: Float
+    package var threshold: Float
     /// What each doubling of the packet rate adds to the threshold. In white noise
     /// ln 2 / (2 · slack) = 0.35 keeps false alarms equally rare an hour; fading, which binds more
     /// packets together the faster they come, asks for more.
-    public var thresholdPerDoubling: Float
+    package var thresholdPerDoubling: Float
     /// How many times its own variance the square of a trend must be to count for half.
-    public var caution: Float
+    package var caution: Float
     /// The silence in seconds after which the signal is forgotten; at least ten intervals.
-    public var silence: Float
+    package var silence: Float
 
     /// The default parameters.
     @inlinable
-    public init() {
+    package init() {
       memory = 10
       packets = 12
       fastMemory = 1.2

@@ -1,6 +1,5 @@
 extension RSSIFilter {
   /// What follows from interval and noise and changes slowly: computed once in 16 packets.
-  @frozen
   @usableFromInline
   struct Rates: BitwiseCopyable, Sendable, Equatable {
     /// The share of a packet in the level and in the fast mean, once these have their memory.
@@ -10,7 +9,7 @@ extension RSSIFilter {
     @usableFromInline var scale: Float = 0
     /// One over the detector's limit, per dB: autocorrelation counted in.
     @usableFromInline var evidence: Float = 0
-    /// The share of a packet in the learnt noise.
+    /// The share of a packet in the learned noise.
     @usableFromInline var learning: Float = 0
 
     @inlinable
@@ -32,6 +31,6 @@ extension RSSIFilter {
     // From an exponential mean of gain g, packets lie 2 / (2 - g) times their variance away.
     rates.scale = (1 - 0.5 * rates.fastGain).squareRoot() / spread
     rates.evidence = 1 / (spread * parameters.limit(interval: gap) * inflation)
-    rates.learning = 1 / (Float(min(heard, 60)) + 10)
+    rates.learning = 1 / (Float(min(received, 60)) + 10)
   }
 }

@@ -1,6 +1,5 @@
 extension RSSIFilter {
   /// One side of a cumulative sum: the evidence that the level has moved, and the packets since.
-  @frozen
   @usableFromInline
   struct Run: BitwiseCopyable, Sendable, Equatable {
     /// The evidence, in shares of what is believed; the run ends when it is used up.

@@ -1,6 +1,6 @@
 /// The smoothed signal strength of one beacon.
 ///
-/// Three parts, each told only the packets:
+/// Three parts, each given only the packets:
 ///
 /// - A **level**: the plain mean since the last change, which becomes an exponential mean once it
 ///   holds ``Parameters/memory`` seconds or ``Parameters/packets`` packets, whichever is longer.
@@ -9,16 +9,15 @@
 /// - A **trend**: a fast mean. What is reported leans from the level towards it only as far as
 ///   their difference exceeds its own standard error, so a walk is followed and noise is not.
 ///
-/// The noise and its autocorrelation are learnt per beacon, because fading is not white: both the
-/// detector's limit and the variance of the mean grow with them. The interval is learnt too.
+/// The noise and its autocorrelation are learned per beacon, because fading is not white: both the
+/// detector's limit and the variance of the mean grow with them. The interval is learned too.
 ///
 /// The value is trivially copyable, owns no clock and calls no library function per packet.
-@frozen
-public struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
-  /// When the last packet was heard, in nanoseconds.
+package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
+  /// When the last packet was received, in nanoseconds.
   @usableFromInline var latest: Int64
-  /// The packets heard in all.
-  @usableFromInline var heard: UInt32
+  /// The number of packets received.
+  @usableFromInline var received: UInt32
   /// The mean gap, in seconds.
   @usableFromInline var gap: Float
   /// The standard deviation of a packet, in dB.
@@ -30,7 +29,7 @@ public struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
   /// The packets that `level` and `fast` rest on since the last change.
   @usableFromInline var levelCount: Float
   @usableFromInline var fastCount: Float
-  /// The autocorrelation of neighbouring packets, and the last packet's surprise.
+  /// The autocorrelation of neighboring packets, and the last packet's surprise.
   @usableFromInline var correlation: Float
   @usableFromInline var lastSurprise: Float
   /// What follows from interval and noise and changes slowly; see `refresh`.
@@ -39,11 +38,11 @@ public struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
   @usableFromInline var rise: Run
   @usableFromInline var fall: Run
 
-  /// A filter that has heard nothing.
+  /// Creates a filter that has received nothing.
   @inlinable
-  public init() {
+  package init() {
     latest = .min
-    heard = 0
+    received = 0
     gap = 0
     spread = Self.assumedDeviation
     level = 0
@@ -57,37 +56,37 @@ public struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
     fall = Run()
   }
 
-  /// The deviation of a packet before it is learnt, in dB: indoor recordings show 2–5 dB.
+  /// The deviation of a packet before it is learned, in dB: indoor recordings show 2–5 dB.
   @inlinable static var assumedDeviation: Float { 4 }
 
-  /// Takes one packet in.
+  /// Receives a packet.
   ///
-  /// Every packet counts alike, those of one event heard on three channels too. A signal strength
-  /// that is not a number or lies outside -128...127 dBm is not heard at all.
+  /// Every packet counts alike, those of one event received on three channels too. A signal strength
+  /// that is not a number or lies outside -128...127 dBm is ignored.
   ///
   /// - Parameters:
   ///   - rssi: The signal strength, in dBm.
-  ///   - time: When it was heard, in nanoseconds of a monotonic clock. A time that is not later
+  ///   - time: When it was received, in nanoseconds of a monotonic clock. A time that is not later
   ///     than the last one is taken as the same instant.
   ///   - parameters: How to smooth. A change takes effect within 16 packets.
   @inlinable
-  public mutating func update(
+  package mutating func update(
     rssi: Float, at time: Int64, parameters: Parameters = Parameters()
   ) {
     guard rssi >= -128, rssi <= 127 else { return }
-    guard heard > 0 else {
+    guard received > 0 else {
       start(rssi: rssi, at: time)
       return
     }
     let elapsed = Self.seconds(from: latest, to: time)
     latest = max(latest, time)
     if elapsed > max(parameters.silence, 10 * gap) { forget(for: rssi) }
-    if heard < 16 {
+    if received < 16 {
       settle(elapsed, parameters)
     } else {
       gap = max(gap + (min(elapsed, 4 * gap + 0.5) - gap) * 0.0625, Self.shortestGap)
-      heard &+= heard < .max ? 1 : 0
-      if heard & 15 == 0 { refresh(parameters) }
+      received &+= received < .max ? 1 : 0
+      if received & 15 == 0 { refresh(parameters) }
     }
 
     // One clip for all that follows: a packet counts for at most three deviations.

@@ -1,28 +1,28 @@
 import Advertising
 public import Scanning
 
-/// Ranges beacons: it is told sightings and, when a report is due, the time; it owns no clock.
+/// The distances of beacons: a state machine that is given sightings and, when a report is due, the time.
 ///
-/// Memory is bounded by ``Configuration/mostBeacons``.
+/// Memory is bounded by ``Configuration/maximumBeacons``.
 public struct Ranger: Sendable {
-  /// How to range.
+  /// The settings of a ranger.
   public struct Configuration: Sendable {
-    /// What is known of the site and the adapter.
+    /// The calibration of the site and the adapter.
     public var calibration = Calibration()
-    /// What is known of some beacons: the first that means a beacon counts, over ``calibration``.
+    /// The calibrations of some beacons: the first that matches a beacon counts, over ``calibration``.
     public var beaconCalibrations: [(beacons: BeaconConstraint, calibration: Calibration)] = []
-    /// Where the zones end.
+    /// The limits of the zones.
     public var limits = ProximityLimits.standard
-    /// How signal strengths are smoothed.
-    public var filter = RSSIFilter.Parameters()
-    /// The most beacons that are ranged at once. With more, those heard longest ago go.
-    public var mostBeacons = 32768
+    /// The parameters by which signal strengths are smoothed.
+    package var filter = RSSIFilter.Parameters()
+    /// The most beacons that are ranged at once, at least 8. With more, those received longest ago are evicted.
+    public var maximumBeacons = 32768
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
   }
 
-  /// How to range.
+  /// The settings.
   public let configuration: Configuration
 
   fileprivate var table: BeaconTable<State>
@@ -30,77 +30,77 @@ public struct Ranger: Sendable {
   fileprivate struct State {
     var filter = RSSIFilter()
     var zones = ProximityZones()
-    /// Computed when the first sighting tells the power, and anew when that changes.
+    /// Computed from the power of the first sighting, and anew when the power changes.
     var thresholds = ProximityThresholds.none
     var sum: Int32 = 0
     var measured: Int32 = 0
     var sightings: Int32 = 0
     var measuredPower: Int8 = .max
-    let firstHeard: MonotonicTime
-    /// Nanoseconds since it was last heard in which it could not be.
-    var deafness: Int64 = 0
+    let firstReceived: MonotonicTime
+    /// The nanoseconds since the last sighting in which reception was lost.
+    var lostTime: Int64 = 0
 
-    init(firstHeard: MonotonicTime) {
-      self.firstHeard = firstHeard
+    init(firstReceived: MonotonicTime) {
+      self.firstReceived = firstReceived
     }
   }
 
-  /// For this long a beacon counts as heard, in seconds, or for so many of its intervals if that is
+  /// For this long a beacon counts as here, in seconds, or for so many of its intervals if that is
   /// longer; after as long again and more it leaves the list.
   static let (recentSeconds, recentIntervals) = (5.0, 3.0)
   static let (keptSeconds, keptIntervals) = (10.0, 6.0)
 
-  /// Makes a ranger that has heard nothing.
+  /// Creates a ranger that has received nothing.
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
-    table = BeaconTable(capacity: configuration.mostBeacons)
+    table = BeaconTable(capacity: configuration.maximumBeacons)
   }
 
-  /// How many different beacons were heard, if none came back after it made room.
-  public var beaconsHeard: Int { forgotten + table.beaconsHeard }
-  /// How many beacons had to make room for others.
+  /// The number of different beacons received, if none came back after it was evicted.
+  public var beaconsReceived: Int { forgotten + table.beaconsHeard }
+  /// The number of beacons that were evicted.
   public var evictions: Int { table.evictions }
 
   private var forgotten = 0
 
-  /// Takes a sighting.
-  public mutating func hear(_ sighting: Sighting) {
+  /// Receives a sighting.
+  public mutating func receive(_ sighting: Sighting) {
     table.hear(sighting.beacon, at: sighting.time) {
-      State(firstHeard: sighting.time)
+      State(firstReceived: sighting.time)
     } update: { [configuration] state in
-      state.hear(sighting, configuration)
+      state.receive(sighting, configuration)
     }
   }
 
-  /// Is told that nothing could be heard for a while: that silence says of no beacon that it has gone, and
-  /// it stays in the list for as much longer. Where it is meanwhile is not known for that.
+  /// Records a loss of reception: each beacon stays in the list for as much longer, though its distance is not
+  /// known meanwhile.
   ///
   /// - Parameters:
-  ///   - start: Since when.
-  ///   - end: Until when.
-  public mutating func wasDeaf(from start: MonotonicTime, to end: MonotonicTime) {
+  ///   - start: The beginning of the loss.
+  ///   - end: The end of the loss.
+  public mutating func receptionLost(from start: MonotonicTime, to end: MonotonicTime) {
     table.updateAll { entry in
       let missed = end.nanoseconds(since: max(start, entry.lastHeard))
-      if missed > 0 { entry.state.deafness &+= missed }
+      if missed > 0 { entry.state.lostTime &+= missed }
     }
   }
 
-  /// Reports what was heard since the report before.
+  /// Reports what was received since the report before.
   ///
   /// - Parameter time: The moment of the report, on the line of the sightings' times.
-  /// - Returns: The beacons, closest first, unknown last. One that was not heard lately is unknown,
+  /// - Returns: The beacons, closest first, unknown last. One that was not received lately is unknown,
   ///   and later left out and forgotten.
   public mutating func report(at time: MonotonicTime) -> [RangedBeacon] {
     let before = table.entries.count
     table.removeAll { entry in
-      let silence = time.seconds(since: entry.lastHeard.advanced(by: entry.state.deafness))
+      let silence = time.seconds(since: entry.lastHeard.advanced(by: entry.state.lostTime))
       return silence > Self.limit(Self.keptSeconds, Self.keptIntervals, entry.state.filter)
     }
     forgotten += before - table.entries.count
     var beacons: [RangedBeacon] = []
     beacons.reserveCapacity(table.entries.count)
     table.updateAll { [configuration] entry in
-      // A sighting without a signal strength says that the beacon is there, not how near.
+      // A sighting without a signal strength shows that the beacon is there, not its distance.
       let filter = entry.state.filter
       let silence = time.seconds(since: MonotonicTime(nanoseconds: filter.lastTime))
       let isMeasured =
@@ -122,7 +122,8 @@ public struct Ranger: Sendable {
     let state = entry.state
     var beacon = RangedBeacon(
       beacon: entry.beacon, proximity: .unknown, measuredPower: state.measuredPower,
-      sightings: Int(state.sightings), firstHeard: state.firstHeard, lastHeard: entry.lastHeard)
+      sightings: Int(state.sightings), firstReceived: state.firstReceived,
+      lastReceived: entry.lastHeard)
     let calibration = calibration(entry.beacon, configuration)
     let power = Double(state.measuredPower)
     if state.measured > 0 {
@@ -163,10 +164,10 @@ public struct Ranger: Sendable {
 }
 
 extension Ranger.State {
-  /// Takes a sighting of this beacon.
-  fileprivate mutating func hear(_ sighting: Sighting, _ configuration: Ranger.Configuration) {
+  /// Receives a sighting of this beacon.
+  fileprivate mutating func receive(_ sighting: Sighting, _ configuration: Ranger.Configuration) {
     sightings &+= 1
-    deafness = 0
+    lostTime = 0
     if sighting.measuredPower != measuredPower {
       measuredPower = sighting.measuredPower
       thresholds = Ranger.thresholds(sighting.beacon, measuredPower, configuration)
@@ -184,11 +185,11 @@ extension Ranger.State {
   /// A beacon is new until it has sent so many packets, or for so long.
   private static let (newPackets, newNanoseconds) = (UInt32(3), MonotonicTime.nanosecondsPerSecond)
 
-  /// Looks what zone the signal is in.
+  /// Determines the zone of the signal.
   fileprivate mutating func locate(at time: Int64, _ configuration: Ranger.Configuration) {
-    // A packet or two of a beacon that has just come say little.
+    // A packet or two of a beacon that has just come are little evidence.
     let isNew =
-      MonotonicTime(nanoseconds: time).nanoseconds(since: firstHeard) < Self.newNanoseconds
+      MonotonicTime(nanoseconds: time).nanoseconds(since: firstReceived) < Self.newNanoseconds
     if zones.proximity == .unknown, filter.count < Self.newPackets, isNew { return }
     zones.update(
       mean: filter.estimate(configuration.filter).mean, at: time, thresholds: thresholds,

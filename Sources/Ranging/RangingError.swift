@@ -1,6 +1,6 @@
-/// A setting that cannot be.
+/// A setting that cannot be used.
 public enum RangingError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The ends of the zones must be positive, finite and in this order, in metres.
+  /// The ends of the zones must be positive, finite and in this order, in meters.
   case zones(enterImmediate: Double, leaveImmediate: Double, enterNear: Double, leaveNear: Double)
   /// The excess that changes a zone must be from 0 to 1000 dB · s.
   case zoneExcess(Double)

@@ -1,4 +1,4 @@
-/// How loud a beacon must be.
+/// The signal strength that a beacon must have.
 ///
 /// The evidence is a cumulative sum (E. S. Page, *Biometrika* 41, 1954): what the signal lies above
 /// ``enter`` adds up over time, and what it lies below takes away; at ``excess`` the gate opens. It
@@ -9,15 +9,15 @@ public struct SignalGate: Sendable, Hashable, Codable {
   public let enter: Double
   /// The signal must fall below this to leave, in dBm; not above ``enter``.
   public let exit: Double
-  /// By how much for how long, in dB · s: 6 unless said otherwise.
+  /// By how much for how long, in dB · s: 6 unless set.
   public let excess: Double
 
-  /// What ``exit`` lies below ``enter`` where only one is given, in dB.
-  public static let hysteresis = 3.0
-  /// The excess unless said otherwise, in dB · s.
+  /// How far ``exit`` lies below ``enter`` where only one is given, in dB.
+  package static let hysteresis = 3.0
+  /// The excess unless set, in dB · s.
   public static let defaultExcess = 6.0
 
-  /// Makes a gate with its two levels.
+  /// Creates a gate with its two levels.
   ///
   /// - Parameters:
   ///   - enter: The signal must exceed this to enter, in dBm.
@@ -27,7 +27,7 @@ public struct SignalGate: Sendable, Hashable, Codable {
     (self.enter, self.exit, self.excess) = (enter, exit ?? enter - Self.hysteresis, excess)
   }
 
-  /// Makes a gate with one boundary on both ways: the excess alone keeps it from flapping.
+  /// Creates a gate with one boundary in both directions: the excess alone keeps it from flapping.
   ///
   /// - Parameters:
   ///   - boundary: The level between inside and outside, in dBm.
@@ -37,47 +37,47 @@ public struct SignalGate: Sendable, Hashable, Codable {
   }
 }
 
-/// How near a beacon must be.
+/// The distance within which a beacon must be.
 ///
 /// A distance is a signal strength by the calibration and the power that the beacon advertises; the gate
 /// is a ``SignalGate`` at the two strengths.
 public struct DistanceGate: Sendable, Hashable, Codable {
-  /// The beacon must be nearer than this to enter, in metres.
+  /// The beacon must be nearer than this to enter, in meters.
   public let enter: Double
-  /// The beacon must be farther than this to leave, in metres; not below ``enter``.
+  /// The beacon must be farther than this to leave, in meters; not below ``enter``.
   public let exit: Double
   /// By how much for how long, in dB · s.
   public let excess: Double
 
   /// How much farther ``exit`` is than ``enter`` where only one is given: by a factor of 1.4, which is
   /// 3 dB in free space.
-  public static let hysteresis = 1.4
+  package static let hysteresis = 1.4
 
-  /// Makes a gate.
+  /// Creates a gate.
   ///
   /// - Parameters:
-  ///   - enter: The beacon must be nearer than this to enter, in metres.
-  ///   - exit: The beacon must be farther than this to leave, in metres; 1.4 times `enter` if `nil`.
+  ///   - enter: The beacon must be nearer than this to enter, in meters.
+  ///   - exit: The beacon must be farther than this to leave, in meters; 1.4 times `enter` if `nil`.
   ///   - excess: By how much for how long, in dB · s.
   public init(enter: Double, exit: Double? = nil, excess: Double = SignalGate.defaultExcess) {
     (self.enter, self.exit, self.excess) = (enter, exit ?? enter * Self.hysteresis, excess)
   }
 }
 
-/// Whether a gate is open for one beacon, and the evidence that it should not be.
+/// The state of a gate for one beacon, and the evidence for the other state.
 struct GateState: Sendable {
   var isOpen = false
-  /// What speaks for the other state, in dB · s.
+  /// The evidence for the other state, in dB · s.
   var evidence: Float = 0
 
-  /// A packet speaks for at most this long, in seconds: after a long gap it speaks for itself.
+  /// A packet counts for at most this long, in seconds, however long the gap before it.
   static let longestShare: Float = 0.5
-  /// A packet that follows no other speaks for this long, in seconds.
+  /// A packet that follows no other counts for this long, in seconds.
   static let firstShare: Float = 0.1
   /// A packet counts for at most this many dB, so that one alone does not decide.
-  static let most: Float = 10
+  static let largest: Float = 10
 
-  /// Takes a signal strength.
+  /// Receives a signal strength.
   ///
   /// - Parameters:
   ///   - rssi: The signal strength, in dBm. As it is a whole number, one equal to a level is taken to
@@ -85,12 +85,12 @@ struct GateState: Sendable {
   ///   - gap: The seconds since the packet before; `nil` for the first.
   ///   - levels: Where the gate opens and closes, in dBm.
   ///   - excess: The evidence that is needed, in dB · s.
-  mutating func hear(
+  mutating func receive(
     rssi: Float, after gap: Float?, levels: (enter: Float, exit: Float), excess: Float
   ) {
     let beyond = isOpen ? levels.exit - rssi : rssi - levels.enter
     let share = min(gap ?? Self.firstShare, Self.longestShare)
-    let bounded = min(max(beyond + 0.5, -Self.most), Self.most)
+    let bounded = min(max(beyond + 0.5, -Self.largest), Self.largest)
     evidence = max(0, evidence + bounded * share)
     guard bounded > 0, evidence >= excess else { return }
     isOpen.toggle()

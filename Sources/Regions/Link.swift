@@ -1,8 +1,8 @@
 internal import Scanning
 
-/// What one beacon is to one region.
+/// The state of one beacon in one region.
 struct Link: Sendable {
-  /// The region's place, and which region that was.
+  /// The region's place and serial number.
   let place: Int32
   let serial: UInt32
   /// Whether the beacon holds the region.
@@ -13,33 +13,33 @@ struct Link: Sendable {
   var distance = GateState()
   /// The signal strengths of the distance gate, in dBm.
   var levels: (enter: Float, exit: Float) = (0, 0)
-  /// Of the last sightings, the newest lowest: which lay inside the gates.
+  /// A bit for each of the last sightings, the newest lowest: whether it lay inside the gates.
   var hits: UInt64 = 0
-  /// Since when the beacon is inside the gates, in hearing time; `nil` if it is not.
+  /// Since when the beacon is inside the gates, in reception time; `nil` if it is not.
   var since: Int64?
 
   init(place: Int32, serial: UInt32) {
     (self.place, self.serial) = (place, serial)
   }
 
-  /// Takes a sighting of the beacon.
+  /// Receives a sighting of the beacon.
   ///
   /// - Parameters:
-  ///   - rssi: How loud, in dBm.
+  ///   - rssi: The signal strength, in dBm.
   ///   - gap: The seconds since the one before; `nil` if it is the first, or after a silence.
-  ///   - now: The hearing time.
+  ///   - now: The reception time.
   ///   - rules: The region's rules.
   /// - Returns: The rule by which the beacon entered or left the region; `nil` if it did not.
-  mutating func hear(rssi: Int8?, after gap: Float?, at now: Int64, _ rules: RegionRules)
+  mutating func receive(rssi: Int8?, after gap: Float?, at now: Int64, _ rules: RegionRules)
     -> RegionTransition.Rule?
   {
     if let rssi, let gate = rules.signal {
-      signal.hear(
+      signal.receive(
         rssi: Float(rssi), after: gap, levels: (Float(gate.enter), Float(gate.exit)),
         excess: Float(gate.excess))
     }
     if let rssi, let gate = rules.distance {
-      distance.hear(rssi: Float(rssi), after: gap, levels: levels, excess: Float(gate.excess))
+      distance.receive(rssi: Float(rssi), after: gap, levels: levels, excess: Float(gate.excess))
     }
     let closed: RegionTransition.Rule? =
       rules.signal != nil && !signal.isOpen
@@ -50,6 +50,13 @@ struct Link: Sendable {
       return closed
     }
     return enter(closed, at: now, rules)
+  }
+
+  /// Returns whether the beacon may still enter by count, dwell or what its gates have gathered.
+  func isUndecided(_ rules: RegionRules) -> Bool {
+    func mayOpen(_ gate: GateState) -> Bool { gate.isOpen || gate.evidence > 0 }
+    return !isInside && (rules.signal == nil || mayOpen(signal))
+      && (rules.distance == nil || mayOpen(distance))
   }
 
   private mutating func enter(
@@ -63,12 +70,12 @@ struct Link: Sendable {
     }
     let began = since ?? now
     since = began
-    let lookedAt = hits & (UInt64.max >> UInt64(max(0, EnterCount.most - rules.count.last)))
-    if lookedAt.nonzeroBitCount < rules.count.needed {
+    let recent = hits & (UInt64.max >> UInt64(max(0, EnterCount.maximum - rules.count.last)))
+    if recent.nonzeroBitCount < rules.count.needed {
       missing = .count
       return nil
     }
-    if HearingClock.subtract(now, began) < HearingClock.nanoseconds(rules.dwell) {
+    if ReceptionClock.subtract(now, began) < ReceptionClock.nanoseconds(rules.dwell) {
       missing = .dwell
       return nil
     }
@@ -76,14 +83,14 @@ struct Link: Sendable {
     return missing
   }
 
-  /// The beacon no longer holds the region: by a gate. What counts towards entering starts anew.
+  /// Leaves the region by a gate. What counts towards entering starts anew.
   private mutating func leave() {
     isInside = false
     hits = 0
     since = nil
   }
 
-  /// The beacon was silent: it starts from nothing.
+  /// Starts from nothing, after a silence.
   mutating func forget() {
     let levels = levels
     self = Link(place: place, serial: serial)

@@ -18,7 +18,7 @@ struct PlaceTable: Sendable {
 
   private var slots = [Slot](repeating: PlaceTable.empty, count: 64)
   private let seed: (UInt64, UInt64, UInt64)
-  /// How many beacons there are.
+  /// The number of beacons.
   private(set) var count = 0
 
   init() {
@@ -29,7 +29,7 @@ struct PlaceTable: Sendable {
   /// All places, in no order.
   var places: [Int32] { slots.compactMap { $0.place < 0 ? nil : $0.place } }
 
-  /// A beacon's place; -1 if it has none.
+  /// Returns a beacon's place; -1 if it has none.
   @inline(__always)
   func find(_ beacon: BeaconIdentity) -> Int32 {
     let mask = slots.count &- 1

@@ -1,28 +1,28 @@
-/// A region or rule that cannot be.
+/// A region or rule that cannot be monitored.
 public enum RegionError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A fixed silence limit, in seconds.
-  case silence(Double)
-  /// The rate of false exits that is aimed at, a day.
+  /// A fixed exit timeout, in seconds.
+  case exitTimeout(Double)
+  /// The wanted number of false exits a day.
   case falseExits(Double)
-  /// The longest adaptive limit, in seconds.
+  /// The longest adaptive exit timeout, in seconds.
   case ceiling(Double)
   /// The levels of a signal gate, in dBm.
   case signal(enter: Double, exit: Double)
-  /// The levels of a distance gate, in metres.
+  /// The levels of a distance gate, in meters.
   case distance(enter: Double, exit: Double)
-  /// What must lie beyond a gate, in dB · s.
+  /// The excess of a gate, in dB · s.
   case excess(Double)
-  /// How many of how many sightings.
+  /// The number of sightings to enter, of the last ones.
   case count(needed: Int, last: Int)
   /// The dwell, in seconds.
   case dwell(Double)
   /// More regions than can be monitored at once.
   case tooMany(limit: Int)
 
-  /// One sentence: what, and the numbers.
+  /// One sentence: what, the number, and what would be valid.
   public var description: String {
     switch self {
-    case .silence(let seconds):
+    case .exitTimeout(let seconds):
       "the silence before an exit (\(seconds) s) must be more than 0 and at most 604800 s"
     case .falseExits(let rate):
       "false exits a day (\(rate)) must be from 0.000001 to 86400"

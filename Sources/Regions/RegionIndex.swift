@@ -6,43 +6,57 @@ struct RegionIndex: Sendable {
   /// One region's place.
   struct Record: Sendable {
     var region: MonitoredRegion
-    /// Which region it was that had this place; 0 for none.
+    /// The serial number of the region at this place; 0 for none.
     var serial: UInt32
     var state: RegionState
-    /// When the state became what it is, on the line of sightings; `nil` if only assumed.
+    /// The moment at which the state became what it is; `nil` if it is only assumed.
     var since: MonotonicTime?
-    /// Whether anything was heard, or silent for long enough, that the state rests on.
+    /// Whether the state rests on sightings or on their absence.
     var isDetermined = false
-    /// How many beacons hold it.
+    /// The number of beacons that hold it.
     var holders = 0
     /// How long it waits for a first beacon, in seconds.
-    var startLimit: Double
+    var timeout: Double
+    /// When the wait began and when it ends, in reception time; `.max` before it began.
+    var began = Int64.max
+    var deadline = Int64.max
+
+    /// Whether its initial timeout runs for the first time.
+    var isFirstLook: Bool
+
+    /// Whether the region is there and nothing is known of its state.
+    var isInitial: Bool { serial != 0 && state == .unknown && !isDetermined }
   }
 
   private(set) var identifiers: [String: Int32] = [:]
   var records: [Record] = []
   private var free: [Int32] = []
-  private var meant: [BeaconConstraint: [Int32]] = [:]
-  /// How many constraints there are of a UUID, so that foreign beacons cost one look-up.
+  private var matching: [BeaconConstraint: [Int32]] = [:]
+  /// The number of constraints of a UUID, so that foreign beacons cost one look-up.
   private var uuids: [ProximityUUID: Int] = [:]
-  /// Grows with each change, so that beacons know when to look for their regions anew.
+  /// Grows with each change, so that beacons look for their regions anew.
   private(set) var generation: UInt32 = 0
   private var serials: UInt32 = 0
+  /// The number of regions whose initial timeout runs for the first time.
+  private(set) var firstLooks = 0
 
   subscript(identifier: String) -> Record? {
     identifiers[identifier].map { records[Int($0)] }
   }
 
-  /// The region at a place, if it is still the same.
+  /// Returns whether the region at a place is still the same.
   func isCurrent(_ place: Int32, _ serial: UInt32) -> Bool {
     records[Int(place)].serial == serial
   }
 
-  mutating func add(_ region: MonitoredRegion, state: RegionState, startLimit: Double) -> Int32 {
+  mutating func add(
+    _ region: MonitoredRegion, state: RegionState, timeout: Double, isFirstLook: Bool
+  ) {
     remove(region.identifier)
     serials = serials == .max ? 1 : serials + 1
     let record = Record(
-      region: region, serial: serials, state: state, startLimit: startLimit)
+      region: region, serial: serials, state: state, timeout: timeout, isFirstLook: isFirstLook)
+    if isFirstLook { firstLooks += 1 }
     let place: Int32
     if let vacant = free.popLast() {
       place = vacant
@@ -52,10 +66,16 @@ struct RegionIndex: Sendable {
       records.append(record)
     }
     identifiers[region.identifier] = place
-    meant[region.constraint, default: []].append(place)
+    matching[region.constraint, default: []].append(place)
     uuids[region.constraint.uuid, default: 0] += 1
     generation &+= 1
-    return place
+  }
+
+  /// Ends the first run of a region's initial timeout.
+  mutating func endFirstLook(_ place: Int32) {
+    guard records[Int(place)].isFirstLook else { return }
+    records[Int(place)].isFirstLook = false
+    firstLooks -= 1
   }
 
   @discardableResult
@@ -63,26 +83,27 @@ struct RegionIndex: Sendable {
     guard let place = identifiers.removeValue(forKey: identifier) else { return nil }
     let region = records[Int(place)].region
     records[Int(place)].serial = 0
+    endFirstLook(place)
     free.append(place)
-    meant[region.constraint]?.removeAll { $0 == place }
-    if meant[region.constraint]?.isEmpty == true { meant[region.constraint] = nil }
+    matching[region.constraint]?.removeAll { $0 == place }
+    if matching[region.constraint]?.isEmpty == true { matching[region.constraint] = nil }
     uuids[region.constraint.uuid, default: 1] -= 1
     if uuids[region.constraint.uuid] == 0 { uuids[region.constraint.uuid] = nil }
     generation &+= 1
     return region
   }
 
-  /// Whether any region is about beacons of a UUID.
-  func isAbout(_ uuid: ProximityUUID) -> Bool { uuids[uuid] != nil }
+  /// Returns whether any region matches beacons of a UUID.
+  func matches(_ uuid: ProximityUUID) -> Bool { uuids[uuid] != nil }
 
-  /// The places of the regions that mean a beacon: four look-ups.
+  /// Returns the places of the regions that match a beacon: four look-ups.
   func places(for beacon: BeaconIdentity) -> [Int32] {
     var places: [Int32] = []
     for (major, minor) in [
       (nil, nil), (beacon.major, nil), (beacon.major, beacon.minor), (nil, beacon.minor),
     ] as [(UInt16?, UInt16?)] {
       let constraint = BeaconConstraint(uuid: beacon.uuid, major: major, minor: minor)
-      if let some = meant[constraint] { places += some }
+      if let some = matching[constraint] { places += some }
     }
     return places
   }

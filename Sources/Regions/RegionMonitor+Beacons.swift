@@ -2,7 +2,7 @@ internal import Advertising
 internal import Scanning
 
 extension RegionMonitor {
-  /// A beacon's place, with its links up to date; -1 if no region means it.
+  /// Returns a beacon's place, with its links up to date; -1 if no region matches it.
   @inline(__always)
   mutating func place(of beacon: BeaconIdentity, _ transitions: inout [RegionTransition]) -> Int32 {
     let known = places.find(beacon)
@@ -19,8 +19,8 @@ extension RegionMonitor {
       if beacons[Int(known)].generation != index.generation { relink(Int(known), &transitions) }
       return beacons[Int(known)].links.isEmpty ? -1 : known
     }
-    guard index.isAbout(beacon.uuid), !index.places(for: beacon).isEmpty else { return -1 }
-    if places.count >= configuration.mostBeacons { makeRoom(sparing: nil, &transitions) }
+    guard index.matches(beacon.uuid), !index.places(for: beacon).isEmpty else { return -1 }
+    if places.count >= configuration.maximumBeacons { makeRoom(sparing: nil, &transitions) }
     let place = makePlace(for: beacon)
     relink(Int(place), &transitions)
     return beacons[Int(place)].links.isEmpty ? -1 : place
@@ -29,7 +29,7 @@ extension RegionMonitor {
   private mutating func makePlace(for beacon: BeaconIdentity) -> Int32 {
     serials &+= 1
     var tracked = TrackedBeacon(beacon, serial: serials)
-    if !listensFully { tracked.changeDuty() }
+    if !isFullDuty { tracked.changeDuty() }
     let place: Int32
     if let free = vacant.popLast() {
       place = free
@@ -42,34 +42,34 @@ extension RegionMonitor {
     return place
   }
 
-  /// Finds the regions that mean a beacon, and keeps what it is to those that are still there.
+  /// Links a beacon to the regions that match it, and keeps its links to those that are still there.
   private mutating func relink(_ place: Int, _ transitions: inout [RegionTransition]) {
-    let meant = index.places(for: beacons[place].identity).prefix(configuration.mostLinks)
+    let matching = index.places(for: beacons[place].identity).prefix(configuration.maximumLinks)
     var known: [UInt32: Link] = [:]
     for link in beacons[place].links { known[link.serial] = link }
     links -= beacons[place].links.count
     beacons[place].links = []
-    while links + meant.count > configuration.mostLinks, places.count > 1 {
+    while links + matching.count > configuration.maximumLinks, places.count > 1 {
       makeRoom(sparing: place, &transitions)
     }
-    beacons[place].links = meant.map { region in
+    beacons[place].links = matching.map { region in
       let serial = index.records[Int(region)].serial
       return known[serial] ?? Link(place: region, serial: serial)
     }
-    links += meant.count
+    links += matching.count
     beacons[place].generation = index.generation
     beacons[place].attentive = beacons[place].links.count { link in
       !link.isInside || index.records[Int(link.place)].region.rules.hasGates
     }
-    beacons[place].shortest = shortestLimit(place)
+    beacons[place].shortest = shortestTimeout(place)
     schedule(place)
   }
 
-  /// The eighth of the beacons that was heard longest ago goes, first those that hold no region.
+  /// Evicts the eighth of the beacons that were received longest ago, first those that hold no region.
   private mutating func makeRoom(sparing spared: Int?, _ transitions: inout [RegionTransition]) {
     let byAge = places.places.filter { Int($0) != spared }.map { place in
       let holds = beacons[Int(place)].shortest != .max
-      return (holds ? 1 : 0, beacons[Int(place)].lastHeard, place)
+      return (holds ? 1 : 0, beacons[Int(place)].lastReceived, place)
     }.sorted(by: <)
     let now = clock.now ?? 0
     let leaving = byAge.prefix(max(1, places.count / 8)).map(\.2)

@@ -1,17 +1,42 @@
+internal import HeapModule
 internal import Scanning
 
+/// The moment at which a region or a beacon is looked at.
+///
+/// A deadline may be out of date: its owner has a later one, or is gone.
+struct Deadline: Comparable, Sendable {
+  /// What has the deadline.
+  enum Owner: UInt8, Sendable {
+    case region
+    case beacon
+  }
+
+  /// The moment, in reception time.
+  var time: Int64
+  var owner: Owner
+  /// The owner's place.
+  var place: Int32
+  /// The serial number of the owner that had this place.
+  var serial: UInt32
+
+  static func < (left: Deadline, right: Deadline) -> Bool {
+    (left.time, left.owner.rawValue, left.place, left.serial)
+      < (right.time, right.owner.rawValue, right.place, right.serial)
+  }
+}
+
 extension RegionMonitor {
-  /// Lets time pass: whatever is due until then happens, in order.
+  /// Lets time pass: what is due by then happens, in order.
   mutating func run(to now: Int64, _ transitions: inout [RegionTransition]) {
     if !waiting.isEmpty {
       for identifier in waiting { start(identifier, at: now) }
       waiting = []
     }
-    while let entry = heap.first, entry.time <= now {
-      heap.removeFirst()
+    while let entry = deadlines.min, entry.time <= now {
+      deadlines.removeMin()
       guard let due = due(entry) else { continue }
       if due > entry.time {
-        reschedule(entry, at: due)
+        reschedule(entry)
         continue
       }
       switch entry.owner {
@@ -21,77 +46,51 @@ extension RegionMonitor {
     }
   }
 
-  /// A region begins to wait for its first beacon.
-  mutating func start(_ identifier: String, at now: Int64) {
-    guard let place = index.identifiers[identifier] else { return }
-    let record = index.records[Int(place)]
-    heap.push(
-      DeadlineHeap.Entry(
-        time: HearingClock.add(now, HearingClock.nanoseconds(record.startLimit)), owner: .region,
-        place: place, serial: record.serial))
-  }
-
-  /// When an entry is truly due; `nil` if it is out of date.
-  func due(_ entry: DeadlineHeap.Entry) -> Int64? {
+  /// Returns when a deadline is truly due; `nil` if it is out of date.
+  func due(_ entry: Deadline) -> Int64? {
     switch entry.owner {
     case .region:
       let record = index.records[Int(entry.place)]
-      return record.serial == entry.serial && !record.isDetermined ? entry.time : nil
+      let isCurrent = record.serial == entry.serial && record.deadline == entry.time
+      return isCurrent && !record.isDetermined ? entry.time : nil
     case .beacon:
       let place = Int(entry.place)
       guard beacons[place].serial == entry.serial, beacons[place].wake == entry.time else {
         return nil
       }
       let shortest = beacons[place].shortest
-      return shortest == .max ? nil : HearingClock.add(beacons[place].lastHeard, shortest)
+      return shortest == .max ? nil : ReceptionClock.add(beacons[place].lastReceived, shortest)
     }
   }
 
-  /// Moves an entry to when it is truly due.
-  mutating func reschedule(_ entry: DeadlineHeap.Entry, at due: Int64) {
-    guard entry.owner == .beacon else { return }
+  /// Moves a beacon's deadline to when it is truly due.
+  mutating func reschedule(_ entry: Deadline) {
     beacons[Int(entry.place)].wake = .max
     schedule(Int(entry.place))
   }
 
-  /// Sees to it that a beacon is looked at no later than when it could be gone.
+  /// Schedules a look at a beacon no later than when it could be gone.
   @inline(__always)
   mutating func schedule(_ place: Int) {
     guard beacons[place].shortest != .max else {
       beacons[place].wake = .max
       return
     }
-    let due = HearingClock.add(beacons[place].lastHeard, beacons[place].shortest)
+    let due = ReceptionClock.add(beacons[place].lastReceived, beacons[place].shortest)
     guard due < beacons[place].wake else { return }
     beacons[place].wake = due
-    heap.push(
-      DeadlineHeap.Entry(
-        time: due, owner: .beacon, place: Int32(place), serial: beacons[place].serial))
+    deadlines.insert(
+      Deadline(time: due, owner: .beacon, place: Int32(place), serial: beacons[place].serial))
     tidy()
   }
 
-  /// Drops entries that are out of date once they outnumber the others.
+  /// Drops the deadlines that are out of date once they outnumber the others.
   mutating func tidy() {
-    let most = 2 * (places.count + regionCount) + 64
-    guard heap.entries.count > most else { return }
-    var current = heap
-    current.keep { due($0) != nil }
-    heap = current
+    guard deadlines.count > 2 * (places.count + regionCount) + 64 else { return }
+    deadlines = Heap(deadlines.unordered.filter { due($0) != nil })
   }
 
-  /// A region has waited long enough for a first beacon.
-  private mutating func giveUp(
-    _ place: Int32, at time: Int64, _ transitions: inout [RegionTransition]
-  ) {
-    let record = index.records[Int(place)]
-    settle(
-      place, .outside, at: time,
-      RegionTransition.Reason(
-        rule: .start, lastSighting: nil, samples: 0, silenceLimit: record.startLimit, interval: nil,
-        loss: nil), &transitions)
-  }
-
-  /// A beacon is gone, at least for some regions.
+  /// Makes a beacon that was silent for too long leave its regions.
   private mutating func miss(
     _ place: Int, at time: Int64, _ transitions: inout [RegionTransition]
   ) {
@@ -103,35 +102,39 @@ extension RegionMonitor {
         continue
       }
       let region = index.records[Int(link.place)].region
-      guard beacons[place].deadline(limit(of: region, beacons[place])) <= time else { continue }
+      guard beacons[place].deadline(exitTimeout(of: beacons[place], in: region)) <= time else {
+        continue
+      }
       beacons[place].links[number].forget()
       beacons[place].attentive += region.rules.hasGates ? 0 : 1
-      hold(link.place, by: place, .silence, at: time, isEntering: false, &transitions)
+      hold(link.place, by: place, .exitTimeout, at: time, isEntering: false, &transitions)
     }
-    beacons[place].shortest = shortestLimit(place)
+    beacons[place].shortest = shortestTimeout(place)
     schedule(place)
   }
 
-  /// The silence limit of a beacon in a region, in seconds.
-  func limit(of region: MonitoredRegion, _ beacon: TrackedBeacon) -> Double {
-    let silence = region.rules.silence
+  /// Returns the exit timeout of a beacon in a region, in seconds.
+  func exitTimeout(of beacon: TrackedBeacon, in region: MonitoredRegion) -> Double {
+    let rule = region.rules.exitTimeout
+    let start = configuration.confirmationTimeout
     guard beacon.learner.count == 0, beacon.otherLearner.count > 0 else {
-      return silence.limit(beacon.learner, start: configuration.startLimit)
+      return rule.seconds(beacon.learner, start: start)
     }
-    // As it is known otherwise, and longer where less is heard now.
+    // As it is known at the other duty, and longer where less is received now.
     let known =
-      silence.limit(beacon.otherLearner, start: 0)
-      / (listensFully ? 1 : Double(Self.slowShare))
-    return silence.limit(beacon.learner, start: max(configuration.startLimit, known))
+      rule.seconds(beacon.otherLearner, start: 0) / (isFullDuty ? 1 : Double(Self.slowShare))
+    return rule.seconds(beacon.learner, start: max(start, known))
   }
 
-  /// The shortest limit of the regions that a beacon holds, in nanoseconds; `.max` if it holds none.
-  func shortestLimit(_ place: Int) -> Int64 {
+  /// Returns the shortest exit timeout in the regions that a beacon holds, in nanoseconds; `.max` if it
+  /// holds none.
+  func shortestTimeout(_ place: Int) -> Int64 {
     var shortest = Int64.max
     for link in beacons[place].links where link.isInside {
       guard index.isCurrent(link.place, link.serial) else { continue }
       let region = index.records[Int(link.place)].region
-      shortest = min(shortest, HearingClock.nanoseconds(limit(of: region, beacons[place])))
+      shortest = min(
+        shortest, ReceptionClock.nanoseconds(exitTimeout(of: beacons[place], in: region)))
     }
     return shortest
   }

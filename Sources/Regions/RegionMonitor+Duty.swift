@@ -1,33 +1,35 @@
 extension RegionMonitor {
-  /// The share of time for which a scanner is taken to listen that does not listen all the time.
+  /// The share of time for which a scanner receives at reduced duty: 60 of 240 ms.
   static let slowShare: Float = 0.25
 
-  /// Is told whether the scanner listens all the time, or only for a share of it, to save power.
+  /// Adapts to a scanner that now receives all the time, or only for a share of it, to save power.
   ///
-  /// A beacon's gaps are longer for who listens less. What is learnt of one way to listen says little of
-  /// the other, so each is learnt by itself, and the gap in which it changed teaches nothing.
+  /// A beacon's gaps are longer at reduced duty. What is learned at one duty says little of the other, so
+  /// each is learned by itself, and the gap in which the duty changed teaches nothing. What is left of an
+  /// initial timeout counts for four times as long at reduced duty.
   ///
-  /// - Parameter fully: Whether it listens all the time, as is taken for granted at first.
-  public mutating func listen(fully: Bool) {
-    guard fully != listensFully else { return }
-    listensFully = fully
+  /// - Parameter isFull: Whether the scanner receives all the time, as a monitor assumes at first.
+  public mutating func dutyChanged(isFull: Bool) {
+    guard isFull != isFullDuty else { return }
+    isFullDuty = isFull
     for place in places.places.map(Int.init) {
       beacons[place].changeDuty()
-      // What was not heard by who listened less counts for nothing now.
-      if fully, let now = clock.now, beacons[place].lastHeard != .min {
-        beacons[place].lastHeard = max(beacons[place].lastHeard, now)
+      // What was not received at reduced duty counts for nothing now.
+      if isFull, let now = clock.now, beacons[place].lastReceived != .min {
+        beacons[place].lastReceived = max(beacons[place].lastReceived, now)
       }
-      beacons[place].shortest = shortestLimit(place)
+      beacons[place].shortest = shortestTimeout(place)
       schedule(place)
     }
+    rescaleInitialTimeouts()
   }
 }
 
 extension TrackedBeacon {
-  /// The scanner listens otherwise from now on.
+  /// Swaps what is learned of the two duties.
   mutating func changeDuty() {
     swap(&learner, &otherLearner)
-    // Another spell than any: the gap over the change is not whole.
-    spells = .max
+    // A loss of its own: the gap over the change is not whole.
+    losses = .max
   }
 }

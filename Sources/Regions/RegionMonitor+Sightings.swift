@@ -3,39 +3,39 @@ internal import Ranging
 internal import Scanning
 
 extension RegionMonitor {
-  /// Takes a sighting of the beacon at a place.
-  mutating func hear(
+  /// Receives a sighting of the beacon at a place.
+  mutating func receive(
     _ sighting: Sighting, at now: Int64, place: Int, _ transitions: inout [RegionTransition]
   ) {
     guard beacons[place].attentive > 0 else {
       // Its deadline moved away, and is moved in the heap when it comes up there.
-      guard beacons[place].note(sighting, at: now, spells: clock.spells) else { return }
-      beacons[place].shortest = shortestLimit(place)
+      guard beacons[place].record(sighting, at: now, losses: clock.losses) else { return }
+      beacons[place].shortest = shortestTimeout(place)
       return schedule(place)
     }
     let silence = beacons[place].silence(at: now)
-    // Before the silence is learnt from: by the limit that was in force.
+    // Before the silence is learned from: by the timeout that was in force.
     breakOff(place, after: silence)
-    let hasLearnt = beacons[place].note(sighting, at: now, spells: clock.spells)
+    let hasLearned = beacons[place].record(sighting, at: now, losses: clock.losses)
     let gap = silence == .max ? nil : Float(silence) * 1e-9
     let hasChanged = attend(sighting, at: now, after: gap, place: place, &transitions)
-    guard hasLearnt || hasChanged else { return }
-    beacons[place].shortest = shortestLimit(place)
+    guard hasLearned || hasChanged else { return }
+    beacons[place].shortest = shortestTimeout(place)
     schedule(place)
   }
 
-  /// Links that have not entered start anew if the beacon was silent beyond its limit.
+  /// Resets the links that have not entered if the beacon was silent for its exit timeout.
   private mutating func breakOff(_ place: Int, after silence: Int64) {
     for number in beacons[place].links.indices where !beacons[place].links[number].isInside {
       let region = index.records[Int(beacons[place].links[number].place)].region
-      if silence >= HearingClock.nanoseconds(limit(of: region, beacons[place])) {
+      if silence >= ReceptionClock.nanoseconds(exitTimeout(of: beacons[place], in: region)) {
         beacons[place].links[number].forget()
       }
     }
   }
 
-  /// Shows a sighting to the links that need to know each, and tells whether any of them entered or
-  /// left its region.
+  /// Gives a sighting to the links that need each one, and returns whether any of them entered or left its
+  /// region.
   private mutating func attend(
     _ sighting: Sighting, at now: Int64, after gap: Float?, place: Int,
     _ transitions: inout [RegionTransition]
@@ -54,7 +54,7 @@ extension RegionMonitor {
           gate, sighting.beacon, sighting.measuredPower)
       }
       let wasInside = link.isInside
-      if let rule = beacons[place].links[number].hear(
+      if let rule = beacons[place].links[number].receive(
         rssi: sighting.rssi, after: gap, at: now, rules)
       {
         changed = true
@@ -66,7 +66,7 @@ extension RegionMonitor {
     return changed
   }
 
-  /// A beacon begins or ends to hold a region.
+  /// Begins or ends a beacon's hold of a region.
   mutating func hold(
     _ region: Int32, by place: Int, _ rule: RegionTransition.Rule, at time: Int64,
     isEntering: Bool, _ transitions: inout [RegionTransition]
@@ -74,33 +74,34 @@ extension RegionMonitor {
     index.records[Int(region)].holders += isEntering ? 1 : -1
     let record = index.records[Int(region)]
     guard record.holders == (isEntering ? 1 : 0) else { return }
-    let limit = limit(of: record.region, beacons[place])
+    let timeout = exitTimeout(of: beacons[place], in: record.region)
     settle(
       region, isEntering ? .inside : .outside, at: time,
-      beacons[place].reason(rule, limit: limit), &transitions)
+      beacons[place].reason(rule, exitTimeout: timeout), &transitions)
   }
 
-  /// A region's state is determined.
+  /// Determines a region's state.
   mutating func settle(
     _ place: Int32, _ state: RegionState, at time: Int64, _ reason: RegionTransition.Reason,
     _ transitions: inout [RegionTransition]
   ) {
     let record = index.records[Int(place)]
     let moment = clock.moment(time)
-    func tell(_ change: RegionTransition.Change) {
+    func report(_ change: RegionTransition.Change) {
       transitions.append(
         RegionTransition(
           change: change, time: moment, region: record.region.identifier, previous: record.state,
           reason: reason))
     }
-    if record.state != .unknown, record.state != state { tell(state == .inside ? .enter : .exit) }
-    if !record.isDetermined { tell(.determined(state)) }
+    if record.state != .unknown, record.state != state { report(state == .inside ? .enter : .exit) }
+    if !record.isDetermined { report(.determined(state)) }
     index.records[Int(place)].isDetermined = true
+    index.endFirstLook(place)
     index.records[Int(place)].state = state
     if record.state != state || record.since == nil { index.records[Int(place)].since = moment }
   }
 
-  /// A distance gate's signal strengths for a beacon.
+  /// Returns a distance gate's signal strengths for a beacon.
   private func levels(_ gate: DistanceGate, _ beacon: BeaconIdentity, _ power: Int8)
     -> (enter: Float, exit: Float)
   {
@@ -116,24 +117,24 @@ extension RegionMonitor {
 }
 
 extension TrackedBeacon {
-  /// How long it was silent, in nanoseconds; `.max` if it was never heard.
+  /// Returns how long it was silent, in nanoseconds; `.max` if it was never received.
   func silence(at now: Int64) -> Int64 {
-    lastHeard == .min ? .max : max(0, HearingClock.subtract(now, lastHeard))
+    lastReceived == .min ? .max : max(0, ReceptionClock.subtract(now, lastReceived))
   }
 
-  /// Notes a sighting.
+  /// Records a sighting.
   ///
-  /// - Returns: Whether the learnt limit changed.
+  /// - Returns: Whether the learned exit timeout changed.
   @inline(__always)
-  mutating func note(_ sighting: Sighting, at now: Int64, spells: UInt32) -> Bool {
+  mutating func record(_ sighting: Sighting, at now: Int64, losses: UInt32) -> Bool {
     let silence = silence(at: now)
-    // A gap in which the radio was deaf for a while teaches nothing.
-    let isWhole = self.spells == spells && silence != .max
-    self.spells = spells
-    lastHeard = now
+    // A gap in which reception was lost for a while teaches nothing.
+    let isWhole = self.losses == losses && silence != .max
+    self.losses = losses
+    lastReceived = now
     lastTime = sighting.time
     rssi = sighting.rssi
     samples &+= 1
-    return isWhole && learner.hear(gap: Float(silence) * 1e-9)
+    return isWhole && learner.learn(gap: Float(silence) * 1e-9)
   }
 }

@@ -1,131 +1,150 @@
 internal import Advertising
+internal import HeapModule
 public import Ranging
 public import Scanning
 
-/// Monitors regions: it is told sightings and the time, and answers with what changed.
+/// The states of regions: a state machine that is given sightings and the time, and returns what changed.
 ///
-/// It owns no clock. What it answers depends on the sightings alone, not on how often it is told the
-/// time: exits by silence come at the moment at which the limit was reached, in order.
+/// It owns no clock. What it returns depends on the sightings alone, not on how often it is given the
+/// time: an exit bears the moment at which the exit timeout passed, and exits come in order.
 ///
 /// A sighting costs one look-up of its beacon; beyond that, only regions that the beacon has not entered
 /// and those with gates look at it. Deadlines lie in a heap and are moved when they come up, not with
-/// each sighting. Memory is bounded by ``Configuration/mostRegions``, ``Configuration/mostBeacons``
-/// (about 500 bytes each) and ``Configuration/mostLinks`` (about 80 bytes each).
+/// each sighting. Memory is bounded by ``Configuration/maximumRegions``, ``Configuration/maximumBeacons``
+/// (about 500 bytes each) and ``Configuration/maximumLinks`` (about 80 bytes each).
 public struct RegionMonitor: Sendable {
-  /// How to monitor.
+  /// The settings of a monitor.
   public struct Configuration: Sendable {
-    /// What is known of the site and the adapter, for distance gates.
+    /// The calibration of the site and the adapter, for distance gates.
     public var calibration = Calibration()
-    /// What is known of some beacons: the first that means a beacon counts, over ``calibration``.
+    /// The calibrations of some beacons: the first that matches a beacon counts, over ``calibration``.
     public var beaconCalibrations: [(beacons: BeaconConstraint, calibration: Calibration)] = []
-    /// How long a region waits for a first beacon until it counts as outside, and for the second packet
-    /// of a beacon of which only one was ever heard, in seconds. It bears on adaptive silence only; a
-    /// fixed limit is its own.
-    public var startLimit = 30.0
+    /// How long a region of unknown state waits for a first beacon until it is outside, in seconds of
+    /// reception at full duty: 3 unless set, in which a beacon that is sent once a second is received.
+    public var initialTimeout = 3.0
+    /// How long an assumed state waits to be confirmed, and the exit timeout of a beacon of which only one
+    /// packet was received, in seconds: 30 unless set. A fixed exit timeout is used instead, if there is one.
+    public var confirmationTimeout = 30.0
     /// The most regions at once.
-    public var mostRegions = 16384
-    /// The most beacons that are tracked at once. With more, those heard longest ago go.
-    public var mostBeacons = 16384
-    /// The most pairs of a tracked beacon and a region that means it.
-    public var mostLinks = 262_144
+    public var maximumRegions = 16384
+    /// The most beacons that are tracked at once. With more, those received longest ago are evicted.
+    public var maximumBeacons = 16384
+    /// The most pairs of a tracked beacon and a region that matches it.
+    public var maximumLinks = 262_144
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
+
+    /// The settings with each number in its range: times from 0 to ``RegionRules/longest``, where what is
+    /// not a number counts as the default; bounds from 1 to 2³¹ - 1.
+    var bounded: Configuration {
+      func seconds(_ seconds: Double, default usual: Double) -> Double {
+        seconds.isNaN ? usual : min(max(seconds, 0), RegionRules.longest)
+      }
+      var bounded = self
+      bounded.initialTimeout = seconds(initialTimeout, default: Configuration().initialTimeout)
+      bounded.confirmationTimeout = seconds(
+        confirmationTimeout, default: Configuration().confirmationTimeout)
+      bounded.maximumRegions = min(max(maximumRegions, 1), Int(Int32.max))
+      bounded.maximumBeacons = min(max(maximumBeacons, 1), Int(Int32.max))
+      bounded.maximumLinks = min(max(maximumLinks, 1), Int(Int32.max))
+      return bounded
+    }
   }
 
-  /// How to monitor.
+  /// The settings, each number in its range.
   public let configuration: Configuration
-  /// How many beacons had to make room for others.
+  /// The number of beacons that were evicted.
   public internal(set) var evictions = 0
 
-  var clock = HearingClock()
-  /// Whether the scanner listens all the time.
-  var listensFully = true
+  var clock = ReceptionClock()
+  /// Whether the scanner receives all the time.
+  var isFullDuty = true
   var index = RegionIndex()
   var beacons: [TrackedBeacon] = []
   var places = PlaceTable()
   var vacant: [Int32] = []
   var links = 0
   var serials: UInt32 = 0
-  var heap = DeadlineHeap()
-  /// Regions that were added before any time was told.
+  var deadlines = Heap<Deadline>()
+  /// The regions that were added before the first moment.
   var waiting: [String] = []
 
-  /// Makes a monitor without regions.
+  /// Creates a monitor without regions.
+  ///
+  /// - Parameter configuration: The settings. A time beyond 0 to ``RegionRules/longest`` and a bound below 1
+  ///   become the nearest of these; a time that is not a number becomes the default.
   public init(_ configuration: Configuration = Configuration()) {
-    self.configuration = configuration
+    self.configuration = configuration.bounded
   }
 
   /// The identifiers of the regions, sorted.
   public var identifiers: [String] { index.identifiers.keys.sorted() }
-  /// How many regions are monitored.
+  /// The number of regions.
   public var regionCount: Int { index.identifiers.count }
-  /// How many beacons are tracked.
+  /// The number of beacons that are tracked.
   public var beaconCount: Int { places.count }
 
-  /// Takes the time.
+  /// Advances to a moment.
   ///
-  /// - Parameter time: The time now; one that goes back is taken as the same.
-  /// - Returns: The exits by silence until then, that moment included, in order.
+  /// - Parameter time: The moment now; an earlier one is taken as the latest.
+  /// - Returns: What the absence of sightings changed until then, that moment included, in order.
   public mutating func advance(to time: MonotonicTime) -> [RegionTransition] {
     var transitions: [RegionTransition] = []
     run(to: clock.advance(to: time), &transitions)
     return transitions
   }
 
-  /// Takes a sighting.
+  /// Receives a sighting, and advances to its time.
   ///
-  /// - Parameter sighting: The sighting; its time is taken as told.
-  /// - Returns: The exits by silence until then, and what the sighting changed.
-  public mutating func hear(_ sighting: Sighting) -> [RegionTransition] {
+  /// - Parameter sighting: The sighting.
+  /// - Returns: What the absence of sightings changed until then, and what the sighting changed.
+  public mutating func receive(_ sighting: Sighting) -> [RegionTransition] {
     var transitions: [RegionTransition] = []
-    let now = clock.advance(to: sighting.time, hearing: true)
+    let now = clock.advance(to: sighting.time, isSighting: true)
     run(to: now, &transitions)
     let place = place(of: sighting.beacon, &transitions)
-    if place >= 0 { hear(sighting, at: now, place: Int(place), &transitions) }
+    if place >= 0 { receive(sighting, at: now, place: Int(place), &transitions) }
     return transitions
   }
 
-  /// Is told that the radio cannot hear. Until ``hearing(at:)``, silence is not counted.
+  /// Stops all timeouts, because nothing can be received until ``receptionRestored(at:)``.
   ///
-  /// - Parameter time: Since when; it may be past, but what was decided since stays so, and it is never
-  ///   taken to be before the last sighting.
-  /// - Returns: The exits by silence until then.
-  public mutating func deaf(from time: MonotonicTime) -> [RegionTransition] {
-    guard clock.deafSince == nil else { return advance(to: time) }
+  /// - Parameter time: The moment since which reception is lost. It may be past, but what was decided since
+  ///   stays decided, and it is taken to be no earlier than the last sighting.
+  /// - Returns: What the absence of sightings changed until then.
+  public mutating func receptionLost(from time: MonotonicTime) -> [RegionTransition] {
+    guard clock.lostSince == nil else { return advance(to: time) }
     var transitions: [RegionTransition] = []
     if let latest = clock.latest, time.nanoseconds <= latest {
-      clock.deaf(from: time)
+      clock.receptionLost(from: time)
     } else {
       transitions = advance(to: time)
-      clock.deaf(from: time)
+      clock.receptionLost(from: time)
     }
     return transitions
   }
 
-  /// Is told that the radio hears again.
+  /// Resumes all timeouts.
   ///
-  /// - Parameter time: Since when.
-  public mutating func hearing(at time: MonotonicTime) {
-    clock.hearing(at: time)
+  /// - Parameter time: The moment since which there is reception again.
+  public mutating func receptionRestored(at time: MonotonicTime) {
+    clock.receptionRestored(at: time)
   }
 
-  /// Whether the radio is known to be deaf.
-  public var isDeaf: Bool { clock.deafSince != nil }
+  /// Whether reception is lost.
+  public var isReceptionLost: Bool { clock.lostSince != nil }
 
-  /// When ``advance(to:)`` next has something to say, unless something is heard before.
+  /// Returns when ``advance(to:)`` next has something to report, unless a sighting comes before.
   ///
-  /// - Returns: The moment; `nil` if nothing is due, or while the radio is deaf.
+  /// - Returns: The moment; `nil` if nothing is due, or while reception is lost.
   public mutating func nextDeadline() -> MonotonicTime? {
-    guard !isDeaf, clock.latest != nil else { return nil }
-    while let entry = heap.first {
-      if let due = due(entry) {
-        if due == entry.time { return clock.moment(due) }
-        heap.removeFirst()
-        reschedule(entry, at: due)
-      } else {
-        heap.removeFirst()
-      }
+    guard !isReceptionLost, clock.latest != nil else { return nil }
+    while let entry = deadlines.min {
+      let due = due(entry)
+      if due == entry.time { return clock.moment(entry.time) }
+      deadlines.removeMin()
+      if due != nil { reschedule(entry) }
     }
     return nil
   }

@@ -1,48 +1,49 @@
-/// When a region is entered and left.
+/// The rules by which a region is entered and left.
 ///
-/// Without gates, count and dwell it is entered with the first sighting and left by silence alone. Each
+/// Without gates, count and dwell it is entered with the first sighting and left by the exit timeout alone. Each
 /// rule is kept for every beacon of the region by itself; the region is entered with the first beacon
 /// that meets them all, and left with the last.
 public struct RegionRules: Sendable, Hashable, Codable {
   /// How long a beacon must be silent to count as gone.
-  public let silence: SilenceRule
-  /// How loud a beacon must be.
+  public let exitTimeout: ExitTimeoutRule
+  /// The signal strength that a beacon must have; `nil` for any.
   public let signal: SignalGate?
-  /// How near a beacon must be.
+  /// The distance within which a beacon must be; `nil` for any.
   public let distance: DistanceGate?
   /// How many of a beacon's last sightings must lie inside the gates to enter.
   public let count: EnterCount
-  /// For how long a beacon must be heard inside the gates to enter, in seconds.
+  /// For how long a beacon must be received inside the gates to enter, in seconds.
   ///
-  /// It is over with the first sighting after that time: a beacon that was heard once does not enter.
+  /// It is over with the first sighting after that time: a beacon that was received once does not enter.
   public let dwell: Double
 
-  /// Adaptive silence with one false exit a day, and nothing else.
+  /// An adaptive exit timeout with one false exit a day, and nothing else.
   public static let standard = RegionRules()
 
   private init() {
-    (silence, signal, distance, count, dwell) = (.adaptive(), nil, nil, .first, 0)
+    (exitTimeout, signal, distance, count, dwell) = (.adaptive(), nil, nil, .first, 0)
   }
 
-  /// Makes rules, if they can be.
+  /// Creates rules, if they can be kept.
   ///
   /// - Parameters:
-  ///   - silence: How long a beacon must be silent to count as gone.
-  ///   - signal: How loud a beacon must be; `nil` for any.
-  ///   - distance: How near a beacon must be; `nil` for any.
+  ///   - exitTimeout: How long a beacon must be silent to count as gone.
+  ///   - signal: The signal strength that a beacon must have; `nil` for any.
+  ///   - distance: The distance within which a beacon must be; `nil` for any.
   ///   - count: How many of its last sightings must lie inside the gates to enter.
-  ///   - dwell: For how long it must be heard inside the gates to enter, in seconds.
+  ///   - dwell: For how long it must be received inside the gates to enter, in seconds.
   /// - Throws: ``RegionError`` for a rule that cannot be kept.
   public init(
-    silence: SilenceRule = .adaptive(), signal: SignalGate? = nil, distance: DistanceGate? = nil,
+    exitTimeout: ExitTimeoutRule = .adaptive(), signal: SignalGate? = nil,
+    distance: DistanceGate? = nil,
     count: EnterCount = .first, dwell: Double = 0
   ) throws(RegionError) {
-    switch silence {
+    switch exitTimeout {
     case .fixed(let seconds):
-      guard seconds > 0, seconds <= RegionRules.longest else { throw .silence(seconds) }
+      guard seconds > 0, seconds <= RegionRules.longest else { throw .exitTimeout(seconds) }
     case .adaptive(let wanted, let ceiling):
       guard wanted >= 1e-6, wanted <= 86400 else { throw .falseExits(wanted) }
-      guard ceiling >= SilenceRule.floor, ceiling <= RegionRules.longest else {
+      guard ceiling >= ExitTimeoutRule.floor, ceiling <= RegionRules.longest else {
         throw .ceiling(ceiling)
       }
     }
@@ -58,45 +59,45 @@ public struct RegionRules: Sendable, Hashable, Codable {
       }
       guard distance.excess >= 0, distance.excess <= 1000 else { throw .excess(distance.excess) }
     }
-    guard count.needed >= 1, count.needed <= count.last, count.last <= EnterCount.most else {
+    guard count.needed >= 1, count.needed <= count.last, count.last <= EnterCount.maximum else {
       throw .count(needed: count.needed, last: count.last)
     }
     guard dwell >= 0, dwell <= RegionRules.longest else { throw .dwell(dwell) }
-    (self.silence, self.signal, self.distance, self.count, self.dwell) =
-      (silence, signal, distance, count, dwell)
+    (self.exitTimeout, self.signal, self.distance, self.count, self.dwell) =
+      (exitTimeout, signal, distance, count, dwell)
   }
 
-  /// Reads rules, if they can be kept.
+  /// Decodes rules, if they can be kept.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     try self.init(
-      silence: values.decode(SilenceRule.self, forKey: .silence),
+      exitTimeout: values.decode(ExitTimeoutRule.self, forKey: .exitTimeout),
       signal: values.decodeIfPresent(SignalGate.self, forKey: .signal),
       distance: values.decodeIfPresent(DistanceGate.self, forKey: .distance),
       count: values.decode(EnterCount.self, forKey: .count),
       dwell: values.decode(Double.self, forKey: .dwell))
   }
 
-  /// The longest time that a rule may ask for, in seconds: a week.
-  public static let longest = 604_800.0
+  /// The longest time of a rule, in seconds: a week.
+  package static let longest = 604_800.0
 
-  /// Whether a beacon inside the region can leave it though it is heard.
+  /// Whether a beacon inside the region can leave it while it is received.
   var hasGates: Bool { signal != nil || distance != nil }
 }
 
-/// How many of a beacon's last sightings must lie inside the gates.
+/// The number of a beacon's last sightings that must lie inside the gates.
 public struct EnterCount: Sendable, Hashable, Codable {
-  /// How many.
+  /// The number that is needed.
   public let needed: Int
-  /// Of how many; at most ``most``.
+  /// The number that is looked at; at most 64.
   public let last: Int
 
   /// The first sighting is enough.
   public static let first = EnterCount(needed: 1, of: 1)
-  /// The most sightings that are looked back at: 64.
-  public static let most = 64
+  /// The greatest number of last sightings: 64.
+  package static let maximum = 64
 
-  /// Makes a count.
+  /// Creates a count.
   ///
   /// - Parameters:
   ///   - needed: How many sightings must lie inside the gates.

@@ -1,4 +1,4 @@
-/// Where the beacons of a region are, as far as is known.
+/// Whether a beacon of a region is here, as far as is known.
 public enum RegionState: UInt8, Sendable, Hashable, Codable, CaseIterable {
   /// Not determined yet.
   case unknown

@@ -1,7 +1,7 @@
 package import Advertising
 package import Scanning
 
-// Only a monitor makes transitions; what was kept over a restart is put together again.
+// Only a monitor makes transitions; stored ones are put together again.
 
 extension RegionTransition {
   package init(
@@ -13,7 +13,7 @@ extension RegionTransition {
 }
 
 extension RegionTransition {
-  /// The same so many nanoseconds later, with all moments in it.
+  /// Returns the same transition with all its moments so many nanoseconds later.
   package func shifted(by nanoseconds: Int64) -> RegionTransition {
     guard nanoseconds != 0 else { return self }
     let last = reason.lastSighting.map { last in
@@ -23,17 +23,17 @@ extension RegionTransition {
       change, at: time.advanced(by: nanoseconds), region: region, previous: previous,
       reason: Reason(
         reason.rule, lastSighting: last, samples: reason.samples,
-        silenceLimit: reason.silenceLimit, interval: reason.interval, loss: reason.loss))
+        exitTimeout: reason.exitTimeout, interval: reason.interval, loss: reason.loss))
   }
 }
 
 extension RegionTransition.Reason {
   package init(
     _ rule: RegionTransition.Rule, lastSighting: RegionTransition.LastSighting?, samples: Int,
-    silenceLimit: Double?, interval: Double?, loss: Double?
+    exitTimeout: Double?, interval: Double?, loss: Double?
   ) {
     (self.rule, self.lastSighting, self.samples) = (rule, lastSighting, samples)
-    (self.silenceLimit, self.interval, self.loss) = (silenceLimit, interval, loss)
+    (self.exitTimeout, self.interval, self.loss) = (exitTimeout, interval, loss)
   }
 }
 

@@ -40,10 +40,10 @@ public struct AdapterChoice: Sendable {
 
   /// Makes a choice that has heard nothing.
   ///
-  /// - Parameter mostBeacons: The most beacons that are remembered at once. With more, those heard longest
+  /// - Parameter maximumBeacons: The most beacons that are remembered at once. With more, those heard longest
   ///   ago go, and are followed anew when they come back.
-  public init(mostBeacons: Int = 32768) {
-    table = BeaconTable(capacity: mostBeacons)
+  public init(maximumBeacons: Int = 32768) {
+    table = BeaconTable(capacity: maximumBeacons)
   }
 
   /// How many beacons are remembered: none as long as one adapter hears.
@@ -54,7 +54,7 @@ public struct AdapterChoice: Sendable {
   /// - Parameter sighting: The sighting.
   /// - Returns: What it counts for.
   @inlinable @inline(__always)
-  public mutating func hear(_ sighting: Sighting) -> Verdict {
+  public mutating func receive(_ sighting: Sighting) -> Verdict {
     only == .one(sighting.adapter) ? .followed : choose(sighting)
   }
 
@@ -74,7 +74,7 @@ public struct AdapterChoice: Sendable {
     table.hear(sighting.beacon, at: sighting.time) {
       Links(fillsIn: fillsIn)
     } update: { links in
-      verdict = links.hear(sighting)
+      verdict = links.receive(sighting)
     }
     return verdict
   }
@@ -98,11 +98,11 @@ extension AdapterChoice {
       filling = fillsIn ? Self.mostFilling : 0
     }
 
-    mutating func hear(_ sighting: Sighting) -> Verdict {
+    mutating func receive(_ sighting: Sighting) -> Verdict {
       let time = sighting.time.nanoseconds
       let level = sighting.rssi.map(Float.init) ?? AdapterLink.unmeasured
       guard let number = place(of: sighting.adapter, level, at: time) else { return .passedOver }
-      links[number].hear(sighting.rssi, at: time)
+      links[number].receive(sighting.rssi, at: time)
       guard follow(number, at: time) else { return .passedOver }
       counted = time
       guard filling > 0 else { return .followed }

@@ -34,7 +34,7 @@ struct AdapterLink: Sendable {
   /// - Parameters:
   ///   - rssi: How loud, in dBm; `nil` where it was not measured.
   ///   - time: When, in nanoseconds.
-  mutating func hear(_ rssi: Int8?, at time: Int64) {
+  mutating func receive(_ rssi: Int8?, at time: Int64) {
     let passed = silence(at: time)
     if passed > max(gap == 0 ? Self.forgetsOne : Self.forgets, Self.forgetsGaps * gap) {
       (count, gap, level) = (0, 0, 0)

@@ -115,7 +115,8 @@ import SystemPackage
       case .bytes(let bytes?):
         // SQLite copies the bytes during the call.
         status = unsafe bytes.withUnsafeBytes {
-          unsafe csqlite_bind_bytes(handle, index, $0.baseAddress, Int32(truncatingIfNeeded: $0.count))
+          unsafe csqlite_bind_bytes(
+            handle, index, $0.baseAddress, Int32(truncatingIfNeeded: $0.count))
         }
       }
       guard status == SQLITE_OK else { throw unsafe Database.error(database, path) }

@@ -1,3 +1,4 @@
+import CSQLite
 import SystemPackage
 
 /// The steps of opening a store: path, lock and marks, database, in that order.
@@ -51,21 +52,23 @@ struct Opening: ~Copyable {
   private static func read(
     _ path: FilePath, _ schema: Schema
   ) throws(StorageError) -> Reading {
+    let database = try Database(path)
+    // The lock is held from the first access on, so that SQLite needs no shared memory. The writer
+    // checkpoints at 1 MiB of log, after its own commits.
+    try database.execute(
+      """
+      PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+      PRAGMA wal_autocheckpoint = 256; PRAGMA journal_size_limit = 1048576
+      """)
+    try schema.migrate(database)
     do throws(StorageError) {
-      let database = try Database(path)
-      // The lock is held from the first access on, so that SQLite needs no shared memory. The writer
-      // checkpoints at 1 MiB of log, after its own commits.
-      try database.execute(
-        """
-        PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-        PRAGMA wal_autocheckpoint = 256; PRAGMA journal_size_limit = 1048576
-        """)
-      try schema.migrate(database)
       let contents = try Contents(database)
       return Reading(database: database, contents: contents)
     } catch {
-      // The statements are right: what SQLite cannot make of them here is the file's fault.
-      guard case .sqlite(_, let message) = error.problem else { throw error }
+      // The queries are right: a table that is missing, or a value without end, was damaged.
+      guard case .sqlite(let code, let message) = error.problem, code & 0xFF != SQLITE_NOMEM else {
+        throw error
+      }
       throw StorageError(file: path.string, problem: .damaged(message))
     }
   }

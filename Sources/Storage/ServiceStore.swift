@@ -258,6 +258,7 @@ package final class ServiceStore: Sendable {
     writer.sync {
       commit()
       database.withLock { $0 = nil }
+      marks.close()
     }
   }
 

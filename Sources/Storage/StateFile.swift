@@ -6,9 +6,7 @@ struct StateFile: ~Copyable {
   let path: FilePath
   private let descriptor: Int32
 
-  /// Opens a file for reading and writing.
-  ///
-  /// - Parameter isCreated: Whether the file is created, for this user alone, where there is none.
+  /// Opens a file for reading and writing; where asked, creates it for this user alone if there is none.
   init(_ path: FilePath, creating isCreated: Bool) throws(StorageError) {
     // Without O_NONBLOCK, a FIFO of that name would block for ever.
     let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (isCreated ? O_CREAT : 0)
@@ -80,4 +78,7 @@ struct StateFile: ~Copyable {
     }
     return true
   }
+
+  /// Releases the lock.
+  func unlock() { flock(descriptor, LOCK_UN) }
 }

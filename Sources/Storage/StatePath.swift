@@ -13,6 +13,8 @@ package enum StatePath {
   /// - Parameters:
   ///   - application: The application, such as `org.example.kiosk`.
   ///   - variable: Returns the value of an environment variable.
+  /// - Returns: The file's path.
+  /// - Throws: ``StorageError`` if there is no home directory or no identifier.
   package static func file(
     for application: String, variable: (String) -> String? = environmentVariable
   ) throws(StorageError) -> FilePath {

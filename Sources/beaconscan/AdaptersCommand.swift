@@ -13,8 +13,8 @@ struct AdaptersCommand: ParsableCommand {
       to the company that made the controller. EXTENDED is whether it scans with the commands of \
       Bluetooth 5.
 
-      A controller tells nothing of itself while it is off, and to who lacks CAP_NET_RAW it does not \
-      tell its Low Energy features; what is missing, and why, is said on standard error.
+      A controller reports nothing of itself while it is off, and its Low Energy features only to a \
+      process with CAP_NET_RAW; what is missing, and why, is reported on standard error.
 
       EXAMPLES
         beaconscan adapters
@@ -24,7 +24,7 @@ struct AdaptersCommand: ParsableCommand {
   @Option(name: .long, help: "How results are written: table, json (one object a line) or csv.")
   var format = OutputFormat.table
 
-  @Flag(name: .long, help: "Say nothing on standard error but errors.")
+  @Flag(name: .long, help: "Write nothing but errors to standard error.")
   var quiet = false
 
   func run() throws {

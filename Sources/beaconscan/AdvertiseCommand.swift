@@ -4,19 +4,19 @@ import HCIPackets
 import HCISockets
 public import Scanning
 
-/// `beaconscan advertise`: be an iBeacon.
+/// `beaconscan advertise`: sends an iBeacon.
 struct AdvertiseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "advertise",
-    abstract: "Be an iBeacon, for as long as the command runs.",
+    abstract: "Send an iBeacon, for as long as the command runs.",
     discussion: """
-      Advertises as a region's peripheralData(withMeasuredPower:) says, not connectable. The advert \
+      The advert is that of a region's peripheralData(withMeasuredPower:), not connectable. It \
       is taken down at the end: after --duration, at Ctrl-C, SIGTERM or SIGHUP, and at an error. Not where the \
       process is killed: then the controller advertises until it is switched off and on. Where the \
       adapter goes and comes back, is switched on again or is reset, it advertises again.
 
-      Adapters of Bluetooth 5 are told by its commands, but packets are those of Bluetooth 4, which \
-      every phone hears, unless --extended is given. Such an adapter advertises beside other \
+      Adapters of Bluetooth 5 take its commands, but packets are those of Bluetooth 4, which every \
+      phone receives, unless --extended is given. Such an adapter advertises beside other \
       programs; one of Bluetooth 4 has one advert for all.
 
       CAP_NET_RAW is enough where the adapter is on; switching it on needs CAP_NET_ADMIN.
@@ -40,7 +40,8 @@ struct AdvertiseCommand: ParsableCommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("What is said to be heard at 1 m, in dBm: -128 to 127.", valueName: "dBm"))
+    help: ArgumentHelp(
+      "The power that the advert states for 1 m, in dBm: -128 to 127.", valueName: "dBm"))
   var measuredPower: Int8 = -59
 
   @Option(
@@ -58,7 +59,7 @@ struct AdvertiseCommand: ParsableCommand {
   @Flag(help: "Which packets go on air: those of Bluetooth 4, or those of Bluetooth 5.")
   var packets = PacketKind.legacy
 
-  @Flag(name: .long, help: "With --extended: say with which power it is sent, too.")
+  @Flag(name: .long, help: "With --extended: send the transmit power, too.")
   var txPower = false
 
   @Flag(name: .long, help: "Advertise with an address drawn at random, not with the adapter's own.")
@@ -67,7 +68,7 @@ struct AdvertiseCommand: ParsableCommand {
   @Option(name: .long, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
   var duration: Double?
 
-  @Flag(name: .long, help: "Say nothing on standard error but errors.")
+  @Flag(name: .long, help: "Write nothing but errors to standard error.")
   var quiet = false
 
   /// Which packets go on air.
@@ -98,14 +99,14 @@ struct AdvertiseCommand: ParsableCommand {
         usesRandomAddress: randomAddress))
     let status = quiet ? nil : StatusLine()
     do throws(AdvertisingFailure) {
-      tell(try advertiser.start(), status)
+      report(try advertiser.start(), status)
       let began = MonotonicClock.now()
       let end = duration.map { began + Int64($0 * 1e9) }
       while !Interrupt.isRequested {
         let left = end.map { $0 - MonotonicClock.now() } ?? .max
         if left <= 0 { break }
         if let event = try advertiser.step(Int32(min(left / 1_000_000 + 1, 250))) {
-          tell(event, status)
+          report(event, status)
         }
         let seconds = (MonotonicClock.now() - began) / 1_000_000_000
         status?.show { "\(advertiser.isOnAir ? "on air" : "off air, trying again") (\(seconds) s)" }
@@ -117,8 +118,8 @@ struct AdvertiseCommand: ParsableCommand {
     status?.clear()
   }
 
-  /// Says what happened.
-  private func tell(_ event: Advertiser.Event, _ status: StatusLine?) {
+  /// Reports what happened.
+  private func report(_ event: Advertiser.Event, _ status: StatusLine?) {
     guard !quiet else { return }
     status?.clear()
     switch event {

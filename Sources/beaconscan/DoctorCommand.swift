@@ -2,19 +2,19 @@ import Adapters
 import ArgumentParser
 import HCISockets
 
-/// `beaconscan doctor`: what stops scanning on this machine, and the command that mends it.
+/// `beaconscan doctor`: what stops scanning on this machine, and the command that fixes it.
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Find what stops scanning on this machine, and the commands that mend it.",
+    abstract: "Find what stops scanning on this machine, and the commands that fix it.",
     discussion: """
-      Looks at the kernel, this process's network and rights, the adapters, and who else uses them. \
-      Under each fault stands the one command that mends it; give them in their order. An error \
+      Looks at the kernel, this process's network and rights, the adapters, and the programs that use them. \
+      Each fault is followed by the one command that fixes it; run them in their order. An error \
       stops scanning, a warning does not. Where there are several adapters, one that works is \
       enough.
 
-      It switches nothing on or off. It asks each adapter's controller for its version and sets how \
-      it would scan, which does not start a scan and which whoever scans next sets again.
+      The doctor switches nothing on or off. It asks each adapter's controller for its version and sets \
+      scan parameters, which starts no scan; the next program that scans sets its own.
 
       The status is 0 where scanning can work, 77 where only permission is missing, else 69.
 

@@ -32,7 +32,7 @@ import Testing
   @Test func scriptsKeepTheContract() throws {
     try ScannerContract.check {
       let scanner = ScriptedScanner()
-      scanner.hear(Self.beacon, rssi: -60, every: 0.1, from: 0, to: 10)
+      scanner.add(Self.beacon, rssi: -60, every: 0.1, from: 0, to: 10)
       scanner.finish(at: 10)
       scanner.clock.advance(by: 20)
       return scanner
@@ -43,14 +43,14 @@ import Testing
     try ScannerContract.check {
       let scanner = ScriptedScanner()
       scanner.report(.scanning, at: 0)
-      scanner.hear(Self.beacon, rssi: -60, every: 0.1, from: 0, to: 4.95)
+      scanner.add(Self.beacon, rssi: -60, every: 0.1, from: 0, to: 4.95)
       scanner.report(.quiet, at: 0, noticed: 0.05, adapter: 1)
-      scanner.hear(Self.beacon, rssi: -80, every: 0.1, from: 1, to: 3, adapter: 1)
+      scanner.add(Self.beacon, rssi: -80, every: 0.1, from: 1, to: 3, adapter: 1)
       scanner.report(.removed, at: 3, adapter: 1, isReceptionLost: false)
       // Noticed late, and told so.
       scanner.report(.notAnswering, at: 4.95, noticed: 6)
       scanner.report(.scanning, at: 8)
-      scanner.hear(Self.beacon, rssi: -60, every: 0.1, from: 8, to: 10)
+      scanner.add(Self.beacon, rssi: -60, every: 0.1, from: 8, to: 10)
       scanner.finish(at: 10)
       scanner.clock.advance(by: 20)
       return scanner

@@ -13,10 +13,10 @@ import Testing
   private func script(end: Double = 10) -> ScriptedScanner {
     let scanner = ScriptedScanner(isRecorded: false)
     scanner.report(.scanning, "hci0 scans", at: 0)
-    scanner.hear(LiveRun.frame(7), rssi: -60, every: 0.1, from: 0.05, to: 4)
+    scanner.add(LiveRun.frame(7), rssi: -60, every: 0.1, from: 0.05, to: 4)
     scanner.report(.removed, "hci0 is gone; plug it in", at: 4)
     scanner.report(.scanning, "hci0 scans again", at: 6.5)
-    scanner.hear(LiveRun.frame(7), rssi: -60, every: 0.1, from: 6.55, to: 10, adapter: 1)
+    scanner.add(LiveRun.frame(7), rssi: -60, every: 0.1, from: 6.55, to: 10, adapter: 1)
     scanner.finish(at: end)
     scanner.clock.advance(by: 60)
     return scanner
@@ -50,8 +50,8 @@ import Testing
     let scanner = ScriptedScanner(isRecorded: false)
     scanner.report(.scanning, "hci0 scans", at: 0)
     scanner.report(.scanning, "hci1 scans", at: 0, adapter: 1)
-    scanner.hear(LiveRun.frame(7), rssi: -60, at: 1)
-    scanner.hear(LiveRun.frame(7), rssi: -81, at: 1.0004, adapter: 1)
+    scanner.add(LiveRun.frame(7), rssi: -60, at: 1)
+    scanner.add(LiveRun.frame(7), rssi: -81, at: 1.0004, adapter: 1)
     scanner.report(.removed, "hci1 is gone; plug it in", at: 2, adapter: 1, isReceptionLost: false)
     scanner.report(.removed, "hci0 is gone; plug it in", at: 4)
     scanner.report(
@@ -116,7 +116,7 @@ import Testing
   @Test func durationIsOfTheScannersTime() throws {
     let scanner = ScriptedScanner(isRecorded: false)
     scanner.report(.scanning, at: 0)
-    scanner.hear(LiveRun.frame(7), rssi: -60, every: 0.1, from: 0.05, to: 60)
+    scanner.add(LiveRun.frame(7), rssi: -60, every: 0.1, from: 0.05, to: 60)
     scanner.report(.down, at: 12)
     scanner.clock.advance(by: 60)
     let run = try LiveRun(["scan", "--duration", "5", "--format", "json"], scanner)

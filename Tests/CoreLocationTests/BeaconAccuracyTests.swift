@@ -14,7 +14,7 @@ import Testing
     var ranged = RangedBeacon(
       beacon: BeaconIdentity(uuid: ProximityUUID(high: 1, low: 2), major: 3, minor: minor),
       proximity: proximity, measuredPower: -59, sightings: 1,
-      firstHeard: MonotonicTime(nanoseconds: 0), lastHeard: MonotonicTime(nanoseconds: 0))
+      firstReceived: MonotonicTime(nanoseconds: 0), lastReceived: MonotonicTime(nanoseconds: 0))
     if proximity != .unknown {
       let calibration = Calibration()
       ranged.estimate = calibration.estimate(

@@ -2,6 +2,7 @@ import Scanning
 import Testing
 
 @testable import CoreLocation
+import ServiceCore
 @testable import StrangersSwift5
 @testable import StrangersSwift6
 

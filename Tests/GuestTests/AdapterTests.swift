@@ -92,5 +92,60 @@ extension InGuest {
       #expect(pairs() == ["hci0 -70", "hci1 -60"], "\(command.error)")
       try air.stop()
     }
+
+    /// A number means the adapter that has it now: another dongle in its place is used.
+    @Test func anotherAdapterInItsPlaceIsUsed() throws {
+      let air = try VirtualController(#"{"plug": "a", "addr": "00:AA:01:00:00:42"}"#)
+      try Guest.up()
+      let command = try LiveCommand("scan", "--adapter", "hci0")
+      #expect(try Guest.wait(8) { try air.scan(of: "a").isOn })
+      try air.perform(#"{"unplug": "a"}"#)
+      try air.perform(#"{"plug": "b", "addr": "00:AA:01:00:00:43"}"#)
+      try #require(try Guest.wait(10) { try air.entries("plug").count == 2 })
+      #expect(try air.entries("plug").last?["hci"] == "hci0")
+      #expect(try Guest.wait(10) { try air.scan(of: "b").isOn }, "\(command.health())")
+      #expect(command.interrupt() == 0)
+      try air.stop()
+    }
+
+    /// Scans that a killed process left on are taken over, with two adapters as with one.
+    @Test func scansOfAKilledProcessAreTakenOver() throws {
+      let air = try twoAdapters()
+      let first = try LiveCommand("scan", "--adapter", "all")
+      let areOn = { try air.scan(of: "a").isOn && air.scan(of: "b").isOn }
+      try #require(try Guest.wait(8, until: areOn), "\(first.error)")
+      kill(first.id, SIGKILL)
+      first.finish()
+      #expect(try Guest.wait(2, until: areOn), "the kernel switches no scan off")
+      let began = Guest.now
+      let second = try LiveCommand("scan", "--adapter", "all")
+      for adapter in ["hci0", "hci1"] {
+        let health = second.line("health", since: began, within: 6) {
+          $0["state"] == "scanning" && $0["adapter"] == adapter
+        }
+        #expect(health != nil, "\(second.health())")
+      }
+      #expect(second.interrupt() == 0)
+      #expect(try !air.scan(of: "a").isOn && !air.scan(of: "b").isOn, "they were not its own")
+      try air.stop()
+    }
+
+    /// Too many open files end no scan that runs.
+    @Test func tooManyOpenFilesEndNoScan() throws {
+      let air = try twoAdapters()
+      let command = try LiveCommand("scan", "--adapter", "all")
+      try #require(
+        try Guest.wait(8) { try air.scan(of: "a").isOn && air.scan(of: "b").isOn },
+        "\(command.error)")
+      usleep(500_000)
+      let began = Guest.now
+      // No descriptor may be opened any more.
+      try Guest.run("prlimit --pid \(command.id) --nofile=4:")
+      sleep(3)
+      #expect(command.health(since: began).isEmpty)
+      #expect(try air.scan(of: "a").isOn && air.scan(of: "b").isOn)
+      #expect(command.interrupt() == 0)
+      try air.stop()
+    }
   }
 }

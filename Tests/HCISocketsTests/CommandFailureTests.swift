@@ -1,5 +1,5 @@
-import HCIPackets
 import Adapters
+import HCIPackets
 import Testing
 
 /// What a command that failed says of itself.

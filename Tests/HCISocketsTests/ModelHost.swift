@@ -104,7 +104,9 @@ final class ModelHost: Sendable {
     var pair: [Int32] = [-1, -1]
     let type = Int32(SOCK_SEQPACKET.rawValue | SOCK_NONBLOCK.rawValue)
     // The array's memory is used during the call alone.
-    guard unsafe socketpair(AF_UNIX, type, 0, &pair) == 0 else { throw HCISocketError("socketpair") }
+    guard unsafe socketpair(AF_UNIX, type, 0, &pair) == 0 else {
+      throw HCISocketError("socketpair")
+    }
     var status = stat()
     // The structure outlives the call.
     unsafe fstat(pair[0], &status)

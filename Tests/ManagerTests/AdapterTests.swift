@@ -19,11 +19,11 @@ import Testing
       let time = Double(step) / 10 + 0.01 * random.uniform()
       if near.contains(where: { $0.contains(time) }), random.uniform() < 0.9 {
         let rssi = Int8(-62 + 4 * random.uniform())
-        scene.scanner.hear(Scene.frame(7), rssi: rssi, at: time)
+        scene.scanner.add(Scene.frame(7), rssi: rssi, at: time)
       }
       if far.contains(where: { $0.contains(time) }), random.uniform() < 0.7 {
         let rssi = Int8(-82 + 4 * random.uniform())
-        scene.scanner.hear(Scene.frame(7), rssi: rssi, at: time + 0.0004, adapter: 1)
+        scene.scanner.add(Scene.frame(7), rssi: rssi, at: time + 0.0004, adapter: 1)
       }
     }
     return scene
@@ -44,7 +44,7 @@ import Testing
   @Test(arguments: 1...5)
   func bothHearAllTheTime(seed: UInt64) async {
     let (events, signals) = await run(scene(seed: seed, near: [0...100], far: [0...100]))
-    #expect(events == ["exit lobby"])
+    #expect(events == ["enter lobby", "exit lobby"])
     #expect(signals.filter { $0 != 0 }.allSatisfy { (-64 ... -56).contains($0) }, "\(signals)")
   }
 
@@ -53,7 +53,7 @@ import Testing
   func oneDiesAndReturns(seed: UInt64) async {
     let (events, signals) = await run(
       scene(seed: seed, near: [0...25, 45...100], far: [15...100]))
-    #expect(events == ["exit lobby"])
+    #expect(events == ["enter lobby", "exit lobby"])
     let far = signals.count { (-84 ... -76).contains($0) }
     #expect((17...22).contains(far), "\(signals)")
     // Only where the links change does a second have some of both.
@@ -67,7 +67,7 @@ import Testing
     let even = stride(from: 0.0, to: 70, by: 6).map { $0...($0 + 3) }
     let odd = stride(from: 3.0, to: 70, by: 6).map { $0...($0 + 3) }
     let (events, signals) = await run(scene(seed: seed, near: even, far: odd))
-    #expect(events == ["exit lobby"])
+    #expect(events == ["enter lobby", "exit lobby"])
     #expect(signals.count { $0 < -75 } >= 15)
   }
 }

@@ -166,11 +166,11 @@ import Testing
         listener.note("range \(beacons.count)")
       }
     }
-    let rules = try RegionRules(silence: .fixed(seconds: 2.5))
+    let rules = try RegionRules(exitTimeout: .fixed(seconds: 2.5))
     let scene = Scene { $0.rules = rules }
     let starter = Starter()
     scene.manager.delegate = starter
-    scene.scanner.hear(Scene.frame(7), rssi: -60, every: 0.5, from: 10, to: 13.6)
+    scene.scanner.add(Scene.frame(7), rssi: -60, every: 0.5, from: 10, to: 13.6)
     scene.manager.startMonitoring(for: Scene.region("lobby"))
     scene.scanner.clock.advance(by: 100)
     #expect(
@@ -193,7 +193,7 @@ import Testing
       }
     }
     let scanner = ScriptedScanner(isRecorded: false)
-    scanner.hear(Scene.frame(7), rssi: -60, every: 0.5, from: 0, to: 400)
+    scanner.add(Scene.frame(7), rssi: -60, every: 0.5, from: 0, to: 400)
     let services = Self.services(scanner, queue: .global())
     for _ in 0..<300 {
       let controller = Controller(services)
@@ -244,7 +244,7 @@ import Testing
     manager.startRangingBeacons(satisfying: Self.all)
     for second in 1...20 {
       scanner.clock.advance(by: 1)
-      await eventually { scanner.given >= scanner.clock.now }
+      await eventually { scanner.delivered >= scanner.clock.now }
       if second == 1 { await eventually { slow.reports.count > 0 } }
     }
     for _ in 0..<30 { slow.gate.signal() }

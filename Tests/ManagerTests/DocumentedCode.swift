@@ -34,7 +34,7 @@ enum DocumentedCode {
     let door = CLBeaconRegion(uuid: uuid, major: 1, identifier: "door")
     // Loud for a moment to enter, and heard for three seconds; left ten seconds after the last packet.
     door.rules = try RegionRules(
-      silence: .fixed(seconds: 10), signal: SignalGate(enter: -70, exit: -76), dwell: 3)
+      exitTimeout: .fixed(seconds: 10), signal: SignalGate(enter: -70, exit: -76), dwell: 3)
     manager.startMonitoring(for: door)
   }
 

@@ -1,6 +1,7 @@
 import CoreLocation
 import Foundation
 import Scanning
+import ServiceCore
 import Synchronization
 import Testing
 

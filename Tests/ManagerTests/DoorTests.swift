@@ -2,6 +2,7 @@ import Advertising
 import BeaconTesting
 import CoreLocation
 import Scanning
+import ServiceCore
 import Testing
 
 // The example in the article on testing.
@@ -42,10 +43,10 @@ final class Allowed: AuthorizationProvider {
   @Test func aRadioThatIsUnpluggedIsNoExit() async throws {
     let badge = BeaconFrame(uuid: try #require(ProximityUUID(uuid)), major: 1, minor: 100)
     let scanner = ScriptedScanner()
-    scanner.hear(badge, rssi: -60, every: 0.1, from: 40, to: 60)
+    scanner.add(badge, rssi: -60, every: 0.1, from: 40, to: 60)
     scanner.report(.removed, "hci0 is gone; plug it in", at: 60)
     scanner.report(.scanning, at: 75)
-    scanner.hear(badge, rssi: -60, every: 0.1, from: 75, to: 100)
+    scanner.add(badge, rssi: -60, every: 0.1, from: 75, to: 100)
     scanner.finish(at: 200)
     let services = services(scanner)
     let door = Door()
@@ -64,7 +65,7 @@ final class Allowed: AuthorizationProvider {
     let badge = BeaconFrame(uuid: try #require(ProximityUUID(uuid)), major: 1, minor: 100)
     // Heard ten times a second for a minute, from the 40th second on.
     let scanner = ScriptedScanner()
-    scanner.hear(badge, rssi: -60, every: 0.1, from: 40, to: 100)
+    scanner.add(badge, rssi: -60, every: 0.1, from: 40, to: 100)
     scanner.finish(at: 200)
 
     var configuration = LocationServices.Configuration()

@@ -14,7 +14,7 @@ import Testing
 
   @Test func comesWhenAllIsTold() async throws {
     let scene = Scene()
-    scene.scanner.hear(Scene.frame(7), rssi: -60, every: 0.1, from: 0, to: 20)
+    scene.scanner.add(Scene.frame(7), rssi: -60, every: 0.1, from: 0, to: 20)
     scene.scanner.finish(at: 30)
     scene.manager.startRangingBeacons(satisfying: CLBeaconIdentityConstraint(uuid: Scene.lobby))
     scene.scanner.clock.advance(by: 100)

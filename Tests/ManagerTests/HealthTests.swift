@@ -11,14 +11,14 @@ import Testing
   static let all = CLBeaconIdentityConstraint(uuid: Scene.lobby)
 
   private func scene(_ scanner: ScriptedScanner = ScriptedScanner()) throws -> Scene {
-    let rules = try RegionRules(silence: .fixed(seconds: 10))
+    let rules = try RegionRules(exitTimeout: .fixed(seconds: 10))
     return Scene(scanner: scanner) { $0.rules = rules }
   }
 
   @Test func whileDeafNothingIsLeftAndNothingIsRanged() async throws {
     let scene = try scene()
     let script = scene.scanner
-    script.hear(Scene.frame(7), rssi: -60, every: 0.1, from: 0.05, to: 3.99)
+    script.add(Scene.frame(7), rssi: -60, every: 0.1, from: 0.05, to: 3.99)
     script.report(.removed, "hci0 is gone; plug it in", at: 4)
     script.report(.scanning, at: 100)
     scene.manager.startMonitoring(for: Scene.region("lobby"))
@@ -36,10 +36,10 @@ import Testing
   @Test func whatIsNoticedLateIsNoSilenceEither() async throws {
     let scene = try scene()
     let script = scene.scanner
-    script.hear(Scene.frame(7), rssi: -60, at: 1)
+    script.add(Scene.frame(7), rssi: -60, at: 1)
     script.report(.notAnswering, at: 2, noticed: 9)
     script.report(.scanning, at: 30)
-    script.hear(Scene.frame(7), rssi: -60, at: 38)
+    script.add(Scene.frame(7), rssi: -60, at: 38)
     scene.manager.startMonitoring(for: Scene.region("lobby"))
     script.clock.advance(by: 47)
     #expect(
@@ -57,7 +57,7 @@ import Testing
     script.availability = .unavailable("there is no Bluetooth adapter; plug one in")
     script.report(.removed, "hci0 is not there; plug it in", at: 0)
     script.report(.scanning, at: 20)
-    script.hear(Scene.frame(7), rssi: -60, at: 21)
+    script.add(Scene.frame(7), rssi: -60, at: 21)
     scene.manager.startMonitoring(for: Scene.region("lobby"))
     script.clock.advance(by: 1)
     let refused = ["status 3", "monitors lobby", "cannot monitor lobby 5"]
@@ -91,7 +91,7 @@ import Testing
     let scene = try scene()
     let script = scene.scanner
     script.report(.removed, at: 0.5, adapter: 1, isReceptionLost: false)
-    script.hear(Scene.frame(7), rssi: -60, at: 0.7)
+    script.add(Scene.frame(7), rssi: -60, at: 0.7)
     scene.manager.startRangingBeacons(satisfying: Self.all)
     script.clock.advance(by: 1)
     #expect(await scene.told(2) == ["status 3", "range 7@-60"])
@@ -102,7 +102,7 @@ import Testing
     let script = scene.scanner
     script.report(.down, at: 0.5)
     script.report(.scanning, at: 5)
-    script.hear(Scene.frame(7), rssi: -60, every: 0.5, from: 5.2, to: 7)
+    script.add(Scene.frame(7), rssi: -60, every: 0.5, from: 5.2, to: 7)
     scene.manager.startMonitoring(for: Scene.region("lobby"))
     script.clock.advance(by: 1)
     #expect(
@@ -126,7 +126,7 @@ import Testing
   @Test func deafnessOutlastsARest() async throws {
     let scene = try scene(ScriptedScanner(isRecorded: false))
     let script = scene.scanner
-    script.hear(Scene.frame(7), rssi: -60, at: 0.5)
+    script.add(Scene.frame(7), rssi: -60, at: 0.5)
     script.report(.down, at: 1)
     script.report(.scanning, at: 60)
     scene.manager.startMonitoring(for: Scene.region("lobby"))
@@ -138,7 +138,7 @@ import Testing
     scene.manager.startMonitoring(for: Scene.region("hall"))
     // It would be outside after ten seconds of hearing.
     script.clock.advance(by: 30)
-    await eventually { script.given >= script.clock.now }
+    await eventually { script.delivered >= script.clock.now }
     #expect(
       await scene.told(6).suffix(2) == ["monitors hall", "cannot monitor hall 5"])
     script.clock.advance(by: 20)
@@ -198,7 +198,7 @@ extension HealthTests {
     let scene = Scene()
     let script = scene.scanner
     script.report(.takenOver, at: 1, isReceptionLost: true)
-    script.hear(Scene.frame(7), rssi: -60, at: 5)
+    script.add(Scene.frame(7), rssi: -60, at: 5)
     script.report(.scanning, at: 3000)
     scene.manager.startMonitoring(for: Scene.region("lobby"))
     script.clock.advance(by: 2990)

@@ -1,7 +1,8 @@
 import BeaconTesting
 import CoreLocation
-import RegionStorage
 import Regions
+import ServiceCore
+import Storage
 import TestSupport
 import Testing
 
@@ -15,13 +16,13 @@ import Testing
     configuration.scanner = scanner
     configuration.authorization = Always()
     configuration.persistence = persistence
-    configuration.rules = try RegionRules(silence: .fixed(seconds: 5))
+    configuration.rules = try RegionRules(exitTimeout: .fixed(seconds: 5))
     return LocationServices(configuration)
   }
 
   @Test func eventsComeAsStatesChange() async throws {
     let scanner = ScriptedScanner()
-    scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
+    scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
     let monitor = CLMonitor("lobby", services: try Self.services(scanner))
     await monitor.add(Self.condition, identifier: "one")
     #expect(await monitor.identifiers == ["one"])
@@ -44,7 +45,7 @@ import Testing
 
   @Test func whoBreaksOffMissesNothing() async throws {
     let scanner = ScriptedScanner()
-    scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
+    scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
     let monitor = CLMonitor("lobby", services: try Self.services(scanner))
     await monitor.add(Self.condition, identifier: "one")
     scanner.clock.advance(by: 60)
@@ -60,7 +61,7 @@ import Testing
 
   @Test func whatIsAssumedAndProvesRightIsNoEvent() async throws {
     let scanner = ScriptedScanner()
-    scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
+    scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
     let monitor = CLMonitor("lobby", services: try Self.services(scanner))
     await monitor.add(Self.condition, identifier: "one", assuming: .unsatisfied)
     scanner.clock.advance(by: 15)
@@ -83,14 +84,14 @@ import Testing
     let files = try RestartTests.Files()
     do {
       let scanner = ScriptedScanner()
-      scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 100)
+      scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 100)
       let monitor = CLMonitor("lobby", services: try Self.services(scanner, .file(files.state)))
       await monitor.add(Self.condition, identifier: "one", assuming: .unsatisfied)
       scanner.clock.advance(by: 15)
-      await eventually { scanner.given >= scanner.clock.now }
+      await eventually { scanner.delivered >= scanner.clock.now }
     }
     // The services of before have let go of the file a moment later.
-    await eventually { (try? RegionStore(path: files.state)) != nil }
+    await eventually { (try? ServiceStore(.file(files.state))) != nil }
     let monitor = CLMonitor(
       "lobby", services: try Self.services(ScriptedScanner(), .file(files.state)))
     #expect(await monitor.identifiers == ["one"])

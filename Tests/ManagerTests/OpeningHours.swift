@@ -1,5 +1,6 @@
 import CoreLocation
 import Scanning
+import ServiceCore
 
 /// Grants authorization while the shop is open.
 final class OpeningHours: AuthorizationProvider {

@@ -9,7 +9,7 @@ import Testing
 
   @Test func onceASecondIncludingTheEmptyList() async {
     let scene = Scene()
-    scene.scanner.hear(Scene.frame(7), rssi: -60, every: 0.1, from: 1.05, to: 2.95)
+    scene.scanner.add(Scene.frame(7), rssi: -60, every: 0.1, from: 1.05, to: 2.95)
     _ = await scene.told(1)
     scene.manager.startRangingBeacons(satisfying: Self.all)
     scene.scanner.clock.advance(by: 3.5)
@@ -49,8 +49,8 @@ import Testing
     let other = CLLocationManager(services: scene.services)
     let listener = Listener()
     other.delegate = listener
-    scene.scanner.hear(Scene.frame(1), rssi: -60, at: 0.5)
-    scene.scanner.hear(Scene.frame(2), rssi: -70, at: 0.6)
+    scene.scanner.add(Scene.frame(1), rssi: -60, at: 0.5)
+    scene.scanner.add(Scene.frame(2), rssi: -70, at: 0.6)
     scene.manager.startRangingBeacons(
       satisfying: CLBeaconIdentityConstraint(uuid: Scene.lobby, major: 1, minor: 1))
     other.startRangingBeacons(

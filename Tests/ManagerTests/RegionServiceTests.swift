@@ -10,7 +10,7 @@ import Testing
   static func scene(_ change: (inout LocationServices.Configuration) -> Void = { _ in }) throws
     -> Scene
   {
-    let rules = try RegionRules(silence: .fixed(seconds: 5))
+    let rules = try RegionRules(exitTimeout: .fixed(seconds: 5))
     return Scene { configuration in
       configuration.rules = rules
       change(&configuration)
@@ -19,7 +19,7 @@ import Testing
 
   @Test func crossingsAndStates() async throws {
     let scene = try Self.scene()
-    scene.scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
+    scene.scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
     scene.manager.startMonitoring(for: Scene.region("lobby"))
     #expect(scene.manager.monitoredRegions == [Scene.region("lobby")])
     scene.scanner.clock.advance(by: 60)
@@ -32,7 +32,7 @@ import Testing
 
   @Test func beingInsideAtTheStartIsNoCrossing() async throws {
     let scene = try Self.scene()
-    scene.scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 0, to: 20)
+    scene.scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 0, to: 20)
     scene.manager.startMonitoring(for: Scene.region("lobby"))
     scene.scanner.clock.advance(by: 10)
     #expect(await scene.told(3) == ["status 3", "monitors lobby", "state lobby 1"])
@@ -42,7 +42,7 @@ import Testing
 
   @Test func notificationsCanBeOff() async throws {
     let scene = try Self.scene()
-    scene.scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
+    scene.scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
     let region = Scene.region("lobby")
     region.notifyOnEntry = false
     scene.manager.startMonitoring(for: region)
@@ -56,7 +56,7 @@ import Testing
 
   @Test func requestStateAlwaysAnswers() async throws {
     let scene = try Self.scene()
-    scene.scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 1, to: 20)
+    scene.scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 1, to: 20)
     scene.manager.startMonitoring(for: Scene.region("lobby"))
     // Not determined yet: the answer comes with the determination.
     scene.manager.requestState(for: Scene.region("lobby"))
@@ -90,10 +90,10 @@ import Testing
 
   /// While a radio rests nobody can say that it was silent.
   @Test func aRestIsNoSilence() async throws {
-    let rules = try RegionRules(silence: .fixed(seconds: 5))
+    let rules = try RegionRules(exitTimeout: .fixed(seconds: 5))
     let scene = Scene(scanner: ScriptedScanner(isRecorded: false)) { $0.rules = rules }
-    scene.scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 0.5, to: 5)
-    scene.scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 3600.5, to: 3620)
+    scene.scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 0.5, to: 5)
+    scene.scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 3600.5, to: 3620)
     let all = CLBeaconIdentityConstraint(uuid: Scene.lobby)
     scene.manager.startRangingBeacons(satisfying: all)
     scene.scanner.clock.advance(by: 4)
@@ -128,20 +128,20 @@ import Testing
     other?.startMonitoring(for: Scene.region("lobby"))
     other = nil
     #expect(scene.manager.monitoredRegions == [Scene.region("lobby")])
-    scene.scanner.hear(Scene.frame(7), rssi: -60, at: 1)
+    scene.scanner.add(Scene.frame(7), rssi: -60, at: 1)
     scene.scanner.clock.advance(by: 2)
     #expect(await scene.told(2) == ["status 3", "state lobby 1"])
   }
 
   @Test func theLimitIsOurs() async throws {
-    let scene = try Self.scene { $0.monitoring.mostRegions = 100 }
+    let scene = try Self.scene { $0.monitoring.maximumRegions = 100 }
     for number in 0..<100 {
       scene.manager.startMonitoring(for: Scene.region("\(number)", minor: UInt16(number)))
     }
     scene.manager.startMonitoring(for: Scene.region("one more"))
     #expect(await scene.told(102).last == "cannot monitor one more 5")
     #expect(scene.manager.monitoredRegions.count == 100)
-    #expect(LocationServices.Configuration().monitoring.mostRegions == 16384)
+    #expect(LocationServices.Configuration().monitoring.maximumRegions == 16384)
   }
 
   @Test func whatIsNotThereFailsThroughTheDelegate() async throws {

@@ -1,8 +1,9 @@
 import BeaconTesting
 import CoreLocation
-import RegionStorage
 import Regions
 import Scanning
+import ServiceCore
+import Storage
 import Synchronization
 import TestSupport
 import Testing
@@ -28,14 +29,14 @@ import Testing
       hearing: (ScriptedScanner) -> Void, until seconds: Double, lines count: Int = 3,
       _ use: (Scene) async throws -> Void = { _ in }
     ) async throws -> [String] {
-      let rules = try RegionRules(silence: .fixed(seconds: 5))
+      let rules = try RegionRules(exitTimeout: .fixed(seconds: 5))
       let scanner = ScriptedScanner()
       hearing(scanner)
       var scene: Scene? = Scene(scanner: scanner, persistence: .file(state)) { $0.rules = rules }
       if let scene { try await use(scene) }
       scanner.clock.advance(by: seconds)
       // A scanner that nobody listens to stays where it is.
-      await eventually { scanner.given >= scanner.clock.now }
+      await eventually { scanner.delivered >= scanner.clock.now }
       _ = await scene?.told(count)
       // A call too many would come now.
       try await Task.sleep(for: .milliseconds(50))
@@ -44,13 +45,13 @@ import Testing
       #expect(remarks.isEmpty)
       scene = nil
       // The loop lets go of the services a moment later.
-      await eventually { (try? RegionStore(path: state)) != nil }
+      await eventually { (try? ServiceStore(.file(state))) != nil }
       return lines
     }
   }
 
   static let here = { @Sendable (scanner: ScriptedScanner) in
-    scanner.hear(Scene.frame(7), rssi: -60, every: 1, from: 0.5, to: 100)
+    scanner.add(Scene.frame(7), rssi: -60, every: 1, from: 0.5, to: 100)
   }
   static let nobody = { @Sendable (scanner: ScriptedScanner) in }
   static let start = { @Sendable (scene: Scene) in
@@ -141,14 +142,14 @@ import Testing
     }
   }
 
-  @Test func aDamagedFileIsSetAside() async throws {
+  @Test func aFileOfAnotherProgramIsLeftAlone() async throws {
     let files = try Files()
-    _ = try await files.session(hearing: Self.here, until: 10, Self.start)
     try Data("not a store".utf8).write(to: URL(filePath: files.state))
     let scene = Scene(persistence: .file(files.state))
     #expect(scene.manager.monitoredRegions.isEmpty)
     let remarks = scene.remarks.all.withLock { $0 }
     #expect(remarks.count == 1)
-    #expect(remarks.first?.contains("damaged-1") == true)
+    #expect(remarks.first?.contains(files.state) == true)
+    #expect(try Data(contentsOf: URL(filePath: files.state)) == Data("not a store".utf8))
   }
 }

@@ -1,8 +1,10 @@
 import Advertising
 import BeaconTesting
 import CoreLocation
+import Logging
 import Regions
 import Scanning
+import ServiceCore
 import Synchronization
 import TestSupport
 import Testing
@@ -24,6 +26,27 @@ final class Scene: Sendable {
   /// Sentences for people.
   final class Remarks: Sendable {
     let all = Mutex<[String]>([])
+
+    var logger: Logger { Logger(label: "test", factory: { _ in Handler(remarks: self) }) }
+
+    private struct Handler: LogHandler {
+      let remarks: Remarks
+      var metadata: Logger.Metadata = [:]
+      var logLevel = Logger.Level.trace
+
+      init(remarks: Remarks) {
+        self.remarks = remarks
+      }
+
+      subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+      }
+
+      func log(event: LogEvent) {
+        remarks.all.withLock { $0.append("\(event.message)") }
+      }
+    }
   }
 
   init(
@@ -38,7 +61,7 @@ final class Scene: Sendable {
     configuration.authorization = authorization
     configuration.persistence = persistence
     configuration.delegateQueue = DispatchQueue(label: "delegate")
-    configuration.remark = { [remarks] remark in remarks.all.withLock { $0.append(remark) } }
+    configuration.logger = remarks.logger
     change(&configuration)
     services = LocationServices(configuration)
     manager = CLLocationManager(services: services)

@@ -10,8 +10,8 @@ import Testing
 
   @Test func rangedBeaconsCanBeIteratedOver() async throws {
     let scanner = ScriptedScanner()
-    scanner.hear(Scene.frame(7), rssi: -60, every: 0.1, from: 1.05, to: 2.95)
-    scanner.hear(Scene.frame(8), rssi: -80, every: 0.1, from: 1.05, to: 2.95)
+    scanner.add(Scene.frame(7), rssi: -60, every: 0.1, from: 1.05, to: 2.95)
+    scanner.add(Scene.frame(8), rssi: -80, every: 0.1, from: 1.05, to: 2.95)
     let services = DeliveryTests.services(scanner)
     scanner.clock.advance(by: 3.5)
     var updates: [[NSNumber]] = []

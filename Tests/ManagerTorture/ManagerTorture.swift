@@ -3,6 +3,7 @@ import BeaconTesting
 import CoreLocation
 import Regions
 import Scanning
+import ServiceCore
 import Synchronization
 import SystemPackage
 import TestSupport
@@ -35,10 +36,9 @@ enum ManagerTorture {
     configuration.scanner = scanner
     configuration.authorization = Anyone()
     configuration.persistence = .file(state)
-    configuration.rules = try RegionRules(silence: .fixed(seconds: 0.5))
+    configuration.rules = try RegionRules(exitTimeout: .fixed(seconds: 0.5))
     let queue = DispatchQueue(label: "delegate")
     configuration.delegateQueue = queue
-    configuration.remark = { log.write("remark \($0)") }
     let services = LocationServices(configuration)
     let manager = CLLocationManager(services: services)
     let listener = Listener(log)
@@ -53,13 +53,13 @@ enum ManagerTorture {
       if steps > 0 { world.change(manager, log) }
       for minor in world.present {
         for part in 1...3 {
-          scanner.hear(World.frame(minor), rssi: -60, at: world.elapsed + 0.3 * Double(part))
+          scanner.add(World.frame(minor), rssi: -60, at: world.elapsed + 0.3 * Double(part))
         }
       }
       scanner.clock.advance(by: 1)
       world.elapsed += 1
       // The step is over when what came of it was told: the scanner rests in the wait for the next.
-      while scanner.given < scanner.clock.now { usleep(200) }
+      while scanner.delivered < scanner.clock.now { usleep(200) }
       // Forty changes a second are more than any site has.
       usleep(25_000)
     }
@@ -109,12 +109,12 @@ struct World {
     if extras.remove(name) != nil {
       log.write("removes \(name)")
       manager.stopMonitoring(for: Self.region(name, minor: 9999))
+      manager.services.core.flush()
       log.write("removed \(name)")
     } else {
       extras.insert(name)
       log.write("adds \(name)")
       manager.startMonitoring(for: Self.region(name, minor: 9999))
-      log.write("added \(name)")
     }
   }
 }
@@ -142,6 +142,11 @@ final class Listener: CLLocationManagerDelegate, Sendable {
 
   init(_ log: Log) {
     self.log = log
+  }
+
+  /// From here on the region outlives the process.
+  func locationManager(_ manager: CLLocationManager, didStartMonitoringFor region: CLRegion) {
+    if region.identifier.hasPrefix("x") { log.write("added \(region.identifier)") }
   }
 
   func locationManager(_ manager: CLLocationManager, didEnterRegion region: CLRegion) {

@@ -18,8 +18,8 @@ import Testing
 
   @Test func itStaysInTheListForAsMuchLonger() {
     var ranger = Ranger()
-    for second in 0..<10 { ranger.hear(sighting(Double(second))) }
-    ranger.wasDeaf(from: at(12), to: at(100))
+    for second in 0..<10 { ranger.receive(sighting(Double(second))) }
+    ranger.receptionLost(from: at(12), to: at(100))
     // Ten seconds of hearing: two before it was deaf, eight after. Where it is is not known.
     #expect(ranger.report(at: at(106)).map(\.proximity) == [.unknown])
     #expect(ranger.report(at: at(106.9)).count == 1)
@@ -28,12 +28,12 @@ import Testing
 
   @Test func deafnessBeforeTheLastSightingDoesNotCount() {
     var ranger = Ranger()
-    for second in 0..<10 { ranger.hear(sighting(Double(second))) }
+    for second in 0..<10 { ranger.receive(sighting(Double(second))) }
     // Noticed late, and part of it before it was heard.
-    ranger.wasDeaf(from: at(2), to: at(5))
-    ranger.wasDeaf(from: at(6), to: at(12))
+    ranger.receptionLost(from: at(2), to: at(5))
+    ranger.receptionLost(from: at(6), to: at(12))
     #expect(ranger.report(at: at(21.9)).count == 1)
-    ranger.hear(sighting(22))
+    ranger.receive(sighting(22))
     // Heard again, it counts from there.
     #expect(ranger.report(at: at(32)).count == 1)
     #expect(ranger.report(at: at(40)).isEmpty)
@@ -41,9 +41,9 @@ import Testing
 
   @Test func severalSpellsAddUp() {
     var ranger = Ranger()
-    for second in 0..<10 { ranger.hear(sighting(Double(second))) }
-    ranger.wasDeaf(from: at(10), to: at(20))
-    ranger.wasDeaf(from: at(21), to: at(41))
+    for second in 0..<10 { ranger.receive(sighting(Double(second))) }
+    ranger.receptionLost(from: at(10), to: at(20))
+    ranger.receptionLost(from: at(21), to: at(41))
     #expect(ranger.report(at: at(48.9)).count == 1)
     #expect(ranger.report(at: at(49.1)).isEmpty)
   }

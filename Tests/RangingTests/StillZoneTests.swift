@@ -88,7 +88,7 @@ import Testing
         due = due.advanced(by: MonotonicTime.nanosecondsPerSecond)
       }
       guard let rssi = radio.packet(after: 1 / given.rate, mean: mean) else { continue }
-      ranger.hear(
+      ranger.receive(
         Sighting(
           time: time, wallTime: time.wallClockTime(.zero),
           beacon: BeaconIdentity(uuid: ProximityUUID(high: 0, low: 1), major: 1, minor: 1),

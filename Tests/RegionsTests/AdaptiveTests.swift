@@ -9,14 +9,14 @@ import Testing
 @Suite struct AdaptiveTests {
   static let ceiling: Float = 900
 
-  static func limit(_ learner: SilenceLearner) -> Float {
-    learner.count == 0 ? 30 : min(max(learner.tail.limit(falseExitsPerDay: 1), 2), ceiling)
+  static func limit(_ learner: GapLearner) -> Float {
+    learner.count == 0 ? 30 : min(max(learner.tail.timeout(falseExitsPerDay: 1), 2), ceiling)
   }
 
   /// False exits a day and the mean limit, from the second day on.
   static func measure(_ air: Air, days: Double) -> (falseExits: Double, limit: Double) {
     var air = air
-    var learner = SilenceLearner()
+    var learner = GapLearner()
     var limit = limit(learner)
     var (time, sum, falseExits) = (0.0, 0.0, 0.0)
     while time < days * 86400 {
@@ -26,7 +26,7 @@ import Testing
         if gap > Double(limit) { falseExits += 1 }
       }
       time += gap
-      if learner.hear(gap: Float(gap)) { limit = Self.limit(learner) }
+      if learner.learn(gap: Float(gap)) { limit = Self.limit(learner) }
     }
     return (falseExits / (days - 1), sum / (time - 86400))
   }
@@ -57,7 +57,7 @@ import Testing
     #expect(ratios[18] <= 1.25, "\(ratios)")
   }
 
-  /// Of bad spells, the shortest limit is that of a long run of the same air.
+  /// Of bad losses, the shortest limit is that of a long run of the same air.
   @Test(arguments: [
     (1.0, 0.1, 0.05, 0.98, 52.3), (1.0, 0.5, 0.1, 0.95, 50.3), (3.0, 0.5, 0.02, 1.0, 63.1),
     (10.0, 0.3, 0.05, 0.98, 100.0), (10.0, 0.7, 0.1, 0.95, 250.1),
@@ -73,8 +73,8 @@ import Testing
 
   @Test(arguments: [0.1, 0.2, 1.0, 10.0])
   func aNewBeaconHasASoundLimitAtOnce(interval: Double) {
-    var learner = SilenceLearner()
-    for _ in 0..<5 { learner.hear(gap: Float(interval)) }
+    var learner = GapLearner()
+    for _ in 0..<5 { learner.learn(gap: Float(interval)) }
     let limit = Double(Self.limit(learner))
     #expect(limit <= max(4, 40 * interval), "\(limit) s")
     #expect(limit >= 6 * interval, "\(limit) s")
@@ -82,28 +82,28 @@ import Testing
 
   @Test func absencesTeachNothing() {
     var air = Air(interval: 0.1, loss: 0.5, seed: 3)
-    var learner = SilenceLearner()
+    var learner = GapLearner()
     for _ in 0..<200 {
-      for _ in 0..<1000 { learner.hear(gap: Float(air.gap())) }
-      learner.hear(gap: 600)
+      for _ in 0..<1000 { learner.learn(gap: Float(air.gap())) }
+      learner.learn(gap: 600)
     }
     #expect(Self.limit(learner) < 4)
   }
 
   @Test func aChangedIntervalIsFound() {
-    var learner = SilenceLearner()
-    for _ in 0..<10_000 { learner.hear(gap: 0.1) }
-    for _ in 0..<70_000 { learner.hear(gap: 2) }
+    var learner = GapLearner()
+    for _ in 0..<10_000 { learner.learn(gap: 0.1) }
+    for _ in 0..<70_000 { learner.learn(gap: 2) }
     #expect((learner.interval - 2).magnitude < 0.1)
-    for _ in 0..<200_000 { learner.hear(gap: 0.3) }
+    for _ in 0..<200_000 { learner.learn(gap: 0.3) }
     #expect((learner.interval - 0.3).magnitude < 0.03)
   }
 
   @Test func thePriceOfRarerFalseExitsIsKnown() {
     var air = Air(interval: 1, loss: 0.5, seed: 4)
-    var learner = SilenceLearner()
-    for _ in 0..<50_000 { learner.hear(gap: Float(air.gap())) }
-    let limits = [10, 1, 0.1].map { learner.tail.limit(falseExitsPerDay: $0) }
+    var learner = GapLearner()
+    for _ in 0..<50_000 { learner.learn(gap: Float(air.gap())) }
+    let limits = [10, 1, 0.1].map { learner.tail.timeout(falseExitsPerDay: $0) }
     for (left, right) in zip(limits, limits.dropFirst()) {
       // A tenth costs ln 10 · 1.44 intervals, and a margin.
       #expect((2.8...5).contains(right - left), "\(limits)")
@@ -111,15 +111,15 @@ import Testing
   }
 
   @Test func itIsSmallAndSwallowsAnything() {
-    #expect(MemoryLayout<SilenceLearner>.size <= 330)
-    var learner = SilenceLearner()
+    #expect(MemoryLayout<GapLearner>.size <= 330)
+    var learner = GapLearner()
     for gap in [
       0, -1, .nan, .infinity, -.infinity, 1e30, .leastNonzeroMagnitude, 1 / 64, 1024, 120,
     ]
       as [Float]
     {
-      learner.hear(gap: gap)
-      #expect(learner.tail.limit(falseExitsPerDay: 1).isFinite)
+      learner.learn(gap: gap)
+      #expect(learner.tail.timeout(falseExitsPerDay: 1).isFinite)
     }
   }
 }

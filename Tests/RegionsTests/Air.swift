@@ -9,7 +9,7 @@ struct Air {
   /// The share of packets that is lost, in good times and bad.
   var loss: Double
   var badLoss = 0.0
-  /// The share of bad time, which comes in spells of 10 s in the mean.
+  /// The share of bad time, which comes in losses of 10 s in the mean.
   var badShare = 0.0
   var random: SplitMix64
 

@@ -16,7 +16,7 @@ import Testing
     MonitoredRegion(
       identifier: "r", constraint: BeaconConstraint(uuid: home, minor: 1),
       rules: try RegionRules(
-        silence: .fixed(seconds: 7), signal: SignalGate(enter: -70),
+        exitTimeout: .fixed(seconds: 7), signal: SignalGate(enter: -70),
         distance: DistanceGate(enter: 2), count: EnterCount(needed: 1, of: 3), dwell: 1.5))
   }
 
@@ -29,11 +29,11 @@ import Testing
     var monitor = RegionMonitor()
     try monitor.add(
       MonitoredRegion(identifier: "r", constraint: BeaconConstraint(uuid: home)))
-    var transitions = monitor.hear(sighting(1))
-    for second in 2..<5 { transitions += monitor.hear(sighting(Double(second))) }
+    var transitions = monitor.receive(sighting(1))
+    for second in 2..<5 { transitions += monitor.receive(sighting(Double(second))) }
     try expectSame(#require(monitor.status(of: "r")))
     transitions += monitor.advance(to: at(1000))
-    transitions += monitor.hear(sighting(1001, rssi: nil))
+    transitions += monitor.receive(sighting(1001, rssi: nil))
     #expect(transitions.map(\.change) == [.determined(.inside), .exit, .enter])
     try expectSame(transitions)
   }
@@ -46,7 +46,7 @@ import Testing
     try expectSame(PathLossModel.androidNexus5)
     try expectSame(configuration.limits)
     var ranger = Ranger(configuration)
-    for second in 0..<5 { ranger.hear(sighting(Double(second))) }
+    for second in 0..<5 { ranger.receive(sighting(Double(second))) }
     let beacons = ranger.report(at: at(5))
     #expect(beacons.first?.estimate != nil)
     try expectSame(beacons)

@@ -4,10 +4,10 @@ import Testing
 
 /// Each rule alone and together, drawn in time: a second a character.
 @Suite struct DrawnTests {
-  static let fixed = SilenceRule.fixed(seconds: 3)
+  static let fixed = ExitTimeoutRule.fixed(seconds: 3)
 
   @Test func entersWithTheFirstSightingAndLeavesAfterSilence() throws {
-    var scene = try Scene(RegionRules(silence: Self.fixed))
+    var scene = try Scene(RegionRules(exitTimeout: Self.fixed))
     #expect(
       scene.play("..a.a.aa........a....") == [
         "2 enter sighting", "10 exit silence", "16 enter sighting", "19 exit silence",
@@ -15,18 +15,18 @@ import Testing
   }
 
   @Test func aSightingWithoutSignalCountsForPresence() throws {
-    var scene = try Scene(RegionRules(silence: Self.fixed))
+    var scene = try Scene(RegionRules(exitTimeout: Self.fixed))
     #expect(scene.play("?.?.?......") == ["0 enter sighting", "7 exit silence"])
   }
 
   @Test func aSightingAtTheLimitComesTooLate() throws {
-    var scene = try Scene(RegionRules(silence: Self.fixed))
+    var scene = try Scene(RegionRules(exitTimeout: Self.fixed))
     #expect(
       scene.play("a..a") == ["0 enter sighting", "3 exit silence", "3 enter sighting"])
   }
 
   @Test func theLastOfSeveralBeaconsLeaves() throws {
-    var scene = try Scene(RegionRules(silence: Self.fixed))
+    var scene = try Scene(RegionRules(exitTimeout: Self.fixed))
     #expect(
       scene.play(
         ".aa.........",
@@ -36,20 +36,21 @@ import Testing
 
   @Test func otherBeaconsAreNotMeant() throws {
     var scene = try Scene(
-      RegionRules(silence: Self.fixed), constraint: BeaconConstraint(uuid: home, major: 1, minor: 2)
+      RegionRules(exitTimeout: Self.fixed),
+      constraint: BeaconConstraint(uuid: home, major: 1, minor: 2)
     )
     #expect(scene.play("aaaa.....", "...a.....") == ["3 enter sighting", "6 exit silence"])
   }
 
   @Test func threeOfTheLastFive() throws {
-    let rules = try RegionRules(silence: Self.fixed, count: EnterCount(needed: 3, of: 5))
+    let rules = try RegionRules(exitTimeout: Self.fixed, count: EnterCount(needed: 3, of: 5))
     var scene = try Scene(rules)
     #expect(scene.play("a.a....a.a.a....") == ["11 enter count", "14 exit silence"])
   }
 
   @Test func countLooksAtTheGates() throws {
     let rules = try RegionRules(
-      silence: Self.fixed, signal: SignalGate(enter: -62, exit: -72, excess: 0),
+      exitTimeout: Self.fixed, signal: SignalGate(enter: -62, exit: -72, excess: 0),
       count: EnterCount(needed: 3, of: 4))
     var scene = try Scene(rules)
     // Loud, too weak, loud: the weak ones are within the last four, but close the gate.
@@ -60,26 +61,26 @@ import Testing
   }
 
   @Test func dwellIsOverWithTheFirstSightingAfterIt() throws {
-    let rules = try RegionRules(silence: Self.fixed, dwell: 4)
+    let rules = try RegionRules(exitTimeout: Self.fixed, dwell: 4)
     var scene = try Scene(rules)
     #expect(scene.play("a.a.a.a......") == ["4 enter dwell", "9 exit silence"])
   }
 
   @Test func silenceBreaksTheDwell() throws {
-    let rules = try RegionRules(silence: Self.fixed, dwell: 4)
+    let rules = try RegionRules(exitTimeout: Self.fixed, dwell: 4)
     var scene = try Scene(rules)
     #expect(scene.play("a.a....a.a.aa....") == ["11 enter dwell", "15 exit silence"])
   }
 
   @Test func aClosedGateBreaksTheDwell() throws {
     let rules = try RegionRules(
-      silence: Self.fixed, signal: SignalGate(enter: -62, exit: -72, excess: 0), dwell: 3)
+      exitTimeout: Self.fixed, signal: SignalGate(enter: -62, exit: -72, excess: 0), dwell: 3)
     var scene = try Scene(rules)
     #expect(scene.play("aakaaaaa...") == ["6 enter dwell", "10 exit silence"])
   }
 
   @Test func signalEntersAndLeaves() throws {
-    let rules = try RegionRules(silence: Self.fixed, signal: SignalGate(enter: -70, exit: -76))
+    let rules = try RegionRules(exitTimeout: Self.fixed, signal: SignalGate(enter: -70, exit: -76))
     var scene = try Scene(rules)
     // h is -75 dBm: between the levels nothing changes, on either side.
     #expect(
@@ -87,27 +88,27 @@ import Testing
   }
 
   @Test func aWeakBeaconIsOutsideThoughHeard() throws {
-    let rules = try RegionRules(silence: Self.fixed, signal: SignalGate(boundary: -70))
+    let rules = try RegionRules(exitTimeout: Self.fixed, signal: SignalGate(boundary: -70))
     var scene = try Scene(rules)
     #expect(scene.play("kkkkkkkkkkkkkkkkkkk").isEmpty)
   }
 
   @Test func anOutlierDecidesNothing() throws {
-    let rules = try RegionRules(silence: Self.fixed, signal: SignalGate(boundary: -70))
+    let rules = try RegionRules(exitTimeout: Self.fixed, signal: SignalGate(boundary: -70))
     var scene = try Scene(rules)
     #expect(scene.play("dddddddkddddkddd") == ["1 enter signal"])
   }
 
   @Test func distanceEntersAndLeaves() throws {
     // With -59 dBm at 1 m and n = 2: 3 m is -68.5 dBm, 6 m is -74.6 dBm.
-    let rules = try RegionRules(silence: Self.fixed, distance: DistanceGate(enter: 3, exit: 6))
+    let rules = try RegionRules(exitTimeout: Self.fixed, distance: DistanceGate(enter: 3, exit: 6))
     var scene = try Scene(rules)
     #expect(scene.play("hhhhdddhhhhkkkkk") == ["5 enter distance", "11 exit distance"])
   }
 
   @Test func bothGatesMustBeOpen() throws {
     let rules = try RegionRules(
-      silence: Self.fixed, signal: SignalGate(enter: -50, exit: -55, excess: 0),
+      exitTimeout: Self.fixed, signal: SignalGate(enter: -50, exit: -55, excess: 0),
       distance: DistanceGate(enter: 3, exit: 6, excess: 0))
     var scene = try Scene(rules)
     #expect(
@@ -117,7 +118,7 @@ import Testing
   }
 
   @Test func aGateCannotOpenWithoutSignal() throws {
-    let rules = try RegionRules(silence: Self.fixed, signal: SignalGate(boundary: -70))
+    let rules = try RegionRules(exitTimeout: Self.fixed, signal: SignalGate(boundary: -70))
     var scene = try Scene(rules)
     #expect(scene.play("???????dd????....") == ["8 enter signal", "15 exit silence"])
   }

@@ -28,14 +28,14 @@ import Testing
     }
 
     mutating func run(seconds: Double, fully: Bool) {
-      monitor.listen(fully: fully)
+      monitor.dutyChanged(isFull: fully)
       let end = time + seconds
       while time < end {
         time += interval + 0.01 * random.uniform()
         let position = ((time + phase) / 0.24)
         let isOpen = fully || position - position.rounded(.down) < 0.25
         guard isOpen, random.uniform() >= loss else { continue }
-        exits += monitor.hear(sighting(time)).count { $0.change == .exit }
+        exits += monitor.receive(sighting(time)).count { $0.change == .exit }
       }
       exits += monitor.advance(to: at(time)).count { $0.change == .exit }
     }
@@ -79,10 +79,10 @@ import Testing
     try monitor.add(
       MonitoredRegion(
         identifier: "r", constraint: BeaconConstraint(uuid: home),
-        rules: RegionRules(silence: .fixed(seconds: 10))), assuming: .outside)
-    _ = monitor.hear(sighting(0))
-    _ = monitor.hear(sighting(1))
-    monitor.listen(fully: false)
+        rules: RegionRules(exitTimeout: .fixed(seconds: 10))), assuming: .outside)
+    _ = monitor.receive(sighting(0))
+    _ = monitor.receive(sighting(1))
+    monitor.dutyChanged(isFull: false)
     #expect(monitor.advance(to: at(60)).compactMap(describe) == ["11 exit silence"])
   }
 }

@@ -8,12 +8,12 @@ import Testing
 @Suite struct MonitorTests {
   static func rules(_ random: inout SplitMix64) throws -> RegionRules {
     let flip = { (random: inout SplitMix64) in random.uniform() < 0.5 }
-    let silence: SilenceRule =
+    let silence: ExitTimeoutRule =
       flip(&random)
       ? .adaptive(falseExitsPerDay: flip(&random) ? 1 : 100)
       : .fixed(seconds: 1 + 20 * random.uniform())
     return try RegionRules(
-      silence: silence, signal: flip(&random) ? SignalGate(enter: -70) : nil,
+      exitTimeout: silence, signal: flip(&random) ? SignalGate(enter: -70) : nil,
       distance: flip(&random) ? DistanceGate(enter: 4) : nil,
       count: flip(&random) ? EnterCount(needed: 2, of: 5) : .first,
       dwell: flip(&random) ? 3 * random.uniform() : 0)
@@ -60,7 +60,7 @@ import Testing
           next += step
         }
       }
-      told += monitor.hear(sighting)
+      told += monitor.receive(sighting)
     }
     return told + monitor.advance(to: at(5000))
   }
@@ -89,7 +89,7 @@ import Testing
         let told = monitor.advance(to: due)
         #expect(told.allSatisfy { $0.time == due })
       }
-      #expect(monitor.hear(sighting).allSatisfy { $0.time == sighting.time })
+      #expect(monitor.receive(sighting).allSatisfy { $0.time == sighting.time })
     }
   }
 
@@ -117,7 +117,7 @@ import Testing
   @Test func anythingIsHarmless() throws {
     var random = SplitMix64(seed: 6)
     var configuration = RegionMonitor.Configuration()
-    (configuration.mostBeacons, configuration.mostLinks) = (20, 60)
+    (configuration.maximumBeacons, configuration.maximumLinks) = (20, 60)
     var monitor = RegionMonitor(configuration)
     let regions = try Self.regions(40, &random)
     let times: [Int64] = [.min, .min + 1, -1, 0, 1, .max - 1, .max]
@@ -128,8 +128,8 @@ import Testing
       switch Int(random.uniform() * 20) {
       case 0: try monitor.add(region, assuming: RegionState(rawValue: UInt8(random.next() % 4)))
       case 1: monitor.remove(region.identifier)
-      case 2: _ = monitor.deaf(from: time)
-      case 3: monitor.hearing(at: time)
+      case 2: _ = monitor.receptionLost(from: time)
+      case 3: monitor.receptionRestored(at: time)
       case 4: _ = monitor.nextDeadline()
       case 5: _ = monitor.status(of: region.identifier)
       case 6: _ = monitor.requestState(of: region.identifier)
@@ -140,7 +140,7 @@ import Testing
           rssi: Int8(truncatingIfNeeded: random.next()),
           power: Int8(truncatingIfNeeded: random.next()))
         sighting.time = time
-        _ = monitor.hear(sighting)
+        _ = monitor.receive(sighting)
       }
       #expect(monitor.beaconCount <= 20)
     }

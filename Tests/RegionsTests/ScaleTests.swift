@@ -7,16 +7,16 @@ import Testing
 @Suite struct ScaleTests {
   @Test func aForgottenBeaconLeaves() throws {
     var configuration = RegionMonitor.Configuration()
-    configuration.mostBeacons = 8
+    configuration.maximumBeacons = 8
     var monitor = RegionMonitor(configuration)
     try monitor.add(
       MonitoredRegion(
         identifier: "r", constraint: BeaconConstraint(uuid: home, major: 1, minor: 1)))
     try monitor.add(
       MonitoredRegion(identifier: "flood", constraint: BeaconConstraint(uuid: home, major: 2)))
-    _ = monitor.hear(sighting(0))
+    _ = monitor.receive(sighting(0))
     var told: [RegionTransition] = []
-    for number in 0..<8 { told += monitor.hear(sighting(1, minor: UInt16(number), major: 2)) }
+    for number in 0..<8 { told += monitor.receive(sighting(1, minor: UInt16(number), major: 2)) }
     #expect(told.filter { $0.region == "r" }.map(\.reason.rule) == [.forgotten])
     #expect(monitor.evictions == 1)
     #expect(monitor.beaconCount == 8)
@@ -24,7 +24,7 @@ import Testing
 
   @Test func aFloodOfInventedBeaconsKeepsTheRealOne() throws {
     var configuration = RegionMonitor.Configuration()
-    configuration.mostBeacons = 500
+    configuration.maximumBeacons = 500
     var monitor = RegionMonitor(configuration)
     try monitor.add(
       MonitoredRegion(
@@ -34,8 +34,8 @@ import Testing
     var told: [RegionTransition] = []
     for number in 0..<20_000 {
       let time = Double(number) / 100
-      if number % 100 == 0 { told += monitor.hear(sighting(time)) }
-      told += monitor.hear(sighting(time, minor: UInt16(number), major: 2))
+      if number % 100 == 0 { told += monitor.receive(sighting(time)) }
+      told += monitor.receive(sighting(time, minor: UInt16(number), major: 2))
     }
     #expect(told.filter { $0.region == "r" }.compactMap(describe) == ["0 enter sighting"])
     #expect(monitor.beaconCount <= 500)
@@ -55,7 +55,7 @@ import Testing
     for round in 0..<5 {
       for minor in names {
         let time = Double(round) + Double(minor) * 1e-4
-        entered += monitor.hear(sighting(time, minor: minor)).count { $0.change == .enter }
+        entered += monitor.receive(sighting(time, minor: minor)).count { $0.change == .enter }
       }
     }
     #expect(entered == 10_000)

@@ -43,7 +43,7 @@ struct Scene {
         if cell == UInt8(ascii: ".") { continue }
         let rssi =
           cell == UInt8(ascii: "?") ? nil : Int8(-40 - 5 * (Int(cell) - Int(UInt8(ascii: "a"))))
-        told += monitor.hear(sighting(Double(second), minor: UInt16(row + 1), rssi: rssi))
+        told += monitor.receive(sighting(Double(second), minor: UInt16(row + 1), rssi: rssi))
       }
     }
     return told.compactMap(describe)

@@ -26,7 +26,7 @@ import Testing
   func changesOfRoomAreFound(site: Site) throws {
     var random = SplitMix64(seed: 11)
     let rules = try RegionRules(
-      silence: .fixed(seconds: 60), signal: SignalGate(enter: -71.5, exit: -73.5))
+      exitTimeout: .fixed(seconds: 60), signal: SignalGate(enter: -71.5, exit: -73.5))
     var monitor = RegionMonitor()
     try monitor.add(
       MonitoredRegion(identifier: "r", constraint: BeaconConstraint(uuid: home), rules: rules),
@@ -41,7 +41,7 @@ import Testing
       slow = keep * slow + site.slow * (1 - keep * keep).squareRoot() * random.normal()
       let mean = -72.5 + (isInside ? 0.5 : -0.5) * site.step
       let rssi = Int8((mean + slow + site.white * random.normal()).rounded())
-      told += monitor.hear(sighting(time, rssi: rssi)).filter { $0.previous != .unknown }
+      told += monitor.receive(sighting(time, rssi: rssi)).filter { $0.previous != .unknown }
     }
     var delays: [RegionTransition.Change: [Double]] = [:]
     for transition in told where transition.change == .enter || transition.change == .exit {

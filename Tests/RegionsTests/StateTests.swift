@@ -8,7 +8,7 @@ import Testing
   func region(_ identifier: String = "r", silence: Double = 10) throws -> MonitoredRegion {
     MonitoredRegion(
       identifier: identifier, constraint: BeaconConstraint(uuid: home),
-      rules: try RegionRules(silence: .fixed(seconds: silence)))
+      rules: try RegionRules(exitTimeout: .fixed(seconds: silence)))
   }
 
   func changes(_ transitions: [RegionTransition]) -> [RegionTransition.Change] {
@@ -20,27 +20,18 @@ import Testing
     try monitor.add(region())
     #expect(monitor.state(of: "r") == .unknown)
     #expect(monitor.requestState(of: "r") == nil)
-    let told = monitor.hear(sighting(5))
+    let told = monitor.receive(sighting(5))
     #expect(changes(told) == [.determined(.inside)])
     #expect(told.first?.previous == .unknown)
     #expect(told.first?.reason.lastSighting?.rssi == -60)
     #expect(monitor.requestState(of: "r")?.change == .determined(.inside))
   }
 
-  @Test func outsideIsDeterminedByTheStartLimit() throws {
+  @Test func anAssumedStateIsConfirmedInThirtySeconds() throws {
     var monitor = RegionMonitor()
-    try monitor.add(region())
-    #expect(monitor.advance(to: at(100)).isEmpty)
-    let told = monitor.advance(to: at(200))
-    #expect(changes(told) == [.determined(.outside)])
-    #expect(told.first?.time == at(110))
-    #expect(told.first?.reason.rule == .start)
-    #expect(changes(monitor.hear(sighting(300))) == [.enter])
-  }
-
-  @Test func theStartLimitOfAdaptiveSilenceIsStated() throws {
-    var monitor = RegionMonitor()
-    try monitor.add(MonitoredRegion(identifier: "r", constraint: BeaconConstraint(uuid: home)))
+    try monitor.add(
+      MonitoredRegion(identifier: "r", constraint: BeaconConstraint(uuid: home)),
+      assuming: .outside)
     _ = monitor.advance(to: at(0))
     #expect(monitor.nextDeadline() == at(30))
   }
@@ -49,7 +40,7 @@ import Testing
     var monitor = RegionMonitor()
     try monitor.add(region(), assuming: .inside)
     #expect(monitor.state(of: "r") == .inside)
-    #expect(changes(monitor.hear(sighting(5))) == [.determined(.inside)])
+    #expect(changes(monitor.receive(sighting(5))) == [.determined(.inside)])
   }
 
   @Test func assumedInsideIsRefuted() throws {
@@ -67,36 +58,36 @@ import Testing
     _ = monitor.advance(to: at(0))
     #expect(changes(monitor.advance(to: at(50))) == [.determined(.outside)])
     try monitor.add(region("r"), assuming: .outside)
-    let told = monitor.hear(sighting(51)).filter { $0.region == "r" }
+    let told = monitor.receive(sighting(51)).filter { $0.region == "r" }
     #expect(changes(told) == [.enter, .determined(.inside)])
   }
 
-  @Test func theStartLimitMayBeGiven() throws {
+  @Test func theTimeoutMayBeGiven() throws {
     var monitor = RegionMonitor()
     _ = monitor.advance(to: at(0))
-    try monitor.add(region(), assuming: .inside, startLimit: 120)
+    try monitor.add(region(), assuming: .inside, timeout: 120)
     #expect(monitor.nextDeadline() == at(120))
   }
 
   @Test func theSameIdentifierReplaces() throws {
     var monitor = RegionMonitor()
     try monitor.add(region())
-    _ = monitor.hear(sighting(0))
+    _ = monitor.receive(sighting(0))
     try monitor.add(region(silence: 20))
     #expect(monitor.regionCount == 1)
     #expect(monitor.state(of: "r") == .unknown)
-    #expect(changes(monitor.hear(sighting(1))) == [.determined(.inside)])
+    #expect(changes(monitor.receive(sighting(1))) == [.determined(.inside)])
     #expect(monitor.advance(to: at(60)).map(\.time) == [at(21)])
   }
 
   @Test func aRemovedRegionIsSilent() throws {
     var monitor = RegionMonitor()
     try monitor.add(region())
-    _ = monitor.hear(sighting(0))
+    _ = monitor.receive(sighting(0))
     #expect(monitor.remove("r")?.identifier == "r")
     #expect(monitor.remove("r") == nil)
     #expect(monitor.advance(to: at(60)).isEmpty)
-    #expect(monitor.hear(sighting(61)).isEmpty)
+    #expect(monitor.receive(sighting(61)).isEmpty)
     #expect(monitor.state(of: "r") == nil)
     #expect(monitor.nextDeadline() == nil)
   }
@@ -112,12 +103,12 @@ import Testing
           constraint: BeaconConstraint(uuid: home, major: major, minor: minor)))
     }
     #expect(
-      Set(monitor.hear(sighting(0)).map(\.region)) == ["all", "major", "one", "minor"])
+      Set(monitor.receive(sighting(0)).map(\.region)) == ["all", "major", "one", "minor"])
   }
 
   @Test func tooManyRegionsAreRefused() throws {
     var configuration = RegionMonitor.Configuration()
-    configuration.mostRegions = 2
+    configuration.maximumRegions = 2
     var monitor = RegionMonitor(configuration)
     try monitor.add(region("a"))
     try monitor.add(region("b"))
@@ -125,11 +116,11 @@ import Testing
     try monitor.add(region("b"))
   }
 
-  @Test func statusTellsWhenARegionWouldBeLeft() throws {
+  @Test func statusHasTheMomentOfTheExit() throws {
     var monitor = RegionMonitor()
     try monitor.add(region())
-    _ = monitor.hear(sighting(3))
-    _ = monitor.hear(sighting(5, minor: 2))
+    _ = monitor.receive(sighting(3))
+    _ = monitor.receive(sighting(5, minor: 2))
     let status = monitor.status(of: "r")
     #expect(status?.state == .inside)
     #expect(status?.beacons == 2)
@@ -139,14 +130,14 @@ import Testing
   }
 
   @Test func rulesThatCannotBeSayWhy() {
-    #expect(throws: RegionError.silence(0)) { try RegionRules(silence: .fixed(seconds: 0)) }
-    #expect(throws: RegionError.silence(.infinity)) {
-      try RegionRules(silence: .fixed(seconds: .infinity))
+    #expect(throws: RegionError.exitTimeout(0)) { try RegionRules(exitTimeout: .fixed(seconds: 0)) }
+    #expect(throws: RegionError.exitTimeout(.infinity)) {
+      try RegionRules(exitTimeout: .fixed(seconds: .infinity))
     }
     #expect(throws: RegionError.falseExits(-1)) {
-      try RegionRules(silence: .adaptive(falseExitsPerDay: -1))
+      try RegionRules(exitTimeout: .adaptive(falseExitsPerDay: -1))
     }
-    #expect(throws: RegionError.ceiling(1)) { try RegionRules(silence: .adaptive(ceiling: 1)) }
+    #expect(throws: RegionError.ceiling(1)) { try RegionRules(exitTimeout: .adaptive(ceiling: 1)) }
     #expect(throws: RegionError.signal(enter: -80, exit: -70)) {
       try RegionRules(signal: SignalGate(enter: -80, exit: -70))
     }

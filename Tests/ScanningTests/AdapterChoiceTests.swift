@@ -46,7 +46,7 @@ import Testing
     }
     all.sort { $0.time < $1.time }
     var choice = AdapterChoice()
-    let verdicts = all.map { choice.hear($0) }
+    let verdicts = all.map { choice.receive($0) }
     let judged = zip(all, verdicts)
     return (
       all, judged.filter { $1 != .passedOver }.map(\.0), judged.filter { $1 == .followed }.map(\.0)
@@ -74,7 +74,7 @@ import Testing
   @Test func oneAdapterIsFollowedAlways() {
     var choice = AdapterChoice()
     for number in 0..<1000 {
-      let verdict = choice.hear(
+      let verdict = choice.receive(
         Self.sighting(Double(number) / 7, -60, 3, minor: UInt16(number % 9)))
       #expect(verdict == .followed)
     }
@@ -171,7 +171,7 @@ import Testing
       for adapter in [0, 1] as [UInt16] {
         let sighting = Self.sighting(
           Double(number) / 10 + Double(adapter) / 1000, adapter == 0 ? nil : -90, adapter)
-        if choice.hear(sighting) != .passedOver { counted.append(adapter) }
+        if choice.receive(sighting) != .passedOver { counted.append(adapter) }
       }
     }
     #expect(counted.suffix(18).allSatisfy { $0 == 1 })
@@ -195,10 +195,10 @@ import Testing
       for minor in 0..<50 as Range<UInt16> {
         let time = Double(second) + Double(minor) / 100
         if second >= 20 {
-          let verdict = choice.hear(Self.sighting(time - 0.001, -85, 1, minor: minor))
+          let verdict = choice.receive(Self.sighting(time - 0.001, -85, 1, minor: minor))
           strangers += verdict == .followed ? 1 : 0
         }
-        let verdict = choice.hear(Self.sighting(time, -60, 0, minor: minor))
+        let verdict = choice.receive(Self.sighting(time, -60, 0, minor: minor))
         #expect(verdict == .followed)
       }
     }
@@ -206,11 +206,11 @@ import Testing
   }
 
   @Test func memoryIsBounded() {
-    var choice = AdapterChoice(mostBeacons: 1000)
+    var choice = AdapterChoice(maximumBeacons: 1000)
     var random = SplitMix64(seed: 7)
     for number in 0..<100_000 {
       let beacon = UInt16(truncatingIfNeeded: random.next())
-      _ = choice.hear(
+      _ = choice.receive(
         Self.sighting(Double(number) / 1000, -60, UInt16(number % 3), minor: beacon))
     }
     #expect(choice.beaconCount <= 1000)
@@ -223,7 +223,7 @@ import Testing
       for adapter in [0, 1, 2] as [UInt16] {
         var sighting = Self.sighting(0, -60, adapter)
         sighting.time = MonotonicTime(nanoseconds: time)
-        _ = choice.hear(sighting)
+        _ = choice.receive(sighting)
       }
     }
   }

@@ -64,9 +64,10 @@ import Testing
   }
 
   /// An offset that is no number, or infinite, changes no signal strength.
-  @Test(arguments: [
-    (4.0, -64), (-200, 20), (1e300, -127), (.nan, -60), (.infinity, -60), (-.infinity, -60),
-  ] as [(Double, Int8)])
+  @Test(
+    arguments: [
+      (4.0, -64), (-200, 20), (1e300, -127), (.nan, -60), (.infinity, -60), (-.infinity, -60),
+    ] as [(Double, Int8)])
   func offsets(offset: Double, expected: Int8) {
     var sighting = Sighting(
       time: MonotonicTime(nanoseconds: 0), wallTime: WallClockTime(nanoseconds: 0),

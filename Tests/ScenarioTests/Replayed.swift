@@ -22,7 +22,7 @@ struct Replayed {
             (Truth.second(of: time.wallClockTime(.zero).description), ranger.report(at: time)))
           due = time.advanced(by: MonotonicTime.nanosecondsPerSecond)
         }
-        ranger.hear(sighting)
+        ranger.receive(sighting)
         due = due ?? replay.firstTime?.advanced(by: MonotonicTime.nanosecondsPerSecond)
       }
     }

@@ -144,12 +144,11 @@ extension ServiceStore {
     let scratch = try Scratch()
     let store = try ServiceStore(.file(scratch["s"]))
     let order = Mutex<[Int]>([])
-    let caller = pthread_self()
+    let thread = pthread_self()
     let onCaller = Atomic(0)
-    nonisolated(unsafe) let thread = caller
     for number in 0..<1000 {
       store.write([.register(registration("r\(number)"))]) { error in
-        if unsafe error != nil || pthread_equal(thread, pthread_self()) != 0 {
+        if error != nil || pthread_equal(thread, pthread_self()) != 0 {
           onCaller.add(1, ordering: .relaxed)
         }
         order.withLock { $0.append(number) }

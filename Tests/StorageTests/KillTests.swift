@@ -38,8 +38,8 @@ import Testing
     let found = TortureLog(text)
     #expect(found.wrong.isEmpty, "\(found.wrong.prefix(5))")
     #expect(found.left == 0)
-    // A kill can hit each of the two deliverers within its one system call; in half a million, it did not.
-    #expect(found.doubled.count <= 1 + kills / 100)
+    // A kill can hit each of the two deliverers between the delivery and the end of its one system call.
+    #expect(found.doubled.count <= 2 + kills / 50)
     #expect(found.calls > kills && found.events > kills, "it did something")
     print(
       "\(kills) kills: \(found.calls) writes, \(found.events) events, "
@@ -47,11 +47,15 @@ import Testing
         + "between the delivery and its mark")
   }
 
-  /// What a run wrote to its log, which is zero from there on.
+  /// The whole lines of a run's log. The kill cut others off: those lack their `#`, or their end, in which
+  /// case another thread's line follows the zeros.
   private func log(_ scratch: Scratch) throws -> String {
-    let bytes = try scratch.bytes("log")
-    let end = bytes.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
-    return String(decoding: bytes[..<end], as: UTF8.self) + "\n"
+    try scratch.bytes("log").split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true)
+      .compactMap { line in
+        let rest = line.suffix(from: line.lastIndex(of: 0).map { $0 + 1 } ?? line.startIndex)
+        guard rest.first == UInt8(ascii: "#") else { return nil }
+        return String(decoding: rest.dropFirst(), as: UTF8.self) + "\n"
+      }.joined()
   }
 
   /// The reader of the log notices what is wrong.

@@ -31,6 +31,7 @@ final class TortureRun {
   ///   - arguments: The helper's arguments.
   ///   - syncs: What a sync does, as `Syncs.c` says; `nil` for a real one.
   ///   - scratch: The working directory.
+  /// - Throws: What prevents the start.
   init(_ arguments: String..., syncs: String? = nil, in scratch: Scratch) throws {
     var environment = ProcessInfo.processInfo.environment
     // Another build of it, such as an optimized one.

@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// A log in shared memory that is a file: a line costs no system call, and stays when its writer is
-/// killed. A line that was cut off has zeros in it.
+/// killed. Each begins with `#`, which is written last: a line without it was cut off.
 ///
 /// `@unchecked Sendable`: the only state is the memory, of which each line gets bytes of its own by an
 /// atomic addition.
@@ -20,12 +20,22 @@ import Synchronization
     unsafe self.memory = memory
   }
 
-  func write(_ line: String) { write(Array((line + "\n").utf8)) }
+  func write(_ line: String) { write(Self.bytes(of: line)) }
+
+  /// What is written of a line.
+  static func bytes(of line: String) -> [UInt8] { Array("#\(line)\n".utf8) }
 
   func write(_ bytes: [UInt8]) {
     let start = length.add(bytes.count, ordering: .relaxed).oldValue
     guard start + bytes.count <= Self.capacity else { exit(74) }
-    // The bytes lie within the memory, and no other line has them.
-    unsafe (memory + start).copyMemory(from: bytes, byteCount: bytes.count)
+    // The bytes lie within the memory, and no other line has them. The array is not empty.
+    unsafe bytes.withUnsafeBytes { bytes in
+      unsafe (memory + start + 1).copyMemory(
+        from: UnsafeRawBufferPointer(rebasing: bytes.dropFirst()).baseAddress
+          ?? UnsafeRawPointer(memory),
+        byteCount: bytes.count - 1)
+      atomicMemoryFence(ordering: .releasing)
+      unsafe memory.storeBytes(of: bytes[0], toByteOffset: start, as: UInt8.self)
+    }
   }
 }

@@ -152,8 +152,8 @@ struct Torture {
     room.wait()
     deliverers[Int(event.serial & 1)].async { [store, log, room] in
       let token = String(decoding: event.payload, as: UTF8.self)
-      let delivered = Array("d \(token) \(event.serial)\n".utf8)
-      let marked = Array("m \(token)\n".utf8)
+      let delivered = LogFile.bytes(of: "d \(token) \(event.serial)")
+      let marked = LogFile.bytes(of: "m \(token)")
       // The delegate's effect is a copy to shared memory: no system call lies before the mark's.
       log.write(delivered)
       store.markDelivered(event.serial)

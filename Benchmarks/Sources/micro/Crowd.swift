@@ -25,10 +25,10 @@ enum Crowd {
         identifier: "all", constraint: BeaconConstraint(uuid: Workload.identity(0).uuid)))
     var source = Sightings(beacons: size)
     // Everybody is inside, and every interval learnt.
-    for _ in 0..<(size * 10) { _ = monitor.hear(source.next()) }
-    Harness.measure("RegionMonitor.hear, \(size) regions and beacons", operations: size) {
+    for _ in 0..<(size * 10) { _ = monitor.receive(source.next()) }
+    Harness.measure("RegionMonitor.receive, \(size) regions and beacons", operations: size) {
       var sum = 0
-      for _ in 0..<size { sum &+= monitor.hear(source.next()).count }
+      for _ in 0..<size { sum &+= monitor.receive(source.next()).count }
       return sum
     }
   }
@@ -160,13 +160,13 @@ extension Crowd {
         for adapter in 0..<count {
           sighting.adapter = adapter
           sighting.rssi = -60 - Int8(adapter) * 10
-          sum &+= choice.hear(sighting) == .followed ? 1 : 0
+          sum &+= choice.receive(sighting) == .followed ? 1 : 0
         }
       }
       return sum
     }
     _ = hear(10_000)
-    Harness.measure("AdapterChoice.hear, \(count) adapters", operations: 1000 * Int(count)) {
+    Harness.measure("AdapterChoice.receive, \(count) adapters", operations: 1000 * Int(count)) {
       hear(1000)
     }
   }

@@ -102,33 +102,15 @@ struct Micro {
   }
 
   private static func ranging(_ work: Workload) {
-    var filter = RSSIFilter()
-    var time: Int64 = 0
-    Harness.measure("RSSIFilter.update", operations: Workload.count) {
-      for index in 0..<Workload.count {
-        time += 100_000_000
-        filter.update(rssi: Float(-60 - index &* 7919 % 11), at: time)
-      }
-      return Int(filter.weakest)
-    }
-    Harness.measure("RSSIFilter.update and mean", operations: Workload.count) {
-      var sum: Float = 0
-      for index in 0..<Workload.count {
-        time += 100_000_000
-        filter.update(rssi: Float(-60 - index &* 7919 % 11), at: time)
-        sum += filter.mean
-      }
-      return Int(sum)
-    }
     var ranger = Ranger()
     var heard = MonotonicTime(nanoseconds: 0)
-    Harness.measure("Ranger.hear among 1000", operations: Workload.count) {
+    Harness.measure("Ranger.receive among 1000", operations: Workload.count) {
       for var sighting in work.sightings {
         heard = heard.advanced(by: 100_000)
         sighting.time = heard
-        ranger.hear(sighting)
+        ranger.receive(sighting)
       }
-      return ranger.beaconsHeard
+      return ranger.beaconsReceived
     }
     Harness.measure("Ranger.report, a beacon of 1000", operations: Workload.beacons) {
       ranger.report(at: heard).count

@@ -39,7 +39,7 @@ extension CLLocationManager {
   private func deliver(_ report: RangingReport) {
     let limits = services.configuration.ranging.limits
     let beacons = report.beacons.map { beacon in
-      let seen = beacon.lastHeard.wallClockTime(report.wallClockOffset)
+      let seen = beacon.lastReceived.wallClockTime(report.wallClockOffset)
       return (
         beacon.beacon,
         CLBeacon(beacon, limits: limits, timestamp: Date(seen))

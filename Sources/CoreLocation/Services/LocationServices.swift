@@ -38,7 +38,7 @@ public final class LocationServices: Sendable {
     public var rangingInterval = 1.0
     /// When regions are entered and left, where ``CLBeaconRegion/rules`` does not say.
     public var rules = RegionRules.standard
-    /// How regions are monitored; `mostRegions` is the limit that Apple's systems set at 20.
+    /// How regions are monitored; `maximumRegions` is the limit that Apple's systems set at 20.
     public var monitoring = RegionMonitor.Configuration()
     /// Where delegates are called, for processes without run loops; `nil` for the run loop of the thread on
     /// which a service was started. Managers may name their own: ``CLLocationManager/delegateQueue``.
@@ -108,6 +108,14 @@ public final class LocationServices: Sendable {
     beaconSettings.rules = configuration.rules
     beaconSettings.monitoring = configuration.monitoring
     beacons = BeaconService(core, scanner: scanner, configuration: beaconSettings)
+  }
+
+  /// Adds the client of a manager. Its delegate is called on the run loop of the current thread, or on the
+  /// queue of the settings.
+  func addManager() -> (ClientIdentifier, DelegateCalls) {
+    let context = configuration.delegateQueue.map { DeliveryContext.queue($0) } ?? .current()
+    let calls = DelegateCalls(in: context)
+    return (core.addClient(isReceiving: false) { calls.deliver($0) }, calls)
   }
 
   /// The authorization now.

@@ -55,13 +55,13 @@ struct BeaconEngine {
     self.interval = interval
     self.restsWhenEmpty = restsWhenEmpty
     ranger = Ranger(ranging)
-    adapters = AdapterChoice(mostBeacons: max(ranging.mostBeacons, monitoring.mostBeacons))
+    adapters = AdapterChoice(maximumBeacons: max(ranging.maximumBeacons, monitoring.maximumBeacons))
     schedule = RangingSchedule(interval: interval, rests: restsWhenEmpty)
     monitor = RegionMonitor(monitoring)
   }
 
   /// How many beacons were ranged, and how many of them had to make room for others.
-  var beaconsRanged: (count: Int, evictions: Int) { (ranger.beaconsHeard, ranger.evictions) }
+  var beaconsRanged: (count: Int, evictions: Int) { (ranger.beaconsReceived, ranger.evictions) }
 
   /// When ``advance(to:)`` next has something to tell, if nothing is heard before.
   var nextDeadline: MonotonicTime? {
@@ -89,7 +89,7 @@ struct BeaconEngine {
   mutating func rest() {
     guard let now, !isResting else { return }
     isResting = true
-    append(monitor.deaf(from: now))
+    append(monitor.receptionLost(from: now))
     schedule = RangingSchedule(interval: interval, rests: restsWhenEmpty)
   }
 
@@ -116,13 +116,13 @@ struct BeaconEngine {
     if health.isReceptionLost, receptionLostSince == nil {
       receptionLostSince = health.time
       schedule.pause()
-      append(monitor.deaf(from: health.time))
+      append(monitor.receptionLost(from: health.time))
     } else if !health.isReceptionLost, let since = receptionLostSince {
       let moment = max(now ?? health.time, health.time)
       receptionLostSince = nil
-      ranger.wasDeaf(from: since, to: moment)
+      ranger.receptionLost(from: since, to: moment)
       if !isResting {
-        monitor.hearing(at: moment)
+        monitor.receptionRestored(at: moment)
         schedule.start(at: moment)
       }
     }
@@ -136,7 +136,7 @@ struct BeaconEngine {
       self.now = moment
       // A scanner that was deaf when it was put to rest is so until it says otherwise.
       if receptionLostSince == nil {
-        monitor.hearing(at: moment)
+        monitor.receptionRestored(at: moment)
         schedule.start(at: moment)
       }
     }
@@ -161,17 +161,17 @@ struct BeaconEngine {
       }
       taken += 1
       var sighting = sighting
-      switch adapters.hear(sighting) {
+      switch adapters.receive(sighting) {
       case .followed: break
       case .presence: sighting.rssi = nil
       case .passedOver: continue
       }
       if ranges, ranged.matches(sighting.beacon) {
         schedule.receive()
-        ranger.hear(sighting)
+        ranger.receive(sighting)
       }
       if monitors {
-        let transitions = monitor.hear(sighting)
+        let transitions = monitor.receive(sighting)
         if !transitions.isEmpty {
           append(transitions)
           now = max(now ?? sighting.time, sighting.time)

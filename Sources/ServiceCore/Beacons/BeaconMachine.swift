@@ -42,7 +42,8 @@ struct BeaconMachine: Service {
 
     /// The name in the engine. Names of groups cannot run into identifiers, as their length stands before.
     var name: String {
-      group == .application ? "a\(identifier)" : "g\(group.name.utf8.count):\(group.name)\(identifier)"
+      group == .application
+        ? "a\(identifier)" : "g\(group.name.utf8.count):\(group.name)\(identifier)"
     }
   }
 
@@ -84,8 +85,11 @@ struct BeaconMachine: Service {
       let scan: ScanDemand =
         if !engine.ranged.isEmpty || needs.values.contains(where: \.areSightingsWanted) {
           .ranging
+        } else if engine.monitor.regionCount > 0 {
+          // The first look at a region is a short one.
+          engine.monitor.needsFullDuty ? .ranging : .monitoring
         } else {
-          engine.monitor.regionCount > 0 ? .monitoring : .none
+          .none
         }
       return scan == .none ? nil : ScannerSource.Demand(scan: scan, deadline: engine.nextDeadline)
     }
@@ -97,7 +101,7 @@ struct BeaconMachine: Service {
     let progress = input.progress
     wallClockOffset = progress.wallClockOffset
     // A recording has everything that was received, whatever the demand.
-    if !isRecorded { engine.monitor.listen(fully: input.scan == .ranging) }
+    if !isRecorded { engine.monitor.dutyChanged(isFull: input.scan == .ranging) }
     if let began = progress.began { engine.begin(at: began) }
     let rest = input.sightings[input.processed...]
     // A receiver's state from a moment on bears on what it received from then on.
@@ -276,7 +280,7 @@ struct BeaconMachine: Service {
         try engine.monitor.add(
           MonitoredRegion(
             identifier: key.name, constraint: region.constraint, rules: region.rules ?? rules),
-          assuming: state == .unknown ? nil : state, startLimit: stored.state?.exitTimeout)
+          assuming: state == .unknown ? nil : state, timeout: stored.state?.exitTimeout)
       } catch {
         continue
       }
@@ -346,7 +350,7 @@ struct BeaconMachine: Service {
         wallClockOffset: wallClockOffset)
       let state = RegistrationState(
         state: transition.change.state, since: event.wallClockTime,
-        exitTimeout: transition.reason.silenceLimit)
+        exitTimeout: transition.reason.exitTimeout)
       regions[key]?.state = state
       output.deliver(.region(event), of: key.identifier, in: key.group, state: state)
     }

@@ -202,13 +202,16 @@ final class ServiceHost<S: Service>: ServiceHosting {
   private func perform(_ items: ServiceOutput<S>) {
     guard let manager else { return }
     var changes: [ServiceStore.Change] = []
-    var events: [StoredEvent] = []
+    var events: [Written] = []
     for item in items.items {
       switch item {
       case .event(let event, let recipients):
-        // In a recording, the order is that of the output.
-        if isRecorded { flush(&changes, &events) }
-        deliver(event, to: recipients)
+        // What comes with a change says that it is stored.
+        if changes.isEmpty {
+          deliver(event, to: recipients)
+        } else {
+          events.append(.event(event, recipients))
+        }
       case .diagnostic(let sentence):
         store.logger.warning("\(sentence)")
       case .register(let registration, let group, let identifier, let value):
@@ -232,26 +235,36 @@ final class ServiceHost<S: Service>: ServiceHosting {
         changes.append(
           .addEvent(ServiceStore.Event(serial: serial, key: key, payload: payload)))
         events.append(
-          StoredEvent(
-            event: event, group: group, serial: serial, identifier: identifier, service: S.name))
+          .stored(
+            StoredEvent(
+              event: event, group: group, serial: serial, identifier: identifier, service: S.name)))
       }
     }
-    flush(&changes, &events)
+    write(changes, then: events)
   }
 
-  /// Writes changes, and delivers the events that they store.
-  private func flush(_ changes: inout [ServiceStore.Change], _ events: inout [StoredEvent]) {
-    let (written, stored) = (changes, events)
-    changes.removeAll()
-    events.removeAll()
-    guard !written.isEmpty else { return }
-    if isRecorded {
-      store.writeAndWait(written)
-      for event in stored { manager?.deliver(event, pace: inFlight) }
-    } else {
-      store.write(written) { [weak manager] in
-        for event in stored { manager?.deliver(event, pace: nil) }
+  /// An event that is delivered when the changes before it are written.
+  private enum Written {
+    case stored(StoredEvent)
+    case event(S.Event, ServiceOutput<S>.Recipients)
+  }
+
+  /// Writes changes, and delivers the events that wait for them.
+  private func write(_ changes: [ServiceStore.Change], then events: [Written]) {
+    guard !changes.isEmpty else { return }
+    let deliver: @Sendable () -> Void = { [self] in
+      for event in events {
+        switch event {
+        case .stored(let event): manager?.deliver(event, pace: pace)
+        case .event(let event, let recipients): self.deliver(event, to: recipients)
+        }
       }
+    }
+    if isRecorded {
+      store.writeAndWait(changes)
+      deliver()
+    } else {
+      store.write(changes, then: deliver)
     }
   }
 

@@ -28,7 +28,7 @@ struct AdapterDescription {
     return isAsked ? radio.adapter.supportsLE : nil
   }
 
-  /// Whether it listens on the Coded PHY.
+  /// Whether it receives on the Coded PHY.
   var codedPHY: Bool? { radio.report.features.map { $0.contains(.codedPHY) } }
 
   /// Why not all of it is known; `nil` where all is.

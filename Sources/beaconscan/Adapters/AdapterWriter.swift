@@ -6,7 +6,7 @@ import HCISockets
 /// Writes adapters.
 struct AdapterWriter {
   let output: StandardOutput
-  /// Who has HCI sockets; of which adapter, the kernel does not say.
+  /// The programs that have HCI sockets; the kernel does not show of which adapter.
   let programs: HCIPrograms
 
   func write(_ adapters: [AdapterDescription], _ format: OutputFormat) throws {

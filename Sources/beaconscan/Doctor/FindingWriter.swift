@@ -27,32 +27,32 @@ struct FindingWriter {
     }
   }
 
-  /// The level, what was found, and below it what mends it.
+  /// The level, what was found, and below it what fixes it.
   private func lines(_ finding: Finding) -> String {
     let level = finding.level.rawValue
     let gap = String(repeating: " ", count: max(1, 9 - level.count))
-    var text = coloured(level, finding.level) + gap + Self.message(finding) + "\n"
+    var text = colored(level, finding.level) + gap + Self.message(finding) + "\n"
     if let command = finding.command { text += "           \(command)\n" }
     return text
   }
 
-  private func coloured(_ text: String, _ level: Finding.Level) -> String {
+  private func colored(_ text: String, _ level: Finding.Level) -> String {
     guard output.hasColour else { return text }
-    let colour =
+    let color =
       switch level {
       case .ok: 32
       case .info: 36
       case .warning: 33
       case .error: 31
       }
-    return "\u{1B}[\(colour)m\(text)\u{1B}[0m"
+    return "\u{1B}[\(color)m\(text)\u{1B}[0m"
   }
 
   private static func message(_ finding: Finding) -> String {
     (finding.adapter.map { "\($0): " } ?? "") + finding.message
   }
 
-  /// What was found and what mends it, as one sentence.
+  /// What was found and what fixes it, as one sentence.
   static func sentence(_ finding: Finding) -> String {
     message(finding) + (finding.command.map { "; run: \($0)" } ?? "")
   }

@@ -2,12 +2,12 @@ import ArgumentParser
 import HCISockets
 import Scanning
 
-/// Which adapters listen, and how.
+/// Options for the adapters that scan.
 struct AdapterOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Listen with this adapter: hci0, or its address AA:BB:CC:DD:EE:FF; all for every adapter.",
+      "Scan with this adapter: hci0, or its address AA:BB:CC:DD:EE:FF; all for every adapter.",
       discussion:
         "May be given several times. Without it, and without --replay: the first that works.",
       valueName: "adapter"))
@@ -19,7 +19,7 @@ struct AdapterOptions: ParsableArguments {
   @Flag(name: .long, help: "Ask advertisers for their scan responses too, which costs them power.")
   var active = false
 
-  @Flag(name: .long, help: "Listen on the Coded PHY too, where the adapter has it.")
+  @Flag(name: .long, help: "Receive on the Coded PHY too, where the adapter has it.")
   var coded = false
 
   /// How an adapter is spoken to.
@@ -41,12 +41,12 @@ struct AdapterOptions: ParsableArguments {
     return coded ? "--coded" : nil
   }
 
-  /// Whether more than one adapter may listen.
+  /// Whether more than one adapter may scan.
   var areSeveral: Bool { adapter.count > 1 || adapter.contains(.all) }
 
-  /// What is asked of live scanning.
+  /// Returns what the options request of live scanning.
   ///
-  /// - Parameter offsets: How much stronger than true adapters hear, in dB.
+  /// - Parameter offsets: How much stronger than true adapters measure, in dB.
   /// - Returns: The request.
   func request(offsets: [(AdapterName, Double)]) -> LiveSource.Request {
     let names = adapter.compactMap { if case .one(let name) = $0 { name } else { nil } }

@@ -3,22 +3,22 @@ import Scanning
 
 /// The one place where a scanner on an adapter is made.
 enum LiveSource {
-  /// What is asked for.
+  /// What the options request.
   struct Request {
     var adapters: AdapterSelection
     var backend: AdapterOptions.Backend
     /// Whether advertisers are asked for their scan responses.
     var isActive: Bool
-    /// Whether the Coded PHY is listened to.
+    /// Whether adverts on the Coded PHY are received.
     var usesCodedPHY: Bool
-    /// How much stronger than true adapters hear, in dB: the scanner takes that away.
+    /// How much stronger than true adapters measure, in dB: the scanner subtracts that.
     var offsets: [(AdapterName, Double)]
   }
 
-  /// Makes the scanner.
+  /// Creates the scanner.
   ///
   /// - Parameters:
-  ///   - request: What is asked for.
+  ///   - request: What the options request.
   ///   - packetTap: Is handed every HCI packet.
   /// - Returns: The scanner.
   /// - Throws: `CommandError` where there is none.

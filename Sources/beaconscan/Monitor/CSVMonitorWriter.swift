@@ -20,7 +20,7 @@ final class CSVMonitorWriter: MonitorWriter {
         event.dwell.map { decimal($0, 3) }, reason.rule.rawValue, event.lastHeard?.description,
         sighting?.beacon.uuid.description, sighting.map { String($0.beacon.major) },
         sighting.map { String($0.beacon.minor) }, sighting?.rssi.map { String($0) },
-        String(reason.samples), reason.silenceLimit.map { decimal($0, 3) },
+        String(reason.samples), reason.exitTimeout.map { decimal($0, 3) },
         reason.interval.map { decimal($0, 3) }, reason.loss.map { decimal($0, 3) },
       ]))
   }

@@ -68,13 +68,13 @@ struct EventLine {
     case .distance:
       let limit = rules.distance.map { enters ? $0.enter : $0.exit } ?? 0
       return "\(signal), long enough \(enters ? "within" : "beyond") \(decimal(limit, 2)) m"
-    case .silence:
-      return "silent for its limit of \(seconds(reason.silenceLimit)) s" + learnt(reason)
+    case .exitTimeout:
+      return "silent for its limit of \(seconds(reason.exitTimeout)) s" + learnt(reason)
     case .start:
       let isHearingEnough =
         rules.signal == nil && rules.distance == nil && rules.count == .first && rules.dwell == 0
       let what = isHearingEnough ? "not heard" : "no beacon met the rules"
-      return "\(what) for \(seconds(reason.silenceLimit)) s"
+      return "\(what) for \(seconds(reason.exitTimeout)) s"
     case .forgotten: return "made room for other beacons"
     case .request: return "asked for"
     }
@@ -82,7 +82,7 @@ struct EventLine {
 
   /// What a limit rests on.
   private func learnt(_ reason: RegionTransition.Reason) -> String {
-    guard case .adaptive = rules.silence, let interval = reason.interval, let loss = reason.loss
+    guard case .adaptive = rules.exitTimeout, let interval = reason.interval, let loss = reason.loss
     else { return "" }
     return "; sent every \(seconds(interval)) s, \(fixed(loss * 100, 0)) % lost"
   }

@@ -45,7 +45,7 @@ extension MonitorEvent {
       described.setNull("lastSighting")
     }
     described.set("samples", reason.samples)
-    described.set("silenceLimit", reason.silenceLimit, decimals: 3)
+    described.set("silenceLimit", reason.exitTimeout, decimals: 3)
     described.set("interval", reason.interval, decimals: 3)
     described.set("loss", reason.loss, decimals: 3)
     object.set("reason", described)

@@ -90,7 +90,7 @@ struct RuleOptions: ParsableArguments {
     get throws {
       do throws(RegionError) {
         return try RegionRules(
-          silence: silence, signal: signal, distance: distance,
+          exitTimeout: exitTimeout, signal: signal, distance: distance,
           count: EnterCount(needed: enterCount.needed, of: enterCount.last), dwell: dwell ?? 0)
       } catch {
         throw CommandError(.usage, "\(error)")
@@ -98,7 +98,7 @@ struct RuleOptions: ParsableArguments {
     }
   }
 
-  private var silence: SilenceRule {
+  private var exitTimeout: ExitTimeoutRule {
     switch exitAfter {
     case .adaptive: .adaptive()
     case .seconds(let seconds): .fixed(seconds: seconds)

@@ -1,6 +1,6 @@
 internal import RealModule
 
-/// Bad times: spells of 10 s in the mean.
+/// Bad times: losses of 10 s in the mean.
 struct Spells {
   /// What the air is called in the output.
   var name: String
@@ -17,22 +17,22 @@ struct Spells {
   ]
 }
 
-/// When the packets of one beacon are heard.
+/// The moments at which the packets of one beacon are received.
 struct Air {
   private let interval: Double
   private let loss: Double
-  private let spells: Spells
+  private let losses: Spells
   /// The state of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
   private var state: UInt64
   private var isBad = false
   private var left = 0.0
 
-  init(_ interval: Double, _ loss: Double, _ spells: Spells, seed: UInt64) {
-    (self.interval, self.loss, self.spells) = (interval, loss, spells)
+  init(_ interval: Double, _ loss: Double, _ losses: Spells, seed: UInt64) {
+    (self.interval, self.loss, self.losses) = (interval, loss, losses)
     state = seed &* 7919
   }
 
-  private mutating func uniform() -> Double {
+  mutating func uniform() -> Double {
     state &+= 0x9E37_79B9_7F4A_7C15
     var z = state
     z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -40,22 +40,22 @@ struct Air {
     return Double((z ^ (z >> 31)) >> 11) * 0x1p-53
   }
 
-  /// Seconds from one packet that is heard to the next: intervals with up to 10 ms added by chance
+  /// Seconds from one packet that is received to the next: intervals with up to 10 ms added by chance
   /// (Bluetooth Core Specification, Vol 6, Part B, 4.4.2.2.1).
   mutating func gap() -> Double {
     var sum = 0.0
     while true {
       let step = interval + 0.01 * uniform()
       sum += step
-      if spells.share > 0 {
+      if losses.share > 0 {
         left -= step
         while left <= 0 {
           isBad.toggle()
-          let mean = isBad ? 10 : 10 * (1 - spells.share) / spells.share
+          let mean = isBad ? 10 : 10 * (1 - losses.share) / losses.share
           left -= mean * Double.log(1 - uniform())
         }
       }
-      if uniform() >= (isBad ? max(loss, spells.loss) : loss) { return sum }
+      if uniform() >= (isBad ? max(loss, losses.loss) : loss) { return sum }
     }
   }
 }

@@ -1,58 +1,58 @@
 internal import RealModule
 
-/// Learns from a beacon's gaps how long it is silent though it is there, and so how long a silence
+/// A learner of a beacon's gaps: how long it is silent though it is there, and so how long a silence
 /// must last before the beacon counts as gone.
 ///
-/// It keeps how often gaps of each length were heard, forgetting over 12 h, and draws the
-/// ``SilenceLearner/Tail`` from it. A value is trivially copyable, of about 300 bytes, and takes a few
+/// It keeps the frequency of gaps of each length, forgetting over 12 h, and draws the
+/// ``GapLearner/Tail`` from it. A value is trivially copyable, of about 300 bytes, and takes a few
 /// nanoseconds a packet.
-public struct SilenceLearner: Sendable, BitwiseCopyable {
+package struct GapLearner: Sendable, BitwiseCopyable {
   private var histogram = GapHistogram()
   /// The beacon's own interval, in seconds: the gap between packets of which none was lost.
-  public private(set) var interval: Float = 0
-  /// How long the beacon was listened to, in seconds, faded as the histogram is.
+  package private(set) var interval: Float = 0
+  /// The seconds of reception, faded as the histogram is.
   private var watched: Float = 0
-  /// How many gaps were learnt, faded as the histogram is.
+  /// The number of gaps, faded as the histogram is.
   private var weight: Float = 0
-  /// How many gaps were learnt in all; it stays at its greatest value.
-  public private(set) var count: UInt32 = 0
-  /// For how many seconds the histogram has not been faded.
+  /// The number of gaps in all; it stays at its greatest value.
+  package private(set) var count: UInt32 = 0
+  /// The seconds for which the histogram has not been faded.
   private var unfaded: Float = 0
-  /// Gaps since the tail was drawn.
+  /// The number of gaps since the tail was drawn.
   private var fresh: Int32 = 0
-  /// What was learnt of long gaps.
-  public private(set) var tail = Tail()
+  /// What is learned of long gaps.
+  package private(set) var tail = Tail()
   /// A silence longer than this is an absence and teaches nothing, in seconds.
-  private var absence: Float = SilenceLearner.firstAbsence
+  private var absence: Float = GapLearner.firstAbsence
 
-  /// The share of time in which the beacon is listened to.
+  /// The share of time in which the scanner receives.
   private let share: Float
 
-  /// A learner that knows nothing.
+  /// Creates a learner that knows nothing.
   ///
-  /// - Parameter share: The share of time in which the beacon is listened to, from 0 to 1: the less, the
-  ///   longer the gaps that it takes for possible before it has heard many.
-  public init(listening share: Float = 1) {
+  /// - Parameter share: The share of time in which the scanner receives, from 0 to 1: the less, the longer
+  ///   the gaps that are taken for possible before many are known.
+  package init(share: Float = 1) {
     self.share = share
   }
 
-  /// The time over which gaps are forgotten, in seconds of listening to the beacon: 12 h.
-  public static let memory: Float = 43200
-  /// A silence of up to this may always teach something, in seconds: bad spells last as long.
-  public static let spell: Float = 30
-  /// Beyond that, a silence teaches something if it is at most so many times as long as the limit for
+  /// The time over which gaps are forgotten, in seconds of reception: 12 h.
+  static let memory: Float = 43200
+  /// A silence of up to this always teaches something, in seconds: bad spells last as long.
+  static let spell: Float = 30
+  /// Beyond that, a silence teaches something if it is at most so many times as long as the timeout for
   /// one false exit a day: longer ones are absences.
-  public static let farBeyond: Float = 3
+  static let farBeyond: Float = 3
   /// A first gap that is longer than this is an absence, in seconds.
-  public static let firstAbsence: Float = 120
+  static let firstAbsence: Float = 120
 
-  /// Takes the time between two packets of the beacon.
+  /// Learns the time between two packets of the beacon.
   ///
-  /// - Parameter gap: The time, in seconds. Less than 16 ms is the same packet, heard twice: by two
+  /// - Parameter gap: The time, in seconds. Less than 16 ms is the same packet, received twice: by two
   ///   adapters, or on two channels.
   /// - Returns: Whether ``tail`` was drawn anew.
   @discardableResult
-  public mutating func hear(gap: Float) -> Bool {
+  package mutating func learn(gap: Float) -> Bool {
     guard gap >= GapHistogram.shortest, gap <= absence else { return false }
     histogram.add(gap)
     watched += gap
@@ -90,9 +90,9 @@ public struct SilenceLearner: Sendable, BitwiseCopyable {
     }
     if count > 16 { holdInterval() }
     tail = Tail(
-      histogram, interval: interval, watched: watched, weight: weight, listening: share)
+      histogram, interval: interval, watched: watched, weight: weight, share: share)
     absence = min(
-      max(Self.spell, Self.farBeyond * tail.limit(falseExitsPerDay: 1)), GapHistogram.longest)
+      max(Self.spell, Self.farBeyond * tail.timeout(falseExitsPerDay: 1)), GapHistogram.longest)
   }
 
   /// Holds the interval near the gap that one in twenty does not reach, so that it is found again

@@ -1,39 +1,39 @@
 internal import RealModule
 
-extension SilenceLearner {
+extension GapLearner {
   /// The long gaps of a beacon: how many there are, and how they thin out.
   ///
   /// The **tail rule**: above a threshold, gaps are taken to thin out exponentially. Of λ gaps a day
   /// that reach the threshold u, λ · exp(-(L - u) / β) exceed L, so that L = u + β · ln(λ / wanted)
   /// gives the wanted number of false exits a day. It is applied twice: to about the 40 longest gaps of
   /// the last half day, which are enough to estimate β well, and to the 4 longest, which show a second
-  /// and rarer cause of silence long before there are 40 of it. The longer limit counts.
-  public struct Tail: Sendable, BitwiseCopyable {
+  /// and rarer cause of silence long before there are 40 of it. The longer timeout counts.
+  package struct Tail: Sendable, BitwiseCopyable {
     /// Some of the longest gaps.
-    public struct Line: Sendable, BitwiseCopyable {
+    package struct Line: Sendable, BitwiseCopyable {
       /// The shortest of them, in seconds.
-      public var threshold: Float = 0
+      package var threshold: Float = 0
       /// In how many seconds their number falls to 1/e.
-      public var scale: Float = 0
+      package var scale: Float = 0
       /// How many there are a day.
-      public var perDay: Float = 0
+      package var perDay: Float = 0
 
-      /// The silence that is exceeded so many times a day, in seconds.
+      /// Returns the gap that is exceeded so many times a day, in seconds.
       ///
       /// - Parameter wanted: How many times a day.
-      /// - Returns: The silence, in seconds; at least ``threshold``.
-      public func silence(perDay wanted: Float) -> Float {
+      /// - Returns: The gap, in seconds; at least ``threshold``.
+      package func gap(perDay wanted: Float) -> Float {
         guard perDay > wanted, wanted > 0 else { return threshold }
         return threshold + scale * Float.log(perDay / wanted)
       }
     }
 
     /// About the forty longest gaps.
-    public private(set) var common = Line()
+    package private(set) var common = Line()
     /// About the four longest.
-    public private(set) var rare = Line()
-    /// The share of packets that is not heard, from 0 to 1.
-    public private(set) var loss: Float = 0
+    package private(set) var rare = Line()
+    /// The share of packets that is not received, from 0 to 1.
+    package private(set) var loss: Float = 0
 
     init() {}
 
@@ -41,15 +41,15 @@ extension SilenceLearner {
     private static let (commonGaps, rareGaps) = (Float(40), Float(4))
     /// Made-up gaps that count with each line's own, so that a few do not decide alone.
     private static let madeUp: Float = 4
-    /// Until 64 gaps were heard, made-up gaps last two intervals at least: half of the packets lost. Who
-    /// listens for a share of the time takes as much more for lost.
+    /// Until 64 gaps are known, made-up gaps last two intervals at least: half of the packets lost. At
+    /// reduced duty as much more is taken for lost.
     private static let (assumedIntervals, assumedGaps) = (Float(2), Float(64))
     /// How many of its standard errors are added to the scale of the common line.
     private static let errors: Float = 0.5
 
     init(
       _ histogram: GapHistogram, interval: Float, watched: Float, weight: Float,
-      listening share: Float
+      share: Float
     ) {
       let mean = max(watched / max(weight, 1), interval)
       loss = min(max(1 - interval / mean, 0), 1)
@@ -81,12 +81,12 @@ extension SilenceLearner {
       return interval / Float.log(excess / (excess - interval))
     }
 
-    /// The silence that is exceeded so many times a day, in seconds: no floor, no ceiling.
+    /// Returns the gap that is exceeded so many times a day, in seconds, without floor or ceiling.
     ///
     /// - Parameter wanted: How many times a day.
-    /// - Returns: The silence, in seconds.
-    public func limit(falseExitsPerDay wanted: Float) -> Float {
-      max(common.silence(perDay: wanted), rare.silence(perDay: wanted))
+    /// - Returns: The exit timeout, in seconds.
+    package func timeout(falseExitsPerDay wanted: Float) -> Float {
+      max(common.gap(perDay: wanted), rare.gap(perDay: wanted))
     }
   }
 }

@@ -1,0 +1,102 @@
+internal import Advertising
+internal import HeapModule
+internal import Scanning
+
+// How a region without any beacon is found to be outside.
+
+extension RegionMonitor {
+  /// Whether a region was added whose state is unknown and whose initial timeout still runs: a scanner at full
+  /// duty shortens it to a quarter.
+  public var needsFullDuty: Bool { index.firstLooks > 0 }
+
+  /// Returns how long a region waits for a first beacon, in seconds at full duty.
+  ///
+  /// - Parameters:
+  ///   - rules: The region's rules.
+  ///   - state: The state it is assumed to have.
+  /// - Returns: The timeout, in seconds.
+  func usualTimeout(_ rules: RegionRules, assuming state: RegionState) -> Double {
+    let confirmation = rules.exitTimeout.seconds(
+      GapLearner(), start: configuration.confirmationTimeout)
+    guard state == .unknown else { return confirmation }
+    if case .fixed = rules.exitTimeout { return min(configuration.initialTimeout, confirmation) }
+    return configuration.initialTimeout
+  }
+
+  /// Begins to wait for a region's first beacon.
+  mutating func start(_ identifier: String, at now: Int64) {
+    guard let place = index.identifiers[identifier] else { return }
+    let record = index.records[Int(place)]
+    let isSlow = record.state == .unknown && !isFullDuty
+    index.records[Int(place)].began = now
+    let seconds = record.timeout / (isSlow ? Double(Self.slowShare) : 1)
+    wait(place, until: ReceptionClock.add(now, ReceptionClock.nanoseconds(seconds)))
+  }
+
+  /// Scales what is left of each initial timeout after the duty has changed.
+  mutating func rescaleInitialTimeouts() {
+    guard let now = clock.now else { return }
+    let factor = isFullDuty ? Double(Self.slowShare) : 1 / Double(Self.slowShare)
+    for (place, record) in index.records.enumerated() where record.isInitial {
+      guard record.deadline > now, record.deadline < .max else { continue }
+      let left = Double(ReceptionClock.subtract(record.deadline, now)) * 1e-9
+      wait(
+        Int32(place), until: ReceptionClock.add(now, ReceptionClock.nanoseconds(left * factor)))
+    }
+    tidy()
+  }
+
+  private mutating func wait(_ place: Int32, until time: Int64) {
+    index.records[Int(place)].deadline = time
+    deadlines.insert(
+      Deadline(
+        time: time, owner: .region, place: place, serial: index.records[Int(place)].serial))
+  }
+
+  /// Determines that a region is outside, unless a beacon of it may still prove to be inside.
+  mutating func giveUp(_ place: Int32, at time: Int64, _ transitions: inout [RegionTransition]) {
+    index.endFirstLook(place)
+    let record = index.records[Int(place)]
+    var waited = record.timeout
+    if record.state == .unknown {
+      let undecided = undecidedUntil(record, at: time)
+      if undecided > time { return wait(place, until: undecided) }
+      waited = Double(ReceptionClock.subtract(time, record.began)) * 1e-9
+    }
+    settle(
+      place, .outside, at: time,
+      RegionTransition.Reason(
+        rule: .start, lastSighting: nil, samples: 0, exitTimeout: waited, interval: nil, loss: nil),
+      &transitions)
+  }
+
+  /// Returns until when a beacon may prove to be inside a region: one that is known from before and whose
+  /// exit timeout has not passed, or one whose count, dwell or gates are not decided.
+  private func undecidedUntil(_ record: RegionIndex.Record, at time: Int64) -> Int64 {
+    let region = record.region
+    let constraint = region.constraint
+    var until = time
+    func look(at beacon: TrackedBeacon) {
+      guard beacon.lastReceived != .min, constraint.matches(beacon.identity) else { return }
+      let gone = beacon.deadline(exitTimeout(of: beacon, in: region))
+      guard let link = beacon.links.first(where: { $0.serial == record.serial }) else {
+        // It was not received since the region was added.
+        until = max(until, gone)
+        return
+      }
+      guard link.isUndecided(region.rules) else { return }
+      let longest = configuration.confirmationTimeout + region.rules.dwell
+      let next = ReceptionClock.add(time, ReceptionClock.nanoseconds(record.timeout))
+      let end = ReceptionClock.add(record.began, ReceptionClock.nanoseconds(longest))
+      until = max(until, min(gone, next, end))
+    }
+    if let major = constraint.major, let minor = constraint.minor {
+      let place = places.find(
+        BeaconIdentity(uuid: constraint.uuid, major: major, minor: minor))
+      if place >= 0 { look(at: beacons[Int(place)]) }
+    } else {
+      for beacon in beacons { look(at: beacon) }
+    }
+    return until
+  }
+}
