@@ -4,6 +4,7 @@
 #   Scripts/manual.sh [DIRECTORY]    writes DIRECTORY/man and DIRECTORY/completions (.build/manual)
 #   Scripts/manual.sh --check        writes them there, too, and checks that they are well formed
 set -eu
+place=$PWD
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
 
@@ -15,7 +16,11 @@ case "${1-}" in
   --check) check=yes; set -- ;;
   -*) echo "manual: unknown argument '$1'; the only option is --check" >&2; exit 64 ;;
 esac
-directory=${1:-.build/manual}
+directory=${1:-$root/.build/manual}
+case $directory in
+  /*) ;;
+  *) directory=$place/$directory ;;
+esac
 
 swift build --product beaconscan
 beaconscan=$(swift build --show-bin-path)/beaconscan

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes this machine ready to build beaconscan: checks for Swift, and installs the few packages that
-# are missing on Debian and Ubuntu. Does nothing, in a moment, where nothing is missing.
+# Prepares this machine to build beaconscan: checks for Swift, and installs the packages that are missing on
+# Debian and Ubuntu. If nothing is missing it does nothing, in a moment.
 #
 #   Scripts/setup.sh         what building and testing need
 #   Scripts/setup.sh --ci    also what .ci/run needs
