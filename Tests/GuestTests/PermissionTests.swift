@@ -35,7 +35,7 @@ extension InGuest {
         """
         cp \(Guest.beaconscan) /dev/shm/beaconscan && setcap cap_net_raw+ep /dev/shm/beaconscan &&
         setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all \
-          /dev/shm/beaconscan scan --adapter hci0 --count 12 --duration 2m --format json
+          /dev/shm/beaconscan scan --adapter hci0 --count 12 --duration 120 --format json
         """)
       #expect(run.status == 0, "\(run.error)")
       #expect(run.lines.count > 10)
