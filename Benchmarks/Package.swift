@@ -20,6 +20,10 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+// The steps that `micro` measures are not public: it is compiled as a part of the package beside it, whose
+// name is that of the directory.
+let beaconscan = Context.packageDirectory.split(separator: "/").dropLast().last.map(String.init) ?? ""
+
 for target in package.targets {
   target.swiftSettings = [
     .enableExperimentalFeature("Lifetimes"),
@@ -29,4 +33,7 @@ for target in package.targets {
     .strictMemorySafety(),
     .treatAllWarnings(as: .error),
   ]
+  if target.name == "micro" {
+    target.swiftSettings?.append(.unsafeFlags(["-package-name", beaconscan.lowercased()]))
+  }
 }

@@ -107,12 +107,12 @@ def pair(name: str, ours: list, theirs: list, reports: int, runs: int) -> None:
     nanoseconds = [statistics.median(times) / reports * 1e9 for times in walls]
     row(
         name, f"{nanoseconds[0]:.1f} ns", f"{nanoseconds[1]:.1f} ns", f"{ratio:.2f}", f"{processor:.2f}",
-        f"{max(memory[0]) / 1024:.1f} MiB", f"{max(memory[1]) / 1024:.1f} MiB",
+        f"{max(memory[0]) / 1024:.1f} MiB", f"{max(memory[1]) / 1024:.1f} MiB", f"{os.getloadavg()[0]:.1f}",
     )
 
 
 def throughput(files: dict[str, pathlib.Path], reports: int, runs: int) -> None:
-    title("Throughput, a report", "beaconscan", "yardstick", "ratio", "CPU ratio", "memory", "yardstick's")
+    title("Throughput, a report", "beaconscan", "yardstick", "clock ratio", "CPU ratio", "memory", "yardstick's", "load")
     ranged = ["range", "--interval", "3600", "--format", "json", "--replay"]
     for name, path in files.items():
         inspect = [COMMAND, "inspect", path, "--format", "json"]
@@ -189,7 +189,7 @@ def main() -> None:
             check_equal(path)
         throughput(files, choice.reports, choice.runs)
         crowd = generate("crowd", "btsnoop", choice.reports, 1_000_000, 3)
-        title("A million beacons, a report", "beaconscan", "yardstick", "ratio", "CPU ratio", "memory", "yardstick's")
+        title("A million beacons, a report", "beaconscan", "yardstick", "clock ratio", "CPU ratio", "memory", "yardstick's", "load")
         runs = max(3, choice.runs // 3)
         pair("  inspect", [COMMAND, "inspect", crowd, "--format", "json"], [YARDSTICK, crowd], choice.reports, runs)
         ranged = [COMMAND, "range", "--interval", "3600", "--format", "json", "--replay", crowd]

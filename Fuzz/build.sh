@@ -51,6 +51,7 @@ build_entries() {
     [[ $stale == yes ]] || continue
     echo "Building $entry" >&2
     swiftc -O -gline-tables-only -wmo -parse-as-library -swift-version 6 -module-name FuzzEntry \
+      -package-name "$(basename "$PWD" | tr '[:upper:]' '[:lower:]')" \
       "${fuzz_flags[@]}" -assert-config Debug -use-ld=lld -strict-memory-safety \
       -enable-experimental-feature Lifetimes -enable-upcoming-feature ExistentialAny \
       -enable-upcoming-feature MemberImportVisibility -warnings-as-errors \

@@ -103,7 +103,7 @@ private func collect(_ bytes: [UInt8]) -> ([PlainSighting], ScanCounts) {
   let report = unsafe AdvertisingReport(
     data: bytes.span.bytes, address: BluetoothAddress(rawValue: 1), addressType: .random,
     eventType: .advInd, rssi: -50)
-  collector.hear(report)
+  collector.receive(report)
   requireSound(collector, packets: 1)
   return (collector.sightings.map { PlainSighting($0) }, collector.counts)
 }

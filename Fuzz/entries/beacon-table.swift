@@ -25,7 +25,7 @@ func check(_ bytes: [UInt8]) {
     } else {
       let beacon = identity(feed.byte())
       made += 1
-      table.hear(beacon, at: MonotonicTime(nanoseconds: time)) {
+      table.update(beacon, at: MonotonicTime(nanoseconds: time)) {
         made * 1000
       } update: {
         $0 += 1

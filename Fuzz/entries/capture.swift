@@ -46,21 +46,24 @@ private func checkError(_ reading: Reading, _ bytes: [UInt8], isCompressed: Bool
   }
 }
 
-/// The replay on a thread of its own gives the same.
+/// The replay gives the same.
 private func checkReplay(_ bytes: [UInt8], _ whole: Reading) {
   var sightings: [Sighting] = []
   var failure: CaptureError?
-  do throws(CaptureError) {
-    let replay = try CaptureReplay(paths: [file(bytes)])
-    var isMore = true
-    while isMore {
-      if case .more = try replay.nextBatch() {} else { isMore = false }
-      sightings += replay.sightings
-      require((sightings.last?.time ?? replay.time) <= replay.time, "given before its time")
+  do {
+    let replay = try ReplayScanner(paths: [file(bytes)])
+    var batch: [Sighting] = []
+    var progress = ScanProgress()
+    while !progress.isOver {
+      progress = try replay.receive(for: .ranging, until: nil, into: &batch)
+      sightings += batch
+      if let last = batch.last {
+        require(progress.reached.map { last.time <= $0 } == true, "given before its time")
+      }
     }
     require(replay.counts.packets == whole.packets, "the replay counts other packets")
   } catch {
-    failure = error
+    failure = error as? CaptureError
   }
   require(sightings == whole.sightings, "the replay gives other sightings")
   require(failure?.problem == whole.error?.problem, "the replay fails by another problem")

@@ -22,7 +22,7 @@ func check(_ bytes: [UInt8]) {
     events.append(Event(time: time, adapter: adapter, bytes: feed.bytes(Int(feed.byte()))))
   }
   var plain = PlainController()
-  for event in events { plain.hear(event) }
+  for event in events { plain.receive(event) }
   let (sightings, counts) = collect(events[...])
   require(sightings == plain.sightings, "the plain reader found other sightings")
   require(counts.reports == plain.reports, "\(counts.reports) reports, not \(plain.reports)")
@@ -41,7 +41,7 @@ private func collect(_ events: ArraySlice<Event>) -> ([PlainSighting], ScanCount
   for event in events {
     collector.time = MonotonicTime(nanoseconds: event.time)
     collector.adapter = event.adapter
-    collector.hear(event: unsafe event.bytes.span.bytes)
+    collector.receive(event: unsafe event.bytes.span.bytes)
   }
   requireSound(collector, packets: events.count)
   return (collector.sightings.map { PlainSighting($0) }, collector.counts)
@@ -81,7 +81,7 @@ private struct PlainController {
   }
   private var pending: [Pending] = []
 
-  mutating func hear(_ event: Event) {
+  mutating func receive(_ event: Event) {
     let bytes = event.bytes
     guard bytes.count >= 3, bytes[0] == 0x3E, bytes[2] == 0x02 || bytes[2] == 0x0D else { return }
     guard bytes.count > 3 else {

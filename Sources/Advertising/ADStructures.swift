@@ -1,21 +1,39 @@
 public import Bytes
 
 /// One AD structure: a type and its data (Core Specification, Vol 3, Part C, §11).
-@frozen
-public struct ADStructure: ~Escapable {
+@usableFromInline
+package struct ADStructure: ~Escapable {
   /// AD Type, as the Assigned Numbers list it.
-  public var type: ADType
-  /// AD Data: Length − 1 bytes.
-  public var data: RawSpan
+  @usableFromInline
+  package var type: ADType
   /// Where the structure's length byte stands in the advertising data.
-  public var offset: Int
+  @usableFromInline
+  package var offset: Int
 
-  @inlinable
-  @_lifetime(copy data)
-  init(type: ADType, data: RawSpan, offset: Int) {
+  // Hot loops read the data in place: to cut it out costs more than to look at it.
+  @usableFromInline
+  let bytes: RawSpan
+  @usableFromInline
+  let start: Int
+  @usableFromInline
+  let count: Int
+
+  @inlinable @inline(__always)
+  @_lifetime(copy bytes)
+  @unsafe
+  init(type: ADType, in bytes: RawSpan, from start: Int, count: Int, offset: Int) {
     self.type = type
-    self.data = data
     self.offset = offset
+    self.bytes = bytes
+    self.start = start
+    self.count = count
+  }
+
+  /// AD Data: Length − 1 bytes.
+  @inlinable @inline(__always)
+  package var data: RawSpan {
+    @_lifetime(copy self)
+    get { unsafe bytes.part(unchecked: start, count: count) }
   }
 }
 
@@ -31,21 +49,36 @@ public struct ADStructure: ~Escapable {
 /// A length of zero ends the significant part early; what follows it is not looked at (§11). A
 /// length that runs past the data throws, and the walk is over: there is no way to tell where the
 /// next structure would begin.
-@frozen
-public struct ADStructures: ~Escapable {
+@usableFromInline
+package struct ADStructures: ~Escapable {
   @usableFromInline
   let bytes: RawSpan
   @usableFromInline
-  var position = 0
+  var position: Int
+  @usableFromInline
+  let end: Int
   @usableFromInline
   let base: Int
 
   /// Starts at the first structure of some advertising data.
   @inlinable @inline(__always)
   @_lifetime(copy data)
-  public init(_ data: RawSpan, base: Int = 0) {
+  package init(_ data: RawSpan, base: Int = 0) {
     bytes = data
+    position = 0
+    end = data.byteCount
     self.base = base
+  }
+
+  /// Starts at the first structure of a report in a packet.
+  @inlinable @inline(__always)
+  @_lifetime(copy bytes)
+  @unsafe
+  package init(_ bytes: RawSpan, _ report: AdvertisingReportFields) {
+    self.bytes = bytes
+    position = report.start
+    end = report.end
+    base = 0 &- report.start
   }
 
   /// The next structure, or `nil` after the last.
@@ -54,19 +87,19 @@ public struct ADStructures: ~Escapable {
   @inlinable @inline(__always)
   @_lifetime(copy self)
   @_lifetime(self: copy self)
-  public mutating func next() throws(ParseError) -> ADStructure? {
+  package mutating func next() throws(ParseError) -> ADStructure? {
     let start = position
-    guard start < bytes.byteCount else { return nil }
+    guard start < end else { return nil }
     // Each load and the part lie before an end that was compared with the length.
     let length = unsafe Int(bytes.littleEndian(UInt8.self, unchecked: start))
     // Early termination: whatever is left is not significant.
     guard length > 0 else { return nil }
-    let end = start &+ 1 &+ length
-    guard end <= bytes.byteCount else { throw overrun(length) }
-    position = end
+    let next = start &+ 1 &+ length
+    guard next <= end else { throw overrun(length) }
+    position = next
     return unsafe ADStructure(
       type: ADType(rawValue: bytes.littleEndian(UInt8.self, unchecked: start &+ 1)),
-      data: bytes.part(unchecked: start &+ 2, count: length &- 1), offset: base &+ start)
+      in: bytes, from: start &+ 2, count: length &- 1, offset: base &+ start)
   }
 
   /// Ends the walk at a structure that runs past the data.
@@ -74,38 +107,40 @@ public struct ADStructures: ~Escapable {
   @_lifetime(self: copy self)
   mutating func overrun(_ length: Int) -> ParseError {
     let start = position
-    position = bytes.byteCount
+    position = end
     return ParseError(
-      .truncated(needed: length, available: bytes.byteCount &- start &- 1), at: base &+ start)
+      .truncated(needed: length, available: end &- start &- 1), at: base &+ start)
   }
 }
 
 /// The type of an AD structure (Bluetooth Assigned Numbers, §2.3).
-@frozen
-public struct ADType: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
+@usableFromInline
+package struct ADType: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
   /// The value on the wire.
-  public var rawValue: UInt8
+  @usableFromInline
+  package var rawValue: UInt8
 
   /// Keeps any value, known or not.
   @inlinable
-  public init(rawValue: UInt8) {
+  package init(rawValue: UInt8) {
     self.rawValue = rawValue
   }
 
   /// Manufacturer Specific Data: a company identifier and what that company defines.
   @inlinable
-  public static var manufacturerSpecificData: ADType { ADType(rawValue: 0xFF) }
+  package static var manufacturerSpecificData: ADType { ADType(rawValue: 0xFF) }
   /// Service Data - 16-bit UUID.
   @inlinable
-  public static var serviceData16: ADType { ADType(rawValue: 0x16) }
+  package static var serviceData16: ADType { ADType(rawValue: 0x16) }
   /// Flags.
   @inlinable
-  public static var flags: ADType { ADType(rawValue: 0x01) }
+  package static var flags: ADType { ADType(rawValue: 0x01) }
 }
 
 extension ADType: CustomStringConvertible {
   /// The name that the Assigned Numbers give, or the value in hexadecimal.
-  public var description: String {
+  @usableFromInline
+  package var description: String {
     switch rawValue {
     case 0x01: "Flags"
     case 0x02: "Incomplete List of 16-bit Service UUIDs"

@@ -2,19 +2,19 @@ import Bytes
 
 /// An AltBeacon frame: manufacturer-specific data of any company with the code 0xBEAC (AltBeacon
 /// Protocol Specification 1.0). Named for the engineer; not ranged.
-public struct AltBeacon: Hashable, Sendable {
+package struct AltBeacon: Hashable, Sendable {
   /// The first 20 bytes of the identifier, which by custom are read as an iBeacon's.
-  public var identity: BeaconIdentity
+  package var identity: BeaconIdentity
   /// Reference RSSI in dBm at 1 m.
-  public var measuredPower: Int8
+  package var measuredPower: Int8
   /// The manufacturer's own byte; `nil` where a frame is one byte short, which senders in the field
   /// are.
-  public var manufacturerReserved: UInt8?
+  package var manufacturerReserved: UInt8?
 
   /// Reads manufacturer-specific data from the company identifier on.
   ///
   /// - Returns: `nil` where it is another message.
-  public static func read(manufacturerData data: RawSpan) -> Self? {
+  package static func read(manufacturerData data: RawSpan) -> Self? {
     var cursor = ByteCursor(data)
     do throws(ParseError) {
       try cursor.skip(2)

@@ -16,7 +16,7 @@ public struct BluetoothAddress: Hashable, Sendable, BitwiseCopyable {
 extension BluetoothAddress {
   /// Reads an address as packets carry it: six octets, the least significant first.
   @inlinable @inline(__always)
-  public init(parsing cursor: inout ByteCursor) throws(ParseError) {
+  package init(parsing cursor: inout ByteCursor) throws(ParseError) {
     let low = UInt64(try cursor.readLittleEndian(UInt32.self))
     self.init(rawValue: UInt64(try cursor.readLittleEndian(UInt16.self)) << 32 | low)
   }
@@ -24,14 +24,14 @@ extension BluetoothAddress {
   /// The address at an offset, for hot loops that have compared its end with the length.
   @inlinable @inline(__always)
   @unsafe
-  public init(littleEndian bytes: RawSpan, unchecked offset: Int) {
+  package init(littleEndian bytes: RawSpan, unchecked offset: Int) {
     let low = unsafe UInt64(bytes.littleEndian(UInt32.self, unchecked: offset))
     let high = unsafe UInt64(bytes.littleEndian(UInt16.self, unchecked: offset &+ 4))
     self.init(rawValue: high << 32 | low)
   }
 
   /// The address as packets carry it.
-  public var littleEndianBytes: [UInt8] {
+  package var littleEndianBytes: [UInt8] {
     (0..<6).map { UInt8(truncatingIfNeeded: rawValue >> (8 * $0)) }
   }
 }

@@ -1,9 +1,9 @@
-public import Bytes
+package import Bytes
 
 /// An Eddystone frame: service data of the 16-bit UUID 0xFEAA, as Google's Eddystone protocol
 /// specification defines it. beaconscan names these so that an engineer sees what else is on air; it
 /// does not range them.
-public enum Eddystone: Hashable, Sendable {
+package enum Eddystone: Hashable, Sendable {
   /// Eddystone-UID: power at 0 m in dBm, a 10-byte namespace and a 6-byte instance, in hexadecimal.
   case uid(txPower: Int8, namespace: String, instance: String)
   /// Eddystone-URL: power at 0 m in dBm, and the address expanded.
@@ -17,13 +17,13 @@ public enum Eddystone: Hashable, Sendable {
   case eid(txPower: Int8, identifier: String)
 
   /// The 16-bit UUID of the service.
-  public static let serviceUUID: UInt16 = 0xFEAA
+  package static let serviceUUID: UInt16 = 0xFEAA
 
   /// Reads service data from the 16-bit UUID on.
   ///
   /// - Returns: `nil` where the UUID is another service's or the frame's type is not known.
   /// - Throws: `ParseError` where the frame is too short for its type.
-  public static func read(serviceData data: RawSpan, base: Int = 0) throws(ParseError) -> Self? {
+  package static func read(serviceData data: RawSpan, base: Int = 0) throws(ParseError) -> Self? {
     var cursor = ByteCursor(data, base: base)
     guard cursor.remaining >= 3, try cursor.readLittleEndian(UInt16.self) == serviceUUID else {
       return nil

@@ -38,8 +38,8 @@ public struct IBeacon: Hashable, Sendable, BitwiseCopyable {
 
 extension IBeacon {
   /// What manufacturer-specific data turned out to be.
-  @frozen
-  public enum Reading: Hashable, Sendable, BitwiseCopyable {
+  @usableFromInline
+  package enum Reading: Hashable, Sendable, BitwiseCopyable {
     /// An iBeacon frame.
     case frame(IBeacon)
     /// Some other message, of Apple or of another company.
@@ -53,27 +53,41 @@ extension IBeacon {
   /// Exactly 25 bytes are an iBeacon, and 26: receivers in the field take one appended byte, and a
   /// kiosk should see such a beacon. Fewer or more, or another length byte after the type, are not.
   @inlinable @inline(__always)
-  public static func read(manufacturerData data: RawSpan) -> Reading {
-    guard data.byteCount >= 4 else { return .other }
+  package static func read(manufacturerData data: RawSpan) -> Reading {
+    unsafe read(data, from: 0, count: data.byteCount)
+  }
+
+  /// Reads an AD structure of manufacturer-specific data.
+  @inlinable @inline(__always)
+  package static func read(_ structure: ADStructure) -> Reading {
+    unsafe read(structure.bytes, from: structure.start, count: structure.count)
+  }
+
+  /// Reads bytes that the caller has compared with the length.
+  @inlinable @inline(__always)
+  @unsafe
+  static func read(_ data: RawSpan, from start: Int, count: Int) -> Reading {
+    guard count >= 4 else { return .other }
     // Every load lies inside a length that was compared.
-    let word = unsafe data.littleEndian(UInt32.self, unchecked: 0)
-    guard word == prefix, data.byteCount >= byteCount, data.byteCount <= byteCount &+ 1 else {
+    let word = unsafe data.littleEndian(UInt32.self, unchecked: start)
+    guard word == prefix, count >= byteCount, count <= byteCount &+ 1 else {
       return word & 0x00FF_FFFF == prefix & 0x00FF_FFFF ? .malformed : .other
     }
     let uuid = unsafe ProximityUUID(
-      high: data.littleEndian(UInt64.self, unchecked: 4).byteSwapped,
-      low: data.littleEndian(UInt64.self, unchecked: 12).byteSwapped)
+      high: data.littleEndian(UInt64.self, unchecked: start &+ 4).byteSwapped,
+      low: data.littleEndian(UInt64.self, unchecked: start &+ 12).byteSwapped)
     let identity = unsafe BeaconIdentity(
-      uuid: uuid, major: data.littleEndian(UInt16.self, unchecked: 20).byteSwapped,
-      minor: data.littleEndian(UInt16.self, unchecked: 22).byteSwapped)
+      uuid: uuid, major: data.littleEndian(UInt16.self, unchecked: start &+ 20).byteSwapped,
+      minor: data.littleEndian(UInt16.self, unchecked: start &+ 22).byteSwapped)
     return unsafe .frame(
       IBeacon(
-        identity: identity, measuredPower: data.littleEndian(Int8.self, unchecked: 24),
-        hasTrailingByte: data.byteCount > byteCount))
+        identity: identity, measuredPower: data.littleEndian(Int8.self, unchecked: start &+ 24),
+        hasTrailingByte: count > byteCount))
   }
 
   /// The frame as manufacturer-specific data: 25 bytes from the company identifier on.
-  public var manufacturerData: [UInt8] {
+  @usableFromInline
+  package var manufacturerData: [UInt8] {
     var bytes: [UInt8] = [0x4C, 0x00, 0x02, 0x15]
     bytes.reserveCapacity(Self.byteCount)
     for word in [identity.uuid.high, identity.uuid.low] {
@@ -90,7 +104,8 @@ extension IBeacon {
   }
 
   /// The whole advert as Apple's specification has it: Flags, then the frame. 30 bytes.
-  public var advertisingData: [UInt8] {
+  @usableFromInline
+  package var advertisingData: [UInt8] {
     // LE General Discoverable Mode, BR/EDR Not Supported.
     [0x02, 0x01, 0x06, 0x1A, 0xFF] + manufacturerData
   }

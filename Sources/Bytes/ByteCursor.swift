@@ -2,14 +2,16 @@
 ///
 /// Every read checks its bounds and throws ``ParseError`` where the bytes end too soon; none traps,
 /// whatever the bytes hold. A failed read moves nothing.
-@frozen
-public struct ByteCursor: ~Escapable {
+@usableFromInline
+package struct ByteCursor: ~Escapable {
   /// All the bytes, read or not.
-  public let bytes: RawSpan
+  @usableFromInline
+  package let bytes: RawSpan
   @usableFromInline
   var next: Int
   /// Added to ``position`` in errors: where these bytes stand in what they were cut from.
-  public let base: Int
+  @usableFromInline
+  package let base: Int
 
   /// Starts at the first byte.
   ///
@@ -18,7 +20,7 @@ public struct ByteCursor: ~Escapable {
   ///   - base: The offset of the first byte, for errors.
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
-  public init(_ bytes: RawSpan, base: Int = 0) {
+  package init(_ bytes: RawSpan, base: Int = 0) {
     self.bytes = bytes
     self.next = 0
     self.base = base
@@ -26,19 +28,19 @@ public struct ByteCursor: ~Escapable {
 
   /// How many bytes have been read.
   @inlinable @inline(__always)
-  public var position: Int { next }
+  package var position: Int { next }
 
   /// How many bytes are left.
   @inlinable @inline(__always)
-  public var remaining: Int { bytes.byteCount &- position }
+  package var remaining: Int { bytes.byteCount &- position }
 
   /// Where the next byte stands, counted from the outermost bytes.
   @inlinable @inline(__always)
-  public var offset: Int { base &+ position }
+  package var offset: Int { base &+ position }
 
   /// The bytes that are left, without moving.
   @inlinable @inline(__always)
-  public var rest: RawSpan {
+  package var rest: RawSpan {
     @_lifetime(copy self)
     get { unsafe bytes.part(unchecked: next, count: remaining) }  // `next` never leaves
   }
@@ -46,21 +48,21 @@ public struct ByteCursor: ~Escapable {
   /// Reads an unsigned byte.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
-  public mutating func readUInt8() throws(ParseError) -> UInt8 {
+  package mutating func readUInt8() throws(ParseError) -> UInt8 {
     try read(as: UInt8.self)
   }
 
   /// Reads a signed byte.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
-  public mutating func readInt8() throws(ParseError) -> Int8 {
+  package mutating func readInt8() throws(ParseError) -> Int8 {
     try read(as: Int8.self)
   }
 
   /// Reads an integer whose least significant octet comes first, as HCI and the link layer have it.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
-  public mutating func readLittleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
+  package mutating func readLittleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
     _ type: Value.Type
   ) throws(ParseError) -> Value {
     Value(littleEndian: try read(as: type))
@@ -69,7 +71,7 @@ public struct ByteCursor: ~Escapable {
   /// Reads an integer whose most significant octet comes first, as btsnoop and iBeacon have it.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
-  public mutating func readBigEndian<Value: FixedWidthInteger & BitwiseCopyable>(
+  package mutating func readBigEndian<Value: FixedWidthInteger & BitwiseCopyable>(
     _ type: Value.Type
   ) throws(ParseError) -> Value {
     Value(bigEndian: try read(as: type))
@@ -79,7 +81,7 @@ public struct ByteCursor: ~Escapable {
   @inlinable @inline(__always)
   @_lifetime(copy self)
   @_lifetime(self: copy self)
-  public mutating func read(_ count: Int) throws(ParseError) -> RawSpan {
+  package mutating func read(_ count: Int) throws(ParseError) -> RawSpan {
     guard count >= 0, count <= remaining else {
       throw ParseError(.truncated(needed: count, available: remaining), at: offset)
     }
@@ -94,7 +96,7 @@ public struct ByteCursor: ~Escapable {
   /// offsets.
   @inlinable @inline(__always)
   @_lifetime(copy self)
-  public func peek(_ count: Int) -> RawSpan? {
+  package func peek(_ count: Int) -> RawSpan? {
     guard count >= 0, count <= remaining else { return nil }
     return unsafe bytes.part(unchecked: next, count: count)  // inside, by the guard
   }
@@ -103,16 +105,27 @@ public struct ByteCursor: ~Escapable {
   @inlinable @inline(__always)
   @_lifetime(copy self)
   @_lifetime(self: copy self)
-  public mutating func take(_ count: Int) -> RawSpan? {
+  package mutating func take(_ count: Int) -> RawSpan? {
     guard let part = peek(count) else { return nil }
     next = next &+ count
     return part
   }
 
+  /// Passes over `count` bytes, if they are there.
+  ///
+  /// - Returns: Whether they are; otherwise nothing is moved.
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
+  package mutating func pass(_ count: Int) -> Bool {
+    guard count >= 0, count <= remaining else { return false }
+    next = next &+ count
+    return true
+  }
+
   /// Passes over `count` bytes.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
-  public mutating func skip(_ count: Int) throws(ParseError) {
+  package mutating func skip(_ count: Int) throws(ParseError) {
     guard count >= 0, count <= remaining else {
       throw ParseError(.truncated(needed: count, available: remaining), at: offset)
     }

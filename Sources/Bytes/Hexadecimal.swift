@@ -1,7 +1,7 @@
 /// Bytes as hexadecimal text, and back.
-public enum Hexadecimal {
+package enum Hexadecimal {
   /// Two lower-case digits a byte.
-  public static func text(of bytes: RawSpan) -> String {
+  package static func text(of bytes: RawSpan) -> String {
     var text = ""
     text.reserveCapacity(bytes.byteCount * 2)
     for index in 0..<bytes.byteCount {
@@ -16,7 +16,7 @@ public enum Hexadecimal {
   /// or `0x` between the bytes.
   ///
   /// - Throws: ``HexadecimalError`` with the place of the first character that is not understood.
-  public static func bytes(in text: String) throws(HexadecimalError) -> [UInt8] {
+  package static func bytes(in text: String) throws(HexadecimalError) -> [UInt8] {
     var bytes: [UInt8] = []
     var high: UInt8?
     var place = 0
@@ -54,9 +54,9 @@ public enum Hexadecimal {
 }
 
 /// Text that is not hexadecimal.
-public struct HexadecimalError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct HexadecimalError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What is wrong.
-  public enum Problem: Hashable, Sendable {
+  package enum Problem: Hashable, Sendable {
     /// A character that is neither a digit nor a separator.
     case notADigit(Character)
     /// A byte with one digit.
@@ -64,12 +64,12 @@ public struct HexadecimalError: Error, Hashable, Sendable, CustomStringConvertib
   }
 
   /// Which character, counted from 1.
-  public var place: Int
+  package var place: Int
   /// What is wrong with it.
-  public var problem: Problem
+  package var problem: Problem
 
   /// One sentence part.
-  public var description: String {
+  package var description: String {
     switch problem {
     case .notADigit(let character): "character \(place): '\(character)' is not a hexadecimal digit"
     case .oddDigits: "character \(place): a byte has only one digit"

@@ -1,7 +1,9 @@
 /// Why bytes could not be read, and where.
-public struct ParseError: Error, Hashable, Sendable, BitwiseCopyable {
+@usableFromInline
+package struct ParseError: Error, Hashable, Sendable, BitwiseCopyable {
   /// What was wrong with the bytes.
-  public enum Reason: Hashable, Sendable, BitwiseCopyable {
+  @usableFromInline
+  package enum Reason: Hashable, Sendable, BitwiseCopyable {
     /// A field needs `needed` bytes more than stand before it, and only `available` follow.
     case truncated(needed: Int, available: Int)
     /// A field holds a value that its format does not allow.
@@ -9,13 +11,15 @@ public struct ParseError: Error, Hashable, Sendable, BitwiseCopyable {
   }
 
   /// What was wrong.
-  public var reason: Reason
+  @usableFromInline
+  package var reason: Reason
   /// How many bytes from the start of the cursor's bytes (plus its base) the field stands.
-  public var offset: Int
+  @usableFromInline
+  package var offset: Int
 
   /// Makes an error at a byte offset.
   @inlinable
-  public init(_ reason: Reason, at offset: Int) {
+  package init(_ reason: Reason, at offset: Int) {
     self.reason = reason
     self.offset = offset
   }
@@ -23,12 +27,13 @@ public struct ParseError: Error, Hashable, Sendable, BitwiseCopyable {
 
 /// The name of a rule that bytes broke: a constant sentence part, so that an error costs no
 /// allocation.
-public struct StaticReason: Hashable, Sendable, BitwiseCopyable, ExpressibleByStringLiteral {
+@usableFromInline
+package struct StaticReason: Hashable, Sendable, BitwiseCopyable, ExpressibleByStringLiteral {
   let text: StaticString
 
   /// Makes a reason from a literal.
   @inlinable
-  public init(stringLiteral value: StaticString) {
+  package init(stringLiteral value: StaticString) {
     self.init(value)
   }
 
@@ -38,24 +43,28 @@ public struct StaticReason: Hashable, Sendable, BitwiseCopyable, ExpressibleBySt
   }
 
   /// Two reasons are equal when their words are.
-  public static func == (left: Self, right: Self) -> Bool {
+  @usableFromInline
+  package static func == (left: Self, right: Self) -> Bool {
     left.text.description == right.text.description
   }
 
   /// Hashes the words.
-  public func hash(into hasher: inout Hasher) {
+  @usableFromInline
+  package func hash(into hasher: inout Hasher) {
     hasher.combine(text.description)
   }
 }
 
 extension ParseError: CustomStringConvertible {
   /// For example `byte 31: need 5 more, have 1`.
-  public var description: String { "byte \(offset): \(reason)" }
+  @usableFromInline
+  package var description: String { "byte \(offset): \(reason)" }
 }
 
 extension ParseError.Reason: CustomStringConvertible {
   /// For example `need 5 more, have 1`.
-  public var description: String {
+  @usableFromInline
+  package var description: String {
     switch self {
     case .truncated(let needed, let available): "need \(needed) more, have \(available)"
     case .invalid(let rule): rule.text.description

@@ -3,7 +3,7 @@ extension RawSpan {
   ///
   /// - Precondition: It lies inside the bytes: the caller has looked at `RawSpan.byteCount`.
   @inlinable @inline(__always)
-  public func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
+  package func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
     _ type: Value.Type, at offset: Int
   ) -> Value {
     // Any bit pattern is an integer.
@@ -14,7 +14,7 @@ extension RawSpan {
   ///
   /// - Precondition: It lies inside the bytes: the caller has looked at `RawSpan.byteCount`.
   @inlinable @inline(__always)
-  public func bigEndian<Value: FixedWidthInteger & BitwiseCopyable>(
+  package func bigEndian<Value: FixedWidthInteger & BitwiseCopyable>(
     _ type: Value.Type, at offset: Int
   ) -> Value {
     littleEndian(type, at: offset).byteSwapped
@@ -24,7 +24,7 @@ extension RawSpan {
   /// the standard library's check of the same is not made again.
   @inlinable @inline(__always)
   @unsafe
-  public func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
+  package func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
     _ type: Value.Type, unchecked offset: Int
   ) -> Value {
     unsafe Value(littleEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: type))
@@ -34,7 +34,7 @@ extension RawSpan {
   @inlinable @inline(__always)
   @unsafe
   @_lifetime(copy self)
-  public func part(unchecked start: Int, count: Int) -> RawSpan {
+  package func part(unchecked start: Int, count: Int) -> RawSpan {
     unsafe extracting(unchecked: Range(uncheckedBounds: (start, start &+ count)))
   }
 }

@@ -28,27 +28,30 @@ struct BTSnoop {
     contents = PacketContents(linkType)
   }
 
-  /// The next packet.
+  /// Returns the next packet.
   ///
   /// - Parameter cursor: Stands at the start of a record. It is moved past it when it is whole.
   /// - Returns: `nil` where the bytes end before the next record does.
   /// - Throws: ``ParseError`` where it cannot be one.
   @inline(__always)
-  @_lifetime(copy cursor)
   @_lifetime(cursor: copy cursor)
   func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
-    guard let header = cursor.peek(Self.recordHeaderBytes) else { return nil }
-    let length = Int(header.bigEndian(UInt32.self, at: 4))  // Included Length
+    let start = cursor.position
+    guard cursor.remaining >= Self.recordHeaderBytes else { return nil }
+    // The loads lie in the header that was just found to be there.
+    let length = unsafe Int(
+      cursor.bytes.littleEndian(UInt32.self, unchecked: start &+ 4).byteSwapped)  // Included Length
     guard length <= longestPacket else {
       throw ParseError(.invalid("a record is longer than any packet"), at: cursor.offset + 4)
     }
-    guard let record = cursor.take(Self.recordHeaderBytes &+ length) else { return nil }
-    return CapturedPacket(
+    guard cursor.pass(Self.recordHeaderBytes &+ length) else { return nil }
+    let time = unsafe cursor.bytes.littleEndian(Int64.self, unchecked: start &+ 16).byteSwapped
+    let flags = unsafe cursor.bytes.littleEndian(UInt32.self, unchecked: start &+ 8).byteSwapped
+    return unsafe CapturedPacket(
       // WallClockTime Microseconds
-      time: WallClockTime(microseconds: header.bigEndian(Int64.self, at: 16) &- Self.epoch),
-      contents: contents, flags: header.bigEndian(UInt32.self, at: 8),  // Packet Flags
-      // The record is its header and that many bytes.
-      bytes: unsafe record.part(unchecked: Self.recordHeaderBytes, count: length))
+      time: WallClockTime(microseconds: time &- Self.epoch),
+      contents: contents, flags: flags,  // Packet Flags
+      record: start, from: start &+ Self.recordHeaderBytes, count: length)
   }
 
   /// What the bytes at the cursor need to be whole.

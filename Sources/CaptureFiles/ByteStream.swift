@@ -58,9 +58,7 @@ struct ByteStream: ~Copyable {
   }
 
   /// Reads more behind the bytes that are there.
-  ///
-  /// - Returns: Whether any came; none do at the end of the file.
-  mutating func fill() throws(CaptureError) -> Bool {
+  mutating func fill() throws(CaptureError) -> FileSource.Read {
     if start > 0 {
       unsafe buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[start..<end]))
       end -= start
@@ -68,19 +66,19 @@ struct ByteStream: ~Copyable {
     }
     let room = unsafe UnsafeMutableRawBufferPointer(
       rebasing: buffer[end..<min(end + Self.readBytes, buffer.count)])
-    if let gzip {
-      let count = unsafe try gzip.read(into: room)
-      end += count
-      return count > 0
-    }
-    let count = unsafe try file.read(into: room)
+    let read =
+      if let gzip { unsafe try gzip.read(into: room) } else { unsafe try file.read(into: room) }
+    guard case .bytes(let count) = read else { return read }
     end += count
-    if offset == 0, end >= 2, unsafe buffer[0] == 0x1F && buffer[1] == 0x8B {
+    if gzip == nil, offset == 0, end >= 2, unsafe buffer[0] == 0x1F && buffer[1] == 0x8B {
       // A pipe may have brought the first byte alone: all that has come so far is compressed.
       unsafe gzip = GzipSource(file, head: UnsafeRawBufferPointer(rebasing: buffer[..<end]))
       end = 0
       return try fill()
     }
-    return count > 0
+    return read
   }
+
+  /// Waits until more may be there, for a tenth of a second at most.
+  func wait() { file.wait() }
 }

@@ -1,42 +1,52 @@
-public import Scanning
-import Synchronization
+import Bytes
+package import Scanning
 import SystemPackage
 
 /// Reads one capture, of whatever format, from its beginning to its end: packets in, sightings out.
 ///
-/// The format is told by the first bytes, never by a name. Memory is the buffer of 576 KiB, whatever
-/// the file's size.
-public final class CaptureReader: Sendable {
+/// The first bytes determine the format, never a name. Memory is the buffer of 576 KiB, whatever the
+/// file's size.
+package final class CaptureReader {
   /// What a call to ``read(into:)`` came to.
-  public enum Progress: Sendable {
+  package enum Progress: Sendable {
     /// There is more to read.
     case more
-    /// Everything has been read that is there so far; the file may grow.
+    /// Everything has been read that is there so far; more may come.
     case caughtUp
     /// The capture is read to its end.
     case end
   }
 
   /// The file's name, or "standard input".
-  public let name: String
+  package let name: String
   /// The file's size in bytes, where it has one.
-  public let size: Int?
+  package let size: Int?
   private let follows: Bool
-  private let state: Mutex<CaptureReaderState>
+  private let firstAdapter: UInt16
+  private var stream: ByteStream
+  private var timeline: Timeline
+  private var format = OpenFormat.unknown
+  private var handover: PacketHandover?
+
+  /// The number of sightings in a batch: they fit in a processor's first cache.
+  static let batch = 512
 
   /// Opens a capture.
   ///
   /// - Parameters:
   ///   - path: The file; `-` is standard input.
+  ///   - firstAdapter: The number that the recording's adapter 0 is given; the others follow it.
   ///   - follows: Whether the file is still being written: its end is then never final.
-  ///   - duration: How many nanoseconds of the recording are read, from its first packet on; `nil` for
-  ///     all.
-  ///   - packetTap: Is handed every HCI packet as it is read; not those of a sniffer.
+  ///   - duration: The number of nanoseconds of the recording that are read, from its first packet
+  ///     on; `nil` for all.
+  ///   - packetTap: Receives every HCI packet as it is read; not those of a sniffer.
   /// - Throws: ``CaptureError`` where it cannot be opened.
-  public init(
-    path: String, follows: Bool = false, duration: Int64? = nil, packetTap: PacketTap? = nil
+  package init(
+    path: String, firstAdapter: UInt16 = 0, follows: Bool = false, duration: Int64? = nil,
+    packetTap: PacketTap? = nil
   ) throws(CaptureError) {
     self.follows = follows
+    self.firstAdapter = firstAdapter
     let descriptor: FileDescriptor
     if path == "-" {
       name = "standard input"
@@ -55,35 +65,216 @@ public final class CaptureReader: Sendable {
     } else {
       size = nil
     }
-    let file = FileSource(descriptor: descriptor, name: name, closes: path != "-")
-    state = Mutex(
-      CaptureReaderState(stream: ByteStream(file), duration: duration, packetTap: packetTap))
+    handover = packetTap.map { PacketHandover(to: $0, firstAdapter: firstAdapter) }
+    timeline = Timeline(duration: duration)
+    stream = ByteStream(
+      FileSource(descriptor: descriptor, name: name, isPipe: size == nil, closes: path != "-"))
   }
 
+  /// The moment of the first packet.
+  var firstTime: MonotonicTime? { timeline.first }
+  /// The moment of the latest packet.
+  var time: MonotonicTime { timeline.now }
+  /// The distance from the replay's time to the recording's wall-clock time. It holds for all
+  /// sightings of the latest batch: a clock that was set begins a new one.
+  var wallClockOffset: WallClockOffset { timeline.wallClockOffset }
+
   /// Reads until the collector has some sightings, or everything that one read of the file brought
-  /// is decoded.
+  /// is decoded. It does not wait for a pipe.
   ///
   /// - Throws: ``CaptureError`` at the first byte that cannot be read. What stood before it is in the
   ///   collector by then.
-  public func read(into collector: inout SightingCollector) throws(CaptureError) -> Progress {
-    // The lock's closure can take the collector only as its own.
-    var own = SightingCollector(capacity: 0)
-    swap(&own, &collector)
-    defer { swap(&own, &collector) }
-    return try state.withLock { state throws(CaptureError) in
-      try state.read(into: &own, follows: follows)
+  package func read(into collector: inout SightingCollector) throws(CaptureError) -> Progress {
+    if try drain(into: &collector) { return .more }
+    if timeline.isOver { return .end }
+    switch try stream.fill() {
+    case .bytes:
+      _ = try drain(into: &collector)
+      return timeline.isOver ? .end : .more
+    case .nothing: return .caughtUp
+    case .end where follows: return .caughtUp
+    case .end:
+      try checkEnd()
+      return .end
     }
   }
 
-  /// How far the capture has been read, with what the collector has counted.
-  public func status(_ counts: ScanCounts) -> CaptureStatus {
-    state.withLock { state in
-      CaptureStatus(
-        name: name, size: size, formatName: state.formatName,
-        namesAdapters: state.namesAdapters, bytesRead: state.bytesRead,
-        disordered: state.timeline.disordered, stepsBack: state.timeline.stepsBack,
-        firstTime: state.timeline.first,
-        time: state.timeline.now, wallClockOffset: state.timeline.wallClockOffset, counts: counts)
+  /// Waits until more may be there, for a tenth of a second at most.
+  func wait() { stream.wait() }
+
+  /// Returns how far the capture has been read, with what the collector has counted.
+  package func status(_ counts: ScanCounts) -> CaptureStatus {
+    CaptureStatus(
+      name: name, size: size, formatName: format.name, namesAdapters: format.namesAdapters,
+      bytesRead: stream.bytesRead, disordered: timeline.disordered, stepsBack: timeline.stepsBack,
+      firstTime: firstTime, time: time, wallClockOffset: wallClockOffset, counts: counts)
+  }
+}
+
+extension CaptureReader {
+  /// Decodes what is there.
+  ///
+  /// - Returns: Whether the batch is full, so that more may be there.
+  private func drain(into collector: inout SightingCollector) throws(CaptureError) -> Bool {
+    if case .unknown = format { try findFormat() }
+    format.passOver(&stream)
+    var batch = Batch(
+      timeline: timeline, handover: handover, firstAdapter: firstAdapter,
+      first: collector.sightings.count)
+    let drained = Self.drain(stream, &format, &batch, into: &collector)
+    (timeline, handover) = (batch.timeline, batch.handover)
+    let start = stream.offset
+    stream.consume(drained.consumed)
+    switch drained.end {
+    case .bytes, .limit: return false
+    case .batch: return true
+    case .foreign: throw unsupported(format.firstLinkType)
+    case .damage(let error):
+      throw CaptureError(
+        file: stream.name, problem: .damaged("\(error.reason)"), offset: start + error.offset)
     }
+  }
+
+  /// Why a run over the packets ended.
+  private enum End {
+    case bytes
+    case batch
+    case limit
+    case foreign
+    case damage(ParseError)
+  }
+
+  /// Decodes packet after packet. The loop stands here once for each format because a call for each
+  /// packet is a third of the whole time.
+  private static func drain(
+    _ stream: borrowing ByteStream, _ format: inout OpenFormat, _ batch: inout Batch,
+    into collector: inout SightingCollector
+  ) -> (consumed: Int, end: End) {
+    var cursor = ByteCursor(stream.unread)
+    do throws(ParseError) {
+      switch format {
+      case .unknown: break
+      case .btsnoop(let reader): try drain(&cursor, reader, &batch, into: &collector)
+      case .pcap(let reader): try drain(&cursor, reader, &batch, into: &collector)
+      case .pcapng(var reader):
+        defer { format = .pcapng(reader) }
+        try drain(&cursor, &reader, &batch, into: &collector)
+      }
+    } catch {
+      return (cursor.position, .damage(error))
+    }
+    return (batch.place ?? cursor.position, batch.end)
+  }
+
+  @_lifetime(cursor: copy cursor)
+  private static func drain(
+    _ cursor: inout ByteCursor, _ reader: BTSnoop, _ batch: inout Batch,
+    into collector: inout SightingCollector
+  ) throws(ParseError) {
+    while let packet = try reader.next(&cursor) {
+      guard batch.decode(packet, in: cursor.bytes, into: &collector) else { return }
+    }
+  }
+
+  @_lifetime(cursor: copy cursor)
+  private static func drain(
+    _ cursor: inout ByteCursor, _ reader: Pcap, _ batch: inout Batch,
+    into collector: inout SightingCollector
+  ) throws(ParseError) {
+    while let packet = try reader.next(&cursor) {
+      guard batch.decode(packet, in: cursor.bytes, into: &collector) else { return }
+    }
+  }
+
+  @_lifetime(cursor: copy cursor)
+  private static func drain(
+    _ cursor: inout ByteCursor, _ reader: inout Pcapng, _ batch: inout Batch,
+    into collector: inout SightingCollector
+  ) throws(ParseError) {
+    while let packet = try reader.next(&cursor) {
+      guard batch.decode(packet, in: cursor.bytes, into: &collector) else { return }
+      if !reader.hasSupportedPackets { return batch.end = .foreign }
+    }
+  }
+
+  /// One batch of sightings as it fills.
+  private struct Batch {
+    var timeline: Timeline
+    var handover: PacketHandover?
+    let firstAdapter: UInt16
+    /// The number of sightings that were there before.
+    let first: Int
+    /// Why the run over the packets ended.
+    var end = End.bytes
+    /// Where the packet begins that is left for the next batch.
+    var place: Int?
+
+    /// Decodes one packet, unless the replay is to end before it, or it belongs to the next batch.
+    ///
+    /// - Returns: Whether the batch takes more.
+    @inline(__always)
+    mutating func decode(
+      _ packet: CapturedPacket, in read: RawSpan, into collector: inout SightingCollector
+    ) -> Bool {
+      // A clock that was set back begins a batch of its own.
+      guard
+        let time = timeline.place(packet.time, mayStep: collector.sightings.count == first)
+      else {
+        (place, end) = (packet.record, .batch)
+        return false
+      }
+      guard !timeline.isOver else {
+        end = .limit
+        return false
+      }
+      collector.time = time
+      collector.wallTime = packet.time
+      handover?.hand(packet, in: read)
+      PacketDecoder.decode(packet, in: read, firstAdapter: firstAdapter, into: &collector)
+      guard collector.sightings.count &- first >= CaptureReader.batch else { return true }
+      end = .batch
+      return false
+    }
+  }
+
+  /// Determines the format by the first bytes, once enough of them are there.
+  private func findFormat() throws(CaptureError) {
+    let found: OpenFormat
+    let consumed: Int
+    do throws(ParseError) {
+      var cursor = ByteCursor(stream.unread)
+      found = try OpenFormat(parsing: &cursor)
+      consumed = cursor.position
+    } catch {
+      if error.reason == .invalid(OpenFormat.notACapture) {
+        throw CaptureError(file: stream.name, problem: .notACapture)
+      }
+      throw CaptureError(
+        file: stream.name, problem: .damaged("\(error.reason)"), offset: error.offset)
+    }
+    if let linkType = found.linkType, !linkType.isSupported {
+      throw unsupported(linkType)
+    }
+    stream.consume(consumed)
+    format = found
+  }
+
+  /// Checks that the file ends between two records.
+  private func checkEnd() throws(CaptureError) {
+    let available = stream.unread.byteCount
+    let need = format.need(at: ByteCursor(stream.unread))
+    if case .unknown = format, need.bytes == 0 {
+      throw CaptureError(file: stream.name, problem: available == 0 ? .empty : .notACapture)
+    }
+    guard available > 0 || need.isInsideRecord else { return }
+    throw CaptureError(
+      file: stream.name,
+      problem: .cutShort(need.what, needed: need.bytes, available: available),
+      offset: stream.offset)
+  }
+
+  private func unsupported(_ linkType: LinkType?) -> CaptureError {
+    CaptureError(
+      file: stream.name, problem: .unsupportedLinkType(linkType?.description ?? "of no link type"))
   }
 }

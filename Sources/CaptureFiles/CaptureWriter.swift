@@ -1,12 +1,12 @@
-public import Scanning
+package import Scanning
 
 /// Writes HCI packets as a capture: bytes in memory, which the caller puts where it wants.
 ///
 /// ``CaptureRecorder`` puts them into files. Nothing is allocated for a packet, but what the array
 /// needs to grow.
-public struct CaptureWriter: Sendable {
+package struct CaptureWriter: Sendable {
   /// The formats that are written.
-  public enum Format: String, CaseIterable, Sendable {
+  package enum Format: String, CaseIterable, Sendable {
     /// btsnoop, which phones and BlueZ's tools read and write: datalink 1002 (H4), microseconds. It
     /// does not say which adapter a packet is of.
     case btsnoop
@@ -17,15 +17,15 @@ public struct CaptureWriter: Sendable {
   }
 
   /// The format.
-  public let format: Format
+  package let format: Format
 
   /// Makes a writer.
-  public init(format: Format) {
+  package init(format: Format) {
     self.format = format
   }
 
   /// Appends what the file begins with; in pcapng, one interface without a name.
-  public func writeHeader(to bytes: inout [UInt8]) {
+  package func writeHeader(to bytes: inout [UInt8]) {
     switch format {
     case .btsnoop, .btmon:
       bytes += BTSnoop.magic
@@ -47,7 +47,7 @@ public struct CaptureWriter: Sendable {
   ///   - source: Which adapter it is of: its index in ``Format/btmon``, the interface's number in
   ///     ``Format/pcapng``; ``Format/btsnoop`` does not keep it.
   ///   - bytes: Where it goes.
-  public func write(
+  package func write(
     _ packet: RawSpan, at time: WallClockTime, isReceived: Bool = true, source: UInt16 = 0,
     to bytes: inout [UInt8]
   ) {
@@ -86,7 +86,7 @@ public struct CaptureWriter: Sendable {
   }
 
   /// Appends one packet, as ``write(_:at:isReceived:source:to:)-(RawSpan,_,_,_,_)`` does.
-  public func write(
+  package func write(
     _ packet: [UInt8], at time: WallClockTime, isReceived: Bool = true, source: UInt16 = 0,
     to bytes: inout [UInt8]
   ) {

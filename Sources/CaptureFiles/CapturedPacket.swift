@@ -1,7 +1,9 @@
+import Bytes
 import Scanning
 
-/// One packet as a capture holds it; its bytes live as long as the reader's buffer.
-struct CapturedPacket: ~Escapable {
+/// One packet as a capture holds it: where it stands in the bytes that were read. It holds no bytes, so
+/// that the loop over the packets keeps it in registers.
+struct CapturedPacket: BitwiseCopyable {
   /// When it was recorded.
   var time: WallClockTime
   /// What it holds.
@@ -10,24 +12,34 @@ struct CapturedPacket: ~Escapable {
   var flags: UInt32
   /// Which adapter it is of, where the file's structure says that and not the packet itself.
   var adapter: UInt16
-  /// What was captured of it.
-  var bytes: RawSpan
+  /// Where its record begins, and the packet begins and ends.
+  let record, start, end: Int
 
-  @_lifetime(copy bytes)
+  /// Makes a packet that stands in bytes whose end the caller has compared.
+  @inline(__always)
+  @unsafe
   init(
     time: WallClockTime, contents: PacketContents, flags: UInt32 = 0, adapter: UInt16 = 0,
-    bytes: RawSpan
+    record: Int, from start: Int, count: Int
   ) {
     self.time = time
     self.contents = contents
     self.flags = flags
     self.adapter = adapter
-    self.bytes = bytes
+    self.record = record
+    self.start = start
+    end = start &+ count
+  }
+
+  /// What was captured of it, from the bytes in which it was found.
+  @_lifetime(copy read)
+  func bytes(in read: RawSpan) -> RawSpan {
+    unsafe read.part(unchecked: start, count: end &- start)
   }
 }
 
 /// What a packet holds: its link type, in a form that is quick to tell.
-enum PacketContents {
+enum PacketContents: BitwiseCopyable {
   case h4, h4WithDirection, h1, btsnoopMonitor, linuxMonitor
   case linkLayer, linkLayerWithRadio, nordic
   case unsupported

@@ -47,17 +47,16 @@ final class GzipSource {
   }
 
   /// Decompresses until some bytes came.
-  ///
-  /// - Returns: How many; 0 at the end.
   @unsafe
-  func read(into room: UnsafeMutableRawBufferPointer) throws(CaptureError) -> Int {
+  func read(into room: UnsafeMutableRawBufferPointer) throws(CaptureError) -> FileSource.Read {
     while true {
       if let failure { throw failure }
       if start == end {
-        start = 0
-        end = unsafe try file.read(into: input)
-        if end == 0 {
-          guard state == .inMember else { return 0 }
+        switch unsafe try file.read(into: input) {
+        case .bytes(let count): (start, end) = (0, count)
+        case .nothing: return .nothing
+        case .end:
+          guard state == .inMember else { return .end }
           throw CaptureError(
             file: file.name, problem: .badGzip("the gzip data ends too early"),
             offset: file.bytesRead)
@@ -69,7 +68,7 @@ final class GzipSource {
         continue
       }
       let produced = unsafe inflate(into: room)
-      if produced > 0 { return produced }
+      if produced > 0 { return .bytes(produced) }
     }
   }
 

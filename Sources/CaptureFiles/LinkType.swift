@@ -1,30 +1,30 @@
 /// What the packets of a capture hold: a LINKTYPE value of pcap and pcapng
 /// (<https://www.tcpdump.org/linktypes.html>), or what a btsnoop datalink is equal to.
-public struct LinkType: RawRepresentable, Hashable, Sendable {
+package struct LinkType: RawRepresentable, Hashable, Sendable {
   /// The LINKTYPE number; btsnoop's datalinks of their own have 2³² added.
-  public var rawValue: UInt64
+  package var rawValue: UInt64
 
   /// Keeps any number.
-  public init(rawValue: UInt64) {
+  package init(rawValue: UInt64) {
     self.rawValue = rawValue
   }
 
   /// HCI with the H4 packet type in front.
-  public static var hciH4: LinkType { LinkType(rawValue: 187) }
+  package static var hciH4: LinkType { LinkType(rawValue: 187) }
   /// A direction of four octets, then as ``hciH4``.
-  public static var hciH4WithDirection: LinkType { LinkType(rawValue: 201) }
+  package static var hciH4WithDirection: LinkType { LinkType(rawValue: 201) }
   /// A link-layer packet from its access address to its CRC.
-  public static var linkLayer: LinkType { LinkType(rawValue: 251) }
+  package static var linkLayer: LinkType { LinkType(rawValue: 251) }
   /// Linux's monitor: adapter and opcode, then the packet.
-  public static var linuxMonitor: LinkType { LinkType(rawValue: 254) }
+  package static var linuxMonitor: LinkType { LinkType(rawValue: 254) }
   /// A header with channel, signal and flags, then as ``linkLayer``.
-  public static var linkLayerWithRadio: LinkType { LinkType(rawValue: 256) }
+  package static var linkLayerWithRadio: LinkType { LinkType(rawValue: 256) }
   /// Nordic Semiconductor's nRF Sniffer.
-  public static var nordic: LinkType { LinkType(rawValue: 272) }
+  package static var nordic: LinkType { LinkType(rawValue: 272) }
   /// btsnoop datalink 1001: HCI without a packet type, which the record's flags tell.
-  public static var hciH1: LinkType { LinkType(rawValue: datalinks + 1001) }
+  package static var hciH1: LinkType { LinkType(rawValue: datalinks + 1001) }
   /// btsnoop datalink 2001: Linux's monitor with adapter and opcode in the record's flags.
-  public static var btsnoopMonitor: LinkType { LinkType(rawValue: datalinks + 2001) }
+  package static var btsnoopMonitor: LinkType { LinkType(rawValue: datalinks + 2001) }
 
   private static var datalinks: UInt64 { 1 << 32 }
 
@@ -37,12 +37,12 @@ public struct LinkType: RawRepresentable, Hashable, Sendable {
   var namesAdapters: Bool { self == .linuxMonitor || self == .btsnoopMonitor }
 
   /// Whether beaconscan finds adverts in such packets.
-  public var isSupported: Bool { PacketContents(self) != .unsupported }
+  package var isSupported: Bool { PacketContents(self) != .unsupported }
 }
 
 extension LinkType: CustomStringConvertible {
   /// The number and, where it is known, the name: `link type 192 (PPI)`.
-  public var description: String {
+  package var description: String {
     let isDatalink = rawValue >= Self.datalinks
     let number = isDatalink ? rawValue - Self.datalinks : rawValue
     let kind = isDatalink ? "btsnoop datalink" : "link type"

@@ -10,56 +10,66 @@ enum PacketDecoder {
   ///
   /// - Parameters:
   ///   - packet: The packet.
-  ///   - collector: Who takes them; its time is already the packet's.
+  ///   - read: The bytes in which it was found.
+  ///   - firstAdapter: What is added to the number of the packet's adapter.
+  ///   - collector: What receives them; its time is already the packet's.
+  @inline(__always)
   static func decode(
-    _ packet: CapturedPacket, into collector: inout SightingCollector
+    _ packet: CapturedPacket, in read: RawSpan, firstAdapter: UInt16,
+    into collector: inout SightingCollector
   ) {
     collector.counts.packets &+= 1
-    collector.adapter = packet.adapter
-    let bytes = packet.bytes
+    collector.adapter = firstAdapter &+ packet.adapter
     switch packet.contents {
-    case .h4: hear(h4: bytes, at: 0, &collector)
-    case .h4WithDirection: hear(h4: bytes, at: 4, &collector)
-    case .h1:
-      // Bit 0: received. Bit 1: command or event.
-      if packet.flags & 0b11 == 0b11 { collector.hear(event: bytes) }
-    case .btsnoopMonitor:
-      hear(
-        monitor: bytes, at: 0, adapter: UInt16(packet.flags >> 16),
-        opcode: UInt16(packet.flags & 0xFFFF), &collector)
-    case .linuxMonitor:
-      guard bytes.byteCount >= 4 else { return collector.refuse(.truncatedPacket) }
-      hear(
-        monitor: bytes, at: 4, adapter: bytes.bigEndian(UInt16.self, at: 0),
-        opcode: bytes.bigEndian(UInt16.self, at: 2), &collector)
-    case .linkLayer:
-      collector.hear(packet: bytes, isCoded: false, checksum: .unchecked, rssi: nil)
-    case .linkLayerWithRadio: hear(radio: bytes, &collector)
-    case .nordic: hear(nordic: bytes, &collector)
-    case .unsupported: collector.refuse(.unsupportedPacket)
+    case .h4: receive(h4: packet, in: read, at: packet.start, &collector)
+    case .h4WithDirection: receive(h4: packet, in: read, at: packet.start &+ 4, &collector)
+    default: decodeOther(packet, in: read, firstAdapter: firstAdapter, into: &collector)
     }
   }
 
   /// H4 packet type 4 is an event; commands, data and what others add are passed over.
   @inline(__always)
-  private static func hear(
-    h4 bytes: RawSpan, at start: Int, _ collector: inout SightingCollector
+  private static func receive(
+    h4 packet: CapturedPacket, in read: RawSpan, at start: Int, _ collector: inout SightingCollector
   ) {
-    guard start < bytes.byteCount else { return collector.refuse(.truncatedPacket) }
+    guard start < packet.end else { return collector.refuse(.truncatedPacket) }
     // The load lies before the end just compared.
-    if unsafe bytes.littleEndian(UInt8.self, unchecked: start) == 0x04 {
-      collector.hear(event: bytes, at: start &+ 1)
+    if unsafe read.littleEndian(UInt8.self, unchecked: start) == 0x04 {
+      unsafe collector.receive(event: read, from: start &+ 1, to: packet.end)
+    }
+  }
+
+  @inline(never)
+  private static func decodeOther(
+    _ packet: CapturedPacket, in read: RawSpan, firstAdapter: UInt16,
+    into collector: inout SightingCollector
+  ) {
+    let bytes = packet.bytes(in: read)
+    switch packet.contents {
+    case .h4, .h4WithDirection: break
+    case .h1:
+      // Bit 0: received. Bit 1: command or event.
+      if packet.flags & 0b11 == 0b11 { collector.receive(event: bytes) }
+    case .btsnoopMonitor:
+      collector.adapter = firstAdapter &+ UInt16(packet.flags >> 16)
+      receive(monitor: bytes, at: 0, opcode: UInt16(packet.flags & 0xFFFF), &collector)
+    case .linuxMonitor:
+      guard bytes.byteCount >= 4 else { return collector.refuse(.truncatedPacket) }
+      collector.adapter = firstAdapter &+ bytes.bigEndian(UInt16.self, at: 0)
+      receive(monitor: bytes, at: 4, opcode: bytes.bigEndian(UInt16.self, at: 2), &collector)
+    case .linkLayer:
+      collector.receive(packet: bytes, isCoded: false, checksum: .unchecked, rssi: nil)
+    case .linkLayerWithRadio: receive(radio: bytes, &collector)
+    case .nordic: receive(nordic: bytes, &collector)
+    case .unsupported: collector.refuse(.unsupportedPacket)
     }
   }
 
   /// Linux's monitor (BlueZ, src/shared/btsnoop.h): opcode 3 is an event.
-  private static func hear(
-    monitor bytes: RawSpan, at start: Int, adapter: UInt16, opcode: UInt16,
-    _ collector: inout SightingCollector
+  private static func receive(
+    monitor bytes: RawSpan, at start: Int, opcode: UInt16, _ collector: inout SightingCollector
   ) {
-    guard opcode == 3 else { return }
-    collector.adapter = adapter
-    collector.hear(event: bytes, at: start)
+    if opcode == 3 { collector.receive(event: bytes, at: start) }
   }
 
   /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.
@@ -67,12 +77,12 @@ enum PacketDecoder {
   /// ```
   /// channel | signal | noise | access address offenses | reference access address (4) | flags (2)
   /// ```
-  private static func hear(radio bytes: RawSpan, _ collector: inout SightingCollector) {
+  private static func receive(radio bytes: RawSpan, _ collector: inout SightingCollector) {
     guard bytes.byteCount >= 10 else { return collector.refuse(.truncatedPacket) }
     let flags = bytes.littleEndian(UInt16.self, at: 8)
     let checksum: AdvertisingPDU.Checksum =
       flags & 0x0400 == 0 ? .unchecked : flags & 0x0800 != 0 ? .valid : .wrong
-    collector.hear(
+    collector.receive(
       packet: bytes.extracting(droppingFirst: 10), isCoded: flags >> 14 == 2, checksum: checksum,
       rssi: flags & 0x0002 != 0 ? bytes.littleEndian(Int8.self, at: 1) : nil)
   }
@@ -83,7 +93,7 @@ enum PacketDecoder {
   /// board | lengths (2) | version | counter (2) | packet type |
   /// header length | flags | channel | −signal | event counter (2) | time (4)
   /// ```
-  private static func hear(nordic bytes: RawSpan, _ collector: inout SightingCollector) {
+  private static func receive(nordic bytes: RawSpan, _ collector: inout SightingCollector) {
     guard bytes.byteCount >= 17 else { return collector.refuse(.truncatedPacket) }
     let version = bytes.littleEndian(UInt8.self, at: 3)
     guard (1...3).contains(version) else { return collector.refuse(.unsupportedPacket) }
@@ -92,7 +102,7 @@ enum PacketDecoder {
     guard type == 0x06 || version == 3 && type == 0x02 else { return }
     let flags = bytes.littleEndian(UInt8.self, at: 8)
     let loss = bytes.littleEndian(UInt8.self, at: 10)
-    collector.hear(
+    collector.receive(
       packet: bytes.extracting(droppingFirst: 17),
       isCoded: version >= 2 && flags >> 4 & 0b111 == 2,
       checksum: flags & 1 != 0 ? .valid : .wrong, rssi: loss <= 127 ? -Int8(loss) : nil)

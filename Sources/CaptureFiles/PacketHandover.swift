@@ -8,13 +8,16 @@ struct PacketHandover {
   /// A packet with the type that it has not in the file.
   private var typed: [UInt8] = []
 
-  init(to tap: @escaping PacketTap) {
-    self.tap = tap
+  /// Hands packets to a tap, with the first adapter's number added to their own.
+  init(to tap: @escaping PacketTap, firstAdapter: UInt16) {
+    self.tap = { packet, time, isReceived, adapter in
+      tap(packet, time, isReceived, firstAdapter &+ adapter)
+    }
   }
 
   /// Hands a packet over.
-  mutating func hand(_ packet: CapturedPacket) {
-    let bytes = packet.bytes
+  mutating func hand(_ packet: CapturedPacket, in read: RawSpan) {
+    let bytes = packet.bytes(in: read)
     switch packet.contents {
     case .h4:
       guard let type = Self.type(bytes) else { return }

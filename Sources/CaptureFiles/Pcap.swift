@@ -37,13 +37,12 @@ struct Pcap {
     contents = PacketContents(linkType)
   }
 
-  /// The next packet.
+  /// Returns the next packet.
   ///
   /// - Parameter cursor: Stands at the start of a record. It is moved past it when it is whole.
   /// - Returns: `nil` where the bytes end before the next record does.
   /// - Throws: ``ParseError`` where it cannot be one.
   @inline(__always)
-  @_lifetime(copy cursor)
   @_lifetime(cursor: copy cursor)
   func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
     guard let header = cursor.peek(Self.recordHeaderBytes) else { return nil }
@@ -51,15 +50,16 @@ struct Pcap {
     guard length <= longestPacket else {
       throw ParseError(.invalid("a record is longer than any packet"), at: cursor.offset + 8)
     }
-    guard let record = cursor.take(Self.recordHeaderBytes &+ length) else { return nil }
+    let start = cursor.position
+    guard cursor.pass(Self.recordHeaderBytes &+ length) else { return nil }
     let seconds = Int64(header.uint32(at: 0, bigEndian: isBigEndian))
     let fraction = Int64(header.uint32(at: 4, bigEndian: isBigEndian))
     // 2³² s and 2³² µs in nanoseconds stay below 2⁶³.
     let time = seconds &* WallClockTime.nanosecondsPerSecond &+ fraction &* nanosecondsPerTick
-    return CapturedPacket(
+    return unsafe CapturedPacket(
       time: WallClockTime(nanoseconds: time), contents: contents,
       // The record is its header and that many bytes.
-      bytes: unsafe record.part(unchecked: Self.recordHeaderBytes, count: length))
+      record: start, from: start &+ Self.recordHeaderBytes, count: length)
   }
 
   /// What the bytes at the cursor need to be whole.

@@ -56,13 +56,12 @@ struct Pcapng {
       number: -1, nanosecondsPerTick: 1, contents: .unsupported, adapter: 0)
   }
 
-  /// The next packet.
+  /// Returns the next packet.
   ///
   /// - Parameter cursor: Stands at the start of a block. It is moved past it when it is whole.
   /// - Returns: `nil` where the bytes end before the next packet's block does.
   /// - Throws: ``ParseError`` where it cannot be one.
   @inline(__always)
-  @_lifetime(copy cursor)
   @_lifetime(cursor: copy cursor)
   mutating func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
     if let packet = nextUsual(&cursor) { return packet }
@@ -73,7 +72,6 @@ struct Pcapng {
   /// interface as the one before, least significant octet first. Anything else, and whatever may be
   /// wrong, is `nil` here and told by ``nextOfAny(_:)``.
   @inline(__always)
-  @_lifetime(copy cursor)
   @_lifetime(cursor: copy cursor)
   private mutating func nextUsual(_ cursor: inout ByteCursor) -> CapturedPacket? {
     guard let header = cursor.peek(32) else { return nil }
@@ -91,16 +89,16 @@ struct Pcapng {
     let time = Int64(bitPattern: high << 32 | low)
       .multipliedReportingOverflow(by: latest.nanosecondsPerTick)
     guard !time.overflow, high < 1 << 31 else { return nil }
+    let start = cursor.position
     _ = cursor.take(total)
     latestTime = WallClockTime(nanoseconds: time.partialValue)
-    return CapturedPacket(
-      time: latestTime, contents: latest.contents, adapter: latest.adapter,
-      bytes: unsafe block.part(unchecked: 28, count: length))
+    return unsafe CapturedPacket(
+      time: latestTime, contents: latest.contents, adapter: latest.adapter, record: start,
+      from: start &+ 28, count: length)
   }
 
   /// The next packet, of whatever kind.
   @inline(never)
-  @_lifetime(copy cursor)
   @_lifetime(cursor: copy cursor)
   private mutating func nextOfAny(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket?
   {
@@ -125,7 +123,7 @@ struct Pcapng {
       guard Int(block.uint32(at: total - 4, bigEndian: isBigEndian)) == total else {
         throw ParseError(.invalid("a block's two lengths differ"), at: cursor.offset + total - 4)
       }
-      let base = cursor.offset
+      let base = cursor.position
       _ = cursor.take(total)
       var body = ByteCursor(block.extracting(8..<(total - 4)), base: base + 8)
       if let packet = try read(type, &body, base: base) { return packet }
@@ -134,7 +132,6 @@ struct Pcapng {
   }
 
   /// Reads a block's body, of any kind that is read.
-  @_lifetime(copy body)
   @_lifetime(body: copy body)
   private mutating func read(_ type: UInt32, _ body: inout ByteCursor, base: Int)
     throws(ParseError) -> CapturedPacket?
@@ -188,7 +185,6 @@ struct Pcapng {
   }
 
   /// Interface ID | time stamp high | low | captured length | original length | packet | options.
-  @_lifetime(copy body)
   @_lifetime(body: copy body)
   private mutating func readEnhancedPacket(_ body: inout ByteCursor) throws(ParseError)
     -> CapturedPacket
@@ -207,7 +203,6 @@ struct Pcapng {
   }
 
   /// Original length | packet: always of the first interface, and without a time.
-  @_lifetime(copy body)
   @_lifetime(body: copy body)
   private mutating func readSimplePacket(_ body: inout ByteCursor) throws(ParseError)
     -> CapturedPacket
@@ -218,13 +213,10 @@ struct Pcapng {
     }
     var length = Int(try body.readUInt32(bigEndian: isBigEndian))
     if interface.snapLength > 0 { length = min(length, interface.snapLength) }
-    return CapturedPacket(
-      time: latestTime, contents: interface.contents, adapter: interface.adapter,
-      bytes: try body.read(min(length, body.remaining)))
+    return try packet(of: interface, min(length, body.remaining), &body)
   }
 
   /// The obsolete Packet Block: Interface ID (2) | drops (2) | then as the Enhanced one.
-  @_lifetime(copy body)
   @_lifetime(body: copy body)
   private mutating func readObsoletePacket(_ body: inout ByteCursor) throws(ParseError)
     -> CapturedPacket
@@ -237,7 +229,6 @@ struct Pcapng {
 
   /// What follows an interface's number: time stamp high | low | captured length | original length |
   /// packet.
-  @_lifetime(copy body)
   @_lifetime(body: copy body)
   private mutating func readPacket(
     _ body: inout ByteCursor, interface number: Int, namedAt start: Int
@@ -250,8 +241,18 @@ struct Pcapng {
     let length = Int(try body.readUInt32(bigEndian: isBigEndian))
     try body.skip(4)
     latestTime = interfaces[number].time(ofTicks: high << 32 | low)
-    return CapturedPacket(
-      time: latestTime, contents: interfaces[number].contents,
-      adapter: interfaces[number].adapter, bytes: try body.read(length))
+    return try packet(of: interfaces[number], length, &body)
+  }
+
+  /// Returns the packet of so many bytes that stands at the cursor in a block's body.
+  @_lifetime(body: copy body)
+  private func packet(of interface: PcapngInterface, _ count: Int, _ body: inout ByteCursor)
+    throws(ParseError) -> CapturedPacket
+  {
+    let start = body.offset
+    try body.skip(count)
+    return unsafe CapturedPacket(
+      time: latestTime, contents: interface.contents, adapter: interface.adapter,
+      record: body.base - 8, from: start, count: count)
   }
 }

@@ -2,6 +2,10 @@ public import Scanning
 import Synchronization
 
 /// A scanner that plays recordings back: their sightings, merged by time, on their own time.
+///
+/// Each recording is a receiver of its own: several recordings of one place are several adapters there.
+/// The first recording's adapters keep their numbers. Adapter N of the second is number 100 + N, of the
+/// third 200 + N, and so on.
 public final class ReplayScanner: Scanner {
   /// How fast time passes.
   public enum Speed: Sendable, Hashable {
@@ -35,11 +39,11 @@ public final class ReplayScanner: Scanner {
   ///   - paths: The files; `-` is standard input.
   ///   - speed: How fast time passes.
   ///   - follows: Whether they are still being written.
-  ///   - duration: How many nanoseconds are played; `nil` for all.
-  ///   - offsets: How much stronger than true adapters heard, in dB, by their numbers in the recordings: that
-  ///     is taken away.
-  ///   - packetTap: Is handed every HCI packet as it is read, which is before it is played; of several
-  ///     recordings in no order, and by several threads.
+  ///   - duration: The number of nanoseconds that are played; `nil` for all.
+  ///   - offsets: How much stronger than true adapters receive, in dB, by their numbers: that is taken
+  ///     away.
+  ///   - packetTap: Receives every HCI packet as it is read, which is before it is played; of several
+  ///     recordings in no order.
   /// - Throws: ``CaptureError`` for the first that cannot be opened.
   public init(
     paths: [String], speed: Speed = .max, follows: Bool = false, duration: Int64? = nil,
@@ -47,27 +51,41 @@ public final class ReplayScanner: Scanner {
   ) throws(CaptureError) {
     self.speed = speed
     self.follows = follows
-    let replay = try CaptureReplay(
-      paths: paths, follows: follows, duration: duration, packetTap: packetTap)
-    state = Mutex(State(replay: replay, speed: speed, duration: duration, offsets: offsets))
+    var sources: [Source] = []
+    for path in paths {
+      sources.append(
+        Source(
+          try CaptureReader(
+            path: path, firstAdapter: UInt16(truncatingIfNeeded: sources.count * 100),
+            follows: follows, duration: duration, packetTap: packetTap)))
+    }
+    state = Mutex(State(sources: sources, speed: speed, duration: duration, offsets: offsets))
   }
 
   /// The recordings' names.
   public var name: String {
     statuses.map(\.name).joined(separator: ", ")
   }
-  /// Always: a recording waits for its listener.
+  /// Always `true`: a recording waits for its reader.
   public var isRecorded: Bool { true }
-  /// Always: the recordings are open.
+  /// Always available: the recordings are open.
   public var availability: ScannerAvailability { .available }
 
-  /// How far each recording has been given, in the order of the paths.
-  public var statuses: [CaptureStatus] { state.withLock { $0.replay.statuses } }
+  /// How far each recording has been read, in the order of the paths.
+  package var statuses: [CaptureStatus] { state.withLock { $0.sources.map(\.status) } }
 
-  /// What was counted so far, in all recordings.
-  public var counts: ScanCounts { state.withLock { $0.replay.counts } }
+  /// The counts so far of all recordings.
+  public var counts: ScanCounts {
+    state.withLock { $0.sources.reduce(into: ScanCounts()) { $0 += $1.collector.counts } }
+  }
 
-  /// Reads on. What is wrong with a recording is thrown after all that stood whole before it.
+  /// Reads on.
+  ///
+  /// The sightings of one call have one distance to wall-clock time, which the progress names: that of
+  /// the recording that they come from. Where the clock of one of several recordings was set back, calls
+  /// return earlier, so that each names the right one.
+  ///
+  /// - Throws: What is wrong with a recording, after all that stood whole before it in every recording.
   public func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
@@ -75,18 +93,60 @@ public final class ReplayScanner: Scanner {
     var own: [Sighting] = []
     swap(&own, &sightings)
     defer { swap(&own, &sightings) }
-    return try state.withLock { state in try state.listen(until: deadline, into: &own) }
+    return try state.withLock { state in try state.receive(until: deadline, into: &own) }
   }
 
-  /// Time does not pass in a recording while nobody listens.
+  /// Stops the time of paced recordings until the next call of ``receive(for:until:into:)``.
   public func rest() {
     state.withLock { $0.pacer = nil }
   }
 }
 
+/// A recording, and the batch of it that is being given.
+private final class Source {
+  let reader: CaptureReader
+  var collector = SightingCollector()
+  /// The place of the batch's next sighting.
+  var next = 0
+  private(set) var isAtEnd = false
+  /// What is wrong with the recording behind its last sighting.
+  private(set) var failure: CaptureError?
+
+  init(_ reader: CaptureReader) {
+    self.reader = reader
+  }
+
+  var status: CaptureStatus { reader.status(collector.counts) }
+  /// Whether the whole batch has been given.
+  var isEmpty: Bool { next == collector.sightings.count }
+  /// The time of the next sighting.
+  var nextTime: MonotonicTime { collector.sightings[next].time }
+
+  /// Reads the next batch.
+  ///
+  /// - Returns: Whether it is known what comes next; otherwise more may be there later.
+  func advance() -> Bool {
+    collector.removeSightings()
+    next = 0
+    guard !isAtEnd else { return true }
+    do throws(CaptureError) {
+      switch try reader.read(into: &collector) {
+      case .more: return true
+      case .caughtUp: return false
+      case .end: break
+      }
+    } catch {
+      failure = error
+    }
+    isAtEnd = true
+    collector.finish()
+    return true
+  }
+}
+
 extension ReplayScanner {
   private struct State {
-    let replay: CaptureReplay
+    let sources: [Source]
     var pacer: Pacer?
     private let speed: Speed
     private let duration: Int64?
@@ -98,14 +158,14 @@ extension ReplayScanner {
     private var progress = ScanProgress()
     private var given: MonotonicTime?
 
-    init(replay: CaptureReplay, speed: Speed, duration: Int64?, offsets: [UInt16: Double]) {
-      self.replay = replay
+    init(sources: [Source], speed: Speed, duration: Int64?, offsets: [UInt16: Double]) {
+      self.sources = sources
       self.speed = speed
       self.duration = duration
       self.offsets = offsets.filter { $0.value.isFinite }
     }
 
-    mutating func listen(until deadline: MonotonicTime?, into sightings: inout [Sighting]) throws
+    mutating func receive(until deadline: MonotonicTime?, into sightings: inout [Sighting]) throws
       -> ScanProgress
     {
       if case .times(let factor) = speed {
@@ -117,24 +177,72 @@ extension ReplayScanner {
 
     /// Reads on, and cuts what lies behind the limit.
     private mutating func read(into sightings: inout [Sighting]) throws {
-      let isAtEnd = try replay.nextBatch() == .end
-      replay.take(&sightings)
+      sightings.removeAll(keepingCapacity: true)
+      if sources.count == 1 {
+        readOne(sources[0], into: &sightings)
+      } else {
+        merge(into: &sightings)
+      }
+      let isAtEnd = sources.allSatisfy { $0.isAtEnd && $0.isEmpty }
+      if isAtEnd, sightings.isEmpty, let failure = sources.lazy.compactMap(\.failure).first {
+        throw failure
+      }
+      // A failure is reported after the last sightings.
+      progress.isOver = isAtEnd && sources.allSatisfy { $0.failure == nil }
+      // The first moment is known when every recording has shown its own.
+      guard sources.allSatisfy({ $0.reader.firstTime != nil || $0.isAtEnd }),
+        let first = sources.compactMap(\.reader.firstTime).min()
+      else { return }
+      progress.began = first
       if !offsets.isEmpty {
         for index in sightings.indices {
           sightings[index].subtract(offset: offsets[sightings[index].adapter] ?? 0)
         }
       }
-      progress.isOver = isAtEnd
-      progress.wallClockOffset = replay.wallClockOffset
-      guard let first = replay.firstTime else { return }
-      progress.began = first
-      guard let limit = duration.map({ first.advanced(by: $0) }) else {
-        progress.reached = replay.time
-        return
+      let last = sightings.last?.time ?? first
+      var reached = max(progress.reached ?? first, last)
+      // What follows the last sighting of a single recording, and of all at their end, is known.
+      if sources.count == 1 || isAtEnd {
+        reached = max(reached, sources.lazy.map(\.reader.time).max() ?? reached)
       }
-      while let last = sightings.last, last.time >= limit { sightings.removeLast() }
-      // The end is there even if the last packet before it is not.
-      progress.reached = isAtEnd ? limit : min(replay.time, limit)
+      if let limit = duration.map({ first.advanced(by: $0) }) {
+        while let last = sightings.last, last.time >= limit { sightings.removeLast() }
+        // The end is there even if the last packet before it is not.
+        reached = progress.isOver ? limit : min(reached, limit)
+      }
+      progress.reached = reached
+    }
+
+    /// Reads the usual single recording: its batch is the batch.
+    private mutating func readOne(_ source: Source, into sightings: inout [Sighting]) {
+      swap(&source.collector.sightings, &sightings)
+      if !source.advance(), source.collector.sightings.isEmpty { source.reader.wait() }
+      swap(&source.collector.sightings, &sightings)
+      progress.wallClockOffset = source.reader.wallClockOffset
+    }
+
+    /// Takes sightings of all recordings in the order of time, as long as these have one distance to
+    /// wall-clock time.
+    private mutating func merge(into sightings: inout [Sighting]) {
+      while sightings.count < CaptureReader.batch {
+        // Before one recording may give a sighting, every other must have shown its next.
+        for source in sources {
+          while source.isEmpty, !source.isAtEnd {
+            guard source.advance() else {
+              if sightings.isEmpty { source.reader.wait() }
+              return
+            }
+          }
+        }
+        guard
+          let source = sources.lazy.filter({ !$0.isEmpty }).min(by: { $0.nextTime < $1.nextTime })
+        else { return }
+        let offset = source.reader.wallClockOffset
+        guard sightings.isEmpty || offset == progress.wallClockOffset else { return }
+        progress.wallClockOffset = offset
+        sightings.append(source.collector.sightings[source.next])
+        source.next += 1
+      }
     }
 
     /// Gives what is due, and lets a little time pass where nothing is.
@@ -162,9 +270,10 @@ extension ReplayScanner {
         next += 1
       }
       given = now
-      return ScanProgress(
-        began: progress.began, reached: now, wallClockOffset: progress.wallClockOffset,
-        isOver: progress.isOver && next == held.count && now == reached)
+      var progress = progress
+      progress.reached = now
+      progress.isOver = progress.isOver && next == held.count && now == reached
+      return progress
     }
   }
 }

@@ -30,28 +30,38 @@ struct Timeline {
     self.duration = duration
   }
 
-  /// The moment on the line of a recorded one.
-  mutating func place(_ recorded: WallClockTime) -> MonotonicTime {
-    if recorded >= latestRecorded {
-      latestRecorded = recorded
-      let time = recorded.monotonicTime(wallClockOffset)
-      now = wallClockOffset == .zero ? time : max(now, time)
-      if first == nil { begin() }
-    } else {
-      let step = latestRecorded.nanoseconds(since: recorded)
-      if step <= Self.longestDisorder {
-        disordered += 1
-      } else {
-        stepsBack += 1
-        wallClockOffset.nanoseconds =
-          MonotonicTime(nanoseconds: wallClockOffset.nanoseconds).advanced(by: 0 &- step)
-          .nanoseconds
-        latestRecorded = recorded
-      }
-    }
+  /// Places a recorded moment.
+  ///
+  /// - Parameters:
+  ///   - recorded: The moment by the recorded clock.
+  ///   - mayStep: Whether it may be one of a clock that was set back.
+  /// - Returns: The moment on the line; `nil`, with nothing changed, where it may not.
+  @inline(__always)
+  mutating func place(_ recorded: WallClockTime, mayStep: Bool) -> MonotonicTime? {
+    guard recorded >= latestRecorded else { return placeEarlier(recorded, mayStep: mayStep) }
+    latestRecorded = recorded
+    let time = recorded.monotonicTime(wallClockOffset)
+    now = wallClockOffset == .zero ? time : max(now, time)
+    if first == nil { begin() }
     return now
   }
 
+  @inline(never)
+  private mutating func placeEarlier(_ recorded: WallClockTime, mayStep: Bool) -> MonotonicTime? {
+    let step = latestRecorded.nanoseconds(since: recorded)
+    guard step > Self.longestDisorder else {
+      disordered += 1
+      return now
+    }
+    guard mayStep else { return nil }
+    stepsBack += 1
+    wallClockOffset.nanoseconds =
+      MonotonicTime(nanoseconds: wallClockOffset.nanoseconds).advanced(by: 0 &- step).nanoseconds
+    latestRecorded = recorded
+    return now
+  }
+
+  @inline(never)
   private mutating func begin() {
     first = now
     if let duration { end = now.advanced(by: duration) }

@@ -85,8 +85,8 @@ open class CLLocationManager: NSObject {
       }
       let weak = WeakDelegate(delegate: newValue)
       settings.withLock { $0.delegate = weak }
-      services.core.setReceiving(newValue != nil, for: client)
       if newValue != nil { calls.delegateWasSet() }
+      services.core.setReceiving(newValue != nil, for: client)
     }
   }
 

@@ -1,9 +1,9 @@
-public import Advertising
+package import Advertising
 
 /// How a controller is to advertise, to nobody in particular and without being connectable.
-public struct AdvertisingParameters: Hashable, Sendable {
+package struct AdvertisingParameters: Hashable, Sendable {
   /// Which packets go on air.
-  public enum Packets: Hashable, Sendable {
+  package enum Packets: Hashable, Sendable {
     /// ADV_NONCONN_IND, which every receiver hears: at most 31 bytes of data.
     case legacy
     /// ADV_EXT_IND and AUX_ADV_IND, which receivers of Bluetooth 5 hear if they listen for them.
@@ -11,16 +11,16 @@ public struct AdvertisingParameters: Hashable, Sendable {
   }
 
   /// How often, in units of 0.625 ms; 32 (20 ms) and more. The controller adds up to 10 ms each time.
-  public var interval: UInt32  // Advertising_Interval_Min, Advertising_Interval_Max
+  package var interval: UInt32  // Advertising_Interval_Min, Advertising_Interval_Max
   /// Which packets.
-  public var packets: Packets
+  package var packets: Packets
   /// The address to advertise with; `nil` for the adapter's own.  // Own_Address_Type
-  public var randomAddress: BluetoothAddress?
+  package var randomAddress: BluetoothAddress?
   /// Whether extended packets say with which power they were sent.  // Include TxPower
-  public var includesTransmitPower: Bool
+  package var includesTransmitPower: Bool
 
   /// Makes parameters.
-  public init(
+  package init(
     interval: UInt32 = 160, packets: Packets = .legacy, randomAddress: BluetoothAddress? = nil,
     includesTransmitPower: Bool = false
   ) {
@@ -33,21 +33,21 @@ public struct AdvertisingParameters: Hashable, Sendable {
 
 /// The commands of one of the two ways to advertise (Core Specification, Vol 4, Part E, §3.1.1): as with
 /// ``ScanCommandSet``, a controller refuses the one after the other.
-public enum AdvertisingCommandSet: Hashable, Sendable {
+package enum AdvertisingCommandSet: Hashable, Sendable {
   /// Those of Bluetooth 4: one advert for the whole controller.
   case legacy
   /// Those of Bluetooth 5, LE Extended Advertising: several sets of adverts, each with a number.
   case extended(handle: UInt8)
 
   /// The highest number that a set of adverts may have.  // Advertising_Handle
-  public static var highestHandle: UInt8 { 0xEF }
+  package static var highestHandle: UInt8 { 0xEF }
 
   /// The commands that a controller takes.
   ///
   /// - Parameters:
   ///   - commands: Supported_Commands, 64 bytes (§6.27).
   ///   - handle: Which set is used, where there are several.
-  public init(supportedCommands commands: [UInt8], handle: UInt8 = highestHandle) {
+  package init(supportedCommands commands: [UInt8], handle: UInt8 = highestHandle) {
     // Octet 36, bits 2, 3 and 5: LE Set Extended Advertising Parameters, Data and Enable. The scan's
     // bits count, too: which of both ways it is holds for the whole controller.
     let isExtended =
@@ -57,7 +57,7 @@ public enum AdvertisingCommandSet: Hashable, Sendable {
   }
 
   /// Switches the advert off, and gives its set back; what of it was not there may be refused.
-  public var stop: [HCICommand] {
+  package var stop: [HCICommand] {
     switch self {
     case .legacy: [HCICommand(.setAdvertisingEnable, [0])]
     case .extended(let handle):
@@ -72,7 +72,7 @@ public enum AdvertisingCommandSet: Hashable, Sendable {
   ///   - data: AD structures: at most 31 bytes in legacy packets, else 251, which is what one command
   ///     carries; a controller may have room for less.
   /// - Returns: The commands in order; `nil` where these commands cannot do that.
-  public func start(_ parameters: AdvertisingParameters, data: [UInt8]) -> [HCICommand]? {
+  package func start(_ parameters: AdvertisingParameters, data: [UInt8]) -> [HCICommand]? {
     guard (32...0xFF_FFFF).contains(parameters.interval) else { return nil }
     guard data.count <= (parameters.packets == .legacy ? 31 : 251) else { return nil }
     switch self {

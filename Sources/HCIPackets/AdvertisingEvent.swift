@@ -12,11 +12,12 @@ public import Bytes
 ///
 /// These are LE Advertising Report and LE Extended Advertising Report (Core Specification, Vol 4,
 /// Part E, §7.7.65.2 and §7.7.65.13).
-@frozen
-public struct AdvertisingEvent: ~Escapable {
+@usableFromInline
+package struct AdvertisingEvent: ~Escapable {
   /// Whether its reports are extended ones, which ``nextFragment()`` gives; ``nextReport()`` gives
   /// the others.
-  public let isExtended: Bool
+  @usableFromInline
+  package let isExtended: Bool
 
   @usableFromInline
   let bytes: RawSpan
@@ -40,13 +41,21 @@ public struct AdvertisingEvent: ~Escapable {
   ///   - start: Where the event's code stands in it: at 1 behind an H4 packet type.
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
-  public init?(_ bytes: RawSpan, at start: Int = 0) {
-    guard start &+ 4 <= bytes.byteCount else {
-      guard let isExtended = Self.kind(ofCut: bytes, at: start) else { return nil }
+  package init?(_ bytes: RawSpan, at start: Int = 0) {
+    unsafe self.init(bytes, from: start, to: bytes.byteCount)
+  }
+
+  /// Looks at an event in bytes that go on behind it, of which the caller has compared the end.
+  @inlinable @inline(__always)
+  @_lifetime(copy bytes)
+  @unsafe
+  package init?(_ bytes: RawSpan, from start: Int, to limit: Int) {
+    guard start &+ 4 <= limit else {
+      guard let isExtended = Self.kind(ofCut: bytes, at: start, to: limit) else { return nil }
       self.isExtended = isExtended
       self.bytes = bytes
       isCutShort = bytes.littleEndian(UInt8.self, at: start &+ 1) > 1
-      end = bytes.byteCount
+      end = limit
       position = end
       left = 1  // for all that is known
       return
@@ -59,16 +68,16 @@ public struct AdvertisingEvent: ~Escapable {
     left = unsafe bytes.littleEndian(UInt8.self, unchecked: start &+ 3)
     self.bytes = bytes
     isExtended = subevent == 0x0D
-    isCutShort = whole > bytes.byteCount
-    end = isCutShort ? bytes.byteCount : whole
+    isCutShort = whole > limit
+    end = isCutShort ? limit : whole
     position = start &+ 4
   }
 
   /// Whether an event that ends behind its Subevent_Code is an extended one; `nil` where it is none
   /// of advertising, or ends before.
   @inlinable @inline(never)
-  static func kind(ofCut bytes: RawSpan, at start: Int) -> Bool? {
-    guard start &+ 3 <= bytes.byteCount, bytes.littleEndian(UInt8.self, at: start) == 0x3E else {
+  static func kind(ofCut bytes: RawSpan, at start: Int, to limit: Int) -> Bool? {
+    guard start &+ 3 <= limit, bytes.littleEndian(UInt8.self, at: start) == 0x3E else {
       return nil
     }
     let subevent = bytes.littleEndian(UInt8.self, at: start &+ 2)
@@ -77,6 +86,17 @@ public struct AdvertisingEvent: ~Escapable {
 
   /// The next report of an LE Advertising Report event, or `nil` after the last.
   ///
+  /// - Throws: `Refusal`, as ``nextFields()``.
+  @usableFromInline
+  @_lifetime(copy self)
+  @_lifetime(self: copy self)
+  package mutating func nextReport() throws(Refusal) -> AdvertisingReport? {
+    guard let fields = try nextFields() else { return nil }
+    return unsafe AdvertisingReport(bytes, fields)  // compared there
+  }
+
+  /// The fields of the next report of an LE Advertising Report event, or `nil` after the last.
+  ///
   /// ```
   /// Event_Type | Address_Type | Address (6) | Data_Length | Data | RSSI
   /// ```
@@ -84,9 +104,8 @@ public struct AdvertisingEvent: ~Escapable {
   /// - Throws: `Refusal` where the event ends before the report does; the walk is then
   ///   over. The reports before it stand.
   @inlinable @inline(__always)
-  @_lifetime(copy self)
   @_lifetime(self: copy self)
-  public mutating func nextReport() throws(Refusal) -> AdvertisingReport? {
+  package mutating func nextFields() throws(Refusal) -> AdvertisingReportFields? {
     guard left > 0 else { return nil }
     left &-= 1
     let start = position
@@ -96,8 +115,8 @@ public struct AdvertisingEvent: ~Escapable {
     let last = start &+ 9 &+ length
     guard last < end else { throw refuse() }
     position = last &+ 1
-    return unsafe AdvertisingReport(
-      data: bytes.part(unchecked: start &+ 9, count: length),
+    return unsafe AdvertisingReportFields(
+      from: start &+ 9, to: last,
       address: BluetoothAddress(littleEndian: bytes, unchecked: start &+ 2),
       addressType: AddressType(rawValue: bytes.littleEndian(UInt8.self, unchecked: start &+ 1)),
       eventType: AdvertisingEventType(
@@ -113,11 +132,11 @@ public struct AdvertisingEvent: ~Escapable {
   /// Data_Length | Data
   /// ```
   ///
-  /// - Throws: `Refusal`, as ``nextReport()``.
+  /// - Throws: `Refusal`, as ``nextFields()``.
   @inlinable @inline(__always)
   @_lifetime(copy self)
   @_lifetime(self: copy self)
-  public mutating func nextFragment() throws(Refusal) -> AdvertisingFragment? {
+  package mutating func nextFragment() throws(Refusal) -> AdvertisingFragment? {
     guard left > 0 else { return nil }
     left &-= 1
     let start = position
@@ -127,14 +146,14 @@ public struct AdvertisingEvent: ~Escapable {
     guard start &+ 24 &+ length <= end else { throw refuse() }
     position = start &+ 24 &+ length
     let type = unsafe bytes.littleEndian(UInt16.self, unchecked: start)
-    let report = unsafe AdvertisingReport(
-      data: bytes.part(unchecked: start &+ 24, count: length),
+    let fields = unsafe AdvertisingReportFields(
+      from: start &+ 24, to: position,
       address: BluetoothAddress(littleEndian: bytes, unchecked: start &+ 3),
       addressType: AddressType(rawValue: bytes.littleEndian(UInt8.self, unchecked: start &+ 2)),
       eventType: AdvertisingEventType(rawValue: type & 0x1F),
       rssi: AdvertisingReport.rssi(hci: bytes.littleEndian(Int8.self, unchecked: start &+ 13)))
     return unsafe AdvertisingFragment(
-      report: report, dataStatus: UInt8(truncatingIfNeeded: type >> 5 & 0b11),
+      bytes, fields, dataStatus: UInt8(truncatingIfNeeded: type >> 5 & 0b11),
       advertisingSet: bytes.littleEndian(UInt8.self, unchecked: start &+ 11))
   }
 
@@ -148,26 +167,43 @@ public struct AdvertisingEvent: ~Escapable {
 }
 
 /// One report of an extended event: a whole advert, or a part of a long one.
-@frozen
-public struct AdvertisingFragment: ~Escapable {
-  /// The report. Its data is all there is only where ``isWhole``.
-  public var report: AdvertisingReport
+@usableFromInline
+package struct AdvertisingFragment: ~Escapable {
+  /// The packet, and the report in it.
+  @usableFromInline
+  let bytes: RawSpan
+  /// The report's fields.
+  @usableFromInline
+  package let fields: AdvertisingReportFields
   /// Data_Status: 0 complete, 1 more to come, 2 truncated.
-  public var dataStatus: UInt8
+  @usableFromInline
+  package var dataStatus: UInt8
   /// Advertising_SID; 0xFF where there is none.
-  public var advertisingSet: UInt8
+  @usableFromInline
+  package var advertisingSet: UInt8
 
   @inlinable @inline(__always)
-  @_lifetime(copy report)
-  init(report: AdvertisingReport, dataStatus: UInt8, advertisingSet: UInt8) {
-    self.report = report
+  @_lifetime(copy bytes)
+  @unsafe
+  init(
+    _ bytes: RawSpan, _ fields: AdvertisingReportFields, dataStatus: UInt8, advertisingSet: UInt8
+  ) {
+    self.bytes = bytes
+    self.fields = fields
     self.dataStatus = dataStatus
     self.advertisingSet = advertisingSet
   }
 
+  /// The report. Its data is all there is only where ``isWhole``.
+  @usableFromInline
+  package var report: AdvertisingReport {
+    @_lifetime(copy self)
+    get { unsafe AdvertisingReport(bytes, fields) }
+  }
+
   /// Whether this part ends its advert; the first part of it, too, unless some came before.
   @inlinable @inline(__always)
-  public var isWhole: Bool { dataStatus == 0 }
+  package var isWhole: Bool { dataStatus == 0 }
 }
 
 extension AdvertisingEventType {

@@ -7,13 +7,13 @@ import Bytes
 /// 0x0E | length | Num_HCI_Command_Packets | Command_Opcode (2) | Status | more return parameters
 /// 0x0F | length | Status | Num_HCI_Command_Packets | Command_Opcode (2)
 /// ```
-public struct CommandResult: ~Escapable {
+package struct CommandResult: ~Escapable {
   /// Which command.
-  public let opcode: Opcode
+  package let opcode: Opcode
   /// 0 where it was done, else the controller's error code (Vol 1, Part F).
-  public let status: UInt8
+  package let status: UInt8
   /// What follows the status; empty in a Command Status.
-  public let parameters: RawSpan
+  package let parameters: RawSpan
 
   /// Looks at an event; `nil` where it is of another kind, or too short.
   ///
@@ -21,7 +21,7 @@ public struct CommandResult: ~Escapable {
   ///   - bytes: A packet that holds the event.
   ///   - start: Where the event's code stands in it.
   @_lifetime(copy bytes)
-  public init?(_ bytes: RawSpan, at start: Int = 0) {
+  package init?(_ bytes: RawSpan, at start: Int = 0) {
     guard start >= 0, start + 6 <= bytes.byteCount else { return nil }
     switch bytes.littleEndian(UInt8.self, at: start) {
     case 0x0E:
@@ -37,7 +37,7 @@ public struct CommandResult: ~Escapable {
   }
 
   /// Unknown HCI Command.
-  public static var unknownCommand: UInt8 { 0x01 }
+  package static var unknownCommand: UInt8 { 0x01 }
   /// Command Disallowed: not in the state that the controller is in.
-  public static var commandDisallowed: UInt8 { 0x0C }
+  package static var commandDisallowed: UInt8 { 0x0C }
 }

@@ -7,12 +7,15 @@ public import Advertising
 /// adverts are pending at once, of at most 1,650 bytes each (the most that the specification allows)
 /// and for at most one second: 27 KB, taken as fragments come. What is given up is counted in
 /// ``lost``.
-public struct FragmentJoiner: ~Copyable, Sendable {
+@usableFromInline
+package struct FragmentJoiner: ~Copyable, Sendable {
   /// Whether fragments wait for the rest of their advert: every report must then be shown to
   /// ``join(_:adapter:at:)``.
-  public private(set) var isPending = false
+  @usableFromInline
+  package private(set) var isPending = false
   /// How many adverts were given up since this was last set to 0.
-  public var lost = 0
+  @usableFromInline
+  package var lost = 0
 
   private var pending: [Pending] = []
   private var joined: [UInt8] = []
@@ -37,7 +40,8 @@ public struct FragmentJoiner: ~Copyable, Sendable {
   private static let longestWait: Int64 = 1_000_000_000
 
   /// Starts with nothing pending.
-  public init() {}
+  @usableFromInline
+  package init() {}
 
   /// Takes one report.
   ///
@@ -46,8 +50,9 @@ public struct FragmentJoiner: ~Copyable, Sendable {
   ///   - adapter: Who received it: what different adapters heard is not joined.
   ///   - time: When, in nanoseconds of any clock that does not go back.
   /// - Returns: The whole advert if this ended one, `nil` else.
+  @usableFromInline
   @_lifetime(&self)
-  public mutating func join(_ fragment: AdvertisingFragment, adapter: UInt16, at time: Int64)
+  package mutating func join(_ fragment: AdvertisingFragment, adapter: UInt16, at time: Int64)
     -> AdvertisingReport?
   {
     giveUp(before: time)
@@ -84,7 +89,8 @@ public struct FragmentJoiner: ~Copyable, Sendable {
   }
 
   /// Gives up whatever is pending: nothing more will come.
-  public mutating func giveUpAll() {
+  @usableFromInline
+  package mutating func giveUpAll() {
     lost += pending.count
     pending.removeAll()
     isPending = false

@@ -1,4 +1,4 @@
-public import Bytes
+package import Bytes
 
 /// An HCI command.
 ///
@@ -7,14 +7,14 @@ public import Bytes
 /// ```
 ///
 /// Core Specification, Vol 4, Part E, §5.4.1.
-public struct HCICommand: Hashable, Sendable {
+package struct HCICommand: Hashable, Sendable {
   /// Which command.
-  public var opcode: Opcode
+  package var opcode: Opcode
   /// Its parameters, at most 255 bytes.
-  public var parameters: [UInt8]
+  package var parameters: [UInt8]
 
   /// Makes a command.
-  public init(_ opcode: Opcode, _ parameters: [UInt8] = []) {
+  package init(_ opcode: Opcode, _ parameters: [UInt8] = []) {
     self.opcode = opcode
     self.parameters = parameters
   }
@@ -25,7 +25,7 @@ public struct HCICommand: Hashable, Sendable {
   ///   - bytes: A packet that holds it.
   ///   - start: Where the opcode stands in it: at 1 behind an H4 packet type.
   /// - Throws: `ParseError` where it is cut short.
-  public init(_ bytes: RawSpan, at start: Int = 0) throws(ParseError) {
+  package init(_ bytes: RawSpan, at start: Int = 0) throws(ParseError) {
     var cursor = ByteCursor(bytes)
     try cursor.skip(start)
     opcode = Opcode(rawValue: try cursor.readLittleEndian(UInt16.self))
@@ -35,7 +35,7 @@ public struct HCICommand: Hashable, Sendable {
   }
 
   /// The H4 packet: the packet type 0x01, then the command.
-  public var packet: [UInt8] {
+  package var packet: [UInt8] {
     [0x01, UInt8(opcode.rawValue & 0xFF), UInt8(opcode.rawValue >> 8), UInt8(parameters.count)]
       + parameters
   }

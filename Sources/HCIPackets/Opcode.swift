@@ -1,48 +1,48 @@
 /// Which HCI command (Core Specification, Vol 4, Part E, §5.4.1): OGF in the upper 6 bits, OCF in the
 /// lower 10.
-public struct Opcode: RawRepresentable, Hashable, Sendable {
+package struct Opcode: RawRepresentable, Hashable, Sendable {
   /// The opcode as packets carry it.
-  public var rawValue: UInt16
+  package var rawValue: UInt16
 
   /// Keeps any value, known or not.
-  public init(rawValue: UInt16) {
+  package init(rawValue: UInt16) {
     self.rawValue = rawValue
   }
 
   /// HCI_Reset (§7.3.2).
-  public static let reset = Opcode(rawValue: 0x0C03)
+  package static let reset = Opcode(rawValue: 0x0C03)
   /// HCI_Read_Local_Version_Information (§7.4.1).
-  public static let readLocalVersion = Opcode(rawValue: 0x1001)
+  package static let readLocalVersion = Opcode(rawValue: 0x1001)
   /// HCI_Read_Local_Supported_Commands (§7.4.2).
-  public static let readLocalSupportedCommands = Opcode(rawValue: 0x1002)
+  package static let readLocalSupportedCommands = Opcode(rawValue: 0x1002)
   /// HCI_LE_Read_Local_Supported_Features (§7.8.3).
-  public static let readLocalLEFeatures = Opcode(rawValue: 0x2003)
+  package static let readLocalLEFeatures = Opcode(rawValue: 0x2003)
   /// HCI_LE_Set_Random_Address (§7.8.4).
-  public static let setRandomAddress = Opcode(rawValue: 0x2005)
+  package static let setRandomAddress = Opcode(rawValue: 0x2005)
   /// HCI_LE_Set_Advertising_Parameters (§7.8.5).
-  public static let setAdvertisingParameters = Opcode(rawValue: 0x2006)
+  package static let setAdvertisingParameters = Opcode(rawValue: 0x2006)
   /// HCI_LE_Set_Advertising_Data (§7.8.7).
-  public static let setAdvertisingData = Opcode(rawValue: 0x2008)
+  package static let setAdvertisingData = Opcode(rawValue: 0x2008)
   /// HCI_LE_Set_Advertising_Enable (§7.8.9).
-  public static let setAdvertisingEnable = Opcode(rawValue: 0x200A)
+  package static let setAdvertisingEnable = Opcode(rawValue: 0x200A)
   /// HCI_LE_Set_Scan_Parameters (§7.8.10).
-  public static let setScanParameters = Opcode(rawValue: 0x200B)
+  package static let setScanParameters = Opcode(rawValue: 0x200B)
   /// HCI_LE_Set_Scan_Enable (§7.8.11).
-  public static let setScanEnable = Opcode(rawValue: 0x200C)
+  package static let setScanEnable = Opcode(rawValue: 0x200C)
   /// HCI_LE_Set_Advertising_Set_Random_Address (§7.8.52).
-  public static let setAdvertisingSetRandomAddress = Opcode(rawValue: 0x2035)
+  package static let setAdvertisingSetRandomAddress = Opcode(rawValue: 0x2035)
   /// HCI_LE_Set_Extended_Advertising_Parameters (§7.8.53).
-  public static let setExtendedAdvertisingParameters = Opcode(rawValue: 0x2036)
+  package static let setExtendedAdvertisingParameters = Opcode(rawValue: 0x2036)
   /// HCI_LE_Set_Extended_Advertising_Data (§7.8.54).
-  public static let setExtendedAdvertisingData = Opcode(rawValue: 0x2037)
+  package static let setExtendedAdvertisingData = Opcode(rawValue: 0x2037)
   /// HCI_LE_Set_Extended_Advertising_Enable (§7.8.56).
-  public static let setExtendedAdvertisingEnable = Opcode(rawValue: 0x2039)
+  package static let setExtendedAdvertisingEnable = Opcode(rawValue: 0x2039)
   /// HCI_LE_Remove_Advertising_Set (§7.8.59).
-  public static let removeAdvertisingSet = Opcode(rawValue: 0x203C)
+  package static let removeAdvertisingSet = Opcode(rawValue: 0x203C)
   /// HCI_LE_Clear_Advertising_Sets (§7.8.60).
-  public static let clearAdvertisingSets = Opcode(rawValue: 0x203D)
+  package static let clearAdvertisingSets = Opcode(rawValue: 0x203D)
   /// HCI_LE_Set_Extended_Scan_Parameters (§7.8.64).
-  public static let setExtendedScanParameters = Opcode(rawValue: 0x2041)
+  package static let setExtendedScanParameters = Opcode(rawValue: 0x2041)
   /// HCI_LE_Set_Extended_Scan_Enable (§7.8.65).
-  public static let setExtendedScanEnable = Opcode(rawValue: 0x2042)
+  package static let setExtendedScanEnable = Opcode(rawValue: 0x2042)
 }

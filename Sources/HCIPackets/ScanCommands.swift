@@ -1,16 +1,16 @@
 /// How a controller is to scan.
-public struct ScanParameters: Hashable, Sendable {
+package struct ScanParameters: Hashable, Sendable {
   /// Whether it asks advertisers for their scan response.
-  public var isActive: Bool
+  package var isActive: Bool
   /// How often it begins to listen, in units of 0.625 ms; 4 to 16,384.  // LE_Scan_Interval
-  public var interval: UInt16
+  package var interval: UInt16
   /// For how long it then listens, in the same units; at most ``interval``.  // LE_Scan_Window
-  public var window: UInt16
+  package var window: UInt16
   /// Whether it listens on the LE Coded PHY, too: half of the time, of an extended scan alone.
-  public var usesCodedPHY: Bool
+  package var usesCodedPHY: Bool
 
   /// Makes parameters.
-  public init(isActive: Bool = false, interval: UInt16, window: UInt16, usesCodedPHY: Bool = false)
+  package init(isActive: Bool = false, interval: UInt16, window: UInt16, usesCodedPHY: Bool = false)
   {
     self.isActive = isActive
     self.interval = interval
@@ -21,7 +21,7 @@ public struct ScanParameters: Hashable, Sendable {
 
 /// The commands of one of the two ways to scan. A controller that was given commands of one refuses those
 /// of the other until it is reset (Core Specification, Vol 4, Part E, §3.1.1).
-public enum ScanCommandSet: Hashable, Sendable {
+package enum ScanCommandSet: Hashable, Sendable {
   /// Those of Bluetooth 4.
   case legacy
   /// Those of Bluetooth 5, LE Extended Advertising.
@@ -31,24 +31,24 @@ public enum ScanCommandSet: Hashable, Sendable {
   /// that both use the same.
   ///
   /// - Parameter commands: Supported_Commands, 64 bytes (§6.27).
-  public init(supportedCommands commands: [UInt8]) {
+  package init(supportedCommands commands: [UInt8]) {
     // Octet 37, bits 5 and 6: LE Set Extended Scan Parameters and Enable.
     let isExtended = commands.count > 37 && commands[37] & 0x60 == 0x60
     self = isExtended ? .extended : .legacy
   }
 
   /// Which command sets the parameters.
-  public var parametersOpcode: Opcode {
+  package var parametersOpcode: Opcode {
     self == .extended ? .setExtendedScanParameters : .setScanParameters
   }
 
   /// Which command switches the scan.
-  public var enableOpcode: Opcode {
+  package var enableOpcode: Opcode {
     self == .extended ? .setExtendedScanEnable : .setScanEnable
   }
 
-  /// Sets how to scan: own address public, every advertiser.
-  public func set(_ parameters: ScanParameters) -> HCICommand {
+  /// Sets how to scan: own address package, every advertiser.
+  package func set(_ parameters: ScanParameters) -> HCICommand {
     let timing = [parameters.interval, parameters.window].flatMap { value in
       [UInt8(value & 0xFF), UInt8(value >> 8)]
     }
@@ -69,7 +69,7 @@ public enum ScanCommandSet: Hashable, Sendable {
   }
 
   /// Switches the scan on or off, without the filter that passes over what was heard before.
-  public func enable(_ isOn: Bool) -> HCICommand {
+  package func enable(_ isOn: Bool) -> HCICommand {
     let on: UInt8 = isOn ? 1 : 0
     // Extended: Filter_Duplicates, Duration (2) and Period (2) are 0: until it is switched off.
     return HCICommand(enableOpcode, [on, 0] + (self == .extended ? [0, 0, 0, 0] : []))

@@ -77,7 +77,7 @@ extension ReceivingAdapter {
         return change { $0.scanEnded(at: now) }
       }
       let first = collector.sightings.count
-      collector.hear(event: bytes, at: 1)
+      collector.receive(event: bytes, at: 1)
       if offset != 0 {
         for index in first..<collector.sightings.count {
           collector.sightings[index].subtract(offset: offset)

@@ -1,4 +1,4 @@
-public import Advertising
+package import Advertising
 import Bytes
 
 /// The advert in a link-layer packet as sniffers record it (Core Specification, Vol 6, Part B, §2.1
@@ -10,9 +10,9 @@ import Bytes
 /// +----------------+------+--------+--------+------------------+-----+
 ///  4 octets         coded   1 octet  1 octet  Length octets      3
 /// ```
-public enum AdvertisingPDU {
+package enum AdvertisingPDU {
   /// What is known of a packet's checksum.
-  public enum Checksum: Hashable, Sendable {
+  package enum Checksum: Hashable, Sendable {
     /// The receiver checked it and found it right.
     case valid
     /// The receiver checked it and found it wrong.
@@ -22,10 +22,10 @@ public enum AdvertisingPDU {
   }
 
   /// The access address of the advertising channels, primary and secondary (§2.1.2).
-  public static let accessAddress: UInt32 = 0x8E89_BED6
+  package static let accessAddress: UInt32 = 0x8E89_BED6
 
   /// Whether a packet is one of the advertising channels.
-  public static func isAdvertising(_ packet: RawSpan) -> Bool {
+  package static func isAdvertising(_ packet: RawSpan) -> Bool {
     packet.byteCount >= 4 && packet.littleEndian(UInt32.self, at: 0) == accessAddress
   }
 
@@ -43,7 +43,7 @@ public enum AdvertisingPDU {
   /// - Returns: `nil` for a PDU that carries no advertising data.
   /// - Throws: `Refusal` for one that is damaged.
   @_lifetime(copy packet)
-  public static func read(
+  package static func read(
     _ packet: RawSpan, isCoded: Bool = false, checksum: Checksum, rssi: Int8?
   ) throws(Refusal) -> AdvertisingReport? {
     // A packet that was damaged on air often has a wrong length: its CRC is then wrong too.

@@ -1,6 +1,6 @@
 /// The link layer's checksum (Core Specification, Vol 6, Part B, §3.1.1): the polynomial
 /// x²⁴ + x¹⁰ + x⁹ + x⁶ + x⁴ + x³ + x + 1, least significant bit first.
-public enum CRC24 {
+package enum CRC24 {
   /// The register's start for everything on the advertising channels, 0x555555, bit-reversed as the
   /// shift register below holds it.
   static let advertisingStart: UInt32 = 0xAA_AAAA
@@ -8,7 +8,7 @@ public enum CRC24 {
   /// The checksum of a PDU, header included, on an advertising channel.
   ///
   /// - Returns: 24 bits, as three octets on the wire have them, the least significant first.
-  public static func advertising(_ pdu: RawSpan) -> UInt32 {
+  package static func advertising(_ pdu: RawSpan) -> UInt32 {
     var register = advertisingStart
     for index in 0..<pdu.byteCount {
       // The loop's range keeps the load inside the bytes.

@@ -65,7 +65,7 @@ public struct Ranger: Sendable {
 
   /// Receives a sighting.
   public mutating func receive(_ sighting: Sighting) {
-    table.hear(sighting.beacon, at: sighting.time) {
+    table.update(sighting.beacon, at: sighting.time) {
       State(firstReceived: sighting.time)
     } update: { [configuration] state in
       state.receive(sighting, configuration)

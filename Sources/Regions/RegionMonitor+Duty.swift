@@ -1,3 +1,5 @@
+import Scanning
+
 extension RegionMonitor {
   /// The share of time for which a scanner receives at reduced duty: 60 of 240 ms.
   static let slowShare: Float = 0.25

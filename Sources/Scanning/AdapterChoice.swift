@@ -1,16 +1,16 @@
-/// Follows each beacon through the adapter that hears it loudest, so that a beacon that several hear is
-/// one beacon.
+/// The choice of one adapter for each beacon: the one that receives it loudest, so that a beacon that several
+/// receive is one beacon.
 ///
 /// Signals of different adapters are different links: to mix them makes a distance jump and hides how
 /// loud the better one is, and every advert would count twice. So one link is followed at a time. Another
 /// one is taken when it is clearly louder, or as soon as the first has been silent for a few of its own
 /// gaps: then it fills in at once, and gives way when the louder one is back. The first packets of a weaker
-/// one that fills in say that the beacon is there, not how loud it is.
+/// one that fills in count for presence, not for signal strength.
 ///
-/// It owns no clock: what it says depends on the sightings alone. As long as only one adapter was ever
-/// heard it costs a comparison. Memory is bounded by the number of beacons, about 150 bytes each.
+/// It owns no clock: what it returns depends on the sightings alone. As long as only one adapter was ever
+/// used it costs a comparison. Memory is bounded by the number of beacons, about 150 bytes each.
 public struct AdapterChoice: Sendable {
-  /// The one adapter that was heard so far.
+  /// The one adapter that was used so far.
   @usableFromInline
   var only = Only.none
   private var table: BeaconTable<Links>
@@ -18,7 +18,7 @@ public struct AdapterChoice: Sendable {
   private var first: UInt16 = 0
   private var knownUntil = MonotonicTime(nanoseconds: .max)
 
-  /// For so many nanoseconds after a second adapter came, a beacon that it hears may be one that the first knew.
+  /// For so many nanoseconds after a second adapter came, a beacon that it receives may be one that the first knew.
   private static let settling = 10 * MonotonicTime.nanosecondsPerSecond
 
   @usableFromInline
@@ -34,22 +34,22 @@ public struct AdapterChoice: Sendable {
     case followed
     /// For presence alone: a weaker link fills in for a louder one that may be back at once.
     case presence
-    /// For nothing: a louder link tells the same.
+    /// For nothing: a louder link gives the same.
     case passedOver
   }
 
-  /// Makes a choice that has heard nothing.
+  /// Creates a choice that has received nothing.
   ///
-  /// - Parameter maximumBeacons: The most beacons that are remembered at once. With more, those heard longest
-  ///   ago go, and are followed anew when they come back.
+  /// - Parameter maximumBeacons: The most beacons that are remembered at once. With more, those received
+  ///   longest ago are evicted, and are followed anew when they come back.
   public init(maximumBeacons: Int = 32768) {
     table = BeaconTable(capacity: maximumBeacons)
   }
 
-  /// How many beacons are remembered: none as long as one adapter hears.
+  /// The number of beacons that are remembered: none as long as there is one adapter.
   public var beaconCount: Int { table.entries.count }
 
-  /// Takes a sighting, in the order of time.
+  /// Receives a sighting, in the order of time.
   ///
   /// - Parameter sighting: The sighting.
   /// - Returns: What it counts for.
@@ -71,7 +71,7 @@ public struct AdapterChoice: Sendable {
     }
     let fillsIn = sighting.adapter != first && sighting.time < knownUntil
     var verdict = Verdict.passedOver
-    table.hear(sighting.beacon, at: sighting.time) {
+    table.update(sighting.beacon, at: sighting.time) {
       Links(fillsIn: fillsIn)
     } update: { links in
       verdict = links.receive(sighting)
@@ -81,7 +81,7 @@ public struct AdapterChoice: Sendable {
 }
 
 extension AdapterChoice {
-  /// One beacon by all the adapters that hear it, at most four.
+  /// One beacon by all the adapters that receive it, at most four.
   private struct Links: Sendable {
     private var links = InlineArray<4, AdapterLink>(repeating: AdapterLink())
     private var followed = 0
@@ -110,7 +110,7 @@ extension AdapterChoice {
       return .presence
     }
 
-    /// Follows the link that was just heard, if it is the one, or a better one.
+    /// Follows the link that has just received, if it is the one, or a better one.
     ///
     /// - Returns: Whether its sighting counts.
     private mutating func follow(_ number: Int, at time: Int64) -> Bool {
@@ -120,7 +120,7 @@ extension AdapterChoice {
         return true
       }
       if before.isSilent(at: time, otherGap: link.gap) {
-        // A louder one that still speaks will fill in soon.
+        // A louder one that is not silent will fill in soon.
         for index in links.indices where index != number && index != followed {
           if !links[index].isSilent(at: time), links[index].isLouder(than: link) { return false }
         }

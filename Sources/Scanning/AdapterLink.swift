@@ -1,6 +1,6 @@
-/// One beacon as one adapter hears it.
+/// One beacon as one adapter receives it.
 struct AdapterLink: Sendable {
-  /// Which adapter.
+  /// The adapter.
   var adapter: UInt16 = 0
   /// How many sightings ``level`` rests on, up to a number from which the old ones fade.
   private(set) var count: UInt16 = 0
@@ -29,10 +29,10 @@ struct AdapterLink: Sendable {
   /// No gap is longer, in nanoseconds: an hour.
   private static let mostGap: Int64 = 3_600_000_000_000
 
-  /// Takes a sighting.
+  /// Receives a sighting.
   ///
   /// - Parameters:
-  ///   - rssi: How loud, in dBm; `nil` where it was not measured.
+  ///   - rssi: The signal strength, in dBm; `nil` where it was not measured.
   ///   - time: When, in nanoseconds.
   mutating func receive(_ rssi: Int8?, at time: Int64) {
     let passed = silence(at: time)
@@ -40,9 +40,9 @@ struct AdapterLink: Sendable {
       (count, gap, level) = (0, 0, 0)
     }
     if count > 0 {
-      // A gap of an absence says little of the usual one.
-      let told = min(passed, gap > 0 ? 3 * gap : Self.mostGap, Self.mostGap)
-      gap += (told - gap) / Int64(min(count, 8))
+      // A gap of an absence is no measure of the usual one.
+      let counted = min(passed, gap > 0 ? 3 * gap : Self.mostGap, Self.mostGap)
+      gap += (counted - gap) / Int64(min(count, 8))
     }
     count = min(count + 1, Self.mostCounted)
     let signal = rssi.map(Float.init) ?? (count > 1 ? level : Self.unmeasured)
@@ -51,7 +51,7 @@ struct AdapterLink: Sendable {
     last = time
   }
 
-  /// Whether it has been silent for longer than is usual. Of a link that was heard once, another link's gap
+  /// Whether it has been silent for longer than is usual. Of a link with one sighting, another link's gap
   /// says what is usual, where that is known.
   func isSilent(at time: Int64, otherGap: Int64 = 0) -> Bool {
     let gap = gap == 0 ? otherGap : gap

@@ -2,20 +2,25 @@ public import Advertising
 
 /// What is known of each beacon, found by its identity, in bounded memory.
 ///
-/// At most ``capacity`` beacons are kept. When one more comes, the eighth that was heard longest ago
-/// makes room, and is counted in ``evictions``: a million invented beacons cost time, not memory.
+/// At most ``capacity`` beacons are kept. When one more comes, the eighth that was received longest
+/// ago makes room, and is counted in ``evictions``: a million invented beacons cost time, not memory.
 ///
 /// Identities come from the air, so an attacker chooses them; they are hashed with a seed drawn for
 /// each table. Nothing that the table shows depends on the seed.
-public struct BeaconTable<State> {
+@usableFromInline
+package struct BeaconTable<State> {
   /// One beacon's place.
-  public struct Entry {
+  @usableFromInline
+  package struct Entry {
     /// Which beacon.
-    public let beacon: BeaconIdentity
-    /// When it was last heard.
-    public var lastHeard: MonotonicTime
+    @usableFromInline
+    package let beacon: BeaconIdentity
+    /// When it was last received.
+    @usableFromInline
+    package var lastHeard: MonotonicTime
     /// What its owner keeps of it.
-    public var state: State
+    @usableFromInline
+    package var state: State
 
     @usableFromInline
     init(beacon: BeaconIdentity, lastHeard: MonotonicTime, state: State) {
@@ -26,45 +31,46 @@ public struct BeaconTable<State> {
   }
 
   /// The most beacons that are kept at once.
-  public let capacity: Int
+  @usableFromInline
+  package let capacity: Int
   /// How many beacons had to make room.
-  public private(set) var evictions = 0
-  /// The beacons that are kept, those heard first in front.
-  public var entries: [Entry] { storage }
+  @usableFromInline
+  package private(set) var evictions = 0
+  /// The beacons that are kept, those received first in front.
+  @usableFromInline
+  package var entries: [Entry] { storage }
 
   @usableFromInline
   var storage: [Entry] = []
   @usableFromInline
-  var hash: IdentityHash
-  /// Open addressing with linear probing: 0 is free, anything else a place in ``entries`` plus 1.
-  @usableFromInline
-  var slots: [UInt32]
+  var places = PlaceTable()
 
   /// Makes an empty table.
   ///
   /// - Parameter capacity: The most beacons that are kept; at least 8.
-  public init(capacity: Int) {
-    self.capacity = max(8, capacity)
-    hash = IdentityHash()
-    slots = Array(repeating: 0, count: 64)
+  @usableFromInline
+  package init(capacity: Int) {
+    self.capacity = min(max(8, capacity), Int(Int32.max))
   }
 
-  /// How many different beacons were ever heard, if none came back after it made room.
-  public var beaconsHeard: Int { entries.count + evictions }
+  /// The number of different beacons ever received, if none came back after it made room.
+  @usableFromInline
+  package var beaconsHeard: Int { entries.count + evictions }
 
-  /// Notes that a beacon was heard, and changes what is kept of it.
+  /// Records that a beacon was received, and changes what is kept of it.
   ///
   /// - Parameters:
   ///   - beacon: Which beacon.
-  ///   - time: When it was heard.
+  ///   - time: When it was received.
   ///   - state: Makes what is kept of a beacon that is not in the table.
   ///   - update: Changes what is kept.
   @inlinable @inline(__always)
-  public mutating func hear(
+  package mutating func update(
     _ beacon: BeaconIdentity, at time: MonotonicTime, orMake state: () -> State,
     update: (inout State) -> Void
   ) {
-    let place = find(beacon) ?? makePlace(for: beacon, heardAt: time, state())
+    let found = Int(places.find(beacon))
+    let place = found < 0 ? makePlace(for: beacon, receivedAt: time, state()) : found
     // One access to the entry, so that the array is asked only once whether it is shared.
     func touch(_ entry: inout Entry) {
       entry.lastHeard = time
@@ -74,42 +80,28 @@ public struct BeaconTable<State> {
   }
 
   /// Changes what is kept of each beacon, in the order of ``entries``.
-  public mutating func updateAll(_ update: (inout Entry) -> Void) {
+  @usableFromInline
+  package mutating func updateAll(_ update: (inout Entry) -> Void) {
     for place in storage.indices { update(&storage[place]) }
   }
 
-  /// A beacon's place in ``entries``.
-  @inlinable @inline(__always)
-  func find(_ beacon: BeaconIdentity) -> Int? {
-    let mask = slots.count &- 1
-    var slot = Int(truncatingIfNeeded: hash(beacon)) & mask
-    while true {
-      let occupant = Int(slots[slot])
-      if occupant == 0 { return nil }
-      if storage[occupant &- 1].beacon == beacon { return occupant &- 1 }
-      slot = (slot &+ 1) & mask
-    }
-  }
-
   /// Forgets the beacons that a rule names.
-  public mutating func removeAll(where isGone: (Entry) -> Bool) {
+  @usableFromInline
+  package mutating func removeAll(where isGone: (Entry) -> Bool) {
     let before = storage.count
     storage.removeAll(where: isGone)
     if storage.count != before { rebuild() }
   }
 
   @usableFromInline
-  mutating func makePlace(for beacon: BeaconIdentity, heardAt time: MonotonicTime, _ state: State)
+  mutating func makePlace(
+    for beacon: BeaconIdentity, receivedAt time: MonotonicTime, _ state: State
+  )
     -> Int
   {
     if storage.count == capacity { makeRoom() }
     storage.append(Entry(beacon: beacon, lastHeard: time, state: state))
-    if storage.count * 2 > slots.count {
-      slots = Array(repeating: 0, count: slots.count * 2)
-      rebuild()
-    } else {
-      fill(place: storage.count - 1)
-    }
+    places.add(beacon, at: Int32(storage.count - 1))
     return storage.count - 1
   }
 
@@ -117,21 +109,15 @@ public struct BeaconTable<State> {
     let leaving = max(1, capacity / 8)
     var ages = storage.map(\.lastHeard.nanoseconds)
     let youngest = Self.select(leaving - 1, of: &ages)
-    // Of those heard last at that same moment, those that came first leave, so that a replay evicts
+    // Of those received last at that same moment, those that came first leave, so that a replay evicts
     // the same each time.
     var ties = leaving - ages.count { $0 < youngest }
-    var kept: [Entry] = []
-    kept.reserveCapacity(storage.count)
-    for entry in storage {
+    storage.removeAll { entry in
       let age = entry.lastHeard.nanoseconds
-      if age < youngest { continue }
-      if age == youngest, ties > 0 {
-        ties -= 1
-        continue
-      }
-      kept.append(entry)
+      guard age == youngest, ties > 0 else { return age < youngest }
+      ties -= 1
+      return true
     }
-    storage = kept
     evictions += leaving
     rebuild()
   }
@@ -164,43 +150,10 @@ public struct BeaconTable<State> {
   }
 
   private mutating func rebuild() {
-    for slot in slots.indices { slots[slot] = 0 }
-    for place in storage.indices { fill(place: place) }
-  }
-
-  private mutating func fill(place: Int) {
-    let mask = slots.count - 1
-    var slot = Int(truncatingIfNeeded: hash(storage[place].beacon)) & mask
-    while slots[slot] != 0 { slot = (slot + 1) & mask }
-    slots[slot] = UInt32(place + 1)
+    places.removeAll()
+    for place in storage.indices { places.add(storage[place].beacon, at: Int32(place)) }
   }
 }
 
 extension BeaconTable: Sendable where State: Sendable {}
 extension BeaconTable.Entry: Sendable where State: Sendable {}
-
-/// A seeded hash of a beacon's 20 bytes: two folded 64 × 64 bit multiplications, after Wang Yi's
-/// wyhash (<https://github.com/wangyi-fudan/wyhash>).
-@usableFromInline
-struct IdentityHash: Sendable {
-  @usableFromInline
-  let seed: (UInt64, UInt64, UInt64)
-
-  init() {
-    var random = SystemRandomNumberGenerator()
-    seed = (random.next(), random.next(), random.next() | 1)
-  }
-
-  @inlinable
-  func callAsFunction(_ beacon: BeaconIdentity) -> UInt64 {
-    let numbers = UInt64(beacon.major) << 16 | UInt64(beacon.minor)
-    let first = fold(beacon.uuid.high ^ seed.0, beacon.uuid.low ^ seed.1)
-    return fold(first ^ numbers, seed.2)
-  }
-
-  @inlinable
-  func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
-    let product = left.multipliedFullWidth(by: right)
-    return product.high ^ product.low
-  }
-}

@@ -1,25 +1,32 @@
 public import Advertising
 import Bytes
 public import HCIPackets
-public import LinkLayer
+package import LinkLayer
 
 /// Turns what was received into sightings: the one place where a report is searched for iBeacon
-/// frames, whatever heard it.
+/// frames, whatever received it.
 ///
 /// The sightings gather in ``sightings`` until their reader takes them; the array keeps its memory
 /// from batch to batch, so that a report costs no allocation.
-@frozen
-public struct SightingCollector: ~Copyable, Sendable {
-  /// What was heard since the last ``removeSightings()``, in order.
-  public var sightings: [Sighting]
-  /// What was counted since the collector was made.
-  public var counts = ScanCounts()
+@usableFromInline
+package struct SightingCollector: ~Copyable, Sendable {
+  /// The sightings since the last ``removeSightings()``, in order.
+  @usableFromInline
+  package var sightings: [Sighting]
   /// The moment that the next reports are given, on the line that never goes back.
-  public var time = MonotonicTime(nanoseconds: 0)
+  @usableFromInline
+  package var time = MonotonicTime(nanoseconds: 0)
+  // Between the two moments: side by side they are stored one by one and loaded as a pair, for which
+  // processors wait.
+  /// The counts since the collector was made.
+  @usableFromInline
+  package var counts = ScanCounts()
   /// The moment that the next reports are given, as it is shown.
-  public var wallTime = WallClockTime(nanoseconds: 0)
+  @usableFromInline
+  package var wallTime = WallClockTime(nanoseconds: 0)
   /// The adapter that the next reports are given.
-  public var adapter: UInt16 = 0
+  @usableFromInline
+  package var adapter: UInt16 = 0
 
   @usableFromInline
   var fragments = FragmentJoiner()
@@ -27,45 +34,53 @@ public struct SightingCollector: ~Copyable, Sendable {
   /// Makes a collector.
   ///
   /// - Parameter capacity: For how many sightings memory is taken at once.
-  public init(capacity: Int = 1024) {
+  @usableFromInline
+  package init(capacity: Int = 1024) {
     sightings = []
     sightings.reserveCapacity(capacity)
   }
 
   /// Forgets the sightings, and keeps their memory and all counts.
   @inlinable
-  public mutating func removeSightings() {
+  package mutating func removeSightings() {
     sightings.removeAll(keepingCapacity: true)
   }
 
-  /// Takes an HCI event: every report of it, if it is one of advertising.
+  /// Receives an HCI event: every report of it, if it is one of advertising.
   ///
   /// - Parameters:
   ///   - bytes: A packet that holds the event.
   ///   - start: Where the event's code stands in it.
   @inlinable @inline(__always)
-  public mutating func hear(event bytes: RawSpan, at start: Int = 0) {
-    guard var event = AdvertisingEvent(bytes, at: start) else { return }
+  package mutating func receive(event bytes: RawSpan, at start: Int = 0) {
+    unsafe receive(event: bytes, from: start, to: bytes.byteCount)
+  }
+
+  /// Receives an HCI event in bytes that go on behind it, of which the caller has compared the end.
+  @inlinable @inline(__always)
+  @unsafe
+  package mutating func receive(event bytes: RawSpan, from start: Int, to end: Int) {
+    guard var event = unsafe AdvertisingEvent(bytes, from: start, to: end) else { return }
     counts.advertisingPackets &+= 1
     do throws(Refusal) {
       if event.isExtended {
-        while let fragment = try event.nextFragment() { hear(fragment) }
+        while let fragment = try event.nextFragment() { receive(fragment, in: bytes) }
       } else {
-        while let report = try event.nextReport() { hear(report) }
+        while let report = try event.nextFields() { unsafe receive(report, in: bytes) }
       }
     } catch {
       refuse(error)
     }
   }
 
-  /// Takes a link-layer packet from its access address to its CRC.
+  /// Receives a link-layer packet from its access address to its CRC.
   ///
   /// - Parameters:
   ///   - packet: The packet.
   ///   - isCoded: Whether it was sent on the LE Coded PHY.
   ///   - checksum: What is known of its CRC.
   ///   - rssi: Signal strength in dBm, where it was measured.
-  public mutating func hear(
+  package mutating func receive(
     packet: RawSpan, isCoded: Bool, checksum: AdvertisingPDU.Checksum, rssi: Int8?
   ) {
     guard AdvertisingPDU.isAdvertising(packet) else { return }
@@ -74,22 +89,34 @@ public struct SightingCollector: ~Copyable, Sendable {
       if let report = try AdvertisingPDU.read(
         packet, isCoded: isCoded, checksum: checksum, rssi: rssi)
       {
-        hear(report)
+        receive(report)
       }
     } catch {
       refuse(error)
     }
   }
 
-  /// Takes a report: looks at every manufacturer-specific structure of it.
+  /// Receives a report: looks at every manufacturer-specific structure of it.
+  @usableFromInline
+  package mutating func receive(_ report: AdvertisingReport) {
+    let data = report.data
+    unsafe receive(
+      AdvertisingReportFields(
+        from: 0, to: data.byteCount, address: report.address, addressType: report.addressType,
+        eventType: report.eventType, rssi: report.rssi),
+      in: data)
+  }
+
+  /// Receives a report that was found in a packet.
   @inlinable @inline(__always)
-  public mutating func hear(_ report: AdvertisingReport) {
+  @unsafe
+  mutating func receive(_ report: AdvertisingReportFields, in bytes: RawSpan) {
     counts.reports &+= 1
-    var structures = ADStructures(report.data)
+    var structures = unsafe ADStructures(bytes, report)
     do throws(ParseError) {
       while let structure = try structures.next() {
         guard structure.type == .manufacturerSpecificData else { continue }
-        switch IBeacon.read(manufacturerData: structure.data) {
+        switch IBeacon.read(structure) {
         case .frame(let frame):
           counts.sightings &+= 1
           sightings.append(
@@ -110,24 +137,29 @@ public struct SightingCollector: ~Copyable, Sendable {
 
   /// Counts a refusal.
   @inlinable
-  public mutating func refuse(_ refusal: Refusal) {
+  package mutating func refuse(_ refusal: Refusal) {
     counts.refused[Int(refusal.rawValue)] &+= 1
   }
 
-  /// Takes an extended report, which may be a part of a long advert.
+  /// Receives an extended report, which may be a part of a long advert.
   @usableFromInline
-  mutating func hear(_ fragment: AdvertisingFragment) {
-    if fragment.isWhole, !fragments.isPending { return hear(fragment.report) }
-    // The joined advert is the joiner's: it is heard while the joiner is not ours.
+  mutating func receive(_ fragment: AdvertisingFragment, in bytes: RawSpan) {
+    if fragment.isWhole, !fragments.isPending {
+      return unsafe receive(fragment.fields, in: bytes)
+    }
+    // The joined advert is the joiner's: it is received while the joiner is not ours.
     var joiner = FragmentJoiner()
     swap(&joiner, &fragments)
-    if let report = joiner.join(fragment, adapter: adapter, at: time.nanoseconds) { hear(report) }
+    if let report = joiner.join(fragment, adapter: adapter, at: time.nanoseconds) {
+      receive(report)
+    }
     swap(&joiner, &fragments)
     countLostFragments()
   }
 
-  /// Is told that nothing more will come: adverts of which a part is missing are refused.
-  public mutating func finish() {
+  /// Refuses adverts of which a part is missing: nothing more will come.
+  @usableFromInline
+  package mutating func finish() {
     fragments.giveUpAll()
     countLostFragments()
   }

@@ -1,40 +1,40 @@
-public import Advertising
+package import Advertising
 
 extension Scenario {
   /// An iBeacon whose truth is known, or several alike.
-  public struct Beacon: Hashable, Sendable {
+  package struct Beacon: Hashable, Sendable {
     /// Its name in the file.
-    public let id: String
+    package let id: String
     /// Its identity; the first one's where there are several.
-    public let identity: BeaconIdentity
+    package let identity: BeaconIdentity
     /// The power in its frame, in dBm at 1 m.
-    public let measuredPower: Int8
+    package let measuredPower: Int8
     /// By how much it truly sends above that, in dB.
-    public let txOffset: Double
+    package let txOffset: Double
     /// Milliseconds from advert to advert; the Core Specification's advDelay of 0 to 10 ms is added.
-    public let interval: Double
+    package let interval: Double
     /// Where it is.
-    public let course: Course
+    package let course: Course
     /// Its address; the first one's where there are several. `nil` gives one by its place.
-    public let address: BluetoothAddress?
+    package let address: BluetoothAddress?
     /// What kind of address it uses.
-    public let addressType: AddressType
+    package let addressType: AddressType
     /// The share of its adverts that are lost, where it is not the environment's.
-    public let loss: Double?
+    package let loss: Double?
     /// The standard deviation of its fading in dB, where it is not the environment's.
-    public let noise: Double?
+    package let noise: Double?
     /// What it sends its frame in.
-    public let pdu: PDU
+    package let pdu: PDU
     /// How many there are; minor and address count up.
-    public let count: Int
+    package let count: Int
     /// How many bytes of other structures stand before the frame; only in extended PDUs.
-    public let extraBytes: Int
+    package let extraBytes: Int
     /// Whether the controller gives a signal strength for it.
-    public let hasSignal: Bool
+    package let hasSignal: Bool
   }
 
   /// Where a beacon is. Before the first point and after the last it is not on air.
-  public enum Course: Hashable, Sendable {
+  package enum Course: Hashable, Sendable {
     /// Metres, linear between the points.
     case track([Point])
     /// dBm at the scanner, linear between the points; no distance is known.
@@ -44,7 +44,7 @@ extension Scenario {
   }
 
   /// What a beacon sends its frame in.
-  public enum PDU: String, CaseIterable, Hashable, Sendable {
+  package enum PDU: String, CaseIterable, Hashable, Sendable {
     /// ADV_NONCONN_IND.
     case nonconn
     /// ADV_IND.
@@ -75,7 +75,7 @@ extension Scenario.Beacon {
 
 extension Scenario.Beacon: Decodable {
   /// Reads one of `beacons`.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let fields = try FieldReader(
       decoder,
       keys: [

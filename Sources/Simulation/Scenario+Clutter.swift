@@ -1,20 +1,20 @@
 extension Scenario {
   /// Devices and hosts that are no beacon whose truth is known: each device sends by itself.
-  public struct Clutter: Hashable, Sendable {
+  package struct Clutter: Hashable, Sendable {
     /// What they send.
-    public let kind: Kind
+    package let kind: Kind
     /// How often each device does, a second; the gaps vary by half.
-    public let rate: Double
+    package let rate: Double
     /// How many devices there are.
-    public let count: Int
+    package let count: Int
     /// The mean signal strength of the first device and of the last, in dBm; the others lie between.
-    public let rssi: ClosedRange<Double>
+    package let rssi: ClosedRange<Double>
   }
 }
 
 extension Scenario.Clutter {
   /// What a generator sends.
-  public enum Kind: String, CaseIterable, Hashable, Sendable {
+  package enum Kind: String, CaseIterable, Hashable, Sendable {
     /// Apple's Nearby message: manufacturer data of Apple that is no iBeacon.
     case appleNearby
     /// Eddystone-UID.
@@ -49,7 +49,7 @@ extension Scenario.Clutter {
 
 extension Scenario.Clutter: Decodable {
   /// Reads one of `clutter`.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let fields = try FieldReader(decoder, keys: ["kind", "rate", "count", "rssi"])
     kind = try fields.choice("kind")
     rate = try fields.number("rate", 0.001...100, "a second")

@@ -6,7 +6,7 @@ extension Scenario: Decodable {
   /// Reads a scenario from a JSON file's bytes.
   ///
   /// - Throws: ``ScenarioError`` for the first value that is wrong.
-  public init(json: [UInt8]) throws(ScenarioError) {
+  package init(json: [UInt8]) throws(ScenarioError) {
     do {
       self = try JSONDecoder().decode(Scenario.self, from: Data(json))
     } catch let error as ScenarioError {
@@ -18,7 +18,7 @@ extension Scenario: Decodable {
   }
 
   /// Reads a scenario and checks all of it; throws ``ScenarioError``.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let fields = try FieldReader(
       decoder,
       keys: [
@@ -45,7 +45,7 @@ extension Scenario.ReportFormat: Decodable {
   static let standard = Self(reportsPerEvent: 1, isExtended: false)
 
   /// Reads `format`.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let fields = try FieldReader(decoder, keys: ["reportsPerEvent", "extended"])
     reportsPerEvent = try fields.integer("reportsPerEvent", 1...25, default: 1)
     isExtended = try fields.value("extended", "true or false", default: false)
@@ -57,7 +57,7 @@ extension Scenario.Environment: Decodable {
     pathLossExponent: 2, noise: 3, noiseCorrelation: 0, hearing: -100, loss: 0)
 
   /// Reads `environment`.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let fields = try FieldReader(
       decoder, keys: ["pathLossExponent", "noise", "noiseCorrelation", "hearing", "loss"])
     let standard = Self.standard

@@ -1,65 +1,65 @@
 import Advertising
-public import Scanning
+package import Scanning
 
 /// What a simulated scanner stands among: beacons that move, other devices, the room, and how the
 /// controller reports them. docs/scenarios.md has every key of the file.
-public struct Scenario: Hashable, Sendable {
+package struct Scenario: Hashable, Sendable {
   /// Its name.
-  public let name: String
+  package let name: String
   /// What it is good for.
-  public let description: String
+  package let description: String
   /// Where the random numbers begin: the same file and seed give the same bytes.
-  public var seed: UInt64
+  package var seed: UInt64
   /// When the recording begins, to the microsecond.
-  public let start: WallClockTime
+  package let start: WallClockTime
   /// How long it lasts, in seconds.
-  public let duration: Double
+  package let duration: Double
   /// How the controller reports.
-  public let format: ReportFormat
+  package let format: ReportFormat
   /// How signals fade.
-  public let environment: Environment
+  package let environment: Environment
   /// The beacons whose truth is known.
-  public let beacons: [Beacon]
+  package let beacons: [Beacon]
   /// Everything else on air and on the wire.
-  public let clutter: [Clutter]
+  package let clutter: [Clutter]
 
   /// How the controller reports what it hears.
-  public struct ReportFormat: Hashable, Sendable {
+  package struct ReportFormat: Hashable, Sendable {
     /// The most reports in one event, 1 to 25; as many as fall within 5 ms and fit are put together.
-    public let reportsPerEvent: Int
+    package let reportsPerEvent: Int
     /// Whether it sends LE Extended Advertising Reports instead of LE Advertising Reports.
-    public let isExtended: Bool
+    package let isExtended: Bool
   }
 
   /// How signals fade.
-  public struct Environment: Hashable, Sendable {
+  package struct Environment: Hashable, Sendable {
     /// The exponent n of the log-distance law.
-    public let pathLossExponent: Double
+    package let pathLossExponent: Double
     /// The standard deviation of the fading, in dB.
-    public let noise: Double
+    package let noise: Double
     /// For how long fading holds, in seconds: the time constant of a first-order autoregression; 0
     /// makes every report's independent.
-    public let noiseCorrelation: Double
+    package let noiseCorrelation: Double
     /// What is weaker than this is not heard, in dBm.
-    public let hearing: Double
+    package let hearing: Double
     /// The share of reports that are lost, 0 to 1.
-    public let loss: Double
+    package let loss: Double
   }
 
   /// One point of a line that a beacon follows.
-  public struct Point: Hashable, Sendable {
+  package struct Point: Hashable, Sendable {
     /// When, in seconds after the start.
-    public let seconds: Double
+    package let seconds: Double
     /// Metres, or dBm.
-    public let value: Double
+    package let value: Double
   }
 }
 
 extension Scenario {
   /// The most senders, beacons and clutter together.
-  public static let mostSenders = 10_000
+  package static let mostSenders = 10_000
   /// The most packets and lines of truth.
-  public static let mostOutput = 20_000_000
+  package static let mostOutput = 20_000_000
 
   /// About how many packets and lines of truth it makes.
   var expectedOutput: Double {

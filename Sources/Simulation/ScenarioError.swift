@@ -1,11 +1,11 @@
 /// What is wrong with a scenario: one sentence that begins with the key's path, for example
 /// `beacons[2].interval must be between 20 and 10240 ms, not 5`.
-public struct ScenarioError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct ScenarioError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The sentence.
-  public let description: String
+  package let description: String
 
   /// Makes an error from its sentence.
-  public init(_ description: String) {
+  package init(_ description: String) {
     self.description = description
   }
 }

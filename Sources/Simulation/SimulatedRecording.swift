@@ -1,16 +1,16 @@
-public import CaptureFiles
+package import CaptureFiles
 
 /// A whole recording of a scenario in memory; for short scenarios. See ``Simulator`` for long ones.
-public struct SimulatedRecording: Sendable {
+package struct SimulatedRecording: Sendable {
   /// The capture file's bytes.
-  public let recording: [UInt8]
+  package let recording: [UInt8]
   /// The truth's bytes, one JSON object a line.
-  public let truth: [UInt8]
+  package let truth: [UInt8]
   /// How much it holds.
-  public let counts: Simulator.Counts
+  package let counts: Simulator.Counts
 
   /// Simulates a scenario to its end.
-  public init(_ scenario: Scenario, format: CaptureWriter.Format) {
+  package init(_ scenario: Scenario, format: CaptureWriter.Format) {
     var simulator = Simulator(scenario, format: format)
     var recording: [UInt8] = []
     var truth: [UInt8] = []

@@ -1,4 +1,4 @@
-public import CaptureFiles
+package import CaptureFiles
 import Scanning
 
 /// Makes the recording of a scenario and its truth, piece by piece, in memory that does not grow
@@ -14,21 +14,21 @@ import Scanning
 /// ```
 ///
 /// The same scenario gives the same bytes, whatever the machine and however they are fetched.
-public struct Simulator {
+package struct Simulator {
   /// How much was made so far.
-  public struct Counts: Hashable, Sendable {
+  package struct Counts: Hashable, Sendable {
     /// Packets of the recording.
-    public internal(set) var packets = 0
+    package internal(set) var packets = 0
     /// iBeacons that a correct decoder finds in it.
-    public internal(set) var sightings = 0
+    package internal(set) var sightings = 0
   }
 
   /// What is simulated.
-  public let scenario: Scenario
+  package let scenario: Scenario
   /// How much was made so far.
-  public private(set) var counts = Counts()
+  package private(set) var counts = Counts()
   /// How many seconds of the scenario are done.
-  public var elapsed: Double { Double(now) / 1e6 }
+  package var elapsed: Double { Double(now) / 1e6 }
 
   private let writer: CaptureWriter
   private let truthWriter: TruthWriter
@@ -53,7 +53,7 @@ public struct Simulator {
   /// - Parameters:
   ///   - scenario: What to simulate.
   ///   - format: The recording's format.
-  public init(_ scenario: Scenario, format: CaptureWriter.Format) {
+  package init(_ scenario: Scenario, format: CaptureWriter.Format) {
     self.scenario = scenario
     writer = CaptureWriter(format: format)
     truthWriter = TruthWriter(start: scenario.start)
@@ -90,7 +90,7 @@ public struct Simulator {
   /// Appends about 64 KiB more of the recording and its truth.
   ///
   /// - Returns: Whether there is more to come.
-  public mutating func next(recording: inout [UInt8], truth: inout [UInt8]) -> Bool {
+  package mutating func next(recording: inout [UInt8], truth: inout [UInt8]) -> Bool {
     guard !isEnded else { return false }
     let enough = recording.count + truth.count + 64 * 1024
     if !isStarted { begin(&recording) }

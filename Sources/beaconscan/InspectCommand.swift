@@ -130,7 +130,7 @@ private struct BeaconCensus {
     for sighting in sightings {
       guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
       else { continue }
-      table.hear(sighting.beacon, at: sighting.time) {
+      table.update(sighting.beacon, at: sighting.time) {
         BeaconStatistics(sighting)
       } update: { statistics in
         statistics.hear(sighting)

@@ -165,6 +165,26 @@ import Testing
     #expect(status.packets == 300 && status.lost == 0)
     #expect(try Reading(path: folder["a"]).counts.packets == 300)
   }
+
+  /// Several callers wait for room at once: each of them goes on when there is some.
+  @Test func severalCallersWait() throws {
+    let folder = try RecordingFolder()
+    var configuration = RecordingConfiguration(path: folder["a"], format: .btsnoop)
+    configuration.waitsForDisk = true
+    let recorder = try CaptureRecorder(configuration, startingAt: .recorded())
+    let group = DispatchGroup()
+    for _ in 0..<8 {
+      group.enter()
+      Thread.detachNewThread {
+        let packet = [0x02] + [UInt8](repeating: 7, count: 60_000)
+        for _ in 0..<100 { unsafe recorder.record(packet.span.bytes, at: .recorded()) }
+        group.leave()
+      }
+    }
+    try #require(group.wait(timeout: .now() + 60) == .success, "a caller waits for ever")
+    let status = recorder.finish()
+    #expect(status.packets == 800 && status.lost == 0)
+  }
 }
 
 /// Packets that a tap was handed.

@@ -57,6 +57,42 @@ import Testing
     #expect(zones == ["far", "near", "immediate", "near", "far"])
   }
 
+  /// A recording beside a copy of it that is 20 dB weaker and 5 ms later: two receivers, one visitor.
+  @Test func aWeakerCopyChangesNothing() throws {
+    let visitor = Command.capture("visitor.btsnoop")
+    var bytes = [UInt8](try Data(contentsOf: URL(filePath: visitor)))
+    var record = 16
+    while record < bytes.count {
+      func number(_ offset: Int, _ count: Int) -> Int {
+        bytes[(record + offset)...].prefix(count).reduce(0) { $0 << 8 | Int($1) }
+      }
+      let (end, time) = (record + 24 + number(4, 4), number(16, 8) + 5000)
+      for index in 0..<8 { bytes[record + 16 + index] = UInt8(time >> (56 - 8 * index) & 0xFF) }
+      if bytes[(record + 24)...].starts(with: [0x04, 0x3E]), bytes[record + 27] == 0x02 {
+        bytes[end - 1] &-= 20
+      }
+      record = end
+    }
+    let scratch = try Scratch()
+    let weaker = try scratch.file("weaker.btsnoop", bytes).path
+    let runs = [
+      try Command.run("range", "--replay", visitor),
+      try Command.run("range", "--replay", visitor, "--replay", weaker),
+    ]
+    let columns = runs.map { run in
+      run.lines.map { Array($0.split(separator: " ").prefix(7)) }
+    }
+    let (alone, both) = (columns[0], columns[1])
+    #expect(both.count == 4)
+    for (one, two) in zip(alone, both).dropFirst() {
+      // Nearest, and the beacon.
+      #expect(one[6] == two[6] && one[2] == two[2])
+      // Until the second receiver is known, its first sightings count.
+      let counts = [one, two].compactMap { Int($0[3]) }
+      #expect(counts[0]...(counts[0] + 3) ~= counts[1], "\(counts)")
+    }
+  }
+
   @Test func regions() throws {
     let run = try Command.run(
       "range", "--replay", Command.capture("visitor.btsnoop"), "--format", "json", "--region",

@@ -81,11 +81,12 @@ extension InGuest {
     /// The sightings of a recording.
     private func sightings(of capture: String) throws -> Tally {
       var tally = Tally()
-      let replay = try CaptureReplay(paths: [capture])
-      var progress = CaptureReader.Progress.more
-      while progress != .end {
-        progress = try replay.nextBatch()
-        for sighting in replay.sightings {
+      let replay = try ReplayScanner(paths: [capture])
+      var sightings: [Sighting] = []
+      var isOver = false
+      while !isOver {
+        isOver = try replay.receive(for: .ranging, until: nil, into: &sightings).isOver
+        for sighting in sightings {
           tally.add("\(sighting.address)", "\(sighting.rssi ?? 127)")
         }
       }

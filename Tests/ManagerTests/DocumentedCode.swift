@@ -4,6 +4,7 @@ import CaptureFiles
 import CoreLocation
 import Regions
 import Scanning
+import ServiceCore
 import Testing
 
 // Code of the documents, compiled here; DocumentedCodeTests looks for each block in it.

@@ -1,5 +1,6 @@
 import BeaconTesting
 import CoreLocation
+import ServiceCore
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import BeaconTesting
 import CoreLocation
 import Scanning
+import ServiceCore
 import Synchronization
 import TestSupport
 import Testing

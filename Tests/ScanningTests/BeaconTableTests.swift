@@ -15,7 +15,7 @@ import Testing
   @discardableResult
   private func hear(_ number: Int, at time: Int, in table: inout BeaconTable<Int>) -> Int {
     var kept = -1
-    table.hear(beacon(number), at: MonotonicTime(nanoseconds: Int64(time))) {
+    table.update(beacon(number), at: MonotonicTime(nanoseconds: Int64(time))) {
       number
     } update: {
       kept = $0
@@ -27,7 +27,7 @@ import Testing
     var table = BeaconTable<Int>(capacity: 100)
     #expect(hear(5, at: 0, in: &table) == 5)
     #expect(hear(6, at: 1, in: &table) == 6)
-    table.hear(beacon(5), at: MonotonicTime(nanoseconds: 2)) {
+    table.update(beacon(5), at: MonotonicTime(nanoseconds: 2)) {
       0
     } update: {
       $0 += 100
@@ -153,7 +153,7 @@ import Testing
       identities.append(BeaconIdentity(uuid: uuid, major: 0, minor: 1 << bit))
     }
     for (place, identity) in identities.enumerated() {
-      table.hear(identity, at: MonotonicTime(nanoseconds: 0)) {
+      table.update(identity, at: MonotonicTime(nanoseconds: 0)) {
         place
       } update: {
         #expect($0 == place)

@@ -35,7 +35,7 @@ import Testing
   }
 
   private func hear(_ event: [UInt8], _ collector: inout SightingCollector) {
-    unsafe collector.hear(event: event.span.bytes)
+    unsafe collector.receive(event: event.span.bytes)
   }
 
   @Test func aSightingHasEverything() {
@@ -151,7 +151,7 @@ import Testing
     let packet: [UInt8] =
       [0xD6, 0xBE, 0x89, 0x8E, 0x42, UInt8(payload.count)] + payload + [0, 0, 0]
     func hear(_ bytes: [UInt8], _ checksum: AdvertisingPDU.Checksum) {
-      unsafe collector.hear(packet: bytes.span.bytes, isCoded: false, checksum: checksum, rssi: nil)
+      unsafe collector.receive(packet: bytes.span.bytes, isCoded: false, checksum: checksum, rssi: nil)
     }
     hear(packet, .valid)
     hear(packet, .wrong)

@@ -10,20 +10,21 @@ struct Replayed {
   private(set) var reports: [(second: Double, beacons: [RangedBeacon])] = []
 
   init(_ file: String, configuration: Ranger.Configuration = Ranger.Configuration()) throws {
-    let replay = try CaptureReplay(paths: [Truth.captures.appending(path: file).path])
+    let replay = try ReplayScanner(paths: [Truth.captures.appending(path: file).path])
     var ranger = Ranger(configuration)
     var due: MonotonicTime?
-    var progress = CaptureReader.Progress.more
-    while progress != .end {
-      progress = try replay.nextBatch()
-      for sighting in replay.sightings {
+    var sightings: [Sighting] = []
+    var progress = ScanProgress()
+    while !progress.isOver {
+      progress = try replay.receive(for: .ranging, until: nil, into: &sightings)
+      for sighting in sightings {
         while let time = due, time <= sighting.time {
           reports.append(
             (Truth.second(of: time.wallClockTime(.zero).description), ranger.report(at: time)))
           due = time.advanced(by: MonotonicTime.nanosecondsPerSecond)
         }
         ranger.receive(sighting)
-        due = due ?? replay.firstTime?.advanced(by: MonotonicTime.nanosecondsPerSecond)
+        due = due ?? progress.began?.advanced(by: MonotonicTime.nanosecondsPerSecond)
       }
     }
   }

@@ -51,12 +51,13 @@ enum Scenes {
       .appending(path: "simulation-\(UUID().uuidString)")
     try Data(recording).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
-    let replay = try CaptureReplay(paths: [file.path])
+    let replay = try ReplayScanner(paths: [file.path])
+    var sightings: [Sighting] = []
     var lines: [String] = []
     while true {
-      let progress = try replay.nextBatch()
-      lines += replay.sightings.map(line)
-      if case .end = progress { return (lines, replay.counts) }
+      let progress = try replay.receive(for: .ranging, until: nil, into: &sightings)
+      lines += sightings.map(line)
+      if progress.isOver { return (lines, replay.counts) }
     }
   }
 

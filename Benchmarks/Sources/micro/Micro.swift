@@ -45,17 +45,17 @@ struct Micro {
       return sum
     }
     var collector = SightingCollector()
-    Harness.measure("collector.hear(event:)", operations: Workload.count) {
+    Harness.measure("collector.receive(event:)", operations: Workload.count) {
       let all = unsafe work.bytes.span.bytes
       collector.removeSightings()
-      for range in work.events { collector.hear(event: all.extracting(range)) }
+      for range in work.events { collector.receive(event: all.extracting(range)) }
       return collector.sightings.count
     }
-    Harness.measure("collector.hear(packet:), CRC checked", operations: Workload.count) {
+    Harness.measure("collector.receive(packet:), CRC checked", operations: Workload.count) {
       collector.removeSightings()
       for packet in work.packets {
         let span = unsafe packet.span.bytes
-        collector.hear(packet: span, isCoded: false, checksum: .unchecked, rssi: -60)
+        collector.receive(packet: span, isCoded: false, checksum: .unchecked, rssi: -60)
       }
       return collector.sightings.count
     }
@@ -67,7 +67,7 @@ struct Micro {
       var table = BeaconTable<Int>(capacity: 65_536)
       for number in 0..<beacons {
         let time = MonotonicTime(nanoseconds: 0)
-        table.hear(Workload.identity(number), at: time) {
+        table.update(Workload.identity(number), at: time) {
           0
         } update: {
           $0 = number
@@ -76,7 +76,7 @@ struct Micro {
       Harness.measure("table.hear among \(beacons)", operations: Workload.count) {
         var sum = 0
         for sighting in sightings {
-          table.hear(sighting.beacon, at: sighting.time) {
+          table.update(sighting.beacon, at: sighting.time) {
             0
           } update: {
             sum &+= $0
@@ -91,7 +91,7 @@ struct Micro {
       for _ in 0..<Workload.count {
         next += 1
         let time = MonotonicTime(nanoseconds: Int64(next))
-        table.hear(Workload.identity(next), at: time) {
+        table.update(Workload.identity(next), at: time) {
           0
         } update: {
           $0 = next

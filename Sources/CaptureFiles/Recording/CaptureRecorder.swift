@@ -1,5 +1,5 @@
 import Dispatch
-public import Scanning
+package import Scanning
 import Synchronization
 
 /// Saves HCI packets as they are heard, in files that outlive a power cut.
@@ -17,11 +17,11 @@ import Synchronization
 ///   counted as lost.
 /// - **The disk has a bound** where ``RecordingConfiguration/mostBytes`` and
 ///   ``RecordingConfiguration/mostFiles`` set it.
-public final class CaptureRecorder: Sendable {
+package final class CaptureRecorder: Sendable {
   /// How many bytes of packets wait to be written, at most.
-  public static let mostWaitingBytes = 4 * 1024 * 1024
+  package static let mostWaitingBytes = 4 * 1024 * 1024
   /// The time between two writes, in nanoseconds.
-  public static let period = WallClockTime.nanosecondsPerSecond / 2
+  package static let period = WallClockTime.nanosecondsPerSecond / 2
 
   private let channel: Channel
 
@@ -33,8 +33,8 @@ public final class CaptureRecorder: Sendable {
       var left: Int
       var dropped = 0
       var isEnding = false
-      /// Whether someone waits for room.
-      var isAwaited = false
+      /// The number of callers that wait for room.
+      var waitingCallers = 0
     }
 
     let waiting: Mutex<Waiting>
@@ -65,7 +65,7 @@ public final class CaptureRecorder: Sendable {
   ///   - remark: Is told, on a thread of the recorder's own, what a person should know: what is wrong, once,
   ///     and that it is well again.
   /// - Throws: ``RecordingError`` where the first file cannot be made.
-  public init(
+  package init(
     _ configuration: RecordingConfiguration, startingAt wallTime: WallClockTime?,
     remark: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(RecordingError) {
@@ -87,7 +87,7 @@ public final class CaptureRecorder: Sendable {
   ///   - wallTime: When it was sent or received.
   ///   - isReceived: Whether it came from the controller.
   ///   - adapter: The adapter's index.
-  public func record(
+  package func record(
     _ packet: RawSpan, at wallTime: WallClockTime, isReceived: Bool = true, adapter: UInt16 = 0
   ) {
     let size = packet.byteCount + PacketBuffer.headBytes
@@ -98,7 +98,7 @@ public final class CaptureRecorder: Sendable {
         let before = waiting.packets.size
         guard before + size <= Self.mostWaitingBytes || before == 0 else {
           if channel.waitsForDisk {
-            waiting.isAwaited = true
+            waiting.waitingCallers += 1
             return .mustWait
           }
           waiting.dropped += 1
@@ -124,15 +124,15 @@ public final class CaptureRecorder: Sendable {
   private enum Outcome { case taken, first, half, mustWait }
 
   /// How far it has come; at most half a second old.
-  public var status: RecordingStatus { channel.status.withLock { $0 } }
+  package var status: RecordingStatus { channel.status.withLock { $0 } }
 
   /// Whether as many packets were taken as ``RecordingConfiguration/mostPackets`` allows.
-  public var isFull: Bool { channel.waiting.withLock { $0.left == 0 } }
+  package var isFull: Bool { channel.waiting.withLock { $0.left == 0 } }
 
   /// Writes what waits, closes the file, and says what became of it all. Packets that come later are
   /// passed over.
   @discardableResult
-  public func finish() -> RecordingStatus {
+  package func finish() -> RecordingStatus {
     end()
     channel.ended.wait()
     // Whoever asks again is answered too.
@@ -154,12 +154,12 @@ public final class CaptureRecorder: Sendable {
       // Packets gather until half a second after the last write began.
       _ = channel.hurry.wait(timeout: next)
       next = .now() + .nanoseconds(Int(period))
-      let (dropped, isEnding, isAwaited) = channel.waiting.withLock { waiting in
+      let (dropped, isEnding, waitingCallers) = channel.waiting.withLock { waiting in
         swap(&waiting.packets, &packets)
-        defer { (waiting.dropped, waiting.isAwaited) = (0, false) }
-        return (waiting.dropped, waiting.isEnding, waiting.isAwaited)
+        defer { (waiting.dropped, waiting.waitingCallers) = (0, 0) }
+        return (waiting.dropped, waiting.isEnding, waiting.waitingCallers)
       }
-      if isAwaited { channel.room.signal() }
+      for _ in 0..<waitingCallers { channel.room.signal() }
       let status = channel.series.withLock { series in
         if dropped > 0 { series.drop(dropped) }
         series.write(packets)

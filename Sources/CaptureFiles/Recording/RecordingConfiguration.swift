@@ -1,34 +1,34 @@
-public import Advertising
+package import Advertising
 
 /// What a ``CaptureRecorder`` writes, and where.
-public struct RecordingConfiguration: Sendable {
+package struct RecordingConfiguration: Sendable {
   /// The file; with ``mostBytes`` or ``longestTime``, what the files' names are made from:
   /// `site.btsnoop` becomes `site-000001-20261121T053000Z.btsnoop` and so on. `-` is standard output.
-  public var path: String
+  package var path: String
   /// The format.
-  public var format: CaptureWriter.Format
+  package var format: CaptureWriter.Format
   /// Whether a file of that name is replaced. Files of a rotated recording never are.
-  public var replacesFile = false
+  package var replacesFile = false
   /// How large a file may become, in bytes, before the next is begun; `nil` for any size. A file has
   /// one packet at least.
-  public var mostBytes: Int?
+  package var mostBytes: Int?
   /// For how long a file is recorded, in nanoseconds of the packets' own time, before the next is begun;
   /// `nil` for any time.
-  public var longestTime: Int64?
+  package var longestTime: Int64?
   /// How many files of a rotated recording stay, with those that earlier recordings of the same name
   /// left; the oldest goes first. `nil` for all. With ``mostBytes``, the disk that they take is at
   /// most the product of both.
-  public var mostFiles: Int?
+  package var mostFiles: Int?
   /// How many packets are recorded; `nil` for all.
-  public var mostPackets: Int?
+  package var mostPackets: Int?
   /// The adapters' addresses, where they are known: ``CaptureWriter/Format/btmon`` keeps them.
-  public var addresses: [UInt16: BluetoothAddress] = [:]
+  package var addresses: [UInt16: BluetoothAddress] = [:]
   /// Whether a packet waits for the disk where it is slow. A radio cannot wait: its packets are dropped
   /// and counted. A recording can.
-  public var waitsForDisk = false
+  package var waitsForDisk = false
 
   /// Makes a configuration.
-  public init(path: String, format: CaptureWriter.Format) {
+  package init(path: String, format: CaptureWriter.Format) {
     (self.path, self.format) = (path, format)
   }
 
@@ -37,20 +37,20 @@ public struct RecordingConfiguration: Sendable {
 }
 
 /// How far a recording has come.
-public struct RecordingStatus: Sendable, Hashable {
+package struct RecordingStatus: Sendable, Hashable {
   /// Packets that are on the disk.
-  public var packets = 0
+  package var packets = 0
   /// The bytes of them, with all that the files hold beside them.
-  public var bytes = 0
+  package var bytes = 0
   /// Packets that could not be recorded.
-  public var lost = 0
+  package var lost = 0
   /// How many files were begun.
-  public var files = 0
+  package var files = 0
   /// The file that is being written, or was the last one.
-  public var file = ""
+  package var file = ""
   /// What is wrong now.
-  public var failure: RecordingError?
+  package var failure: RecordingError?
 
   /// Whether nothing more can be recorded, whatever is done: the reader of a pipe went away.
-  public var isOver: Bool { failure?.problem == .noReader }
+  package var isOver: Bool { failure?.problem == .noReader }
 }

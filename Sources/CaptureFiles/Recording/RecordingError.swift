@@ -1,9 +1,9 @@
-public import SystemPackage
+package import SystemPackage
 
 /// Why packets are not recorded, and where: one sentence for the person who wants them.
-public struct RecordingError: Error, Hashable, Sendable {
+package struct RecordingError: Error, Hashable, Sendable {
   /// What is wrong.
-  public enum Problem: Hashable, Sendable {
+  package enum Problem: Hashable, Sendable {
     /// A system call failed: its name, and how.
     case failed(call: String, Errno)
     /// The first file cannot be made.
@@ -19,19 +19,19 @@ public struct RecordingError: Error, Hashable, Sendable {
   }
 
   /// The file.
-  public var file: String
+  package var file: String
   /// What is wrong.
-  public var problem: Problem
+  package var problem: Problem
 
   /// Makes an error.
-  public init(file: String, problem: Problem) {
+  package init(file: String, problem: Problem) {
     (self.file, self.problem) = (file, problem)
   }
 }
 
 extension RecordingError: CustomStringConvertible {
   /// What, where, and what to do, in one sentence.
-  public var description: String {
+  package var description: String {
     switch problem {
     case .cannotCreate(.isDirectory):
       "\(file): it is a directory; name a file in it"

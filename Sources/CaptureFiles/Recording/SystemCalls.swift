@@ -22,13 +22,15 @@ extension FilePath {
 
   /// Waits until a directory's names are on the disk.
   func syncNames() throws(RecordingCallError) {
-    let descriptor = unsafe withPlatformString {
-      unsafe open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let descriptor: FileDescriptor
+    do {
+      descriptor = try .open(self, .readOnly, options: [.directory, .closeOnExec])
+    } catch {
+      throw RecordingCallError("open", error)
     }
-    guard descriptor >= 0 else { throw RecordingCallError("open", errno) }
-    defer { close(descriptor) }
+    defer { try? descriptor.close() }
     // Some file systems cannot, and say so.
-    guard fsync(descriptor) == 0 || errno == EINVAL else {
+    guard fsync(descriptor.rawValue) == 0 || errno == EINVAL else {
       throw RecordingCallError("fsync", errno)
     }
   }

@@ -43,7 +43,7 @@ final class VisitRangeWriter: RangeWriter {
   func write(_ report: RangingReport, offset: WallClockOffset) throws {
     for beacon in report.beacons where beacon.sightings > 0 {
       let heard = beacon.lastReceived.wallClockTime(offset)
-      visits.hear(beacon.beacon, at: beacon.lastReceived) {
+      visits.update(beacon.beacon, at: beacon.lastReceived) {
         Visit(first: beacon.firstReceived.wallClockTime(offset), last: heard)
       } update: { visit in
         visit.note(beacon, at: heard)

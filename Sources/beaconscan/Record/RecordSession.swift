@@ -72,7 +72,7 @@ struct RecordSession {
         switch news {
         case .heard(let sightings):
           for sighting in sightings {
-            beacons.hear(sighting.beacon, at: sighting.time) {
+            beacons.update(sighting.beacon, at: sighting.time) {
               1
             } update: {
               $0 += 1

@@ -1,31 +1,32 @@
 import Advertising
 import CaptureFiles
 import Scanning
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
 
 /// Replaying one capture or several, merged by time.
-@Suite struct CaptureReplayTests {
+@Suite struct ReplayScannerTests {
   /// What a replay gave to its end.
   private struct Replayed {
     var sightings: [Sighting] = []
     var error: CaptureError?
-    var replay: CaptureReplay
+    var replay: ReplayScanner
+    var progress = ScanProgress()
 
     init(_ files: [TemporaryFile]) throws {
-      replay = try CaptureReplay(paths: files.map(\.path))
-      var latest = MonotonicTime(nanoseconds: .min)
-      do throws(CaptureError) {
-        while true {
-          let progress = try replay.nextBatch()
-          sightings += replay.sightings
-          #expect(replay.time >= latest)
-          #expect(replay.sightings.allSatisfy { $0.time <= replay.time })
-          latest = replay.time
-          if progress == .end { break }
+      replay = try ReplayScanner(paths: files.map(\.path))
+      var batch: [Sighting] = []
+      do {
+        while !progress.isOver {
+          let before = progress.reached
+          progress = try replay.receive(for: .ranging, until: nil, into: &batch)
+          sightings += batch
+          if let before { #expect(try #require(progress.reached) >= before) }
+          for sighting in batch { #expect(try #require(progress.reached) >= sighting.time) }
         }
-      } catch {
+      } catch let error as CaptureError {
         self.error = error
       }
     }
@@ -44,8 +45,8 @@ import Testing
     #expect(replayed.error == nil)
     #expect(replayed.sightings.map(\.beacon.minor) == [0, 100, 1, 101, 102, 2, 103])
     #expect(replayed.replay.counts.sightings == 7)
-    #expect(replayed.replay.firstTime?.nanoseconds == 10_000)
-    #expect(replayed.replay.time.nanoseconds == 60_000)
+    #expect(replayed.progress.began?.nanoseconds == 10_000)
+    #expect(replayed.progress.reached?.nanoseconds == 60_000)
     #expect(replayed.replay.statuses.map(\.counts.packets) == [3, 4])
   }
 
@@ -72,6 +73,50 @@ import Testing
     #expect(isComplete, "seed \(seed)")
   }
 
+  /// Each recording is a receiver of its own; the first keeps its adapters' numbers.
+  @Test func adaptersOfSeveral() throws {
+    func file(_ adapter: UInt16, first: UInt16) throws -> TemporaryFile {
+      try TemporaryFile(
+        BTSnoopFile.header(datalink: 2001)
+          + BTSnoopFile.record(
+            Adverts.event(first), microseconds: 1, flags: UInt32(adapter) << 16 | 3))
+    }
+    let files = [try file(0, first: 0), try file(0, first: 1), try file(2, first: 2)]
+    let replayed = try Replayed(files)
+    #expect(replayed.sightings.sorted { $0.beacon < $1.beacon }.map(\.adapter) == [0, 100, 202])
+    #expect(try Replayed([file(7, first: 0)]).sightings.map(\.adapter) == [7])
+    let tapped = Mutex<[UInt16]>([])
+    let replay = try ReplayScanner(paths: files.map(\.path), offsets: [100: 3, 2: 9]) {
+      _, _, _, adapter in tapped.withLock { $0.append(adapter) }
+    }
+    var batch: [Sighting] = []
+    while try !replay.receive(for: .ranging, until: nil, into: &batch).isOver {}
+    #expect(batch.map(\.rssi) == [-64, -67, -64])
+    #expect(tapped.withLock { $0.sorted() } == [0, 100, 202])
+  }
+
+  /// The clock of one recording was set back: what each call gives has the distance to wall-clock time
+  /// of the recording that it comes from.
+  @Test func clockSetBackInOneOfTwo() throws {
+    let hour: Int64 = 3_600_000_000
+    let times = [hour, hour + 1000, 5000, 7000]
+    let other = [hour + 500, hour + 2000, hour + 6000]
+    let files = [try file(times, first: 0), try file(other, first: 100)]
+    let replay = try ReplayScanner(paths: files.map(\.path))
+    var batch: [Sighting] = []
+    var minors: [UInt16] = []
+    var isOver = false
+    while !isOver {
+      let progress = try replay.receive(for: .ranging, until: nil, into: &batch)
+      for sighting in batch {
+        #expect(sighting.time.wallClockTime(progress.wallClockOffset) == sighting.wallTime)
+      }
+      minors += batch.map(\.beacon.minor)
+      isOver = progress.isOver
+    }
+    #expect(minors == [0, 100, 1, 2, 101, 3, 102])
+  }
+
   /// A damaged file among others: everything whole is given, then its error.
   @Test func oneIsCut() throws {
     let files = [
@@ -96,9 +141,10 @@ import Testing
   @Test func givenUp() throws {
     let long = try file(Array(0..<20_000), first: 0)
     for _ in 0..<20 {
-      let replay = try CaptureReplay(paths: [long.path])
-      for _ in 0..<600 where replay.sightings.isEmpty { _ = try replay.nextBatch() }
-      #expect(!replay.sightings.isEmpty)
+      let replay = try ReplayScanner(paths: [long.path])
+      var sightings: [Sighting] = []
+      _ = try replay.receive(for: .ranging, until: nil, into: &sightings)
+      #expect(!sightings.isEmpty)
     }
   }
 
@@ -107,7 +153,7 @@ import Testing
     #expect(
       throws: CaptureError(file: "/nonexistent", problem: .cannotOpen(.noSuchFileOrDirectory))
     ) {
-      try CaptureReplay(paths: [whole.path, "/nonexistent"])
+      try ReplayScanner(paths: [whole.path, "/nonexistent"])
     }
   }
 }
