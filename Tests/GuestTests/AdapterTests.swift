@@ -98,12 +98,12 @@ extension InGuest {
       let air = try VirtualController(#"{"plug": "a", "addr": "00:AA:01:00:00:42"}"#)
       try Guest.up()
       let command = try LiveCommand("scan", "--adapter", "hci0")
-      #expect(try Guest.wait(8) { try air.scan(of: "a").isOn })
+      #expect(try Guest.wait { try air.scan(of: "a").isOn })
       try air.perform(#"{"unplug": "a"}"#)
       try air.perform(#"{"plug": "b", "addr": "00:AA:01:00:00:43"}"#)
-      try #require(try Guest.wait(10) { try air.entries("plug").count == 2 })
+      try #require(try Guest.wait { try air.entries("plug").count == 2 })
       #expect(try air.entries("plug").last?["hci"] == "hci0")
-      #expect(try Guest.wait(10) { try air.scan(of: "b").isOn }, "\(command.health())")
+      #expect(try Guest.wait { try air.scan(of: "b").isOn }, "\(command.health())")
       #expect(command.interrupt() == 0)
       try air.stop()
     }
@@ -113,14 +113,14 @@ extension InGuest {
       let air = try twoAdapters()
       let first = try LiveCommand("scan", "--adapter", "all")
       let areOn = { try air.scan(of: "a").isOn && air.scan(of: "b").isOn }
-      try #require(try Guest.wait(8, until: areOn), "\(first.error)")
+      try #require(try Guest.wait(until: areOn), "\(first.error)")
       kill(first.id, SIGKILL)
       first.finish()
-      #expect(try Guest.wait(2, until: areOn), "the kernel switches no scan off")
+      #expect(try Guest.wait(until: areOn), "the kernel switches no scan off")
       let began = Guest.now
       let second = try LiveCommand("scan", "--adapter", "all")
       for adapter in ["hci0", "hci1"] {
-        let health = second.line("health", since: began, within: 6) {
+        let health = second.line("health", since: began) {
           $0["state"] == "scanning" && $0["adapter"] == adapter
         }
         #expect(health != nil, "\(second.health())")
@@ -135,7 +135,7 @@ extension InGuest {
       let air = try twoAdapters()
       let command = try LiveCommand("scan", "--adapter", "all")
       try #require(
-        try Guest.wait(8) { try air.scan(of: "a").isOn && air.scan(of: "b").isOn },
+        try Guest.wait { try air.scan(of: "a").isOn && air.scan(of: "b").isOn },
         "\(command.error)")
       usleep(500_000)
       let began = Guest.now

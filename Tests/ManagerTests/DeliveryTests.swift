@@ -1,7 +1,7 @@
 import BeaconTesting
 import CoreLocation
-import ServiceCore
 import Regions
+import ServiceCore
 import Synchronization
 import TestSupport
 import Testing
