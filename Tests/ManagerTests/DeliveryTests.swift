@@ -1,8 +1,9 @@
 import BeaconTesting
 import CoreLocation
-import ServiceCore
 import Regions
+import ServiceCore
 import Synchronization
+import TestSupport
 import Testing
 
 /// Where delegates are called.
@@ -27,11 +28,9 @@ import Testing
       seen.withLock { $0.append(isThere) }
     }
 
-    /// Waits for so many calls, but at most ten seconds.
+    /// Waits for so many calls.
     func calls(_ count: Int) async -> [Bool] {
-      for _ in 0..<1000 where seen.withLock({ $0.count }) < count {
-        try? await Task.sleep(for: .milliseconds(10))
-      }
+      await eventually { seen.withLock({ $0.count }) >= count }
       return seen.withLock { $0 }
     }
   }
@@ -217,7 +216,7 @@ import Testing
       manager.startRangingBeacons(satisfying: Self.all)
       scanner.clock.advance(by: 1.5)
       // The main thread hangs for a while, and is not waited for.
-      for _ in 0..<400 where witness.seen.withLock({ $0.count }) < 2 { usleep(5000) }
+      eventually { witness.seen.withLock { $0.count } >= 2 }
       #expect(witness.seen.withLock { $0.count } == 2)
       return manager
     }
@@ -246,12 +245,8 @@ import Testing
     manager.startRangingBeacons(satisfying: Self.all)
     for second in 1...20 {
       scanner.clock.advance(by: 1)
-      for _ in 0..<500 where scanner.delivered < scanner.clock.now {
-        try await Task.sleep(for: .milliseconds(2))
-      }
-      for _ in 0..<500 where second == 1 && slow.reports.count == 0 {
-        try await Task.sleep(for: .milliseconds(2))
-      }
+      await eventually { scanner.delivered >= scanner.clock.now }
+      if second == 1 { await eventually { slow.reports.count > 0 } }
     }
     for _ in 0..<30 { slow.gate.signal() }
     try await Task.sleep(for: .milliseconds(100))
@@ -293,9 +288,7 @@ import Testing
         }
       }
     }
-    for _ in 0..<1000 where alive.count > 0 {
-      try? await Task.sleep(for: .milliseconds(10))
-    }
+    await eventually { alive.count == 0 }
     #expect(alive.count == 0)
     #expect(CLLocationManager(services: services).monitoredRegions.isEmpty)
   }

@@ -174,7 +174,7 @@ import Testing
     try scratch.write([], "log")
     let run = try TortureRun(scratch["s"], scratch["log"], "1", "hold", in: scratch)
     defer { run.kill() }
-    for _ in 0..<3000 where try scratch.bytes("log").first ?? 0 == 0 { usleep(4000) }
+    try eventually { try scratch.bytes("log").first ?? 0 != 0 }
     #expect(refusal(scratch["s"]).contains("process \(run.identifier) (storage-torture)"))
   }
 
