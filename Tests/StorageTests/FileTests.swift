@@ -48,6 +48,8 @@ import Testing
 
   @Test func missingDirectoriesAreMadeForThisUserAlone() throws {
     let scratch = try Scratch()
+    #expect(throws: StorageError.self) { try ServiceStore(.file(scratch["x/y/s"])) }
+    _ = try StatePath.resolve(FilePath(scratch["x/y/s"]), makesDirectory: true)
     let store = try ServiceStore(.file(scratch["x/y/s"]))
     try store.writeAndWait([.setAuthorization("x")])
     for name in ["x", "x/y"] { #expect(try scratch.permissions(name) == 0o700) }
