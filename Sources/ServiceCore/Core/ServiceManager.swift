@@ -13,7 +13,7 @@ import Synchronization
 /// let beacons = BeaconService(manager, scanner: HCIScanner())
 /// let client = manager.addClient()
 /// manager.requestAuthorization(.authorizedAlways)
-/// beacons.startRanging(BeaconConstraint(uuid: uuid), for: client)
+/// try beacons.startRanging(RangingRequest(BeaconConstraint(uuid: uuid)), for: client)
 /// for try await event in beacons.events(for: client) {
 ///   if case .ranging(let report) = event { print(report.beacons) }
 /// }
