@@ -5,8 +5,8 @@ public import Scanning
 import Storage
 import Synchronization
 
-/// The shared manager of a process's services: its clients, what the application may do, and what outlives
-/// the process.
+/// The shared manager of a process's services: the clients, the application's authorization, and what
+/// outlives the process.
 ///
 /// ```swift
 /// let manager = ServiceManager()
@@ -19,7 +19,7 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The manager knows no kind of service: ``Service`` is the seam, and `BeaconService` is the first.
+/// The manager knows no kind of service. ``BeaconService`` is the first one.
 public final class ServiceManager: Sendable {
   /// The settings of a manager.
   public struct Configuration: Sendable {
