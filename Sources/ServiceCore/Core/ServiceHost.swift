@@ -205,20 +205,21 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   private func perform(_ items: ServiceOutput<S>) {
     guard let manager else { return }
     var changes: [ServiceStore.Change] = []
+    var groups: Set<ClientGroup> = []
     var events: [Written] = []
     for item in items.items {
       switch item {
       case .event(let event, let recipients):
-        // What comes with a change says that it is stored.
-        if changes.isEmpty {
-          deliver(event, to: recipients)
-        } else {
-          events.append(.event(event, recipients))
-        }
+        // What comes with a change of the client's group waits until that is stored.
+        let clients = clients(of: recipients, manager)
+        deliver(event, to: clients.filter { !groups.contains($0.group) })
+        let waiting = clients.filter { groups.contains($0.group) }
+        if !waiting.isEmpty { events.append(.event(event, waiting)) }
       case .diagnostic(let sentence):
         store.logger.warning("\(sentence)")
       case .register(let registration, let group, let identifier, let value):
         guard store.database != nil, let definition = encode(registration) else { continue }
+        groups.insert(group)
         changes.append(
           .register(
             ServiceStore.Registration(
@@ -226,12 +227,14 @@ package final class ServiceHost<S: Service>: ServiceHosting {
               state: value.flatMap { encode($0) })))
       case .unregister(let group, let identifier):
         manager.discardStored(S.name, group, identifier)
+        groups.insert(group)
         changes.append(.remove(key(group, identifier)))
       case .stored(let event, let group, let identifier, let value):
         guard let database = store.database, let payload = encode(event) else {
-          deliver(event, to: .group(group))
+          deliver(event, to: clients(of: .group(group), manager))
           continue
         }
+        groups.insert(group)
         let serial = database.nextSerial()
         let key = key(group, identifier)
         if let value = value.flatMap({ encode($0) }) { changes.append(.setState(key, value)) }
@@ -249,7 +252,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   /// An event that is delivered when the changes before it are written.
   private enum Written {
     case stored(StoredEvent)
-    case event(S.Event, ServiceOutput<S>.Recipients)
+    case event(S.Event, [Client])
   }
 
   /// Writes changes, and delivers the events that wait for them.
@@ -259,7 +262,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
       for event in events {
         switch event {
         case .stored(let event): manager?.deliver(event, pace: pace)
-        case .event(let event, let recipients): self.deliver(event, to: recipients)
+        case .event(let event, let clients):
+          self.deliver(event, to: clients.filter { manager?.client($0.identifier) != nil })
         }
       }
     }
@@ -271,15 +275,18 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     }
   }
 
-  private func deliver(_ event: S.Event, to recipients: ServiceOutput<S>.Recipients) {
-    guard let manager else { return }
+  private func clients(
+    of recipients: ServiceOutput<S>.Recipients, _ manager: ServiceManager
+  ) -> [Client] {
+    switch recipients {
+    case .client(let identifier): manager.client(identifier).map { [$0] } ?? []
+    case .group(let group): manager.clients { $0.group == group }
+    case .all: manager.clients { _ in true }
+    }
+  }
+
+  private func deliver(_ event: S.Event, to clients: [Client]) {
     let isRecorded = isRecorded
-    let clients: [Client] =
-      switch recipients {
-      case .client(let identifier): manager.client(identifier).map { [$0] } ?? []
-      case .group(let group): manager.clients { $0.group == group }
-      case .all: manager.clients { _ in true }
-      }
     for client in clients
     where client.isReceiving
       && client.admits(isReplaceable: event.isReplaceable, isRecorded: isRecorded)
