@@ -147,9 +147,8 @@ let package = Package(
     .testTarget(
       name: "ServiceCoreTests",
       dependencies: [
-        "Advertising", "BeaconTesting", "CaptureFiles", "Regions", "Scanning", "ServiceCore",
-        "Storage",
-        "TestSupport", .product(name: "Logging", package: "swift-log"),
+        "Advertising", "BeaconTesting", "CaptureFiles", "Ranging", "Regions", "Scanning",
+        "ServiceCore", "Storage", "TestSupport",
       ]),
     .testTarget(
       name: "BeaconTestingTests",

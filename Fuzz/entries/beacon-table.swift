@@ -11,7 +11,7 @@ func check(_ bytes: [UInt8]) {
   var table = BeaconTable<Int>(capacity: capacity)
   require(table.capacity == kept, "a capacity of \(table.capacity)")
   // In the order of arrival.
-  var plain: [(beacon: BeaconIdentity, lastHeard: Int64, state: Int)] = []
+  var plain: [(beacon: BeaconIdentity, lastReceived: Int64, state: Int)] = []
   var evictions = 0
   var time: Int64 = 0
   var made = 0
@@ -20,8 +20,8 @@ func check(_ bytes: [UInt8]) {
     time += Int64(step & 0x0F)
     if step >= 0xF0 {
       let limit = time - 20
-      table.removeAll { $0.lastHeard.nanoseconds < limit }
-      plain.removeAll { $0.lastHeard < limit }
+      table.removeAll { $0.lastReceived.nanoseconds < limit }
+      plain.removeAll { $0.lastReceived < limit }
     } else {
       let beacon = identity(feed.byte())
       made += 1
@@ -31,13 +31,13 @@ func check(_ bytes: [UInt8]) {
         $0 += 1
       }
       if let index = plain.firstIndex(where: { $0.beacon == beacon }) {
-        plain[index].lastHeard = time
+        plain[index].lastReceived = time
         plain[index].state += 1
       } else {
         if plain.count == kept {
           let leaving = max(1, kept / 8)
           let oldest = plain.enumerated().sorted {
-            ($0.element.lastHeard, $0.offset) < ($1.element.lastHeard, $1.offset)
+            ($0.element.lastReceived, $0.offset) < ($1.element.lastReceived, $1.offset)
           }.prefix(leaving).map(\.offset)
           plain = plain.enumerated().filter { !oldest.contains($0.offset) }.map(\.element)
           evictions += leaving
@@ -46,10 +46,10 @@ func check(_ bytes: [UInt8]) {
       }
     }
     require(table.evictions == evictions, "\(table.evictions) made room, not \(evictions)")
-    require(table.beaconsHeard == plain.count + evictions, "beacons heard")
+    require(table.beaconsReceived == plain.count + evictions, "beacons heard")
     require(
       table.entries.elementsEqual(plain) {
-        $0.beacon == $1.beacon && $0.lastHeard.nanoseconds == $1.lastHeard && $0.state == $1.state
+        $0.beacon == $1.beacon && $0.lastReceived.nanoseconds == $1.lastReceived && $0.state == $1.state
       }, "the table keeps other beacons")
   }
 }

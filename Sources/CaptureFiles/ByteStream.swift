@@ -15,7 +15,7 @@ struct ByteStream: ~Copyable {
   private var start = 0
   private var end = 0
 
-  /// Takes an open file.
+  /// Creates a stream of an open file.
   init(_ file: FileSource) {
     self.file = file
     unsafe buffer = .allocate(byteCount: Self.capacity, alignment: 16)

@@ -1,6 +1,6 @@
 public import SystemPackage
 
-/// What is wrong with a recording, and where: one sentence for the person who opened it.
+/// A fault of a recording, with its place: one sentence for the person that opened it.
 public struct CaptureError: Error, Hashable, Sendable {
   /// What is wrong.
   public enum Problem: Hashable, Sendable {
@@ -31,7 +31,7 @@ public struct CaptureError: Error, Hashable, Sendable {
   public var offset: Int?
 
   /// Makes an error.
-  public init(file: String, problem: Problem, offset: Int? = nil) {
+  package init(file: String, problem: Problem, offset: Int? = nil) {
     self.file = file
     self.problem = problem
     self.offset = offset

@@ -211,7 +211,7 @@ extension CaptureReader {
 
     /// Decodes one packet, unless the replay is to end before it, or it belongs to the next batch.
     ///
-    /// - Returns: Whether the batch takes more.
+    /// - Returns: Whether the batch has room for more.
     @inline(__always)
     mutating func decode(
       _ packet: CapturedPacket, in read: RawSpan, into collector: inout SightingCollector

@@ -94,7 +94,7 @@ package struct CaptureWriter: Sendable {
     unsafe write(packet.span.bytes, at: time, isReceived: isReceived, source: source, to: &bytes)
   }
 
-  /// How many bytes a packet takes in the file.
+  /// Returns the number of bytes of a packet in the file.
   func size(ofPacket count: Int) -> Int {
     let captured = min(count, longestPacket - 4)
     switch format {

@@ -38,7 +38,7 @@ struct CapturedPacket: BitwiseCopyable {
   }
 }
 
-/// What a packet holds: its link type, in a form that is quick to tell.
+/// What a packet holds: its link type, in a form that is quick to compare.
 enum PacketContents: BitwiseCopyable {
   case h4, h4WithDirection, h1, btsnoopMonitor, linuxMonitor
   case linkLayer, linkLayerWithRadio, nordic

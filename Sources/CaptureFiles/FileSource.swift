@@ -21,7 +21,7 @@ final class FileSource {
   private let closes: Bool
   private var isAtEnd = false
 
-  /// Takes an open file.
+  /// Creates a source of an open file.
   init(descriptor: FileDescriptor, name: String, isPipe: Bool, closes: Bool) {
     self.descriptor = descriptor
     self.name = name

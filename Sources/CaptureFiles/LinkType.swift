@@ -21,7 +21,7 @@ package struct LinkType: RawRepresentable, Hashable, Sendable {
   package static var linkLayerWithRadio: LinkType { LinkType(rawValue: 256) }
   /// Nordic Semiconductor's nRF Sniffer.
   package static var nordic: LinkType { LinkType(rawValue: 272) }
-  /// btsnoop datalink 1001: HCI without a packet type, which the record's flags tell.
+  /// btsnoop datalink 1001: HCI without a packet type, which is in the record's flags.
   package static var hciH1: LinkType { LinkType(rawValue: datalinks + 1001) }
   /// btsnoop datalink 2001: Linux's monitor with adapter and opcode in the record's flags.
   package static var btsnoopMonitor: LinkType { LinkType(rawValue: datalinks + 2001) }

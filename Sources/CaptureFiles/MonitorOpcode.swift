@@ -68,5 +68,5 @@ extension CaptureWriter {
   }
 
   /// The most bytes that ``writeAdapter(_:address:at:to:)`` writes.
-  static var mostAdapterBytes: Int { 64 }
+  static var maximumAdapterBytes: Int { 64 }
 }

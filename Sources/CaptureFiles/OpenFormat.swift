@@ -2,13 +2,13 @@ import Bytes
 
 /// The format of an open capture, with what its reader has to remember.
 enum OpenFormat {
-  /// Too few bytes are there yet to tell.
+  /// There are too few bytes yet.
   case unknown
   case btsnoop(BTSnoop)
   case pcap(Pcap)
   case pcapng(Pcapng)
 
-  /// Tells the format by the first bytes and reads the file's header, once that is there whole.
+  /// Detects the format by the first bytes and reads the file's header, once that is complete.
   init(parsing cursor: inout ByteCursor) throws(ParseError) {
     self = .unknown
     switch Magic(cursor) {

@@ -3,7 +3,7 @@ import Bytes
 import LinkLayer
 import Scanning
 
-/// Takes a captured packet's headers off, by link type, and hands what is inside to the
+/// Removes a captured packet's headers, by link type, and passes what is inside to the
 /// collector. docs/formats.md has the table.
 enum PacketDecoder {
   /// Finds the sightings in one packet.

@@ -32,7 +32,7 @@ struct Pcap {
       throw ParseError(.invalid("the pcap version is not 2"), at: 4)
     }
     try cursor.skip(14)  // minor version, time zone, accuracy, snap length
-    // The upper half tells the length of a frame check sequence.
+    // The upper half has the length of a frame check sequence.
     linkType = LinkType(rawValue: UInt64(try cursor.readUInt32(bigEndian: isBigEndian) & 0xFFFF))
     contents = PacketContents(linkType)
   }
@@ -73,14 +73,14 @@ struct Pcap {
 }
 
 extension ByteCursor {
-  /// Reads an integer of the byte order that a file's header told.
+  /// Reads an integer of the byte order that a file's header states.
   @_lifetime(self: copy self)
   mutating func readUInt16(bigEndian: Bool) throws(ParseError) -> UInt16 {
     let value = try readLittleEndian(UInt16.self)
     return bigEndian ? value.byteSwapped : value
   }
 
-  /// Reads an integer of the byte order that a file's header told.
+  /// Reads an integer of the byte order that a file's header states.
   @_lifetime(self: copy self)
   mutating func readUInt32(bigEndian: Bool) throws(ParseError) -> UInt32 {
     let value = try readLittleEndian(UInt32.self)
@@ -90,7 +90,7 @@ extension ByteCursor {
 
 extension RawSpan {
   /// The integer at an offset of a header whose length is known, of the byte order that the file's
-  /// header told.
+  /// header states.
   @inline(__always)
   func uint32(at offset: Int, bigEndian: Bool) -> UInt32 {
     let value = littleEndian(UInt32.self, at: offset)

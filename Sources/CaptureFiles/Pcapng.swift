@@ -28,7 +28,7 @@ struct Pcapng {
 
   static let magic: [UInt8] = [0x0A, 0x0D, 0x0D, 0x0A]
   static let smallestBlock = 12
-  static let mostInterfaces = 1024
+  static let maximumInterfaces = 1024
   static let byteOrderMagic: UInt32 = 0x1A2B_3C4D
 
   var isBigEndian = false
@@ -70,7 +70,7 @@ struct Pcapng {
 
   /// The next packet where it is what nearly all are: whole, in an Enhanced Packet Block of the same
   /// interface as the one before, least significant octet first. Anything else, and whatever may be
-  /// wrong, is `nil` here and told by ``nextOfAny(_:)``.
+  /// wrong, is `nil` here and reported by ``nextOfAny(_:)``.
   @inline(__always)
   @_lifetime(cursor: copy cursor)
   private mutating func nextUsual(_ cursor: inout ByteCursor) -> CapturedPacket? {
@@ -144,7 +144,7 @@ struct Pcapng {
     case BlockType.interfaceDescription:
       let interface = try PcapngInterface(
         parsing: &body, bigEndian: isBigEndian, number: interfaces.count)
-      guard interfaces.count < Self.mostInterfaces else {
+      guard interfaces.count < Self.maximumInterfaces else {
         throw ParseError(.invalid("a section has more than 1,024 interfaces"), at: base)
       }
       if !interfaces.contains(where: { $0.linkType == interface.linkType }) {

@@ -40,8 +40,8 @@ public final class ReplayScanner: Scanner {
   ///   - speed: How fast time passes.
   ///   - follows: Whether they are still being written.
   ///   - duration: The number of nanoseconds that are played; `nil` for all.
-  ///   - offsets: How much stronger than true adapters receive, in dB, by their numbers: that is taken
-  ///     away.
+  ///   - offsets: How much stronger than true adapters receive, in dB, by their numbers: that is
+  ///     subtracted.
   ///   - packetTap: Receives every HCI packet as it is read, which is before it is played; of several
   ///     recordings in no order.
   /// - Throws: ``CaptureError`` for the first that cannot be opened.
@@ -89,7 +89,7 @@ public final class ReplayScanner: Scanner {
   public func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
-    // The lock's closure can take the array only as its own.
+    // The lock's closure cannot capture an inout array.
     var own: [Sighting] = []
     swap(&own, &sightings)
     defer { swap(&own, &sightings) }
@@ -221,7 +221,7 @@ extension ReplayScanner {
       progress.wallClockOffset = source.reader.wallClockOffset
     }
 
-    /// Takes sightings of all recordings in the order of time, as long as these have one distance to
+    /// Moves sightings of all recordings in the order of time, as long as these have one distance to
     /// wall-clock time.
     private mutating func merge(into sightings: inout [Sighting]) {
       while sightings.count < CaptureReader.batch {

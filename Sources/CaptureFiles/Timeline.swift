@@ -4,7 +4,7 @@ import Scanning
 ///
 /// Packets that were written a little out of order (at most a second) are held at the latest time so
 /// far. A longer step back is the recording host's clock being set: the line goes on from where it
-/// was, by the new clock. A step forward cannot be told from silence, and is silence.
+/// was, by the new clock. A step forward cannot be distinguished from silence, and counts as silence.
 struct Timeline {
   /// How many packets stand a little out of order, and are held.
   private(set) var disordered = 0

@@ -35,7 +35,7 @@ public struct Calibration: Sendable, Hashable, Codable {
   ///
   /// - Parameter general: The calibration of the run, for the calibration of a beacon.
   /// - Returns: A calibration with the budget of this one.
-  public func over(_ general: Calibration) -> Calibration {
+  package func over(_ general: Calibration) -> Calibration {
     Calibration(
       measuredPower: measuredPower ?? general.measuredPower,
       adapterOffset: adapterOffset ?? general.adapterOffset,
@@ -64,7 +64,7 @@ public struct Calibration: Sendable, Hashable, Codable {
   ///   - distance: The distance in meters.
   ///   - advertisedPower: The power in the beacon's advert, in dBm.
   /// - Returns: The signal strength as this adapter receives it, in dBm.
-  public func rssi(atDistance distance: Double, advertisedPower: Double) -> Double {
+  package func rssi(atDistance distance: Double, advertisedPower: Double) -> Double {
     let power = power(advertised: advertisedPower)
     return (model ?? .standard).rssi(
       atDistance: distance, measuredPower: power.decibelMilliwatts) + offset(for: power)

@@ -23,10 +23,10 @@ public enum PathLossModel: Sendable, Hashable, Codable {
   public static let standard = PathLossModel.logDistance(exponent: defaultExponent)
 
   /// The distances that a model returns, in meters.
-  public static let distanceRange: ClosedRange<Double> = 0.01...1000
+  package static let distanceRange: ClosedRange<Double> = 0.01...1000
 
   /// The exponents that the log-distance law is used with; others become the nearest of these.
-  public static let exponentRange: ClosedRange<Double> = 0.5...8
+  package static let exponentRange: ClosedRange<Double> = 0.5...8
 
   /// Returns the distance at which a signal is received.
   ///
@@ -58,7 +58,7 @@ public enum PathLossModel: Sendable, Hashable, Codable {
   ///   - measuredPower: The signal strength at 1 m, in dBm.
   /// - Returns: The signal strength in dBm: of several that are received at the same distance, the
   ///   strongest.
-  public func rssi(atDistance distance: Double, measuredPower: Double) -> Double {
+  package func rssi(atDistance distance: Double, measuredPower: Double) -> Double {
     let distance = Self.clamped(distance.isFinite ? distance : Self.distanceRange.upperBound)
     switch self {
     case .logDistance(let exponent):

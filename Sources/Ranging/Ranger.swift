@@ -57,9 +57,9 @@ public struct Ranger: Sendable {
   }
 
   /// The number of different beacons received, if none came back after it was evicted.
-  public var beaconsReceived: Int { forgotten + table.beaconsHeard }
+  package var beaconsReceived: Int { forgotten + table.beaconsReceived }
   /// The number of beacons that were evicted.
-  public var evictions: Int { table.evictions }
+  package var evictions: Int { table.evictions }
 
   private var forgotten = 0
 
@@ -80,7 +80,7 @@ public struct Ranger: Sendable {
   ///   - end: The end of the loss.
   public mutating func receptionLost(from start: MonotonicTime, to end: MonotonicTime) {
     table.updateAll { entry in
-      let missed = end.nanoseconds(since: max(start, entry.lastHeard))
+      let missed = end.nanoseconds(since: max(start, entry.lastReceived))
       if missed > 0 { entry.state.lostTime &+= missed }
     }
   }
@@ -93,7 +93,7 @@ public struct Ranger: Sendable {
   public mutating func report(at time: MonotonicTime) -> [RangedBeacon] {
     let before = table.entries.count
     table.removeAll { entry in
-      let silence = time.seconds(since: entry.lastHeard.advanced(by: entry.state.lostTime))
+      let silence = time.seconds(since: entry.lastReceived.advanced(by: entry.state.lostTime))
       return silence > Self.limit(Self.keptSeconds, Self.keptIntervals, entry.state.filter)
     }
     forgotten += before - table.entries.count
@@ -123,7 +123,7 @@ public struct Ranger: Sendable {
     var beacon = RangedBeacon(
       beacon: entry.beacon, proximity: .unknown, measuredPower: state.measuredPower,
       sightings: Int(state.sightings), firstReceived: state.firstReceived,
-      lastReceived: entry.lastHeard)
+      lastReceived: entry.lastReceived)
     let calibration = calibration(entry.beacon, configuration)
     let power = Double(state.measuredPower)
     if state.measured > 0 {

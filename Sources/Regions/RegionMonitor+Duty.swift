@@ -11,7 +11,7 @@ extension RegionMonitor {
   /// initial timeout counts for four times as long at reduced duty.
   ///
   /// - Parameter isFull: Whether the scanner receives all the time, as a monitor assumes at first.
-  public mutating func dutyChanged(isFull: Bool) {
+  package mutating func dutyChanged(isFull: Bool) {
     guard isFull != isFullDuty else { return }
     isFullDuty = isFull
     for place in places.places.map(Int.init) {

@@ -7,7 +7,7 @@ internal import Scanning
 extension RegionMonitor {
   /// Whether a region was added whose state is unknown and whose initial timeout still runs: a scanner at full
   /// duty shortens it to a quarter.
-  public var needsFullDuty: Bool { index.firstLooks > 0 }
+  package var needsFullDuty: Bool { index.firstLooks > 0 }
 
   /// Returns how long a region waits for a first beacon, in seconds at full duty.
   ///

@@ -56,7 +56,7 @@ extension RegionMonitor {
   ///
   /// - Parameter identifier: The region's identifier.
   /// - Returns: `false` too if it is not monitored.
-  public func isDetermined(_ identifier: String) -> Bool {
+  package func isDetermined(_ identifier: String) -> Bool {
     index[identifier]?.isDetermined ?? false
   }
 
@@ -64,14 +64,14 @@ extension RegionMonitor {
   ///
   /// - Parameter identifier: The region's identifier.
   /// - Returns: The region; `nil` if it is not monitored.
-  public func region(_ identifier: String) -> MonitoredRegion? { index[identifier]?.region }
+  package func region(_ identifier: String) -> MonitoredRegion? { index[identifier]?.region }
 
   /// Returns a region's state as a transition.
   ///
   /// - Parameter identifier: The region's identifier.
   /// - Returns: The determination of the present state; `nil` if there is no such region, or if its state is
   ///   not determined yet: then the determination that is to come is the answer.
-  public func requestState(of identifier: String) -> RegionTransition? {
+  package func requestState(of identifier: String) -> RegionTransition? {
     guard let record = index[identifier], record.isDetermined, let latest = clock.latest else {
       return nil
     }

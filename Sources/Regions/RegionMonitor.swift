@@ -55,7 +55,7 @@ public struct RegionMonitor: Sendable {
   /// The settings, each number in its range.
   public let configuration: Configuration
   /// The number of beacons that were evicted.
-  public internal(set) var evictions = 0
+  package internal(set) var evictions = 0
 
   var clock = ReceptionClock()
   /// Whether the scanner receives all the time.
@@ -81,9 +81,9 @@ public struct RegionMonitor: Sendable {
   /// The identifiers of the regions, sorted.
   public var identifiers: [String] { index.identifiers.keys.sorted() }
   /// The number of regions.
-  public var regionCount: Int { index.identifiers.count }
+  package var regionCount: Int { index.identifiers.count }
   /// The number of beacons that are tracked.
-  public var beaconCount: Int { places.count }
+  package var beaconCount: Int { places.count }
 
   /// Advances to a moment.
   ///
@@ -133,7 +133,7 @@ public struct RegionMonitor: Sendable {
   }
 
   /// Whether reception is lost.
-  public var isReceptionLost: Bool { clock.lostSince != nil }
+  package var isReceptionLost: Bool { clock.lostSince != nil }
 
   /// Returns when ``advance(to:)`` next has something to report, unless a sighting comes before.
   ///

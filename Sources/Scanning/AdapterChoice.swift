@@ -3,18 +3,19 @@
 ///
 /// Signals of different adapters are different links: to mix them makes a distance jump and hides how
 /// loud the better one is, and every advert would count twice. So one link is followed at a time. Another
-/// one is taken when it is clearly louder, or as soon as the first has been silent for a few of its own
+/// one is followed when it is clearly louder, or as soon as the first has been silent for a few of its own
 /// gaps: then it fills in at once, and gives way when the louder one is back. The first packets of a weaker
 /// one that fills in count for presence, not for signal strength.
 ///
 /// It owns no clock: what it returns depends on the sightings alone. As long as only one adapter was ever
 /// used it costs a comparison. Memory is bounded by the number of beacons, about 150 bytes each.
-public struct AdapterChoice: Sendable {
+@usableFromInline
+package struct AdapterChoice: Sendable {
   /// The one adapter that was used so far.
   @usableFromInline
   var only = Only.none
   private var table: BeaconTable<Links>
-  /// The adapter that was alone, and until when beacons are taken to be known by it.
+  /// The adapter that was alone, and until when beacons are assumed to be known by it.
   private var first: UInt16 = 0
   private var knownUntil = MonotonicTime(nanoseconds: .max)
 
@@ -29,7 +30,8 @@ public struct AdapterChoice: Sendable {
   }
 
   /// What a sighting counts for.
-  public enum Verdict: Sendable {
+  @usableFromInline
+  package enum Verdict: Sendable {
     /// For everything: it came by the link that is followed.
     case followed
     /// For presence alone: a weaker link fills in for a louder one that may be back at once.
@@ -42,19 +44,19 @@ public struct AdapterChoice: Sendable {
   ///
   /// - Parameter maximumBeacons: The most beacons that are remembered at once. With more, those received
   ///   longest ago are evicted, and are followed anew when they come back.
-  public init(maximumBeacons: Int = 32768) {
+  package init(maximumBeacons: Int = 32768) {
     table = BeaconTable(capacity: maximumBeacons)
   }
 
   /// The number of beacons that are remembered: none as long as there is one adapter.
-  public var beaconCount: Int { table.entries.count }
+  package var beaconCount: Int { table.entries.count }
 
   /// Receives a sighting, in the order of time.
   ///
   /// - Parameter sighting: The sighting.
   /// - Returns: What it counts for.
   @inlinable @inline(__always)
-  public mutating func receive(_ sighting: Sighting) -> Verdict {
+  package mutating func receive(_ sighting: Sighting) -> Verdict {
     only == .one(sighting.adapter) ? .followed : choose(sighting)
   }
 
@@ -91,11 +93,11 @@ extension AdapterChoice {
     private var counted = Int64.min
 
     /// So many sightings of a weaker link must come before its signal counts.
-    private static let mostFilling = 2
+    private static let maximumFilling = 2
 
     /// - Parameter fillsIn: Whether the first sightings may be those of a weaker link.
     init(fillsIn: Bool) {
-      filling = fillsIn ? Self.mostFilling : 0
+      filling = fillsIn ? Self.maximumFilling : 0
     }
 
     mutating func receive(_ sighting: Sighting) -> Verdict {
@@ -125,7 +127,7 @@ extension AdapterChoice {
           if !links[index].isSilent(at: time), links[index].isLouder(than: link) { return false }
         }
         followed = number
-        filling = before.isLouder(than: link) ? Self.mostFilling : 0
+        filling = before.isLouder(than: link) ? Self.maximumFilling : 0
         return true
       }
       guard link.isLouder(than: before) else { return false }

@@ -16,7 +16,7 @@ struct AdapterLink: Sendable {
   /// is known: less by each sighting.
   static let (margin, doubt): (Float, Float) = (3, 10)
   /// Of so many sightings a level is a plain mean.
-  private static let mostCounted: UInt16 = 16
+  private static let maximumCounted: UInt16 = 16
   /// A link is silent after so many of its gaps, but within these times, in nanoseconds; and never within so
   /// many hundredths of a gap, however seldom it is sent.
   private static let (patience, fewest): (Int64, Int64) = (5, 250)
@@ -27,7 +27,7 @@ struct AdapterLink: Sendable {
   private static let (forgets, forgetsGaps): (Int64, Int64) = (10_000_000_000, 10)
   private static let forgetsOne: Int64 = 60_000_000_000
   /// No gap is longer, in nanoseconds: an hour.
-  private static let mostGap: Int64 = 3_600_000_000_000
+  private static let maximumGap: Int64 = 3_600_000_000_000
 
   /// Receives a sighting.
   ///
@@ -41,10 +41,10 @@ struct AdapterLink: Sendable {
     }
     if count > 0 {
       // A gap of an absence is no measure of the usual one.
-      let counted = min(passed, gap > 0 ? 3 * gap : Self.mostGap, Self.mostGap)
+      let counted = min(passed, gap > 0 ? 3 * gap : Self.maximumGap, Self.maximumGap)
       gap += (counted - gap) / Int64(min(count, 8))
     }
-    count = min(count + 1, Self.mostCounted)
+    count = min(count + 1, Self.maximumCounted)
     let signal = rssi.map(Float.init) ?? (count > 1 ? level : Self.unmeasured)
     // The first that is measured is all that is known.
     level = level == Self.unmeasured ? signal : level + (signal - level) / Float(count)

@@ -42,7 +42,7 @@ extension BeaconConstraint: LosslessStringConvertible {
     }
   }
 
-  /// Digits alone: the standard library also takes a sign.
+  /// Digits alone: the standard library also accepts a sign.
   private static func number(_ text: Substring) -> UInt16? {
     text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ? UInt16(text) : nil
   }

@@ -17,15 +17,15 @@ package struct BeaconTable<State> {
     package let beacon: BeaconIdentity
     /// When it was last received.
     @usableFromInline
-    package var lastHeard: MonotonicTime
+    package var lastReceived: MonotonicTime
     /// What its owner keeps of it.
     @usableFromInline
     package var state: State
 
     @usableFromInline
-    init(beacon: BeaconIdentity, lastHeard: MonotonicTime, state: State) {
+    init(beacon: BeaconIdentity, lastReceived: MonotonicTime, state: State) {
       self.beacon = beacon
-      self.lastHeard = lastHeard
+      self.lastReceived = lastReceived
       self.state = state
     }
   }
@@ -55,7 +55,7 @@ package struct BeaconTable<State> {
 
   /// The number of different beacons ever received, if none came back after it made room.
   @usableFromInline
-  package var beaconsHeard: Int { entries.count + evictions }
+  package var beaconsReceived: Int { entries.count + evictions }
 
   /// Records that a beacon was received, and changes what is kept of it.
   ///
@@ -73,7 +73,7 @@ package struct BeaconTable<State> {
     let place = found < 0 ? makePlace(for: beacon, receivedAt: time, state()) : found
     // One access to the entry, so that the array is asked only once whether it is shared.
     func touch(_ entry: inout Entry) {
-      entry.lastHeard = time
+      entry.lastReceived = time
       update(&entry.state)
     }
     touch(&storage[place])
@@ -100,20 +100,20 @@ package struct BeaconTable<State> {
     -> Int
   {
     if storage.count == capacity { makeRoom() }
-    storage.append(Entry(beacon: beacon, lastHeard: time, state: state))
+    storage.append(Entry(beacon: beacon, lastReceived: time, state: state))
     places.add(beacon, at: Int32(storage.count - 1))
     return storage.count - 1
   }
 
   private mutating func makeRoom() {
     let leaving = max(1, capacity / 8)
-    var ages = storage.map(\.lastHeard.nanoseconds)
+    var ages = storage.map(\.lastReceived.nanoseconds)
     let youngest = Self.select(leaving - 1, of: &ages)
     // Of those received last at that same moment, those that came first leave, so that a replay evicts
     // the same each time.
     var ties = leaving - ages.count { $0 < youngest }
     storage.removeAll { entry in
-      let age = entry.lastHeard.nanoseconds
+      let age = entry.lastReceived.nanoseconds
       guard age == youngest, ties > 0 else { return age < youngest }
       ties -= 1
       return true

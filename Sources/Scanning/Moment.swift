@@ -124,7 +124,7 @@ extension WallClockTime: CustomStringConvertible {
 
   /// Writes the 27 bytes of the RFC 3339 form.
   @unsafe
-  public func write(rfc3339 text: UnsafeMutableBufferPointer<UInt8>) -> Int {
+  package func write(rfc3339 text: UnsafeMutableBufferPointer<UInt8>) -> Int {
     func put(_ value: Int64, digits: Int, at start: Int) {
       var rest = value
       for index in stride(from: start + digits - 1, through: start, by: -1) {

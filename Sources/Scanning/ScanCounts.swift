@@ -1,6 +1,6 @@
 public import Advertising
 
-/// How much was heard, and how much was refused.
+/// The numbers of packets and reports that were received, and that were refused.
 @frozen
 public struct ScanCounts: Sendable {
   /// Packets of any kind.
@@ -25,7 +25,7 @@ public struct ScanCounts: Sendable {
   }
 
   /// Adds another source's counts.
-  public static func += (left: inout Self, right: Self) {
+  package static func += (left: inout Self, right: Self) {
     left.packets += right.packets
     left.advertisingPackets += right.advertisingPackets
     left.reports += right.reports

@@ -2,7 +2,7 @@ public import Advertising
 
 /// A change of a scanner's receiver state.
 ///
-/// A quiet room and a receiver that cannot receive are different states, and only the scanner can tell them apart.
+/// A quiet room and a receiver that cannot receive are different states, and only the scanner can distinguish them.
 /// It reports each change once, and once when reception is restored. A reported state holds until the next
 /// report, also while there is no demand.
 public struct ScannerHealth: Hashable, Sendable, Codable {

@@ -6,7 +6,7 @@ package import LinkLayer
 /// Turns what was received into sightings: the one place where a report is searched for iBeacon
 /// frames, whatever received it.
 ///
-/// The sightings gather in ``sightings`` until their reader takes them; the array keeps its memory
+/// The sightings gather in ``sightings`` until their reader removes them; the array keeps its memory
 /// from batch to batch, so that a report costs no allocation.
 @usableFromInline
 package struct SightingCollector: ~Copyable, Sendable {
@@ -33,7 +33,7 @@ package struct SightingCollector: ~Copyable, Sendable {
 
   /// Makes a collector.
   ///
-  /// - Parameter capacity: For how many sightings memory is taken at once.
+  /// - Parameter capacity: The number of sightings for which memory is allocated at once.
   @usableFromInline
   package init(capacity: Int = 1024) {
     sightings = []

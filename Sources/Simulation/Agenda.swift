@@ -1,11 +1,11 @@
-/// Who sends next: a binary heap of senders by time, then by place.
+/// The order of sending: a binary heap of senders by time, then by place.
 struct Agenda {
   private var heap: [(time: Int64, sender: Int)] = []
 
   /// When the next sends.
   var next: Int64? { heap.first?.time }
 
-  /// Notes when a sender sends.
+  /// Adds the time at which a sender sends.
   mutating func add(_ sender: Int, at time: Int64) {
     heap.append((time, sender))
     var index = heap.count - 1
@@ -15,7 +15,7 @@ struct Agenda {
     }
   }
 
-  /// Takes the next sender out.
+  /// Removes and returns the next sender.
   mutating func removeFirst() -> (time: Int64, sender: Int)? {
     guard let first = heap.first, let last = heap.popLast() else { return nil }
     guard !heap.isEmpty else { return first }

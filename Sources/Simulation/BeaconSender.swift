@@ -48,8 +48,8 @@ struct BeaconSender {
 
   /// Sends once.
   ///
-  /// - Returns: What was heard of it.
-  mutating func send(hearing: Double) -> AirReport? {
+  /// - Returns: The report that was received; `nil` if none was.
+  mutating func send(sensitivity: Double) -> AirReport? {
     let time = next
     // advDelay: 0 to 10 ms (Core Specification, Vol 6, Part B, §4.4.2.2.1).
     next += Int64(interval + 10_000 * random.uniform())
@@ -57,7 +57,7 @@ struct BeaconSender {
     let isLost = random.uniform() < loss
     guard let value = line.value(at: time), !isLost else { return nil }
     let level = (line.isDistance ? path.level(at: value) : value) + faded
-    guard level >= hearing else { return nil }
+    guard level >= sensitivity else { return nil }
     if hasSignal { report.rssi = signal(level) }
     return report
   }

@@ -58,7 +58,7 @@ struct ClutterSender {
   /// Sends once.
   ///
   /// - Returns: What came of it at the scanner's host.
-  mutating func send(hearing: Double) -> Output? {
+  mutating func send(sensitivity: Double) -> Output? {
     let time = next
     next += max(1, Int64(gap * (0.5 + random.uniform())))
     sent += 1
@@ -72,7 +72,7 @@ struct ClutterSender {
     }
     let level = level + fading.next(at: time, &random)
     let isLost = random.uniform() < loss
-    guard level >= hearing, !isLost else { return nil }
+    guard level >= sensitivity, !isLost else { return nil }
     var report = AirReport(data: [], address: address, rssi: signal(level))
     if kind == .truncatedEvents {
       let frame = ClutterData.beforeTheLie(number)

@@ -1,6 +1,6 @@
 import Advertising
 
-/// The simulated controller: puts the adverts that it hears into HCI events.
+/// The simulated controller: puts the adverts that it receives into HCI events.
 ///
 /// Reports wait at most 5 ms for others to share their event. An extended advert that is too long
 /// for one report is sent in fragments, 0.5 ms apart, between which other events may stand; what
@@ -14,7 +14,7 @@ struct Controller {
   }
 
   private let isExtended: Bool
-  private let mostReports: Int
+  private let maximumReports: Int
   private var reports: [UInt8] = []
   private var count = 0
   private var sightings: [TrueSighting] = []
@@ -24,39 +24,39 @@ struct Controller {
 
   private static let longestWait: Int64 = 5_000
   private static let fragmentGap: Int64 = 500
-  private static let mostUnderWay = 4
+  private static let maximumUnderWay = 4
   /// Parameter_Total_Length, without Subevent_Code and Num_Reports.
-  private static let mostBytes = 253
+  private static let maximumBytes = 253
 
   init(_ format: Scenario.ReportFormat) {
     isExtended = format.isExtended
-    mostReports = format.reportsPerEvent
+    maximumReports = format.reportsPerEvent
   }
 
-  /// When it gives its next packet, if it hears nothing more.
+  /// The time of its next packet, if it receives nothing more.
   var next: Int64 { min(deadline, fragments.first?.time ?? .max) }
 
-  /// Hears an advert.
+  /// Receives an advert.
   ///
   /// - Returns: The packets that are ready because of it.
-  mutating func hear(_ report: AirReport, at time: Int64) -> [Packet] {
+  mutating func receive(_ report: AirReport, at time: Int64) -> [Packet] {
     if isExtended, report.data.count > AirReport.longestFragment {
       split(report, at: time)
       return []
     }
     let bytes = report.bytes(isExtended: isExtended)
     var ready: [Packet] = []
-    if reports.count + bytes.count > Self.mostBytes { ready.append(flush(at: time)) }
+    if reports.count + bytes.count > Self.maximumBytes { ready.append(flush(at: time)) }
     reports += bytes
     count += 1
     if let sighting = report.sighting { sightings.append(sighting) }
     if deadline == .max { deadline = time + Self.longestWait }
-    if count == mostReports { ready.append(flush(at: time)) }
+    if count == maximumReports { ready.append(flush(at: time)) }
     return ready
   }
 
-  /// Takes out the packet that ``next`` announced.
-  mutating func takeNext() -> Packet? {
+  /// Removes and returns the packet that ``next`` announced.
+  mutating func removeNext() -> Packet? {
     guard next < .max else { return nil }
     return deadline == next ? flush(at: deadline) : fragments.removeFirst()
   }
@@ -73,7 +73,7 @@ struct Controller {
 
   private mutating func split(_ report: AirReport, at time: Int64) {
     underWay.removeAll { $0.end < time }
-    guard underWay.count < Self.mostUnderWay,
+    guard underWay.count < Self.maximumUnderWay,
       !underWay.contains(where: { $0.address == report.address })
     else { return }
     var when = time

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Reads one JSON object of a scenario: refuses keys it was not told of, and names the path of every
+/// Reads one JSON object of a scenario: refuses unknown keys, and names the path of every
 /// value that is wrong.
 struct FieldReader {
   let path: String

@@ -1,4 +1,4 @@
-/// Where a text stops being JSON, which FoundationEssentials' decoder does not tell.
+/// The place where a text stops being JSON, which FoundationEssentials' decoder does not report.
 struct JSONFault: CustomStringConvertible {
   var line = 1
   var column = 1
@@ -40,7 +40,7 @@ private struct Reader {
       if let closer = closers.last, closer == UInt8(ascii: "}") {
         guard peek() == UInt8(ascii: "\"") else { return "a key in double quotes" }
         guard string() else { return "the end of the text in double quotes" }
-        guard take(":") else { return "a colon" }
+        guard skip(":") else { return "a colon" }
       }
       var opened: UInt8?
       switch peek() {
@@ -57,7 +57,7 @@ private struct Reader {
         closers.removeLast()
       }
       guard let closer = closers.last else { break }
-      guard take(",") else { return "a comma or \(Character(UnicodeScalar(closer)))" }
+      guard skip(",") else { return "a comma or \(Character(UnicodeScalar(closer)))" }
       if peek() == closer { return closer == UInt8(ascii: "}") ? "another key" : "another value" }
     } while true
     return peek() == nil ? nil : "nothing more"
@@ -75,7 +75,7 @@ private struct Reader {
     return next < bytes.count ? bytes[next] : nil
   }
 
-  private mutating func take(_ mark: Unicode.Scalar) -> Bool {
+  private mutating func skip(_ mark: Unicode.Scalar) -> Bool {
     guard peek() == UInt8(ascii: mark) else { return false }
     next += 1
     return true

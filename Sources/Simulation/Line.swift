@@ -1,8 +1,8 @@
 import RealModule
 
-/// What a beacon follows: pairs of microseconds and metres or dBm, linear between them.
+/// What a beacon follows: pairs of microseconds and meters or dBm, linear between them.
 struct Line {
-  /// Whether the values are metres.
+  /// Whether the values are meters.
   let isDistance: Bool
   private let times: [Int64]
   private let values: [Double]
@@ -51,12 +51,12 @@ struct PathLoss {
   let power: Double
   let exponent: Double
 
-  /// The mean strength, in dBm, at a distance in metres.
+  /// The mean strength, in dBm, at a distance in meters.
   func level(at distance: Double) -> Double {
     power - 10 * exponent * Double.log10(distance)
   }
 
-  /// The distance in metres at which a level in dBm is reached.
+  /// The distance in meters at which a level in dBm is reached.
   func distance(of level: Double) -> Double {
     Double.exp10((power - level) / (10 * exponent))
   }

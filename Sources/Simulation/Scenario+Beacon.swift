@@ -35,11 +35,11 @@ extension Scenario {
 
   /// Where a beacon is. Before the first point and after the last it is not on air.
   package enum Course: Hashable, Sendable {
-    /// Metres, linear between the points.
+    /// Meters, linear between the points.
     case track([Point])
     /// dBm at the scanner, linear between the points; no distance is known.
     case rssi([Point])
-    /// Still all the time, the first at the lower distance in metres, the last at the upper.
+    /// Still all the time, the first at the lower distance in meters, the last at the upper.
     case spread(ClosedRange<Double>)
   }
 

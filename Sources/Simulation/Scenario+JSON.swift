@@ -54,7 +54,7 @@ extension Scenario.ReportFormat: Decodable {
 
 extension Scenario.Environment: Decodable {
   static let standard = Self(
-    pathLossExponent: 2, noise: 3, noiseCorrelation: 0, hearing: -100, loss: 0)
+    pathLossExponent: 2, noise: 3, noiseCorrelation: 0, sensitivity: -100, loss: 0)
 
   /// Reads `environment`.
   package init(from decoder: any Decoder) throws {
@@ -66,7 +66,7 @@ extension Scenario.Environment: Decodable {
     noise = try fields.number("noise", 0...20, "dB", default: standard.noise)
     noiseCorrelation = try fields.number(
       "noiseCorrelation", 0...60, "s", default: standard.noiseCorrelation)
-    hearing = try fields.number("hearing", -127...(-20), "dBm", default: standard.hearing)
+    sensitivity = try fields.number("hearing", -127...(-20), "dBm", default: standard.sensitivity)
     loss = try fields.number("loss", 0...1, default: standard.loss)
   }
 }

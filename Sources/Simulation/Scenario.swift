@@ -23,7 +23,7 @@ package struct Scenario: Hashable, Sendable {
   /// Everything else on air and on the wire.
   package let clutter: [Clutter]
 
-  /// How the controller reports what it hears.
+  /// The controller's way of reporting what it receives.
   package struct ReportFormat: Hashable, Sendable {
     /// The most reports in one event, 1 to 25; as many as fall within 5 ms and fit are put together.
     package let reportsPerEvent: Int
@@ -40,8 +40,8 @@ package struct Scenario: Hashable, Sendable {
     /// For how long fading holds, in seconds: the time constant of a first-order autoregression; 0
     /// makes every report's independent.
     package let noiseCorrelation: Double
-    /// What is weaker than this is not heard, in dBm.
-    package let hearing: Double
+    /// The weakest level in dBm that is received.
+    package let sensitivity: Double
     /// The share of reports that are lost, 0 to 1.
     package let loss: Double
   }
@@ -50,16 +50,16 @@ package struct Scenario: Hashable, Sendable {
   package struct Point: Hashable, Sendable {
     /// When, in seconds after the start.
     package let seconds: Double
-    /// Metres, or dBm.
+    /// Meters, or dBm.
     package let value: Double
   }
 }
 
 extension Scenario {
   /// The most senders, beacons and clutter together.
-  package static let mostSenders = 10_000
+  package static let maximumSenders = 10_000
   /// The most packets and lines of truth.
-  package static let mostOutput = 20_000_000
+  package static let maximumOutput = 20_000_000
 
   /// About how many packets and lines of truth it makes.
   var expectedOutput: Double {
@@ -72,18 +72,18 @@ extension Scenario {
     return output
   }
 
-  /// Checks what no key can tell alone.
+  /// Checks what concerns several keys.
   func validate() throws(ScenarioError) {
     let senders = beacons.reduce(0) { $0 + $1.count } + clutter.reduce(0) { $0 + $1.count }
-    guard senders <= Self.mostSenders else {
+    guard senders <= Self.maximumSenders else {
       throw ScenarioError(
-        "beacons and clutter have \(senders) senders by their counts; at most \(Self.mostSenders)"
+        "beacons and clutter have \(senders) senders by their counts; at most \(Self.maximumSenders)"
           + " are allowed")
     }
-    guard expectedOutput <= Double(Self.mostOutput) else {
+    guard expectedOutput <= Double(Self.maximumOutput) else {
       throw ScenarioError(
         "duration, intervals, counts and rates make about \(Int(expectedOutput)) packets and lines"
-          + " of truth; at most \(Self.mostOutput) are allowed")
+          + " of truth; at most \(Self.maximumOutput) are allowed")
     }
     var points = 0
     for (index, beacon) in beacons.enumerated() {

@@ -45,7 +45,7 @@ package struct Simulator {
   private var positions: [Int] = []
   private var nextPosition: Int64 = 0
 
-  /// From when on the controller hears, in microseconds.
+  /// The start of the controller's reception, in microseconds.
   private static let scanStart: Int64 = 20_000
 
   /// Prepares a scenario.
@@ -63,13 +63,13 @@ package struct Simulator {
   }
 
   private mutating func addSenders() {
-    let hearing = scenario.environment.hearing
+    let sensitivity = scenario.environment.sensitivity
     for beacon in scenario.beacons {
       for number in 0..<beacon.count {
         let sender = BeaconSender(beacon, number: number, in: scenario, stream: beacons.count)
         agenda.add(beacons.count, at: sender.next)
         marks += TruthMark.marks(
-          of: sender.identity, on: sender.line, sender.path, hearing: hearing, end: end)
+          of: sender.identity, on: sender.line, sender.path, sensitivity: sensitivity, end: end)
         if case .track = beacon.course { positions.append(beacons.count) }
         beacons.append(sender)
       }
@@ -131,7 +131,7 @@ package struct Simulator {
     } else if time == position {
       writePositions(&truth)
     } else if time == packet {
-      if let packet = controller.takeNext() { write(packet, &recording, &truth) }
+      if let packet = controller.removeNext() { write(packet, &recording, &truth) }
     } else if let (time, index) = agenda.removeFirst() {
       self.send(index, at: time, &recording, &truth)
     }
@@ -150,20 +150,20 @@ package struct Simulator {
   private mutating func send(
     _ index: Int, at time: Int64, _ recording: inout [UInt8], _ truth: inout [UInt8]
   ) {
-    let hearing = scenario.environment.hearing
+    let sensitivity = scenario.environment.sensitivity
     let output: ClutterSender.Output?
     if index < beacons.count {
-      output = beacons[index].send(hearing: hearing).map { .report($0) }
+      output = beacons[index].send(sensitivity: sensitivity).map { .report($0) }
       let next = beacons[index].next
       if next <= beacons[index].line.span.upperBound { agenda.add(index, at: next) }
     } else {
-      output = clutter[index - beacons.count].send(hearing: hearing)
+      output = clutter[index - beacons.count].send(sensitivity: sensitivity)
       agenda.add(index, at: clutter[index - beacons.count].next)
     }
     guard let output, time >= Self.scanStart else { return }
     switch output {
     case .report(let report):
-      for packet in controller.hear(report, at: time) { write(packet, &recording, &truth) }
+      for packet in controller.receive(report, at: time) { write(packet, &recording, &truth) }
     case .command(let opcode, let parameters):
       command((opcode, parameters), at: time, &recording)
     case .packet(let bytes, let sightings):

@@ -23,32 +23,33 @@ struct TruthMark {
   ///   - beacon: Which beacon.
   ///   - line: What it follows.
   ///   - loss: How its signal falls.
-  ///   - hearing: What is weaker, in dBm, is not heard.
+  ///   - sensitivity: The weakest level in dBm that is received.
   ///   - end: When the recording ends, in microseconds.
   /// - Returns: The marks.
   static func marks(
-    of beacon: BeaconIdentity, on line: Line, _ loss: PathLoss, hearing: Double, end: Int64
+    of beacon: BeaconIdentity, on line: Line, _ loss: PathLoss, sensitivity: Double, end: Int64
   ) -> [TruthMark] {
-    var marks: [(time: Int64, kind: Kind)] = presence(on: line, loss, hearing: hearing, end: end)
+    var marks: [(time: Int64, kind: Kind)] = presence(
+      on: line, loss, sensitivity: sensitivity, end: end)
     if line.isDistance { marks += zones(on: line) }
     // A stable order: what happens at the same time stays enter, exit, zone.
     return marks.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
       .map { TruthMark(time: $0.element.time, kind: $0.element.kind, beacon: beacon) }
   }
 
-  private static func presence(on line: Line, _ loss: PathLoss, hearing: Double, end: Int64)
+  private static func presence(on line: Line, _ loss: PathLoss, sensitivity: Double, end: Int64)
     -> [(time: Int64, kind: Kind)]
   {
-    let limit = line.isDistance ? loss.distance(of: hearing) : hearing
-    func isHearable(_ value: Double) -> Bool { line.isDistance ? value <= limit : value >= limit }
+    let limit = line.isDistance ? loss.distance(of: sensitivity) : sensitivity
+    func isReceivable(_ value: Double) -> Bool { line.isDistance ? value <= limit : value >= limit }
     var marks: [(time: Int64, kind: Kind)] = []
     var isInside = false
     for segment in line.segments {
-      if !isInside, isHearable(segment.first) {
+      if !isInside, isReceivable(segment.first) {
         marks.append((segment.from, .enter))
         isInside = true
       }
-      guard isInside != isHearable(segment.last) else { continue }
+      guard isInside != isReceivable(segment.last) else { continue }
       marks.append((crossing(of: limit, in: segment), isInside ? .exit : .enter))
       isInside.toggle()
     }
@@ -89,7 +90,7 @@ struct TruthMark {
 }
 
 extension TruthMark.Zone {
-  /// The zone that comes next on the way to a distance in metres, and the limit crossed.
+  /// The zone that comes next on the way to a distance in meters, and the limit crossed.
   fileprivate func next(towards distance: Double) -> (zone: Self, limit: Double)? {
     switch self {
     case .immediate: distance > 0.7 ? (.near, 0.7) : nil

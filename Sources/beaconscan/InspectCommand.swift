@@ -108,7 +108,7 @@ struct InspectCommand: AsyncParsableCommand {
         try health.report(change, at: time)
       }
       if case .sightings(let sightings) = event { census.receive(sightings[...]) }
-      beaconCount.value = census.table.beaconsHeard
+      beaconCount.value = census.table.beaconsReceived
       return .more
     }
     status?.clear()

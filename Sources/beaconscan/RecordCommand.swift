@@ -80,7 +80,7 @@ struct RecordCommand: AsyncParsableCommand {
     }
     var configuration = RecordingConfiguration(path: file, format: writtenFormat)
     configuration.replacesFile = force
-    configuration.mostPackets = count
+    configuration.maximumPackets = count
     rotation.apply(to: &configuration)
     if source.isLive, let adapters = try? Adapter.all() {
       for adapter in adapters { configuration.addresses[adapter.index] = adapter.address }

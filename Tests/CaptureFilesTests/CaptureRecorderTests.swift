@@ -85,7 +85,7 @@ import Testing
   @Test func noMoreThanAskedFor() throws {
     let folder = try RecordingFolder()
     var configuration = RecordingConfiguration(path: folder["a"], format: .btsnoop)
-    configuration.mostPackets = 10
+    configuration.maximumPackets = 10
     let recorder = try CaptureRecorder(configuration, startingAt: .recorded())
     for minor in 0..<9 as Range<UInt16> { recorder.record(minor, at: .recorded()) }
     #expect(!recorder.isFull)
@@ -146,7 +146,7 @@ import Testing
     for bytes in [nil, 10_000] {
       var configuration = RecordingConfiguration(path: folder[name], format: .btsnoop)
       configuration.replacesFile = true
-      configuration.mostBytes = name.isEmpty ? nil : bytes
+      configuration.maximumBytes = name.isEmpty ? nil : bytes
       #expect(throws: RecordingError.self) {
         try CaptureRecorder(configuration, startingAt: .recorded())
       }

@@ -53,7 +53,7 @@ import Testing
     let folder = disk.folder
     let remarks = Remarks()
     var configuration = RecordingConfiguration(path: folder["a"], format: format)
-    if isRotated { configuration.mostBytes = 5000 }
+    if isRotated { configuration.maximumBytes = 5000 }
     var series = try RecordingSeries.begin(configuration, at: .recorded(), remark: remarks.take)
     try disk.fill(8192)
     var next: UInt16 = 0
@@ -151,11 +151,11 @@ import Testing
 
   /// The directory is removed, and comes back.
   @Test(arguments: [nil, 1000])
-  func aDirectoryThatIsRemoved(mostBytes: Int?) throws {
+  func aDirectoryThatIsRemoved(maximumBytes: Int?) throws {
     let folder = try RecordingFolder()
     let remarks = Remarks()
     var configuration = RecordingConfiguration(path: folder["a"], format: .btsnoop)
-    configuration.mostBytes = mostBytes
+    configuration.maximumBytes = maximumBytes
     var series = try RecordingSeries.begin(configuration, at: .recorded(), remark: remarks.take)
     series.write(batch(0..<5))
     try FileManager.default.removeItem(at: folder.url)
@@ -217,8 +217,8 @@ import Testing
     let disk = try SmallDisk(bytes: 40960)
     let folder = disk.folder
     var configuration = RecordingConfiguration(path: folder["a"], format: format)
-    configuration.mostBytes = 9000
-    configuration.mostFiles = 4
+    configuration.maximumBytes = 9000
+    configuration.maximumFiles = 4
     var series = try RecordingSeries.begin(configuration, at: .recorded(), remark: { _ in })
     var next: UInt16 = 0
     for _ in 0..<200 {

@@ -24,7 +24,7 @@ import Testing
     let folder = try RecordingFolder()
     let status = try record(0..<150, in: folder) { configuration in
       configuration.format = format
-      configuration.mostBytes = most
+      configuration.maximumBytes = most
     }
     #expect(status.packets == 150 && status.files == folder.names.count)
     #expect(try folder.minors() == Array(0..<150))
@@ -83,8 +83,8 @@ import Testing
     for run in 0..<3 as Range<UInt16> {
       let minors = (run * 100)..<(run * 100 + 100)
       let status = try record(minors, in: folder) { configuration in
-        configuration.mostBytes = 1000
-        configuration.mostFiles = 4
+        configuration.maximumBytes = 1000
+        configuration.maximumFiles = 4
       }
       #expect(status.packets == 100)
       #expect(mine().count == 4)
@@ -103,8 +103,8 @@ import Testing
     try folder.write([], "site-1000041-20301121T053000Z.btsnoop")
     try folder.write([], "site-000007-20311121T053000Z.btsnoop")
     try record(0..<1, in: folder) { configuration in
-      configuration.mostBytes = 1000
-      configuration.mostFiles = 2
+      configuration.maximumBytes = 1000
+      configuration.maximumFiles = 2
     }
     #expect(
       folder.names
@@ -115,8 +115,8 @@ import Testing
   func endings(name: String, first: String) throws {
     let folder = try RecordingFolder()
     var configuration = RecordingConfiguration(path: folder[name], format: .btsnoop)
-    configuration.mostBytes = 1000
-    configuration.mostFiles = 1
+    configuration.maximumBytes = 1000
+    configuration.maximumFiles = 1
     for _ in 0..<2 { try CaptureRecorder(configuration, startingAt: .recorded()).finish() }
     #expect(folder.names == [first.replacing("000001", with: "000002")])
   }
@@ -127,7 +127,7 @@ import Testing
     var random = SplitMix64(seed: seed)
     let folder = try RecordingFolder()
     var configuration = RecordingConfiguration(path: folder["a"], format: format)
-    configuration.mostBytes = 700
+    configuration.maximumBytes = 700
     let recorder = try CaptureRecorder(configuration, startingAt: .recorded())
     var adapters: [UInt16] = []
     for minor in 0..<200 as Range<UInt16> {

@@ -34,9 +34,9 @@ import Testing
     }
     #expect(hear(5, at: 2, in: &table) == 105)
     #expect(table.entries.map(\.beacon) == [beacon(5), beacon(6)])
-    #expect(table.entries.map(\.lastHeard.nanoseconds) == [2, 1])
+    #expect(table.entries.map(\.lastReceived.nanoseconds) == [2, 1])
     #expect(table.entries.map(\.state) == [105, 6])
-    #expect(table.beaconsHeard == 2 && table.evictions == 0)
+    #expect(table.beaconsReceived == 2 && table.evictions == 0)
     table.updateAll { $0.state += 1 }
     #expect(table.entries.map(\.state) == [106, 7])
   }
@@ -50,7 +50,7 @@ import Testing
       #expect(table.entries.count <= table.capacity)
     }
     #expect(table.entries.count + table.evictions == 3 * table.capacity)
-    #expect(table.beaconsHeard == 3 * table.capacity)
+    #expect(table.beaconsReceived == 3 * table.capacity)
   }
 
   /// The eighth that was heard longest ago goes, whenever it came; the others keep their order.
@@ -65,7 +65,7 @@ import Testing
     // Who comes back is made anew.
     hear(2, at: 201, in: &table)
     #expect(table.entries.last?.beacon == beacon(2))
-    #expect(table.beaconsHeard == 18)
+    #expect(table.beaconsReceived == 18)
     for number in [0, 1, 4, 15, 16, 2] {
       #expect(hear(number, at: 300, in: &table) == number)
     }
@@ -92,7 +92,7 @@ import Testing
       let number = Int(random.next() % 100_000)
       if !known.contains(number) { known.append(number) }
       #expect(hear(number, at: time, in: &table) == number, "seed \(seed)")
-      #expect(table.beaconsHeard == known.count, "seed \(seed)")
+      #expect(table.beaconsReceived == known.count, "seed \(seed)")
       if random.next() % 500 == 0 {
         table.removeAll { $0.state % 3 == 0 }
         known.removeAll { $0 % 3 == 0 }
@@ -117,7 +117,7 @@ import Testing
       most = max(most, table.entries.count)
     }
     #expect(most == 512)
-    #expect(table.beaconsHeard == 1_000_000)
+    #expect(table.beaconsReceived == 1_000_000)
   }
 
   /// What the table shows is the same each time, though each table draws its own hash seed.

@@ -2,24 +2,24 @@ import Dispatch
 package import Scanning
 import Synchronization
 
-/// Saves HCI packets as they are heard, in files that outlive a power cut.
+/// Saves HCI packets as they are received, in files that outlive a power cut.
 ///
 /// ``record(_:at:isReceived:adapter:)`` copies a packet into memory and returns; a thread of the
 /// recorder's own writes twice a second, and waits each time until the disk has it. So:
 ///
-/// - **A power cut loses a second at most**, as long as the disk takes half a second at most for a write;
-///   one that takes longer loses that much more. The files hold whole packets, but for the last one.
+/// - **A power cut loses a second at most**, as long as a write lasts half a second at most;
+///   one that lasts longer loses that much more. The files hold whole packets, but for the last one.
 /// - **A full disk, a directory that is gone, a disk that fails** is said once, by a sentence. Packets are
 ///   counted as lost until there is room; then recording goes on behind the last whole packet, or in a new
-///   file where the old one is gone. Who calls notices nothing.
-/// - **Memory has a bound**: ``mostWaitingBytes`` of packets wait, as many are being written, and their
+///   file where the old one is gone. Callers notice nothing.
+/// - **Memory has a bound**: ``maximumWaitingBytes`` of packets wait, as many are being written, and their
 ///   arrays are at most twice as large. Packets that come while a disk stands still for longer are
 ///   counted as lost.
-/// - **The disk has a bound** where ``RecordingConfiguration/mostBytes`` and
-///   ``RecordingConfiguration/mostFiles`` set it.
+/// - **The disk has a bound** where ``RecordingConfiguration/maximumBytes`` and
+///   ``RecordingConfiguration/maximumFiles`` set it.
 package final class CaptureRecorder: Sendable {
   /// How many bytes of packets wait to be written, at most.
-  package static let mostWaitingBytes = 4 * 1024 * 1024
+  package static let maximumWaitingBytes = 4 * 1024 * 1024
   /// The time between two writes, in nanoseconds.
   package static let period = WallClockTime.nanosecondsPerSecond / 2
 
@@ -50,7 +50,7 @@ package final class CaptureRecorder: Sendable {
     init(_ series: consuming RecordingSeries) {
       let configuration = series.configuration
       status = Mutex(series.status)
-      waiting = Mutex(Waiting(left: configuration.mostPackets ?? .max))
+      waiting = Mutex(Waiting(left: configuration.maximumPackets ?? .max))
       waitsForDisk = configuration.waitsForDisk
       self.series = Mutex(series)
     }
@@ -62,7 +62,7 @@ package final class CaptureRecorder: Sendable {
   ///   - configuration: What is recorded, and where.
   ///   - wallTime: The time that the first file's name shows; `nil` for its first packet's. A rotated
   ///     recording's first file is then made when that comes.
-  ///   - remark: Is told, on a thread of the recorder's own, what a person should know: what is wrong, once,
+  ///   - remark: Receives, on a thread of the recorder's own, what a person should know: what is wrong, once,
   ///     and that it is well again.
   /// - Throws: ``RecordingError`` where the first file cannot be made.
   package init(
@@ -91,27 +91,27 @@ package final class CaptureRecorder: Sendable {
     _ packet: RawSpan, at wallTime: WallClockTime, isReceived: Bool = true, adapter: UInt16 = 0
   ) {
     let size = packet.byteCount + PacketBuffer.headBytes
-    var outcome = Outcome.taken
+    var outcome = Outcome.accepted
     repeat {
       outcome = channel.waiting.withLock { waiting in
-        guard !waiting.isEnding, waiting.left > 0 else { return .taken }
+        guard !waiting.isEnding, waiting.left > 0 else { return .accepted }
         let before = waiting.packets.size
-        guard before + size <= Self.mostWaitingBytes || before == 0 else {
+        guard before + size <= Self.maximumWaitingBytes || before == 0 else {
           if channel.waitsForDisk {
             waiting.waitingCallers += 1
             return .mustWait
           }
           waiting.dropped += 1
-          return .taken
+          return .accepted
         }
         waiting.left -= 1
         waiting.packets.append(packet, at: wallTime, isReceived: isReceived, adapter: adapter)
         if before == 0 { return .first }
-        let half = Self.mostWaitingBytes / 2
-        return before < half && before + size >= half ? .half : .taken
+        let half = Self.maximumWaitingBytes / 2
+        return before < half && before + size >= half ? .half : .accepted
       }
       switch outcome {
-      case .taken: break
+      case .accepted: break
       case .first: channel.something.signal()
       case .half: channel.hurry.signal()
       case .mustWait:
@@ -121,21 +121,21 @@ package final class CaptureRecorder: Sendable {
     } while outcome == .mustWait
   }
 
-  private enum Outcome { case taken, first, half, mustWait }
+  private enum Outcome { case accepted, first, half, mustWait }
 
   /// How far it has come; at most half a second old.
   package var status: RecordingStatus { channel.status.withLock { $0 } }
 
-  /// Whether as many packets were taken as ``RecordingConfiguration/mostPackets`` allows.
+  /// Whether as many packets were recorded as ``RecordingConfiguration/maximumPackets`` allows.
   package var isFull: Bool { channel.waiting.withLock { $0.left == 0 } }
 
-  /// Writes what waits, closes the file, and says what became of it all. Packets that come later are
-  /// passed over.
+  /// Writes what waits, closes the file, and returns what became of the packets. Packets that come later are
+  /// ignored.
   @discardableResult
   package func finish() -> RecordingStatus {
     end()
     channel.ended.wait()
-    // Whoever asks again is answered too.
+    // A second call returns too.
     channel.ended.signal()
     return status
   }

@@ -11,14 +11,14 @@ struct PacketBuffer: ~Copyable {
   /// How many packets there are.
   private(set) var count = 0
 
-  /// How many bytes each packet takes beside its own.
+  /// The number of bytes of each packet beside its own.
   static let headBytes = 16
 
   init(reserving capacity: Int = 0) {
     bytes.reserveCapacity(capacity)
   }
 
-  /// How many bytes they take.
+  /// The number of bytes of all packets.
   var size: Int { bytes.count }
 
   /// Adds a packet.

@@ -2,7 +2,7 @@ package import Advertising
 
 /// What a ``CaptureRecorder`` writes, and where.
 package struct RecordingConfiguration: Sendable {
-  /// The file; with ``mostBytes`` or ``longestTime``, what the files' names are made from:
+  /// The file; with ``maximumBytes`` or ``longestTime``, what the files' names are made from:
   /// `site.btsnoop` becomes `site-000001-20261121T053000Z.btsnoop` and so on. `-` is standard output.
   package var path: String
   /// The format.
@@ -11,16 +11,16 @@ package struct RecordingConfiguration: Sendable {
   package var replacesFile = false
   /// How large a file may become, in bytes, before the next is begun; `nil` for any size. A file has
   /// one packet at least.
-  package var mostBytes: Int?
+  package var maximumBytes: Int?
   /// For how long a file is recorded, in nanoseconds of the packets' own time, before the next is begun;
   /// `nil` for any time.
   package var longestTime: Int64?
   /// How many files of a rotated recording stay, with those that earlier recordings of the same name
-  /// left; the oldest goes first. `nil` for all. With ``mostBytes``, the disk that they take is at
+  /// left; the oldest goes first. `nil` for all. With ``maximumBytes``, the disk space that they use is at
   /// most the product of both.
-  package var mostFiles: Int?
+  package var maximumFiles: Int?
   /// How many packets are recorded; `nil` for all.
-  package var mostPackets: Int?
+  package var maximumPackets: Int?
   /// The adapters' addresses, where they are known: ``CaptureWriter/Format/btmon`` keeps them.
   package var addresses: [UInt16: BluetoothAddress] = [:]
   /// Whether a packet waits for the disk where it is slow. A radio cannot wait: its packets are dropped
@@ -33,7 +33,7 @@ package struct RecordingConfiguration: Sendable {
   }
 
   /// Whether there are several files.
-  var isRotated: Bool { path != "-" && (mostBytes != nil || longestTime != nil) }
+  var isRotated: Bool { path != "-" && (maximumBytes != nil || longestTime != nil) }
 }
 
 /// How far a recording has come.

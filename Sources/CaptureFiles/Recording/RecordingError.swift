@@ -1,6 +1,6 @@
 package import SystemPackage
 
-/// Why packets are not recorded, and where: one sentence for the person who wants them.
+/// The reason why packets are not recorded, and the place: one sentence for people.
 package struct RecordingError: Error, Hashable, Sendable {
   /// What is wrong.
   package enum Problem: Hashable, Sendable {
@@ -14,7 +14,7 @@ package struct RecordingError: Error, Hashable, Sendable {
     case removed
     /// The reader of a pipe went away.
     case noReader
-    /// The disk takes longer for the packets than they take to come.
+    /// The disk is slower than the packets come.
     case tooSlow
   }
 
@@ -49,7 +49,7 @@ extension RecordingError: CustomStringConvertible {
     case .noReader:
       "\(file): its reader went away; recording is over"
     case .tooSlow:
-      "\(file): the disk takes longer for the packets than they take to come; "
+      "\(file): the disk writes packets more slowly than they arrive; "
         + "use a faster one, and see what else writes to it"
     }
   }

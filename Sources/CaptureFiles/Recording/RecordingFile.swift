@@ -6,7 +6,7 @@ struct RecordingFile: ~Copyable {
   let path: FilePath
   /// Where the last whole packet ends; the next one goes there.
   private(set) var end = 0
-  /// Whether it is a pipe or a device: what is written there cannot be taken back.
+  /// Whether it is a pipe or a device: what is written there cannot be removed.
   let isStream: Bool
 
   private let descriptor: FileDescriptor
@@ -41,7 +41,7 @@ struct RecordingFile: ~Copyable {
     isStream = (try? Stat(descriptor))?.type != .regular
   }
 
-  /// Takes what is open already, such as standard output.
+  /// Uses what is open already, such as standard output.
   init(_ descriptor: FileDescriptor, named path: FilePath) {
     (self.descriptor, self.path, closes, isStream) = (descriptor, path, false, true)
   }

@@ -55,7 +55,7 @@ struct RecordingName {
 struct RecordingNames {
   private let name: RecordingName
   private let isRotated: Bool
-  private let mostFiles: Int?
+  private let maximumFiles: Int?
   private var lastNumber = 0
   /// The files that are there, the oldest first; kept only where there is a limit.
   private var kept: [FilePath] = []
@@ -65,11 +65,11 @@ struct RecordingNames {
   init(_ configuration: RecordingConfiguration) throws(RecordingCallError) {
     name = RecordingName(path: FilePath(configuration.path))
     isRotated = configuration.isRotated
-    mostFiles = configuration.mostFiles
+    maximumFiles = configuration.maximumFiles
     guard isRotated else { return }
     let files = try name.files()
     lastNumber = files.last?.number ?? 0
-    if mostFiles != nil { kept = files.map(\.path) }
+    if maximumFiles != nil { kept = files.map(\.path) }
   }
 
   /// Makes the next file.
@@ -88,7 +88,7 @@ struct RecordingNames {
       let path = name.file(lastNumber, from: time)
       do throws(RecordingCallError) {
         let file = try make(path, mayReplace: false)
-        if mostFiles != nil { kept.append(path) }
+        if maximumFiles != nil { kept.append(path) }
         return file
       } catch {
         // Another recording of the same name may have been quicker.
@@ -100,7 +100,7 @@ struct RecordingNames {
   }
 
   /// What else went wrong with the names since the last call.
-  mutating func takeProblem() -> RecordingError.Problem? {
+  mutating func removeProblem() -> RecordingError.Problem? {
     defer { problem = nil }
     return problem
   }
@@ -121,8 +121,8 @@ struct RecordingNames {
 
   /// Makes room for one more.
   private mutating func removeOldest() {
-    guard let mostFiles else { return }
-    while kept.count >= max(1, mostFiles), let oldest = kept.first {
+    guard let maximumFiles else { return }
+    while kept.count >= max(1, maximumFiles), let oldest = kept.first {
       do throws(RecordingCallError) {
         try oldest.remove()
       } catch {

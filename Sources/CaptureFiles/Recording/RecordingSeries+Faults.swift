@@ -32,7 +32,7 @@ extension RecordingSeries {
 }
 
 extension RecordingError.Problem {
-  /// Whether a person who knows of the one learns nothing by the other.
+  /// Whether the one problem states nothing new to a person that knows of the other.
   fileprivate func isSame(as other: Self) -> Bool {
     // A full disk refuses one call and then another.
     if case (.failed(_, let error), .failed(_, let otherError)) = (self, other) {

@@ -4,13 +4,13 @@ import SystemPackage
 
 /// The files of a recording, one after another: packets in, whole files out, whatever the disk does.
 ///
-/// It is told packets in batches, and each is on the disk when the call returns. It has no thread and
+/// It receives packets in batches, and each is on the disk when the call returns. It has no thread and
 /// no clock of its own.
 struct RecordingSeries: ~Copyable {
   let configuration: RecordingConfiguration
   private let writer: CaptureWriter
   private var names: RecordingNames
-  /// Is told what a person should know, once.
+  /// Reports what a person should know, once.
   let remark: @Sendable (String) -> Void
 
   var status = RecordingStatus()
@@ -119,9 +119,9 @@ struct RecordingSeries: ~Copyable {
     if let longest = configuration.longestTime, time.nanoseconds(since: began) >= longest {
       return true
     }
-    guard let most = configuration.mostBytes else { return false }
+    guard let most = configuration.maximumBytes else { return false }
     let isKnown = adapters.contains { $0.index == adapter }
-    let size = writer.size(ofPacket: count) + (isKnown ? 0 : CaptureWriter.mostAdapterBytes)
+    let size = writer.size(ofPacket: count) + (isKnown ? 0 : CaptureWriter.maximumAdapterBytes)
     return (file?.end ?? 0) + pending.count + size > most
   }
 
@@ -137,7 +137,7 @@ struct RecordingSeries: ~Copyable {
   }
 
   private mutating func begin(at time: WallClockTime) {
-    if let problem = names.takeProblem() { fail(problem) }
+    if let problem = names.removeProblem() { fail(problem) }
     began = time
     packetsInFile = 0
     adapters.removeAll(keepingCapacity: true)
@@ -188,7 +188,7 @@ struct RecordingSeries: ~Copyable {
       status.packets += unsynced.packets
       status.bytes += max(0, (file?.end ?? 0) - unsynced.place)
     } catch {
-      // A disk that failed to take them may not have them, whatever a reader is given now.
+      // A disk that failed to store them may not have them, whatever a reader is given now.
       file?.giveUp(from: unsynced.place)
       status.lost += unsynced.packets
       forgetAdapters()

@@ -117,7 +117,8 @@ final class ConditionMonitor: Sendable {
         case let event as BeaconEvent: Self.event(event)
         default: nil
         }
-      if let event {
+      // An event that was on its way when its condition was removed is dropped.
+      if let event, isMonitored(event.identifier) {
         finish(delivery)
         return event
       }
@@ -125,6 +126,11 @@ final class ConditionMonitor: Sendable {
       delivery.finish()
     }
     return nil
+  }
+
+  private func isMonitored(_ identifier: String) -> Bool {
+    refused.withLock { $0[identifier] != nil }
+      || beacons.snapshot(ofRegion: identifier, for: client) != nil
   }
 
   /// The event of a change; a determination of the state that was assumed is none.

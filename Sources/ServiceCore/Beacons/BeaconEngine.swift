@@ -3,31 +3,31 @@ import Ranging
 import Regions
 import Scanning
 
-/// What is done with sightings: ranging and regions, on one line of time. It owns no clock and no
-/// thread, and answers with what is to be told.
+/// The processing of sightings: ranging and regions, on one line of time. It owns no clock and no thread, and
+/// returns what is to be delivered.
 ///
-/// It stops where something is to be told, because who is told may start and stop services: what is
-/// heard after that moment is then heard by the new rules, in a replay always in the same way.
+/// It stops where something is to be delivered, because a client may then change its requests: what is
+/// received after that moment is processed by the new requests, in a replay always in the same way.
 struct BeaconEngine {
-  /// What is to be told.
+  /// An item that is to be delivered.
   enum News {
     /// The beacons that are ranged, closest first.
     case ranged(MonotonicTime, [RangedBeacon])
-    /// What happened to a region.
+    /// A transition of a region.
     case region(RegionTransition)
-    /// How well the scanner hears from now on.
+    /// The receiver's state from now on.
     case health(ScannerHealth)
   }
 
   /// The moment up to which everything is done; `nil` before the first is known.
   private(set) var now: MonotonicTime?
-  /// The first moment that was listened to.
+  /// The first moment of reception.
   private(set) var began: MonotonicTime?
-  /// What is to be delivered, in order.
+  /// The items that are to be delivered, in order.
   private var news: [News] = []
   /// Regions and their states.
   var monitor: RegionMonitor
-  /// Which beacons are ranged.
+  /// The beacons that are ranged.
   private(set) var ranged = ConstraintFilter()
 
   private let configuration: Ranger.Configuration
@@ -36,16 +36,16 @@ struct BeaconEngine {
   private var ranger: Ranger
   private var adapters: AdapterChoice
   private var isResting = false
-  /// Since when the scanner says that it hears nothing.
+  /// The moment since which reception is lost; `nil` while there is reception.
   private(set) var receptionLostSince: MonotonicTime?
   private var schedule: RangingSchedule
 
-  /// Makes an engine that is asked for nothing.
+  /// Creates an engine without requests.
   ///
   /// - Parameters:
-  ///   - ranging: How to range.
-  ///   - monitoring: How to monitor.
-  ///   - interval: Nanoseconds between two ranging reports.
+  ///   - ranging: The settings of ranging.
+  ///   - monitoring: The settings of monitoring.
+  ///   - interval: The nanoseconds between two ranging reports.
   ///   - restsWhenEmpty: Whether empty reports end after a while, as for recordings.
   init(
     ranging: Ranger.Configuration = .init(), monitoring: RegionMonitor.Configuration = .init(),
@@ -60,10 +60,10 @@ struct BeaconEngine {
     monitor = RegionMonitor(monitoring)
   }
 
-  /// How many beacons were ranged, and how many of them had to make room for others.
+  /// The number of beacons that were ranged, and how many of them had to make room for others.
   var beaconsRanged: (count: Int, evictions: Int) { (ranger.beaconsReceived, ranger.evictions) }
 
-  /// When ``advance(to:)`` next has something to tell, if nothing is heard before.
+  /// The moment at which ``advance(to:)`` next has something to deliver, unless a sighting comes before.
   var nextDeadline: MonotonicTime? {
     mutating get {
       let regions = monitor.regionCount > 0 ? monitor.nextDeadline() : nil
@@ -73,7 +73,7 @@ struct BeaconEngine {
   }
 
   /// Ranges these beacons from now on. When nothing was ranged before, the first report comes an
-  /// interval from now; when nothing is any more, what was heard is forgotten.
+  /// interval from now; when nothing is any more, the sightings so far are forgotten.
   mutating func range(_ constraints: Set<BeaconConstraint>, isOpen: Bool = false) {
     let wasEmpty = ranged.isEmpty
     ranged.set(constraints)
@@ -84,8 +84,8 @@ struct BeaconEngine {
     if let now, !isResting, receptionLostSince == nil { schedule.start(at: now) }
   }
 
-  /// Is told that nobody listens. What passes until something is heard again is not silence, and no time
-  /// for reports.
+  /// Pauses, as there is no demand. The time until something is received again is not silence, and no
+  /// reports are due in it.
   mutating func rest() {
     guard let now, !isResting else { return }
     isResting = true
@@ -96,21 +96,21 @@ struct BeaconEngine {
   /// Whether there is something to deliver.
   var hasNews: Bool { !news.isEmpty }
 
-  /// Returns what is to be delivered, and forgets it.
-  mutating func takeNews() -> [News] {
+  /// Removes and returns what is to be delivered.
+  mutating func removeNews() -> [News] {
     guard !news.isEmpty else { return [] }
     defer { news.removeAll(keepingCapacity: true) }
     return news
   }
 
-  /// Whether everything is done that is due until a moment.
+  /// Returns whether everything that is due until a moment is done.
   func isPast(_ moment: MonotonicTime) -> Bool { now.map { moment <= $0 } ?? false }
 
-  /// Is told how well the scanner hears. What it cannot hear is not silence: while it is deaf no region is
-  /// left, no list of beacons comes, and none leaves a list. What it hears all the same counts.
+  /// Updates the receiver's state. While reception is lost no region is exited, no ranging report comes, and
+  /// no beacon leaves a report. Sightings that come nevertheless count.
   ///
-  /// What is due until then is to be done before: see ``advance(to:)``. What was noticed late is taken back as
-  /// far as it was not told.
+  /// The caller first processes what is due until then with ``advance(to:)``. A loss that is noticed late
+  /// takes effect from when it began, as far as nothing was delivered since.
   mutating func update(_ health: ScannerHealth) {
     begin(at: health.time)
     if health.isReceptionLost, receptionLostSince == nil {
@@ -129,12 +129,12 @@ struct BeaconEngine {
     news.append(.health(health))
   }
 
-  /// Is told the first moment that is listened to.
+  /// Starts at the first moment of reception, or resumes after a rest.
   mutating func begin(at moment: MonotonicTime) {
     if isResting, let now, moment > now {
       isResting = false
       self.now = moment
-      // A scanner that was deaf when it was put to rest is so until it says otherwise.
+      // A reception that was lost when the scanner rested stays lost until the scanner reports otherwise.
       if receptionLostSince == nil {
         monitor.receptionRestored(at: moment)
         schedule.start(at: moment)
@@ -143,23 +143,23 @@ struct BeaconEngine {
     guard now == nil else { return }
     (now, began) = (moment, moment)
     if receptionLostSince == nil { schedule.start(at: moment) }
-    // A monitor without regions takes the time from the first one on.
+    // A monitor without regions starts its time with the first region.
     append(monitor.advance(to: moment))
   }
 
-  /// Takes sightings in the order of time, until there is something to tell.
+  /// Receives sightings in the order of time, until there is something to deliver.
   ///
-  /// - Returns: How many it took.
+  /// - Returns: The number of sightings that were processed.
   mutating func receive(_ sightings: ArraySlice<Sighting>) -> Int {
     if let first = sightings.first { begin(at: first.time) }
     let monitors = monitor.regionCount > 0
     let ranges = !ranged.isEmpty
-    var taken = 0
+    var count = 0
     for sighting in sightings {
       if ranges, let due = schedule.due, due <= sighting.time {
-        guard advance(to: sighting.time) else { return taken }
+        guard advance(to: sighting.time) else { return count }
       }
-      taken += 1
+      count += 1
       var sighting = sighting
       switch adapters.receive(sighting) {
       case .followed: break
@@ -175,23 +175,23 @@ struct BeaconEngine {
         if !transitions.isEmpty {
           append(transitions)
           now = max(now ?? sighting.time, sighting.time)
-          return taken
+          return count
         }
       }
     }
     if let last = sightings.last { now = max(now ?? last.time, last.time) }
-    return taken
+    return count
   }
 
-  /// Lets time pass, until there is something to tell.
+  /// Advances the time, until there is something to deliver.
   ///
-  /// - Returns: Whether it came to that moment.
+  /// - Returns: Whether that moment was reached.
   mutating func advance(to moment: MonotonicTime) -> Bool {
     begin(at: moment)
     while news.isEmpty {
       let deadline = monitor.regionCount > 0 ? monitor.nextDeadline() : nil
       if !ranged.isEmpty, let due = schedule.due, due <= moment, due < deadline ?? .end {
-        if let time = schedule.takeDue(by: moment) { report(at: time) }
+        if let time = schedule.removeDue(by: moment) { report(at: time) }
       } else if let deadline, deadline <= moment {
         append(monitor.advance(to: deadline))
         now = max(now ?? deadline, deadline)
@@ -204,7 +204,7 @@ struct BeaconEngine {
     return false
   }
 
-  /// Is told that nothing more will come: what was heard since the last report is reported.
+  /// Ends: the sightings since the last report are reported.
   mutating func finish() {
     guard let now, !ranged.isEmpty, schedule.hasNews else { return }
     report(at: now)
@@ -223,6 +223,6 @@ struct BeaconEngine {
 }
 
 extension MonotonicTime {
-  /// After every moment.
+  /// A moment after every other.
   fileprivate static let end = MonotonicTime(nanoseconds: .max)
 }

@@ -88,7 +88,7 @@ public struct RegionSnapshot: Sendable, Hashable, Codable {
 public struct RangingRequest: Sendable, Hashable, Codable {
   /// The beacons; `nil` for every beacon.
   public var constraint: BeaconConstraint?
-  /// A name that tells requests for the same beacons apart.
+  /// A name that distinguishes requests for the same beacons.
   public var identifier: String?
 
   /// Creates a request.

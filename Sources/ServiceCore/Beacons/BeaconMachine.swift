@@ -301,7 +301,7 @@ struct BeaconMachine: Service {
   }
 
   private mutating func deliverNews(into output: inout ServiceOutput<Self>) {
-    let news = engine.takeNews()
+    let news = engine.removeNews()
     for item in news {
       switch item {
       case .ranged(let time, let beacons): deliver(beacons, at: time, into: &output)

@@ -112,7 +112,7 @@ public final class BeaconService: Sendable {
   ///
   /// - Parameters:
   ///   - region: The region.
-  ///   - state: The state that it is taken to have, so that the first evidence to the contrary is a crossing.
+  ///   - state: The state that it is assumed to have, so that the first evidence to the contrary is a crossing.
   ///   - client: The client.
   /// - Throws: ``BeaconServiceError`` where the region cannot be monitored.
   public func register(

@@ -1,28 +1,28 @@
 import Advertising
 import Scanning
 
-/// Which beacons are asked for: a few constraints are compared one by one, many are looked up.
+/// The beacons of requests: a few constraints are compared one by one, many are looked up.
 struct ConstraintFilter {
-  /// Whether every beacon is.
+  /// Whether every beacon matches.
   var isOpen = false {
     didSet { isEmpty = !isOpen && constraints.isEmpty }
   }
-  /// Whether none is.
+  /// Whether no beacon matches.
   private(set) var isEmpty = true
 
   private var constraints: Set<BeaconConstraint> = []
   private var few: [BeaconConstraint] = []
 
-  private static let mostFew = 4
+  private static let maximumFew = 4
 
-  /// Asks for these.
+  /// Replaces the constraints.
   mutating func set(_ constraints: Set<BeaconConstraint>) {
     self.constraints = constraints
-    few = constraints.count <= Self.mostFew ? Array(constraints) : []
+    few = constraints.count <= Self.maximumFew ? Array(constraints) : []
     isEmpty = !isOpen && constraints.isEmpty
   }
 
-  /// Whether a beacon is asked for.
+  /// Returns whether a beacon matches.
   @inline(__always)
   func matches(_ beacon: BeaconIdentity) -> Bool {
     if isOpen { return true }
@@ -40,7 +40,7 @@ struct ConstraintFilter {
 }
 
 extension BeaconConstraint {
-  /// All constraints that mean a beacon; for each report, not for each sighting.
+  /// Returns all constraints that a beacon matches; for each report, not for each sighting.
   static func meaning(_ beacon: BeaconIdentity) -> [BeaconConstraint] {
     let (uuid, major, minor) = (beacon.uuid, beacon.major, beacon.minor)
     return [

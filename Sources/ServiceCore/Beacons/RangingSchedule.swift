@@ -1,13 +1,13 @@
 import Scanning
 
-/// When ranging reports are due: every interval, on the scanner's time.
+/// The times at which ranging reports are due: every interval, on the scanner's time.
 ///
-/// In a recording, reports rest after ``maximumEmpty`` empty ones in a row until a beacon is heard, so that a
-/// silent night is not a hundred thousand empty lists. Live they come all the time.
+/// In a recording, reports pause after ``maximumEmpty`` empty ones in a row until a beacon is received, so that
+/// a silent night is not a hundred thousand empty lists. Live they come all the time.
 struct RangingSchedule {
-  /// When the next report is due; `nil` before the first moment is known, and at the end of time.
+  /// The moment at which the next report is due; `nil` before the first moment is known, and at the end of time.
   private(set) var due: MonotonicTime?
-  /// Whether something was heard that no report has told.
+  /// Whether there is a sighting since the last report.
   private(set) var hasNews = false
 
   private let interval: Int64
@@ -17,7 +17,11 @@ struct RangingSchedule {
 
   private static let maximumEmpty = 60
 
-  /// Makes a beat of so many nanoseconds.
+  /// Creates a schedule.
+  ///
+  /// - Parameters:
+  ///   - interval: The nanoseconds between two reports.
+  ///   - rests: Whether reports pause after many empty ones.
   init(interval: Int64, rests: Bool) {
     self.interval = max(1, interval)
     self.rests = rests
@@ -30,27 +34,27 @@ struct RangingSchedule {
     setDue(from: moment, after: 1)
   }
 
-  /// Stops until it is started anew.
+  /// Pauses until the next start.
   mutating func pause() {
     hasStarted = false
     due = nil
     empty = 0
   }
 
-  /// Notes a sighting.
+  /// Records a sighting.
   @inline(__always)
   mutating func receive() {
     hasNews = true
     empty = 0
   }
 
-  /// Takes a report that is due at a moment or before.
+  /// Removes and returns a report that is due at a moment or before.
   ///
-  /// - Returns: The moment of the report; `nil` if none is due. Ask again: more may be.
-  mutating func takeDue(by moment: MonotonicTime) -> MonotonicTime? {
+  /// - Returns: The moment of the report; `nil` if none is due. More may be due: call it until it returns `nil`.
+  mutating func removeDue(by moment: MonotonicTime) -> MonotonicTime? {
     guard let time = due, time <= moment else { return nil }
     guard !rests || empty < Self.maximumEmpty else {
-      // Rest, and keep the beat.
+      // The interval is kept over the pause.
       setDue(from: time, after: moment.nanoseconds(since: time) / interval + 1)
       return nil
     }
@@ -58,13 +62,13 @@ struct RangingSchedule {
     return time
   }
 
-  /// Is told what a report held.
+  /// Records that a report was made.
   mutating func report(isEmpty: Bool) {
     empty = isEmpty ? empty + 1 : 0
     hasNews = false
   }
 
-  /// At the end of time there is no next report.
+  /// Sets the next report; at the end of time there is none.
   private mutating func setDue(from moment: MonotonicTime, after beats: Int64) {
     let wait = beats.multipliedReportingOverflow(by: interval)
     let next = wait.overflow ? moment : moment.advanced(by: wait.partialValue)

@@ -6,7 +6,7 @@ public enum AuthorizationStatus: String, Sendable, Codable, Hashable {
   case notDetermined
   /// The application is refused, and the user cannot change that.
   case restricted
-  /// The application is refused by someone who can change that.
+  /// The application is refused by a person who can change that.
   case denied
   /// The application may use services at any time.
   case authorizedAlways
@@ -45,7 +45,7 @@ public enum AuthorizationRule: Sendable, Hashable {
   case onRequest
   /// The application is given this without a request.
   case granted(AuthorizationStatus)
-  /// The application is refused by someone who can change that.
+  /// The application is refused by a person who can change that.
   case denied
   /// The application is refused, and the user cannot change that.
   case restricted

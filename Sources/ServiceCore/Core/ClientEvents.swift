@@ -24,7 +24,7 @@ final class EventBuffer: Sendable {
     reader?.resume(returning: delivery)
   }
 
-  /// Returns the next delivery, or `nil` when the buffer is closed or the task is cancelled.
+  /// Returns the next delivery, or `nil` when the buffer is closed or the task is canceled.
   func next() async -> ServiceDelivery? {
     let number = state.withLock { state in
       state.latestReader += 1
@@ -89,7 +89,7 @@ public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
   public typealias Failure = any Error
 
   let buffer: EventBuffer?
-  /// Says that an event is the last one; it throws where the source failed.
+  /// Returns whether an event is the last one; it throws where the source failed.
   let isLast: @Sendable (Event) throws -> Bool
 
   /// Creates an iterator. Several iterators share the events of a client.

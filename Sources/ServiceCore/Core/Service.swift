@@ -26,8 +26,8 @@ package protocol Service: Sendable {
   /// they need.
   ///
   /// - Parameters:
-  ///   - input: The input; what was processed is taken away.
-  ///   - output: Takes what is to be delivered and stored.
+  ///   - input: The input; what was processed is removed.
+  ///   - output: Receives what is to be delivered and stored.
   /// - Returns: Whether all of the input was processed.
   mutating func process(_ input: inout Source.Input, into output: inout ServiceOutput<Self>) -> Bool
 
@@ -39,11 +39,11 @@ package protocol Service: Sendable {
   /// - Parameters:
   ///   - sentence: Why, for people.
   ///   - isFailure: Whether the source failed; a recording ends without a failure.
-  ///   - output: Takes what is to be delivered.
+  ///   - output: Receives what is to be delivered.
   mutating func end(
     _ sentence: String, isFailure: Bool, into output: inout ServiceOutput<Self>)
 
-  /// Takes the application's authorization.
+  /// Sets the application's authorization.
   mutating func setAuthorization(
     _ status: AuthorizationStatus, into output: inout ServiceOutput<Self>)
 

@@ -202,33 +202,33 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     guard !items.isEmpty else { return }
     // Who is added later does not receive what happened before.
     let everyone =
-      items.isForAll ? manager?.clients { _ in true }.map(\.identifier) ?? [] : []
+      items.isForAll ? manager?.clients { _ in true } ?? [] : []
     output.async { [self] in perform(items, everyone) }
   }
 
   /// Stores and delivers. Changes that come together are written together.
-  private func perform(_ items: ServiceOutput<S>, _ everyone: [ClientIdentifier]) {
+  private func perform(_ items: ServiceOutput<S>, _ everyone: [Client]) {
     guard let manager else { return }
     var changes: [ServiceStore.Change] = []
+    var groups: Set<ClientGroup> = []
     var events: [Written] = []
     for item in items.items {
       switch item {
       case .event(let event, let recipients):
-        let clients: [ClientIdentifier] =
+        let clients: [Client] =
           switch recipients {
-          case .client(let client): [client]
+          case .client(let client): manager.client(client).map { [$0] } ?? []
           case .all: everyone
           }
-        // What comes with a change says that it is stored.
-        if changes.isEmpty {
-          deliver(event, to: clients)
-        } else {
-          events.append(.event(event, clients))
-        }
+        // What comes with a change of the client's group waits until that is stored.
+        deliver(event, to: clients.filter { !groups.contains($0.group) })
+        let waiting = clients.filter { groups.contains($0.group) }
+        if !waiting.isEmpty { events.append(.event(event, waiting)) }
       case .diagnostic(let sentence):
         store.logger.warning("\(sentence)")
       case .register(let registration, let group, let identifier, let value):
         guard store.database != nil, let definition = encode(registration) else { continue }
+        groups.insert(group)
         changes.append(
           .register(
             ServiceStore.Registration(
@@ -236,12 +236,14 @@ package final class ServiceHost<S: Service>: ServiceHosting {
               state: value.flatMap { encode($0) })))
       case .unregister(let group, let identifier):
         manager.discardStored(S.name, group, identifier)
+        groups.insert(group)
         changes.append(.remove(key(group, identifier)))
       case .stored(let event, let group, let identifier, let value):
         guard let database = store.database, let payload = encode(event) else {
-          deliver(event, to: manager.clients { $0.group == group }.map(\.identifier))
+          deliver(event, to: manager.clients { $0.group == group })
           continue
         }
+        groups.insert(group)
         let serial = database.nextSerial()
         let key = key(group, identifier)
         if let value = value.flatMap({ encode($0) }) { changes.append(.setState(key, value)) }
@@ -259,7 +261,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   /// An event that is delivered when the changes before it are written.
   private enum Written {
     case stored(StoredEvent)
-    case event(S.Event, [ClientIdentifier])
+    case event(S.Event, [Client])
   }
 
   /// Writes changes, and delivers the events that wait for them.
@@ -281,10 +283,12 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     }
   }
 
-  private func deliver(_ event: S.Event, to identifiers: [ClientIdentifier]) {
+  private func deliver(_ event: S.Event, to clients: [Client]) {
     let isRecorded = isRecorded
-    for client in identifiers.compactMap({ manager?.client($0) })
-    where client.isReceiving
+    // A client that was removed meanwhile receives nothing.
+    for client in clients
+    where manager?.client(client.identifier) != nil
+      && client.isReceiving
       && client.admits(isReplaceable: event.isReplaceable, isRecorded: isRecorded)
     {
       client.send(

@@ -30,7 +30,7 @@ public final class ServiceManager: Sendable {
     public var authorization: any AuthorizationProvider = SystemAuthorization()
     /// Where registrations, their states and the authorization outlive the process.
     public var persistence = Persistence.standard
-    /// Takes diagnostics: one line on standard error each, unless the process has bootstrapped swift-log.
+    /// Receives diagnostics: one line on standard error each, unless the process has bootstrapped swift-log.
     public var logger = Logger(label: "ServiceCore")
 
     /// Creates the default settings.
@@ -121,7 +121,7 @@ public final class ServiceManager: Sendable {
   /// - Parameters:
   ///   - group: The group whose registrations it shares.
   ///   - isReceiving: Whether it can receive events now; see ``setReceiving(_:for:)``.
-  ///   - receive: Takes a delivery, without waiting: it moves it to where the client lives.
+  ///   - receive: Receives a delivery, without waiting: it moves it to where the client lives.
   /// - Returns: The client's identifier.
   package func addClient(
     in group: ClientGroup = .application, isReceiving: Bool = true,
@@ -282,7 +282,7 @@ public final class ServiceManager: Sendable {
 
   /// Restores what an earlier process stored, once.
   func restore() {
-    // Others who call meanwhile wait until it is done.
+    // Other callers wait meanwhile until it is done.
     isRestored.withLock { isRestored in
       guard !isRestored else { return }
       isRestored = true

@@ -22,7 +22,7 @@ struct InspectReport {
     for capture in captures { try output.writeLine(capture, CaptureStatus.record) }
     for entry in table.entries { try output.writeLine(entry, BeaconStatistics.record) }
     try output.writeLine(
-      ScanSummary(counts: counts, beacons: table.beaconsHeard, evictions: table.evictions),
+      ScanSummary(counts: counts, beacons: table.beaconsReceived, evictions: table.evictions),
       ScanSummary.record)
   }
 
@@ -34,7 +34,7 @@ struct InspectReport {
     try output.write(
       "\(counts.packets) packets, \(counts.advertisingPackets) of them advertising; "
         + "\(counts.reports) reports, \(counts.sightings) sightings of "
-        + "\(table.beaconsHeard) beacons\n")
+        + "\(table.beaconsReceived) beacons\n")
     if table.evictions > 0 {
       try output.write(
         "only the last \(table.entries.count) beacons are kept; \(table.evictions) made room\n")

@@ -12,7 +12,7 @@ struct LiveScreen {
   ///
   /// - Parameters:
   ///   - lines: The lines; what is too wide is cut.
-  ///   - decorate: Adds what takes no room, such as color, to the line of a number.
+  ///   - decorate: Adds what occupies no column, such as color, to the line of a number.
   /// - Throws: As ``StandardOutput/flush()``.
   mutating func draw(
     _ lines: [String], decorate: (_ number: Int, _ text: String) -> String = { $1 }

@@ -78,7 +78,7 @@ struct RecordSession {
               $0 += 1
             }
           }
-          beaconCount.value = beacons.beaconsHeard
+          beaconCount.value = beacons.beaconsReceived
         case .health(let health, _):
           tally.update(health)
           say(health.sentence)

@@ -41,9 +41,9 @@ struct RotationOptions: ParsableArguments {
 
   /// Puts them where they belong.
   func apply(to configuration: inout RecordingConfiguration) {
-    configuration.mostBytes = rotateSize?.bytes
+    configuration.maximumBytes = rotateSize?.bytes
     configuration.longestTime = rotateEvery?.nanoseconds
-    configuration.mostFiles = keep
+    configuration.maximumFiles = keep
   }
 }
 

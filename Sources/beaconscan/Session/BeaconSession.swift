@@ -15,7 +15,7 @@ final class BeaconSession {
   let isLive: Bool
   let beacons: BeaconService
   let client: ClientIdentifier
-  /// Takes what a person should know, a line each.
+  /// Prints what a person should know, a line each.
   let say: @Sendable (String) -> Void
 
   private let manager: ServiceManager
@@ -51,7 +51,7 @@ final class BeaconSession {
   ///   - showsProgress: Whether a terminal is shown how far a replay has come.
   ///   - stateFile: The file that keeps registered regions; `nil` is none.
   ///   - configuration: The service's settings.
-  ///   - say: Takes what goes to standard error.
+  ///   - say: Prints what goes to standard error.
   /// - Throws: `CommandError` where the scanner cannot be used.
   init(
     _ scanner: any Scanning.Scanner, isLive: Bool? = nil, showsProgress: Bool,
@@ -101,7 +101,7 @@ final class BeaconSession {
   ///
   /// - Parameters:
   ///   - isWanted: Whether to go on; called ten times a second, on any thread.
-  ///   - consume: Takes an event. It counts as delivered when the function returns.
+  ///   - consume: Receives an event. It counts as delivered when the function returns.
   /// - Returns: What was wrong with the source, to be reported after the results.
   /// - Throws: What the consumer throws; ``CommandError/Status/interrupted`` where nothing had come yet, and
   ///   ``CommandError/Status/noPermission`` where the administrator forbids it.

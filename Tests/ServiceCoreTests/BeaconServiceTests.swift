@@ -1,0 +1,354 @@
+import Advertising
+import BeaconTesting
+import CaptureFiles
+import Foundation
+import Ranging
+import Regions
+import Scanning
+import ServiceCore
+import Synchronization
+import TestSupport
+import Testing
+
+/// The beacon service, by the public interface of `ServiceCore` alone.
+@Suite struct BeaconServiceTests {
+  // MARK: Sightings and ranging
+
+  @Test func everySightingIsDeliveredInOrder() async throws {
+    let scanner = ScriptedScanner()
+    scanner.add(Site.frame(7), rssi: -60, every: 0.1, from: 0, to: 1.95)
+    let site = try Site(scanner)
+    let (reader, other) = (site.reader(), site.reader())
+    try site.beacons.startSightings(for: reader.client)
+    scanner.finish(at: 3)
+    scanner.clock.advance(by: 3)
+    #expect(await eventually { reader.hasEnded && other.hasEnded })
+    #expect(reader.sightings.count == 20)
+    #expect(reader.sightings.allSatisfy { $0.beacon.minor == 7 && $0.rssi == -60 })
+    #expect(reader.sightings.map(\.time) == reader.sightings.map(\.time).sorted())
+    #expect(other.sightings.isEmpty)
+  }
+
+  @Test func aClientRangesAllBeaconsAndAnotherSome() async throws {
+    let scanner = ScriptedScanner()
+    scanner.add(Site.frame(1), rssi: -75, every: 0.1, from: 0, to: 5)
+    scanner.add(Site.frame(2), rssi: -50, every: 0.1, from: 0, to: 5)
+    let site = try Site(scanner)
+    let (all, one) = (site.reader(), site.reader())
+    try site.beacons.startRanging(RangingRequest(nil), for: all.client)
+    try site.beacons.startRanging(RangingRequest(Site.one(1)), for: one.client)
+    scanner.clock.advance(by: 1)
+    #expect(await eventually { all.reports.count == 1 && one.reports.count == 1 })
+    // The closest is first.
+    #expect(all.reports.first?.beacons.map(\.beacon.minor) == [2, 1])
+    #expect(one.reports.first?.beacons.map(\.beacon.minor) == [1])
+    #expect(one.reports.first?.beacons.first?.rssi == -75)
+    #expect(one.reports.first?.time == scanner.clock.now)
+  }
+
+  @Test func twoRequestsForOneUUIDAreStoppedApart() async throws {
+    let scanner = ScriptedScanner()
+    let site = try Site(scanner)
+    let reader = site.reader()
+    let requests = ["a", "b"].map { RangingRequest(Site.all, identifier: $0) }
+    for request in requests { try site.beacons.startRanging(request, for: reader.client) }
+    #expect(site.beacons.rangingRequests(of: reader.client) == Set(requests))
+    scanner.clock.advance(by: 1)
+    #expect(await eventually { reader.reports.count == 1 })
+    site.beacons.stopRanging(requests[0], for: reader.client)
+    #expect(site.beacons.rangingRequests(of: reader.client) == [requests[1]])
+    scanner.clock.advance(by: 1)
+    #expect(await eventually { reader.reports.count == 2 })
+    site.beacons.stopRanging(requests[1], for: reader.client)
+    #expect(site.beacons.rangingRequests(of: reader.client).isEmpty)
+    #expect(await eventually { scanner.demands == [.ranging, .none] })
+  }
+
+  @Test(arguments: [true, false])
+  func requestsStartAndStopWhileAClientIterates(isRecorded: Bool) async throws {
+    let scanner = ScriptedScanner(isRecorded: isRecorded)
+    let site = try Site(scanner)
+    let client = site.manager.addClient()
+    try site.beacons.startRanging(RangingRequest(nil), for: client)
+    let (clock, frame) = (scanner.clock, Site.frame(7))
+    scanner.add(frame, rssi: -60, every: 0.1, from: 0.05, to: 10)
+    let ticks = Task {
+      while !Task.isCancelled {
+        clock.advance(by: 0.5)
+        try? await Task.sleep(for: .milliseconds(5))
+      }
+    }
+    defer { ticks.cancel() }
+    var (reports, sightings) = (0, 0)
+    for try await event in site.beacons.events(for: client) {
+      switch event {
+      case .ranging:
+        reports += 1
+        if reports == 2 {
+          site.beacons.stopRanging(RangingRequest(nil), for: client)
+          try site.beacons.startSightings(for: client)
+        }
+      case .sightings(let batch):
+        #expect(reports >= 2)
+        sightings += batch.count
+        site.beacons.stopSightings(for: client)
+        // Its sequence ends with the client.
+        site.manager.removeClient(client)
+      default: break
+      }
+    }
+    #expect(reports >= 2 && sightings > 0)
+    #expect(await eventually { scanner.demands.last == ScanDemand.none })
+  }
+
+  // MARK: Regions
+
+  @Test func crossingsHaveReasonAndIdentity() async throws {
+    let scanner = ScriptedScanner()
+    scanner.add(Site.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
+    let site = try Site(scanner)
+    let kitchen = site.reader(in: ClientGroup("kitchen"))
+    try site.beacons.register(Site.region("lobby"), for: kitchen.client)
+    let start = scanner.clock.now
+    scanner.clock.advance(by: 60)
+    #expect(await eventually { kitchen.regions.count == 3 })
+    let events = kitchen.regions
+    #expect(kitchen.registered == 1)
+    #expect(events.map(\.transition.change) == [.determined(.outside), .enter, .exit])
+    #expect(
+      events.allSatisfy { $0.region == Site.region("lobby") && $0.transition.region == "lobby" })
+    #expect(events.map(\.transition.reason.rule) == [.start, .sighting, .exitTimeout])
+    #expect(events[1].transition.time.seconds(since: start) == 10)
+    #expect(events[1].transition.reason.lastSighting?.beacon == Site.frame(7).identity)
+    #expect(events[1].transition.reason.lastSighting?.rssi == -60)
+    #expect(events[2].transition.time.seconds(since: start) == 25)
+    #expect(events[2].transition.reason.exitTimeout == 5)
+    #expect(events[2].transition.previous == .inside)
+    let snapshot = site.beacons.snapshot(ofRegion: "lobby", for: kitchen.client)
+    #expect(snapshot?.status.state == .outside)
+    #expect(snapshot?.since == events[2].wallClockTime)
+  }
+
+  @Test func aClientOfAnotherGroupGetsNoneOfTheEvents() async throws {
+    let scanner = ScriptedScanner()
+    scanner.add(Site.frame(7), rssi: -60, every: 1, from: 0, to: 5)
+    let site = try Site(scanner)
+    let (first, second, third) = (
+      site.reader(), site.reader(in: ClientGroup("shop")), site.reader()
+    )
+    try site.beacons.register(Site.region("door"), for: first.client)
+    try site.beacons.register(Site.region("door", Site.one(9)), for: second.client)
+    scanner.clock.advance(by: 10)
+    #expect(await eventually { !second.regions.isEmpty && third.regions.count == 2 })
+    // Clients of one group share its regions, another group has one of its own by the same identifier.
+    #expect(first.regions == third.regions)
+    #expect(first.regions.map(\.transition.change) == [.determined(.inside), .exit])
+    #expect(second.regions.map(\.transition.change) == [.determined(.outside)])
+    #expect(second.regions.first?.region.constraint == Site.one(9))
+    site.beacons.unregister("door", for: second.client)
+    #expect(site.beacons.regions(of: second.client).isEmpty)
+    #expect(site.beacons.regions(of: third.client) == [Site.region("door")])
+  }
+
+  @Test func everyStateRequestIsAnswered() async throws {
+    let scanner = ScriptedScanner()
+    scanner.add(Site.frame(7), rssi: -60, every: 1, from: 1, to: 20)
+    let site = try Site(scanner)
+    let (reader, other) = (site.reader(), site.reader())
+    try site.beacons.register(Site.region("known"), for: reader.client)
+    site.beacons.requestState(of: Site.region("present", Site.one(7)), for: reader.client)
+    site.beacons.requestState(of: Site.region("absent", Site.one(9)), for: reader.client)
+    scanner.clock.advance(by: 10)
+    #expect(await eventually { reader.states.count == 2 && !reader.regions.isEmpty })
+    #expect(reader.states == ["present": .inside, "absent": .outside])
+    #expect(site.beacons.regions(of: reader.client).map(\.identifier) == ["known"])
+    site.beacons.requestState(of: Site.region("known"), for: reader.client)
+    #expect(await eventually { reader.states["known"] == .inside })
+    // What cannot be found out any more is unknown.
+    site.beacons.requestState(of: Site.region("late", Site.one(8)), for: reader.client)
+    scanner.finish(at: 10.5)
+    scanner.clock.advance(by: 1)
+    #expect(await eventually { reader.states["late"] == .unknown })
+    #expect(other.states.isEmpty)
+  }
+
+  // MARK: The receiver
+
+  @Test func aLostReceptionIsReportedAndNoExit() async throws {
+    let scanner = ScriptedScanner()
+    scanner.add(Site.frame(7), rssi: -60, every: 1, from: 0, to: 5.5)
+    scanner.report(.removed, "hci0 is unplugged", at: 6)
+    scanner.report(.scanning, "hci0 receives", at: 60)
+    let site = try Site(scanner)
+    let reader = site.reader()
+    try site.beacons.register(Site.region("lobby"), for: reader.client)
+    scanner.clock.advance(by: 50)
+    #expect(await eventually { reader.health.count == 1 && scanner.delivered == scanner.clock.now })
+    #expect(reader.health.first?.sentence == "hci0 is unplugged")
+    #expect(site.beacons.fault?.condition == .removed)
+    #expect(reader.regions.map(\.transition.change) == [.determined(.inside)])
+    #expect(site.beacons.snapshot(ofRegion: "lobby", for: reader.client)?.status.exit == nil)
+    scanner.clock.advance(by: 30)
+    #expect(await eventually { reader.regions.count == 2 })
+    #expect(reader.regions.last?.transition.change == .exit)
+    #expect(reader.health.map(\.condition) == [.removed, .scanning])
+    #expect(site.beacons.fault == nil)
+    #expect(site.beacons.receiverStates.map(\.condition) == [.scanning])
+    // A client that comes later is given the latest state when it requests that.
+    let late = site.reader()
+    site.beacons.reportReceiverStates(to: late.client)
+    #expect(await eventually { late.health.map(\.condition) == [.scanning] })
+  }
+
+  @Test func theEndOfARecordingEndsEverySequence() async throws {
+    let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "captures/visitor.btsnoop").path
+    let scanner = try ReplayScanner(paths: [file])
+    let site = try Site(scanner)
+    let (reader, ranger) = (site.reader(), site.reader())
+    // The recording stands still until there is demand.
+    try site.beacons.startRanging(RangingRequest(nil), for: ranger.client)
+    try site.beacons.startSightings(for: reader.client)
+    #expect(await eventually { reader.hasEnded && ranger.hasEnded })
+    #expect(reader.failure == nil && site.beacons.failure == nil)
+    #expect(scanner.counts.sightings > 100)
+    let shown = reader.sightings.count
+    // The ranger's demand came first, so that the reader may have missed the first batch.
+    #expect(shown > 0 && shown <= scanner.counts.sightings)
+    #expect(ranger.reports.contains { !$0.beacons.isEmpty })
+    guard case .ended(let sentence, isFailure: false) = reader.events.last else {
+      Issue.record("the last event is \(String(describing: reader.events.last))")
+      return
+    }
+    #expect(sentence == site.beacons.end)
+    #expect(throws: BeaconServiceError.unavailable(sentence)) {
+      try site.beacons.startSightings(for: reader.client)
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func aSourceThatFailsThrowsFromTheSequence(isRecorded: Bool) async throws {
+    struct Broken: Error {}
+    let scanner = ScriptedScanner(isRecorded: isRecorded)
+    let site = try Site(scanner)
+    let reader = site.reader()
+    try site.beacons.startRanging(RangingRequest(Site.all), for: reader.client)
+    scanner.clock.advance(by: 1.5)
+    #expect(await eventually { reader.reports.count == 1 })
+    scanner.fail(Broken())
+    scanner.clock.advance(by: 1)
+    #expect(await eventually { reader.hasEnded })
+    #expect(reader.failure is Broken)
+    #expect(site.beacons.failure is Broken)
+    #expect(site.beacons.end == "script: Broken()")
+    #expect(throws: BeaconServiceError.unavailable("script: Broken()")) {
+      try site.beacons.register(Site.region("lobby"), for: reader.client)
+    }
+  }
+
+  // MARK: Persistence
+
+  private func withFolder(_ body: (String) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+      .appending(path: "service-\(UUID())").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try await body(folder)
+  }
+
+  @Test func aDiskThatDoesNotSyncDelaysNoOtherClientAndLosesNothing() async throws {
+    try await withFolder { folder in
+      let scanner = ScriptedScanner(isRecorded: false)
+      let state = folder + "/state.sqlite"
+      do {
+        let site = try Site(scanner, persistence: .file(state))
+        let (watcher, shop) = (site.reader(), site.reader(in: ClientGroup("shop")))
+        #expect(site.manager.storageFailure == nil)
+        site.manager.flush()
+        let disk = SlowDisk(folder)
+        defer { disk.release() }
+        try site.beacons.register(Site.region("0", Site.one(0)), for: shop.client)
+        #expect(await eventually { disk.isSyncing })
+        // As the disk does not return, no call waits for it.
+        for minor in 1..<UInt16(1000) {
+          try site.beacons.register(Site.region("\(minor)", Site.one(minor)), for: shop.client)
+        }
+        try site.beacons.startSightings(for: watcher.client)
+        try site.beacons.startRanging(RangingRequest(nil), for: watcher.client)
+        site.beacons.requestState(of: Site.region("door", Site.one(0)), for: watcher.client)
+        scanner.add(Site.frame(0), rssi: -60, every: 0.01, from: 0.005, to: 10)
+        for _ in 0..<20 {
+          scanner.clock.advance(by: 0.5)
+          #expect(await eventually { scanner.delivered == scanner.clock.now })
+        }
+        #expect(await eventually { watcher.sightings.count == 1000 })
+        #expect(await eventually { !watcher.reports.isEmpty })
+        // Its answer comes of the sighting that determined a region of the other group.
+        #expect(await eventually { watcher.states["door"] == .inside })
+        #expect(disk.isSyncing && disk.syncs == 1)
+        // What says that something is stored waits for that.
+        #expect(shop.registered == 0 && shop.regions.isEmpty)
+        disk.release()
+        #expect(await eventually { shop.registered == 1000 && shop.regions.count == 1000 })
+        site.manager.flush()
+        // One for the first registration and few for everything else, with the log's checkpoints.
+        #expect(disk.syncs <= 12, "\(disk.syncs) syncs")
+        site.manager.removeClient(watcher.client)
+        site.manager.removeClient(shop.client)
+      }
+      // The database is free a moment after its manager is gone.
+      var site = try Site(ScriptedScanner(), persistence: .file(state))
+      #expect(
+        try await eventually {
+          if site.manager.storageFailure == nil { return true }
+          site = try Site(ScriptedScanner(), persistence: .file(state))
+          return false
+        })
+      let client = site.manager.addClient(in: ClientGroup("shop"))
+      #expect(site.beacons.regions(of: client).count == 1000)
+      #expect(site.beacons.snapshot(ofRegion: "0", for: client)?.status.state == .inside)
+    }
+  }
+
+  // MARK: Values
+
+  @Test func everyEventCanBeEncoded() async throws {
+    let scanner = ScriptedScanner()
+    scanner.add(Site.frame(7), rssi: -60, every: 1, from: 0, to: 5.5)
+    scanner.add(Site.frame(8), rssi: nil, every: 1, from: 0, to: 5.5)
+    scanner.report(.quiet, "nothing is received", at: 8)
+    let administrator = Administrator()
+    let site = try Site(scanner, authorization: administrator)
+    let reader = site.reader()
+    try site.beacons.startSightings(for: reader.client)
+    try site.beacons.startRanging(RangingRequest(nil), for: reader.client)
+    try site.beacons.register(Site.region("lobby"), for: reader.client)
+    scanner.clock.advance(by: 20)
+    #expect(await eventually { reader.regions.last?.transition.change == .exit })
+    site.beacons.requestState(of: Site.region("lobby"), for: reader.client)
+    #expect(await eventually { reader.states["lobby"] == .outside })
+    administrator.current.withLock { $0 = .denied }
+    site.manager.checkAuthorization()
+    #expect(await eventually { reader.events.contains(.refused(.denied)) })
+    #expect(throws: BeaconServiceError.denied) {
+      try site.beacons.startSightings(for: reader.client)
+    }
+    administrator.current.withLock { $0 = .granted(.authorizedAlways) }
+    site.manager.checkAuthorization()
+    scanner.finish(at: 21)
+    scanner.clock.advance(by: 1)
+    #expect(await eventually { reader.hasEnded })
+    let cases = Set(reader.events.map { "\($0)".prefix { $0.isLetter } })
+    #expect(
+      cases == [
+        "sightings", "ranging", "region", "regionState", "registered", "health", "refused", "ended",
+      ])
+    for event in reader.events {
+      let data = try JSONEncoder().encode(event)
+      #expect(try JSONDecoder().decode(BeaconEvent.self, from: data) == event)
+    }
+    let request = RangingRequest(Site.one(7), identifier: "a")
+    #expect(
+      try JSONDecoder().decode(RangingRequest.self, from: JSONEncoder().encode(request)) == request)
+  }
+}
