@@ -194,7 +194,8 @@ let package = Package(
     .testTarget(
       name: "GuestTests",
       dependencies: [
-        "Advertising", "CaptureFiles", "CoreLocation", "HCISockets", "Scanning", "TestSupport",
+        "Advertising", "CaptureFiles", "CoreLocation", "HCISockets", "Scanning",
+        "ServiceCore", "TestSupport",
       ]),
     .testTarget(
       name: "ScenarioTests",

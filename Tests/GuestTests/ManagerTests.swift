@@ -2,6 +2,7 @@ import CoreLocation
 import Dispatch
 import Foundation
 import HCISockets
+import ServiceCore
 import Synchronization
 import Testing
 

@@ -1,7 +1,7 @@
 import Dispatch
 import FoundationEssentials
 import Logging
-import Scanning
+package import Scanning
 import Storage
 import Synchronization
 
