@@ -69,9 +69,11 @@ final class BeaconSession {
     settings.applicationIdentifier = "beaconscan"
     settings.persistence = stateFile.map { .file($0) } ?? .none
     settings.authorization = authorization
-    settings.logger = diagnostics(to: say)
+    let lines = DiagnosticLines(say)
+    settings.logger = lines.logger
     manager = ServiceManager(settings)
     if let failure = manager.storageFailure { throw CommandError(.cannotCreate, failure) }
+    lines.release()
     beacons = BeaconService(manager, scanner: scanner, configuration: configuration)
     client = manager.addClient(isReceiving: false)
     events = beacons.events(for: client).makeAsyncIterator()
