@@ -194,13 +194,13 @@ let package = Package(
     .testTarget(
       name: "GuestTests",
       dependencies: [
-        "Advertising", "CaptureFiles", "CoreLocation", "HCISockets", "Scanning",
-        "ServiceCore", "TestSupport",
+        "Advertising", "CaptureFiles", "CoreLocation", "HCISockets", "Scanning", "ServiceCore",
+        "TestSupport",
       ]),
     .testTarget(
       name: "ScenarioTests",
       dependencies: [
-        "Advertising", "CaptureFiles", "Ranging", "Scanning",
+        "Advertising", "CaptureFiles", "Ranging", "Scanning", "Simulation",
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
     .testTarget(name: "RecordsTests", dependencies: ["Records", "Scanning"]),

@@ -26,7 +26,10 @@ def identity(line):
 def measure(recording, arguments):
     """The row of a recording, ranged with some more arguments; nothing where no truth has a track."""
     truth = {}
-    for text in recording.with_suffix(".truth.jsonl").open():
+    simulated = subprocess.run(
+        [command, "simulate", recording.with_suffix(".json"), "--output", "/dev/null", "--truth", "-"],
+        check=True, capture_output=True, text=True).stdout
+    for text in simulated.splitlines():
         line = json.loads(text)
         if line["type"] == "position":
             truth[identity(line), second(line["time"])] = line["distance"]

@@ -9,11 +9,11 @@ set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
 
-# DocC's plugin is a dependency only where this is set: who builds or embeds beaconscan never fetches it.
+# DocC's plugin is a dependency only if this is set: other builds never fetch it.
 export BEACONSCAN_DOCS=1
 build=.build/docs
 
-# Which versions of the dependencies were resolved without the plugin must stay so.
+# The resolved versions of the other dependencies must not change.
 resolved=$(mktemp)
 [ ! -e Package.resolved ] || cp Package.resolved "$resolved"
 trap '[ ! -s "$resolved" ] || cp "$resolved" Package.resolved; rm -f "$resolved"' EXIT
@@ -36,7 +36,7 @@ for target in "$@"; do
     --transform-for-static-hosting --output-path "docs/html/$target" || failed="$failed $target"
 done
 if [ -n "$failed" ]; then
-  echo "docs: DocC finds fault with:$failed" >&2
+  echo "docs: DocC reports errors or warnings in:$failed" >&2
   exit 1
 fi
 echo "docs: $# targets documented without warnings, in docs/html"

@@ -1,33 +1,33 @@
 #!/bin/bash
-# Runs the tests that need Bluetooth, in a guest that has Linux's own and hears virtual beacons
-# (Tests/Guest/README.md). Needs no Bluetooth here, and no KVM.
+# Runs the tests that need Bluetooth, in a guest with Linux's own Bluetooth and virtual beacons
+# (Tests/Guest/README.md). This machine needs neither Bluetooth nor KVM.
 #
 #   Scripts/guest-test.sh                    builds, boots, and runs all tests of GuestTests
-#   Scripts/guest-test.sh FaultTests         those whose name matches
-#   Scripts/guest-test.sh --skip-build …     with what was built last
+#   Scripts/guest-test.sh FaultTests         runs those whose name matches
+#   Scripts/guest-test.sh --skip-build …     uses the last build
 #   Scripts/guest-test.sh --run 'COMMAND'    runs a line of shell in the guest instead
-#   Scripts/guest-test.sh --set-up           only makes the guest ready
+#   Scripts/guest-test.sh --set-up           only prepares the guest
 #
-# Status 0 only where tests ran and all passed. GUEST_ACCEL=tcg or kvm chooses how the guest is run.
+# Its status is 0 only if tests ran and all passed. GUEST_ACCEL=tcg or kvm chooses how the guest is run.
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 out=.build/guest/out
 
-# Of all tests, these run in a guest of their own where there are two CPUs: half of the time.
-apart='LosslessTests|HotplugTests|TrackTests|HarnessTests|HearingTests'
+# With two CPUs these tests, half of the time, run in a guest of their own.
+apart='LosslessTests|HotplugTests|TrackTests|HarnessTests|ReceptionTests'
 
-# in_guest NAME ARGUMENT…: runs the tests that the arguments choose; what they print is in $out/NAME too.
+# in_guest NAME ARGUMENT…: runs the tests that the arguments choose; their output is in $out/NAME, too.
 in_guest() {
   local name=$1
   shift
-  Tests/Guest/boot.sh -w "$out" -t "${GUEST_LIMIT:-1200}" env NO_COLOR=1 SWIFT_BACKTRACE=enable=no \
+  Tests/Guest/boot.sh -w "$out" -t "${GUEST_LIMIT:-3000}" env NO_COLOR=1 SWIFT_BACKTRACE=enable=no \
     .build/guest/built/beaconscanPackageTests.xctest --testing-library swift-testing "$@" 2>&1 |
     sed -u 's/\x1b\[[0-9;]*m//g' | tee "$out/$name"
   grep -qE 'Test run with [1-9][0-9]* tests? .*passed' "$out/$name"
 }
 
-# count WHAT: how many tests' own lines say so; a suite's and the run's have no parentheses.
+# count WHAT: the number of tests whose lines have WHAT; lines of suites and of the run have no parentheses.
 count() {
   cat "$out"/printed-* | grep -cE "^. Test [^ (]+\([^)]*\) (with [0-9]+ test cases? )?$1" || true
 }
@@ -49,7 +49,7 @@ main() {
       shift
       ;;
     -*)
-      echo "guest-test: unknown argument '$1'; the head of this script names all" >&2
+      echo "guest-test: unknown argument '$1'; the first lines of this script list all" >&2
       exit 64
       ;;
   esac
@@ -65,7 +65,7 @@ main() {
   mkdir -p "$out" .build/guest/built
   exec 9>.build/guest/lock
   flock -n 9 || { echo 'Waiting for another run of these tests …'; flock 9; }
-  # Copies, so that a build meanwhile pulls nothing away under the guest.
+  # Copies, so that a build at the same time does not replace files that the guest reads.
   rm -f "$out"/printed-*
   cp -f .build/debug/beaconscanPackageTests.xctest .build/release/beaconscan .build/guest/built/
 
@@ -91,7 +91,7 @@ main() {
     failed=1
   fi
   if [ "$passed" -eq 0 ] || [ "$skipped" -ne 0 ]; then
-    echo "guest-test: $passed tests passed and $skipped were skipped, and inside none may be" >&2
+    echo "guest-test: $passed tests passed and $skipped were skipped; in the guest no test may be skipped" >&2
     status=1
   fi
   echo "guest: $passed passed, $failed failed, in $((SECONDS - began)) s"

@@ -1,19 +1,25 @@
 #!/bin/sh
-# Makes the man pages (docs/man) and the shells' completions (docs/completions) from the command
-# itself. They are committed; .ci/run checks that they are those of the command.
+# Makes the command's man pages and the shells' completions from the command itself.
 #
-#   Scripts/manual.sh            write them
-#   Scripts/manual.sh --check    say whether they are up to date, and write nothing
+#   Scripts/manual.sh [DIRECTORY]    writes DIRECTORY/man and DIRECTORY/completions (.build/manual)
+#   Scripts/manual.sh --check        writes them there, too, and checks that they are well formed
 set -eu
+place=$PWD
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
 
-# The pages' date stands still, so that the same command gives the same pages.
+# The pages' date is fixed: the same command gives the same pages.
 date=2026-01-01
 
+check=no
 case "${1-}" in
-  '' | --check) ;;
-  *) echo "manual: unknown argument '$1'; the only one is --check" >&2; exit 64 ;;
+  --check) check=yes; set -- ;;
+  -*) echo "manual: unknown argument '$1'; the only option is --check" >&2; exit 64 ;;
+esac
+directory=${1:-$root/.build/manual}
+case $directory in
+  /*) ;;
+  *) directory=$place/$directory ;;
 esac
 
 swift build --product beaconscan
@@ -22,30 +28,35 @@ swift package plugin generate-manual --configuration debug --multi-page --date "
   --authors 'the beaconscan authors'
 pages=.build/plugins/GenerateManual/outputs/beaconscan
 
-new=$(mktemp -d)
-trap 'rm -rf "$new"' EXIT
-mkdir -p "$new/man" "$new/completions"
+rm -rf "$directory/man" "$directory/completions"
+mkdir -p "$directory/man" "$directory/completions"
 for page in "$pages"/*.1; do
   # Names as `man beaconscan range` looks for them, and the statuses that beaconscan.1 lists.
   name=$(basename "$page" .1 | tr . -)
   sed -e 's/^\(\.Xr beaconscan\)\./\1-/' -e 's/^\(\.Dt BEACONSCAN\)\./\1-/' \
     -e 's/^\.Ex -std$/0 where all is done, else a status that beaconscan(1) lists./' \
-    -e 's/[[:space:]]*$//' -e 's/^$/.Pp/' "$page" >"$new/man/$name.1"
+    -e 's/[[:space:]]*$//' -e 's/^$/.Pp/' "$page" >"$directory/man/$name.1"
 done
-"$beaconscan" --generate-completion-script bash >"$new/completions/beaconscan.bash"
-"$beaconscan" --generate-completion-script zsh >"$new/completions/_beaconscan"
-"$beaconscan" --generate-completion-script fish >"$new/completions/beaconscan.fish"
+"$beaconscan" --generate-completion-script bash >"$directory/completions/beaconscan.bash"
+"$beaconscan" --generate-completion-script zsh >"$directory/completions/_beaconscan"
+"$beaconscan" --generate-completion-script fish >"$directory/completions/beaconscan.fish"
 
-if [ "${1-}" = --check ]; then
-  for kind in man completions; do
-    diff -r "docs/$kind" "$new/$kind" ||
-      { echo "manual: docs/$kind is not up to date; run Scripts/manual.sh" >&2; exit 1; }
+if [ "$check" = yes ]; then
+  mandoc -T lint -W error "$directory"/man/*.1
+  # Each page that another one names is there.
+  for name in $(sed -n 's/^\.Xr \(beaconscan[^ ]*\) 1.*/\1/p' "$directory"/man/*.1 | sort -u); do
+    [ -s "$directory/man/$name.1" ] || { echo "manual: there is no page $name(1)" >&2; exit 1; }
   done
-  echo 'manual: man pages and completions are up to date'
-else
-  for kind in man completions; do
-    rm -rf "docs/$kind"
-    cp -r "$new/$kind" "docs/$kind"
+  bash -n "$directory/completions/beaconscan.bash"
+  zsh -n "$directory/completions/_beaconscan"
+  # Most machines have no fish.
+  ! command -v fish >/dev/null 2>&1 || fish --no-execute "$directory/completions/beaconscan.fish"
+  for page in "$directory"/man/beaconscan-*.1; do
+    subcommand=$(basename "$page" .1)
+    for file in "$directory"/completions/*; do
+      grep -qw -- "${subcommand#beaconscan-}" "$file" ||
+        { echo "manual: $file does not complete ${subcommand#beaconscan-}" >&2; exit 1; }
+    done
   done
-  echo 'manual: wrote docs/man and docs/completions'
 fi
+echo "manual: wrote $(find "$directory/man" -name '*.1' | wc -l) man pages and 3 completions to $directory"

@@ -35,6 +35,6 @@ for kind in "${kinds[@]}"; do
   XDG_STATE_HOME=$state LD_PRELOAD=$preload swift test --skip-build "${options[@]}" >"$log" 2>&1 || status=$?
   grep -E '^✘|Test run with' "$log" || true
   findings=$(grep -cE 'WARNING: ThreadSanitizer|ERROR: (Address|Leak)Sanitizer' "$log" || true)
-  echo "$kind: $findings findings, status $status; all that was said stands in $log"
+  echo "$kind: $findings findings, status $status; the whole output is in $log"
   [[ $status -eq 0 && $findings -eq 0 ]] || exit 1
 done

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks Packaging/beaconscan.service: that systemd understands all of it, and that it is exposed as
-# docs/installation.md says. Where there is no systemd-analyze, it says so and checks nothing.
+# docs/installation.md gives it. Without systemd-analyze it reports so and checks nothing.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes this machine ready to build beaconscan: checks for Swift, and installs the few packages that
-# are missing on Debian and Ubuntu. Does nothing, in a moment, where nothing is missing.
+# Prepares this machine to build beaconscan: checks for Swift, and installs the packages that are missing on
+# Debian and Ubuntu. If nothing is missing it does nothing, in a moment.
 #
 #   Scripts/setup.sh         what building and testing need
 #   Scripts/setup.sh --ci    also what .ci/run needs
@@ -35,9 +35,9 @@ has_certificates() {
 }
 
 missing=''
-has_header sqlite3.h sqlite3 || missing="$missing libsqlite3-dev"
 has_header zlib.h zlib || missing="$missing zlib1g-dev"
 has_header bluetooth/hci.h bluez || missing="$missing libbluetooth-dev"
+has_header sqlite3.h sqlite3 || missing="$missing libsqlite3-dev"
 command -v git >/dev/null 2>&1 || missing="$missing git"
 command -v gzip >/dev/null 2>&1 || missing="$missing gzip"
 has_certificates || missing="$missing ca-certificates"
@@ -45,6 +45,8 @@ if [ "$extra" = yes ]; then
   command -v pkg-config >/dev/null 2>&1 || missing="$missing pkg-config"
   command -v python3 >/dev/null 2>&1 || missing="$missing python3"
   python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
+  command -v mandoc >/dev/null 2>&1 || missing="$missing mandoc"
+  command -v zsh >/dev/null 2>&1 || missing="$missing zsh"
 fi
 missing=${missing# }
 

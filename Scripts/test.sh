@@ -10,7 +10,7 @@ Scripts/setup.sh
 echo 'Building the package and its tests …'
 swift build --build-tests
 echo 'Running the tests …'
-# Managers that tests make keep their regions where nobody else's are.
+# The state of the tests' managers is kept apart from that of other programs.
 state=$(mktemp -d)
 trap 'rm -rf "$state"' EXIT
 XDG_STATE_HOME=$state swift test --skip-build --disable-xctest "$@"

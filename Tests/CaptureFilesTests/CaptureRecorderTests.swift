@@ -3,6 +3,7 @@ import CaptureFiles
 import Foundation
 import Scanning
 import Synchronization
+import TestSupport
 import Testing
 
 /// What is recorded is read back.
@@ -117,7 +118,7 @@ import Testing
         RecordingConfiguration(path: folder["a"], format: .btsnoop), startingAt: .recorded())
       recorder.record(1, at: .recorded())
     }
-    for _ in 0..<500 where try Reading(path: folder["a"]).minors != [1] { usleep(20_000) }
+    try eventually { try Reading(path: folder["a"]).minors == [1] }
     #expect(try folder.minors() == [1])
   }
 

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a run of a program came to.
+/// The result of a run of a program.
 struct Run {
   var status: Int32
   var output: String
@@ -37,15 +37,23 @@ enum Command {
   }
 
   /// Runs a line of shell, with `beaconscan` on the path.
-  static func shell(_ script: String, in place: URL = root, limit: Double = 120) throws -> Run {
-    try finish(URL(filePath: "/bin/sh"), ["-c", script], in: place, limit: limit)
+  static func shell(_ script: String, in place: URL = root) throws -> Run {
+    try finish(URL(filePath: "/bin/sh"), ["-c", script], in: place)
   }
 
   private static func finish(
-    _ program: URL, _ arguments: [String], in place: URL, limit: Double = 120
+    _ program: URL, _ arguments: [String], in place: URL
   ) throws -> Run {
     let running = try Running(program, arguments, in: place)
-    return try running.finish(limit: limit)
+    return try running.finish()
+  }
+
+  /// The truth of a recording that ships, as its scenario makes it.
+  static func truth(_ name: String) throws -> [Substring] {
+    let run = try run(
+      "simulate", capture("\(name).json"), "--output", "/dev/null", "--truth", "-")
+    try #require(run.status == 0, "\(run.error)")
+    return run.lines
   }
 
   /// A recording that ships.
@@ -87,13 +95,10 @@ final class Running {
     (try? String(contentsOf: scratch.path("output"), encoding: .utf8)) ?? ""
   }
 
-  /// Waits until something is so, for a minute at most.
-  func wait(until isSo: () -> Bool) throws {
-    for _ in 0..<3000 {
-      if isSo() { return }
-      usleep(20_000)
-    }
-    try #require(isSo(), "it took more than a minute")
+  /// Waits until a condition holds.
+  func wait(until condition: () -> Bool) throws {
+    let holds = eventually(condition)
+    try #require(holds, "it did not come: \(output.suffix(200))")
   }
 
   /// Waits until it handles interrupts.
@@ -113,8 +118,8 @@ final class Running {
     process.interrupt()
   }
 
-  /// Waits for its end; what takes too long is killed and is a failure.
-  func finish(limit: Double = 120) throws -> Run {
+  /// Waits for its end. What takes minutes even on a busy machine is killed and is a failure.
+  func finish(limit: Double = 300) throws -> Run {
     if ended.wait(timeout: .now() + limit) == .timedOut {
       kill(process.processIdentifier, SIGKILL)
       ended.wait()

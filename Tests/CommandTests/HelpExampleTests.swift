@@ -45,7 +45,7 @@ import Testing
       #expect(command.contains("beaconscan "), "not a command: \(command)")
       if isLive(command) {
         // Without an adapter there is one sentence, and nothing else is wrong.
-        let run = try Command.shell("timeout -s INT 3 \(command)", in: scratch.folder)
+        let run = try Command.shell("timeout -s INT -k 60 3 \(command)", in: scratch.folder)
         #expect([0, 69, 77, 124].contains(run.status), "\(command)\n\(run.error)")
         #expect(run.status == 0 || run.error.split(separator: "\n").count <= 1, "\(run.error)")
         continue

@@ -10,7 +10,7 @@ import Testing
     let expected = format == "json" ? 1113 : 1114
     try running.wait { running.output.split(separator: "\n").count == expected }
     running.interrupt()
-    let run = try running.finish(limit: 20)
+    let run = try running.finish()
     #expect(run.status == 0 && run.error.isEmpty)
     #expect(run.lines.count == expected)
   }
@@ -25,7 +25,7 @@ import Testing
     try running.waitForSignalHandler()
     usleep(200_000)
     running.interrupt()
-    let run = try running.finish(limit: 20)
+    let run = try running.finish()
     #expect(run.status == 130)
     #expect(run.error == "beaconscan: interrupted before anything was received\n")
   }
@@ -35,7 +35,7 @@ import Testing
       "range", "--follow", "--format", "json", "--replay", Command.capture("visitor.btsnoop"))
     try running.wait { running.output.split(separator: "\n").count > 50 }
     running.interrupt()
-    let run = try running.finish(limit: 20)
+    let run = try running.finish()
     #expect(run.status == 0 && run.error.isEmpty)
     #expect(try run.json().last?["type"] as? String == "summary")
   }
@@ -46,7 +46,7 @@ import Testing
       Command.capture("visitor.btsnoop"))
     try running.wait { running.output.contains("enter") }
     running.interrupt()
-    let run = try running.finish(limit: 20)
+    let run = try running.finish()
     #expect(run.status == 0 && run.error.isEmpty)
     #expect(try run.json().last?["type"] as? String == "summary")
   }
@@ -56,7 +56,7 @@ import Testing
       "scan", "--speed", "1x", "--format", "json", "--replay", Command.capture("lobby.btsnoop"))
     try running.wait { !running.output.isEmpty }
     running.interrupt()
-    let run = try running.finish(limit: 20)
+    let run = try running.finish()
     #expect(run.status == 0 && run.error.isEmpty)
     #expect(run.lines.count < 1636)
   }
@@ -69,10 +69,10 @@ import Testing
       beaconscan scan --format json --replay - <pipe 3<&- & scan=$!
       until grep -q '^SigCgt:.*[2367abef]$' /proc/$scan/status; do sleep 0.05; done
       sleep 0.2; kill -INT $scan
-      (for _ in $(seq 100); do sleep 0.1; kill -0 $scan || exit; done; kill -KILL $scan) 2>&- &
+      (for _ in $(seq 1200); do sleep 0.1; kill -0 $scan || exit; done; kill -KILL $scan) 2>&- &
       wait $scan
       """
-    let run = try Command.shell(script, in: scratch.folder, limit: 60)
+    let run = try Command.shell(script, in: scratch.folder)
     #expect(run.status == 130)
   }
 }

@@ -48,7 +48,7 @@ struct MonitorRun {
   var crossings: [Event] { events.filter { $0.type != "state" } }
 }
 
-/// What the truth of a recording says of its beacons.
+/// The crossings and sightings in the truth of a recording.
 struct Truth {
   /// `enter` or `exit` of a beacon.
   struct Mark {
@@ -62,9 +62,7 @@ struct Truth {
   var heard: [String: [Double]] = [:]
 
   init(_ name: String) throws {
-    let url = Command.root.appending(path: "captures/\(name).truth.jsonl")
-    for line in try String(contentsOf: url, encoding: .utf8).split(separator: "\n")
-    where !line.contains("\"position\"") {
+    for line in try Command.truth(name) where !line.contains("\"position\"") {
       let object = try #require(
         try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
       guard let type = object["type"] as? String, let time = object["time"] as? String,

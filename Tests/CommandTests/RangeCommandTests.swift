@@ -147,7 +147,7 @@ import Testing
     let scratch = try Scratch()
     let file = try scratch.file("far", recording)
     let run = try Command.shell(
-      "(timeout -s KILL 10 beaconscan range --format \(format) --replay \(file.path); "
+      "(timeout -s KILL 120 beaconscan range --format \(format) --replay \(file.path); "
         + "echo status $? >&2) | head -c 4000000 | wc -c")
     #expect(run.error.hasSuffix("status 0\n"), "\(run.error)")
     let bytes = try #require(Int(run.output.trimmingCharacters(in: .whitespacesAndNewlines)))

@@ -4,9 +4,7 @@ import Testing
 /// `beaconscan scan` of recordings whose truth is known.
 @Suite struct ScanCommandTests {
   private func truth(_ name: String) throws -> [Substring] {
-    let text = try String(
-      contentsOfFile: Command.capture("\(name).truth.jsonl"), encoding: .utf8)
-    return text.split(separator: "\n").filter { $0.hasPrefix(#"{"type":"sighting","#) }
+    try Command.truth(name).filter { $0.hasPrefix(#"{"type":"sighting","#) }
   }
 
   /// The lines are those of the truth, byte for byte, and the same each time.

@@ -48,7 +48,7 @@ extension InGuest {
 
     @Test func states() throws {
       let air = try VirtualController(#"{"plug": "a"}"#)
-      sleep(3)
+      try air.waitUntilSwitchedOff()
       #expect(try adapters().first?["state"] == "down")
       try Guest.run("rfkill block bluetooth")
       #expect(try adapters().first?["state"] == "soft-blocked")
@@ -62,12 +62,11 @@ extension InGuest {
 
     /// Asking works beside a scan and does not disturb it.
     @Test func besideAScan() throws {
-      let air = try VirtualController(#"{"plug": "a"}"#, #"{"count": 50, "interval": 100}"#)
+      let air = try VirtualController(#"{"plug": "a"}"#)
       try Guest.up()
       let scan = try LiveCommand("scan", "--adapter", "hci0")
-      #expect(try Guest.wait(5) { try air.scan().isOn })
-      sleep(1)
-      let before = Guest.now
+      #expect(try Guest.wait { try air.scan().isOn })
+      try air.perform(#"{"count": 50, "interval": 100}"#)
       for _ in 0..<5 {
         let found = try #require(try adapters().first)
         #expect(found["state"] == "up" && found.fields["hciVersion"] as? Int == 8)
@@ -75,7 +74,10 @@ extension InGuest {
         #expect(programs.contains { $0["process"] as? Int == Int(scan.id) })
       }
       #expect(try air.scan().isOn)
-      #expect(scan.lines("sighting", since: before).count > 100)
+      try air.perform(#"{"count": 50, "off": true}"#)
+      let sent = try air.reportCount()
+      #expect(sent > 0)
+      #expect(Guest.wait { scan.lines("sighting").count >= sent }, "\(scan.health())")
       #expect(scan.interrupt() == 0)
       try air.stop()
     }

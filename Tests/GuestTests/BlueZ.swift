@@ -12,12 +12,12 @@ final class BlueZ {
       atPath: "/run/dbus", withIntermediateDirectories: true)
     bus = try Child(
       "/usr/bin/dbus-daemon", ["--system", "--nofork", "--nopidfile"], output: .file)
-    let isThere = Guest.wait(10) {
+    let isThere = Guest.wait {
       FileManager.default.fileExists(atPath: "/run/dbus/system_bus_socket")
     }
     try #require(isThere, "no bus: \(bus.error)")
     daemon = try Child("/usr/libexec/bluetooth/bluetoothd", ["-n"], output: .file)
-    let isOn = try Guest.wait(20) {
+    let isOn = try Guest.wait {
       try Guest.run(
         "busctl set-property org.bluez /org/bluez/hci0 org.bluez.Adapter1 Powered b true"
       ).status == 0
@@ -27,9 +27,9 @@ final class BlueZ {
 
   func stop() {
     daemon.send(SIGTERM)
-    daemon.finish(limit: 10)
+    daemon.finish()
     bus.send(SIGTERM)
-    bus.finish(limit: 10)
+    bus.finish()
     try? FileManager.default.removeItem(atPath: "/run/dbus/system_bus_socket")
   }
 }

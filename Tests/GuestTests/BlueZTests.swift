@@ -10,12 +10,28 @@ extension InGuest {
       ).output.contains("true")
     }
 
-    /// A client of bluetoothd that discovers for some seconds, and then ends it.
-    private func discover(_ seconds: Int) throws -> Child {
-      try Child(
-        "/bin/sh",
-        ["-c", "{ echo scan on; sleep \(seconds); echo scan off; sleep 1; } | bluetoothctl"],
-        output: .file)
+    /// A client of bluetoothd that discovers until it is stopped.
+    private final class Discovery {
+      private let orders = Pipe()
+      private let child: Child
+
+      init() throws {
+        child = try Child("/usr/bin/bluetoothctl", [], input: orders, output: .file)
+        try order("scan on")
+      }
+
+      private func order(_ line: String) throws {
+        try orders.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+      }
+
+      /// Ends the discovery, and then the client.
+      func stop(isOver: () throws -> Bool) throws {
+        try order("scan off")
+        #expect(try Guest.wait(until: isOver), "the discovery does not end: \(child.output)")
+        try order("quit")
+        try orders.fileHandleForWriting.close()
+        child.finish()
+      }
     }
 
     @Test func aDiscoveryComesAndGoes() throws {
@@ -24,22 +40,22 @@ extension InGuest {
       defer { service.stop() }
       let command = try FaultTests.monitor(air, exitAfter: 4)
       let began = Guest.now
-      let client = try discover(6)
-      let named = command.line("health", since: began, within: 6) {
+      let client = try Discovery()
+      let named = command.line("health", since: began) {
         $0["state"] == "takenOver"
       }
       #expect(named != nil, "\(command.health(since: began))")
-      // Longer than the exit limit, with each advert reported once.
-      client.finish(limit: 20)
+      // Longer than the exit timeout, with each advert reported once.
+      sleep(6)
       let ended = Guest.now
-      #expect(try !isDiscovering(), "the discovery does not end")
+      try client.stop { try !isDiscovering() }
       #expect(
-        try Guest.wait(2) {
+        try Guest.wait {
           let scan = try air.scan()
           return scan.isOn && !scan.isFiltered
         })
       #expect(
-        command.line("health", since: ended - 2, within: 3) { $0["state"] == "scanning" } != nil,
+        command.line("health", since: ended) { $0["state"] == "scanning" } != nil,
         "\(command.health(since: began))")
       #expect(command.lines("exit").isEmpty, "an exit while each advert was reported once")
       #expect(command.interrupt() == 0)
@@ -52,15 +68,14 @@ extension InGuest {
       let service = try BlueZ()
       defer { service.stop() }
       let command = try FaultTests.monitor(air, exitAfter: 4)
-      let client = try discover(6)
-      try #require(try Guest.wait(5) { try isDiscovering() })
-      sleep(1)
+      let client = try Discovery()
+      try #require(try Guest.wait { try isDiscovering() })
+      try #require(command.line("health") { $0["state"] == "takenOver" } != nil)
       #expect(command.interrupt() == 0)
       #expect(try air.scan().isOn, "bluetoothd's scan was switched off")
       #expect(try isDiscovering())
-      client.finish(limit: 20)
-      #expect(try !isDiscovering(), "the discovery does not end")
-      #expect(try !air.scan().isOn)
+      try client.stop { try !isDiscovering() }
+      #expect(try Guest.wait { try !air.scan().isOn })
       try air.stop()
     }
   }

@@ -75,12 +75,12 @@ final class Child {
   ///
   /// - Returns: Its status, or 128 and the signal that ended it.
   @discardableResult
-  func finish(limit: Double) -> Int32 {
+  func finish(limit: Double = Guest.patience) -> Int32 {
     if let status { return status }
     if ended.wait(timeout: .now() + limit) == .timedOut {
       kill(id, SIGKILL)
-      // Who still holds what it inherited keeps Foundation from noticing the end.
-      _ = ended.wait(timeout: .now() + 5)
+      // A process that still holds what it inherited keeps Foundation from noticing the end.
+      _ = ended.wait(timeout: .now() + 30)
       guard !process.isRunning else {
         Issue.record("left something running: \(process.arguments ?? [])")
         status = -1

@@ -2,13 +2,13 @@ import Foundation
 import Testing
 
 extension InGuest {
-  /// Each thing that can go wrong while `monitor` runs: it is named, survived, and no exit comes of it.
+  /// Each fault of the radio while `monitor` runs: it is named, survived, and no exit comes of it.
   @Suite struct FaultTests {
-    /// A fault, how it is made and mended, and what must be said of it.
+    /// A fault, how it is made and fixed, and the state that must be reported.
     enum Fault: String, CaseIterable {
       case down, blocked, removed, hardwareError, mute, takenOver, stopped
 
-      /// What is told: one of these.
+      /// The states of which one must be reported.
       var states: Set<String> { self == .mute ? ["notAnswering"] : [rawValue] }
 
       /// Shell or an order that makes it.
@@ -29,13 +29,13 @@ extension InGuest {
       }
 
       /// What a person or the kernel does about it.
-      func mend(_ air: VirtualController) throws {
+      func fix(_ air: VirtualController) throws {
         switch self {
         case .down: try Guest.up()
         case .blocked: try Guest.run("rfkill unblock bluetooth; hciconfig hci0 up")
         case .removed:
           try air.perform(#"{"plug": "a"}"#)
-          try #require(try Guest.wait(10) { try air.entries("plug").count == 2 })
+          try #require(try Guest.wait { try air.entries("plug").count == 2 })
           usleep(200_000)
           try Guest.up(try #require(try air.entries("plug").last?["hci"]))
         case .hardwareError, .stopped: break
@@ -57,7 +57,7 @@ extension InGuest {
         "monitor", "--adapter", "00:AA:01:00:00:42", "--region", "desk=\(region)", "--exit-after",
         "\(exitAfter)", by: .scanner)
       try #require(
-        command.line("enter", within: 10) != nil, "it heard nothing: \(command.error)")
+        command.line("enter") != nil, "it received nothing: \(command.error)")
       return command
     }
 
@@ -67,55 +67,56 @@ extension InGuest {
       let command = try Self.monitor(air, exitAfter: 12)
       let began = Guest.now
       try fault.make(air)
-      let named = command.line("health", since: began, within: 6) {
+      let named = command.line("health", since: began) {
         fault.states.contains($0["state"] ?? "")
       }
-      #expect(named != nil, "heard \(command.health(since: began)) of \(fault)")
+      #expect(named != nil, "reported \(command.health(since: began)) of \(fault)")
       let delay = (named?.arrival ?? .infinity) - began
-      #expect(delay < 3, "named after \(delay) s")
       #expect((named?["message"] ?? "").isEmpty == false)
       if fault == .down || fault == .blocked || fault == .removed { usleep(1_500_000) }
 
-      try fault.mend(air)
-      let mended = Guest.now
-      let isBack = try Guest.wait(4) {
+      try fault.fix(air)
+      let fixed = Guest.now
+      let isBack = try Guest.wait {
         let setting = try air.scan()
         return setting.isOn && !setting.isFiltered
       }
-      let scanned = Guest.now - mended
-      #expect(isBack && scanned < 2, "scanning again after \(scanned) s")
-      let well = command.line("health", since: began, within: 4) { $0["state"] == "scanning" }
-      #expect(well != nil, "heard \(command.health(since: began)) of the mend")
+      let scanned = Guest.now - fixed
+      #expect(isBack, "not scanning after \(scanned) s")
+      let well = command.line("health", since: began) { $0["state"] == "scanning" }
+      #expect(well != nil, "reported \(command.health(since: began)) after the fix")
       print(
-        "\(fault): named after \(delay) s, scanning \(scanned) s after the mend;",
+        "\(fault): named after \(delay) s, scanning \(scanned) s after the fix;",
         "\(command.health(since: began))")
 
       // It still works: what leaves now, leaves.
       sleep(1)
       #expect(command.lines("exit").isEmpty, "an exit though the beacon stayed")
       try air.perform(#"{"id": "x", "off": true}"#)
-      #expect(command.line("exit", within: 16) != nil, "no exit of what has gone")
+      #expect(command.line("exit") != nil, "no exit of what has gone")
       #expect(command.lines("enter").count == 1)
       #expect(command.interrupt() == 0)
       #expect(!(try air.scan().isOn))
       try air.stop()
     }
 
-    /// Deaf for longer than the exit limit: health, and no exit. What left meanwhile is noticed afterwards.
-    @Test func deafnessIsNoExit() throws {
+    /// Reception is lost for longer than the exit timeout: health, and no exit. A beacon that left meanwhile exits
+    /// afterwards.
+    @Test func lostReceptionIsNoExit() throws {
       let air = try VirtualController(#"{"plug": "a", "addr": "00:AA:01:00:00:42"}"#)
       let command = try Self.monitor(air, exitAfter: 3)
       try Guest.run("hciconfig hci0 down")
       let down = Guest.now
       sleep(7)
       #expect(command.lines("exit").isEmpty)
-      #expect(command.health(since: down - 1).contains("down"))
+      #expect(command.line("health", since: down - 1) { $0["state"] == "down" } != nil)
       try air.perform(#"{"id": "x", "off": true}"#)
+      let scans = try air.entries("scan").count
       try Guest.up()
-      let up = Guest.now
-      let exit = command.line("exit", within: 8)
-      #expect((exit?.arrival ?? 0) > up + 2, "it listened for less than the limit before the exit")
-      #expect(exit != nil)
+      let exit = try #require(command.line("exit"))
+      let scan = try air.entries("scan").dropFirst(scans).first { ScanSetting($0.fields).isOn }
+      let began = try #require(scan?.time)
+      #expect(exit.arrival > began + 2.9, "it listened for less than the timeout before the exit")
       #expect(command.interrupt() == 0)
       try air.stop()
     }
@@ -126,16 +127,16 @@ extension InGuest {
       try Guest.up()
       let other = try Child(
         "/usr/bin/hcitool", ["-i", "hci0", "lescan", "--duplicates", "--passive"], output: .file)
-      try #require(try Guest.wait(10) { try air.scan().isOn })
+      try #require(try Guest.wait { try air.scan().isOn })
       let began = Guest.now
       let command = try Self.monitor(air, exitAfter: 6)
-      #expect(command.line("health", since: began, within: 3) { $0["state"] == "shared" } != nil)
+      let shared = try #require(
+        command.line("health", since: began) { $0["state"] == "shared" }, "\(command.health())")
       other.send(SIGINT)
-      other.finish(limit: 10)
-      let ended = Guest.now
+      other.finish()
       #expect(
-        command.line("health", since: ended - 0.5, within: 3) { $0["state"] == "scanning" } != nil)
-      #expect(try Guest.wait(2) { try air.scan().isOn })
+        command.line("health", since: shared.arrival) { $0["state"] == "scanning" } != nil)
+      #expect(try Guest.wait { try air.scan().isOn })
       #expect(command.lines("exit").isEmpty)
       #expect(command.interrupt() == 0)
       try air.stop()
@@ -146,7 +147,7 @@ extension InGuest {
       let air = try VirtualController(#"{"plug": "a", "addr": "00:AA:01:00:00:42"}"#)
       let command = try Self.monitor(air, exitAfter: 4)
       let before = Guest.now
-      let other = try Guest.run("timeout -s INT 3 hcitool -i hci0 lescan --duplicates")
+      let other = try Guest.run("timeout -s INT 60 hcitool -i hci0 lescan --duplicates")
       #expect(other.status != 0)
       sleep(1)
       #expect(command.lines("exit").isEmpty)

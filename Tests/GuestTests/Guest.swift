@@ -32,24 +32,33 @@ enum Guest {
   /// Runs a line of shell to its end; `beaconscan` is on its path. It must leave nothing running in the
   /// background: that is for ``Child``.
   @discardableResult
-  static func run(_ script: String, limit: Double = 60) throws -> Run {
+  static func run(_ script: String, limit: Double = patience) throws -> Run {
     let child = try Child("/bin/sh", ["-c", script], output: .file)
     let status = child.finish(limit: limit)
     return Run(status: status, output: child.output, error: child.error)
   }
 
-  /// Waits until something is so.
+  /// How long a test waits for what must come, in seconds. A guest on a busy machine runs at a fraction of
+  /// its speed, so that only what never comes may fail a test.
+  static let patience = 120.0
+
+  /// Waits until a condition holds.
   ///
-  /// - Returns: Whether it became so in time.
-  static func wait(
-    _ seconds: Double, until isSo: () throws -> Bool
-  ) rethrows -> Bool {
-    let end = now + seconds
-    while try !isSo() {
+  /// - Returns: Whether it holds.
+  @discardableResult
+  static func wait(until condition: () throws -> Bool) rethrows -> Bool {
+    let end = now + patience
+    while try !condition() {
       if now > end { return false }
       usleep(20_000)
     }
     return true
+  }
+
+  /// The length of a file in bytes; 0 where there is none.
+  static func size(of path: String) -> Int {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    return attributes?[.size] as? Int ?? 0
   }
 
   /// Switches an adapter on, as a system does.

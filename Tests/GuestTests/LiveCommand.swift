@@ -73,18 +73,18 @@ final class LiveCommand {
     lines.filter { $0.type == type && $0.arrival >= moment }
   }
 
-  /// The health states that were told from a moment on.
+  /// The health states that were reported from a moment on.
   func health(since moment: Double = 0) -> [String] {
     lines("health", since: moment).compactMap { $0["state"] }
   }
 
   /// Waits for a line.
   func line(
-    _ type: String, since moment: Double = 0, within seconds: Double,
+    _ type: String, since moment: Double = 0,
     where isMeant: (Line) -> Bool = { _ in true }
   ) -> Line? {
     var found: Line?
-    _ = Guest.wait(seconds) {
+    Guest.wait {
       found = lines(type, since: moment).first(where: isMeant)
       return found != nil || !isRunning
     }
@@ -100,9 +100,9 @@ final class LiveCommand {
 
   /// Waits for its end, and for all that it wrote.
   @discardableResult
-  func finish(limit: Double = 20) -> Int32 {
-    let status = child.finish(limit: limit)
-    _ = Guest.wait(10) { buffer.isAtEnd }
+  func finish() -> Int32 {
+    let status = child.finish()
+    Guest.wait { buffer.isAtEnd }
     return status
   }
 

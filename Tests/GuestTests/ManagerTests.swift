@@ -11,16 +11,16 @@ extension InGuest {
   @Suite struct ManagerTests {
     private static let uuid = UUID(uuidString: "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0")
 
-    /// The radio rests when nobody listens, works slowly for regions and fully for ranging: as the
-    /// controller and btmon saw it.
-    @Test func worksAsHardAsIsAsked() throws {
+    /// The radio rests without demand, works slowly for regions and fully for ranging, as the controller and
+    /// btmon saw it.
+    @Test func worksAsHardAsTheDemand() throws {
       let uuid = try #require(Self.uuid)
       let air = try VirtualController(
         #"{"plug": "a"}"#, #"{"id": "x", "uuid": "\#(uuid)", "major": 1, "minor": 7, "rssi": -60}"#)
       try Guest.up()
       let capture = "/tmp/manager.btsnoop"
       let btmon = try Child("/usr/bin/btmon", ["-w", capture], output: .file)
-      sleep(1)
+      try #require(Guest.wait { Guest.size(of: capture) > 16 }, "it records no adapter")
       let listener = Listener()
       let manager = make(listener)
       sleep(2)
@@ -28,41 +28,46 @@ extension InGuest {
 
       let region = CLBeaconRegion(uuid: uuid, identifier: "lobby")
       manager.startMonitoring(for: region)
-      #expect(try Guest.wait(5) { try air.scan().isOn })
+      #expect(try Guest.wait { try air.scan().isOn })
       #expect(try air.scan().duty < 0.6)
-      #expect(Guest.wait(5) { listener.events.contains("inside lobby") }, "\(listener.events)")
+      #expect(Guest.wait { listener.events.contains("inside lobby") }, "\(listener.events)")
 
       let constraint = CLBeaconIdentityConstraint(uuid: uuid)
       manager.startRangingBeacons(satisfying: constraint)
-      #expect(try Guest.wait(5) { try air.scan().duty == 1 })
-      #expect(Guest.wait(5) { listener.events.contains("1:7") }, "\(listener.events)")
+      #expect(try Guest.wait { try air.scan().duty == 1 })
+      #expect(Guest.wait { listener.events.contains("1:7") }, "\(listener.events)")
 
       manager.stopRangingBeacons(satisfying: constraint)
       #expect(
-        try Guest.wait(5) {
+        try Guest.wait {
           let scan = try air.scan()
           return scan.isOn && scan.duty < 0.6
         })
       manager.stopMonitoring(for: region)
-      #expect(try Guest.wait(5) { !(try air.scan().isOn) })
+      #expect(try Guest.wait { !(try air.scan().isOn) })
       sleep(2)
       #expect(!(try air.scan().isOn))
       let count = listener.events.count
       sleep(1)
-      #expect(listener.events.count == count, "it was told something while nothing was asked for")
+      #expect(listener.events.count == count, "something was delivered without demand")
 
+      func readCapture() throws -> String { try Guest.run("btmon -C 160 -r \(capture)").output }
+      func isOffAtTheEnd() throws -> Bool {
+        let seen = try readCapture()
+        guard let last = seen.range(of: "Scanning: ", options: .backwards) else { return false }
+        return seen[last.upperBound...].hasPrefix("Disabled (0x00)")
+      }
+      #expect(try Guest.wait { try isOffAtTheEnd() })
       btmon.send(SIGINT)
-      btmon.finish(limit: 10)
-      let seen = try Guest.run("btmon -C 160 -r \(capture)").output
-      let last = try #require(seen.range(of: "Scanning: ", options: .backwards))
-      #expect(seen[last.upperBound...].hasPrefix("Disabled (0x00)"))
+      btmon.finish()
+      let seen = try readCapture()
       #expect(seen.contains("Scanning: Enabled (0x01)"))
       #expect(!seen.contains("Filter duplicates: Enabled"))
       try air.stop()
     }
 
-    /// A delegate is told of a fault, and of nothing else, and all goes on by itself.
-    @Test func aFaultIsToldAndMended() throws {
+    /// A fault is reported to the delegate, and nothing else; everything resumes by itself.
+    @Test func aFaultIsReportedAndServicesResume() throws {
       let uuid = try #require(Self.uuid)
       let air = try VirtualController(
         #"{"plug": "a"}"#, #"{"id": "x", "uuid": "\#(uuid)", "major": 1, "minor": 7, "rssi": -60}"#)
@@ -71,14 +76,14 @@ extension InGuest {
       let manager = make(listener)
       manager.startMonitoring(for: CLBeaconRegion(uuid: uuid, identifier: "lobby"))
       manager.startRangingBeacons(satisfying: CLBeaconIdentityConstraint(uuid: uuid))
-      #expect(Guest.wait(8) { listener.events.contains("1:7") }, "\(listener.events)")
+      #expect(Guest.wait { listener.events.contains("1:7") }, "\(listener.events)")
       try Guest.run("hciconfig hci0 down")
-      #expect(Guest.wait(3) { listener.events.contains("cannot range 16") })
-      #expect(listener.events.contains("cannot monitor lobby 5"))
+      #expect(Guest.wait { listener.events.contains("cannot range 16") })
+      #expect(Guest.wait { listener.events.contains("cannot monitor lobby 5") })
       sleep(6)
       let before = listener.events.count
       try Guest.run("hciconfig hci0 up")
-      #expect(Guest.wait(4) { listener.events[before...].contains("1:7") })
+      #expect(Guest.wait { listener.events[before...].contains("1:7") })
       #expect(!listener.events.contains("outside lobby"), "\(listener.events)")
       try air.stop()
     }
@@ -96,37 +101,37 @@ extension InGuest {
   }
 }
 
-/// Writes down what a manager tells.
+/// Records what a manager delivers.
 private final class Listener: CLLocationManagerDelegate, Sendable {
-  private let told = Mutex<[String]>([])
+  private let delivered = Mutex<[String]>([])
 
-  var events: [String] { told.withLock { $0 } }
+  var events: [String] { delivered.withLock { $0 } }
 
-  private func note(_ event: String) { told.withLock { $0.append(event) } }
+  private func record(_ event: String) { delivered.withLock { $0.append(event) } }
 
   func locationManager(
     _ manager: CLLocationManager, didDetermineState state: CLRegionState, for region: CLRegion
   ) {
-    note("\(state == .inside ? "inside" : "outside") \(region.identifier)")
+    record("\(state == .inside ? "inside" : "outside") \(region.identifier)")
   }
 
   func locationManager(
     _ manager: CLLocationManager, didRange beacons: [CLBeacon],
     satisfying constraint: CLBeaconIdentityConstraint
   ) {
-    for beacon in beacons where beacon.rssi != 0 { note("\(beacon.major):\(beacon.minor)") }
+    for beacon in beacons where beacon.rssi != 0 { record("\(beacon.major):\(beacon.minor)") }
   }
 
   func locationManager(
     _ manager: CLLocationManager, didFailRangingFor constraint: CLBeaconIdentityConstraint,
     error: any Error
   ) {
-    note("cannot range \((error as NSError).code)")
+    record("cannot range \((error as NSError).code)")
   }
 
   func locationManager(
     _ manager: CLLocationManager, monitoringDidFailFor region: CLRegion?, withError error: any Error
   ) {
-    note("cannot monitor \(region?.identifier ?? "") \((error as NSError).code)")
+    record("cannot monitor \(region?.identifier ?? "") \((error as NSError).code)")
   }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// How often which address was heard how loud. Two are equal only where nothing was lost or doubled.
+/// How many reports of each address and signal strength there were. Two are equal only where nothing was
+/// lost or doubled.
 struct Tally: Equatable {
   private(set) var counts: [String: Int] = [:]
 
@@ -25,7 +26,7 @@ struct Tally: Equatable {
     let lost = truth.missing(from: self)
     let extra = missing(from: truth)
     guard !lost.isEmpty || !extra.isEmpty else { return "" }
-    return "of \(truth.total), heard \(total); lost \(lost.prefix(5)) and more of \(lost.count),"
+    return "of \(truth.total), received \(total); lost \(lost.prefix(5)) and more of \(lost.count),"
       + " too many \(extra.prefix(5)) of \(extra.count)"
   }
 
@@ -50,7 +51,7 @@ struct Tally: Equatable {
     try script.write(toFile: "/tmp/tally.awk", atomically: true, encoding: .utf8)
     let run = try Guest.run(
       "awk -v start='\(Self.escaped(start))' -v part='\(Self.escaped(part))' -v address=\(address)"
-        + " -v rssi=\(rssi) -f /tmp/tally.awk \(path)", limit: 120)
+        + " -v rssi=\(rssi) -f /tmp/tally.awk \(path)")
     try #require(run.status == 0, "\(run.error)")
     for line in run.lines {
       let parts = line.split(separator: " ", maxSplits: 1)
@@ -70,8 +71,14 @@ struct Tally: Equatable {
       address: "addr", rssi: "rssi")
   }
 
+  /// How many sightings `beaconscan scan --format json` has written so far.
+  static func sightingCount(in path: String) throws -> Int {
+    let output = try Guest.run(#"grep -c '^{"type":"sighting"' \#(path)"#).output
+    return Int(output.dropLast()) ?? 0
+  }
+
   /// What `beaconscan scan --format json` wrote.
-  static func heard(in path: String) throws -> Tally {
+  static func received(in path: String) throws -> Tally {
     try Tally(file: path, lines: #"{"type":"sighting""#, address: "address", rssi: "rssi")
   }
 }

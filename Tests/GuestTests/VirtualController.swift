@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Virtual controllers and what they hear: a process of `Tests/Guest/controller`. What it did is in its
+/// Virtual controllers and what they receive: a process of `Tests/Guest/controller`. What it did is in its
 /// log, and that is the truth that tests compare with.
 final class VirtualController {
   /// The log's file.
@@ -10,6 +10,7 @@ final class VirtualController {
   private let input = Pipe()
   private var read: UInt64 = 0
   private var known: [LogEntry] = []
+  private var reportLines = 0
   private var notes = 0
 
   /// Starts it, and waits until the kernel has named each controller that the orders plug.
@@ -24,7 +25,7 @@ final class VirtualController {
     try sync()
     // The kernel asks a new controller what it can, and that takes until it has asked all.
     let plugged = try entries("order").count { $0.fields["plug"] != nil }
-    let isNamed = try Guest.wait(20) {
+    let isNamed = try Guest.wait {
       try entries("plug").count >= plugged
     }
     try #require(isNamed, "the kernel took no virtual controller: \(child.error)")
@@ -45,7 +46,7 @@ final class VirtualController {
     notes += 1
     let note = "\(notes)"
     try order(#"{"note": "\#(note)"}"#)
-    let isDone = try Guest.wait(20) {
+    let isDone = try Guest.wait {
       try entries("order").contains { $0.fields["note"] as? String == note }
     }
     try #require(isDone, "the virtual controller takes no orders: \(child.error)")
@@ -53,7 +54,7 @@ final class VirtualController {
 
   /// Gives an order and waits until it was taken.
   ///
-  /// - Returns: When that was.
+  /// - Returns: The time of that, in seconds on CLOCK_MONOTONIC.
   @discardableResult
   func perform(_ json: String) throws -> Double {
     try order(json)
@@ -69,11 +70,46 @@ final class VirtualController {
     guard let end = data.lastIndex(of: UInt8(ascii: "\n")) else { return known }
     let whole = data[...end]
     read += UInt64(whole.count)
-    for line in String(decoding: whole, as: UTF8.self).split(separator: "\n")
-    where !line.hasPrefix(#"{"type":"report""#) {
-      known.append(try LogEntry(line))
+    for line in String(decoding: whole, as: UTF8.self).split(separator: "\n") {
+      if line.hasPrefix(#"{"type":"report""#) {
+        reportLines += 1
+      } else {
+        known.append(try LogEntry(line))
+      }
     }
     return known
+  }
+
+  /// How many reports the kernel has taken so far.
+  func reportCount() throws -> Int {
+    _ = try log()
+    return reportLines
+  }
+
+  /// Waits until the kernel has taken so many more reports.
+  func waitForReports(_ count: Int) throws {
+    let before = try reportCount()
+    let isReached = try Guest.wait { try reportCount() >= before + count }
+    try #require(isReached, "the controller sent \(reportLines - before) of \(count) reports")
+  }
+
+  /// Seconds from CLOCK_MONOTONIC to the time since 1970.
+  var wallClockShift: Double {
+    get throws {
+      let plug = try #require(try entries("plug").first)
+      return plug.wallTime - plug.time
+    }
+  }
+
+  /// Waits until the kernel has switched a new adapter off again: 2 s after it asked the last question.
+  func waitUntilSwitchedOff() throws {
+    var (count, since) = (0, Guest.now)
+    let isOff = try Guest.wait {
+      let commands = try entries("command").count
+      if commands != count { (count, since) = (commands, Guest.now) }
+      return count > 0 && Guest.now - since > 3
+    }
+    try #require(isOff, "the kernel goes on asking")
   }
 
   /// What of one kind was logged, of one controller or all.
@@ -95,7 +131,7 @@ final class VirtualController {
   func stop() throws {
     try? order(#"{"quit": true}"#)
     try? input.fileHandleForWriting.close()
-    let status = child.finish(limit: 20)
+    let status = child.finish()
     #expect(status == 0, "the virtual controller failed: \(child.error)")
   }
 }
@@ -105,6 +141,8 @@ struct LogEntry {
   var type: String
   /// Seconds on CLOCK_MONOTONIC.
   var time: Double
+  /// Seconds since 1970.
+  var wallTime: Double
   var fields: [String: Any]
 
   init(_ line: Substring) throws {
@@ -112,6 +150,7 @@ struct LogEntry {
       try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
     type = try #require(object["type"] as? String)
     time = try #require(object["t"] as? Double)
+    wallTime = try #require(object["wall"] as? Double)
     // Of an order, its own fields.
     fields = object["order"] as? [String: Any] ?? object
   }

@@ -33,9 +33,7 @@ import Testing
     scene.manager.startMonitoring(for: Scene.region("lobby"))
     scene.manager.startRangingBeacons(satisfying: Self.all)
     scene.scanner.clock.advance(by: 120.5)
-    for _ in 0..<1000 where scene.listener.all.count(where: { $0.hasPrefix("range") }) < 120 {
-      try? await Task.sleep(for: .milliseconds(10))
-    }
+    await eventually { scene.listener.all.count(where: { $0.hasPrefix("range") }) >= 120 }
     let lines = scene.listener.all
     return (
       lines.filter { $0.hasPrefix("enter") || $0.hasPrefix("exit") },

@@ -1,8 +1,9 @@
 import BeaconTesting
 import CoreLocation
-import ServiceCore
 import Regions
+import ServiceCore
 import Synchronization
+import TestSupport
 import Testing
 
 /// Where delegates are called.
@@ -27,11 +28,9 @@ import Testing
       seen.withLock { $0.append(isThere) }
     }
 
-    /// Waits for so many calls, but at most ten seconds.
+    /// Waits for so many calls.
     func calls(_ count: Int) async -> [Bool] {
-      for _ in 0..<1000 where seen.withLock({ $0.count }) < count {
-        try? await Task.sleep(for: .milliseconds(10))
-      }
+      await eventually { seen.withLock({ $0.count }) >= count }
       return seen.withLock { $0 }
     }
   }
@@ -93,6 +92,33 @@ import Testing
     let calls = await witness.calls(2)
     isDone.add(1)
     #expect(calls == [true, true])
+  }
+
+  /// What was on its way to a thread that ended is released, so that ranging goes on elsewhere.
+  @Test func aThreadThatEndsHoldsNothingUp() async {
+    let scanner = ScriptedScanner()
+    let witness = Witness { true }
+    let kept = Mutex<WeaklySafe?>(nil)
+    let worker = Thread {
+      let manager = CLLocationManager(services: Self.services(scanner))
+      manager.delegate = witness
+      manager.startRangingBeacons(satisfying: Self.all)
+      kept.withLock { $0 = WeaklySafe(manager: manager) }
+    }
+    worker.start()
+    await eventually { kept.withLock { $0 != nil } && worker.isFinished }
+    // Reports come while the thread has no run loop that runs.
+    scanner.clock.advance(by: 3.5)
+    await eventually { scanner.delivered >= scanner.clock.now }
+    kept.withLock { $0?.manager.delegateQueue = DispatchQueue(label: "elsewhere") }
+    scanner.clock.advance(by: 3)
+    #expect(await witness.calls(2).count >= 2)
+  }
+
+  /// A manager on its way from the thread that made it.
+  private struct WeaklySafe: @unchecked Sendable {
+    // Sendable: the thread that made it has ended.
+    let manager: CLLocationManager
   }
 
   /// A dispatch queue and a Swift task have no run loop: the main one stands in.
@@ -217,7 +243,7 @@ import Testing
       manager.startRangingBeacons(satisfying: Self.all)
       scanner.clock.advance(by: 1.5)
       // The main thread hangs for a while, and is not waited for.
-      for _ in 0..<400 where witness.seen.withLock({ $0.count }) < 2 { usleep(5000) }
+      eventually { witness.seen.withLock { $0.count } >= 2 }
       #expect(witness.seen.withLock { $0.count } == 2)
       return manager
     }
@@ -246,12 +272,8 @@ import Testing
     manager.startRangingBeacons(satisfying: Self.all)
     for second in 1...20 {
       scanner.clock.advance(by: 1)
-      for _ in 0..<500 where scanner.delivered < scanner.clock.now {
-        try await Task.sleep(for: .milliseconds(2))
-      }
-      for _ in 0..<500 where second == 1 && slow.reports.count == 0 {
-        try await Task.sleep(for: .milliseconds(2))
-      }
+      await eventually { scanner.delivered >= scanner.clock.now }
+      if second == 1 { await eventually { slow.reports.count > 0 } }
     }
     for _ in 0..<30 { slow.gate.signal() }
     try await Task.sleep(for: .milliseconds(100))
@@ -293,9 +315,7 @@ import Testing
         }
       }
     }
-    for _ in 0..<1000 where alive.count > 0 {
-      try? await Task.sleep(for: .milliseconds(10))
-    }
+    await eventually { alive.count == 0 }
     #expect(alive.count == 0)
     #expect(CLLocationManager(services: services).monitoredRegions.isEmpty)
   }

@@ -2,6 +2,7 @@ import BeaconTesting
 import CoreLocation
 import ServiceCore
 import Synchronization
+import TestSupport
 import Testing
 
 /// The end of what is heard, and where delegates are called until then.
@@ -33,8 +34,8 @@ import Testing
         try await scene.services.ended()
         scene.listener.note("over")
       }
-      try await Task.sleep(for: .milliseconds(50))
-      // Nobody listens yet.
+      #expect(await scene.told(1) == ["status 3"])
+      // Nothing is registered yet.
       scene.scanner.clock.advance(by: 100)
       try await Task.sleep(for: .milliseconds(50))
       #expect(scene.listener.all == ["status 3"])
@@ -79,9 +80,7 @@ import Testing
       made.startRangingBeacons(satisfying: CLBeaconIdentityConstraint(uuid: Scene.lobby))
       kept.manager.withLock { $0 = made }
     }
-    for _ in 0..<1000 where kept.manager.withLock({ $0 == nil }) {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    await eventually { kept.manager.withLock({ $0 != nil }) }
     scene.scanner.clock.advance(by: 10)
     try await scene.services.ended()
     #expect(scene.listener.all.filter { $0.hasPrefix("range") }.count == 5)

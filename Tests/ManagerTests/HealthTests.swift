@@ -3,6 +3,7 @@ import CoreLocation
 import Regions
 import Scanning
 import Synchronization
+import TestSupport
 import Testing
 
 /// A deaf radio is not a quiet room: no exit, no empty list, one error, and all goes on by itself.
@@ -79,9 +80,7 @@ import Testing
     script.report(.blocked, "hci0 is blocked; run 'rfkill unblock bluetooth'", at: 5)
     scene.manager.startRangingBeacons(satisfying: Self.all)
     script.clock.advance(by: 6)
-    for _ in 0..<1000 where sentences.all.count < 2 {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    await eventually { sentences.all.count >= 2 }
     #expect(
       sentences.all == [
         "hci0 is down; run 'hciconfig hci0 up'", "hci0 is blocked; run 'rfkill unblock bluetooth'",
@@ -134,16 +133,12 @@ import Testing
     script.clock.advance(by: 2)
     #expect(await scene.told(4).last == "cannot monitor lobby 5")
     scene.manager.stopMonitoring(for: Scene.region("lobby"))
-    for _ in 0..<300 where script.demands.last != ScanDemand.none {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    await eventually { script.demands.last == ScanDemand.none }
     script.clock.advance(by: 20)
     scene.manager.startMonitoring(for: Scene.region("hall"))
     // It would be outside after ten seconds of hearing.
     script.clock.advance(by: 30)
-    for _ in 0..<300 where script.delivered < script.clock.now {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    await eventually { script.delivered >= script.clock.now }
     #expect(
       await scene.told(6).suffix(2) == ["monitors hall", "cannot monitor hall 5"])
     script.clock.advance(by: 20)
@@ -170,14 +165,10 @@ import Testing
     for step in 1...200 {
       script.clock.advance(by: 0.5)
       // Who listens to health is not held up.
-      for _ in 0..<5000 where heard.withLock({ $0.count }) < step {
-        try await Task.sleep(for: .milliseconds(2))
-      }
+      await eventually { heard.withLock({ $0.count }) >= step }
     }
     sentences.hangs.withLock { $0 = false }
-    for _ in 0..<1000 where sentences.all.last != "gone 99" {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    await eventually { sentences.all.last == "gone 99" }
     #expect(sentences.all.last == "gone 99")
     #expect(sentences.all.count <= 2)
     #expect(heard.withLock { $0.count } == 200)

@@ -17,9 +17,13 @@ import Testing
     for number in 0..<Self.kills {
       let starts = read(log).count { $0 == "start" }
       let process = try start(folder, log, seed: random.next(), steps: 100_000)
-      // From before it is ready to long after, however fast the machine.
-      if !number.isMultiple(of: 5) { waitUntilReady(log, after: starts) }
-      Thread.sleep(forTimeInterval: 0.02 + Double(random.next() % 1000) / 1000 * 0.25)
+      // Before it is ready, or some steps after, however fast the machine.
+      if number.isMultiple(of: 5) {
+        Thread.sleep(forTimeInterval: Double(random.next() % 200) / 1000)
+      } else {
+        waitForSteps(Int(random.next() % 8) + 1, log, after: starts)
+        Thread.sleep(forTimeInterval: Double(random.next() % 30) / 1000)
+      }
       #expect(process.isRunning, "run \(number) ended by itself")
       kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
@@ -85,17 +89,14 @@ import Testing
     }
   }
 
-  /// Waits until the process that was started last changes the world, but at most ten seconds.
-  private func waitUntilReady(_ log: URL, after starts: Int) {
-    for _ in 0..<1000 {
+  /// Waits until the process that was started last has changed the world so many times.
+  private func waitForSteps(_ count: Int, _ log: URL, after starts: Int) {
+    eventually {
       let lines = read(log)
-      if lines.count(where: { $0 == "start" }) > starts,
-        let last = lines.lastIndex(of: "start"),
-        lines[last...].contains(where: { $0.hasPrefix("world") })
-      {
-        return
-      }
-      Thread.sleep(forTimeInterval: 0.01)
+      guard lines.count(where: { $0 == "start" }) > starts,
+        let last = lines.lastIndex(of: "start")
+      else { return false }
+      return lines[last...].count { $0.hasPrefix("world") } >= count
     }
   }
 

@@ -1,7 +1,9 @@
 import BeaconTesting
 import CoreLocation
-import ServiceCore
 import Regions
+import ServiceCore
+import Storage
+import TestSupport
 import Testing
 
 @Suite struct MonitorTests {
@@ -86,11 +88,10 @@ import Testing
       let monitor = CLMonitor("lobby", services: try Self.services(scanner, .file(files.state)))
       await monitor.add(Self.condition, identifier: "one", assuming: .unsatisfied)
       scanner.clock.advance(by: 15)
-      for _ in 0..<1000 where scanner.delivered < scanner.clock.now {
-        try await Task.sleep(for: .milliseconds(5))
-      }
+      await eventually { scanner.delivered >= scanner.clock.now }
     }
-    try await Task.sleep(for: .milliseconds(300))
+    // The services of before have let go of the file a moment later.
+    await eventually { (try? ServiceStore(.file(files.state))) != nil }
     let monitor = CLMonitor(
       "lobby", services: try Self.services(ScriptedScanner(), .file(files.state)))
     #expect(await monitor.identifiers == ["one"])

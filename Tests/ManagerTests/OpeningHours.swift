@@ -2,7 +2,7 @@ import CoreLocation
 import Scanning
 import ServiceCore
 
-/// Listens while the shop is open.
+/// Grants authorization while the shop is open.
 final class OpeningHours: AuthorizationProvider {
   private let hours: Range<Int>
   private let hour: @Sendable () -> Int

@@ -1,6 +1,7 @@
 import BeaconTesting
 import CoreLocation
 import Scanning
+import TestSupport
 import Testing
 
 @Suite struct RangingServiceTests {
@@ -26,9 +27,7 @@ import Testing
     #expect(scene.manager.rangedBeaconConstraints.isEmpty)
     scene.scanner.clock.advance(by: 10)
     // The radio rests when nobody listens.
-    for _ in 0..<300 where scene.scanner.demands.last != ScanDemand.none {
-      try? await Task.sleep(for: .milliseconds(10))
-    }
+    await eventually { scene.scanner.demands.last == ScanDemand.none }
     #expect(scene.scanner.demands == [.ranging, .none])
     #expect(scene.listener.all.count == 2)
   }
@@ -41,16 +40,11 @@ import Testing
     #expect(scene.scanner.demands.isEmpty)
     scene.manager.startMonitoring(for: Scene.region("lobby"))
     scene.scanner.clock.advance(by: 1)
-    for _ in 0..<300 where scene.scanner.demands.isEmpty {
-      try? await Task.sleep(for: .milliseconds(10))
-    }
+    await eventually { !scene.scanner.demands.isEmpty }
     // A new region is looked for at full duty until its state is determined.
     #expect(scene.scanner.demands.first == .ranging)
     scene.scanner.clock.advance(by: 10)
-    for _ in 0..<300 where scene.scanner.demands.last != .monitoring {
-      try? await Task.sleep(for: .milliseconds(10))
-    }
-    #expect(scene.scanner.demands.last == .monitoring)
+    await eventually { scene.scanner.demands.last == .monitoring }
   }
 
   @Test func everyManagerIsToldOfItsOwn() async {

@@ -2,6 +2,7 @@ import BeaconTesting
 import CoreLocation
 import Regions
 import Scanning
+import TestSupport
 import Testing
 
 @Suite struct RegionServiceTests {
@@ -98,15 +99,11 @@ import Testing
     scene.scanner.clock.advance(by: 4)
     _ = await scene.told(2)
     scene.manager.stopRangingBeacons(satisfying: all)
-    for _ in 0..<300 where scene.scanner.demands.last != ScanDemand.none {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    await eventually { scene.scanner.demands.last == ScanDemand.none }
     scene.scanner.clock.advance(by: 3597)
     let before = scene.listener.all.count
     scene.manager.startRangingBeacons(satisfying: all)
-    for _ in 0..<300 where scene.scanner.demands.last != .ranging {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    await eventually { scene.scanner.demands.last == .ranging }
     scene.scanner.clock.advance(by: 2.5)
     _ = await scene.told(before + 1)
     try await Task.sleep(for: .milliseconds(300))

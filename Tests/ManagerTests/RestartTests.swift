@@ -5,6 +5,7 @@ import Scanning
 import ServiceCore
 import Storage
 import Synchronization
+import TestSupport
 import Testing
 
 /// One process after the other on the same state file, as far as services can tell.
@@ -22,9 +23,10 @@ import Testing
 
     var state: String { folder.appending(path: "state").path }
 
-    /// A process: its services are gone, and the file is free again, when this returns.
+    /// A process: its delegate has received at least so many calls, its services are gone, and the file is free
+    /// again, when this returns.
     func session(
-      hearing: (ScriptedScanner) -> Void, until seconds: Double,
+      hearing: (ScriptedScanner) -> Void, until seconds: Double, lines count: Int = 3,
       _ use: (Scene) async throws -> Void = { _ in }
     ) async throws -> [String] {
       let rules = try RegionRules(exitTimeout: .fixed(seconds: 5))
@@ -33,20 +35,19 @@ import Testing
       var scene: Scene? = Scene(scanner: scanner, persistence: .file(state)) { $0.rules = rules }
       if let scene { try await use(scene) }
       scanner.clock.advance(by: seconds)
-      // A scanner that nobody listens to stays where it is.
-      for _ in 0..<400 where scanner.delivered < scanner.clock.now {
-        try await Task.sleep(for: .milliseconds(5))
+      // Without demand a scanner stays where it is.
+      await eventually {
+        scanner.delivered >= scanner.clock.now || scene?.manager.monitoredRegions.isEmpty != false
       }
+      _ = await scene?.told(count)
+      // A call too many would come now.
       try await Task.sleep(for: .milliseconds(50))
       let lines = scene?.listener.all ?? []
       let remarks = scene?.remarks.all.withLock { $0 } ?? []
       #expect(remarks.isEmpty)
       scene = nil
       // The loop lets go of the services a moment later.
-      for _ in 0..<200 {
-        if (try? ServiceStore(.file(state))) != nil { break }
-        try await Task.sleep(for: .milliseconds(10))
-      }
+      await eventually { (try? ServiceStore(.file(state))) != nil }
       return lines
     }
   }
@@ -77,7 +78,8 @@ import Testing
     }
     #expect(second == ["status 3", "exit lobby", "state lobby 2"])
     #expect(
-      try await files.session(hearing: Self.nobody, until: 20) == ["status 3", "state lobby 2"])
+      try await files.session(hearing: Self.nobody, until: 20, lines: 2)
+        == ["status 3", "state lobby 2"])
   }
 
   @Test func enteringWhileAwayIsToldOnce() async throws {
@@ -87,7 +89,7 @@ import Testing
       ["status 3", "monitors lobby", "state lobby 2"])
     // An app that starts as it always does keeps what was known.
     expect(
-      try await files.session(hearing: Self.here, until: 10, Self.start),
+      try await files.session(hearing: Self.here, until: 10, lines: 4, Self.start),
       ["status 3", "monitors lobby", "enter lobby", "state lobby 1"])
     expect(
       try await files.session(hearing: Self.here, until: 10, Self.start),
@@ -106,21 +108,21 @@ import Testing
   @Test func whatNobodyWasThereToBeToldComesLater() async throws {
     let files = try Files()
     _ = try await files.session(hearing: Self.nobody, until: 10, Self.start)
-    let silent = try await files.session(hearing: Self.here, until: 10) { scene in
+    let silent = try await files.session(hearing: Self.here, until: 10, lines: 0) { scene in
       scene.manager.delegate = nil
     }
     #expect(silent.isEmpty || silent == ["status 3"])
-    let lines = try await files.session(hearing: Self.here, until: 10)
+    let lines = try await files.session(hearing: Self.here, until: 10, lines: 4)
     #expect(lines == ["status 3", "enter lobby", "state lobby 1", "state lobby 1"])
   }
 
   @Test func stoppedRegionsStayStopped() async throws {
     let files = try Files()
     _ = try await files.session(hearing: Self.here, until: 10, Self.start)
-    _ = try await files.session(hearing: Self.here, until: 10) { scene in
+    _ = try await files.session(hearing: Self.here, until: 10, lines: 1) { scene in
       scene.manager.stopMonitoring(for: Scene.region("lobby"))
     }
-    let third = try await files.session(hearing: Self.here, until: 1) { scene in
+    let third = try await files.session(hearing: Self.here, until: 1, lines: 1) { scene in
       #expect(scene.manager.monitoredRegions.isEmpty)
     }
     #expect(third == ["status 3"])

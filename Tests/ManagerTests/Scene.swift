@@ -6,6 +6,7 @@ import Regions
 import Scanning
 import ServiceCore
 import Synchronization
+import TestSupport
 import Testing
 
 // Its own methods can be called on any thread; the tests add nothing to it that changes.
@@ -76,7 +77,7 @@ final class Scene: Sendable {
     return CLBeaconRegion(uuid: lobby, major: 1, minor: minor, identifier: identifier)
   }
 
-  /// Waits until the delegate was told so many things, or for ten seconds.
+  /// Waits until the delegate has received so many calls.
   func told(_ count: Int) async -> [String] { await listener.lines(count) }
 }
 
@@ -108,11 +109,9 @@ final class Listener: CLLocationManagerDelegate, Sendable {
 
   func note(_ line: String) { told.withLock { $0.append(line) } }
 
-  /// Waits for so many lines, but at most ten seconds.
+  /// Waits for so many lines.
   func lines(_ count: Int) async -> [String] {
-    for _ in 0..<1000 where all.count < count {
-      try? await Task.sleep(for: .milliseconds(10))
-    }
+    await eventually { all.count >= count }
     return all
   }
 

@@ -3,6 +3,7 @@ import CoreLocation
 import Scanning
 import ServiceCore
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct UpdateTests {
@@ -23,9 +24,7 @@ import Testing
     #expect(updates == [[], [7, 8], [7, 8]])
     // Nobody iterates any more: the radio rests.
     scanner.clock.advance(by: 1)
-    for _ in 0..<300 where scanner.demands.last != ScanDemand.none {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    await eventually { scanner.demands.last == ScanDemand.none }
     #expect(scanner.demands == [.ranging, .none])
   }
 

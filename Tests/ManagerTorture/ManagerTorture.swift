@@ -37,7 +37,8 @@ enum ManagerTorture {
     configuration.authorization = Anyone()
     configuration.persistence = .file(state)
     configuration.rules = try RegionRules(exitTimeout: .fixed(seconds: 0.5))
-    configuration.delegateQueue = DispatchQueue(label: "delegate")
+    let queue = DispatchQueue(label: "delegate")
+    configuration.delegateQueue = queue
     let services = LocationServices(configuration)
     let manager = CLLocationManager(services: services)
     let listener = Listener(log)
@@ -62,7 +63,11 @@ enum ManagerTorture {
       // Forty changes a second are more than any site has.
       usleep(25_000)
     }
-    // What the delegate is being told is told before the end.
+    // The answer comes after everything that was to be delivered before.
+    let answers = listener.states
+    manager.requestState(for: World.region("0", minor: 0))
+    eventually { listener.states > answers }
+    queue.sync {}
     usleep(200_000)
     log.write("end " + world.present.sorted().map(String.init).joined(separator: " "))
     withExtendedLifetime((manager, listener)) {}
@@ -130,6 +135,10 @@ final class Log: Sendable {
 
 final class Listener: CLLocationManagerDelegate, Sendable {
   private let log: Log
+  private let stateCount = Mutex(0)
+
+  /// How many states it has received.
+  var states: Int { stateCount.withLock { $0 } }
 
   init(_ log: Log) {
     self.log = log
@@ -151,6 +160,7 @@ final class Listener: CLLocationManagerDelegate, Sendable {
     _ manager: CLLocationManager, didDetermineState state: CLRegionState, for region: CLRegion
   ) {
     log.write("state \(region.identifier) \(state.rawValue)")
+    stateCount.withLock { $0 += 1 }
   }
 }
 

@@ -1,10 +1,12 @@
 import Advertising
+import CaptureFiles
 import FoundationEssentials
 import Scanning
+import Simulation
 
-/// What a shipped scenario's truth says of zones and positions.
+/// The zones and positions in the truth of a shipped scenario.
 struct Truth {
-  /// A line of the truth file, as far as these tests look at it.
+  /// A line of the truth, as far as these tests look at it.
   struct Line: Decodable {
     var type: String
     var time: String
@@ -26,8 +28,10 @@ struct Truth {
     .deletingLastPathComponent().deletingLastPathComponent().appending(path: "captures")
 
   init(_ name: String) throws {
-    let data = try Data(contentsOf: Self.captures.appending(path: "\(name).truth.jsonl"))
-    lines = try data.split(separator: UInt8(ascii: "\n")).map {
+    let json = try Data(contentsOf: Self.captures.appending(path: "\(name).json"))
+    let scenario = try Scenario(json: [UInt8](json))
+    let truth = SimulatedRecording(scenario, format: .btsnoop).truth
+    lines = try truth.split(separator: UInt8(ascii: "\n")).map {
       try JSONDecoder().decode(Line.self, from: Data($0))
     }
   }

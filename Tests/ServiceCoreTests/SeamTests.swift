@@ -1,5 +1,5 @@
 import Foundation
-import Logging
+import Scanning
 import ServiceCore
 import Storage
 import Synchronization

@@ -1,3 +1,4 @@
+import Glibc
 import ServiceCore
 import Scanning
 import Synchronization

@@ -48,6 +48,8 @@ import Testing
 
   @Test func missingDirectoriesAreMadeForThisUserAlone() throws {
     let scratch = try Scratch()
+    #expect(throws: StorageError.self) { try ServiceStore(.file(scratch["x/y/s"])) }
+    _ = try StatePath.resolve(FilePath(scratch["x/y/s"]), makesDirectory: true)
     let store = try ServiceStore(.file(scratch["x/y/s"]))
     try store.writeAndWait([.setAuthorization("x")])
     for name in ["x", "x/y"] { #expect(try scratch.permissions(name) == 0o700) }
@@ -174,7 +176,7 @@ import Testing
     try scratch.write([], "log")
     let run = try TortureRun(scratch["s"], scratch["log"], "1", "hold", in: scratch)
     defer { run.kill() }
-    for _ in 0..<3000 where try scratch.bytes("log").first ?? 0 == 0 { usleep(4000) }
+    try eventually { try scratch.bytes("log").first ?? 0 != 0 }
     #expect(refusal(scratch["s"]).contains("process \(run.identifier) (storage-torture)"))
   }
 

@@ -59,11 +59,11 @@ final class TortureRun {
     ended.wait()
   }
 
-  /// Waits for its end; what takes more than a minute is killed.
+  /// Waits for its end; what takes more than five minutes is killed.
   func finish() -> (status: Int32, output: String) {
-    if ended.wait(timeout: .now() + 60) == .timedOut {
+    if ended.wait(timeout: .now() + 300) == .timedOut {
       kill()
-      Issue.record("killed after a minute: \(process.arguments ?? [])")
+      Issue.record("killed after five minutes: \(process.arguments ?? [])")
     }
     let isExit = process.terminationReason == .exit
     return (

@@ -11,20 +11,20 @@ extension CLLocationManager {
   func deliver(_ delivery: ServiceDelivery) {
     guard let event = delivery.event as? BeaconEvent else { return }
     switch event {
-    case .sightings, .refused: break
+    case .sightings, .refused, .health: break
     case .ranging(let report): deliver(report)
     case .region(let event): deliver(event, delivery)
     case .regionState(let region, let state):
       deliver(CLRegionState(state), for: CLBeaconRegion(region))
     case .registered(let region):
       delegate?.locationManager(self, didStartMonitoringFor: CLBeaconRegion(region))
-    case .health(let health, _):
-      guard calls.update(health) else { return }
-      failAll(.rangingUnavailable, health.sentence)
     case .ended(let sentence, let isFailure):
       if isFailure { failAll(.rangingFailure, sentence) }
     }
   }
+
+  /// Reports that nothing is received.
+  func deliverFault(_ sentence: String) { failAll(.rangingUnavailable, sentence) }
 
   func deliverAuthorization() {
     guard let delegate else { return }

@@ -16,6 +16,8 @@ final class DelegateCalls: Sendable {
     /// Whether a report of the authorization found no delegate.
     var missedStatus = false
     var hasFault = false
+    /// The latest fault, while a report of it is on its way.
+    var fault: String?
   }
 
   /// A report of the authorization. It is made once, also where it was sent to two places.
@@ -49,6 +51,9 @@ final class DelegateCalls: Sendable {
 
   /// Takes an event, and has the delegate called for it soon.
   func deliver(_ delivery: ServiceDelivery) {
+    if case .health(let health, _)? = delivery.event as? BeaconEvent {
+      return deliver(health, delivery)
+    }
     let isStatus = delivery.event is AuthorizationEvent
     let call = isStatus ? StatusCall(delivery) : nil
     let place = state.withLock { state -> (DeliveryContext, WeakManager)? in
@@ -115,13 +120,22 @@ final class DelegateCalls: Sendable {
     context.perform { [self] in perform(status, manager) }
   }
 
-  /// Records the receiver's state.
-  ///
-  /// - Returns: Whether the delegate is to be told of a fault.
-  func update(_ health: ScannerHealth) -> Bool {
-    state.withLock { state in
+  /// Reports a fault once. Of faults that come faster than the delegate takes them, it receives the latest.
+  private func deliver(_ health: ScannerHealth, _ delivery: ServiceDelivery) {
+    let starts = state.withLock { state -> Bool in
       defer { state.hasFault = health.isReceptionLost }
-      return health.isReceptionLost && !state.hasFault
+      guard health.isReceptionLost, !state.hasFault else { return false }
+      defer { state.fault = health.sentence }
+      return state.fault == nil
+    }
+    guard starts else { return delivery.finish() }
+    perform { [self] manager in
+      let sentence = state.withLock { state in
+        defer { state.fault = nil }
+        return state.fault
+      }
+      if let sentence, manager.delegate != nil { manager.deliverFault(sentence) }
+      delivery.finish()
     }
   }
 }

@@ -77,9 +77,25 @@ final class ThreadRunLoop: @unchecked Sendable {
   private let timer: Timer
 
   private final class Calls: Sendable {
-    private let state = Mutex<(waiting: [@Sendable () -> Void], isOwned: Bool)>(([], true))
+    private let state = Mutex<(waiting: [@Sendable () -> Void], isOwned: Bool, isOver: Bool)>(
+      ([], true, false))
 
-    func add(_ call: @escaping @Sendable () -> Void) { state.withLock { $0.waiting.append(call) } }
+    /// Adds a call; where the thread has ended, the call is released instead, and counts as not made. The
+    /// core bounds how many wait: 4,096 for each manager.
+    func add(_ call: @escaping @Sendable () -> Void) {
+      state.withLock { if !$0.isOver { $0.waiting.append(call) } }
+    }
+
+    /// Releases the calls that wait: the thread has ended.
+    func abandon() {
+      let calls = state.withLock { state in
+        state.isOver = true
+        defer { state.waiting.removeAll() }
+        return state.waiting
+      }
+      // Released outside of the lock, as their end may come back to it.
+      _ = calls.count
+    }
 
     /// Makes the calls that wait.
     ///
@@ -113,6 +129,31 @@ final class ThreadRunLoop: @unchecked Sendable {
       if !calls.make() { timer.invalidate() }
     }
     loop.add(timer, forMode: .common)
+    // A thread releases its dictionary when it ends.
+    let values = Thread.current.threadDictionary
+    let end = values[Self.endKey] as? End ?? End()
+    end.add(calls)
+    values[Self.endKey] = end
+  }
+
+  private static let endKey = "CoreLocation.ThreadRunLoop.End"
+
+  /// Releases the calls that wait for a thread when the thread ends.
+  private final class End {
+    private struct Weak {
+      weak var calls: Calls?
+    }
+
+    private var all: [Weak] = []
+
+    func add(_ calls: Calls) {
+      all.removeAll { $0.calls == nil }
+      all.append(Weak(calls: calls))
+    }
+
+    deinit {
+      for entry in all { entry.calls?.abandon() }
+    }
   }
 
   deinit {

@@ -158,7 +158,7 @@ public final class LocationServices: Sendable {
       }
       continuation.onTermination = { [weak core] _ in core?.removeClient(client) }
       beacons.reportReceiverStates(to: client)
-      if beacons.end != nil { continuation.finish() }
+      if beacons.end != nil { beacons.afterOutput { continuation.finish() } }
     }
   }
 

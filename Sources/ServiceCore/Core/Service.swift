@@ -106,11 +106,12 @@ package struct ServiceOutput<S: Service>: Sendable {
 
   enum Recipients: Sendable {
     case client(ClientIdentifier)
-    case group(ClientGroup)
     case all
   }
 
   var items: [Item] = []
+  /// Whether an event goes to every client.
+  private(set) var isForAll = false
 
   /// Creates an empty output.
   package init() {}
@@ -126,6 +127,7 @@ package struct ServiceOutput<S: Service>: Sendable {
   /// Delivers an event to every client.
   package mutating func deliverToAll(_ event: S.Event) {
     items.append(.event(event, to: .all))
+    isForAll = true
   }
 
   /// Stores an event with the state that it reports, then delivers it to the clients of its group. Where no

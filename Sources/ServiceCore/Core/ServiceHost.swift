@@ -198,22 +198,30 @@ package final class ServiceHost<S: Service>: ServiceHosting {
 
   private func enqueue(_ items: ServiceOutput<S>) {
     guard !items.isEmpty else { return }
-    output.async { [self] in perform(items) }
+    // Who is added later does not receive what happened before.
+    let everyone =
+      items.isForAll ? manager?.clients { _ in true }.map(\.identifier) ?? [] : []
+    output.async { [self] in perform(items, everyone) }
   }
 
   /// Stores and delivers. Changes that come together are written together.
-  private func perform(_ items: ServiceOutput<S>) {
+  private func perform(_ items: ServiceOutput<S>, _ everyone: [ClientIdentifier]) {
     guard let manager else { return }
     var changes: [ServiceStore.Change] = []
     var events: [Written] = []
     for item in items.items {
       switch item {
       case .event(let event, let recipients):
+        let clients: [ClientIdentifier] =
+          switch recipients {
+          case .client(let client): [client]
+          case .all: everyone
+          }
         // What comes with a change says that it is stored.
         if changes.isEmpty {
-          deliver(event, to: recipients)
+          deliver(event, to: clients)
         } else {
-          events.append(.event(event, recipients))
+          events.append(.event(event, clients))
         }
       case .diagnostic(let sentence):
         store.logger.warning("\(sentence)")
@@ -229,7 +237,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         changes.append(.remove(key(group, identifier)))
       case .stored(let event, let group, let identifier, let value):
         guard let database = store.database, let payload = encode(event) else {
-          deliver(event, to: .group(group))
+          deliver(event, to: manager.clients { $0.group == group }.map(\.identifier))
           continue
         }
         let serial = database.nextSerial()
@@ -249,7 +257,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   /// An event that is delivered when the changes before it are written.
   private enum Written {
     case stored(StoredEvent)
-    case event(S.Event, ServiceOutput<S>.Recipients)
+    case event(S.Event, [ClientIdentifier])
   }
 
   /// Writes changes, and delivers the events that wait for them.
@@ -259,7 +267,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
       for event in events {
         switch event {
         case .stored(let event): manager?.deliver(event, pace: pace)
-        case .event(let event, let recipients): self.deliver(event, to: recipients)
+        case .event(let event, let clients): self.deliver(event, to: clients)
         }
       }
     }
@@ -271,16 +279,9 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     }
   }
 
-  private func deliver(_ event: S.Event, to recipients: ServiceOutput<S>.Recipients) {
-    guard let manager else { return }
+  private func deliver(_ event: S.Event, to identifiers: [ClientIdentifier]) {
     let isRecorded = isRecorded
-    let clients: [Client] =
-      switch recipients {
-      case .client(let identifier): manager.client(identifier).map { [$0] } ?? []
-      case .group(let group): manager.clients { $0.group == group }
-      case .all: manager.clients { _ in true }
-      }
-    for client in clients
+    for client in identifiers.compactMap({ manager?.client($0) })
     where client.isReceiving
       && client.admits(isReplaceable: event.isReplaceable, isRecorded: isRecorded)
     {

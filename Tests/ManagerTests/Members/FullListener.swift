@@ -1,24 +1,25 @@
 import CoreLocation
 import Synchronization
+import TestSupport
 
 /// A delegate that has every method, in every spelling, and notes which is called, with an error's number.
 final class FullListener: CLLocationManagerDelegate, Sendable {
   private let told = Mutex<[String]>([])
 
-  /// Waits until a line has come, for ten seconds at most.
+  /// Waits until a line has come.
   ///
   /// - Returns: The lines before it. They are forgotten.
   func lines(before last: String) async -> [String]? {
-    for _ in 0..<1000 {
-      let lines = told.withLock { told -> [String]? in
+    var found: [String]?
+    await eventually {
+      found = told.withLock { told in
         guard let end = told.firstIndex(of: last) else { return nil }
         defer { told.removeFirst(end + 1) }
         return Array(told[..<end])
       }
-      if let lines { return lines }
-      try? await Task.sleep(for: .milliseconds(10))
+      return found != nil
     }
-    return nil
+    return found
   }
 
   func note(_ line: String, _ error: (any Error)? = nil) {

@@ -44,7 +44,7 @@ extension MemberUses {
     later("maximumRegionMonitoringDistance") {
       #expect($0.manager.maximumRegionMonitoringDistance == -1)
     }
-    later("CLCircularRegion", tells: "monitoringDidFailFor 5") {
+    later("CLCircularRegion", tells: "monitoringDidFailFor 5", "didDetermineState") {
       #expect(!CLLocationManager.isMonitoringAvailable(for: CLCircularRegion.self))
       $0.manager.startMonitoring(for: $0.circle)
       $0.manager.requestState(for: $0.circle)

@@ -2,43 +2,43 @@ import Foundation
 import Testing
 
 extension InGuest {
-  /// Too little on air, and too much.
-  @Suite struct HearingTests {
-    /// A radio that hears nothing says so, and again when it hears.
+  /// Too few adverts, and too many.
+  @Suite struct ReceptionTests {
+    /// A radio that receives nothing reports so, and again when it receives.
     @Test func aQuietPlace() throws {
       let air = try VirtualController(#"{"plug": "a"}"#)
       try Guest.up()
       let command = try LiveCommand("scan", "--adapter", "hci0")
       let began = Guest.now
       let quiet = try #require(
-        command.line("health", within: 45) { $0["state"] == "quiet" }, "\(command.health())")
+        command.line("health") { $0["state"] == "quiet" }, "\(command.health())")
       #expect(quiet.arrival - began > 10)
       // An advert of any kind is enough.
       let spoke = try air.perform(
         #"{"id": "phone", "data": "02011a020a0c", "addr": "C0:00:00:00:00:99"}"#)
       #expect(
-        command.line("health", since: spoke, within: 3) { $0["state"] == "scanning" } != nil)
+        command.line("health", since: spoke) { $0["state"] == "scanning" } != nil)
       #expect(command.lines("sighting").isEmpty)
       #expect(command.interrupt() == 0)
       try air.stop()
     }
 
-    /// More at once than the socket holds while the reader is stopped: said, with what was lost counted out.
-    @Test func aFloodIsSaid() throws {
+    /// More at once than the socket holds while the reader is stopped is reported.
+    @Test func aFloodIsReported() throws {
       let air = try VirtualController(
         #"{"plug": "a"}"#, #"{"id": "x", "interval": 200, "rssi": -60}"#)
       try Guest.up()
       let command = try LiveCommand("scan", "--adapter", "hci0")
-      try #require(command.line("sighting", within: 10) != nil, "\(command.error)")
+      try #require(command.line("sighting") != nil, "\(command.error)")
       let began = Guest.now
       kill(command.id, SIGSTOP)
       try air.perform(#"{"id": "x", "burst": 30000}"#)
       kill(command.id, SIGCONT)
       #expect(
-        command.line("health", since: began, within: 5) { $0["state"] == "lossy" } != nil,
+        command.line("health", since: began) { $0["state"] == "lossy" } != nil,
         "\(command.health())")
       #expect(
-        command.line("health", since: began, within: 15) { $0["state"] == "scanning" } != nil,
+        command.line("health", since: began) { $0["state"] == "scanning" } != nil,
         "\(command.health(since: began))")
       #expect(command.interrupt() == 0)
       try air.stop()
@@ -49,7 +49,7 @@ extension InGuest {
       let air = try VirtualController(#"{"plug": "a"}"#, #"{"id": "x"}"#)
       try Guest.up()
       let command = try LiveCommand("scan", "--adapter", "hci0")
-      try #require(command.line("sighting", within: 10) != nil, "\(command.error)")
+      try #require(command.line("sighting") != nil, "\(command.error)")
       for packet in [
         "043e0102", "043e0202ff", "043e03020103", "043e0d0201030101000000000cff0201", "043e020d05",
         "043e1a0d01000000", "040e0100", "04ff0411223344",
@@ -57,7 +57,7 @@ extension InGuest {
         try air.perform(#"{"raw": "\#(packet)"}"#)
       }
       let after = Guest.now
-      #expect(command.line("sighting", since: after + 0.5, within: 3) != nil)
+      #expect(command.line("sighting", since: after + 0.5) != nil)
       #expect(command.interrupt() == 0)
       try air.stop()
     }
