@@ -147,7 +147,8 @@ let package = Package(
     .testTarget(
       name: "ServiceCoreTests",
       dependencies: [
-        "Advertising", "BeaconTesting", "CaptureFiles", "Regions", "Scanning", "ServiceCore", "Storage",
+        "Advertising", "BeaconTesting", "CaptureFiles", "Regions", "Scanning", "ServiceCore",
+        "Storage",
         "TestSupport", .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
