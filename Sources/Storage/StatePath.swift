@@ -69,6 +69,8 @@ package enum StatePath {
   ///   - given: The file.
   ///   - makesDirectory: Whether a directory that is missing is made. Of a path that a person wrote, it may
   ///     be a slip.
+  /// - Returns: The path.
+  /// - Throws: ``StorageError`` where it leads to no file.
   static func resolve(_ given: FilePath, makesDirectory: Bool) throws(StorageError) -> FilePath {
     guard case .regular = given.lastComponent?.kind else {
       throw StorageError(file: given.string, problem: .notAFile)

@@ -129,14 +129,8 @@ final class ThreadRunLoop: @unchecked Sendable {
       if !calls.make() { timer.invalidate() }
     }
     loop.add(timer, forMode: .common)
-    // A thread releases its dictionary when it ends.
-    let values = Thread.current.threadDictionary
-    let end = values[Self.endKey] as? End ?? End()
-    end.add(calls)
-    values[Self.endKey] = end
+    End.current.add(calls)
   }
-
-  private static let endKey = "CoreLocation.ThreadRunLoop.End"
 
   /// Releases the calls that wait for a thread when the thread ends.
   private final class End {
@@ -145,6 +139,26 @@ final class ThreadRunLoop: @unchecked Sendable {
     }
 
     private var all: [Weak] = []
+
+    private static let key = {
+      var key = pthread_key_t()
+      // The thread's value is the one that ``current`` retained for it.
+      unsafe pthread_key_create(&key) { value in
+        if let value = unsafe value { unsafe Unmanaged<End>.fromOpaque(value).release() }
+      }
+      return key
+    }()
+
+    /// The one of the current thread.
+    static var current: End {
+      // A value of this key is always an object of this class, which the thread keeps until it ends.
+      if let value = unsafe pthread_getspecific(key) {
+        return unsafe Unmanaged<End>.fromOpaque(value).takeUnretainedValue()
+      }
+      let end = End()
+      unsafe pthread_setspecific(key, Unmanaged.passRetained(end).toOpaque())
+      return end
+    }
 
     func add(_ calls: Calls) {
       all.removeAll { $0.calls == nil }

@@ -75,7 +75,9 @@ package protocol ServiceSource: AnyObject, Sendable {
   ///   - used: The latest input that was processed, whose memory may be used again.
   /// - Returns: The input, and whether no more will come.
   /// - Throws: Why the source will never deliver any more.
-  func receive(_ demand: Demand, reusing used: consuming Input?) throws -> (input: Input, isOver: Bool)
+  func receive(_ demand: Demand, reusing used: consuming Input?) throws -> (
+    input: Input, isOver: Bool
+  )
 
   /// Rests until the next call of ``receive(_:reusing:)``.
   func rest()

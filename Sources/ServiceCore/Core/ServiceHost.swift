@@ -88,7 +88,9 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   }
 
   /// Changes what clients need; what comes of it is stored and delivered soon.
-  package func update<Result: Sendable>(_ body: (inout S, inout ServiceOutput<S>) -> Result) -> Result {
+  package func update<Result: Sendable>(_ body: (inout S, inout ServiceOutput<S>) -> Result)
+    -> Result
+  {
     let (result, starts) = state.withLock { state in
       var items = ServiceOutput<S>()
       let result = body(&state.service, &items)

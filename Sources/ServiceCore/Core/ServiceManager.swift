@@ -1,5 +1,5 @@
-import Dispatch
 import DequeModule
+import Dispatch
 public import Logging
 public import Scanning
 import Storage
