@@ -69,11 +69,9 @@ final class BeaconSession {
     settings.applicationIdentifier = "beaconscan"
     settings.persistence = stateFile.map { .file($0) } ?? .none
     settings.authorization = authorization
-    let lines = DiagnosticLines(say)
-    settings.logger = lines.logger
+    settings.logger = diagnostics(to: say)
     manager = ServiceManager(settings)
     if let failure = manager.storageFailure { throw CommandError(.cannotCreate, failure) }
-    lines.release()
     beacons = BeaconService(manager, scanner: scanner, configuration: configuration)
     client = manager.addClient(isReceiving: false)
     events = beacons.events(for: client).makeAsyncIterator()
