@@ -97,9 +97,11 @@ import Testing
 
   @Test func cannotBeKept() throws {
     let told = try MonitorRun(
-      Self.kiosk + ["--replay", Command.capture("visitor.btsnoop"), "--state-file", "/none/state"])
+      Self.kiosk + [
+        "--replay", Command.capture("visitor.btsnoop"), "--state-file", "/dev/null/state",
+      ])
     #expect(told.run.status == 73 && told.run.output.isEmpty)
-    #expect(told.run.error.hasPrefix("beaconscan: /none/state"))
+    #expect(told.run.error.hasPrefix("beaconscan: /dev/null/state"))
     #expect(told.run.error.split(separator: "\n").count == 1)
   }
 }
