@@ -30,7 +30,7 @@ public final class CLBackgroundActivitySession: Sendable {
 
   /// Starts a session.
   public convenience init() {
-    self.init(of: CLLocationManager())
+    self.init(of: CLLocationManager(using: .shared, in: .observers))
   }
 
   init(of manager: CLLocationManager) {

@@ -105,7 +105,7 @@ private final class Ranging: CLLocationManagerDelegate, @unchecked Sendable {
     _ continuation: AsyncStream<CLBeaconUpdate>.Continuation
   ) {
     (self.constraint, self.continuation) = (constraint, continuation)
-    manager = CLLocationManager(services: services)
+    manager = CLLocationManager(using: services, in: .observers)
     manager.delegateQueue = DispatchQueue(label: "CoreLocation.updates")
     manager.delegate = self
     manager.startRangingBeacons(satisfying: constraint)

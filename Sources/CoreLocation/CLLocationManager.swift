@@ -1,6 +1,6 @@
 public import Foundation
 import Logging
-import ServiceCore
+package import ServiceCore
 import Synchronization
 
 /// The object that starts and stops services and delivers their events to a delegate.
@@ -46,7 +46,7 @@ open class CLLocationManager: NSObject {
   /// loop of the current thread, or of the thread on which a service is started later.
   public override init() {
     services = .shared
-    (client, calls) = services.addManager()
+    (client, calls) = services.addManager(in: .application)
     super.init()
     calls.begin(for: self)
   }
@@ -59,9 +59,10 @@ open class CLLocationManager: NSObject {
     self.init(using: services)
   }
 
-  package init(using services: LocationServices) {
+  /// Creates a manager whose delegate receives the events of a group's regions.
+  package init(using services: LocationServices, in group: ClientGroup = .application) {
     self.services = services
-    (client, calls) = services.addManager()
+    (client, calls) = services.addManager(in: group)
     super.init()
     calls.begin(for: self)
   }

@@ -51,7 +51,7 @@ public struct CLLocationUpdate: Sendable {
   /// - Parameter configuration: The kind of movement; it has no effect yet.
   /// - Returns: The updates.
   public static func liveUpdates(_ configuration: LiveConfiguration = .default) -> Updates {
-    liveUpdates { CLLocationManager() }
+    liveUpdates { CLLocationManager(using: .shared, in: .observers) }
   }
 
   static func liveUpdates(_ manager: @escaping @Sendable () -> CLLocationManager) -> Updates {

@@ -59,7 +59,7 @@ public final class CLServiceSession: Sendable {
   ///
   /// - Parameter authorization: The authorization that the app needs.
   public convenience init(authorization: AuthorizationRequirement) {
-    self.init(authorization: authorization, of: CLLocationManager())
+    self.init(authorization: authorization, of: CLLocationManager(using: .shared, in: .observers))
   }
 
   /// Requests an authorization and full accuracy, which every app has here.

@@ -7,14 +7,14 @@ import Testing
 
 /// The seam between the core and a service, shown by a clock that ticks.
 @Suite struct SeamTests {
-  private final class Always: AuthorizationProvider {
+  final class Always: AuthorizationProvider {
     func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule {
       .granted(.authorizedAlways)
     }
   }
 
   /// A process: a manager, its clock, and what one client received.
-  private final class Process: Sendable {
+  final class Process: Sendable {
     let manager: ServiceManager
     let source = TickSource()
     let host: ServiceHost<TickService>
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  private func temporaryFile() -> String {
+  static func temporaryFile() -> String {
     FileManager.default.temporaryDirectory.appending(path: "core-\(UUID()).sqlite").path
   }
 
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test func registrationsAndEventsOutliveTheProcess() async throws {
-    let file = temporaryFile()
+    let file = Self.temporaryFile()
     defer { try? FileManager.default.removeItem(atPath: file) }
     do {
       let process = Process(.file(file))
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test func aClientThatCannotReceiveGetsItsStoredEventsLater() async throws {
-    let file = temporaryFile()
+    let file = Self.temporaryFile()
     defer { try? FileManager.default.removeItem(atPath: file) }
     let process = Process(.file(file))
     let client = process.addClient()

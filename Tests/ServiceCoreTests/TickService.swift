@@ -99,6 +99,13 @@ struct TickService: Service {
     output.register(alarm, as: name, in: group, state: nil)
   }
 
+  mutating func cancel(
+    _ name: String, in group: ClientGroup, into output: inout ServiceOutput<Self>
+  ) {
+    alarms[name] = nil
+    output.unregister(name, in: group)
+  }
+
   mutating func process(_ input: inout [Int], into output: inout ServiceOutput<Self>) -> Bool {
     guard !input.isEmpty else { return true }
     let tick = input.removeFirst()

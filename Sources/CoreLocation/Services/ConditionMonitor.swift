@@ -19,7 +19,8 @@ final class ConditionMonitor: Sendable {
     core = services.core
     beacons = services.beacons
     // A recording does not wait for an iteration that may never come.
-    client = core.addClient(in: ClientGroup("monitor:\(name)"), pacesRecordings: false)
+    client = core.addClient(
+      in: ClientGroup("monitor:\(name)"), isReceiving: false, pacesRecordings: false)
   }
 
   /// An event that says why a condition cannot be monitored.
@@ -152,12 +153,20 @@ final class ConditionMonitor: Sendable {
 extension LocationServices {
   /// The monitor of a name.
   func monitor(_ name: String) -> ConditionMonitor {
-    monitors.withLock { monitors in
-      if let known = monitors[name] { return known }
-      let monitor = ConditionMonitor(name, self)
+    if let known = monitors.withLock({ $0[name] }) { return known }
+    // Outside of the lock, because it asks the provider of the authorization.
+    let made = ConditionMonitor(name, self)
+    let monitor = monitors.withLock { monitors in
+      let monitor = monitors[name] ?? made
       monitors[name] = monitor
       return monitor
     }
+    if monitor === made {
+      core.setReceiving(true, for: made.client)
+    } else {
+      core.removeClient(made.client)
+    }
+    return monitor
   }
 }
 

@@ -112,10 +112,10 @@ public final class LocationServices: Sendable {
 
   /// Adds the client of a manager. Its delegate is called on the run loop of the current thread, or on the
   /// queue of the settings.
-  func addManager() -> (ClientIdentifier, DelegateCalls) {
+  func addManager(in group: ClientGroup) -> (ClientIdentifier, DelegateCalls) {
     let context = configuration.delegateQueue.map { DeliveryContext.queue($0) } ?? .current()
     let calls = DelegateCalls(in: context)
-    return (core.addClient(isReceiving: false) { calls.deliver($0) }, calls)
+    return (core.addClient(in: group, isReceiving: false) { calls.deliver($0) }, calls)
   }
 
   /// The authorization now.
@@ -147,7 +147,7 @@ public final class LocationServices: Sendable {
   /// no such member.
   public var health: AsyncStream<ScannerHealth> {
     AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
-      let client = core.addClient { delivery in
+      let client = core.addClient(in: .observers) { delivery in
         switch delivery.event as? BeaconEvent {
         case .health(let health, _)?: continuation.yield(health)
         case .ended?: continuation.finish()
@@ -178,7 +178,7 @@ public final class LocationServices: Sendable {
   ///   there is no source; `CancellationError` when the task is canceled.
   public func ended() async throws {
     guard scanner != nil else { throw CLError(.rangingUnavailable, Self.noScanner) }
-    let client = core.addClient()
+    let client = core.addClient(in: .observers)
     defer { core.removeClient(client) }
     if beacons.end == nil {
       for try await _ in beacons.events(for: client) {}
@@ -188,4 +188,9 @@ public final class LocationServices: Sendable {
     await beacons.deliveriesFinished()
     if let failure = beacons.failure { throw failure }
   }
+}
+
+extension ClientGroup {
+  /// The group of clients that need no events of regions: those are left to the application's managers.
+  static let observers = ClientGroup("observers")
 }

@@ -38,6 +38,9 @@ final class Client: Sendable {
   private let isAttached: Atomic<Bool>
   private let waiting = Atomic<Int>(0)
   private let replaceable = Atomic<Int>(0)
+  private let hasOverflown = Atomic<Bool>(false)
+  /// Delivers the stored events that waited because the client was slow.
+  private let resume: @Sendable () -> Void
 
   /// The maximum number of deliveries that a client may have unfinished. Beyond it events that are stored
   /// wait in the store, and others are dropped.
@@ -51,10 +54,11 @@ final class Client: Sendable {
 
   init(
     _ identifier: ClientIdentifier, in group: ClientGroup, sink: Sink, isReceiving: Bool,
-    pacesRecordings: Bool
+    pacesRecordings: Bool, resume: @escaping @Sendable () -> Void
   ) {
     (self.identifier, self.group, self.sink) = (identifier, group, sink)
     self.pacesRecordings = pacesRecordings
+    self.resume = resume
     isAttached = Atomic(isReceiving)
   }
 
@@ -68,12 +72,35 @@ final class Client: Sendable {
   ///
   /// - Parameters:
   ///   - isReplaceable: Whether a later event makes this one superfluous: only one such is on its way.
-  ///   - isRecorded: Whether the source waits for its clients, so that nothing piles up.
+  ///   - isRecorded: Whether the source waits for clients that pace it, so that nothing piles up.
   /// - Returns: Whether the client takes it.
   func admits(isReplaceable: Bool, isRecorded: Bool) -> Bool {
-    if isRecorded { return true }
+    if isRecorded, pacesRecordings { return true }
     if isReplaceable, replaceable.load(ordering: .acquiring) > 0 { return false }
     return waiting.load(ordering: .acquiring) < Self.maximumWaiting
+  }
+
+  /// Whether one more stored delivery may be sent. After one that was not, the later ones wait behind it.
+  func admitsStored(isRecorded: Bool) -> Bool {
+    !hasOverflown.load(ordering: .acquiring)
+      && admits(isReplaceable: false, isRecorded: isRecorded)
+  }
+
+  /// Records that a stored delivery waits until the client has finished with half of what it was sent.
+  func overflow() {
+    hasOverflown.store(true, ordering: .releasing)
+    // It may have finished meanwhile.
+    resumeIfReady(waiting.load(ordering: .acquiring))
+  }
+
+  /// Admits stored deliveries again.
+  func endOverflow() { hasOverflown.store(false, ordering: .releasing) }
+
+  private func resumeIfReady(_ count: Int) {
+    guard count <= Self.maximumWaiting / 2,
+      hasOverflown.exchange(false, ordering: .acquiringAndReleasing)
+    else { return }
+    resume()
   }
 
   func began(isReplaceable: Bool) {
@@ -83,7 +110,7 @@ final class Client: Sendable {
 
   func finished(isReplaceable: Bool) {
     if isReplaceable { replaceable.subtract(1, ordering: .releasing) }
-    waiting.subtract(1, ordering: .releasing)
+    resumeIfReady(waiting.subtract(1, ordering: .acquiringAndReleasing).newValue)
   }
 
   func send(_ delivery: ServiceDelivery) {

@@ -3,11 +3,18 @@ import Synchronization
 
 /// The deliveries of a client that iterates over its events.
 final class EventBuffer: Sendable {
+  /// A rule that names the events that a reader takes.
+  typealias Rule = @Sendable (any ServiceEvent) -> Bool
+
+  private struct Reader {
+    var number: UInt64
+    var takes: Rule
+    var continuation: CheckedContinuation<ServiceDelivery?, Never>
+  }
+
   private struct State {
     var waiting = Deque<ServiceDelivery>()
-    var readers = Deque<
-      (number: UInt64, continuation: CheckedContinuation<ServiceDelivery?, Never>)
-    >()
+    var readers = Deque<Reader>()
     var latestReader: UInt64 = 0
     var isClosed = false
   }
@@ -16,7 +23,9 @@ final class EventBuffer: Sendable {
 
   func append(_ delivery: ServiceDelivery) {
     let reader = state.withLock { state -> CheckedContinuation<ServiceDelivery?, Never>? in
-      if let reader = state.readers.popFirst() { return reader.continuation }
+      if let index = state.readers.firstIndex(where: { $0.takes(delivery.event) }) {
+        return state.readers.remove(at: index).continuation
+      }
       // A closed buffer releases the delivery, which then counts as not delivered.
       if !state.isClosed { state.waiting.append(delivery) }
       return nil
@@ -24,8 +33,9 @@ final class EventBuffer: Sendable {
     reader?.resume(returning: delivery)
   }
 
-  /// Returns the next delivery, or `nil` when the buffer is closed or the task is canceled.
-  func next() async -> ServiceDelivery? {
+  /// Returns the next delivery of those that a rule names, or `nil` when the buffer is closed or the task is
+  /// canceled.
+  func next(where takes: @escaping Rule = { _ in true }) async -> ServiceDelivery? {
     let number = state.withLock { state in
       state.latestReader += 1
       return state.latestReader
@@ -34,9 +44,11 @@ final class EventBuffer: Sendable {
       await withCheckedContinuation { continuation in
         let (isReady, delivery) = state.withLock { state -> (Bool, ServiceDelivery?) in
           if Task.isCancelled { return (true, nil) }
-          if let first = state.waiting.popFirst() { return (true, first) }
+          if let index = state.waiting.firstIndex(where: { takes($0.event) }) {
+            return (true, state.waiting.remove(at: index))
+          }
           if state.isClosed { return (true, nil) }
-          state.readers.append((number, continuation))
+          state.readers.append(Reader(number: number, takes: takes, continuation: continuation))
           return (false, nil)
         }
         if isReady { continuation.resume(returning: delivery) }
@@ -50,10 +62,10 @@ final class EventBuffer: Sendable {
   }
 
   /// Drops the deliveries that wait and that a rule names; they count as dealt with.
-  func discard(where isDropped: (any ServiceEvent) -> Bool) {
+  func discard(where isDropped: (ServiceDelivery) -> Bool) {
     let dropped = state.withLock { state in
-      let dropped = state.waiting.filter { isDropped($0.event) }
-      state.waiting.removeAll { isDropped($0.event) }
+      let dropped = state.waiting.filter(isDropped)
+      state.waiting.removeAll(where: isDropped)
       return dropped
     }
     for delivery in dropped {
@@ -77,7 +89,7 @@ final class EventBuffer: Sendable {
   }
 }
 
-/// The events of one kind that a client receives, in order.
+/// The events of one kind that a client receives, in order. Those of other kinds wait for their own sequence.
 ///
 /// An event counts as delivered when the next one is requested, or when ``Iterator/acknowledge()`` is
 /// called. A recording stands still until the next one is requested. Live, at most 4,096 events wait for a
@@ -142,17 +154,14 @@ public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
         delivery.acknowledge()
         delivery.finish()
       }
-      while !isOver, let delivery = await buffer?.next() {
-        guard let event = delivery.event as? Event else {
-          delivery.acknowledge()
-          delivery.finish()
-          continue
-        }
-        current.delivery = delivery
-        isOver = try isLast(event)
-        return event
-      }
-      return nil
+      guard !isOver, let delivery = await buffer?.next(where: { $0 is Event }),
+        let event = delivery.event as? Event
+      else { return nil }
+      current.delivery = delivery
+      // It is over after an error too.
+      isOver = true
+      isOver = try isLast(event)
+      return event
     }
   }
 }

@@ -69,9 +69,9 @@ final class RegistrationStore: Sendable {
     write([.setAuthorization(status.stored)])
   }
 
-  /// Writes changes, soon; a failure is logged.
+  /// Writes changes, soon; a failure is logged. The completion follows those of earlier writes.
   func write(_ changes: [ServiceStore.Change], then completion: (@Sendable () -> Void)? = nil) {
-    guard let database, !changes.isEmpty else {
+    guard let database else {
       completion?()
       return
     }

@@ -21,6 +21,9 @@ package final class ServiceDelivery: Sendable {
   /// The event.
   package let event: any ServiceEvent
 
+  /// The event as it is stored; `nil` if it is not.
+  var stored: StoredEvent? { record?.event }
+
   private let client: Client
   private let record: StoredDelivery?
   /// The deliveries for which a recording waits.
@@ -58,25 +61,34 @@ package final class ServiceDelivery: Sendable {
   }
 }
 
-/// An event that is stored until a client has dealt with it.
+/// An event of a registration, which is kept until a client has dealt with it.
 struct StoredEvent: Sendable {
   let event: any ServiceEvent
   let group: ClientGroup
-  /// The number by which the store knows it.
-  let serial: Int64
+  /// The number by which the store knows it; `nil` where it is not stored.
+  let serial: Int64?
   /// The registration that it belongs to.
   let identifier: String
   /// The service that reported it.
   let service: String
+
+  /// Whether it belongs to a registration.
+  func belongs(to service: String, _ group: ClientGroup, _ identifier: String) -> Bool {
+    self.service == service && self.group == group && self.identifier == identifier
+  }
 }
 
 /// A stored event on its way to several clients: the last one's return decides what becomes of it.
 final class StoredDelivery: Sendable {
+  let event: StoredEvent
   private let left: Atomic<Int>
   private let wasDelivered = Atomic<Bool>(false)
   private let end: @Sendable (_ wasDelivered: Bool) -> Void
 
-  init(to count: Int, end: @escaping @Sendable (_ wasDelivered: Bool) -> Void) {
+  init(
+    _ event: StoredEvent, to count: Int, end: @escaping @Sendable (_ wasDelivered: Bool) -> Void
+  ) {
+    self.event = event
     left = Atomic(count)
     self.end = end
   }

@@ -14,6 +14,8 @@ protocol ServiceHosting: AnyObject, Sendable {
   func restore(from store: RegistrationStore) -> [StoredEvent]
   func setAuthorization(_ status: AuthorizationStatus)
   func remove(_ client: ClientIdentifier)
+  /// Waits until what was put out before is on its way to the store.
+  func finishOutput()
 }
 
 /// Runs one service: its source on a thread of its own, its output on a queue.
@@ -31,6 +33,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   private let output = DispatchQueue(label: "ServiceCore.\(S.name).output")
   /// The deliveries for which a recording waits.
   private let inFlight = DispatchGroup()
+  /// Events that are being stored, by serial. One whose registration is removed meanwhile is not delivered.
+  private let writing = Mutex<[Int64: StoredEvent]>([:])
 
   private struct State {
     var service: S
@@ -72,6 +76,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
 
   /// Calls a function when what was put out before is on its way.
   func afterOutput(_ body: @escaping @Sendable () -> Void) { output.async(execute: body) }
+
+  func finishOutput() { output.sync {} }
 
   /// Waits until clients have dealt with everything that was delivered, where a recording is the source.
   func deliveriesFinished() async {
@@ -191,23 +197,24 @@ package final class ServiceHost<S: Service>: ServiceHosting {
       (state.end, state.failure) = (sentence, error)
       var items = ServiceOutput<S>()
       state.service.end(sentence, isFailure: error != nil, into: &items)
-      enqueue(items)
+      enqueue(items, isEnd: true)
     }
     if isRecorded { output.sync {} }
   }
 
   // MARK: The output
 
-  private func enqueue(_ items: ServiceOutput<S>) {
+  private func enqueue(_ items: ServiceOutput<S>, isEnd: Bool = false) {
     guard !items.isEmpty else { return }
     // Who is added later does not receive what happened before.
     let everyone =
       items.isForAll ? manager?.clients { _ in true } ?? [] : []
-    output.async { [self] in perform(items, everyone) }
+    output.async { [self] in perform(items, everyone, isEnd: isEnd) }
   }
 
-  /// Stores and delivers. Changes that come together are written together.
-  private func perform(_ items: ServiceOutput<S>, _ everyone: [Client]) {
+  /// Stores and delivers. Changes that come together are written together. The end comes after everything that
+  /// is being stored, and to every client, however slow.
+  private func perform(_ items: ServiceOutput<S>, _ everyone: [Client], isEnd: Bool) {
     guard let manager else { return }
     var changes: [ServiceStore.Change] = []
     var groups: Set<ClientGroup> = []
@@ -221,8 +228,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
           case .all: everyone
           }
         // What comes with a change of the client's group waits until that is stored.
-        deliver(event, to: clients.filter { !groups.contains($0.group) })
-        let waiting = clients.filter { groups.contains($0.group) }
+        let waiting = clients.filter { isEnd || groups.contains($0.group) }
+        deliver(event, to: clients.filter { !isEnd && !groups.contains($0.group) }, isEnd: false)
         if !waiting.isEmpty { events.append(.event(event, waiting)) }
       case .diagnostic(let sentence):
         store.logger.warning("\(sentence)")
@@ -235,12 +242,15 @@ package final class ServiceHost<S: Service>: ServiceHosting {
               key: key(group, identifier), definition: definition,
               state: value.flatMap { encode($0) })))
       case .unregister(let group, let identifier):
+        writing.withLock { writing in
+          writing = writing.filter { !$0.value.belongs(to: S.name, group, identifier) }
+        }
         manager.discardStored(S.name, group, identifier)
         groups.insert(group)
         changes.append(.remove(key(group, identifier)))
       case .stored(let event, let group, let identifier, let value):
         guard let database = store.database, let payload = encode(event) else {
-          deliver(event, to: manager.clients { $0.group == group })
+          events.append(.stored(stored(event, nil, group, identifier)))
           continue
         }
         groups.insert(group)
@@ -249,13 +259,18 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         if let value = value.flatMap({ encode($0) }) { changes.append(.setState(key, value)) }
         changes.append(
           .addEvent(ServiceStore.Event(serial: serial, key: key, payload: payload)))
-        events.append(
-          .stored(
-            StoredEvent(
-              event: event, group: group, serial: serial, identifier: identifier, service: S.name)))
+        let event = stored(event, serial, group, identifier)
+        writing.withLock { $0[serial] = event }
+        events.append(.stored(event))
       }
     }
-    write(changes, then: events)
+    write(changes, then: events, isEnd: isEnd)
+  }
+
+  private func stored(
+    _ event: S.Event, _ serial: Int64?, _ group: ClientGroup, _ identifier: String
+  ) -> StoredEvent {
+    StoredEvent(event: event, group: group, serial: serial, identifier: identifier, service: S.name)
   }
 
   /// An event that is delivered when the changes before it are written.
@@ -265,13 +280,17 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   }
 
   /// Writes changes, and delivers the events that wait for them.
-  private func write(_ changes: [ServiceStore.Change], then events: [Written]) {
-    guard !changes.isEmpty else { return }
+  private func write(_ changes: [ServiceStore.Change], then events: [Written], isEnd: Bool) {
+    guard !changes.isEmpty || !events.isEmpty else { return }
     let deliver: @Sendable () -> Void = { [self] in
       for event in events {
         switch event {
-        case .stored(let event): manager?.deliver(event, pace: pace)
-        case .event(let event, let clients): self.deliver(event, to: clients)
+        case .stored(let event):
+          let isStored = event.serial.map { serial in
+            writing.withLock { $0.removeValue(forKey: serial) } != nil
+          }
+          if isStored ?? true { manager?.deliver(event, pace: pace) }
+        case .event(let event, let clients): self.deliver(event, to: clients, isEnd: isEnd)
         }
       }
     }
@@ -283,13 +302,12 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     }
   }
 
-  private func deliver(_ event: S.Event, to clients: [Client]) {
+  private func deliver(_ event: S.Event, to clients: [Client], isEnd: Bool) {
     let isRecorded = isRecorded
     // A client that was removed meanwhile receives nothing.
     for client in clients
-    where manager?.client(client.identifier) != nil
-      && client.isReceiving
-      && client.admits(isReplaceable: event.isReplaceable, isRecorded: isRecorded)
+    where manager?.client(client.identifier) != nil && client.isReceiving
+      && (isEnd || client.admits(isReplaceable: event.isReplaceable, isRecorded: isRecorded))
     {
       client.send(
         ServiceDelivery(event, to: client, record: nil, pace: pace))
@@ -314,9 +332,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
       guard stored.key.service == S.name, let event = decode(S.Event.self, stored.payload) else {
         return nil
       }
-      return StoredEvent(
-        event: event, group: ClientGroup(stored.key.group), serial: stored.serial,
-        identifier: stored.key.identifier, service: S.name)
+      return self.stored(
+        event, stored.serial, ClientGroup(stored.key.group), stored.key.identifier)
     }
   }
 

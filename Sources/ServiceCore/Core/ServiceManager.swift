@@ -84,7 +84,12 @@ public final class ServiceManager: Sendable {
   // MARK: Services
 
   func add(_ host: any ServiceHosting) {
-    state.withLock { $0.hosts.append(host) }
+    let isLate = isRestored.withLock { isRestored in
+      state.withLock { $0.hosts.append(host) }
+      if isRestored { restore([host]) }
+      return isRestored
+    }
+    if isLate { host.setAuthorization(state.withLock { $0.status }) }
   }
 
   /// Whether the sources can be used: the best of them counts.
@@ -139,7 +144,8 @@ public final class ServiceManager: Sendable {
       state.latestClient += 1
       let client = Client(
         ClientIdentifier(rawValue: state.latestClient), in: group, sink: sink,
-        isReceiving: isReceiving, pacesRecordings: pacesRecordings)
+        isReceiving: isReceiving, pacesRecordings: pacesRecordings,
+        resume: { [weak self] in self?.deliverStored(to: group) })
       state.clients[client.identifier] = client
       return client
     }
@@ -173,7 +179,9 @@ public final class ServiceManager: Sendable {
   package func discardEvents(
     of identifier: ClientIdentifier, where isDropped: (any ServiceEvent) -> Bool
   ) {
-    if case .buffer(let buffer)? = client(identifier)?.sink { buffer.discard(where: isDropped) }
+    if case .buffer(let buffer)? = client(identifier)?.sink {
+      buffer.discard { isDropped($0.event) }
+    }
   }
 
   /// Sends a client an event that comes from no service.
@@ -224,14 +232,23 @@ public final class ServiceManager: Sendable {
   /// Delivers a stored event to the clients of its group that can receive it, or keeps it for one.
   func deliver(_ event: StoredEvent, pace: DispatchGroup?) {
     let isRecorded = pace != nil
-    let clients = clients { client in
-      client.group == event.group && client.isReceiving
-        && client.admits(isReplaceable: false, isRecorded: isRecorded)
+    let receivers = clients { $0.group == event.group && $0.isReceiving }
+    let clients = receivers.filter { $0.admitsStored(isRecorded: isRecorded) }
+    guard !clients.isEmpty else {
+      keep(event)
+      for client in receivers { client.overflow() }
+      // One may have begun to receive meanwhile.
+      if receivers.isEmpty, !self.clients({ $0.group == event.group && $0.isReceiving }).isEmpty {
+        deliverStored(to: event.group)
+      }
+      return
     }
-    guard !clients.isEmpty else { return keep(event) }
-    let record = StoredDelivery(to: clients.count) { [weak self] wasDelivered in
-      guard let self else { return }
-      if wasDelivered { self.store.markDelivered(event.serial) } else { self.keep(event) }
+    let record = StoredDelivery(event, to: clients.count) { [weak self, store] wasDelivered in
+      if !wasDelivered {
+        self?.keep(event)
+      } else if let serial = event.serial {
+        store.markDelivered(serial)
+      }
     }
     for client in clients {
       client.send(ServiceDelivery(event.event, to: client, record: record, pace: pace))
@@ -241,7 +258,9 @@ public final class ServiceManager: Sendable {
   private func keep(_ event: StoredEvent) {
     state.withLock { state in
       if state.undelivered.count >= Self.maximumUndelivered { state.undelivered.removeFirst() }
-      state.undelivered.append(event)
+      // One that comes back goes before the later ones.
+      let previous = state.undelivered.lastIndex { $0.serial ?? 0 <= event.serial ?? .max }
+      state.undelivered.insert(event, at: previous.map { $0 + 1 } ?? 0)
     }
   }
 
@@ -251,6 +270,7 @@ public final class ServiceManager: Sendable {
       state.undelivered.removeAll { $0.group == group }
       return events
     }
+    for client in clients({ $0.group == group }) { client.endOverflow() }
     let hosts = state.withLock { $0.hosts }
     for event in events {
       // A recording waits for these too.
@@ -261,9 +281,11 @@ public final class ServiceManager: Sendable {
   /// Drops the waiting events of a registration.
   func discardStored(_ service: String, _ group: ClientGroup, _ identifier: String) {
     state.withLock { state in
-      state.undelivered.removeAll {
-        $0.service == service && $0.group == group && $0.identifier == identifier
-      }
+      state.undelivered.removeAll { $0.belongs(to: service, group, identifier) }
+    }
+    for client in clients({ $0.group == group }) {
+      guard case .buffer(let buffer) = client.sink else { continue }
+      buffer.discard { $0.stored?.belongs(to: service, group, identifier) ?? false }
     }
   }
 
@@ -278,7 +300,10 @@ public final class ServiceManager: Sendable {
   public var storageFailure: String? { store.failure }
 
   /// Waits until everything that was registered is stored.
-  public func flush() { store.flush() }
+  public func flush() {
+    for host in state.withLock({ $0.hosts }) { host.finishOutput() }
+    store.flush()
+  }
 
   /// Restores what an earlier process stored, once.
   func restore() {
@@ -286,14 +311,14 @@ public final class ServiceManager: Sendable {
     isRestored.withLock { isRestored in
       guard !isRestored else { return }
       isRestored = true
-      let hosts = state.withLock { $0.hosts }
       let granted = store.authorization
-      let events = hosts.flatMap { $0.restore(from: store) }.sorted { $0.serial < $1.serial }
-      state.withLock { state in
-        state.granted = state.granted ?? granted
-        state.undelivered.append(contentsOf: events.suffix(Self.maximumUndelivered))
-      }
+      state.withLock { $0.granted = $0.granted ?? granted }
+      restore(state.withLock { $0.hosts })
     }
+  }
+
+  private func restore(_ hosts: [any ServiceHosting]) {
+    for event in hosts.flatMap({ $0.restore(from: store) }) { keep(event) }
   }
 
   // MARK: Authorization

@@ -1,0 +1,218 @@
+import Dispatch
+import Foundation
+import Scanning
+import ServiceCore
+import Storage
+import Synchronization
+import Testing
+
+/// Events that are stored, on a disk that is slow, and clients that are.
+@Suite struct StoredEventTests {
+  typealias Process = SeamTests.Process
+
+  /// A process whose store is busy from the alarm "block" on until the test releases it: the client that
+  /// receives the alarm does so on the store's queue.
+  private final class BusyProcess: Sendable {
+    let process: Process
+    let file = SeamTests.temporaryFile()
+    private let isBusy = DispatchSemaphore(value: 0)
+    private let release = DispatchSemaphore(value: 0)
+
+    init() {
+      process = Process(.file(file))
+      _ = process.manager.addClient(in: ClientGroup("busy")) { [isBusy, release] delivery in
+        if case .alarm? = delivery.event as? TickEvent {
+          isBusy.signal()
+          release.wait()
+        }
+        delivery.acknowledge()
+        delivery.finish()
+      }
+      set("block", at: 1, in: ClientGroup("busy"))
+    }
+
+    func set(_ name: String, at tick: Int, in group: ClientGroup = .application) {
+      process.host.update { service, output in
+        service.set(.init(at: tick), named: name, in: group, into: &output)
+      }
+    }
+
+    func block() {
+      process.manager.flush()
+      process.source.tick(1)
+      isBusy.wait()
+    }
+
+    func resume() { release.signal() }
+
+    deinit {
+      process.source.stop()
+      try? FileManager.default.removeItem(atPath: file)
+    }
+  }
+
+  @Test func theEndComesAfterTheEventsThatAreBeingStored() async throws {
+    let busy = BusyProcess()
+    let process = busy.process
+    _ = process.addClient()
+    busy.set("tea", at: 2)
+    busy.block()
+    process.source.tick(2)
+    process.source.stop()
+    for _ in 0..<2000 where process.host.end == nil {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    // An end that did not wait would be received now.
+    try await Task.sleep(for: .milliseconds(50))
+    busy.resume()
+    #expect(
+      try await process.events(2) == [.alarm("tea", at: 2), .ended("a clock: Stopped()")])
+  }
+
+  @Test func anEventThatIsBeingStoredGoesWithItsRegistration() async throws {
+    let busy = BusyProcess()
+    let process = busy.process
+    _ = process.addClient()
+    busy.set("tea", at: 2)
+    busy.set("coffee", at: 3)
+    busy.block()
+    process.source.tick(2)
+    // The alarm is on its way to the disk when ticks go on.
+    let client = process.manager.addClient(in: ClientGroup("ticks"))
+    process.host.update { service, _ in service.listen(client, every: 1) }
+    process.source.tick(4)
+    while let delivery = await process.manager.nextDelivery(to: client) {
+      delivery.finish()
+      if delivery.event as? TickEvent == .tick(4) { break }
+    }
+    process.host.update { service, output in
+      service.cancel("tea", in: .application, into: &output)
+    }
+    process.source.tick(3)
+    busy.resume()
+    #expect(try await process.events(1) == [.alarm("coffee", at: 3)])
+  }
+
+  @Test func anEventThatWaitsForItsReaderGoesWithItsRegistration() async throws {
+    let process = Process()
+    defer { process.source.stop() }
+    let client = process.manager.addClient()
+    for (name, tick) in [("tea", 1), ("coffee", 2)] {
+      process.host.update { service, output in
+        service.set(.init(at: tick), named: name, in: .application, into: &output)
+      }
+    }
+    let listener = process.addClient(in: ClientGroup("ticks"))
+    process.host.update { service, _ in service.listen(listener, every: 1) }
+    process.source.tick(1)
+    _ = try await process.events(1)
+    process.host.update { service, output in
+      service.cancel("tea", in: .application, into: &output)
+    }
+    process.source.tick(2)
+    _ = try await process.events(2)
+    var alarms: [TickEvent] = []
+    while alarms.isEmpty, let delivery = await process.manager.nextDelivery(to: client) {
+      if let event = delivery.event as? TickEvent { alarms.append(event) }
+    }
+    #expect(alarms == [.alarm("coffee", at: 2)])
+  }
+
+  @Test func aServiceThatComesLateIsRestoredAndAuthorized() async throws {
+    let file = SeamTests.temporaryFile()
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    do {
+      let process = Process(.file(file))
+      process.host.update { service, output in
+        service.set(.init(at: 5), named: "tea", in: .application, into: &output)
+      }
+      process.manager.flush()
+    }
+    for _ in 0..<1000 where (try? ServiceStore(.file(file))) == nil {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    var configuration = ServiceManager.Configuration()
+    configuration.persistence = .file(file)
+    configuration.authorization = SeamTests.Always()
+    let manager = ServiceManager(configuration)
+    let client = manager.addClient()
+    #expect(manager.authorizationStatus == .authorizedAlways)
+    let source = TickSource()
+    let host = ServiceHost(TickService(), source: source, manager: manager)
+    #expect(host.read { $0.alarmNames } == ["tea"])
+    #expect(host.read { $0.demand?.every } == 1)
+    source.stop()
+    manager.removeClient(client)
+  }
+
+  @Test func flushingWaitsForWhatWasRegistered() throws {
+    let (file, copy) = (SeamTests.temporaryFile(), SeamTests.temporaryFile())
+    let process = Process(.file(file))
+    _ = process.addClient()
+    for number in 0..<3000 {
+      process.host.update { service, output in
+        service.set(.init(at: .max), named: "\(number)", in: .application, into: &output)
+      }
+    }
+    process.manager.flush()
+    for suffix in ["", "-wal"] {
+      try FileManager.default.copyItem(atPath: file + suffix, toPath: copy + suffix)
+    }
+    #expect(try ServiceStore(.file(copy)).registrations.count == 3000)
+    process.source.stop()
+  }
+
+  @Test func aSlowReaderGetsWhatWaitedInTheStore() async throws {
+    let file = SeamTests.temporaryFile()
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    let process = Process(.file(file))
+    defer { process.source.stop() }
+    let client = process.manager.addClient()
+    process.host.update { service, output in
+      for number in 0..<5000 {
+        service.set(.init(at: 1), named: "\(number)", in: .application, into: &output)
+      }
+      service.set(.init(at: 2), named: "last", in: .application, into: &output)
+    }
+    process.source.tick(1)
+    for _ in 0..<2000 where !process.manager.hasStoredEvents(in: .application) {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    process.source.tick(2)
+    let received = Mutex<[TickEvent]>([])
+    let reading = Task {
+      while let delivery = await process.manager.nextDelivery(to: client) {
+        delivery.acknowledge()
+        delivery.finish()
+        if let event = delivery.event as? TickEvent { received.withLock { $0.append(event) } }
+      }
+    }
+    for _ in 0..<1000 where received.withLock({ $0.count }) < 5001 {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    reading.cancel()
+    let events = received.withLock { $0 }
+    #expect(events.count == 5001)
+    #expect(Set(events).count == 5001)
+    #expect(events.last == .alarm("last", at: 2))
+  }
+
+  @Test func withoutADatabaseEventsWaitForAClientToo() async throws {
+    let process = Process()
+    defer { process.source.stop() }
+    let client = process.addClient()
+    process.manager.setReceiving(false, for: client)
+    process.host.update { service, output in
+      service.set(.init(at: 1), named: "now", in: .application, into: &output)
+    }
+    let listener = process.manager.addClient(in: ClientGroup("ticks"))
+    process.host.update { service, _ in service.listen(listener, every: 1) }
+    process.source.tick(1)
+    while let delivery = await process.manager.nextDelivery(to: listener) {
+      if delivery.event is TickEvent { break }
+    }
+    process.manager.flush()
+    process.manager.setReceiving(true, for: client)
+    #expect(try await process.events(1) == [.alarm("now", at: 1)])
+  }
+}
