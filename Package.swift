@@ -24,17 +24,17 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
   ],
   targets: [
-    // Floor 0
+    // Layer 0
     .target(name: "Bytes"),
     .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
     .systemLibrary(name: "CXattr"),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
-    // Floor 1
+    // Layer 1
     .target(name: "Advertising", dependencies: ["Bytes"]),
 
-    // Floor 2
+    // Layer 2
     .target(name: "HCIPackets", dependencies: ["Advertising", "Bytes"]),
     .target(name: "LinkLayer", dependencies: ["Advertising", "Bytes"]),
     .target(
@@ -46,7 +46,7 @@ let package = Package(
         "Advertising", "Scanning", .product(name: "RealModule", package: "swift-numerics"),
       ]),
 
-    // Floor 3
+    // Layer 3
     .target(
       name: "Regions",
       dependencies: [
@@ -72,7 +72,7 @@ let package = Package(
     // Published for tests of scanners and of apps.
     .target(name: "BeaconTesting", dependencies: ["Advertising", "Scanning"]),
 
-    // Floor 4
+    // Layer 4
     // What is printed, described once.
     .target(name: "Records", dependencies: ["Advertising", "Ranging", "Regions", "Scanning"]),
     .target(
@@ -93,7 +93,7 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ]),
 
-    // Floor 5
+    // Layer 5
     .target(
       name: "CoreLocation",
       dependencies: [
@@ -207,7 +207,7 @@ let package = Package(
     .testTarget(
       name: "SimulationTests",
       dependencies: ["Advertising", "CaptureFiles", "Scanning", "Simulation"]),
-    // What strangers write for Apple's framework, in two modes of the language; it must compile.
+    // Sources that were written for Apple's framework, in two language modes: they must compile.
     .target(
       name: "StrangersSwift5", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift5",
       packageAccess: false),
@@ -230,8 +230,8 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// What Scripts/ranging-plots.py and Scripts/regions-plots.py draw. It uses what is not public, so it is built
-// as a part of this package, and only on request.
+// The data that Scripts/ranging-plots.py and Scripts/regions-plots.py draw. The programs use declarations
+// that are not public, so they are built as a part of this package, and only on request.
 if Context.environment["BEACONSCAN_TRACES"] != nil {
   for (name, library) in [("ranging-trace", "Ranging"), ("regions-trace", "Regions")] {
     package.targets.append(
@@ -245,7 +245,7 @@ if Context.environment["BEACONSCAN_TRACES"] != nil {
   }
 }
 
-// One set of strict settings for every target but those of the strangers, who know none of them.
+// One set of strict settings for every target but those sources, which use the default settings.
 for target in package.targets where target.type != .system {
   if target.name.hasPrefix("Strangers") {
     target.swiftSettings = [.swiftLanguageMode(target.name == "StrangersSwift5" ? .v5 : .v6)]
@@ -262,7 +262,7 @@ for target in package.targets where target.type != .system {
   ]
 }
 
-// The reference (Scripts/docs.sh). Who builds or embeds beaconscan does not fetch its plugin.
+// The reference (Scripts/docs.sh). Other builds do not fetch its plugin.
 if Context.environment["BEACONSCAN_DOCS"] != nil {
   package.dependencies.append(
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.5"))

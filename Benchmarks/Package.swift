@@ -22,7 +22,8 @@ let package = Package(
 
 // The steps that `micro` measures are not public: it is compiled as a part of the package beside it, whose
 // name is that of the directory.
-let beaconscan = Context.packageDirectory.split(separator: "/").dropLast().last.map(String.init) ?? ""
+let beaconscan =
+  Context.packageDirectory.split(separator: "/").dropLast().last.map(String.init) ?? ""
 
 for target in package.targets {
   target.swiftSettings = [

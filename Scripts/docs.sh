@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the reference of every library target with DocC, warnings being errors, to
-# docs/html/<Target>; open one with a web server, for example
+# Builds the reference of every library target that has public declarations with DocC, warnings being
+# errors, to docs/html/<Target>; open one with a web server, for example
 #
 #   Scripts/docs.sh && python3 -m http.server --directory docs/html/Ranging
 #
@@ -20,7 +20,12 @@ trap '[ ! -s "$resolved" ] || cp "$resolved" Package.resolved; rm -f "$resolved"
 
 if [ $# -eq 0 ]; then
   targets=$(swift package --scratch-path "$build" describe |
-    awk '/^    Name: /{ name = $2 } /^    Type: library/{ print name }')
+    awk '/^    Name: /{ name = $2 } /^    Type: library/{ print name }' |
+    while read -r name; do
+      # Modules of the package's own, and those of the tests, have nothing to document.
+      ! grep -rqsE '^ *public (final |static )?(actor|class|enum|func|protocol|struct)' \
+        "Sources/$name" || echo "$name"
+    done)
   # shellcheck disable=SC2086
   set -- $targets
 fi

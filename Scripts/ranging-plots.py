@@ -19,7 +19,7 @@ import matplotlib
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-# Okabe and Ito's colours, which the colour-blind tell apart.
+# Okabe and Ito's colors, which color-blind readers can distinguish.
 GREY, BLUE, ORANGE = "#999999", "#0072B2", "#D55E00"
 
 PLOTS = {

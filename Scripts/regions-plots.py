@@ -21,7 +21,7 @@ import matplotlib
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-# Okabe and Ito's colours, which the colour-blind tell apart.
+# Okabe and Ito's colors, which color-blind readers can distinguish.
 GREY, BLUE, ORANGE, GREEN = "#999999", "#0072B2", "#D55E00", "#009E73"
 LOSSES = {"0.1": BLUE, "0.5": GREEN, "0.9": ORANGE}
 # Where "none at all" stands on a logarithmic axis, in false exits a day.

@@ -45,7 +45,8 @@ private func hear(
   _ packet: [UInt8], _ isCoded: Bool, _ checksum: AdvertisingPDU.Checksum, _ rssi: Int8?
 ) -> Answer {
   var collector = SightingCollector(capacity: 0)
-  collector.receive(packet: unsafe packet.span.bytes, isCoded: isCoded, checksum: checksum, rssi: rssi)
+  collector.receive(
+    packet: unsafe packet.span.bytes, isCoded: isCoded, checksum: checksum, rssi: rssi)
   requireSound(collector, packets: 1)
   var answer = Answer()
   answer.isAdvertising = collector.counts.advertisingPackets == 1

@@ -2,9 +2,8 @@ import Foundation
 import Synchronization
 
 /// An asynchronous sequence with one element for the authorization at the start of an iteration,
-/// and one
-/// for every change: the type of ``CLLocationUpdate/Updates``, ``CLServiceSession/Diagnostics`` and
-/// ``CLBackgroundActivitySession/Diagnostics``.
+/// and one for every change: the type of ``CLLocationUpdate/Updates``,
+/// ``CLServiceSession/Diagnostics`` and ``CLBackgroundActivitySession/Diagnostics``.
 public struct CLAuthorizationUpdates<Element: Sendable>: AsyncSequence, Sendable {
   let observer: @Sendable () -> AuthorizationObserver
   let element: @Sendable (CLAuthorizationStatus) -> Element

@@ -1,8 +1,7 @@
 /// A session that keeps an app in use while it is in the background.
 ///
 /// A process is never suspended here for being in the background. The session requests the
-/// authorization
-/// when in use, as Apple's does, and has no other effect.
+/// authorization when in use, as Apple's does, and has no other effect.
 public final class CLBackgroundActivitySession: Sendable {
   /// The state of the session's authorization.
   public struct Diagnostic: Sendable {

@@ -29,10 +29,9 @@ public struct CLBeaconUpdate: Sendable {
   /// Ranges beacons for as long as an iteration lasts.
   ///
   /// An update comes once a second, also with an empty list. While beacons cannot be ranged, one
-  /// update
-  /// for each reason has no beacons and says why; the iteration continues, and lists come again
-  /// when the
-  /// reason is gone. At most ``mostWaiting`` updates wait for a slow iteration, the latest ones.
+  /// update for each reason has no beacons and says why; the iteration continues, and lists come
+  /// again when the reason is gone. At most ``mostWaiting`` updates wait for a slow iteration, the
+  /// latest ones.
   ///
   /// - Parameters:
   ///   - constraint: The constraint that the beacons satisfy.

@@ -6,13 +6,11 @@ import Synchronization
 /// The object that starts and stops services and delivers their events to a delegate.
 ///
 /// Create one manager, keep a strong reference to it, set its ``delegate`` and start the services
-/// that
-/// you need. All managers of a process share the monitored regions; each manager has its own ranged
-/// constraints. A service that is not available reports a failure to the delegate.
+/// that you need. All managers of a process share the monitored regions; each manager has its own
+/// ranged constraints. A service that is not available reports a failure to the delegate.
 ///
 /// As on Apple's systems the class is not `Sendable`, so that a subclass need not be. Its own
-/// methods
-/// can be called on any thread.
+/// methods can be called on any thread.
 open class CLLocationManager: NSObject {
   private let settings = Mutex(Settings())
   private let passedOver = Atomic<Bool>(false)
@@ -45,8 +43,7 @@ open class CLLocationManager: NSObject {
   /// Creates a manager.
   ///
   /// The authorization is reported to its delegate soon after. The delegate is called on the run
-  /// loop of the
-  /// current thread, or of the thread on which a service is started later.
+  /// loop of the current thread, or of the thread on which a service is started later.
   public override init() {
     services = .shared
     (client, calls) = services.addManager()
@@ -55,8 +52,7 @@ open class CLLocationManager: NSObject {
   }
 
   /// Creates a manager that uses other services than the process's own, for tests. Apple's class
-  /// has no
-  /// such initializer.
+  /// has no such initializer.
   ///
   /// - Parameter services: The services.
   public convenience init(services: LocationServices) {
@@ -91,9 +87,8 @@ open class CLLocationManager: NSObject {
   }
 
   /// The queue on which the delegate is called. With `nil`, the default, it is called on the run
-  /// loop of
-  /// the thread on which a service is started. Set it before that. Apple's class has no such
-  /// property.
+  /// loop of the thread on which a service is started. Set it before that. Apple's class has no
+  /// such property.
   open var delegateQueue: DispatchQueue? {
     get { settings.withLock { $0.queue } }
     set {
@@ -142,8 +137,7 @@ open class CLLocationManager: NSObject {
   /// Requests the authorization to use location services at any time.
   ///
   /// The call has no effect unless the status is not determined, or when-in-use and not requested
-  /// before.
-  /// The delegate receives the answer.
+  /// before. The delegate receives the answer.
   open func requestAlwaysAuthorization() {
     request(.authorizedAlways)
   }
@@ -159,8 +153,7 @@ open class CLLocationManager: NSObject {
   /// - Parameters:
   ///   - purposeKey: The purpose; it has no effect.
   ///   - completion: A closure that is called with ``CLError/Code/promptDeclined``, as on Apple's
-  ///     systems
-  ///     when the accuracy is full already.
+  ///     systems when the accuracy is full already.
   open func requestTemporaryFullAccuracyAuthorization(
     withPurposeKey purposeKey: String, completion: (((any Error)?) -> Void)?
   ) {
@@ -363,8 +356,7 @@ open class CLLocationManager: NSObject {
   }
 
   /// A Boolean value that indicates whether background updates are shown to the user; nothing is
-  /// shown here.
-  /// The default is `false`.
+  /// shown here. The default is `false`.
   open var showsBackgroundLocationIndicator: Bool {
     get { settings.withLock { $0.indicator } }
     set { settings.withLock { $0.indicator = newValue } }
@@ -393,8 +385,7 @@ open class CLLocationManager: NSObject {
   }
 
   /// Starts updates of significant location changes. The delegate receives a failure, because no
-  /// service
-  /// finds locations yet.
+  /// service finds locations yet.
   open func startMonitoringSignificantLocationChanges() {
     fail(.locationUnknown, "locations")
   }

@@ -1,25 +1,20 @@
 /// The methods that receive the events of a manager.
 ///
 /// Every method is optional: each has a default implementation that does nothing. A method can be
-/// called
-/// as on Apple's systems, `delegate?.locationManager?(manager, didVisit: visit)`, and without the
-/// second
-/// question mark.
+/// called as on Apple's systems, `delegate?.locationManager?(manager, didVisit: visit)`, and
+/// without the second question mark.
 ///
 /// Unlike Apple's protocol it does not require an `NSObject`: any class and any actor can conform.
 ///
 /// Unlike with Apple's protocol, a method must be in the class that declares the conformance, in an
 /// extension of it, or in a superclass. A subclass can override such a method. A method that the
-/// subclass
-/// adds is not called; a debug build reports it when the delegate is set.
+/// subclass adds is not called; a debug build reports it when the delegate is set.
 ///
 /// For an event that has two methods, the newer one is called if the delegate implements it, and
-/// the
-/// former one otherwise.
+/// the former one otherwise.
 public protocol CLLocationManagerDelegate: AnyObject {
   /// Reports a change of the authorization or its accuracy. It is also called once after a manager
-  /// was
-  /// created.
+  /// was created.
   ///
   /// - Parameter manager: The manager.
   func locationManagerDidChangeAuthorization(_ manager: CLLocationManager)

@@ -1,8 +1,7 @@
 /// An actor that watches named conditions and delivers an event when the state of one changes.
 ///
 /// A monitor's name is its identity. Its conditions outlive the process: the next monitor with the
-/// same
-/// name has them again.
+/// same name has them again.
 public actor CLMonitor {
   private let monitor: ConditionMonitor
 
@@ -14,8 +13,7 @@ public actor CLMonitor {
   }
 
   /// Creates a monitor that uses other services than the process's own, for tests. Apple's actor
-  /// has no such
-  /// initializer.
+  /// has no such initializer.
   ///
   /// - Parameters:
   ///   - name: The name; it must not be empty.
@@ -27,8 +25,7 @@ public actor CLMonitor {
   /// The events of all conditions: one whenever the state of a condition changes.
   ///
   /// An event counts as delivered when the next one is requested. An event that was not delivered
-  /// before the
-  /// process ended is delivered again by the next process's monitor with the same name.
+  /// before the process ended is delivered again by the next process's monitor with the same name.
   public var events: Events {
     Events(monitor: monitor)
   }
@@ -55,8 +52,7 @@ public actor CLMonitor {
   ///   - condition: The condition.
   ///   - identifier: The identifier.
   ///   - state: The state that is assumed until the state is known. No event reports that the
-  ///     assumption was
-  ///     right.
+  ///     assumption was right.
   public func add(
     _ condition: any CLCondition, identifier: String, assuming state: Event.State
   ) {

@@ -49,7 +49,7 @@ extension CLMonitor {
     /// A Boolean value that indicates whether the app is not enough in use; `false` here.
     public let insufficientlyInUse: Bool
     /// A Boolean value that indicates whether the state of the condition cannot be kept; `false`
-    /// here, it is remarked instead.
+    /// here, a diagnostic is logged instead.
     public let persistenceUnavailable: Bool
     /// A Boolean value that indicates whether a service session is needed; `false` here.
     public let serviceSessionRequired: Bool

@@ -1,12 +1,8 @@
 // On Apple's systems the delegate's methods are optional in the sense of Objective-C, and sources
-// call
-// them with `delegate?.locationManager?(…)`. Swift without that runtime has no optional methods.
-// Here the
-// name before the question mark is an optional property whose value can be called like the methods.
-// It is
-// disfavored, so that the methods themselves, and a delegate's own property of that name, which is
-// very
-// common, take precedence everywhere.
+// call them with `delegate?.locationManager?(…)`. Swift without that runtime has no optional
+// methods. Here the name before the question mark is an optional property whose value can be called
+// like the methods. It is disfavored, so that the methods themselves, and a delegate's own property
+// of that name, which is very common, take precedence everywhere.
 
 extension CLLocationManagerDelegate {
   /// The methods named `locationManager`, for calls with a question mark; never `nil`.

@@ -4,10 +4,9 @@ import Synchronization
 /// Finds methods of a delegate that are never called, because the class inherits its conformance.
 ///
 /// The table of a class's conformance is made where the class declares it: a method that a subclass
-/// adds is
-/// not in it, and without the Objective-C runtime nothing else leads to the method. An optimized
-/// build
-/// even removes its code. The names in the symbol table of a debug build are what can be found.
+/// adds is not in it, and without the Objective-C runtime nothing else leads to the method. An
+/// optimized build even removes its code. The names in the symbol table of a debug build are what
+/// can be found.
 enum DelegateInspection {
   private static let inspected = Mutex<Set<ObjectIdentifier>>([])
 
@@ -43,8 +42,7 @@ enum DelegateInspection {
   }
 
   /// Returns the delegate methods that a class implements itself; `nil` if the executable does not
-  /// contain
-  /// the class or has no symbol table.
+  /// contain the class or has no symbol table.
   private static func methods(of type: AnyClass) -> Set<String>? {
     guard let name = _mangledTypeName(type), let symbols = symbols(prefix: "$s" + name) else {
       return nil

@@ -10,7 +10,7 @@ extension RegionMonitor {
   ///   - region: The region.
   ///   - state: The state that it is assumed to have, such as before a restart; `nil` for unknown.
   ///   - timeout: How long to wait for a first beacon until the region is outside, in seconds, such as its
-  ///     last exit timeout before a restart. If `nil` or not from 0 to ``RegionRules/longest``, it is
+  ///     last exit timeout before a restart. If `nil` or not from 0 to a week, it is
   ///     ``Configuration/initialTimeout`` where the state is unknown, and else
   ///     ``Configuration/confirmationTimeout``; a fixed exit timeout instead of the latter, and instead of
   ///     the former if it is shorter.

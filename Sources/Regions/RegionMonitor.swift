@@ -35,7 +35,7 @@ public struct RegionMonitor: Sendable {
     /// Creates the default settings.
     public init() {}
 
-    /// The settings with each number in its range: times from 0 to ``RegionRules/longest``, where what is
+    /// The settings with each number in its range: times from 0 to a week, where what is
     /// not a number counts as the default; bounds from 1 to 2³¹ - 1.
     var bounded: Configuration {
       func seconds(_ seconds: Double, default usual: Double) -> Double {
@@ -72,7 +72,7 @@ public struct RegionMonitor: Sendable {
 
   /// Creates a monitor without regions.
   ///
-  /// - Parameter configuration: The settings. A time beyond 0 to ``RegionRules/longest`` and a bound below 1
+  /// - Parameter configuration: The settings. A time beyond 0 to a week and a bound below 1
   ///   become the nearest of these; a time that is not a number becomes the default.
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration.bounded

@@ -29,7 +29,8 @@ struct TruthMark {
   static func marks(
     of beacon: BeaconIdentity, on line: Line, _ loss: PathLoss, sensitivity: Double, end: Int64
   ) -> [TruthMark] {
-    var marks: [(time: Int64, kind: Kind)] = presence(on: line, loss, sensitivity: sensitivity, end: end)
+    var marks: [(time: Int64, kind: Kind)] = presence(
+      on: line, loss, sensitivity: sensitivity, end: end)
     if line.isDistance { marks += zones(on: line) }
     // A stable order: what happens at the same time stays enter, exit, zone.
     return marks.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }

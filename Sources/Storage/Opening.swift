@@ -14,12 +14,13 @@ struct Opening: ~Copyable {
   let warnings: [String]
 
   init(_ location: ServiceStore.Location, _ schema: Schema) throws(StorageError) {
-    let given: FilePath
+    let path: FilePath
     switch location {
-    case .application(let identifier): given = try StatePath.file(for: identifier)
-    case .file(let name): given = FilePath(name)
+    case .application(let identifier):
+      path = try StatePath.resolve(StatePath.file(for: identifier), makesDirectory: true)
+    case .file(let name):
+      path = try StatePath.resolve(FilePath(name), makesDirectory: false)
     }
-    let path = try StatePath.resolve(given)
     let marksPath = path.beside("-marks")
     // A file of another program gets no file beside it. Where there is one already, the lock comes
     // first: closing a file drops the locks that SQLite has on it in this process.

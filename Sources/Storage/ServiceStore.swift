@@ -159,7 +159,7 @@ package final class ServiceStore: Sendable {
   private let database: Mutex<Database?>
   private let writer = DispatchQueue(label: "beaconscan.storage")
 
-  /// Opens a store, or creates it with its directory.
+  /// Opens a store, or creates it. The directory of an application's store is created too.
   ///
   /// A file that is no database of this module is not changed. A damaged database is renamed to
   /// `FILE.damaged-1`, with a warning.

@@ -62,18 +62,25 @@ package enum StatePath {
     return name.prefix(longestName - 17) + "%" + String(hash, radix: 16, uppercase: true)
   }
 
-  /// Makes the directory of a file, and returns the file's absolute path without symbolic links: it
-  /// stays right when the working directory changes.
-  static func resolve(_ given: FilePath) throws(StorageError) -> FilePath {
+  /// Returns a file's absolute path without symbolic links: it stays right when the working directory
+  /// changes.
+  ///
+  /// - Parameters:
+  ///   - given: The file.
+  ///   - makesDirectory: Whether a directory that is missing is made. Of a path that a person wrote, it may
+  ///     be a slip.
+  /// - Returns: The path.
+  /// - Throws: ``StorageError`` where it leads to no file.
+  static func resolve(_ given: FilePath, makesDirectory: Bool) throws(StorageError) -> FilePath {
     guard case .regular = given.lastComponent?.kind else {
       throw StorageError(file: given.string, problem: .notAFile)
     }
     if let path = realPath(given) { return path }
     let directory = given.removingLastComponent()
-    try makeDirectory(directory)
+    if makesDirectory { try makeDirectory(directory) }
     guard let directory = realPath(directory.isEmpty ? "." : directory),
       let name = given.lastComponent
-    else { throw .failed("realpath", directory) }
+    else { throw .failed("realpath", given) }
     return directory.appending(name)
   }
 

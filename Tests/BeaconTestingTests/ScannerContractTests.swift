@@ -109,7 +109,8 @@ final class BrokenScanner: Scanning.Scanner {
     }
     let health = { (seconds: Int, isReceptionLost: Bool, sentence: String) in
       ScannerHealth(
-        .down, at: time(seconds), adapter: "hci0", isReceptionLost: isReceptionLost, sentence: sentence)
+        .down, at: time(seconds), adapter: "hci0", isReceptionLost: isReceptionLost,
+        sentence: sentence)
     }
     sightings = [hear(call), hear(call)]
     var progress = ScanProgress(began: time(0), reached: time(call), isOver: call == 5)
@@ -129,7 +130,8 @@ final class BrokenScanner: Scanning.Scanner {
       progress.health = [
         health(call, false, "down"),
         ScannerHealth(
-          .blocked, at: time(call - 1), adapter: "hci0", isReceptionLost: false, sentence: "blocked"),
+          .blocked, at: time(call - 1), adapter: "hci0", isReceptionLost: false, sentence: "blocked"
+        ),
       ]
     case .hearsWhileDeaf: if call == 2 { progress.health = [health(1, true, "down")] }
     case .faultWithoutSentence: if call == 2 { progress.health = [health(2, false, "")] }

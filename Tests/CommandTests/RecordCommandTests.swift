@@ -48,7 +48,7 @@ import Testing
     #expect(first.status == 0 && first.output.isEmpty)
     #expect(
       first.error
-        == "beaconscan: recorded 2084 packets, 130886 bytes, in a.btsnoop; heard 1113 sightings of 3 beacons\n"
+        == "beaconscan: recorded 2084 packets, 130886 bytes, in a.btsnoop; received 1113 sightings of 3 beacons\n"
     )
     let second = try Command.run("record", "--replay", visitor, "a.btsnoop", in: scratch.folder)
     #expect(second.status == 73)

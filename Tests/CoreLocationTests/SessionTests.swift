@@ -1,8 +1,8 @@
 import Scanning
+import ServiceCore
 import Testing
 
 @testable import CoreLocation
-import ServiceCore
 @testable import StrangersSwift5
 @testable import StrangersSwift6
 

@@ -94,6 +94,33 @@ import Testing
     #expect(calls == [true, true])
   }
 
+  /// What was on its way to a thread that ended is released, so that ranging goes on elsewhere.
+  @Test func aThreadThatEndsHoldsNothingUp() async {
+    let scanner = ScriptedScanner()
+    let witness = Witness { true }
+    let kept = Mutex<WeaklySafe?>(nil)
+    let worker = Thread {
+      let manager = CLLocationManager(services: Self.services(scanner))
+      manager.delegate = witness
+      manager.startRangingBeacons(satisfying: Self.all)
+      kept.withLock { $0 = WeaklySafe(manager: manager) }
+    }
+    worker.start()
+    await eventually { kept.withLock { $0 != nil } && worker.isFinished }
+    // Reports come while the thread has no run loop that runs.
+    scanner.clock.advance(by: 3.5)
+    await eventually { scanner.delivered >= scanner.clock.now }
+    kept.withLock { $0?.manager.delegateQueue = DispatchQueue(label: "elsewhere") }
+    scanner.clock.advance(by: 3)
+    #expect(await witness.calls(2).count >= 2)
+  }
+
+  /// A manager on its way from the thread that made it.
+  private struct WeaklySafe: @unchecked Sendable {
+    // Sendable: the thread that made it has ended.
+    let manager: CLLocationManager
+  }
+
   /// A dispatch queue and a Swift task have no run loop: the main one stands in.
   @Test(arguments: ["queue", "global", "task"])
   func onTheMainQueueForThreadsOfAPool(kind: String) async {

@@ -33,7 +33,7 @@ enum DocumentedCode {
 
   static func rules(_ manager: CLLocationManager, _ uuid: UUID) throws {
     let door = CLBeaconRegion(uuid: uuid, major: 1, identifier: "door")
-    // Loud for a moment to enter, and heard for three seconds; left ten seconds after the last packet.
+    // Entered at -70 dBm after three seconds; left at -76 dBm, or ten seconds after the last packet.
     door.rules = try RegionRules(
       exitTimeout: .fixed(seconds: 10), signal: SignalGate(enter: -70, exit: -76), dwell: 3)
     manager.startMonitoring(for: door)
@@ -48,6 +48,17 @@ enum DocumentedCode {
     }
   }
 
+  static func core(scanner: any Scanning.Scanner, uuid: ProximityUUID) async throws {
+    let manager = ServiceManager()
+    let beacons = BeaconService(manager, scanner: scanner)
+    let client = manager.addClient()
+    manager.requestAuthorization(.authorizedAlways)
+    try beacons.startRanging(RangingRequest(BeaconConstraint(uuid: uuid)), for: client)
+    for try await event in beacons.events(for: client) {
+      if case .ranging(let report) = event { print(report.beacons) }
+    }
+  }
+
   static func health(show: (String) -> Void) async {
     for await health in LocationServices.shared.health {
       show(health.condition == .scanning ? "" : health.sentence)
@@ -58,7 +69,7 @@ enum DocumentedCode {
 enum InheritedConformance {
   class Base: NSObject, CLLocationManagerDelegate {}
   class Kiosk: Base {
-    // Never called.
+    // This method is never called.
     func locationManager(_ manager: CLLocationManager, didExitRegion region: CLRegion) {}
   }
 }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct DocumentedCodeTests {
   static let documents =
     ["docs/corelocation.md", "docs/authorization.md"] + files("Sources/CoreLocation", ".md")
-    + files("Sources/BeaconTesting", ".md")
+    + files("Sources/BeaconTesting", ".md") + files("Sources/ServiceCore", ".md")
   static let sources =
     files("Examples/Kiosk", ".swift") + files("Tests/ManagerTests", ".swift")
 

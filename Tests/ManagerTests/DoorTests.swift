@@ -7,20 +7,20 @@ import Testing
 
 // The example in the article on testing.
 
-/// Counts who is in.
+/// Records entries and exits.
 final class Door: NSObject, CLLocationManagerDelegate {
-  private(set) var told: [String] = []
+  private(set) var events: [String] = []
 
   func locationManager(_ manager: CLLocationManager, didEnterRegion region: CLRegion) {
-    told.append("in: \(region.identifier)")
+    events.append("in: \(region.identifier)")
   }
 
   func locationManager(_ manager: CLLocationManager, didExitRegion region: CLRegion) {
-    told.append("out: \(region.identifier)")
+    events.append("out: \(region.identifier)")
   }
 }
 
-/// Allows everything.
+/// Grants every application authorization.
 final class Allowed: AuthorizationProvider {
   func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule {
     .granted(.authorizedAlways)
@@ -57,13 +57,13 @@ final class Allowed: AuthorizationProvider {
     manager.startMonitoring(for: region)
     scanner.clock.advance(by: 200)
     try await services.ended()
-    #expect(door.told == ["in: badge", "out: badge"])
+    #expect(door.events == ["in: badge", "out: badge"])
   }
 
-  @Test func noticesWhoComesAndGoes() async throws {
+  @Test func recordsEntryAndExit() async throws {
     let uuid = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
     let badge = BeaconFrame(uuid: try #require(ProximityUUID(uuid)), major: 1, minor: 100)
-    // Heard ten times a second for a minute, from the 40th second on.
+    // Sent ten times a second for a minute, from the 40th second on.
     let scanner = ScriptedScanner()
     scanner.add(badge, rssi: -60, every: 0.1, from: 40, to: 100)
     scanner.finish(at: 200)
@@ -84,6 +84,6 @@ final class Allowed: AuthorizationProvider {
 
     scanner.clock.advance(by: 200)
     try await services.ended()
-    #expect(door.told == ["in: badge", "out: badge"])
+    #expect(door.events == ["in: badge", "out: badge"])
   }
 }

@@ -151,7 +151,8 @@ import Testing
     let packet: [UInt8] =
       [0xD6, 0xBE, 0x89, 0x8E, 0x42, UInt8(payload.count)] + payload + [0, 0, 0]
     func hear(_ bytes: [UInt8], _ checksum: AdvertisingPDU.Checksum) {
-      unsafe collector.receive(packet: bytes.span.bytes, isCoded: false, checksum: checksum, rssi: nil)
+      unsafe collector.receive(
+        packet: bytes.span.bytes, isCoded: false, checksum: checksum, rssi: nil)
     }
     hear(packet, .valid)
     hear(packet, .wrong)

@@ -115,7 +115,8 @@ import Testing
     let events = kitchen.regions
     #expect(kitchen.registered == 1)
     #expect(events.map(\.transition.change) == [.determined(.outside), .enter, .exit])
-    #expect(events.allSatisfy { $0.region == Site.region("lobby") && $0.transition.region == "lobby" })
+    #expect(
+      events.allSatisfy { $0.region == Site.region("lobby") && $0.transition.region == "lobby" })
     #expect(events.map(\.transition.reason.rule) == [.start, .sighting, .exitTimeout])
     #expect(events[1].transition.time.seconds(since: start) == 10)
     #expect(events[1].transition.reason.lastSighting?.beacon == Site.frame(7).identity)

@@ -1,6 +1,6 @@
 import Glibc
-import ServiceCore
 import Scanning
+import ServiceCore
 import Synchronization
 
 // A service that has nothing to do with beacons: a clock that ticks. It proves that the core knows no kind of

@@ -48,6 +48,8 @@ import Testing
 
   @Test func missingDirectoriesAreMadeForThisUserAlone() throws {
     let scratch = try Scratch()
+    #expect(throws: StorageError.self) { try ServiceStore(.file(scratch["x/y/s"])) }
+    _ = try StatePath.resolve(FilePath(scratch["x/y/s"]), makesDirectory: true)
     let store = try ServiceStore(.file(scratch["x/y/s"]))
     try store.writeAndWait([.setAuthorization("x")])
     for name in ["x", "x/y"] { #expect(try scratch.permissions(name) == 0o700) }
@@ -87,12 +89,11 @@ import Testing
   func aDirectoryOfAnotherUserIsNamedAsSuch() throws {
     let scratch = try Scratch()
     try scratch.makeFolder("private")
-    for name in ["private/s", "private/new/s"] {
-      let run = try TortureRun(scratch[name], scratch["log"], "1", "nobody", in: scratch).finish()
-      #expect(run.status == 1)
-      #expect(run.output.contains("errno 13 (Permission denied)"), "\(run.output)")
-      #expect(run.output.contains("make the directory writable"))
-    }
+    let refused = try TortureRun(scratch["private/s"], scratch["log"], "1", "nobody", in: scratch)
+      .finish()
+    #expect(refused.status == 1)
+    #expect(refused.output.contains("errno 13 (Permission denied)"), "\(refused.output)")
+    #expect(refused.output.contains("make the directory writable"))
     _ = try ServiceStore(.file(scratch["private/s"]))
     let run = try TortureRun(scratch["private/s"], scratch["log"], "1", "nobody", in: scratch)
       .finish()
@@ -154,9 +155,7 @@ import Testing
       #expect(again.undelivered.isEmpty)
     }
     try disk.remountReadOnly()
-    for name in ["s", "new/s"] {
-      #expect(refusal(scratch[name]).contains("errno 30 (Read-only file system)"))
-    }
+    #expect(refusal(scratch["s"]).contains("errno 30 (Read-only file system)"))
   }
 
   @Test func twoStoresCannotShareAFile() throws {

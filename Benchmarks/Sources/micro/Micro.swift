@@ -73,7 +73,7 @@ struct Micro {
           $0 = number
         }
       }
-      Harness.measure("table.hear among \(beacons)", operations: Workload.count) {
+      Harness.measure("table.update among \(beacons)", operations: Workload.count) {
         var sum = 0
         for sighting in sightings {
           table.update(sighting.beacon, at: sighting.time) {
@@ -87,7 +87,7 @@ struct Micro {
     }
     var table = BeaconTable<Int>(capacity: 32_768)
     var next = 0
-    Harness.measure("table.hear, always a new beacon", operations: Workload.count) {
+    Harness.measure("table.update, always a new beacon", operations: Workload.count) {
       for _ in 0..<Workload.count {
         next += 1
         let time = MonotonicTime(nanoseconds: Int64(next))

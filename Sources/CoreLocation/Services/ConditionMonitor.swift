@@ -100,12 +100,15 @@ final class ConditionMonitor: Sendable {
       condition: CLMonitor.BeaconIdentityCondition(known.region.constraint),
       lastEvent: CLMonitor.Event(
         identifier: identifier, state: CLMonitor.Event.State(known.status.state), date: date,
-        refinement: known.status.evidence.lastSighting.map { CLMonitor.BeaconIdentityCondition($0.beacon) }))
+        refinement: known.status.evidence.lastSighting.map {
+          CLMonitor.BeaconIdentityCondition($0.beacon)
+        }))
   }
 
   /// Returns the next event; `nil` when the task is canceled.
   ///
   /// - Parameter finish: Takes the delivery, to be finished when the next event is requested.
+  /// - Returns: The event.
   func nextEvent(_ finish: (ServiceDelivery) -> Void) async -> CLMonitor.Event? {
     while let delivery = await core.nextDelivery(to: client) {
       let event: CLMonitor.Event? =
@@ -140,7 +143,9 @@ final class ConditionMonitor: Sendable {
     return CLMonitor.Event(
       identifier: event.region.identifier, state: CLMonitor.Event.State(transition.change.state),
       date: Date(event.wallClockTime),
-      refinement: transition.reason.lastSighting.map { CLMonitor.BeaconIdentityCondition($0.beacon) })
+      refinement: transition.reason.lastSighting.map {
+        CLMonitor.BeaconIdentityCondition($0.beacon)
+      })
   }
 }
 

@@ -77,9 +77,25 @@ final class ThreadRunLoop: @unchecked Sendable {
   private let timer: Timer
 
   private final class Calls: Sendable {
-    private let state = Mutex<(waiting: [@Sendable () -> Void], isOwned: Bool)>(([], true))
+    private let state = Mutex<(waiting: [@Sendable () -> Void], isOwned: Bool, isOver: Bool)>(
+      ([], true, false))
 
-    func add(_ call: @escaping @Sendable () -> Void) { state.withLock { $0.waiting.append(call) } }
+    /// Adds a call; where the thread has ended, the call is released instead, and counts as not made. The
+    /// core bounds how many wait: 4,096 for each manager.
+    func add(_ call: @escaping @Sendable () -> Void) {
+      state.withLock { if !$0.isOver { $0.waiting.append(call) } }
+    }
+
+    /// Releases the calls that wait: the thread has ended.
+    func abandon() {
+      let calls = state.withLock { state in
+        state.isOver = true
+        defer { state.waiting.removeAll() }
+        return state.waiting
+      }
+      // Released outside of the lock, as their end may come back to it.
+      _ = calls.count
+    }
 
     /// Makes the calls that wait.
     ///
@@ -113,6 +129,45 @@ final class ThreadRunLoop: @unchecked Sendable {
       if !calls.make() { timer.invalidate() }
     }
     loop.add(timer, forMode: .common)
+    End.current.add(calls)
+  }
+
+  /// Releases the calls that wait for a thread when the thread ends.
+  private final class End {
+    private struct Weak {
+      weak var calls: Calls?
+    }
+
+    private var all: [Weak] = []
+
+    private static let key = {
+      var key = pthread_key_t()
+      // The thread's value is the one that ``current`` retained for it.
+      unsafe pthread_key_create(&key) { value in
+        if let value = unsafe value { unsafe Unmanaged<End>.fromOpaque(value).release() }
+      }
+      return key
+    }()
+
+    /// The one of the current thread.
+    static var current: End {
+      // A value of this key is always an object of this class, which the thread keeps until it ends.
+      if let value = unsafe pthread_getspecific(key) {
+        return unsafe Unmanaged<End>.fromOpaque(value).takeUnretainedValue()
+      }
+      let end = End()
+      unsafe pthread_setspecific(key, Unmanaged.passRetained(end).toOpaque())
+      return end
+    }
+
+    func add(_ calls: Calls) {
+      all.removeAll { $0.calls == nil }
+      all.append(Weak(calls: calls))
+    }
+
+    deinit {
+      for entry in all { entry.calls?.abandon() }
+    }
   }
 
   deinit {

@@ -37,9 +37,8 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   ///
   /// The value is the smoothed estimate of the distance, limited to the zone that ``proximity``
   /// reports: while the zone is kept although the estimate has left it, the value stays at the
-  /// zone's
-  /// outer or inner limit. Lists of beacons are sorted by it. ``estimatedDistance`` is the estimate
-  /// without the limits, and ``estimatedDistanceRange`` its uncertainty.
+  /// zone's outer or inner limit. Lists of beacons are sorted by it. ``estimatedDistance`` is the
+  /// estimate without the limits, and ``estimatedDistanceRange`` its uncertainty.
   open var accuracy: CLLocationAccuracy { values.accuracy }
   /// The mean signal strength since the last report, in dBm; 0 if no signal was received.
   open var rssi: Int { values.rssi }
@@ -51,8 +50,7 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// The true distance is as likely to be shorter as to be longer.
   public var estimatedDistance: CLLocationDistance? { values.distance }
   /// The range that contains the true distance with a probability of 95 %, in meters; `nil` if it
-  /// is
-  /// not known. Apple's class has no such property.
+  /// is not known. Apple's class has no such property.
   public var estimatedDistanceRange: ClosedRange<CLLocationDistance>? { values.range }
 
   /// Creates a beacon of which nothing is known, for subclasses that override what they need.

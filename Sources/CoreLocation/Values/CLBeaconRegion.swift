@@ -23,8 +23,7 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
   open var beaconIdentityConstraint: CLBeaconIdentityConstraint { constraint }
 
   /// A Boolean value that indicates whether the state is also reported when the display wakes. The
-  /// default is
-  /// `false`.
+  /// default is `false`.
   ///
   /// The value is kept and has no effect: a kiosk's display does not report when it wakes.
   open var notifyEntryStateOnDisplay: Bool {
@@ -34,8 +33,7 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
 
   /// The rules for entering and leaving the region; `nil`, the default, for those of the services
   /// (``LocationServices/Configuration/rules``). Set it before monitoring starts. Apple's class has
-  /// no such
-  /// property.
+  /// no such property.
   open var rules: RegionRules? {
     get { ownRules.withLock { $0 } }
     set { ownRules.withLock { $0 = newValue } }
@@ -158,9 +156,8 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
 
   /// Returns the data that a peripheral advertises to be this beacon.
   ///
-  /// - Parameter measuredPower: The signal strength at one meter, in dBm, -128...127; `nil` for
-  ///   the default of this module, -59. A value out of range is replaced by the nearest one in
-  ///   range.
+  /// - Parameter measuredPower: The signal strength at one meter, in dBm, -128...127; `nil` for the
+  ///   default of this module, -59. A value out of range is replaced by the nearest one in range.
   /// - Returns: One entry, `kCBAdvDataAppleBeaconKey`, whose 21 bytes are the UUID, major and minor
   ///   (big-endian, 0 where the region names none) and the power.
   open func peripheralData(withMeasuredPower measuredPower: NSNumber?) -> NSMutableDictionary {

@@ -52,8 +52,7 @@ public struct CLError: _BridgedStoredNSError, Sendable {
   /// Hashes the domain and the code.
   ///
   /// - Parameter hasher: The hasher. `NSError.hash` is not used: on Linux it never returns
-  ///   (Foundation of
-  ///   Swift 6.3.1).
+  ///   (Foundation of Swift 6.3.1).
   public func hash(into hasher: inout Hasher) {
     hasher.combine(_nsError.domain)
     hasher.combine(_nsError.code)

@@ -5,8 +5,7 @@ import Synchronization
 ///
 /// The ``identifier`` is its identity: monitoring a region of the same identifier replaces the one
 /// before. Two regions are equal if they are of one kind, have the same identifier and describe the
-/// same
-/// place or beacons, regardless of their notifications.
+/// same place or beacons, regardless of their notifications.
 open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: the values that change are atomic. A subclass is responsible for what it adds.
   private let name: String

@@ -35,6 +35,7 @@ public protocol AuthorizationProvider: AnyObject, Sendable {
   /// - Parameters:
   ///   - application: The application's identifier.
   ///   - scanner: Whether the sources can be used.
+  /// - Returns: The rule.
   func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule
 }
 
@@ -52,6 +53,7 @@ public enum AuthorizationRule: Sendable, Hashable {
   /// Returns an application's status under the rule.
   ///
   /// - Parameter granted: What it was given when it requested authorization; `nil` if it did not.
+  /// - Returns: The status.
   func status(granted: AuthorizationStatus?) -> AuthorizationStatus {
     switch self {
     case .onRequest: granted ?? .notDetermined

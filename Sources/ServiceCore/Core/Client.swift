@@ -69,6 +69,7 @@ final class Client: Sendable {
   /// - Parameters:
   ///   - isReplaceable: Whether a later event makes this one superfluous: only one such is on its way.
   ///   - isRecorded: Whether the source waits for its clients, so that nothing piles up.
+  /// - Returns: Whether the client takes it.
   func admits(isReplaceable: Bool, isRecorded: Bool) -> Bool {
     if isRecorded { return true }
     if isReplaceable, replaceable.load(ordering: .acquiring) > 0 { return false }

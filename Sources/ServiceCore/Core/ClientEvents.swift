@@ -5,7 +5,9 @@ import Synchronization
 final class EventBuffer: Sendable {
   private struct State {
     var waiting = Deque<ServiceDelivery>()
-    var readers = Deque<(number: UInt64, continuation: CheckedContinuation<ServiceDelivery?, Never>)>()
+    var readers = Deque<
+      (number: UInt64, continuation: CheckedContinuation<ServiceDelivery?, Never>)
+    >()
     var latestReader: UInt64 = 0
     var isClosed = false
   }
@@ -130,8 +132,11 @@ public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
     /// Returns the next event, or `nil` at the end of the source, of the client, or of the task.
     ///
     /// - Parameter actor: The isolation of the caller.
+    /// - Returns: The event.
     /// - Throws: What ended the source.
-    public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Event? {
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error)
+      -> Event?
+    {
       if let delivery = current.delivery {
         current.delivery = nil
         delivery.acknowledge()

@@ -21,7 +21,10 @@ final class RegistrationStore: Sendable {
   var logger: Logger { configuration.logger }
 
   /// The database; `nil` where nothing outlives the process, or nothing can.
-  var database: ServiceStore? {
+  var database: ServiceStore? { open(logsFailure: true) }
+
+  /// Opens the database, once.
+  private func open(logsFailure: Bool) -> ServiceStore? {
     let (store, warnings): (ServiceStore?, [String]) = state.withLock { state in
       switch state {
       case .open(let store): return (store, [])
@@ -42,16 +45,16 @@ final class RegistrationStore: Sendable {
         return (store, store.warnings)
       } catch {
         state = .closed(error)
-        return (nil, ["\(error); registrations do not outlive the process"])
+        return (nil, logsFailure ? ["\(error); registrations do not outlive the process"] : [])
       }
     }
     for warning in warnings { logger.warning("\(warning)") }
     return store
   }
 
-  /// Why there is no database though there should be one.
+  /// Why there is no database though there should be one. It is not logged, as the caller knows.
   var failure: String? {
-    _ = database
+    _ = open(logsFailure: false)
     return state.withLock { state in
       if case .closed(let error?) = state { "\(error)" } else { nil }
     }

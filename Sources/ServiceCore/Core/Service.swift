@@ -75,7 +75,9 @@ package protocol ServiceSource: AnyObject, Sendable {
   ///   - used: The latest input that was processed, whose memory may be used again.
   /// - Returns: The input, and whether no more will come.
   /// - Throws: Why the source will never deliver any more.
-  func receive(_ demand: Demand, reusing used: consuming Input?) throws -> (input: Input, isOver: Bool)
+  func receive(_ demand: Demand, reusing used: consuming Input?) throws -> (
+    input: Input, isOver: Bool
+  )
 
   /// Rests until the next call of ``receive(_:reusing:)``.
   func rest()
@@ -106,11 +108,12 @@ package struct ServiceOutput<S: Service>: Sendable {
 
   enum Recipients: Sendable {
     case client(ClientIdentifier)
-    case group(ClientGroup)
     case all
   }
 
   var items: [Item] = []
+  /// Whether an event goes to every client.
+  private(set) var isForAll = false
 
   /// Creates an empty output.
   package init() {}
@@ -126,6 +129,7 @@ package struct ServiceOutput<S: Service>: Sendable {
   /// Delivers an event to every client.
   package mutating func deliverToAll(_ event: S.Event) {
     items.append(.event(event, to: .all))
+    isForAll = true
   }
 
   /// Stores an event with the state that it reports, then delivers it to the clients of its group. Where no

@@ -88,7 +88,9 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   }
 
   /// Changes what clients need; what comes of it is stored and delivered soon.
-  package func update<Result: Sendable>(_ body: (inout S, inout ServiceOutput<S>) -> Result) -> Result {
+  package func update<Result: Sendable>(_ body: (inout S, inout ServiceOutput<S>) -> Result)
+    -> Result
+  {
     let (result, starts) = state.withLock { state in
       var items = ServiceOutput<S>()
       let result = body(&state.service, &items)
@@ -198,11 +200,14 @@ package final class ServiceHost<S: Service>: ServiceHosting {
 
   private func enqueue(_ items: ServiceOutput<S>) {
     guard !items.isEmpty else { return }
-    output.async { [self] in perform(items) }
+    // Who is added later does not receive what happened before.
+    let everyone =
+      items.isForAll ? manager?.clients { _ in true } ?? [] : []
+    output.async { [self] in perform(items, everyone) }
   }
 
   /// Stores and delivers. Changes that come together are written together.
-  private func perform(_ items: ServiceOutput<S>) {
+  private func perform(_ items: ServiceOutput<S>, _ everyone: [Client]) {
     guard let manager else { return }
     var changes: [ServiceStore.Change] = []
     var groups: Set<ClientGroup> = []
@@ -210,8 +215,12 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     for item in items.items {
       switch item {
       case .event(let event, let recipients):
+        let clients: [Client] =
+          switch recipients {
+          case .client(let client): manager.client(client).map { [$0] } ?? []
+          case .all: everyone
+          }
         // What comes with a change of the client's group waits until that is stored.
-        let clients = clients(of: recipients, manager)
         deliver(event, to: clients.filter { !groups.contains($0.group) })
         let waiting = clients.filter { groups.contains($0.group) }
         if !waiting.isEmpty { events.append(.event(event, waiting)) }
@@ -231,7 +240,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         changes.append(.remove(key(group, identifier)))
       case .stored(let event, let group, let identifier, let value):
         guard let database = store.database, let payload = encode(event) else {
-          deliver(event, to: clients(of: .group(group), manager))
+          deliver(event, to: manager.clients { $0.group == group })
           continue
         }
         groups.insert(group)
@@ -262,8 +271,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
       for event in events {
         switch event {
         case .stored(let event): manager?.deliver(event, pace: pace)
-        case .event(let event, let clients):
-          self.deliver(event, to: clients.filter { manager?.client($0.identifier) != nil })
+        case .event(let event, let clients): self.deliver(event, to: clients)
         }
       }
     }
@@ -275,20 +283,12 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     }
   }
 
-  private func clients(
-    of recipients: ServiceOutput<S>.Recipients, _ manager: ServiceManager
-  ) -> [Client] {
-    switch recipients {
-    case .client(let identifier): manager.client(identifier).map { [$0] } ?? []
-    case .group(let group): manager.clients { $0.group == group }
-    case .all: manager.clients { _ in true }
-    }
-  }
-
   private func deliver(_ event: S.Event, to clients: [Client]) {
     let isRecorded = isRecorded
+    // A client that was removed meanwhile receives nothing.
     for client in clients
-    where client.isReceiving
+    where manager?.client(client.identifier) != nil
+      && client.isReceiving
       && client.admits(isReplaceable: event.isReplaceable, isRecorded: isRecorded)
     {
       client.send(

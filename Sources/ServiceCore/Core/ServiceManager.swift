@@ -1,25 +1,25 @@
-import Dispatch
 import DequeModule
+import Dispatch
 public import Logging
 public import Scanning
 import Storage
 import Synchronization
 
-/// The shared manager of a process's services: its clients, what the application may do, and what outlives
-/// the process.
+/// The shared manager of a process's services: the clients, the application's authorization, and what
+/// outlives the process.
 ///
 /// ```swift
 /// let manager = ServiceManager()
 /// let beacons = BeaconService(manager, scanner: HCIScanner())
 /// let client = manager.addClient()
 /// manager.requestAuthorization(.authorizedAlways)
-/// beacons.startRanging(BeaconConstraint(uuid: uuid), for: client)
+/// try beacons.startRanging(RangingRequest(BeaconConstraint(uuid: uuid)), for: client)
 /// for try await event in beacons.events(for: client) {
 ///   if case .ranging(let report) = event { print(report.beacons) }
 /// }
 /// ```
 ///
-/// The manager knows no kind of service: ``Service`` is the seam, and `BeaconService` is the first.
+/// The manager knows no kind of service. ``BeaconService`` is the first one.
 public final class ServiceManager: Sendable {
   /// The settings of a manager.
   public struct Configuration: Sendable {

@@ -54,7 +54,9 @@ public final class SystemAuthorization: AuthorizationProvider {
   }
 
   private static func decode(_ file: Data) -> [String: AuthorizationRule]? {
-    guard let names = try? JSONDecoder().decode([String: String].self, from: file) else { return nil }
+    guard let names = try? JSONDecoder().decode([String: String].self, from: file) else {
+      return nil
+    }
     var rules: [String: AuthorizationRule] = [:]
     for (application, name) in names {
       guard let rule = AuthorizationRule(name: name) else { return nil }

@@ -1,6 +1,6 @@
 import CoreLocation
 
-/// Shows a screen to the visitor with the beacon: another one the nearer he comes.
+/// Shows the visitor with the beacon a screen that depends on their distance.
 final class Kiosk: NSObject, CLLocationManagerDelegate {
   private let manager = CLLocationManager()
   private let visitor = CLBeaconRegion(
@@ -17,7 +17,7 @@ final class Kiosk: NSObject, CLLocationManagerDelegate {
   func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
     switch manager.authorizationStatus {
     case .authorizedAlways, .authorizedWhenInUse: manager.startMonitoring(for: visitor)
-    case .denied, .restricted: print("This kiosk may not look for beacons.")
+    case .denied, .restricted: print("This kiosk is not authorized to use location services.")
     case .notDetermined: break
     @unknown default: break
     }
@@ -29,7 +29,7 @@ final class Kiosk: NSObject, CLLocationManagerDelegate {
     let constraint = visitor.beaconIdentityConstraint
     switch state {
     case .inside:
-      // How near he is matters only while he is there. At other times the radio works less.
+      // The distance matters only while the visitor is there. At other times the radio works less.
       manager.startRangingBeacons(satisfying: constraint)
     case .outside, .unknown:
       manager.stopRangingBeacons(satisfying: constraint)
@@ -42,13 +42,13 @@ final class Kiosk: NSObject, CLLocationManagerDelegate {
     _ manager: CLLocationManager, didRange beacons: [CLBeacon],
     satisfying constraint: CLBeaconIdentityConstraint
   ) {
-    // A beacon that was not heard for a moment is of unknown proximity: then nothing changes.
+    // A beacon that was not received for a moment has unknown proximity: then nothing changes.
     guard let beacon = beacons.first, ![proximity, .unknown].contains(beacon.proximity) else {
       return
     }
     proximity = beacon.proximity
     switch proximity {
-    case .immediate: show("his order", beacon)
+    case .immediate: show("their order", beacon)
     case .near: show("a greeting", beacon)
     case .far: show("the way to the kiosk", beacon)
     case .unknown: break
@@ -58,14 +58,14 @@ final class Kiosk: NSObject, CLLocationManagerDelegate {
   func locationManager(
     _ manager: CLLocationManager, monitoringDidFailFor region: CLRegion?, withError error: Error
   ) {
-    print("This kiosk cannot look for beacons: \(error.localizedDescription)")
+    print("This kiosk cannot monitor its region: \(error.localizedDescription)")
   }
 
   func locationManager(
     _ manager: CLLocationManager, didFailRangingFor constraint: CLBeaconIdentityConstraint,
     error: Error
   ) {
-    print("This kiosk cannot tell how near a beacon is: \(error.localizedDescription)")
+    print("This kiosk cannot range beacons: \(error.localizedDescription)")
   }
 
   private func show(_ screen: String, _ beacon: CLBeacon? = nil) {

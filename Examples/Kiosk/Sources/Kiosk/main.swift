@@ -2,7 +2,7 @@ import CaptureFiles
 import CoreLocation
 
 do {
-  // A recording to try it on. Without one, the environment says what is heard.
+  // A recording to try the kiosk with. Without one, the environment names the scanner.
   if let recording = CommandLine.arguments.dropFirst().first {
     var configuration = LocationServices.Configuration()
     configuration.scanner = try ReplayScanner(paths: [recording], speed: .max)
@@ -13,7 +13,7 @@ do {
   let kiosk = Kiosk()
   kiosk.open()
 
-  // A recording has an end. A radio has none, unless it fails for good.
+  // A recording has an end. A radio has none, unless it fails permanently.
   try await LocationServices.shared.ended()
 } catch let error as CaptureError {
   print("This kiosk cannot read the recording: \(error)")
