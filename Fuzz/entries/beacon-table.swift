@@ -49,7 +49,8 @@ func check(_ bytes: [UInt8]) {
     require(table.beaconsReceived == plain.count + evictions, "beacons heard")
     require(
       table.entries.elementsEqual(plain) {
-        $0.beacon == $1.beacon && $0.lastReceived.nanoseconds == $1.lastReceived && $0.state == $1.state
+        $0.beacon == $1.beacon && $0.lastReceived.nanoseconds == $1.lastReceived
+          && $0.state == $1.state
       }, "the table keeps other beacons")
   }
 }
