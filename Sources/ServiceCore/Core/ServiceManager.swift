@@ -81,6 +81,13 @@ public final class ServiceManager: Sendable {
     store = RegistrationStore(configuration)
   }
 
+  deinit {
+    // Deliveries that wait in a client's buffer keep the client, and with it the buffer.
+    for sink in state.withLock({ $0.clients.values.map(\.sink) }) {
+      if case .buffer(let buffer) = sink { buffer.close() }
+    }
+  }
+
   // MARK: Services
 
   func add(_ host: any ServiceHosting) {
