@@ -195,7 +195,9 @@ extension CLLocationManagerDelegate {
   }
 
   /// Does nothing.
-  public func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) {}
+  public func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) {
+    manager.passOver()
+  }
 
   /// Does nothing.
   public func locationManager(
@@ -206,7 +208,9 @@ extension CLLocationManagerDelegate {
   public func locationManager(
     _ manager: CLLocationManager, monitoringDidFailFor region: CLRegion?,
     withError error: any Error
-  ) {}
+  ) {
+    manager.passOver()
+  }
 
   /// Does nothing.
   public func locationManager(_ manager: CLLocationManager, didEnterRegion region: CLRegion) {}
