@@ -16,7 +16,7 @@ for entry in "${entries[@]}"; do
   bad=0
   while IFS= read -r -d '' input; do
     count=$((count + 1))
-    if ! "Fuzz/out/bin/$entry" -timeout=10 "$input" >Fuzz/out/replay.log 2>&1; then
+    if ! ASAN_OPTIONS=detect_leaks=$(detects_leaks "$entry") "Fuzz/out/bin/$entry" -timeout=10 "$input" >Fuzz/out/replay.log 2>&1; then
       bad=$((bad + 1))
       echo "$entry: $input" >&2
       grep -E 'Fatal error|ERROR:|SUMMARY:' Fuzz/out/replay.log | head -3 >&2 || true

@@ -25,7 +25,7 @@ for entry in "${entries[@]}"; do
   [[ -f "Fuzz/$entry.dict" ]] && options+=(-dict="Fuzz/$entry.dict")
   log="Fuzz/out/$entry.log"
   result=ok
-  "Fuzz/out/bin/$entry" "${options[@]}" "Fuzz/out/corpus/$entry" "Fuzz/corpus/$entry" \
+  ASAN_OPTIONS=detect_leaks=$(detects_leaks "$entry") "Fuzz/out/bin/$entry" "${options[@]}" "Fuzz/out/corpus/$entry" "Fuzz/corpus/$entry" \
     >"$log" 2>&1 || result=FAILED
   rmdir --ignore-fail-on-non-empty "Fuzz/findings/$entry"
   runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")

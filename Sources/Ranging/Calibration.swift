@@ -47,7 +47,7 @@ public struct Calibration: Sendable, Hashable, Codable {
   ///
   /// - Parameter advertised: The power in the beacon's advert, in dBm.
   /// - Returns: The configured power if there is one that can be, else the advertised one if it
-  ///   can be, else ``MeasuredPower/fallback``, each with its source.
+  ///   can be, else -59 dBm, each with its source.
   package func power(advertised: Double) -> MeasuredPower {
     if let measuredPower, MeasuredPower.isPlausible(measuredPower) {
       return MeasuredPower(decibelMilliwatts: measuredPower, source: .configured)

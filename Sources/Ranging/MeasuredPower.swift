@@ -6,7 +6,7 @@ public struct MeasuredPower: Sendable, Hashable, Codable {
     case advertised
     /// A setting: ``Calibration/measuredPower``.
     case configured
-    /// The default ``MeasuredPower/fallback``, in place of an implausible power.
+    /// The default -59 dBm, in place of an implausible power.
     case fallback
   }
 

@@ -2,12 +2,12 @@ internal import RealModule
 
 /// A law by which signal strength falls with distance.
 ///
-/// Every distance is finite, lies within ``distanceRange`` and never grows with the signal
+/// Every distance is finite, lies from 0.01 to 1000 m and never grows with the signal
 /// strength.
 public enum PathLossModel: Sendable, Hashable, Codable {
   /// The log-distance law: d = 10^((P - rssi) / 10n) for an exponent n and a power P received at
   /// 1 m (Rappaport, *Wireless Communications*, 2nd ed., 2002, section 4.9.1). The exponent is
-  /// kept within ``exponentRange``.
+  /// kept from 0.5 to 8.
   case logDistance(exponent: Double)
   /// The curve that the Android Beacon Library fits to a Nexus 5 and uses for devices it does not
   /// know: d = 0.42093 r^6.9476 + 0.54992 for r = rssi / P.
@@ -37,7 +37,7 @@ public enum PathLossModel: Sendable, Hashable, Codable {
   ///   - rssi: The signal strength, in dBm. What is not a number counts as very weak.
   ///   - measuredPower: The signal strength at 1 m, in dBm. See ``Calibration`` for powers that
   ///     cannot be.
-  /// - Returns: The distance in meters, within ``distanceRange``.
+  /// - Returns: The distance in meters, from 0.01 to 1000.
   public func distance(rssi: Double, measuredPower: Double) -> Double {
     guard rssi.isFinite, measuredPower.isFinite else { return Self.distanceRange.upperBound }
     switch self {
@@ -54,7 +54,7 @@ public enum PathLossModel: Sendable, Hashable, Codable {
   /// Returns the signal strength that is received at a distance: the inverse of ``distance(rssi:measuredPower:)``.
   ///
   /// - Parameters:
-  ///   - distance: The distance in meters; it is kept within ``distanceRange``.
+  ///   - distance: The distance in meters; it is kept from 0.01 to 1000.
   ///   - measuredPower: The signal strength at 1 m, in dBm.
   /// - Returns: The signal strength in dBm: of several that are received at the same distance, the
   ///   strongest.

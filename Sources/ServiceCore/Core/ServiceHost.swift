@@ -8,6 +8,7 @@ import Synchronization
 /// A service, as its manager knows it.
 protocol ServiceHosting: AnyObject, Sendable {
   var name: String { get }
+  func stop() async
   /// The deliveries for which the source waits, where it is a recording.
   var pace: DispatchGroup? { get }
   var availability: ScannerAvailability { get }
@@ -42,6 +43,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     var isRunning = false
     /// The input of a recording that is left, because there was no demand any more.
     var rest: (input: S.Source.Input, isOver: Bool)?
+    /// Whether the source rests whatever the demand.
+    var isStopped = false
     /// Why the source will never deliver any more.
     var end: String?
     var failure: (any Error)?
@@ -78,6 +81,19 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   func afterOutput(_ body: @escaping @Sendable () -> Void) { output.async(execute: body) }
 
   func finishOutput() { output.sync {} }
+
+  /// Has the source rest for good, and waits until it does. A recording is not waited for: it may stand still
+  /// for a client.
+  func stop() async {
+    state.withLock { $0.isStopped = true }
+    guard !isRecorded else { return }
+    await withCheckedContinuation { continuation in
+      receiver.async { [source] in
+        source?.rest()
+        continuation.resume()
+      }
+    }
+  }
 
   /// Waits until clients have dealt with everything that was delivered, where a recording is the source.
   func deliveriesFinished() async {
@@ -119,7 +135,9 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   // MARK: The source
 
   private func start(_ state: inout State) -> Bool {
-    guard !state.isRunning, source != nil, state.end == nil, state.service.demand != nil else {
+    guard !state.isRunning, !state.isStopped, source != nil, state.end == nil,
+      state.service.demand != nil
+    else {
       return false
     }
     state.isRunning = true
@@ -141,7 +159,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     guard let source else { return false }
     if isRecorded { inFlight.wait() }
     let (demand, rest) = state.withLock { state -> (S.Source.Demand?, (S.Source.Input, Bool)?) in
-      guard state.end == nil, let demand = state.service.demand else {
+      guard state.end == nil, !state.isStopped, let demand = state.service.demand else {
         state.isRunning = false
         // A radio's time goes on while it rests; a recording's does not.
         if !isRecorded { state.service.rest() }

@@ -113,6 +113,11 @@ public final class ServiceManager: Sendable {
     return latest
   }
 
+  /// Stops every service for good, and waits until no radio receives. Registrations stay stored.
+  public func stop() async {
+    for host in state.withLock({ $0.hosts }) { await host.stop() }
+  }
+
   // MARK: Clients
 
   /// Adds a client that iterates over its events, such as by `BeaconService.events(for:)`.

@@ -138,7 +138,12 @@ final class BeaconSession {
       failure = CommandError(error)
     } catch let error where !(error is CommandError || error is ClosedPipe) {
       failure = CommandError(.unavailable, "\(scanner.name): \(error)")
+    } catch {
+      await manager.stop()
+      throw error
     }
+    // A controller scans on without its host.
+    await manager.stop()
     // A radio in a quiet room has nothing to show.
     if Interrupt.isRequested, !isLive, failure == nil, scanner.counts.packets == 0 {
       throw CommandError(.interrupted, "interrupted before anything was received")
