@@ -147,7 +147,7 @@ public final class LocationServices: Sendable {
   /// no such member.
   public var health: AsyncStream<ScannerHealth> {
     AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
-      let client = core.addClient(in: .observers) { delivery in
+      let client = core.addClient(in: .observers, isReceiving: false) { delivery in
         switch delivery.event as? BeaconEvent {
         case .health(let health, _)?: continuation.yield(health)
         case .ended?: continuation.finish()

@@ -177,7 +177,11 @@ public final class BeaconService: Sendable {
 
   /// Reports the latest state of each adapter to a client, as events.
   public func reportReceiverStates(to client: ClientIdentifier) {
-    host.update { machine, output in machine.reportReceivers(to: client, into: &output) }
+    host.update { [manager] machine, output in
+      // A client that does not receive yet begins here, so that no change is missed or repeated.
+      manager.client(client)?.isReceiving = true
+      machine.reportReceivers(to: client, into: &output)
+    }
   }
 
   /// From when until when something was received, on the line of sightings; `nil` before.

@@ -224,9 +224,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
 
   private func enqueue(_ items: ServiceOutput<S>, isEnd: Bool = false) {
     guard !items.isEmpty else { return }
-    // Who is added later does not receive what happened before.
-    let everyone =
-      items.isForAll ? manager?.clients { _ in true } ?? [] : []
+    // A client that begins to receive later does not receive what happened before.
+    let everyone = items.isForAll ? manager?.clients { $0.isReceiving } ?? [] : []
     output.async { [self] in perform(items, everyone, isEnd: isEnd) }
   }
 
