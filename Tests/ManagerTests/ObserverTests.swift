@@ -32,7 +32,8 @@ import Testing
     await eventually { scene.scanner.delivered >= scene.scanner.clock.now }
     try await Task.sleep(for: .milliseconds(50))
     scene.manager.delegate = scene.listener
-    let lines = await scene.listener.lines(4).filter { $0.contains("lobby") }
+    await eventually { scene.listener.all.contains("state lobby 1") }
+    let lines = scene.listener.all.filter { $0.contains("lobby") }
     #expect(lines == ["state lobby 2", "enter lobby", "state lobby 1"])
   }
 

@@ -88,6 +88,9 @@ import Testing
     process.host.update { service, output in
       service.cancel("tea", in: .application, into: &output)
     }
+    await withCheckedContinuation { continuation in
+      process.host.afterOutput { continuation.resume() }
+    }
     process.source.tick(3)
     busy.resume()
     #expect(try await process.events(1) == [.alarm("coffee", at: 3)])

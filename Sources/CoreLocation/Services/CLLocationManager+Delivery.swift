@@ -26,13 +26,16 @@ extension CLLocationManager {
   /// Reports that nothing is received.
   func deliverFault(_ sentence: String) { failAll(.rangingUnavailable, sentence) }
 
-  func deliverAuthorization() {
-    guard let delegate else { return }
+  /// - Returns: Whether there was a delegate.
+  @discardableResult
+  func deliverAuthorization() -> Bool {
+    guard let delegate else { return false }
     _ = wasPassedOver()
     delegate.locationManagerDidChangeAuthorization(self)
     if wasPassedOver() {
       delegate.locationManager(self, didChangeAuthorization: authorizationStatus)
     }
+    return true
   }
 
   /// Delivers to each request its beacons.

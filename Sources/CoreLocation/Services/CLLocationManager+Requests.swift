@@ -27,6 +27,8 @@ extension CLLocationManager {
 
   func startRanging(_ constraint: CLBeaconIdentityConstraint, identifier: String?) {
     useCurrentThread()
+    // A fault that comes later is reported when it comes.
+    let fault = services.beacons.fault
     do throws(BeaconServiceError) {
       try services.beacons.startRanging(
         RangingRequest(BeaconConstraint(constraint), identifier: identifier), for: client)
@@ -35,7 +37,7 @@ extension CLLocationManager {
         error == .denied ? CLError(.denied) : CLError(.rangingUnavailable, "\(error)")
       return callDelegate { $0.deliverFailure(of: constraint, identifier, failure) }
     }
-    guard let fault = services.beacons.fault else { return }
+    guard let fault else { return }
     callDelegate {
       $0.deliverFailure(of: constraint, identifier, CLError(.rangingUnavailable, fault.sentence))
     }
@@ -70,6 +72,7 @@ extension CLLocationManager {
       }
     }
     let copy = BeaconRegion(beaconRegion)
+    let fault = services.beacons.fault
     do throws(BeaconServiceError) {
       try services.beacons.register(copy, assuming: state, for: client)
     } catch {
@@ -78,7 +81,7 @@ extension CLLocationManager {
         ? CLError(.regionMonitoringDenied) : CLError(.regionMonitoringFailure, "\(error)")
       return callDelegate { $0.deliverFailure(of: CLBeaconRegion(copy), failure) }
     }
-    guard let fault = services.beacons.fault else { return }
+    guard let fault else { return }
     callDelegate {
       $0.deliverFailure(
         of: CLBeaconRegion(copy), CLError(.regionMonitoringFailure, fault.sentence))

@@ -87,12 +87,13 @@ final class DelegateCalls: Sendable {
   private func perform(_ call: StatusCall, _ manager: WeakManager) {
     guard call.claim() else { return }
     let manager = manager.value
-    let hasDelegate = manager?.delegate != nil
+    let isDelivered = manager?.deliverAuthorization() ?? false
     state.withLock { state in
       if state.status === call { state.status = nil }
-      state.missedStatus = !hasDelegate
+      state.missedStatus = !isDelivered
     }
-    if hasDelegate { manager?.deliverAuthorization() }
+    // A delegate that was set meanwhile found nothing missed.
+    if manager?.delegate != nil { delegateWasSet() }
     call.delivery.acknowledge()
     call.delivery.finish()
   }

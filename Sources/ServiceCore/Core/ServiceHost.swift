@@ -78,7 +78,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   package var failure: (any Error)? { state.withLock { $0.failure } }
 
   /// Calls a function when what was put out before is on its way.
-  func afterOutput(_ body: @escaping @Sendable () -> Void) { output.async(execute: body) }
+  package func afterOutput(_ body: @escaping @Sendable () -> Void) { output.async(execute: body) }
 
   func finishOutput() { output.sync {} }
 
