@@ -17,9 +17,7 @@ extension Doctor {
     _ rights: ProcessRights = .current(), _ program: ProgramFile = .current(),
     tools: Set<String> = ["setcap"]
   ) -> Finding {
-    if rights.mayScan {
-      return Finding(.permission, .ok, "this process may scan (CAP_NET_RAW)")
-    }
+    if rights.mayScan { return Finding(.permission, .ok, "this process may scan (CAP_NET_RAW)") }
     guard rights.isOnHost else {
       return Finding(
         .permission, .error,

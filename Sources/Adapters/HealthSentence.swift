@@ -16,8 +16,7 @@ package enum HealthSentence {
   {
     let extra = detail.map { " (\($0))" } ?? ""
     switch condition {
-    case .scanning:
-      return "\(adapter) scans\(extra)"
+    case .scanning: return "\(adapter) scans\(extra)"
     case .shared:
       return "another program scans with \(adapter): what it receives is used, but adverts may be "
         + "missing until it ends"
@@ -29,22 +28,18 @@ package enum HealthSentence {
     case .quiet:
       return
         "\(adapter) receives no advert of any kind\(extra): nothing is on air, or it has no antenna"
-    case .lossy:
-      return "\(adapter) receives more than is read\(extra): this machine is too busy"
-    case .down:
-      return "\(adapter) is switched off; switch it on: sudo hciconfig \(adapter) up"
+    case .lossy: return "\(adapter) receives more than is read\(extra): this machine is too busy"
+    case .down: return "\(adapter) is switched off; switch it on: sudo hciconfig \(adapter) up"
     case .blocked:
       return "\(adapter) is blocked by rfkill\(extra); unblock it: sudo rfkill unblock bluetooth"
-    case .removed:
-      return "\(adapter) is not there; plug it in"
+    case .removed: return "\(adapter) is not there; plug it in"
     case .hardwareError:
       return "the controller of \(adapter) reported a fault of its own\(extra) and is being reset"
     case .notAnswering:
       return
         "the controller of \(adapter) does not answer; if it stays so, unplug it and plug it in "
         + "again, or restart the machine"
-    case .refused:
-      return "the controller of \(adapter) refuses to scan\(extra); it is asked again"
+    case .refused: return "the controller of \(adapter) refuses to scan\(extra); it is asked again"
     case .systemError:
       return "\(adapter) cannot be used\(extra); it is tried again; see what is wrong: "
         + "beaconscan doctor"

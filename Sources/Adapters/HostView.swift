@@ -65,7 +65,5 @@ package struct HostView: Hashable, Sendable {
   }
 
   /// A command as this user gives it.
-  func asRoot(_ command: String) -> String {
-    rights.isRoot ? command : "sudo \(command)"
-  }
+  func asRoot(_ command: String) -> String { rights.isRoot ? command : "sudo \(command)" }
 }

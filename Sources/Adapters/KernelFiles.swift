@@ -55,6 +55,4 @@ func linkTarget(of path: String) -> String? {
 }
 
 /// Whether there is something of this name.
-func exists(_ path: String) -> Bool {
-  unsafe access(path, F_OK) == 0
-}
+func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }

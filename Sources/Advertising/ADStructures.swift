@@ -122,9 +122,7 @@ package struct ADType: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
 
   /// Keeps any value, known or not.
   @inlinable
-  package init(rawValue: UInt8) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// Manufacturer Specific Data: a company identifier and what that company defines.
   @inlinable

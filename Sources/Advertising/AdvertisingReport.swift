@@ -84,9 +84,7 @@ package struct AdvertisingReport: ~Escapable {
   /// Turns HCI's RSSI field into an optional: 127 means "not available", and what lies outside −127
   /// to +20 is reserved (Core Specification, Vol 4, Part E, §7.7.65.2).
   @inlinable
-  package static func rssi(hci value: Int8) -> Int8? {
-    value > 20 || value == .min ? nil : value
-  }
+  package static func rssi(hci value: Int8) -> Int8? { value > 20 || value == .min ? nil : value }
 }
 
 /// The bits of Event_Type in an LE Extended Advertising Report (Core Specification, Vol 4, Part E,
@@ -100,9 +98,7 @@ package struct AdvertisingEventType: OptionSet, Hashable, Sendable, BitwiseCopya
 
   /// Keeps all bits.
   @inlinable
-  package init(rawValue: UInt16) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
 
   /// A central may connect.
   @inlinable

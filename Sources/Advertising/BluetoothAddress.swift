@@ -8,9 +8,7 @@ public struct BluetoothAddress: Hashable, Sendable, BitwiseCopyable {
 
   /// Makes an address from its 48 bits; higher bits are dropped.
   @inlinable
-  public init(rawValue: UInt64) {
-    self.rawValue = rawValue & 0xFFFF_FFFF_FFFF
-  }
+  public init(rawValue: UInt64) { self.rawValue = rawValue & 0xFFFF_FFFF_FFFF }
 }
 
 extension BluetoothAddress {
@@ -82,9 +80,7 @@ public struct AddressType: RawRepresentable, Hashable, Sendable, Codable, Bitwis
 
   /// Keeps any value, known or not.
   @inlinable
-  public init(rawValue: UInt8) {
-    self.rawValue = rawValue
-  }
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// A public device address.
   @inlinable

@@ -34,15 +34,12 @@ package enum Eddystone: Hashable, Sendable {
       let namespace = Hexadecimal.text(of: try cursor.read(10))
       return .uid(
         txPower: power, namespace: namespace, instance: Hexadecimal.text(of: try cursor.read(6)))
-    case 0x10:
-      return .url(txPower: try cursor.readInt8(), url: try readURL(&cursor))
-    case 0x20:
-      return try readTelemetry(&cursor)
+    case 0x10: return .url(txPower: try cursor.readInt8(), url: try readURL(&cursor))
+    case 0x20: return try readTelemetry(&cursor)
     case 0x30:
       return .eid(
         txPower: try cursor.readInt8(), identifier: Hexadecimal.text(of: try cursor.read(8)))
-    default:
-      return nil
+    default: return nil
     }
   }
 

@@ -68,9 +68,7 @@ public enum ScannerContract {
     /// How many calls in a row took too long.
     private var lateCalls = 0
 
-    init(_ scanner: any Scanner) {
-      self.scanner = scanner
-    }
+    init(_ scanner: any Scanner) { self.scanner = scanner }
 
     mutating func receive(for demand: ScanDemand) throws {
       calls += 1

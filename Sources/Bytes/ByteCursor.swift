@@ -48,16 +48,12 @@ package struct ByteCursor: ~Escapable {
   /// Reads an unsigned byte.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
-  package mutating func readUInt8() throws(ParseError) -> UInt8 {
-    try read(as: UInt8.self)
-  }
+  package mutating func readUInt8() throws(ParseError) -> UInt8 { try read(as: UInt8.self) }
 
   /// Reads a signed byte.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
-  package mutating func readInt8() throws(ParseError) -> Int8 {
-    try read(as: Int8.self)
-  }
+  package mutating func readInt8() throws(ParseError) -> Int8 { try read(as: Int8.self) }
 
   /// Reads an integer whose least significant octet comes first, as HCI and the link layer have it.
   @inlinable @inline(__always)

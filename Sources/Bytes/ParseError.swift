@@ -33,14 +33,10 @@ package struct StaticReason: Hashable, Sendable, BitwiseCopyable, ExpressibleByS
 
   /// Makes a reason from a literal.
   @inlinable
-  package init(stringLiteral value: StaticString) {
-    self.init(value)
-  }
+  package init(stringLiteral value: StaticString) { self.init(value) }
 
   @usableFromInline
-  init(_ text: StaticString) {
-    self.text = text
-  }
+  init(_ text: StaticString) { self.text = text }
 
   /// Two reasons are equal when their words are.
   @usableFromInline
@@ -50,9 +46,7 @@ package struct StaticReason: Hashable, Sendable, BitwiseCopyable, ExpressibleByS
 
   /// Hashes the words.
   @usableFromInline
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(text.description)
-  }
+  package func hash(into hasher: inout Hasher) { hasher.combine(text.description) }
 }
 
 extension ParseError: CustomStringConvertible {

@@ -21,9 +21,7 @@ struct ByteStream: ~Copyable {
     unsafe buffer = .allocate(byteCount: Self.capacity, alignment: 16)
   }
 
-  deinit {
-    unsafe buffer.deallocate()
-  }
+  deinit { unsafe buffer.deallocate() }
 
   /// The file's name.
   var name: String { file.name }

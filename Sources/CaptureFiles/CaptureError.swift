@@ -47,12 +47,9 @@ extension CaptureError: CustomStringConvertible {
       return "\(place): there is no such file; check the path"
     case .cannotOpen(let error):
       return "\(place): cannot open it (\(error)); check the path and its permissions"
-    case .cannotRead(.isDirectory):
-      return "\(file): it is a directory; name a file in it"
-    case .cannotRead(let error):
-      return "\(place): cannot read it (\(error))"
-    case .empty:
-      return "\(place): it is empty, not a capture; record again"
+    case .cannotRead(.isDirectory): return "\(file): it is a directory; name a file in it"
+    case .cannotRead(let error): return "\(place): cannot read it (\(error))"
+    case .empty: return "\(place): it is empty, not a capture; record again"
     case .notACapture:
       return "\(place): this is not a btsnoop, pcap or pcapng capture; give one that is"
     case .unsupportedLinkType(let name):
@@ -63,8 +60,7 @@ extension CaptureError: CustomStringConvertible {
         + "the recording was cut short, what stood before is given"
     case .damaged(let what):
       return "\(place): \(what); the recording is damaged from here on, what stood before is given"
-    case .badGzip(let what):
-      return "\(place): \(what); the compressed file is damaged or cut short"
+    case .badGzip(let what): return "\(place): \(what); the compressed file is damaged or cut short"
     }
   }
 }

@@ -252,9 +252,7 @@ extension CaptureReader {
       throw CaptureError(
         file: stream.name, problem: .damaged("\(error.reason)"), offset: error.offset)
     }
-    if let linkType = found.linkType, !linkType.isSupported {
-      throw unsupported(linkType)
-    }
+    if let linkType = found.linkType, !linkType.isSupported { throw unsupported(linkType) }
     stream.consume(consumed)
     format = found
   }

@@ -20,9 +20,7 @@ package struct CaptureWriter: Sendable {
   package let format: Format
 
   /// Makes a writer.
-  package init(format: Format) {
-    self.format = format
-  }
+  package init(format: Format) { self.format = format }
 
   /// Appends what the file begins with; in pcapng, one interface without a name.
   package func writeHeader(to bytes: inout [UInt8]) {

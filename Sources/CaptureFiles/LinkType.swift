@@ -5,9 +5,7 @@ package struct LinkType: RawRepresentable, Hashable, Sendable {
   package var rawValue: UInt64
 
   /// Keeps any number.
-  package init(rawValue: UInt64) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt64) { self.rawValue = rawValue }
 
   /// HCI with the H4 packet type in front.
   package static var hciH4: LinkType { LinkType(rawValue: 187) }

@@ -62,8 +62,7 @@ extension CaptureWriter {
       bytes += [0x00, 0xFF]  // primary, on a bus that is not known
       bytes += address.littleEndianBytes
       bytes += Array(name.utf8) + repeatElement(0, count: 8 - name.utf8.count)
-    case .pcapng:
-      writeInterface(name: name, to: &bytes)
+    case .pcapng: writeInterface(name: name, to: &bytes)
     }
   }
 

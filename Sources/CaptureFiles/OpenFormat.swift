@@ -14,10 +14,8 @@ enum OpenFormat {
     switch Magic(cursor) {
     case .btsnoop where cursor.remaining >= BTSnoop.headerBytes:
       self = .btsnoop(try BTSnoop(parsing: &cursor))
-    case .pcap where cursor.remaining >= Pcap.headerBytes:
-      self = .pcap(try Pcap(parsing: &cursor))
-    case .pcapng where cursor.remaining >= 4:
-      self = .pcapng(Pcapng())
+    case .pcap where cursor.remaining >= Pcap.headerBytes: self = .pcap(try Pcap(parsing: &cursor))
+    case .pcapng where cursor.remaining >= 4: self = .pcapng(Pcapng())
     case nil where cursor.remaining >= BTSnoop.magic.count:
       throw ParseError(.invalid(Self.notACapture), at: 0)
     default: break

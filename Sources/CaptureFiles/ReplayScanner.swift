@@ -63,9 +63,7 @@ public final class ReplayScanner: Scanner {
   }
 
   /// The recordings' names.
-  public var name: String {
-    statuses.map(\.name).joined(separator: ", ")
-  }
+  public var name: String { statuses.map(\.name).joined(separator: ", ") }
   /// Always `true`: a recording waits for its reader.
   public var isRecorded: Bool { true }
   /// Always available: the recordings are open.
@@ -112,9 +110,7 @@ private final class Source {
   /// What is wrong with the recording behind its last sighting.
   private(set) var failure: CaptureError?
 
-  init(_ reader: CaptureReader) {
-    self.reader = reader
-  }
+  init(_ reader: CaptureReader) { self.reader = reader }
 
   var status: CaptureStatus { reader.status(collector.counts) }
   /// Whether the whole batch has been given.

@@ -26,9 +26,7 @@ struct Timeline {
   private static let longestDisorder = MonotonicTime.nanosecondsPerSecond
 
   /// Begins a line that ends so many nanoseconds after its first moment.
-  init(duration: Int64? = nil) {
-    self.duration = duration
-  }
+  init(duration: Int64? = nil) { self.duration = duration }
 
   /// Places a recorded moment.
   ///

@@ -29,9 +29,7 @@ public struct CLAuthorizationUpdates<Element: Sendable>: AsyncSequence, Sendable
     ///
     /// - Returns: The element.
     /// - Throws: Nothing now; Apple's may.
-    public mutating func next() async throws -> Element? {
-      try await next(isolation: nil)
-    }
+    public mutating func next() async throws -> Element? { try await next(isolation: nil) }
 
     /// Returns the next element; `nil` after the task was canceled or the session was invalidated.
     ///

@@ -29,9 +29,7 @@ public final class CLBackgroundActivitySession: Sendable {
   private let observer: AuthorizationObserver
 
   /// Starts a session.
-  public convenience init() {
-    self.init(of: CLLocationManager(using: .shared, in: .observers))
-  }
+  public convenience init() { self.init(of: CLLocationManager(using: .shared, in: .observers)) }
 
   init(of manager: CLLocationManager) {
     let observer = AuthorizationObserver(requesting: .whenInUse, of: manager)
@@ -46,12 +44,8 @@ public final class CLBackgroundActivitySession: Sendable {
       })
   }
 
-  deinit {
-    observer.end()
-  }
+  deinit { observer.end() }
 
   /// Ends the session and the iterations of its ``diagnostics``.
-  public func invalidate() {
-    observer.end()
-  }
+  public func invalidate() { observer.end() }
 }

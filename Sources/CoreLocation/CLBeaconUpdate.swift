@@ -74,9 +74,7 @@ public struct CLBeaconUpdate: Sendable {
       ///
       /// - Returns: The update.
       /// - Throws: Nothing now.
-      public mutating func next() async throws -> CLBeaconUpdate? {
-        try await next(isolation: nil)
-      }
+      public mutating func next() async throws -> CLBeaconUpdate? { try await next(isolation: nil) }
 
       /// Returns the next update; `nil` after the task was canceled.
       ///
@@ -111,9 +109,7 @@ private final class Ranging: CLLocationManagerDelegate, @unchecked Sendable {
     manager.startRangingBeacons(satisfying: constraint)
   }
 
-  func end() {
-    manager.stopRangingBeacons(satisfying: constraint)
-  }
+  func end() { manager.stopRangingBeacons(satisfying: constraint) }
 
   private func yield(_ beacons: [CLBeacon], _ error: CLError? = nil) {
     continuation.yield(

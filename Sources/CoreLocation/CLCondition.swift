@@ -16,9 +16,7 @@ extension CLMonitor {
     /// Creates a condition for all beacons of a UUID.
     ///
     /// - Parameter uuid: The UUID of the beacons.
-    public init(uuid: UUID) {
-      (self.uuid, self.major, self.minor) = (uuid, nil, nil)
-    }
+    public init(uuid: UUID) { (self.uuid, self.major, self.minor) = (uuid, nil, nil) }
 
     /// Creates a condition for the beacons of one group.
     ///

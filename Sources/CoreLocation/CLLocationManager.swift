@@ -55,9 +55,7 @@ open class CLLocationManager: NSObject {
   /// has no such initializer.
   ///
   /// - Parameter services: The services.
-  public convenience init(services: LocationServices) {
-    self.init(using: services)
-  }
+  public convenience init(services: LocationServices) { self.init(using: services) }
 
   /// Creates a manager whose delegate receives the events of a group's regions.
   package init(using services: LocationServices, in group: ClientGroup = .application) {
@@ -67,9 +65,7 @@ open class CLLocationManager: NSObject {
     calls.begin(for: self)
   }
 
-  deinit {
-    services.core.removeClient(client)
-  }
+  deinit { services.core.removeClient(client) }
 
   /// The object that receives the manager's events. The manager keeps a weak reference to it.
   open var delegate: (any CLLocationManagerDelegate)? {
@@ -101,9 +97,7 @@ open class CLLocationManager: NSObject {
   // MARK: Delegate methods with two spellings
 
   /// Records that a delegate does not implement a method: its default implementation was called.
-  package func passOver() {
-    passedOver.store(true, ordering: .releasing)
-  }
+  package func passOver() { passedOver.store(true, ordering: .releasing) }
 
   /// Returns whether a default implementation was called since the last call of this function.
   package func wasPassedOver() -> Bool {
@@ -131,17 +125,13 @@ open class CLLocationManager: NSObject {
   /// Requests the authorization to use location services while the app is in use.
   ///
   /// The call has no effect unless the status is not determined. The delegate receives the answer.
-  open func requestWhenInUseAuthorization() {
-    request(.authorizedWhenInUse)
-  }
+  open func requestWhenInUseAuthorization() { request(.authorizedWhenInUse) }
 
   /// Requests the authorization to use location services at any time.
   ///
   /// The call has no effect unless the status is not determined, or when-in-use and not requested
   /// before. The delegate receives the answer.
-  open func requestAlwaysAuthorization() {
-    request(.authorizedAlways)
-  }
+  open func requestAlwaysAuthorization() { request(.authorizedAlways) }
 
   /// Requests full accuracy for a limited time. The call has no effect: the accuracy is full
   /// already.
@@ -234,9 +224,7 @@ open class CLLocationManager: NSObject {
   /// Failures are reported to the delegate's `locationManager(_:monitoringDidFailFor:withError:)`.
   ///
   /// - Parameter region: The region.
-  open func startMonitoring(for region: CLRegion) {
-    monitor(region)
-  }
+  open func startMonitoring(for region: CLRegion) { monitor(region) }
 
   /// Starts monitoring a region, in the former spelling.
   ///
@@ -259,9 +247,7 @@ open class CLLocationManager: NSObject {
   /// Requests the state of a region. The delegate receives it.
   ///
   /// - Parameter region: The region.
-  open func requestState(for region: CLRegion) {
-    findState(of: region)
-  }
+  open func requestState(for region: CLRegion) { findState(of: region) }
 
   // MARK: Ranging
 
@@ -372,24 +358,18 @@ open class CLLocationManager: NSObject {
 
   /// Starts location updates. The delegate receives a failure, because no service finds locations
   /// yet.
-  open func startUpdatingLocation() {
-    fail(.locationUnknown, "locations")
-  }
+  open func startUpdatingLocation() { fail(.locationUnknown, "locations") }
 
   /// Stops location updates.
   open func stopUpdatingLocation() {}
 
   /// Requests one location. The delegate receives a failure, because no service finds locations
   /// yet.
-  open func requestLocation() {
-    fail(.locationUnknown, "locations")
-  }
+  open func requestLocation() { fail(.locationUnknown, "locations") }
 
   /// Starts updates of significant location changes. The delegate receives a failure, because no
   /// service finds locations yet.
-  open func startMonitoringSignificantLocationChanges() {
-    fail(.locationUnknown, "locations")
-  }
+  open func startMonitoringSignificantLocationChanges() { fail(.locationUnknown, "locations") }
 
   /// Stops updates of significant location changes.
   open func stopMonitoringSignificantLocationChanges() {}
@@ -419,9 +399,7 @@ open class CLLocationManager: NSObject {
 
   /// Starts reports of visits. The delegate receives a failure, because no service finds visits
   /// yet.
-  open func startMonitoringVisits() {
-    fail(.locationUnknown, "visits")
-  }
+  open func startMonitoringVisits() { fail(.locationUnknown, "visits") }
 
   /// Stops reports of visits.
   open func stopMonitoringVisits() {}
@@ -453,9 +431,7 @@ open class CLLocationManager: NSObject {
 
   /// Starts heading updates. The delegate receives a failure, because no service finds headings
   /// yet.
-  open func startUpdatingHeading() {
-    fail(.headingFailure, "headings")
-  }
+  open func startUpdatingHeading() { fail(.headingFailure, "headings") }
 
   /// Stops heading updates.
   open func stopUpdatingHeading() {}

@@ -8,9 +8,7 @@ public actor CLMonitor {
   /// Creates a monitor with a name.
   ///
   /// - Parameter name: The name; it must not be empty.
-  public init(_ name: String) async {
-    self.init(name, services: .shared)
-  }
+  public init(_ name: String) async { self.init(name, services: .shared) }
 
   /// Creates a monitor that uses other services than the process's own, for tests. Apple's actor
   /// has no such initializer.
@@ -18,17 +16,13 @@ public actor CLMonitor {
   /// - Parameters:
   ///   - name: The name; it must not be empty.
   ///   - services: The services.
-  public init(_ name: String, services: LocationServices) {
-    monitor = services.monitor(name)
-  }
+  public init(_ name: String, services: LocationServices) { monitor = services.monitor(name) }
 
   /// The events of all conditions: one whenever the state of a condition changes.
   ///
   /// An event counts as delivered when the next one is requested. An event that was not delivered
   /// before the process ended is delivered again by the next process's monitor with the same name.
-  public var events: Events {
-    Events(monitor: monitor)
-  }
+  public var events: Events { Events(monitor: monitor) }
 
   /// The identifiers of the watched conditions, sorted.
   public var identifiers: [String] { monitor.identifiers }
@@ -62,15 +56,11 @@ public actor CLMonitor {
   /// Stops watching a condition, if there is one with the identifier.
   ///
   /// - Parameter identifier: The identifier.
-  public func remove(_ identifier: String) {
-    monitor.remove(identifier)
-  }
+  public func remove(_ identifier: String) { monitor.remove(identifier) }
 
   /// Returns a condition and its last event.
   ///
   /// - Parameter identifier: The identifier.
   /// - Returns: The record; `nil` if there is no condition with the identifier.
-  public func record(for identifier: String) -> Record? {
-    monitor.record(for: identifier)
-  }
+  public func record(for identifier: String) -> Record? { monitor.record(for: identifier) }
 }

@@ -112,22 +112,16 @@ extension CLMonitor {
       private final class Current {
         var delivery: ServiceDelivery?
 
-        deinit {
-          delivery?.finish()
-        }
+        deinit { delivery?.finish() }
       }
 
-      init(monitor: ConditionMonitor) {
-        self.monitor = monitor
-      }
+      init(monitor: ConditionMonitor) { self.monitor = monitor }
 
       /// Returns the next event; `nil` after the task was canceled.
       ///
       /// - Returns: The event.
       /// - Throws: Nothing now; Apple's may.
-      public mutating func next() async throws -> Event? {
-        try await next(isolation: nil)
-      }
+      public mutating func next() async throws -> Event? { try await next(isolation: nil) }
 
       /// Returns the next event; `nil` after the task was canceled.
       ///

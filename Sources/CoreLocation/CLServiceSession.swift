@@ -80,12 +80,8 @@ public final class CLServiceSession: Sendable {
       observer: { observer }, element: { Diagnostic($0, authorization) })
   }
 
-  deinit {
-    observer.end()
-  }
+  deinit { observer.end() }
 
   /// Ends the session and the iterations of its ``diagnostics``.
-  public func invalidate() {
-    observer.end()
-  }
+  public func invalidate() { observer.end() }
 }

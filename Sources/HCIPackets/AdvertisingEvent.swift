@@ -77,9 +77,7 @@ package struct AdvertisingEvent: ~Escapable {
   /// of advertising, or ends before.
   @inlinable @inline(never)
   static func kind(ofCut bytes: RawSpan, at start: Int, to limit: Int) -> Bool? {
-    guard start &+ 3 <= limit, bytes.littleEndian(UInt8.self, at: start) == 0x3E else {
-      return nil
-    }
+    guard start &+ 3 <= limit, bytes.littleEndian(UInt8.self, at: start) == 0x3E else { return nil }
     let subevent = bytes.littleEndian(UInt8.self, at: start &+ 2)
     return subevent == 0x0D ? true : subevent == 0x02 ? false : nil
   }

@@ -43,9 +43,7 @@ package struct LEFeatures: OptionSet, Hashable, Sendable {
   package var rawValue: UInt64
 
   /// Keeps any bits, known or not.
-  package init(rawValue: UInt64) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt64) { self.rawValue = rawValue }
 
   /// Reads what follows the status of LE Read Local Supported Features' answer (§7.8.3).
   ///

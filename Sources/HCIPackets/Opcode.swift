@@ -5,9 +5,7 @@ package struct Opcode: RawRepresentable, Hashable, Sendable {
   package var rawValue: UInt16
 
   /// Keeps any value, known or not.
-  package init(rawValue: UInt16) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
 
   /// HCI_Reset (§7.3.2).
   package static let reset = Opcode(rawValue: 0x0C03)

@@ -43,9 +43,7 @@ package enum ScanCommandSet: Hashable, Sendable {
   }
 
   /// Which command switches the scan.
-  package var enableOpcode: Opcode {
-    self == .extended ? .setExtendedScanEnable : .setScanEnable
-  }
+  package var enableOpcode: Opcode { self == .extended ? .setExtendedScanEnable : .setScanEnable }
 
   /// Sets how to scan: own address package, every advertiser.
   package func set(_ parameters: ScanParameters) -> HCICommand {
@@ -54,9 +52,7 @@ package enum ScanCommandSet: Hashable, Sendable {
     }
     let type: UInt8 = parameters.isActive ? 1 : 0
     // Own_Address_Type and Scanning_Filter_Policy are 0.
-    guard self == .extended else {
-      return HCICommand(parametersOpcode, [type] + timing + [0, 0])
-    }
+    guard self == .extended else { return HCICommand(parametersOpcode, [type] + timing + [0, 0]) }
     guard parameters.usesCodedPHY else {
       return HCICommand(parametersOpcode, [0, 0, 0x01, type] + timing)
     }

@@ -65,9 +65,7 @@ package struct Advertiser: ~Copyable {
       rawValue: UInt64.random(in: 1..<0x3FFF_FFFF_FFFF) | 0xC000_0000_0000)
   }
 
-  deinit {
-    advert?.takeDown()
-  }
+  deinit { advert?.takeDown() }
 
   /// Puts the advert on air for the first time.
   ///

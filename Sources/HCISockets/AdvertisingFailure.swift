@@ -75,8 +75,7 @@ extension AdvertisingFailure: CustomStringConvertible {
     case .noAdapter(let adapter?): HealthSentence.of(.removed, adapter: adapter)
     case .down(let adapter): HealthSentence.of(.down, adapter: adapter)
     case .blocked(let adapter): HealthSentence.of(.blocked, adapter: adapter)
-    case .noLowEnergy(let adapter):
-      "\(adapter) has no Bluetooth Low Energy; use another adapter"
+    case .noLowEnergy(let adapter): "\(adapter) has no Bluetooth Low Energy; use another adapter"
     case .noExtended(let adapter):
       "\(adapter) has no extended advertising; leave out --extended, or use another adapter"
     case .notPermitted(let adapter):

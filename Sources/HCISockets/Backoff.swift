@@ -25,7 +25,5 @@ struct Backoff: Sendable {
   }
 
   /// All is well again.
-  mutating func reset() {
-    upcoming = first
-  }
+  mutating func reset() { upcoming = first }
 }

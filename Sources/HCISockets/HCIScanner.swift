@@ -68,9 +68,7 @@ public final class HCIScanner: Scanner {
   }
 
   /// The adapters' names.
-  public var name: String {
-    configuration.adapters.description
-  }
+  public var name: String { configuration.adapters.description }
 
   /// Never: the radio does not wait for its client.
   public var isRecorded: Bool { false }

@@ -18,9 +18,7 @@ struct HCISocket: ~Copyable {
     self.adapter = adapter
   }
 
-  deinit {
-    close(descriptor)
-  }
+  deinit { close(descriptor) }
 
   /// Opens a socket that is bound to no adapter.
   ///

@@ -36,9 +36,7 @@ struct KernelClock: Sendable {
   }
 
   /// Records that the queue was empty after it was read.
-  mutating func emptied() {
-    latestEmpty = now
-  }
+  mutating func emptied() { latestEmpty = now }
 
   /// The monotonic clock.
   static var monotonic: MonotonicTime { MonotonicTime(nanoseconds: time(CLOCK_MONOTONIC)) }

@@ -15,9 +15,7 @@ package struct ProximityThresholds: BitwiseCopyable, Sendable, Hashable {
   /// Thresholds that no signal passes.
   static let none = ProximityThresholds()
 
-  private init() {
-    (enterImmediate, leaveImmediate, enterNear, leaveNear) = (0, 0, 0, 0)
-  }
+  private init() { (enterImmediate, leaveImmediate, enterNear, leaveNear) = (0, 0, 0, 0) }
 
   /// Computes a beacon's thresholds.
   ///

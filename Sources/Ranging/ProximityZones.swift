@@ -76,9 +76,7 @@ package struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
   }
 
   /// Forgets the zone, because the beacon is no longer received.
-  package mutating func reset() {
-    self = ProximityZones()
-  }
+  package mutating func reset() { self = ProximityZones() }
 
   /// A gap between packets counts for at most so many seconds.
   private static let longestGap: Float = 2
@@ -96,12 +94,10 @@ package struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
       return (mean < thresholds.leaveNear ? .far : .near, thresholds.leaveImmediate - mean)
     case .near where mean > thresholds.enterImmediate:
       return (.immediate, mean - thresholds.enterImmediate)
-    case .near where mean < thresholds.leaveNear:
-      return (.far, thresholds.leaveNear - mean)
+    case .near where mean < thresholds.leaveNear: return (.far, thresholds.leaveNear - mean)
     case .far where mean > thresholds.enterNear:
       return (mean > thresholds.enterImmediate ? .immediate : .near, mean - thresholds.enterNear)
-    default:
-      return (zone, 0)
+    default: return (zone, 0)
     }
   }
 }

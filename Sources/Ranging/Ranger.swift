@@ -40,9 +40,7 @@ public struct Ranger: Sendable {
     /// The nanoseconds since the last sighting in which reception was lost.
     var lostTime: Int64 = 0
 
-    init(firstReceived: MonotonicTime) {
-      self.firstReceived = firstReceived
-    }
+    init(firstReceived: MonotonicTime) { self.firstReceived = firstReceived }
   }
 
   /// For this long a beacon counts as here, in seconds, or for so many of its intervals if that is

@@ -48,9 +48,7 @@ package struct Table<Row> {
   private let columns: [Column<Row>]
 
   /// Makes a table of columns.
-  package init(_ columns: [Column<Row>]) {
-    self.columns = columns
-  }
+  package init(_ columns: [Column<Row>]) { self.columns = columns }
 
   /// The table of some rows, header first; each column is as wide as its widest cell.
   package func lines(_ rows: [Row]) -> [String] {

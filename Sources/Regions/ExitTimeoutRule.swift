@@ -27,8 +27,7 @@ public enum ExitTimeoutRule: Sendable, Hashable, Codable {
   /// - Returns: The timeout, in seconds.
   func seconds(_ learner: GapLearner, start: Double) -> Double {
     switch self {
-    case .fixed(let seconds):
-      return seconds
+    case .fixed(let seconds): return seconds
     case .adaptive(let wanted, let ceiling):
       let learned =
         learner.count == 0 ? start : Double(learner.tail.timeout(falseExitsPerDay: Float(wanted)))

@@ -29,9 +29,7 @@ struct GapHistogram: Sendable, BitwiseCopyable {
 
   /// Counts a gap in seconds that is at least ``shortest``.
   @inline(__always)
-  mutating func add(_ gap: Float) {
-    weights[Self.bin(of: gap)] += 1
-  }
+  mutating func add(_ gap: Float) { weights[Self.bin(of: gap)] += 1 }
 
   /// Reduces every weight to a share.
   mutating func fade(to share: Float) {

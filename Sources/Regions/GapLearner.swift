@@ -32,9 +32,7 @@ package struct GapLearner: Sendable, BitwiseCopyable {
   ///
   /// - Parameter share: The share of time in which the scanner receives, from 0 to 1: the less, the longer
   ///   the gaps that are taken for possible before many are known.
-  package init(share: Float = 1) {
-    self.share = share
-  }
+  package init(share: Float = 1) { self.share = share }
 
   /// The time over which gaps are forgotten, in seconds of reception: 12 h.
   static let memory: Float = 43200

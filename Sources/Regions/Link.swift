@@ -18,9 +18,7 @@ struct Link: Sendable {
   /// Since when the beacon is inside the gates, in reception time; `nil` if it is not.
   var since: Int64?
 
-  init(place: Int32, serial: UInt32) {
-    (self.place, self.serial) = (place, serial)
-  }
+  init(place: Int32, serial: UInt32) { (self.place, self.serial) = (place, serial) }
 
   /// Receives a sighting of the beacon.
   ///

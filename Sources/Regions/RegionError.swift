@@ -24,8 +24,7 @@ public enum RegionError: Error, Sendable, Hashable, CustomStringConvertible {
     switch self {
     case .exitTimeout(let seconds):
       "the silence before an exit (\(seconds) s) must be more than 0 and at most 604800 s"
-    case .falseExits(let rate):
-      "false exits a day (\(rate)) must be from 0.000001 to 86400"
+    case .falseExits(let rate): "false exits a day (\(rate)) must be from 0.000001 to 86400"
     case .ceiling(let seconds):
       "the longest silence before an exit (\(seconds) s) must be from 2 to 604800 s"
     case .signal(let enter, let exit):
@@ -38,10 +37,8 @@ public enum RegionError: Error, Sendable, Hashable, CustomStringConvertible {
       "the excess that opens or closes a gate (\(excess) dB s) must be from 0 to 1000"
     case .count(let needed, let last):
       "sightings to enter must be N of the last M with 1 <= N <= M <= 64: \(needed) of \(last)"
-    case .dwell(let seconds):
-      "the dwell (\(seconds) s) must be from 0 to 604800 s"
-    case .tooMany(let limit):
-      "at most \(limit) regions can be monitored at once"
+    case .dwell(let seconds): "the dwell (\(seconds) s) must be from 0 to 604800 s"
+    case .tooMany(let limit): "at most \(limit) regions can be monitored at once"
     }
   }
 }

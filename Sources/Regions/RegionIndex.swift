@@ -45,9 +45,7 @@ struct RegionIndex: Sendable {
   }
 
   /// Returns whether the region at a place is still the same.
-  func isCurrent(_ place: Int32, _ serial: UInt32) -> Bool {
-    records[Int(place)].serial == serial
-  }
+  func isCurrent(_ place: Int32, _ serial: UInt32) -> Bool { records[Int(place)].serial == serial }
 
   mutating func add(
     _ region: MonitoredRegion, state: RegionState, timeout: Double, isFirstLook: Bool

@@ -42,9 +42,7 @@ extension RegionMonitor {
   /// - Parameter identifier: The region's identifier.
   /// - Returns: The region; `nil` if there was none.
   @discardableResult
-  public mutating func remove(_ identifier: String) -> MonitoredRegion? {
-    index.remove(identifier)
-  }
+  public mutating func remove(_ identifier: String) -> MonitoredRegion? { index.remove(identifier) }
 
   /// Returns a region's state.
   ///

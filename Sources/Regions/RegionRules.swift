@@ -102,7 +102,5 @@ public struct EnterCount: Sendable, Hashable, Codable {
   /// - Parameters:
   ///   - needed: How many sightings must lie inside the gates.
   ///   - last: Of how many.
-  public init(needed: Int, of last: Int) {
-    (self.needed, self.last) = (needed, last)
-  }
+  public init(needed: Int, of last: Int) { (self.needed, self.last) = (needed, last) }
 }

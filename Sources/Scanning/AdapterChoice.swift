@@ -44,9 +44,7 @@ package struct AdapterChoice: Sendable {
   ///
   /// - Parameter maximumBeacons: The most beacons that are remembered at once. With more, those received
   ///   longest ago are evicted, and are followed anew when they come back.
-  package init(maximumBeacons: Int = 32768) {
-    table = BeaconTable(capacity: maximumBeacons)
-  }
+  package init(maximumBeacons: Int = 32768) { table = BeaconTable(capacity: maximumBeacons) }
 
   /// The number of beacons that are remembered: none as long as there is one adapter.
   package var beaconCount: Int { table.entries.count }
@@ -96,9 +94,7 @@ extension AdapterChoice {
     private static let maximumFilling = 2
 
     /// - Parameter fillsIn: Whether the first sightings may be those of a weaker link.
-    init(fillsIn: Bool) {
-      filling = fillsIn ? Self.maximumFilling : 0
-    }
+    init(fillsIn: Bool) { filling = fillsIn ? Self.maximumFilling : 0 }
 
     mutating func receive(_ sighting: Sighting) -> Verdict {
       let time = sighting.time.nanoseconds

@@ -65,9 +65,7 @@ struct AdapterLink: Sendable {
   }
 
   /// What it is worth to remember: its level, and nothing when it is silent.
-  func worth(at time: Int64) -> Float {
-    isSilent(at: time) ? -.infinity : level
-  }
+  func worth(at time: Int64) -> Float { isSilent(at: time) ? -.infinity : level }
 
   private func silence(at time: Int64) -> Int64 {
     guard count > 0 else { return .max }

@@ -49,9 +49,7 @@ package struct BeaconTable<State> {
   ///
   /// - Parameter capacity: The most beacons that are kept; at least 8.
   @usableFromInline
-  package init(capacity: Int) {
-    self.capacity = min(max(8, capacity), Int(Int32.max))
-  }
+  package init(capacity: Int) { self.capacity = min(max(8, capacity), Int(Int32.max)) }
 
   /// The number of different beacons ever received, if none came back after it made room.
   @usableFromInline

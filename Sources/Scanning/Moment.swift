@@ -10,9 +10,7 @@ public struct Moment<Clock>: Hashable, Sendable, BitwiseCopyable {
 
   /// Creates a moment.
   @inlinable
-  public init(nanoseconds: Int64) {
-    self.nanoseconds = nanoseconds
-  }
+  public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
   /// The number of nanoseconds in a second.
   @inlinable
@@ -34,17 +32,13 @@ public struct Moment<Clock>: Hashable, Sendable, BitwiseCopyable {
 
   /// Returns the seconds from an earlier moment to this one.
   @inlinable
-  public func seconds(since earlier: Self) -> Double {
-    Double(nanoseconds(since: earlier)) / 1e9
-  }
+  public func seconds(since earlier: Self) -> Double { Double(nanoseconds(since: earlier)) / 1e9 }
 }
 
 extension Moment: Comparable {
   /// Orders moments by time.
   @inlinable
-  public static func < (left: Self, right: Self) -> Bool {
-    left.nanoseconds < right.nanoseconds
-  }
+  public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 }
 
 extension Moment: Codable {
@@ -83,9 +77,7 @@ public struct WallClockOffset: Hashable, Sendable, BitwiseCopyable, Codable {
 
   /// Creates an offset.
   @inlinable
-  public init(nanoseconds: Int64) {
-    self.nanoseconds = nanoseconds
-  }
+  public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
   /// Creates the offset between two readings of the same moment; it saturates.
   @inlinable

@@ -20,9 +20,7 @@ package struct PlaceTable: Sendable {
     static let empty = Slot(
       beacon: BeaconIdentity(uuid: ProximityUUID(high: 0, low: 0), major: 0, minor: 0), place: -1)
 
-    init(beacon: BeaconIdentity, place: Int32) {
-      (self.beacon, self.place) = (beacon, place)
-    }
+    init(beacon: BeaconIdentity, place: Int32) { (self.beacon, self.place) = (beacon, place) }
   }
 
   @usableFromInline

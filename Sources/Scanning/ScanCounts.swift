@@ -20,9 +20,7 @@ public struct ScanCounts: Sendable {
   public init() {}
 
   /// How often something was refused for a reason.
-  public subscript(refusal: Refusal) -> Int {
-    refused[Int(refusal.rawValue)]
-  }
+  public subscript(refusal: Refusal) -> Int { refused[Int(refusal.rawValue)] }
 
   /// Adds another source's counts.
   package static func += (left: inout Self, right: Self) {

@@ -42,9 +42,7 @@ package struct SightingCollector: ~Copyable, Sendable {
 
   /// Forgets the sightings, and keeps their memory and all counts.
   @inlinable
-  package mutating func removeSightings() {
-    sightings.removeAll(keepingCapacity: true)
-  }
+  package mutating func removeSightings() { sightings.removeAll(keepingCapacity: true) }
 
   /// Receives an HCI event: every report of it, if it is one of advertising.
   ///
@@ -124,10 +122,8 @@ package struct SightingCollector: ~Copyable, Sendable {
               time: time, wallTime: wallTime, beacon: frame.identity,
               measuredPower: frame.measuredPower, rssi: report.rssi, address: report.address,
               addressType: report.addressType, adapter: adapter))
-        case .malformed:
-          refuse(.malformedIBeacon)
-        case .other:
-          break
+        case .malformed: refuse(.malformedIBeacon)
+        case .other: break
         }
       }
     } catch {
@@ -137,16 +133,12 @@ package struct SightingCollector: ~Copyable, Sendable {
 
   /// Counts a refusal.
   @inlinable
-  package mutating func refuse(_ refusal: Refusal) {
-    counts.refused[Int(refusal.rawValue)] &+= 1
-  }
+  package mutating func refuse(_ refusal: Refusal) { counts.refused[Int(refusal.rawValue)] &+= 1 }
 
   /// Receives an extended report, which may be a part of a long advert.
   @usableFromInline
   mutating func receive(_ fragment: AdvertisingFragment, in bytes: RawSpan) {
-    if fragment.isWhole, !fragments.isPending {
-      return unsafe receive(fragment.fields, in: bytes)
-    }
+    if fragment.isWhole, !fragments.isPending { return unsafe receive(fragment.fields, in: bytes) }
     // The joined advert is the joiner's: it is received while the joiner is not ours.
     var joiner = FragmentJoiner()
     swap(&joiner, &fragments)

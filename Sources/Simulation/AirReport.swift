@@ -77,9 +77,7 @@ extension AirReport {
   }
 
   /// The whole report in the form that the controller uses; its data must fit.
-  func bytes(isExtended: Bool) -> [UInt8] {
-    isExtended ? extendedBytes(data[...]) : legacyBytes
-  }
+  func bytes(isExtended: Bool) -> [UInt8] { isExtended ? extendedBytes(data[...]) : legacyBytes }
 
   /// An H4 packet with an LE advertising event of these reports.
   static func event(_ reports: [UInt8], count: Int, isExtended: Bool) -> [UInt8] {

@@ -79,6 +79,4 @@ struct BeaconSender {
 }
 
 /// A level as the controller gives it: whole dBm, −127 to +20.
-func signal(_ level: Double) -> Int8 {
-  Int8(min(max(level.rounded(), -127), 20))
-}
+func signal(_ level: Double) -> Int8 { Int8(min(max(level.rounded(), -127), 20)) }

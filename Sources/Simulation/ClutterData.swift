@@ -51,19 +51,15 @@ enum ClutterData {
     case .name:
       let name = Array("Sensor \(number)".utf8)
       return flags + [UInt8(name.count + 1), 0x09] + name
-    case .malformedAD:
-      return flags + [0x1E, 0xFF] + frame
+    case .malformedAD: return flags + [0x1E, 0xFF] + frame
     case .shortIBeacon:
       // In turn: without its power, and with a length that says so.
       return variant % 2 == 0
         ? flags + [0x19, 0xFF] + frame.dropLast()
         : flags + [0x18, 0xFF, 0x4C, 0x00, 0x02, 0x14] + frame[4..<24]
-    case .wrongLengthByte:
-      return flags + [0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x16] + frame.dropFirst(4)
-    case .zeroLength:
-      return flags + [0x00, 0x1A, 0xFF] + frame
-    default:
-      return []
+    case .wrongLengthByte: return flags + [0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x16] + frame.dropFirst(4)
+    case .zeroLength: return flags + [0x00, 0x1A, 0xFF] + frame
+    default: return []
     }
   }
 
@@ -82,8 +78,7 @@ enum ClutterData {
     let bytes = report.bytes(isExtended: isExtended)
     let whole = AirReport.event(bytes, count: 1, isExtended: isExtended)
     switch variant % (isExtended ? 4 : 3) {
-    case 0:
-      return .packet(Array(whole.dropLast(11)), [])
+    case 0: return .packet(Array(whole.dropLast(11)), [])
     case 1:
       let event = AirReport.event(bytes, count: 2, isExtended: isExtended)
       return .packet(event, report.sighting.map { [$0] } ?? [])

@@ -66,8 +66,7 @@ struct ClutterSender {
     case .hostCommands:
       let data = ClutterData.decoy(number).advertisingData
       return .command(opcode: 0x2008, parameters: [UInt8(data.count)] + data + [0])
-    case .vendorEvents:
-      return .packet(ClutterData.vendorEvent(ClutterData.decoy(number)), [])
+    case .vendorEvents: return .packet(ClutterData.vendorEvent(ClutterData.decoy(number)), [])
     default: break
     }
     let level = level + fading.next(at: time, &random)

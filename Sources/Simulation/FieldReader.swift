@@ -10,13 +10,9 @@ struct FieldReader {
     let stringValue: String
     var intValue: Int? { nil }
 
-    init(stringValue: String) {
-      self.stringValue = stringValue
-    }
+    init(stringValue: String) { self.stringValue = stringValue }
 
-    init?(intValue: Int) {
-      nil
-    }
+    init?(intValue: Int) { nil }
   }
 
   /// Opens the object at the decoder's place.
@@ -45,13 +41,9 @@ struct FieldReader {
     }
   }
 
-  func path(of key: String) -> String {
-    path.isEmpty ? key : "\(path).\(key)"
-  }
+  func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
-  func has(_ key: String) -> Bool {
-    container.contains(Key(stringValue: key))
-  }
+  func has(_ key: String) -> Bool { container.contains(Key(stringValue: key)) }
 
   func fail(_ key: String, _ words: String) -> ScenarioError {
     ScenarioError("\(path(of: key)) \(words)")
@@ -159,6 +151,4 @@ struct FieldReader {
 }
 
 /// A number without needless decimals.
-func plain(_ number: Double) -> String {
-  Int(exactly: number).map(String.init) ?? "\(number)"
-}
+func plain(_ number: Double) -> String { Int(exactly: number).map(String.init) ?? "\(number)" }

@@ -29,9 +29,7 @@ private struct Reader {
   var next = 0
   private var closers: [UInt8] = []
 
-  init(bytes: [UInt8]) {
-    self.bytes = bytes
-  }
+  init(bytes: [UInt8]) { self.bytes = bytes }
 
   /// Reads to the first fault and says what should stand there.
   mutating func fault() -> String? {

@@ -52,17 +52,11 @@ struct PathLoss {
   let exponent: Double
 
   /// The mean strength, in dBm, at a distance in meters.
-  func level(at distance: Double) -> Double {
-    power - 10 * exponent * Double.log10(distance)
-  }
+  func level(at distance: Double) -> Double { power - 10 * exponent * Double.log10(distance) }
 
   /// The distance in meters at which a level in dBm is reached.
-  func distance(of level: Double) -> Double {
-    Double.exp10((power - level) / (10 * exponent))
-  }
+  func distance(of level: Double) -> Double { Double.exp10((power - level) / (10 * exponent)) }
 }
 
 /// Seconds of a file as microseconds.
-func microseconds(_ seconds: Double) -> Int64 {
-  Int64((seconds * 1e6).rounded())
-}
+func microseconds(_ seconds: Double) -> Int64 { Int64((seconds * 1e6).rounded()) }

@@ -30,9 +30,7 @@ struct RandomSource {
   }
 
   /// A number from 0 up to, but not, 1.
-  mutating func uniform() -> Double {
-    Double(next() >> 11) * 0x1p-53
-  }
+  mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
 
   /// A number of the standard normal distribution, by Box and Muller's transform.
   mutating func normal() -> Double {

@@ -5,7 +5,5 @@ package struct ScenarioError: Error, Hashable, Sendable, CustomStringConvertible
   package let description: String
 
   /// Makes an error from its sentence.
-  package init(_ description: String) {
-    self.description = description
-  }
+  package init(_ description: String) { self.description = description }
 }

@@ -164,8 +164,7 @@ package struct Simulator {
     switch output {
     case .report(let report):
       for packet in controller.receive(report, at: time) { write(packet, &recording, &truth) }
-    case .command(let opcode, let parameters):
-      command((opcode, parameters), at: time, &recording)
+    case .command(let opcode, let parameters): command((opcode, parameters), at: time, &recording)
     case .packet(let bytes, let sightings):
       write(.init(time: time, bytes: bytes, sightings: sightings), &recording, &truth)
     }
@@ -190,7 +189,5 @@ package struct Simulator {
     counts.packets += 2
   }
 
-  private func moment(_ time: Int64) -> WallClockTime {
-    scenario.start.advanced(by: time * 1000)
-  }
+  private func moment(_ time: Int64) -> WallClockTime { scenario.start.advanced(by: time * 1000) }
 }

@@ -18,8 +18,7 @@ struct Opening: ~Copyable {
     switch location {
     case .application(let identifier):
       path = try StatePath.resolve(StatePath.file(for: identifier), makesDirectory: true)
-    case .file(let name):
-      path = try StatePath.resolve(FilePath(name), makesDirectory: false)
+    case .file(let name): path = try StatePath.resolve(FilePath(name), makesDirectory: false)
     }
     let marksPath = path.beside("-marks")
     // A file of another program gets no file beside it. Where there is one already, the lock comes

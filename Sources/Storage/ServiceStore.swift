@@ -246,9 +246,7 @@ package final class ServiceStore: Sendable {
   }
 
   /// Waits until everything that was written and marked before is on the disk, or has failed.
-  package func flush() {
-    try? writeAndWait([])
-  }
+  package func flush() { try? writeAndWait([]) }
 
   /// Writes what waits, and closes the database. Writes that follow fail.
   package func close() {

@@ -48,10 +48,8 @@ package enum StatePath {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
         UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
         name.unicodeScalars.append(UnicodeScalar(byte))
-      case UInt8(ascii: ".") where index > 0:
-        name += "."
-      default:
-        name += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+      case UInt8(ascii: ".") where index > 0: name += "."
+      default: name += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
       }
     }
     guard name.utf8.count > longestName else { return name }

@@ -47,9 +47,7 @@ package struct StorageError: Error, Hashable, Sendable {
   package var problem: Problem
 
   /// Creates an error.
-  package init(file: String, problem: Problem) {
-    (self.file, self.problem) = (file, problem)
-  }
+  package init(file: String, problem: Problem) { (self.file, self.problem) = (file, problem) }
 
   /// Creates the error of the system call that failed last.
   static func failed(
@@ -97,8 +95,7 @@ extension StorageError: CustomStringConvertible {
     case .queueFull:
       "\(file): \(ServiceStore.maximumWaitingChanges) changes wait for the disk; write again when it "
         + "responds"
-    case .closed:
-      "\(file): the store was closed; open it again"
+    case .closed: "\(file): the store was closed; open it again"
     }
   }
 
@@ -113,10 +110,8 @@ extension StorageError: CustomStringConvertible {
       "free some space there; until then changes are not stored"
     case .permissionDenied, .notPermitted, .readOnlyFileSystem:
       "make the directory writable for this user, or name another file"
-    case .noSuchFileOrDirectory, .notDirectory:
-      "check that the directory exists"
-    default:
-      "check the file system and the file's permissions"
+    case .noSuchFileOrDirectory, .notDirectory: "check that the directory exists"
+    default: "check the file system and the file's permissions"
     }
   }
 }

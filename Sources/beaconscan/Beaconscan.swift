@@ -58,7 +58,5 @@ struct Beaconscan: AsyncParsableCommand {
     }
   }
 
-  private static func exit(status: Int32) -> Never {
-    exit(withError: ExitCode(status))
-  }
+  private static func exit(status: Int32) -> Never { exit(withError: ExitCode(status)) }
 }

@@ -75,9 +75,7 @@ package final class CaptureRecorder: Sendable {
     queue.async { [channel] in Self.run(channel) }
   }
 
-  deinit {
-    end()
-  }
+  deinit { end() }
 
   /// Records a packet. It never waits for the disk, unless ``RecordingConfiguration/waitsForDisk`` asks for
   /// that; nor does it allocate, once its memory has grown to what half a second needs.

@@ -14,9 +14,7 @@ struct PacketBuffer: ~Copyable {
   /// The number of bytes of each packet beside its own.
   static let headBytes = 16
 
-  init(reserving capacity: Int = 0) {
-    bytes.reserveCapacity(capacity)
-  }
+  init(reserving capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
   /// The number of bytes of all packets.
   var size: Int { bytes.count }

@@ -24,17 +24,14 @@ package struct RecordingError: Error, Hashable, Sendable {
   package var problem: Problem
 
   /// Makes an error.
-  package init(file: String, problem: Problem) {
-    (self.file, self.problem) = (file, problem)
-  }
+  package init(file: String, problem: Problem) { (self.file, self.problem) = (file, problem) }
 }
 
 extension RecordingError: CustomStringConvertible {
   /// What, where, and what to do, in one sentence.
   package var description: String {
     switch problem {
-    case .cannotCreate(.isDirectory):
-      "\(file): it is a directory; name a file in it"
+    case .cannotCreate(.isDirectory): "\(file): it is a directory; name a file in it"
     case .cannotCreate(let error):
       "\(file): cannot create it (\(error)); check the directory and its permissions"
     case .failed("unlink", let error):
@@ -42,12 +39,9 @@ extension RecordingError: CustomStringConvertible {
     case .failed(let call, let error):
       "\(file): cannot record: \(call) failed with errno \(error.rawValue) (\(error)); "
         + Self.advice(error)
-    case .exists:
-      "\(file): there is such a file already; name another, or replace it with --force"
-    case .removed:
-      "\(file): it was removed while it was recorded; recording goes on in a new file"
-    case .noReader:
-      "\(file): its reader went away; recording is over"
+    case .exists: "\(file): there is such a file already; name another, or replace it with --force"
+    case .removed: "\(file): it was removed while it was recorded; recording goes on in a new file"
+    case .noReader: "\(file): its reader went away; recording is over"
     case .tooSlow:
       "\(file): the disk writes packets more slowly than they arrive; "
         + "use a faster one, and see what else writes to it"
@@ -62,8 +56,7 @@ extension RecordingError: CustomStringConvertible {
       "make the directory writable for this user, or name another file"
     case .noSuchFileOrDirectory, .notDirectory:
       "see that the directory is there, then recording goes on by itself"
-    default:
-      "see whether the disk is well"
+    default: "see whether the disk is well"
     }
   }
 }

@@ -51,9 +51,7 @@ struct RecordingFile: ~Copyable {
   }
 
   /// Whether its name is gone: what is written to it nobody will find.
-  var isRemoved: Bool {
-    !isStream && (try? Stat(descriptor))?.linkCount == 0
-  }
+  var isRemoved: Bool { !isStream && (try? Stat(descriptor))?.linkCount == 0 }
 
   /// Writes packets behind the last whole one.
   ///

@@ -46,9 +46,7 @@ struct RecordingName {
   private var stem: String { path.stem ?? "recording" }
   private var ending: String { path.extension.map { ".\($0)" } ?? "" }
 
-  private func sibling(_ name: String) -> FilePath {
-    path.removingLastComponent().appending(name)
-  }
+  private func sibling(_ name: String) -> FilePath { path.removingLastComponent().appending(name) }
 }
 
 /// Makes one file after another, and removes those that are too many.
@@ -76,9 +74,7 @@ struct RecordingNames {
   mutating func next(at time: WallClockTime, mayReplace: Bool) throws(RecordingCallError)
     -> RecordingFile
   {
-    guard name.path != "-" else {
-      return RecordingFile(.standardOutput, named: "standard output")
-    }
+    guard name.path != "-" else { return RecordingFile(.standardOutput, named: "standard output") }
     guard isRotated else { return try make(name.path, mayReplace: mayReplace) }
     removeOldest()
     while true {

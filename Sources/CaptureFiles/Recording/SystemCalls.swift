@@ -65,9 +65,7 @@ struct RecordingCallError: Error {
   var call: String
   var errno: Errno
 
-  init(_ call: String, _ errno: CInt) {
-    self.init(call, Errno(rawValue: errno))
-  }
+  init(_ call: String, _ errno: CInt) { self.init(call, Errno(rawValue: errno)) }
 
   init(_ call: String, _ error: any Error) {
     self.call = call

@@ -89,10 +89,8 @@ extension CLLocationManager {
   private func deliver(_ event: RegionEvent, _ delivery: ServiceDelivery) {
     let region = CLBeaconRegion(event.region)
     switch event.transition.change {
-    case .enter where region.notifyOnEntry:
-      delegate?.locationManager(self, didEnterRegion: region)
-    case .exit where region.notifyOnExit:
-      delegate?.locationManager(self, didExitRegion: region)
+    case .enter where region.notifyOnEntry: delegate?.locationManager(self, didEnterRegion: region)
+    case .exit where region.notifyOnExit: delegate?.locationManager(self, didExitRegion: region)
     default: break
     }
     // The crossing is dealt with: a process that ends now does not deliver it again. The state comes again

@@ -48,9 +48,7 @@ extension CLLocationManager {
     let constraint = BeaconConstraint(constraint)
     let requests = services.beacons.rangingRequests(of: client)
     let equal = RangingRequest(constraint, identifier: identifier)
-    if requests.contains(equal) {
-      return services.beacons.stopRanging(equal, for: client)
-    }
+    if requests.contains(equal) { return services.beacons.stopRanging(equal, for: client) }
     for request in requests
     where request.constraint == constraint && (identifier == nil || request.identifier == nil) {
       services.beacons.stopRanging(request, for: client)
@@ -105,7 +103,5 @@ private struct Carried: @unchecked Sendable {
   // Sendable: nothing is done with it until the delegate has it back.
   let value: CLRegion
 
-  init(_ value: CLRegion) {
-    self.value = value
-  }
+  init(_ value: CLRegion) { self.value = value }
 }

@@ -93,9 +93,7 @@ final class ConditionMonitor: Sendable {
     if let (condition, event) = refused.withLock({ $0[identifier] }) {
       return CLMonitor.Record(condition: condition, lastEvent: event)
     }
-    guard let known = beacons.snapshot(ofRegion: identifier, for: client) else {
-      return nil
-    }
+    guard let known = beacons.snapshot(ofRegion: identifier, for: client) else { return nil }
     let date = known.since.map { Date($0) } ?? added.withLock { $0[identifier] } ?? Date()
     return CLMonitor.Record(
       condition: CLMonitor.BeaconIdentityCondition(known.region.constraint),

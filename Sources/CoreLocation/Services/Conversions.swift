@@ -105,9 +105,7 @@ extension CLBeaconRegion {
 }
 
 extension Date {
-  init(_ time: WallClockTime) {
-    self.init(timeIntervalSince1970: Double(time.nanoseconds) / 1e9)
-  }
+  init(_ time: WallClockTime) { self.init(timeIntervalSince1970: Double(time.nanoseconds) / 1e9) }
 }
 
 extension CLError {

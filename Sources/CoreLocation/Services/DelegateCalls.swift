@@ -25,18 +25,14 @@ final class DelegateCalls: Sendable {
     let delivery: ServiceDelivery
     private let isClaimed = Atomic<Bool>(false)
 
-    init(_ delivery: ServiceDelivery) {
-      self.delivery = delivery
-    }
+    init(_ delivery: ServiceDelivery) { self.delivery = delivery }
 
     func claim() -> Bool { !isClaimed.exchange(true, ordering: .acquiringAndReleasing) }
   }
 
   private let state: Mutex<State>
 
-  init(in context: DeliveryContext) {
-    state = Mutex(State(context: context))
-  }
+  init(in context: DeliveryContext) { state = Mutex(State(context: context)) }
 
   /// Begins to call the delegate of a manager.
   func begin(for manager: CLLocationManager) {

@@ -97,9 +97,7 @@ open class CLBeaconIdentityConstraint: NSObject, NSCopying, NSSecureCoding, @unc
     return uuid == other.uuid && major == other.major && minor == other.minor
   }
 
-  open override var hash: Int {
-    Values(uuid: uuid, major: major, minor: minor).hashValue
-  }
+  open override var hash: Int { Values(uuid: uuid, major: major, minor: minor).hashValue }
 
   open override var description: String {
     "CLBeaconIdentityConstraint (uuid:\(uuid.uuidString), "

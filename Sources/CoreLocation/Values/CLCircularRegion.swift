@@ -14,9 +14,7 @@ open class CLCircularRegion: CLRegion, @unchecked Sendable {
   open override var radius: CLLocationDistance { circle.radius }
 
   /// Creates a region without a place, for subclasses that override what they need.
-  public override init() {
-    super.init()
-  }
+  public override init() { super.init() }
 
   /// Creates a circle.
   ///
@@ -33,9 +31,7 @@ open class CLCircularRegion: CLRegion, @unchecked Sendable {
   /// Creates a circle from a keyed archive.
   ///
   /// - Parameter coder: The archive. The result is `nil` if it contains no circle.
-  public required init?(coder: NSCoder) {
-    super.init(coder: coder)
-  }
+  public required init?(coder: NSCoder) { super.init(coder: coder) }
 
   /// Returns whether a point lies in the circle, by the distance on the ellipsoid.
   ///

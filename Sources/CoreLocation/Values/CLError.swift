@@ -11,9 +11,7 @@ public struct CLError: _BridgedStoredNSError, Sendable {
   /// Wraps an error.
   ///
   /// - Parameter error: An error of the domain ``kCLErrorDomain``.
-  public init(_nsError error: NSError) {
-    _nsError = error is Described ? error : Described(error)
-  }
+  public init(_nsError error: NSError) { _nsError = error is Described ? error : Described(error) }
 
   /// Creates an error.
   ///

@@ -35,9 +35,7 @@ open class CLFloor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// Writes the floor to a keyed archive.
   ///
   /// - Parameter coder: The archive.
-  open func encode(with coder: NSCoder) {
-    coder.encode(level, forKey: "CLFloor.level")
-  }
+  open func encode(with coder: NSCoder) { coder.encode(level, forKey: "CLFloor.level") }
 
   /// Returns the object itself, because it never changes.
   ///

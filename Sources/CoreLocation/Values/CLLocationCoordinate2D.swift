@@ -10,9 +10,7 @@ public struct CLLocationCoordinate2D: Sendable {
   public var longitude: CLLocationDegrees
 
   /// Creates the point at latitude 0, longitude 0.
-  public init() {
-    (latitude, longitude) = (0, 0)
-  }
+  public init() { (latitude, longitude) = (0, 0) }
 
   /// Creates a point.
   ///

@@ -70,9 +70,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// - Parameter coordinate: The point.
   /// - Returns: Whether it lies in the circle; `false` for other regions.
   @available(*, deprecated, message: "Use CLCircularRegion")
-  open func contains(_ coordinate: CLLocationCoordinate2D) -> Bool {
-    circleContains(coordinate)
-  }
+  open func contains(_ coordinate: CLLocationCoordinate2D) -> Bool { circleContains(coordinate) }
 
   /// The circle, regardless of what a subclass overrides.
   var circle: (center: CLLocationCoordinate2D, radius: CLLocationDistance) { place }

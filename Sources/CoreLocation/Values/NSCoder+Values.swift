@@ -17,9 +17,7 @@ extension NSCoder {
     decodeText(key).flatMap { UUID(uuidString: $0) }
   }
 
-  func encodeText(_ text: String, _ key: String) {
-    encode(NSString(string: text), forKey: key)
-  }
+  func encodeText(_ text: String, _ key: String) { encode(NSString(string: text), forKey: key) }
 
   func decodeText(_ key: String) -> String? {
     decodeObject(of: NSString.self, forKey: key).map { "\($0)" }

@@ -18,9 +18,7 @@ final class ScannerSource: ServiceSource {
 
   let scanner: any Scanner
 
-  init(_ scanner: any Scanner) {
-    self.scanner = scanner
-  }
+  init(_ scanner: any Scanner) { self.scanner = scanner }
 
   var name: String { scanner.name }
   var isRecorded: Bool { scanner.isRecorded }

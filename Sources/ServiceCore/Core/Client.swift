@@ -8,9 +8,7 @@ public struct ClientIdentifier: Hashable, Sendable, Codable {
   public let rawValue: UInt64
 
   /// Creates an identifier.
-  public init(rawValue: UInt64) {
-    self.rawValue = rawValue
-  }
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
 /// A set of clients that share registrations: each event of a registration goes to all of them.
@@ -19,9 +17,7 @@ public struct ClientGroup: Hashable, Sendable, Codable {
   public let name: String
 
   /// Creates a group.
-  public init(_ name: String) {
-    self.name = name
-  }
+  public init(_ name: String) { self.name = name }
 
   /// The group of an application's clients that name no other.
   public static let application = ClientGroup("")

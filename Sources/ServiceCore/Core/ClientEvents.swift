@@ -105,9 +105,7 @@ public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
   let isLast: @Sendable (Event) throws -> Bool
 
   /// Creates an iterator. Several iterators share the events of a client.
-  public func makeAsyncIterator() -> Iterator {
-    Iterator(buffer: buffer, isLast: isLast)
-  }
+  public func makeAsyncIterator() -> Iterator { Iterator(buffer: buffer, isLast: isLast) }
 
   /// An iterator over events.
   public struct Iterator: AsyncIteratorProtocol {
@@ -120,9 +118,7 @@ public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
     private final class Current {
       var delivery: ServiceDelivery?
 
-      deinit {
-        delivery?.finish()
-      }
+      deinit { delivery?.finish() }
     }
 
     init(buffer: EventBuffer?, isLast: @escaping @Sendable (Event) throws -> Bool) {
@@ -130,16 +126,12 @@ public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
     }
 
     /// Records that the client has dealt with the latest event, so that it is not delivered again.
-    public func acknowledge() {
-      current.delivery?.acknowledge()
-    }
+    public func acknowledge() { current.delivery?.acknowledge() }
 
     /// Returns the next event, or `nil` at the end of the source, of the client, or of the task.
     ///
     /// - Throws: What ended the source.
-    public mutating func next() async throws -> Event? {
-      try await next(isolation: nil)
-    }
+    public mutating func next() async throws -> Event? { try await next(isolation: nil) }
 
     /// Returns the next event, or `nil` at the end of the source, of the client, or of the task.
     ///

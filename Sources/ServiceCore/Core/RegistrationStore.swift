@@ -14,9 +14,7 @@ final class RegistrationStore: Sendable {
   private let configuration: ServiceManager.Configuration
   private let state = Mutex(State.unopened)
 
-  init(_ configuration: ServiceManager.Configuration) {
-    self.configuration = configuration
-  }
+  init(_ configuration: ServiceManager.Configuration) { self.configuration = configuration }
 
   var logger: Logger { configuration.logger }
 
@@ -37,8 +35,7 @@ final class RegistrationStore: Sendable {
         case .none:
           state = .closed(nil)
           return (nil, [])
-        case .standard:
-          store = try ServiceStore(.application(configuration.applicationIdentifier))
+        case .standard: store = try ServiceStore(.application(configuration.applicationIdentifier))
         case .file(let path): store = try ServiceStore(.file(path))
         }
         state = .open(store)
@@ -65,9 +62,7 @@ final class RegistrationStore: Sendable {
     database?.authorization.flatMap(AuthorizationStatus.init(stored:))
   }
 
-  func setAuthorization(_ status: AuthorizationStatus) {
-    write([.setAuthorization(status.stored)])
-  }
+  func setAuthorization(_ status: AuthorizationStatus) { write([.setAuthorization(status.stored)]) }
 
   /// Writes changes, soon; a failure is logged. The completion follows those of earlier writes.
   func write(_ changes: [ServiceStore.Change], then completion: (@Sendable () -> Void)? = nil) {
@@ -91,9 +86,7 @@ final class RegistrationStore: Sendable {
     }
   }
 
-  func markDelivered(_ serial: Int64) {
-    database?.markDelivered(serial)
-  }
+  func markDelivered(_ serial: Int64) { database?.markDelivered(serial) }
 
   func flush() {
     if case .open(let store) = state.withLock({ $0 }) { store.flush() }

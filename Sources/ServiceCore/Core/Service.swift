@@ -154,7 +154,5 @@ package struct ServiceOutput<S: Service>: Sendable {
   }
 
   /// Logs a sentence for a person.
-  package mutating func log(_ sentence: String) {
-    items.append(.diagnostic(sentence))
-  }
+  package mutating func log(_ sentence: String) { items.append(.diagnostic(sentence)) }
 }

@@ -40,9 +40,7 @@ package final class ServiceDelivery: Sendable {
     client.began(isReplaceable: event.isReplaceable)
   }
 
-  deinit {
-    finish()
-  }
+  deinit { finish() }
 
   /// Records that the client has dealt with the event, so that it is not delivered again.
   package func acknowledge() {

@@ -56,9 +56,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     manager.add(self)
   }
 
-  deinit {
-    source?.rest()
-  }
+  deinit { source?.rest() }
 
   var name: String { S.name }
   var pace: DispatchGroup? { isRecorded ? inFlight : nil }
@@ -248,8 +246,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         let waiting = clients.filter { isEnd || groups.contains($0.group) }
         deliver(event, to: clients.filter { !isEnd && !groups.contains($0.group) }, isEnd: false)
         if !waiting.isEmpty { events.append(.event(event, waiting)) }
-      case .diagnostic(let sentence):
-        store.logger.warning("\(sentence)")
+      case .diagnostic(let sentence): store.logger.warning("\(sentence)")
       case .register(let registration, let group, let identifier, let value):
         guard store.database != nil, let definition = encode(registration) else { continue }
         groups.insert(group)

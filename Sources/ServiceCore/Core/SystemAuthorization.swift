@@ -23,9 +23,7 @@ public final class SystemAuthorization: AuthorizationProvider {
   /// Creates a provider that reads an administrator's file.
   ///
   /// - Parameter path: The file; it need not exist.
-  public init(path: String = SystemAuthorization.path) {
-    self.path = path
-  }
+  public init(path: String = SystemAuthorization.path) { self.path = path }
 
   /// Returns what the file says, unless the device is refused.
   public func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule {

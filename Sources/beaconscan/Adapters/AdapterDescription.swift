@@ -7,9 +7,7 @@ import HCISockets
 struct AdapterDescription {
   let radio: HostView.Radio
 
-  init(_ radio: HostView.Radio) {
-    self.radio = radio
-  }
+  init(_ radio: HostView.Radio) { self.radio = radio }
 
   /// How it is.
   var state: String {

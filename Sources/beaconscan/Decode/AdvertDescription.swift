@@ -39,9 +39,7 @@ struct AdvertDescription {
     var rssi: Int8?
   }
 
-  init(input: DecodeInput) {
-    self.input = input
-  }
+  init(input: DecodeInput) { self.input = input }
 
   /// Decodes advertising data.
   mutating func read(advertisingData data: RawSpan, base: Int = 0) {

@@ -57,9 +57,7 @@ struct BeaconStatistics {
 
   /// Its interval and loss; `nil` where several senders use the identity in
   /// turn, so that the gaps belong to none of them.
-  var interval: AdvertisingInterval? {
-    addressChanges * 4 > sightings ? nil : gaps
-  }
+  var interval: AdvertisingInterval? { addressChanges * 4 > sightings ? nil : gaps }
 
   /// The weakest and the strongest signal in dBm; `nil` where none was measured.
   var extremes: (weakest: Int8, strongest: Int8)? { measured > 0 ? (weakest, strongest) : nil }

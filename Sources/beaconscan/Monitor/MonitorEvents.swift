@@ -17,9 +17,7 @@ struct MonitorEvents {
   /// The rules of the regions.
   let rules: RegionRules
 
-  init(rules: RegionRules) {
-    self.rules = rules
-  }
+  init(rules: RegionRules) { self.rules = rules }
 
   /// Records when a region was entered before the start.
   mutating func record(region: String, insideSince time: WallClockTime) {

@@ -34,9 +34,7 @@ struct RuleOptions: ParsableArguments {
     init() {}
 
     init?(argument: String) {
-      let numbers = argument.split(separator: "/", omittingEmptySubsequences: false).map {
-        Int($0)
-      }
+      let numbers = argument.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
       guard numbers.count == 2, let needed = numbers[0], let last = numbers[1] else { return nil }
       (self.needed, self.last) = (needed, last)
     }

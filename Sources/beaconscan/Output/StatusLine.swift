@@ -39,9 +39,7 @@ final class StatusLine: Sendable {
     }
   }
 
-  private func write(_ text: String) {
-    _ = try? FileDescriptor.standardError.writeAll(text.utf8)
-  }
+  private func write(_ text: String) { _ = try? FileDescriptor.standardError.writeAll(text.utf8) }
 }
 
 /// A number that one thread counts and another shows.

@@ -60,7 +60,5 @@ final class RecordRangeWriter: RangeWriter {
     for ranged in list.beacons { try output.writeRow(head + beacon.csvRow(ranged)) }
   }
 
-  private func writeHeader() throws {
-    try output.writeHeader(report.csvHeader + beacon.csvHeader)
-  }
+  private func writeHeader() throws { try output.writeHeader(report.csvHeader + beacon.csvHeader) }
 }

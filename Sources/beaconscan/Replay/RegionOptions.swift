@@ -13,9 +13,7 @@ struct NamedRegion: ExpressibleByArgument, Hashable {
   }
 
   /// The name and, where that does not show it, the constraint.
-  var title: String {
-    name == constraint.description ? name : "\(name)  \(constraint)"
-  }
+  var title: String { name == constraint.description ? name : "\(name)  \(constraint)" }
 
   /// Reads `NAME=UUID[:MAJOR[:MINOR]]`.
   init?(argument: String) {

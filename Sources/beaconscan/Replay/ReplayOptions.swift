@@ -78,9 +78,7 @@ struct ReplayOptions: ParsableArguments {
 
 extension ReplayScanner.Speed: ExpressibleByArgument {
   /// Reads `max`, or a multiple such as `1x`.
-  public init?(argument: String) {
-    self.init(argument)
-  }
+  public init?(argument: String) { self.init(argument) }
 
   /// As it is given.
   public var defaultValueDescription: String {

@@ -93,9 +93,7 @@ final class BeaconSession {
   }
 
   /// Writes to standard error what a user should know of the source.
-  func remark(_ output: OutputOptions) {
-    (scanner as? ReplayScanner)?.remark(output)
-  }
+  func remark(_ output: OutputOptions) { (scanner as? ReplayScanner)?.remark(output) }
 
   /// Receives events to the end of the source, or until it is enough, or until an interrupt.
   ///

@@ -15,7 +15,5 @@ private struct Diagnostics: LogHandler {
     set { metadata[key] = newValue }
   }
 
-  func log(event: LogEvent) {
-    say("beaconscan: \(event.message)")
-  }
+  func log(event: LogEvent) { say("beaconscan: \(event.message)") }
 }

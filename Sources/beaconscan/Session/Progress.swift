@@ -31,7 +31,5 @@ struct Progress: Sendable {
   }
 
   /// Removes it.
-  func clear() {
-    line.clear()
-  }
+  func clear() { line.clear() }
 }
