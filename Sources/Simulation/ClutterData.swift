@@ -4,30 +4,28 @@ import Advertising
 enum ClutterData {
   /// An iBeacon that no decoder may find: nothing else has this UUID.
   static func decoy(_ number: Int) -> IBeacon {
-    IBeacon(
-      identity: BeaconIdentity(
-        uuid: ProximityUUID(high: 0xDEC0_DEC0_DEC0_4DEC, low: 0x80DE_C0DE_C0DE_C0DE), major: 666,
-        minor: UInt16(truncatingIfNeeded: number)),
-      measuredPower: -59)
+    let uuid = ProximityUUID(high: 0xDEC0_DEC0_DEC0_4DEC, low: 0x80DE_C0DE_C0DE_C0DE)
+    return frame(uuid, major: 666, number)
   }
 
   /// An iBeacon whose measured power cannot be: 0, +4 and −127 dBm in turn.
   static func wrongPower(_ number: Int) -> IBeacon {
-    let power: Int8 = [0, 4, -127][number % 3]
-    return IBeacon(
-      identity: BeaconIdentity(
-        uuid: ProximityUUID(high: 0xBAD0_90E2_BAD0_490E, low: 0x80BA_D090_E2BA_D090),
-        major: UInt16(number % 3), minor: UInt16(truncatingIfNeeded: number)),
-      measuredPower: power)
+    let uuid = ProximityUUID(high: 0xBAD0_90E2_BAD0_490E, low: 0x80BA_D090_E2BA_D090)
+    return frame(uuid, major: UInt16(number % 3), number, power: [0, 4, -127][number % 3])
   }
 
   /// The iBeacon of events that lie: it is found where it stands whole before the lie.
   static func beforeTheLie(_ number: Int) -> IBeacon {
-    IBeacon(
-      identity: BeaconIdentity(
-        uuid: ProximityUUID(high: 0x11E5_11E5_11E5_411E, low: 0x8511_E511_E511_E511), major: 1,
-        minor: UInt16(truncatingIfNeeded: number)),
-      measuredPower: -59)
+    let uuid = ProximityUUID(high: 0x11E5_11E5_11E5_411E, low: 0x8511_E511_E511_E511)
+    return frame(uuid, major: 1, number)
+  }
+
+  private static func frame(
+    _ uuid: ProximityUUID, major: UInt16, _ number: Int, power: Int8 = -59
+  ) -> IBeacon {
+    let minor = UInt16(truncatingIfNeeded: number)
+    let identity = BeaconIdentity(uuid: uuid, major: major, minor: minor)
+    return IBeacon(identity: identity, measuredPower: power)
   }
 
   /// The advertising data of a kind that sends adverts.
@@ -81,7 +79,7 @@ enum ClutterData {
     case 0: return .packet(Array(whole.dropLast(11)), [])
     case 1:
       let event = AirReport.event(bytes, count: 2, isExtended: isExtended)
-      return .packet(event, report.sighting.map { [$0] } ?? [])
+      return .packet(event, [report])
     case 2:
       var event = whole
       let dataLength = 5 + (isExtended ? 23 : 8)

@@ -27,9 +27,7 @@ struct JSONFault: CustomStringConvertible {
 private struct Reader {
   let bytes: [UInt8]
   var next = 0
-  private var closers: [UInt8] = []
-
-  init(bytes: [UInt8]) { self.bytes = bytes }
+  var closers: [UInt8] = []
 
   /// Reads to the first fault and says what should stand there.
   mutating func fault() -> String? {
@@ -102,12 +100,7 @@ private struct Reader {
   }
 
   private static func isWord(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "+"), UInt8(ascii: "-"),
-      UInt8(ascii: "."):
-      true
-    default: false
-    }
+    let character = Character(UnicodeScalar(byte))
+    return byte < 0x80 && (character.isLetter || character.isNumber || "+-.".contains(character))
   }
 }

@@ -4,7 +4,6 @@ package import Scanning
 /// What a simulated scanner stands among: beacons that move, other devices, the room, and how the
 /// controller reports them. docs/scenarios.md has every key of the file.
 package struct Scenario: Hashable, Sendable {
-  /// Its name.
   package let name: String
   /// What it is good for.
   package let description: String
@@ -26,24 +25,28 @@ package struct Scenario: Hashable, Sendable {
   /// The controller's way of reporting what it receives.
   package struct ReportFormat: Hashable, Sendable {
     /// The most reports in one event, 1 to 25; as many as fall within 5 ms and fit are put together.
-    package let reportsPerEvent: Int
+    var reportsPerEvent = 1
     /// Whether it sends LE Extended Advertising Reports instead of LE Advertising Reports.
-    package let isExtended: Bool
+    var isExtended = false
+
+    init() {}
   }
 
   /// How signals fade.
   package struct Environment: Hashable, Sendable {
     /// The exponent n of the log-distance law.
-    package let pathLossExponent: Double
+    var pathLossExponent = 2.0
     /// The standard deviation of the fading, in dB.
-    package let noise: Double
+    var noise = 3.0
     /// For how long fading holds, in seconds: the time constant of a first-order autoregression; 0
     /// makes every report's independent.
-    package let noiseCorrelation: Double
+    var noiseCorrelation = 0.0
     /// The weakest level in dBm that is received.
-    package let sensitivity: Double
+    var sensitivity = -100.0
     /// The share of reports that are lost, 0 to 1.
-    package let loss: Double
+    var loss = 0.0
+
+    init() {}
   }
 
   /// One point of a line that a beacon follows.

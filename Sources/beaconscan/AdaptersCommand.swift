@@ -1,6 +1,7 @@
 import Adapters
 import ArgumentParser
 import HCISockets
+import Records
 
 /// `beaconscan adapters`: the adapters and what they can do.
 struct AdaptersCommand: ParsableCommand {
@@ -21,10 +22,10 @@ struct AdaptersCommand: ParsableCommand {
         beaconscan adapters --format json
       """)
 
-  @Option(name: .long, help: "How results are written: table, json (one object a line) or csv.")
+  @Option(help: "How results are written: table, json (one object a line) or csv.")
   var format = OutputFormat.table
 
-  @Flag(name: .long, help: "Write nothing but errors to standard error.")
+  @Flag(help: "Write nothing but errors to standard error.")
   var quiet = false
 
   func run() throws {
@@ -37,8 +38,11 @@ struct AdaptersCommand: ParsableCommand {
     guard !adapters.isEmpty else { throw Self.nothing }
     let descriptions = adapters.map { AdapterDescription(.look(at: $0)) }
     let out = StandardOutput()
-    let writer = AdapterWriter(output: out, programs: .current())
-    try writer.write(descriptions, format)
+    // The kernel does not show of which adapter their sockets are.
+    let programs = HCIPrograms.current()
+    try out.write(descriptions.map { ($0, programs) }, AdapterDescription.record, format)
+    let others = "\(programs)"
+    if format == .table, !others.isEmpty { try out.write("programs with HCI sockets: \(others)\n") }
     try out.flush()
     guard !quiet else { return }
     for description in descriptions {
@@ -51,7 +55,6 @@ struct AdaptersCommand: ParsableCommand {
   /// Why there is nothing to show, as the doctor sees it.
   private static var nothing: CommandError {
     let finding = Doctor.obstacle(in: Doctor.examine(.current()))
-    let sentence = finding.map { FindingWriter.sentence($0) }
-    return CommandError(.unavailable, sentence ?? "there was no adapter; try again")
+    return CommandError(.unavailable, finding?.sentence ?? "there was no adapter; try again")
   }
 }

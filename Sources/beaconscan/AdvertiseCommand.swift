@@ -1,8 +1,8 @@
 import Advertising
-public import ArgumentParser
+import ArgumentParser
 import HCIPackets
 import HCISockets
-public import Scanning
+import Scanning
 
 /// `beaconscan advertise`: sends an iBeacon.
 struct AdvertiseCommand: ParsableCommand {
@@ -29,46 +29,41 @@ struct AdvertiseCommand: ParsableCommand {
           --measured-power=-62 --random-address --duration 3
       """)
 
-  @Option(name: .long, help: ArgumentHelp("The proximity UUID.", valueName: "uuid"))
+  @Option(help: ArgumentHelp("The proximity UUID.", valueName: "uuid"))
   var uuid: ProximityUUID
 
-  @Option(name: .long, help: ArgumentHelp("The major.", valueName: "number"))
+  @Option(help: ArgumentHelp("The major.", valueName: "number"))
   var major: UInt16 = 0
 
-  @Option(name: .long, help: ArgumentHelp("The minor.", valueName: "number"))
+  @Option(help: ArgumentHelp("The minor.", valueName: "number"))
   var minor: UInt16 = 0
 
   @Option(
-    name: .long,
     help: ArgumentHelp(
       "The power that the advert states for 1 m, in dBm: -128 to 127.", valueName: "dBm"))
   var measuredPower: Int8 = -59
 
   @Option(
-    name: .long,
     help: ArgumentHelp(
-      "The adapter: hci0, or its address AA:BB:CC:DD:EE:FF; else the first.",
-      valueName: "adapter"))
+      "The adapter: hci0, or its address AA:BB:CC:DD:EE:FF; else the first.", valueName: "adapter"))
   var adapter: AdapterName?
 
-  @Option(
-    name: .long,
-    help: ArgumentHelp("How often: 20ms to 10.24s.", valueName: "time"))
+  @Option(help: ArgumentHelp("How often: 20ms to 10.24s.", valueName: "time"))
   var interval = AdvertisingPeriod.standard
 
   @Flag(help: "Which packets go on air: those of Bluetooth 4, or those of Bluetooth 5.")
   var packets = PacketKind.legacy
 
-  @Flag(name: .long, help: "With --extended: send the transmit power, too.")
+  @Flag(help: "With --extended: send the transmit power, too.")
   var txPower = false
 
-  @Flag(name: .long, help: "Advertise with an address drawn at random, not with the adapter's own.")
+  @Flag(help: "Advertise with an address drawn at random, not with the adapter's own.")
   var randomAddress = false
 
-  @Option(name: .long, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
   var duration: Double?
 
-  @Flag(name: .long, help: "Write nothing but errors to standard error.")
+  @Flag(help: "Write nothing but errors to standard error.")
   var quiet = false
 
   /// Which packets go on air.
@@ -77,9 +72,7 @@ struct AdvertiseCommand: ParsableCommand {
   }
 
   func validate() throws {
-    if let duration, !(duration > 0 && duration < 1e9) {
-      throw ValidationError("--duration must be a positive number of seconds.")
-    }
+    try checkDuration(duration)
     if txPower, packets == .legacy {
       throw ValidationError(
         "--tx-power needs --extended: beside an iBeacon, a packet of Bluetooth 4 has no room for it."
@@ -100,16 +93,17 @@ struct AdvertiseCommand: ParsableCommand {
     let status = quiet ? nil : StatusLine()
     do throws(AdvertisingFailure) {
       report(try advertiser.start(), status)
-      let began = MonotonicClock.now()
-      let end = duration.map { began + Int64($0 * 1e9) }
+      let began = SuspendingClock.now
       while !Interrupt.isRequested {
-        let left = end.map { $0 - MonotonicClock.now() } ?? .max
-        if left <= 0 { break }
-        if let event = try advertiser.step(Int32(min(left / 1_000_000 + 1, 250))) {
+        let elapsed = began.duration(to: .now)
+        let left = duration.map { .seconds($0) - elapsed } ?? .seconds(1)
+        if left <= .zero { break }
+        if let event = try advertiser.step(Int32(min(left / .milliseconds(1) + 1, 250))) {
           report(event, status)
         }
-        let seconds = (MonotonicClock.now() - began) / 1_000_000_000
-        status?.show { "\(advertiser.isOnAir ? "on air" : "off air, trying again") (\(seconds) s)" }
+        status?.show {
+          "\(advertiser.isOnAir ? "on air" : "off air, trying again") (\(elapsed.components.seconds) s)"
+        }
       }
     } catch {
       status?.clear()
@@ -133,5 +127,3 @@ struct AdvertiseCommand: ParsableCommand {
     }
   }
 }
-
-extension AdapterName: ExpressibleByArgument {}

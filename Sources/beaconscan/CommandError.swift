@@ -1,3 +1,6 @@
+import CaptureFiles
+import SystemPackage
+
 /// Why the command ends without success: one sentence, and the status that
 /// `sysexits.h` gives its kind.
 struct CommandError: Error {
@@ -22,6 +25,20 @@ struct CommandError: Error {
   init(_ status: Status, _ message: String) {
     self.status = status
     self.message = message
+  }
+}
+
+extension CommandError {
+  /// The status and sentence of a capture that cannot be read.
+  init(_ error: CaptureError) {
+    let status: Status =
+      switch error.problem {
+      case .cannotOpen(.permissionDenied), .cannotOpen(.notPermitted): .noPermission
+      case .cannotOpen, .cannotRead(.isDirectory): .noInput
+      case .cannotRead: .ioError
+      default: .badData
+      }
+    self.init(status, "\(error)")
   }
 }
 

@@ -23,17 +23,17 @@ struct DoctorCommand: ParsableCommand {
         beaconscan doctor --format json
       """)
 
-  @Option(name: .long, help: "How results are written: table, json (one object a line) or csv.")
+  @Option(help: "How results are written: table, json (one object a line) or csv.")
   var format = OutputFormat.table
 
   func run() throws {
     let findings = Doctor.examine(.current())
     let out = StandardOutput()
-    try FindingWriter(output: out).write(findings, format)
+    try out.write(findings, format)
     try out.flush()
     guard let obstacle = Doctor.obstacle(in: findings) else { return }
     throw CommandError(
       obstacle.subject == .permission ? .noPermission : .unavailable,
-      "scanning does not work yet: \(FindingWriter.sentence(obstacle))")
+      "scanning does not work yet: \(obstacle.sentence)")
   }
 }

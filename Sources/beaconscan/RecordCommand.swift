@@ -25,11 +25,6 @@ struct RecordCommand: AsyncParsableCommand {
         beaconscan record --replay captures/visitor.btsnoop visitor.pcapng
       """)
 
-  /// The recording's format, as it is given.
-  enum RecordingFormat: String, CaseIterable, ExpressibleByArgument {
-    case btsnoop, btmon, pcapng
-  }
-
   @Argument(help: "The file; - is standard output.", completion: .file())
   var file: String
 
@@ -37,34 +32,33 @@ struct RecordCommand: AsyncParsableCommand {
   @OptionGroup var rotation: RotationOptions
 
   @Option(
-    name: .long,
     help: """
       btsnoop, btmon (btsnoop with the adapter) or pcapng. (default: by the file's ending, \
       else btsnoop; btmon for several adapters)
       """)
-  var format: RecordingFormat?
+  var format: CaptureWriter.Format?
 
-  @Option(name: .long, help: ArgumentHelp("Stop after so many packets.", valueName: "number"))
+  @Option(help: ArgumentHelp("Stop after so many packets.", valueName: "number"))
   var count: Int?
 
-  @Flag(name: .long, help: "Replace the file if it is there.")
+  @Flag(help: "Replace the file if it is there.")
   var force = false
 
-  @Flag(name: .long, help: "Write only errors to standard error.")
+  @Flag(help: "Write only errors to standard error.")
   var quiet = false
 
   func validate() throws {
-    if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
+    try checkCount(count)
     if file.isEmpty || FilePath(file).lastComponent == nil {
       throw ValidationError("The recording must have a name.")
     }
     if file == "-", rotation.isGiven {
       throw ValidationError("Standard output is one file; leave --rotate-size and -every out.")
     }
-    if source.recordings.replay.count > 1 {
+    if source.replay.count > 1 {
       throw ValidationError("One --replay is recorded again; two would not be in order.")
     }
-    if source.recordings.speed != .max {
+    if source.speed != .max {
       throw ValidationError("--speed changes no recording; leave it out.")
     }
   }
@@ -74,7 +68,7 @@ struct RecordCommand: AsyncParsableCommand {
       throw CommandError(
         .usage, "a recording is binary and standard output is a terminal; give it a file name")
     }
-    if !source.isLive, file != "-", isSameFile(as: source.recordings.replay[0]) {
+    if !source.isLive, file != "-", isSameFile(as: source.replay[0]) {
       throw CommandError(
         .usage, "\(file): it cannot be read and written at once; name another file")
     }
@@ -89,12 +83,9 @@ struct RecordCommand: AsyncParsableCommand {
   }
 
   private var writtenFormat: CaptureWriter.Format {
-    switch format ?? (file.hasSuffix(".pcapng") ? .pcapng : .btsnoop) {
-    case .pcapng: .pcapng
-    case .btmon: .btmon
+    let format = format ?? (file.hasSuffix(".pcapng") ? .pcapng : .btsnoop)
     // Without the adapter, packets of several could not be distinguished.
-    case .btsnoop: source.adapters.areSeveral ? .btmon : .btsnoop
-    }
+    return format == .btsnoop && source.hasSeveralAdapters ? .btmon : format
   }
 
   /// Whether the recording would be written over what is read.
@@ -105,3 +96,5 @@ struct RecordCommand: AsyncParsableCommand {
     return one.type == .regular && one.inode == other.inode && one.deviceID == other.deviceID
   }
 }
+
+extension CaptureWriter.Format: ExpressibleByArgument {}

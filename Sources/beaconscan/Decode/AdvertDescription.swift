@@ -2,19 +2,12 @@ import Advertising
 import Bytes
 
 /// A decoded advert: its structures, the beacons in them, and what is wrong where.
-struct AdvertDescription {
+struct AdvertDescription: Sendable {
   /// One AD structure.
   struct Structure {
     var offset: Int
     var type: ADType
     var data: String
-  }
-
-  /// A beacon of any kind that is known.
-  enum Beacon {
-    case ibeacon(IBeacon)
-    case altBeacon(AltBeacon)
-    case eddystone(Eddystone)
   }
 
   /// Something wrong.
@@ -41,6 +34,11 @@ struct AdvertDescription {
 
   init(input: DecodeInput) { self.input = input }
 
+  /// Adds something wrong.
+  mutating func report(_ reason: String, at offset: Int) {
+    problems.append(Problem(offset: offset, reason: reason))
+  }
+
   /// Decodes advertising data.
   mutating func read(advertisingData data: RawSpan, base: Int = 0) {
     var walk = ADStructures(data, base: base)
@@ -56,17 +54,16 @@ struct AdvertDescription {
       }
       let rest = data.extracting(droppingFirst: end - base)
       if (0..<rest.byteCount).contains(where: { rest.littleEndian(UInt8.self, at: $0) != 0 }) {
-        problems.append(
-          Problem(offset: end, reason: "bytes follow the early end and are not significant"))
+        report("bytes follow the early end and are not significant", at: end)
       }
     } catch {
-      problems.append(Problem(offset: error.offset, reason: "AD structure: \(error.reason)"))
+      report("AD structure: \(error.reason)", at: error.offset)
       // What is left of an Eddystone frame may still show its kind; of an iBeacon it may not.
       let rest = data.extracting(droppingFirst: error.offset - base + 1)
       if rest.byteCount > 1, rest.littleEndian(UInt8.self, at: 0) == ADType.serviceData16.rawValue,
         let frame = try? Eddystone.read(serviceData: rest.extracting(droppingFirst: 1))
       {
-        beacons.append(.eddystone(frame))
+        beacons.append(Beacon(frame))
       }
     }
   }
@@ -78,10 +75,10 @@ struct AdvertDescription {
     case .serviceData16:
       do throws(ParseError) {
         if let frame = try Eddystone.read(serviceData: structure.data, base: structure.offset + 2) {
-          beacons.append(.eddystone(frame))
+          beacons.append(Beacon(frame))
         }
       } catch {
-        problems.append(Problem(offset: error.offset, reason: "Eddystone: \(error.reason)"))
+        report("Eddystone: \(error.reason)", at: error.offset)
       }
     default: break
     }
@@ -91,25 +88,18 @@ struct AdvertDescription {
   mutating func read(manufacturerData data: RawSpan, base: Int = 0) {
     switch IBeacon.read(manufacturerData: data) {
     case .frame(let frame):
-      beacons.append(.ibeacon(frame))
+      beacons.append(Beacon(frame))
       if frame.measuredPower >= 0 || frame.measuredPower < -100 {
-        problems.append(
-          Problem(
-            offset: base + 24,
-            reason: "the measured power of \(frame.measuredPower) dBm cannot be: distances use -59")
-        )
+        report(
+          "the measured power of \(frame.measuredPower) dBm cannot be: distances use -59",
+          at: base + 24)
       }
     case .malformed:
-      let have = data.byteCount - 4
-      problems.append(
-        Problem(
-          offset: base + 3,
-          reason: "iBeacon: needs the length byte 21 and as many bytes, has "
-            + "\(data.littleEndian(UInt8.self, at: 3)) and \(have)"))
+      report(
+        "iBeacon: needs the length byte 21 and as many bytes, has "
+          + "\(data.littleEndian(UInt8.self, at: 3)) and \(data.byteCount - 4)", at: base + 3)
     case .other:
-      if let frame = AltBeacon.read(manufacturerData: data) { beacons.append(.altBeacon(frame)) }
+      if let frame = AltBeacon.read(manufacturerData: data) { beacons.append(Beacon(frame)) }
     }
   }
 }
-
-extension AdvertDescription: Sendable {}

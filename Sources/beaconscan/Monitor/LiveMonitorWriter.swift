@@ -6,7 +6,7 @@ import Scanning
 import ServiceCore
 
 /// `monitor` on a terminal: the regions as a table that is redrawn in place, and the last events.
-final class LiveMonitorWriter: MonitorWriter {
+final class LiveMonitorWriter: ResultWriter {
   private let regions: [NamedRegion]
   private let session: BeaconSession
   private let line: EventLine
@@ -48,7 +48,7 @@ final class LiveMonitorWriter: MonitorWriter {
     screen = LiveScreen(output)
   }
 
-  var showsBeacons: Bool { true }
+  var isScreen: Bool { true }
 
   func write(_ event: MonitorEvent) throws {
     events.append(line.table.line(event))
@@ -65,8 +65,6 @@ final class LiveMonitorWriter: MonitorWriter {
     self.trouble = trouble
     try draw(at: time)
   }
-
-  func end(_ summary: ScanSummary) {}
 
   private func draw(at time: WallClockTime) throws {
     let offset = session.beacons.wallClockOffset

@@ -17,7 +17,7 @@ final class OutputFile {
       file = .standardOutput
       return
     }
-    let isReplaced = Self.mayReplace(name)
+    let isReplaced = (try? Stat(path)).map { $0.type == .regular } ?? true
     let last = path.lastComponent?.string ?? "recording"
     let beside = path.removingLastComponent().appending(".\(last).\(getpid()).tmp")
     temporary = isReplaced ? beside : nil
@@ -68,12 +68,6 @@ final class OutputFile {
       throw Self.failure(error, "\(path): cannot create it", .cannotCreate)
     }
     file = nil
-  }
-
-  private static func mayReplace(_ name: String) -> Bool {
-    var status = stat()
-    guard unsafe stat(name, &status) == 0 else { return true }
-    return status.st_mode & S_IFMT == S_IFREG
   }
 
   private static func failure(_ error: any Error, _ what: String, _ status: CommandError.Status)

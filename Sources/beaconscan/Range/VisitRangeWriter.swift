@@ -5,7 +5,7 @@ import Scanning
 import ServiceCore
 
 /// `range` as a plain table at the end: the beacons, how near they came, and through which zones.
-final class VisitRangeWriter: RangeWriter {
+final class VisitRangeWriter: ResultWriter {
   private struct Visit: Sendable {
     let beacon: BeaconIdentity
     var first: WallClockTime
@@ -76,7 +76,7 @@ final class VisitRangeWriter: RangeWriter {
   }
 
   private static let columns: [Column<Visit>] =
-    RecordType(nil, type: .none, Field.identity { $0.beacon }).columns + [
+    RecordType(nil, Field.identity { $0.beacon }).columns + [
       Column("SIGHTINGS", .right) { String($0.sightings) }, Column("FROM") { $0.first.clock },
       Column("TO") { $0.last.clock }, Column("NEAREST", .right) { fixed($0.nearest, 1, "m") },
       Column("AT") { $0.nearestTime?.clock }, Column("ZONES") { zones($0) },

@@ -1,57 +1,48 @@
 import CaptureFiles
+import FoundationEssentials
 import Scanning
 import ServiceCore
 import Synchronization
 
 /// Records what a source receives, until it is over.
-struct RecordSession {
-  let configuration: RecordingConfiguration
+final class RecordSession: Sendable {
+  private let configuration: RecordingConfiguration
   /// Whether only errors are reported.
-  let isQuiet: Bool
+  private let isQuiet: Bool
+  /// The source is opened first, so that one that cannot be opened leaves no empty recording; it starts later.
+  private let recorder = Mutex<CaptureRecorder?>(nil)
+  /// The recorder's remarks, until they are written to the terminal.
+  private let remarks = Mutex<[String]>([])
 
   /// The maximum number of beacons that are distinguished: with what is known of each, less than 4 MB.
   private static let maximumBeacons = 32_768
-
-  private let gate = RecorderGate()
-  private let remarks = Remarks()
 
   init(_ configuration: RecordingConfiguration, isQuiet: Bool) {
     self.configuration = configuration
     self.isQuiet = isQuiet
   }
 
-  /// The recorder's remarks, until they are written to the terminal.
-  private final class Remarks: Sendable {
-    private let waiting = Mutex<[String]>([])
-
-    func add(_ remark: String) { waiting.withLock { $0.append(remark) } }
-
-    func removeAll() -> [String] {
-      waiting.withLock { waiting in
-        defer { waiting = [] }
-        return waiting
-      }
-    }
-  }
-
-  /// Records.
+  /// Records a source.
   ///
-  /// - Parameter source: The source.
   /// - Throws: `CommandError` where it cannot be opened, and where not everything was recorded.
   func run(_ source: SourceOptions) async throws {
-    let session = try BeaconSession(source.open(packetTap: gate.tap), showsProgress: false)
-    let recorder = try begin(isLive: session.isLive)
+    let session = try BeaconSession(
+      source.open { [self] packet, time, isReceived, adapter in
+        self.recorder.withLock { $0 }?.record(
+          packet, at: time, isReceived: isReceived, adapter: adapter)
+      }, showsProgress: false)
+    let recorder = try self.begin(isLive: session.isLive)
     try session.beacons.startSightings(for: session.client)
     var beacons = BeaconTable<Int>(capacity: Self.maximumBeacons)
     let beaconCount = Counter()
     var tally = HealthTally()
     let line = isQuiet ? nil : StatusLine()
-    let began = MonotonicClock.now()
+    let began = SuspendingClock.now
     let (scanner, write) = (session.scanner, session.say)
     @Sendable func summary(_ status: RecordingStatus) -> RecordSummary {
       RecordSummary(
         status: status, counts: scanner.counts, beacons: beaconCount.value,
-        seconds: Double(MonotonicClock.now() - began) / 1e9, isCutShort: recorder.isFull)
+        seconds: began.duration(to: .now) / .seconds(1), isCutShort: recorder.isFull)
     }
     @Sendable func say(_ sentence: String, always: Bool = false) {
       guard always || !isQuiet else { return }
@@ -59,7 +50,11 @@ struct RecordSession {
       write("beaconscan: \(sentence)")
     }
     @Sendable func reportRemarks() {
-      for remark in remarks.removeAll() { say(remark, always: true) }
+      let waiting = remarks.withLock { remarks in
+        defer { remarks = [] }
+        return remarks
+      }
+      for remark in waiting { say(remark, always: true) }
     }
     var failure: CommandError?
     var interrupt: (any Error)?
@@ -72,11 +67,7 @@ struct RecordSession {
         switch event {
         case .sightings(let sightings):
           for sighting in sightings {
-            beacons.update(sighting.beacon, at: sighting.time) {
-              1
-            } update: {
-              $0 += 1
-            }
+            beacons.update(sighting.beacon, at: sighting.time, orMake: { 0 }, update: { $0 += 1 })
           }
           beaconCount.value = beacons.beaconsReceived
         case .health(let health, _):
@@ -107,9 +98,11 @@ struct RecordSession {
     do throws(RecordingError) {
       // A recording that is recorded again has times of its own.
       let recorder = try CaptureRecorder(
-        configuration, startingAt: isLive ? WallClock.now() : nil,
-        remark: { [remarks] in remarks.add($0) })
-      gate.open(recorder)
+        configuration,
+        startingAt: isLive
+          ? WallClockTime(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9)) : nil,
+        remark: { [self] remark in remarks.withLock { $0.append(remark) } })
+      self.recorder.withLock { $0 = recorder }
       return recorder
     } catch {
       throw CommandError(.cannotCreate, "\(error)")

@@ -46,9 +46,9 @@ struct RecordSummary {
 
   private static func size(_ bytes: Int) -> String {
     switch bytes {
-    case ..<(1 << 20): "\(fixed(Double(bytes) / 1024, 1)) KiB"
-    case ..<(1 << 30): "\(fixed(Double(bytes) / 1_048_576, 1)) MiB"
-    default: "\(fixed(Double(bytes) / 1_073_741_824, 1)) GiB"
+    case ..<(1 << 20): "\(fixed(Double(bytes) / 0x1p10, 1)) KiB"
+    case ..<(1 << 30): "\(fixed(Double(bytes) / 0x1p20, 1)) MiB"
+    default: "\(fixed(Double(bytes) / 0x1p30, 1)) GiB"
     }
   }
 }

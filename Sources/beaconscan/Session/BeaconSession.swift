@@ -1,4 +1,5 @@
 import CaptureFiles
+import Records
 import Scanning
 import ServiceCore
 import Synchronization
@@ -29,13 +30,13 @@ final class BeaconSession {
   ///
   /// - Parameters:
   ///   - source: The source.
-  ///   - offsets: How much stronger than true single adapters receive, in dB.
+  ///   - offsets: How much stronger than true adapters receive.
   ///   - output: How much is written to standard error.
   ///   - stateFile: The file that keeps registered regions; `nil` is none.
   ///   - configuration: The service's settings.
   /// - Throws: `CommandError` where it cannot be opened or used.
   convenience init(
-    _ source: SourceOptions, offsets: [(AdapterName, Double)] = [], output: OutputOptions,
+    _ source: SourceOptions, offsets: [AdapterOffset] = [], output: OutputOptions,
     stateFile: String? = nil, configuration: BeaconService.Configuration = .init()
   ) throws {
     try self.init(
@@ -75,9 +76,7 @@ final class BeaconSession {
     beacons = BeaconService(manager, scanner: scanner, configuration: configuration)
     client = manager.addClient(isReceiving: false)
     events = beacons.events(for: client).makeAsyncIterator()
-    progress = (scanner as? ReplayScanner).flatMap { replay in
-      Progress(of: replay, isWanted: showsProgress && replay.speed == .max && !replay.follows)
-    }
+    progress = (scanner as? ReplayScanner).flatMap { Progress(of: $0, isWanted: showsProgress) }
   }
 
   /// Whether it is known which adapter received a sighting.
@@ -92,8 +91,52 @@ final class BeaconSession {
     return replay.speed != .max || replay.follows
   }
 
-  /// Writes to standard error what a user should know of the source.
-  func remark(_ output: OutputOptions) { (scanner as? ReplayScanner)?.remark(output) }
+  /// Shows the source to its end: the receiver's state as a line of JSON for each change, on the writer's screen, or
+  /// as a sentence on standard error; and what a closure makes of the other events. At the end standard error has
+  /// what a user should know of the source.
+  ///
+  /// - Parameters:
+  ///   - options: How results are written.
+  ///   - out: Where.
+  ///   - writer: The writer with a screen on which a sentence would be drawn over; `nil` is none.
+  ///   - status: The line that a sentence would be drawn over.
+  ///   - isWanted: As in ``run(while:_:)``.
+  ///   - consume: Receives an event.
+  ///   - end: Writes the rest; is given whether the source had come to its end.
+  /// - Throws: As ``run(while:_:)``, and what was wrong with the source.
+  func show(
+    _ options: OutputOptions, to out: StandardOutput, on writer: (any ResultWriter)? = nil,
+    status: StatusLine? = nil, while isWanted: @escaping @Sendable () -> Bool = { true },
+    _ consume: (BeaconEvent) throws -> Verdict, end: (_ isWhole: Bool) throws -> Void
+  ) async throws {
+    var tally = HealthTally()
+    let failure = try await run(while: isWanted) { event in
+      guard case .health(let health, let time) = event else { return try consume(event) }
+      status?.clear()
+      tally.update(health)
+      if options.format == .json {
+        try out.writeLine((health, time), ScannerHealth.record)
+      } else if let writer, writer.isScreen {
+        try writer.write(trouble: tally.trouble, at: time)
+      } else if !options.quiet {
+        say("beaconscan: \(health.sentence)")
+      }
+      return try consume(event)
+    }
+    status?.clear()
+    try end(failure == nil)
+    try out.flush()
+    (scanner as? ReplayScanner)?.remark(options)
+    if isLive, !options.quiet {
+      say("beaconscan: " + tally.sentence(scanner.name, beacons.received))
+    }
+    if let failure { throw failure }
+  }
+
+  /// Returns the summary with a number of beacons, and how many of them made room for others.
+  func summary(of beacons: (count: Int, evictions: Int)) -> ScanSummary {
+    ScanSummary(counts: scanner.counts, beacons: beacons.count, evictions: beacons.evictions)
+  }
 
   /// Receives events to the end of the source, or until it is enough, or until an interrupt.
   ///

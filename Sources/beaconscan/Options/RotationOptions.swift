@@ -4,7 +4,6 @@ import CaptureFiles
 /// When the next file is begun, and how many stay.
 struct RotationOptions: ParsableArguments {
   @Option(
-    name: .long,
     help: ArgumentHelp(
       "Begin the next file before one is larger: 500K, 10M or 1G.",
       discussion:
@@ -13,13 +12,10 @@ struct RotationOptions: ParsableArguments {
   var rotateSize: ByteCount?
 
   @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Begin the next file after so long: 90s, 15m, 1h or 1d.", valueName: "time"))
+    help: ArgumentHelp("Begin the next file after so long: 90s, 15m, 1h or 1d.", valueName: "time"))
   var rotateEvery: TimeSpan?
 
   @Option(
-    name: .long,
     help: ArgumentHelp(
       "Keep so many files at most, with those of earlier runs; remove the oldest.",
       valueName: "number"))

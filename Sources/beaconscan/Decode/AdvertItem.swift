@@ -1,14 +1,12 @@
 import Advertising
 import Records
 
-/// Writes decoded adverts.
-struct DecodeWriter {
-  let output: StandardOutput
-
+extension StandardOutput {
+  /// Writes a decoded advert.
   func write(_ advert: AdvertDescription, _ format: OutputFormat) throws {
     switch format {
-    case .json: try output.writeLine(advert, AdvertDescription.record)
-    case .csv: try output.writeRows(AdvertItem.items(of: advert), AdvertItem.record)
+    case .json: try writeLine(advert, AdvertDescription.record)
+    case .csv: try write(AdvertItem.items(of: advert), AdvertItem.record, .csv)
     case .table: try writeTable(advert)
     }
   }
@@ -17,20 +15,17 @@ struct DecodeWriter {
     if let header = advert.header {
       let address =
         header.addressType == .anonymous ? "anonymous" : "\(header.address) (\(header.addressType))"
-      try output.write("from \(address), RSSI \(header.rssi.map { "\($0) dBm" } ?? "unknown")\n")
+      try write("from \(address), RSSI \(header.rssi.map { "\($0) dBm" } ?? "unknown")\n")
     }
     if !advert.structures.isEmpty {
-      let columns = AdvertDescription.Structure.record.columns
-      try output.write(lines: Table(columns).lines(advert.structures))
+      try write(advert.structures, AdvertDescription.Structure.record, .table)
     }
-    for beacon in advert.beacons.map(\.described) {
-      try output.write("\(beacon.name)\n")
-      for (name, value) in beacon.labels { try output.write("  \(name): \(value)\n") }
+    for beacon in advert.beacons {
+      try write("\(beacon.name)\n")
+      for (name, value) in beacon.labels { try write("  \(name): \(value)\n") }
     }
-    if advert.beacons.isEmpty { try output.write("no beacon\n") }
-    for problem in advert.problems {
-      try output.write("byte \(problem.offset): \(problem.reason)\n")
-    }
+    if advert.beacons.isEmpty { try write("no beacon\n") }
+    for problem in advert.problems { try write("byte \(problem.offset): \(problem.reason)\n") }
   }
 }
 
@@ -42,7 +37,7 @@ private struct AdvertItem {
   var value: String
 
   static let record = RecordType<AdvertItem>(
-    nil, type: .none,
+    nil,
     [
       Field("item", .text) { $0.item }, Field("offset", .count.orNull) { $0.offset },
       Field("name", .text.orNull) { $0.name }, Field("value", .text) { $0.value },
@@ -53,7 +48,7 @@ private struct AdvertItem {
       AdvertItem(
         item: "structure", offset: $0.offset, name: $0.type.description, value: $0.data)
     }
-      + advert.beacons.map(\.described).flatMap { beacon in
+      + advert.beacons.flatMap { beacon in
         beacon.labels.map {
           AdvertItem(item: "beacon", name: "\(beacon.name) \($0.name)", value: $0.value)
         }
