@@ -84,8 +84,7 @@ public enum ScannerContract {
     }
 
     private mutating func record(_ value: UInt64, at time: MonotonicTime) {
-      received =
-        received &* 1_099_511_628_211 &+ UInt64(bitPattern: time.nanoseconds) &+ value
+      received = received &* 1_099_511_628_211 &+ UInt64(bitPattern: time.nanoseconds) &+ value
     }
 
     private mutating func check(_ progress: ScanProgress) throws {

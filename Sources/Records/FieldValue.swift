@@ -82,7 +82,6 @@ func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
 
 /// A type whose values a field can have.
 package protocol FieldValueConvertible: SendableMetatype {
-  /// The value as a field has it.
   var fieldValue: FieldValue { get }
 }
 
@@ -94,7 +93,7 @@ extension Bool: FieldValueConvertible {
   package var fieldValue: FieldValue { .boolean(self) }
 }
 
-extension FixedWidthInteger {
+extension FieldValueConvertible where Self: FixedWidthInteger {
   package var fieldValue: FieldValue { .integer(Int(clamping: self)) }
 }
 
@@ -109,21 +108,15 @@ extension String: FieldValueConvertible {
   package var fieldValue: FieldValue { .text(self) }
 }
 
-extension ProximityUUID: FieldValueConvertible {
+/// Their descriptions are ASCII text without quotes.
+extension FieldValueConvertible where Self: CustomStringConvertible {
   package var fieldValue: FieldValue { .plain(description) }
 }
 
-extension BluetoothAddress: FieldValueConvertible {
-  package var fieldValue: FieldValue { .plain(description) }
-}
-
-extension AddressType: FieldValueConvertible {
-  package var fieldValue: FieldValue { .plain(description) }
-}
-
-extension Moment: FieldValueConvertible where Clock == WallClockLine {
-  package var fieldValue: FieldValue { .plain(description) }
-}
+extension ProximityUUID: FieldValueConvertible {}
+extension BluetoothAddress: FieldValueConvertible {}
+extension AddressType: FieldValueConvertible {}
+extension Moment: FieldValueConvertible where Clock == WallClockLine {}
 
 extension Array: FieldValueConvertible where Element == String {
   package var fieldValue: FieldValue { .list(self) { appendQuoted($0, to: &$1) } }

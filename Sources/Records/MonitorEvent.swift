@@ -85,8 +85,7 @@ extension MonitorEvent {
       nil, named: "reason",
       [
         Field(
-          "rule",
-          .one(of: RegionTransition.Rule.allCases.filter { $0 != .request }.map(\.rawValue))
+          "rule", .one(of: RegionTransition.Rule.allCases.filter { $0 != .request }.map(\.rawValue))
         ) { $0.reason.rule.rawValue },
         Field("lastSighting", lastSighting, isNullable: true) { event in
           event.reason.lastSighting.map { ($0, $0.time.wallClockTime(event.offset)) }

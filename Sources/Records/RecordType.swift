@@ -46,8 +46,7 @@ package struct RecordType<Value>: Sendable {
 
   /// Returns the same without some of its fields.
   package func omitting(_ presence: Field<Value>.Presence) -> RecordType {
-    RecordType(
-      typeName, named: name, summary: summary, fields.filter { $0.presence != presence })
+    RecordType(typeName, named: name, summary: summary, fields.filter { $0.presence != presence })
   }
 }
 

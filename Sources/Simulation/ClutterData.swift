@@ -37,8 +37,7 @@ enum ClutterData {
     switch kind {
     case .appleNearby:
       // Apple, Nearby Info, 5 bytes of which three change.
-      return [0x02, 0x01, 0x1A, 0x0A, 0xFF, 0x4C, 0x00, 0x10, 0x05, 0x01, 0x18]
-        + octets(3, &random)
+      return [0x02, 0x01, 0x1A, 0x0A, 0xFF, 0x4C, 0x00, 0x10, 0x05, 0x01, 0x18] + octets(3, &random)
     case .eddystoneUID:
       let power: UInt8 = 0xE7  // −25 dBm at 0 m
       return flags + [0x03, 0x03, 0xAA, 0xFE, 0x15, 0x16, 0xAA, 0xFE, 0x00, power]
@@ -70,9 +69,9 @@ enum ClutterData {
   /// An advertising event that lies, in turn: one that is cut short, one that promises a second
   /// report, one whose data would run past its end and, of an extended controller, one that says its
   /// data was truncated.
-  static func truncatedEvent(of report: AirReport, variant: Int, isExtended: Bool)
-    -> ClutterSender.Output
-  {
+  static func truncatedEvent(
+    of report: AirReport, variant: Int, isExtended: Bool
+  ) -> ClutterSender.Output {
     let bytes = report.bytes(isExtended: isExtended)
     let whole = AirReport.event(bytes, count: 1, isExtended: isExtended)
     switch variant % (isExtended ? 4 : 3) {

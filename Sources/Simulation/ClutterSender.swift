@@ -5,7 +5,6 @@ import HCIPackets
 struct ClutterSender {
   /// The results of sending.
   enum Output {
-    /// An advert.
     case report(AirReport)
     /// A command of the host, which the controller answers.
     case command(HCICommand)

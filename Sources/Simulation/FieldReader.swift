@@ -1,10 +1,8 @@
 import FoundationEssentials
 import Scanning
 
-/// Reads one JSON object of a scenario: refuses unknown keys, and names the path of every
-/// value that is wrong.
+/// Reads one JSON object of a scenario: refuses unknown keys, and names the path of every value that is wrong.
 struct FieldReader {
-  let path: String
   private let container: KeyedDecodingContainer<Key>
 
   struct Key: CodingKey {
@@ -18,36 +16,33 @@ struct FieldReader {
 
   /// Opens the object at the decoder's place.
   init(_ decoder: any Decoder, keys: [String]) throws {
-    path = Self.path(of: decoder.codingPath)
     do {
       container = try decoder.container(keyedBy: Key.self)
     } catch is DecodingError {
+      let path = Self.path(of: decoder.codingPath)
       throw ScenarioError("\(path.isEmpty ? "the scenario" : path) must be an object")
     }
     // Sorted, so that the same file always gives the same sentence.
     let unknown = container.allKeys.map(\.stringValue).filter { !keys.contains($0) }.sorted()
     if let key = unknown.first {
       let known = keys.joined(separator: ", ")
-      throw ScenarioError("\(path(of: key)) is not a key; known are \(known)")
+      throw fail(key, "is not a key; known are \(known)")
     }
   }
 
-  static func path(of codingPath: [any CodingKey]) -> String {
-    codingPath.reduce(into: "") { path, key in
-      if let index = key.intValue {
-        path += "[\(index)]"
-      } else {
-        path += (path.isEmpty ? "" : ".") + key.stringValue
-      }
+  /// The object's place in the file.
+  var path: String { Self.path(of: container.codingPath) }
+
+  private static func path(of keys: [any CodingKey]) -> String {
+    keys.reduce("") { path, key in
+      path + (key.intValue.map { "[\($0)]" } ?? (path.isEmpty ? "" : ".") + key.stringValue)
     }
   }
-
-  func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
   func has(_ key: String) -> Bool { container.contains(Key(stringValue: key)) }
 
   func fail(_ key: String, _ words: String) -> ScenarioError {
-    ScenarioError("\(path(of: key)) \(words)")
+    ScenarioError("\(path.isEmpty ? "" : path + ".")\(key) \(words)")
   }
 
   /// A value of any type; `words` say what it must be.

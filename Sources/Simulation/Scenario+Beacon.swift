@@ -13,11 +13,9 @@ extension Scenario {
     package let txOffset: Double
     /// Milliseconds from advert to advert; the Core Specification's advDelay of 0 to 10 ms is added.
     package let interval: Double
-    /// Where it is.
     package let course: Course
     /// Its address; the first one's where there are several. `nil` gives one by its place.
     package let address: BluetoothAddress?
-    /// What kind of address it uses.
     package let addressType: AddressType
     /// The share of its adverts that are lost, where it is not the environment's.
     package let loss: Double?
@@ -45,12 +43,7 @@ extension Scenario {
 
   /// What a beacon sends its frame in.
   package enum PDU: String, CaseIterable, Hashable, Sendable {
-    /// ADV_NONCONN_IND.
-    case nonconn
-    /// ADV_IND.
-    case ind
-    /// ADV_SCAN_IND.
-    case scan
+    case nonconn, ind, scan
     /// ADV_EXT_IND and AUX_ADV_IND, neither connectable nor scannable.
     case extended
   }
@@ -65,7 +58,6 @@ extension Scenario.Beacon {
     }
   }
 
-  /// The identity of one of them.
   func identity(_ number: Int) -> BeaconIdentity {
     BeaconIdentity(
       uuid: identity.uuid, major: identity.major,
@@ -74,7 +66,6 @@ extension Scenario.Beacon {
 }
 
 extension Scenario.Beacon: Decodable {
-  /// Reads one of `beacons`.
   package init(from decoder: any Decoder) throws {
     let fields = try FieldReader(
       decoder,

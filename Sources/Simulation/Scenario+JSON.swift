@@ -40,7 +40,6 @@ extension Scenario: Decodable {
 }
 
 extension Scenario.ReportFormat: Decodable {
-  /// Reads `format`.
   package init(from decoder: any Decoder) throws {
     let fields = try FieldReader(decoder, keys: ["reportsPerEvent", "extended"])
     reportsPerEvent = try fields.integer("reportsPerEvent", 1...25, default: reportsPerEvent)
@@ -49,7 +48,6 @@ extension Scenario.ReportFormat: Decodable {
 }
 
 extension Scenario.Environment: Decodable {
-  /// Reads `environment`.
   package init(from decoder: any Decoder) throws {
     let fields = try FieldReader(
       decoder, keys: ["pathLossExponent", "noise", "noiseCorrelation", "hearing", "loss"])

@@ -5,15 +5,12 @@ package import Scanning
 /// controller reports them. docs/scenarios.md has every key of the file.
 package struct Scenario: Hashable, Sendable {
   package let name: String
-  /// What it is good for.
   package let description: String
   /// Where the random numbers begin: the same file and seed give the same bytes.
   package var seed: UInt64
-  /// When the recording begins, to the microsecond.
   package let start: WallClockTime
   /// How long it lasts, in seconds.
   package let duration: Double
-  /// How the controller reports.
   package let format: ReportFormat
   /// How signals fade.
   package let environment: Environment
@@ -117,13 +114,12 @@ extension Scenario {
 
   private func validateIdentities() throws(ScenarioError) {
     var ids: [String: Int] = [:]
-    var identities: [String: Int] = [:]
+    var identities: [BeaconIdentity: Int] = [:]
     for (index, beacon) in beacons.enumerated() {
       if let other = ids.updateValue(index, forKey: beacon.id) {
         throw ScenarioError("beacons[\(index)].id is the same as that of beacons[\(other)]")
       }
-      for number in 0..<beacon.count {
-        let name = beacon.identity(number).description
+      for name in (0..<beacon.count).map(beacon.identity) {
         if let other = identities.updateValue(index, forKey: name) {
           throw ScenarioError(
             "beacons[\(index)] has a UUID, major and minor that beacons[\(other)] has: \(name)")

@@ -2,14 +2,11 @@ package import CaptureFiles
 
 /// A whole recording of a scenario in memory; for short scenarios. See ``Simulator`` for long ones.
 package struct SimulatedRecording: Sendable {
-  /// The capture file's bytes.
   package let recording: [UInt8]
   /// The truth's bytes, one JSON object a line.
   package let truth: [UInt8]
-  /// How much it holds.
   package let counts: Simulator.Counts
 
-  /// Simulates a scenario to its end.
   package init(_ scenario: Scenario, format: CaptureWriter.Format) {
     var simulator = Simulator(scenario, format: format)
     var recording: [UInt8] = []

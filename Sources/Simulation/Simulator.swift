@@ -4,8 +4,7 @@ import HeapModule
 import Records
 import Scanning
 
-/// Makes the recording of a scenario and its truth, piece by piece, in memory that does not grow
-/// with the scenario's length.
+/// Makes the recording of a scenario and its truth, piece by piece, in memory that does not grow with its length.
 ///
 /// ```swift
 /// var simulator = Simulator(try Scenario(json: bytes), format: .btsnoop)
@@ -26,7 +25,6 @@ package struct Simulator {
     package internal(set) var sightings = 0
   }
 
-  /// What is simulated.
   package let scenario: Scenario
   /// How much was made so far.
   package private(set) var counts = Counts()
@@ -185,9 +183,7 @@ package struct Simulator {
     }
   }
 
-  private mutating func command(
-    _ command: HCICommand, at time: Int64, _ recording: inout [UInt8]
-  ) {
+  private mutating func command(_ command: HCICommand, at time: Int64, _ recording: inout [UInt8]) {
     writer.write(command.packet, at: moment(time), isReceived: false, to: &recording)
     // The controller answers within the microsecond, so that nothing comes between.
     writer.write(command.completion, at: moment(time), to: &recording)

@@ -66,7 +66,6 @@ struct AdvertiseCommand: ParsableCommand {
   @Flag(help: "Write nothing but errors to standard error.")
   var quiet = false
 
-  /// Which packets go on air.
   enum PacketKind: String, EnumerableFlag {
     case legacy, extended
   }
@@ -112,7 +111,6 @@ struct AdvertiseCommand: ParsableCommand {
     status?.clear()
   }
 
-  /// Reports what happened.
   private func report(_ event: Advertiser.Event, _ status: StatusLine?) {
     guard !quiet else { return }
     status?.clear()

@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// The command.
 @main
 struct Beaconscan: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,10 +1,8 @@
 import CaptureFiles
 import SystemPackage
 
-/// Why the command ends without success: one sentence, and the status that
-/// `sysexits.h` gives its kind.
+/// Why the command ends without success: one sentence, and the status that `sysexits.h` gives its kind.
 struct CommandError: Error {
-  /// Exit statuses.
   enum Status: Int32 {
     case usage = 64
     case badData = 65
@@ -17,7 +15,6 @@ struct CommandError: Error {
     case interrupted = 130
   }
 
-  /// How the process ends.
   var status: Status
   /// What, where, and what to do.
   var message: String

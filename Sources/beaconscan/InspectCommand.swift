@@ -30,8 +30,8 @@ struct InspectCommand: AsyncParsableCommand {
   @OptionGroup var regions: RegionOptions
   @OptionGroup var output: OutputOptions
 
-  /// For how many seconds it receives what is on air.
-  static let listened = 60.0
+  /// How long it receives what is on air unless set, in seconds.
+  private static let liveDuration = 60.0
 
   func validate() throws {
     if !files.isEmpty, let option = source.liveOption {
@@ -48,8 +48,8 @@ struct InspectCommand: AsyncParsableCommand {
     source.replay += files
     let out = StandardOutput()
     guard source.isLive else { return try run(source.openRecordings(), to: out) }
-    source.duration = source.duration ?? Self.listened
-    try await run(BeaconSession(source, output: output), to: out)
+    source.duration = source.duration ?? Self.liveDuration
+    try await run(BeaconSession(source.open(), showsProgress: false), to: out)
   }
 
   /// Shows what is in recordings.

@@ -80,22 +80,17 @@ struct MonitorCommand: AsyncParsableCommand {
     let rules = try rules.rules
     try await run(
       BeaconSession(
-        source, offsets: calibration.adapterOffset, output: output, stateFile: stateFile,
-        configuration: configuration(rules)), rules, to: StandardOutput())
+        source.open(offsets: calibration.adapterOffset), showsProgress: !output.quiet,
+        stateFile: stateFile, configuration: configuration(rules)), rules, to: StandardOutput())
   }
 
-  /// The service's settings.
   func configuration(_ rules: RegionRules) -> BeaconService.Configuration {
     var configuration = BeaconService.Configuration()
     configuration.rules = rules
-    configuration.monitoring.calibration = calibration.calibration
-    configuration.monitoring.beaconCalibrations = calibration.beaconCalibrations
-    configuration.ranging.calibration = calibration.calibration
-    configuration.ranging.beaconCalibrations = calibration.beaconCalibrations
+    calibration.apply(to: &configuration)
     return configuration
   }
 
-  /// Shows what happens to the regions.
   func run(_ session: BeaconSession, _ rules: RegionRules, to out: StandardOutput) async throws {
     // What a command acts on, and what will not be reported again, was written before.
     out.flushesLines = out.isTerminal || session.isPaced || exec != nil || stateFile != nil

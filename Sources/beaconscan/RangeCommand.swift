@@ -60,21 +60,19 @@ struct RangeCommand: AsyncParsableCommand {
   func run() async throws {
     try await run(
       BeaconSession(
-        source, offsets: calibration.adapterOffset, output: output, configuration: configuration),
+        source.open(offsets: calibration.adapterOffset), showsProgress: !output.quiet,
+        configuration: configuration),
       to: StandardOutput())
   }
 
-  /// The service's settings.
   var configuration: BeaconService.Configuration {
     var configuration = BeaconService.Configuration()
-    configuration.ranging.calibration = calibration.calibration
-    configuration.ranging.beaconCalibrations = calibration.beaconCalibrations
+    calibration.apply(to: &configuration)
     if let zones { configuration.ranging.limits = zones }
     configuration.rangingInterval = interval
     return configuration
   }
 
-  /// Shows what a source receives.
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
     out.flushesLines = out.isTerminal || session.isPaced
     let regions = regions.all

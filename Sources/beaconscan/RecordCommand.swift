@@ -29,7 +29,27 @@ struct RecordCommand: AsyncParsableCommand {
   var file: String
 
   @OptionGroup var source: SourceOptions
-  @OptionGroup var rotation: RotationOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Begin the next file before one is larger: 500K, 10M or 1G.",
+      discussion:
+        "The files are then named FILE-000001-20260131T090000Z and so on, before FILE's ending.",
+      valueName: "size"),
+    // Smaller files would be nearly all head.
+    transform: { try scaled($0, ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30], 4096 ... .max) })
+  var rotateSize: Int?
+
+  @Option(
+    help: ArgumentHelp("Begin the next file after so long: 90s, 15m, 1h or 1d.", valueName: "time"),
+    transform: { try scaled($0, ["S": 1, "M": 60, "H": 3600, "D": 86400], 1...1_000_000_000) })
+  var rotateEvery: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "Keep so many files at most, with those of earlier runs; remove the oldest.",
+      valueName: "number"))
+  var keep: Int?
 
   @Option(
     help: """
@@ -48,11 +68,17 @@ struct RecordCommand: AsyncParsableCommand {
   var quiet = false
 
   func validate() throws {
+    if let keep, keep < 1 { throw ValidationError("--keep must be 1 or more.") }
+    if keep != nil, !isRotated {
+      throw ValidationError(
+        "--keep is for several files; give --rotate-size or --rotate-every, by which the next "
+          + "is begun.")
+    }
     try checkCount(count)
     if file.isEmpty || FilePath(file).lastComponent == nil {
       throw ValidationError("The recording must have a name.")
     }
-    if file == "-", rotation.isGiven {
+    if file == "-", isRotated {
       throw ValidationError("Standard output is one file; leave --rotate-size and -every out.")
     }
     if source.replay.count > 1 {
@@ -75,12 +101,17 @@ struct RecordCommand: AsyncParsableCommand {
     var configuration = RecordingConfiguration(path: file, format: writtenFormat)
     configuration.replacesFile = force
     configuration.maximumPackets = count
-    rotation.apply(to: &configuration)
+    configuration.maximumBytes = rotateSize
+    configuration.longestTime = rotateEvery.map { Int64($0) * 1_000_000_000 }
+    configuration.maximumFiles = keep
     if source.isLive, let adapters = try? Adapter.all() {
       for adapter in adapters { configuration.addresses[adapter.index] = adapter.address }
     }
     try await RecordSession(configuration, isQuiet: quiet).run(source)
   }
+
+  /// Whether there are several files.
+  private var isRotated: Bool { rotateSize != nil || rotateEvery != nil }
 
   private var writtenFormat: CaptureWriter.Format {
     let format = format ?? (file.hasSuffix(".pcapng") ? .pcapng : .btsnoop)
@@ -90,7 +121,7 @@ struct RecordCommand: AsyncParsableCommand {
 
   /// Whether the recording would be written over what is read.
   private func isSameFile(as path: String) -> Bool {
-    guard !rotation.isGiven, let one = try? Stat(FilePath(file)),
+    guard !isRotated, let one = try? Stat(FilePath(file)),
       let other = try? Stat(FilePath(path))
     else { return false }
     return one.type == .regular && one.inode == other.inode && one.deviceID == other.deviceID
@@ -98,3 +129,17 @@ struct RecordCommand: AsyncParsableCommand {
 }
 
 extension CaptureWriter.Format: ExpressibleByArgument {}
+
+/// Reads a whole number within limits, with a unit or without.
+private func scaled(
+  _ text: String, _ units: [String: Int], _ limits: ClosedRange<Int>
+) throws -> Int {
+  let scale = units[text.last?.uppercased() ?? ""]
+  let digits = scale == nil ? text[...] : text.dropLast()
+  let product = Int(digits).map { $0.multipliedReportingOverflow(by: scale ?? 1) }
+  guard let product, !product.overflow, limits.contains(product.partialValue) else {
+    let names = units.sorted { $0.value < $1.value }.map(\.key).joined(separator: ", ")
+    throw ValidationError("give a whole number from \(limits.lowerBound), alone or with \(names)")
+  }
+  return product.partialValue
+}

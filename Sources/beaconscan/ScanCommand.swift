@@ -29,10 +29,9 @@ struct ScanCommand: AsyncParsableCommand {
   func validate() throws { try checkCount(count) }
 
   func run() async throws {
-    try await run(BeaconSession(source, output: output), to: StandardOutput())
+    try await run(BeaconSession(source.open(), showsProgress: !output.quiet), to: StandardOutput())
   }
 
-  /// Shows what a source receives.
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
     let regions = regions.all
     let flushes = out.isTerminal || session.isPaced

@@ -6,8 +6,7 @@ import Records
 import Scanning
 import Simulation
 
-/// `beaconscan schema`: the JSON Schema of everything that the command writes, from which
-/// `docs/json.schema.json` is made.
+/// `beaconscan schema`: the JSON Schema of all that the command writes, of which `docs/json.schema.json` is made.
 struct SchemaCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "schema", abstract: "Print the JSON Schema of --format json.",

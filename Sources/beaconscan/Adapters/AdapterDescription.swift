@@ -11,7 +11,6 @@ struct AdapterDescription {
 
   init(_ radio: HostView.Radio) { self.radio = radio }
 
-  /// How it is.
   var state: String {
     switch radio.adapter.block {
     case .hard: "hard-blocked"
@@ -28,7 +27,6 @@ struct AdapterDescription {
     return isAsked ? radio.adapter.supportsLE : nil
   }
 
-  /// Whether it receives on the Coded PHY.
   var codedPHY: Bool? { radio.report.features.map { $0.contains(.codedPHY) } }
 
   /// Why not all of it is known; `nil` where all is.
@@ -49,7 +47,6 @@ struct AdapterDescription {
 }
 
 extension AdapterDescription {
-  /// A line about an adapter.
   static let record = RecordType<(adapter: AdapterDescription, programs: HCIPrograms)>(
     "adapter",
     [
@@ -80,8 +77,7 @@ extension AdapterDescription {
         "features", .list(of: .text).orNull, csv: .none,
         column: Column("OTHER FEATURES", missing: "?") { row in
           let shown: LEFeatures = [.codedPHY, .extendedAdvertising]
-          return row.adapter.radio.report.features?.subtracting(shown).names
-            .joined(separator: ", ")
+          return row.adapter.radio.report.features?.subtracting(shown).names.joined(separator: ", ")
         }
       ) { $0.adapter.radio.report.features?.names },
       Field("programs", each: program) { $0.programs.programs },

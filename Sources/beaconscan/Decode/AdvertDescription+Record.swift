@@ -2,7 +2,6 @@ import Advertising
 import Records
 
 extension AdvertDescription {
-  /// A line about an advert.
   static let record = RecordType<AdvertDescription>(
     "advert",
     [
@@ -12,9 +11,7 @@ extension AdvertDescription {
     ],
     Field.sender(header) { $0.header.map { ($0.address, $0.addressType) } },
     [
-      Field("eventType", .uint16, header) {
-        $0.header?.eventType.rawValue.fieldValue ?? .absent
-      },
+      Field("eventType", .uint16, header) { $0.header?.eventType.rawValue.fieldValue ?? .absent },
       Field("rssi", .rssi, header) { $0.header.map(\.rssi.fieldValue) ?? .absent },
       Field("structures", each: Structure.record) { $0.structures },
       Field("beacons", .list(of: .one(of: Beacon.schemas))) { advert in
@@ -31,9 +28,7 @@ extension AdvertDescription.Structure {
     nil,
     [
       Field("offset", .count, column: Column(nil, .right)) { $0.offset },
-      Field("type", .integer(0...255), column: Column { $0.type.description }) {
-        $0.type.rawValue
-      },
+      Field("type", .integer(0...255), column: Column { $0.type.description }) { $0.type.rawValue },
       Field("name", .text) { $0.type.description },
       Field("data", .hexadecimal, column: Column()) { $0.data },
     ])
@@ -50,7 +45,6 @@ extension AdvertDescription {
   struct Beacon: Sendable {
     /// What kind of beacon it is.
     let name: String
-    /// Appends its JSON.
     let append: @Sendable (inout [UInt8]) -> Void
     /// Its fields with their units, for people.
     let labels: [(name: String, value: String)]
@@ -162,9 +156,7 @@ extension AdvertDescription.Beacon {
     }
   }
 
-  private static func txPower<Frame>(
-    _ power: @escaping @Sendable (Frame) -> Int8
-  ) -> Field<Frame> {
+  private static func txPower<Frame>(_ power: @escaping @Sendable (Frame) -> Int8) -> Field<Frame> {
     Field("txPower", .power, column: Column("POWER") { "\(power($0)) dBm at 0 m" }) { power($0) }
   }
 }

@@ -3,20 +3,17 @@ import Bytes
 
 /// A decoded advert: its structures, the beacons in them, and what is wrong where.
 struct AdvertDescription: Sendable {
-  /// One AD structure.
   struct Structure {
     var offset: Int
     var type: ADType
     var data: String
   }
 
-  /// Something wrong.
   struct Problem {
     var offset: Int
     var reason: String
   }
 
-  /// The kind of the bytes.
   var input: DecodeInput
   /// Address, kind of event and signal strength, where the input has them.
   var header: Header?
@@ -34,12 +31,10 @@ struct AdvertDescription: Sendable {
 
   init(input: DecodeInput) { self.input = input }
 
-  /// Adds something wrong.
   mutating func report(_ reason: String, at offset: Int) {
     problems.append(Problem(offset: offset, reason: reason))
   }
 
-  /// Decodes advertising data.
   mutating func read(advertisingData data: RawSpan, base: Int = 0) {
     var walk = ADStructures(data, base: base)
     var end = base
@@ -84,7 +79,6 @@ struct AdvertDescription: Sendable {
     }
   }
 
-  /// Decodes manufacturer-specific data.
   mutating func read(manufacturerData data: RawSpan, base: Int = 0) {
     switch IBeacon.read(manufacturerData: data) {
     case .frame(let frame):

@@ -2,7 +2,6 @@ import Advertising
 import Records
 
 extension StandardOutput {
-  /// Writes a decoded advert.
   func write(_ advert: AdvertDescription, _ format: OutputFormat) throws {
     switch format {
     case .json: try writeLine(advert, AdvertDescription.record)
@@ -45,14 +44,12 @@ private struct AdvertItem {
 
   static func items(of advert: AdvertDescription) -> [AdvertItem] {
     advert.structures.map {
-      AdvertItem(
-        item: "structure", offset: $0.offset, name: $0.type.description, value: $0.data)
+      AdvertItem(item: "structure", offset: $0.offset, name: $0.type.description, value: $0.data)
     }
       + advert.beacons.flatMap { beacon in
         beacon.labels.map {
           AdvertItem(item: "beacon", name: "\(beacon.name) \($0.name)", value: $0.value)
         }
-      }
-      + advert.problems.map { AdvertItem(item: "problem", offset: $0.offset, value: $0.reason) }
+      } + advert.problems.map { AdvertItem(item: "problem", offset: $0.offset, value: $0.reason) }
   }
 }

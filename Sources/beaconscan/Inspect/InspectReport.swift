@@ -44,7 +44,6 @@ struct InspectReport {
 }
 
 extension CaptureStatus {
-  /// A line about a recording.
   static let record = RecordType<CaptureStatus>(
     "capture",
     [
@@ -57,7 +56,6 @@ extension CaptureStatus {
 }
 
 extension BeaconStatistics {
-  /// What was received of a beacon.
   static let record = RecordType<BeaconTable<BeaconStatistics>.Entry>(
     "beacon",
     Field.identity { $0.beacon },

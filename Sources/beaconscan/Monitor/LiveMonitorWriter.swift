@@ -39,9 +39,7 @@ final class LiveMonitorWriter: ResultWriter {
     },
   ])
 
-  init(
-    output: StandardOutput, regions: [NamedRegion], session: BeaconSession, line: EventLine
-  ) {
+  init(output: StandardOutput, regions: [NamedRegion], session: BeaconSession, line: EventLine) {
     self.regions = regions
     self.session = session
     self.line = line

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Ranging
 import Records
+import Regions
 import Scanning
+import ServiceCore
 
 /// What is known of the site, the adapter and the beacons.
 struct CalibrationOptions: ParsableArguments {
@@ -56,18 +58,18 @@ struct CalibrationOptions: ParsableArguments {
     }
   }
 
-  /// What is known of the site and the adapter.
-  var calibration: Calibration {
-    Calibration(
+  /// Sets what is known of the site, the adapter and some beacons.
+  func apply(to configuration: inout BeaconService.Configuration) {
+    let calibration = Calibration(
       measuredPower: measuredPower,
       adapterOffset: adapterOffset.first { $0.adapter == nil }?.decibels,
       model: environment.map { .logDistance(exponent: $0) }
         ?? model.flatMap { $0 == "log-distance" ? nil : PathLossModel(name: $0) })
-  }
-
-  /// What is known of some beacons.
-  var beaconCalibrations: [(beacons: BeaconConstraint, calibration: Calibration)] {
-    calibrate.map { ($0.beacons, $0.calibration) }
+    let beacons = calibrate.map { (beacons: $0.beacons, calibration: $0.calibration) }
+    configuration.ranging.calibration = calibration
+    configuration.ranging.beaconCalibrations = beacons
+    configuration.monitoring.calibration = calibration
+    configuration.monitoring.beaconCalibrations = beacons
   }
 
   private func check(_ option: String, _ value: Double, _ range: ClosedRange<Double>) throws {

@@ -3,18 +3,15 @@ public import ArgumentParser
 import Scanning
 
 /// A named set of beacons.
-struct NamedRegion: ExpressibleByArgument, Hashable {
+struct NamedRegion: Hashable {
   var name: String
   var constraint: BeaconConstraint
 
-  init(name: String, constraint: BeaconConstraint) {
-    self.name = name
-    self.constraint = constraint
-  }
-
   /// The name and, where that does not show it, the constraint.
   var title: String { name == constraint.description ? name : "\(name)  \(constraint)" }
+}
 
+extension NamedRegion: ExpressibleByArgument {
   /// Reads `NAME=UUID[:MAJOR[:MINOR]]`.
   init?(argument: String) {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

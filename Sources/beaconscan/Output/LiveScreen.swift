@@ -10,12 +10,8 @@ struct LiveScreen {
     output.flushesLines = false
   }
 
-  /// Draws lines in place of those before.
-  ///
-  /// - Parameters:
-  ///   - lines: The lines; what is too wide is cut.
-  ///   - decorate: Adds what occupies no column, such as color, to the line of a number.
-  /// - Throws: As ``StandardOutput/flush()``.
+  /// Draws lines in place of those before; what is too wide is cut. A closure adds what occupies no column, such as
+  /// color, to the line of a number.
   mutating func draw(
     _ lines: [String], decorate: (_ number: Int, _ text: String) -> String = { $1 }
   ) throws {
@@ -38,7 +34,6 @@ struct LiveScreen {
   }
 }
 
-/// How much a terminal shows.
 struct TerminalSize {
   var rows: Int
   var columns: Int

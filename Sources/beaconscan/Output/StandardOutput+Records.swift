@@ -39,12 +39,10 @@ extension StandardOutput {
     if !hasWritten { try write(names.joined(separator: ",") + "\n") }
   }
 
-  /// Writes a row of comma-separated values.
   func writeRow(_ values: [FieldValue]) throws {
     try write { appendRow(values, to: &$0) }
   }
 
-  /// Writes lines of text.
   func write(lines: [String]) throws {
     for line in lines { try write(line + "\n") }
   }

@@ -12,7 +12,6 @@ final class StandardOutput {
   }
   /// Whether each line goes out at once: on a terminal, and where events come as they happen.
   var flushesLines: Bool
-  /// Whether anything was written.
   private(set) var hasWritten = false
 
   private var buffer: [UInt8] = []
@@ -26,7 +25,6 @@ final class StandardOutput {
     buffer.reserveCapacity(Self.capacity + 4096)
   }
 
-  /// Writes text.
   func write(_ text: String) throws {
     buffer.append(contentsOf: text.utf8)
     try written()

@@ -30,7 +30,6 @@ final class StatusLine: Sendable {
     }
   }
 
-  /// Removes the line.
   func clear() {
     shownAt.withLock { shownAt in
       guard shownAt != nil else { return }

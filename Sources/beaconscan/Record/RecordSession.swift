@@ -38,13 +38,13 @@ final class RecordSession: Sendable {
     var tally = HealthTally()
     let line = isQuiet ? nil : StatusLine()
     let began = SuspendingClock.now
-    let (scanner, write) = (session.scanner, session.say)
+    let (scanner, write) = (session.scanner, session.report)
     @Sendable func summary(_ status: RecordingStatus) -> RecordSummary {
       RecordSummary(
         status: status, counts: scanner.counts, beacons: beaconCount.value,
         seconds: began.duration(to: .now) / .seconds(1), isCutShort: recorder.isFull)
     }
-    @Sendable func say(_ sentence: String, always: Bool = false) {
+    @Sendable func report(_ sentence: String, always: Bool = false) {
       guard always || !isQuiet else { return }
       line?.clear()
       write("beaconscan: \(sentence)")
@@ -54,7 +54,7 @@ final class RecordSession: Sendable {
         defer { remarks = [] }
         return remarks
       }
-      for remark in waiting { say(remark, always: true) }
+      for remark in waiting { report(remark, always: true) }
     }
     var failure: CommandError?
     var interrupt: (any Error)?
@@ -72,7 +72,7 @@ final class RecordSession: Sendable {
           beaconCount.value = beacons.beaconsReceived
         case .health(let health, _):
           tally.update(health)
-          say(health.sentence)
+          report(health.sentence)
         case .ranging, .region, .regionState, .registered, .refused, .ended: break
         }
         return recorder.isFull ? .enough : .more
@@ -85,8 +85,8 @@ final class RecordSession: Sendable {
     if end.status.isOver { throw ClosedPipe() }
     reportRemarks()
     if let interrupt { throw interrupt }
-    if session.isLive { say(tally.sentence(scanner.name, session.beacons.received)) }
-    say(end.sentence)
+    if session.isLive { report(tally.sentence(scanner.name, session.beacons.received)) }
+    report(end.sentence)
     if let failure { throw failure }
     try check(end, of: session)
   }

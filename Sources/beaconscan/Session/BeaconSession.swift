@@ -17,7 +17,7 @@ final class BeaconSession {
   let beacons: BeaconService
   let client: ClientIdentifier
   /// Prints what a person should know, a line each.
-  let say: @Sendable (String) -> Void
+  let report: @Sendable (String) -> Void
 
   private let manager: ServiceManager
   private let authorization = AuthorizationOnStart()
@@ -26,40 +26,16 @@ final class BeaconSession {
   /// does not change meanwhile.
   private var events: ClientEvents<BeaconEvent>.Iterator
 
-  /// Opens the source and makes its service.
+  /// Creates the service of a scanner, with a file that keeps registered regions. A terminal may be shown how far a
+  /// replay has come.
   ///
-  /// - Parameters:
-  ///   - source: The source.
-  ///   - offsets: How much stronger than true adapters receive.
-  ///   - output: How much is written to standard error.
-  ///   - stateFile: The file that keeps registered regions; `nil` is none.
-  ///   - configuration: The service's settings.
-  /// - Throws: `CommandError` where it cannot be opened or used.
-  convenience init(
-    _ source: SourceOptions, offsets: [AdapterOffset] = [], output: OutputOptions,
-    stateFile: String? = nil, configuration: BeaconService.Configuration = .init()
-  ) throws {
-    try self.init(
-      source.open(offsets: offsets), showsProgress: !output.quiet, stateFile: stateFile,
-      configuration: configuration)
-  }
-
-  /// Makes the service of a scanner.
-  ///
-  /// - Parameters:
-  ///   - scanner: The scanner.
-  ///   - isLive: Whether adapters receive; by default, where the scanner is no recording.
-  ///   - showsProgress: Whether a terminal is shown how far a replay has come.
-  ///   - stateFile: The file that keeps registered regions; `nil` is none.
-  ///   - configuration: The service's settings.
-  ///   - say: Prints what goes to standard error.
   /// - Throws: `CommandError` where the scanner cannot be used.
   init(
     _ scanner: any Scanning.Scanner, isLive: Bool? = nil, showsProgress: Bool,
     stateFile: String? = nil, configuration: BeaconService.Configuration = .init(),
-    say: @escaping @Sendable (String) -> Void = printError
+    report: @escaping @Sendable (String) -> Void = printError
   ) throws {
-    (self.scanner, self.say) = (scanner, say)
+    (self.scanner, self.report) = (scanner, report)
     self.isLive = isLive ?? !scanner.isRecorded
     switch scanner.availability {
     case .available: break
@@ -70,7 +46,7 @@ final class BeaconSession {
     settings.applicationIdentifier = "beaconscan"
     settings.persistence = stateFile.map { .file($0) } ?? .none
     settings.authorization = authorization
-    settings.logger = diagnostics(to: say)
+    settings.logger = diagnostics(to: report)
     manager = ServiceManager(settings)
     if let failure = manager.storageFailure { throw CommandError(.cannotCreate, failure) }
     beacons = BeaconService(manager, scanner: scanner, configuration: configuration)
@@ -95,14 +71,9 @@ final class BeaconSession {
   /// as a sentence on standard error; and what a closure makes of the other events. At the end standard error has
   /// what a user should know of the source.
   ///
-  /// - Parameters:
-  ///   - options: How results are written.
-  ///   - out: Where.
-  ///   - writer: The writer with a screen on which a sentence would be drawn over; `nil` is none.
-  ///   - status: The line that a sentence would be drawn over.
-  ///   - isWanted: As in ``run(while:_:)``.
-  ///   - consume: Receives an event.
-  ///   - end: Writes the rest; is given whether the source had come to its end.
+  /// A writer's screen and a status line are where a sentence would be drawn over. The closure `end` writes the rest
+  /// and is given whether the source had come to its end.
+  ///
   /// - Throws: As ``run(while:_:)``, and what was wrong with the source.
   func show(
     _ options: OutputOptions, to out: StandardOutput, on writer: (any ResultWriter)? = nil,
@@ -119,7 +90,7 @@ final class BeaconSession {
       } else if let writer, writer.isScreen {
         try writer.write(trouble: tally.trouble, at: time)
       } else if !options.quiet {
-        say("beaconscan: \(health.sentence)")
+        report("beaconscan: \(health.sentence)")
       }
       return try consume(event)
     }
@@ -128,7 +99,7 @@ final class BeaconSession {
     try out.flush()
     (scanner as? ReplayScanner)?.remark(options)
     if isLive, !options.quiet {
-      say("beaconscan: " + tally.sentence(scanner.name, beacons.received))
+      report("beaconscan: " + tally.sentence(scanner.name, beacons.received))
     }
     if let failure { throw failure }
   }
@@ -142,7 +113,7 @@ final class BeaconSession {
   ///
   /// - Parameters:
   ///   - isWanted: Whether to go on; called ten times a second, on any thread.
-  ///   - consume: Receives an event. It counts as delivered when the function returns.
+  ///   - consume: Receives an event, which counts as delivered when it returns.
   /// - Returns: What was wrong with the source, to be reported after the results.
   /// - Throws: What the consumer throws; ``CommandError/Status/interrupted`` where nothing had come yet, and
   ///   ``CommandError/Status/noPermission`` where the administrator forbids it.

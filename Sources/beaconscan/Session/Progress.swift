@@ -32,6 +32,5 @@ struct Progress: Sendable {
     }
   }
 
-  /// Removes it.
   func clear() { line.clear() }
 }
