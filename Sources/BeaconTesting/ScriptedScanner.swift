@@ -40,8 +40,8 @@ public final class ScriptedScanner: Scanner {
   ///
   /// - Parameters:
   ///   - clock: The clock by which it receives; the script's seconds count from its time now.
-  ///   - isRecorded: Whether time stands still while delegates are called, as in a recording, or goes on,
-  ///     as at a radio.
+  ///   - isRecorded: Whether time stands still while delegates are called, as in a recording, or goes on, as at a
+  ///     radio.
   public init(clock: ManualClock = ManualClock(), isRecorded: Bool = true) {
     self.clock = clock
     self.isRecorded = isRecorded
@@ -91,8 +91,8 @@ public final class ScriptedScanner: Scanner {
   ///   - seconds: When the state begins, in seconds from the start.
   ///   - noticed: When that is noticed, if later, in seconds from the start.
   ///   - adapter: The adapter that changes; `nil` for all.
-  ///   - isReceptionLost: Whether nothing at all is received; if not given, `isFault` of the condition,
-  ///     as with one adapter.
+  ///   - isReceptionLost: Whether nothing at all is received; if not given, `isFault` of the condition, as with one
+  ///     adapter.
   public func report(
     _ condition: ScannerHealth.Condition, _ sentence: String? = nil, at seconds: Double,
     noticed: Double? = nil, adapter: UInt16? = 0, isReceptionLost: Bool? = nil

@@ -9,9 +9,11 @@ package struct Column<Row>: Sendable {
   private let missing: String
   private let text: (@Sendable (Row) -> String?)?
 
-  /// Describes a column. A field fills in the title and the text that are not given: its key in capitals, its value.
+  /// Describes a column. A field fills in the title and the text that are not given: its key in capitals, its
+  /// value.
   ///
-  /// The width is that in a table whose lines are written one by one. A late column comes after those of later fields.
+  /// The width is that in a table whose lines are written one by one. A late column comes after those of later
+  /// fields.
   package init(
     _ title: String? = nil, _ alignment: Alignment = .left, width: Int = 0, isLate: Bool = false,
     missing: String = "–", text: (@Sendable (Row) -> String?)? = nil

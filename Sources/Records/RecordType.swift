@@ -1,5 +1,5 @@
-/// A kind of output record, described once: its JSON, its schema, its comma-separated values and its
-/// table all come from its fields.
+/// A kind of output record, described once: its JSON, its schema, its comma-separated values and its table all come
+/// from its fields.
 ///
 /// ```swift
 /// let record = RecordType<Sighting>("sighting", [
@@ -9,8 +9,7 @@
 /// record.appendLine(sighting, to: &bytes)
 /// ```
 ///
-/// The lines of a scan are a hot path: keys are bytes already, and nothing stands between a field and
-/// the line.
+/// The lines of a scan are a hot path: keys are bytes already, and nothing stands between a field and the line.
 package struct RecordType<Value>: Sendable {
   /// The fields, in the order of their keys.
   package let fields: [Field<Value>]

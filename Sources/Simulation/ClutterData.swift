@@ -66,9 +66,8 @@ enum ClutterData {
     return [0x04, 0xFF, UInt8(parameters.count)] + parameters
   }
 
-  /// An advertising event that lies, in turn: one that is cut short, one that promises a second
-  /// report, one whose data would run past its end and, of an extended controller, one that says its
-  /// data was truncated.
+  /// An advertising event that lies, in turn: one that is cut short, one that promises a second report, one whose
+  /// data would run past its end and, of an extended controller, one that says its data was truncated.
   static func truncatedEvent(
     of report: AirReport, variant: Int, isExtended: Bool
   ) -> ClutterSender.Output {

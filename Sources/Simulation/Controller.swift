@@ -2,9 +2,9 @@ import Advertising
 
 /// The simulated controller: puts the adverts that it receives into HCI events.
 ///
-/// Reports wait at most 5 ms for others to share their event. An extended advert that is too long
-/// for one report is sent in fragments, 0.5 ms apart, between which other events may stand; what
-/// comes while four such adverts are under way is lost, as a controller's memory is small.
+/// Reports wait at most 5 ms for others to share their event. An extended advert that is too long for one report is
+/// sent in fragments, 0.5 ms apart, between which other events may stand; what comes while four such adverts are
+/// under way is lost, as a controller's memory is small.
 struct Controller {
   /// A packet with the time, in microseconds, at which the host gets it.
   struct Packet {

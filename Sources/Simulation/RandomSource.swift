@@ -62,13 +62,8 @@ struct Fading {
   let deviation: Double
   /// The time constant, in seconds; 0 makes every value independent.
   let correlation: Double
-  private var value = 0.0
-  private var latest: Int64?
-
-  init(deviation: Double, correlation: Double) {
-    self.deviation = deviation
-    self.correlation = correlation
-  }
+  var value = 0.0
+  var latest: Int64?
 
   /// The fading at a time in microseconds, in dB.
   mutating func next(at time: Int64, _ random: inout RandomSource) -> Double {

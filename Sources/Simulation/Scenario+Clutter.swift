@@ -36,8 +36,8 @@ extension Scenario.Clutter {
     case spoofed
     /// Vendor-specific events that hold an iBeacon's bytes.
     case vendorEvents
-    /// Advertising events that end too soon or promise what they do not hold. Those that hold one
-    /// whole report of two are a sighting.
+    /// Advertising events that end too soon or promise what they do not hold. Those that hold one whole report of
+    /// two are a sighting.
     case truncatedEvents
   }
 }

@@ -1,8 +1,8 @@
 import Advertising
 package import Scanning
 
-/// What a simulated scanner stands among: beacons that move, other devices, the room, and how the
-/// controller reports them. docs/scenarios.md has every key of the file.
+/// What a simulated scanner stands among: beacons that move, other devices, the room, and how the controller
+/// reports them. docs/scenarios.md has every key of the file.
 package struct Scenario: Hashable, Sendable {
   package let name: String
   package let description: String
@@ -25,8 +25,6 @@ package struct Scenario: Hashable, Sendable {
     var reportsPerEvent = 1
     /// Whether it sends LE Extended Advertising Reports instead of LE Advertising Reports.
     var isExtended = false
-
-    init() {}
   }
 
   /// How signals fade.
@@ -35,15 +33,13 @@ package struct Scenario: Hashable, Sendable {
     var pathLossExponent = 2.0
     /// The standard deviation of the fading, in dB.
     var noise = 3.0
-    /// For how long fading holds, in seconds: the time constant of a first-order autoregression; 0
-    /// makes every report's independent.
+    /// For how long fading holds, in seconds: the time constant of a first-order autoregression; 0 makes every
+    /// report's independent.
     var noiseCorrelation = 0.0
     /// The weakest level in dBm that is received.
     var sensitivity = -100.0
     /// The share of reports that are lost, 0 to 1.
     var loss = 0.0
-
-    init() {}
   }
 
   /// One point of a line that a beacon follows.

@@ -17,8 +17,8 @@ struct TruthMark {
   /// Meters, of a zone and a position.
   var distance: Double?
 
-  /// Returns the marks of a beacon on a line until the recording ends, in microseconds: of its presence, where
-  /// the signal falls by `loss` to `sensitivity` in dBm, then of its zones. At one time that is their order, too.
+  /// Returns the marks of a beacon on a line until the recording ends, in microseconds: of its presence, where the
+  /// signal falls by `loss` to `sensitivity` in dBm, then of its zones. At one time that is their order, too.
   static func marks(
     of beacon: BeaconIdentity, on line: Line, _ loss: PathLoss, sensitivity: Double, end: Int64
   ) -> [TruthMark] {

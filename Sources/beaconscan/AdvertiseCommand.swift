@@ -10,10 +10,11 @@ struct AdvertiseCommand: ParsableCommand {
     commandName: "advertise",
     abstract: "Send an iBeacon, for as long as the command runs.",
     discussion: """
-      The advert is that of a region's peripheralData(withMeasuredPower:), not connectable. It \
-      is taken down at the end: after --duration, at Ctrl-C, SIGTERM or SIGHUP, and at an error. Not where the \
-      process is killed: then the controller advertises until it is switched off and on. Where the \
-      adapter goes and comes back, is switched on again or is reset, it advertises again.
+      The advert is that of a region's peripheralData(withMeasuredPower:), not connectable. It is \
+      taken down at the end: after --duration, at Ctrl-C, SIGTERM or SIGHUP, and at an error. Not \
+      where the process is killed: then the controller advertises until it is switched off and on. \
+      Where the adapter goes and comes back, is switched on again or is reset, it advertises \
+      again.
 
       Adapters of Bluetooth 5 take its commands, but packets are those of Bluetooth 4, which every \
       phone receives, unless --extended is given. Such an adapter advertises beside other \
@@ -123,5 +124,31 @@ struct AdvertiseCommand: ParsableCommand {
           + "of \(kind)\(commands)")
     case .offAir(let reason): printError("off air: \(reason)")
     }
+  }
+}
+
+/// How often an advert is sent: `100ms`, `0.5s`, `2s`; 20 ms to 10.24 s.
+struct AdvertisingPeriod: ExpressibleByArgument, CustomStringConvertible, Hashable {
+  /// In units of 0.625 ms.
+  let units: UInt32
+  /// As it was given.
+  let description: String
+
+  /// 100 ms, as Apple has it for beacons.
+  static let standard = AdvertisingPeriod(units: 160, description: "100ms")
+
+  private init(units: UInt32, description: String) {
+    self.units = units
+    self.description = description
+  }
+
+  init?(argument: String) {
+    let isMilliseconds = argument.hasSuffix("ms")
+    guard isMilliseconds || argument.hasSuffix("s"),
+      let number = Double(argument.dropLast(isMilliseconds ? 2 : 1))
+    else { return nil }
+    let milliseconds = isMilliseconds ? number : number * 1000
+    guard milliseconds >= 20, milliseconds <= 10240 else { return nil }
+    self.init(units: UInt32((milliseconds / 0.625).rounded()), description: argument)
   }
 }

@@ -8,13 +8,13 @@ struct DoctorCommand: ParsableCommand {
     commandName: "doctor",
     abstract: "Find what stops scanning on this machine, and the commands that fix it.",
     discussion: """
-      Looks at the kernel, this process's network and rights, the adapters, and the programs that use them. \
-      Each fault is followed by the one command that fixes it; run them in their order. An error \
-      stops scanning, a warning does not. Where there are several adapters, one that works is \
-      enough.
+      Looks at the kernel, this process's network and rights, the adapters, and the programs that \
+      use them. Each fault is followed by the one command that fixes it; run them in their order. \
+      An error stops scanning, a warning does not. Where there are several adapters, one that \
+      works is enough.
 
-      The doctor switches nothing on or off. It asks each adapter's controller for its version and sets \
-      scan parameters, which starts no scan; the next program that scans sets its own.
+      The doctor switches nothing on or off. It asks each adapter's controller for its version and \
+      sets scan parameters, which starts no scan; the next program that scans sets its own.
 
       The status is 0 where scanning can work, 77 where only permission is missing, else 69.
 

@@ -12,8 +12,8 @@ struct InspectCommand: AsyncParsableCommand {
     abstract: "Show what is in a recording or on air: packets, beacons, what was refused.",
     discussion: """
       Of each beacon: sightings, signal strength, its advertising interval and the share of its \
-      adverts that was lost, as its gaps show. At most 65,536 beacons are kept; more make \
-      the oldest go, and the summary counts them.
+      adverts that was lost, as its gaps show. At most 65,536 beacons are kept; more make the \
+      oldest go, and the summary counts them.
 
       Without a recording it receives for a minute, or for --duration seconds.
 
@@ -55,7 +55,7 @@ struct InspectCommand: AsyncParsableCommand {
   /// Shows what is in recordings.
   private func run(_ scanner: ReplayScanner, to out: StandardOutput) throws {
     let progress = Progress(of: scanner, isWanted: !output.quiet)
-    var census = BeaconCensus(of: regions.all)
+    var census = BeaconCensus(regions: regions.all)
     var failure: CommandError?
     var sightings: [Sighting] = []
     var isOver = false
@@ -84,7 +84,7 @@ struct InspectCommand: AsyncParsableCommand {
 
   /// Shows what a source receives that has no end of its own.
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
-    var census = BeaconCensus(of: regions.all)
+    var census = BeaconCensus(regions: regions.all)
     let status = output.quiet ? nil : StatusLine()
     let beaconCount = Counter()
     let (beacons, scanner) = (session.beacons, session.scanner)
@@ -115,10 +115,8 @@ private struct BeaconCensus {
   /// The most beacons that are kept: with what is known of each, less than 16 MB.
   private static let capacity = 65_536
 
-  private let regions: [NamedRegion]
+  let regions: [NamedRegion]
   private(set) var table = BeaconTable<BeaconStatistics>(capacity: capacity)
-
-  init(of regions: [NamedRegion]) { self.regions = regions }
 
   mutating func receive(_ sightings: [Sighting]) {
     for sighting in sightings where regions.include(sighting.beacon) {

@@ -11,28 +11,28 @@ struct MonitorCommand: AsyncParsableCommand {
     commandName: "monitor",
     abstract: "Show when regions are entered and left, and why.",
     discussion: """
-      A region is entered with the first of its beacons that meets the rules and left with the last. \
-      Without options, one sighting is enough to enter, and a beacon is gone after its exit timeout, \
-      which is learned from its own gaps. See \
-      docs/regions.md.
+      A region is entered with the first of its beacons that meets the rules and left with the \
+      last. Without options, one sighting is enough to enter, and a beacon is gone after its exit \
+      timeout, which is learned from its own gaps. See docs/regions.md.
 
-      At the start every region counts as outside, so that someone who is there already enters. With \
-      --state-file monitoring resumes with the stored states, also after a crash, and reports only \
-      what really changed; an event counts as reported when its line was written.
+      At the start every region counts as outside, so that someone who is there already enters. \
+      With --state-file monitoring resumes with the stored states, also after a crash, and reports \
+      only what really changed; an event counts as reported when its line was written.
 
       On a terminal, a live run and a paced replay (--speed 1x) redraw a table of the regions in \
       place. Otherwise there is a line for each event.
 
-      Without --replay an adapter listens. While reception is lost no region is left; standard error has \
-      the reason, and monitoring resumes by itself. What several adapters receive is one beacon.
+      Without --replay an adapter listens. While reception is lost no region is left; standard \
+      error has the reason, and monitoring resumes by itself. What several adapters receive is one \
+      beacon.
 
       --exec runs a command by /bin/sh for each event. The event stands as a line of JSON on its \
-      standard input, and its columns in --format csv stand in the environment where they are known: \
-      BEACONSCAN_TYPE (enter, exit, state), BEACONSCAN_STATE (inside, outside), BEACONSCAN_REGION, \
-      BEACONSCAN_TIME, BEACONSCAN_RULE, BEACONSCAN_DWELL, BEACONSCAN_RSSI and so on. \
-      What it prints goes to standard error. One runs at a time, in the order of the events; \
-      monitoring goes on meanwhile, and of more than 256 events that wait the oldest are dropped. A \
-      replay that is not paced waits for each.
+      standard input, and its columns in --format csv stand in the environment where they are \
+      known: BEACONSCAN_TYPE (enter, exit, state), BEACONSCAN_STATE (inside, outside), \
+      BEACONSCAN_REGION, BEACONSCAN_TIME, BEACONSCAN_RULE, BEACONSCAN_DWELL, BEACONSCAN_RSSI and \
+      so on. What it prints goes to standard error. One runs at a time, in the order of the \
+      events; monitoring goes on meanwhile, and of more than 256 events that wait the oldest are \
+      dropped. A replay that is not paced waits for each.
 
       EXAMPLES
         beaconscan monitor --region lobby=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\

@@ -17,9 +17,9 @@ struct RangeCommand: AsyncParsableCommand {
       On a terminal, a live run and a paced replay (--speed 1x) redraw their table in place. \
       Otherwise the table comes at the end: the sightings of each beacon, and its zones in order.
 
-      Without --replay an adapter listens. While reception is lost no reports come; standard error has the \
-      reason, and reports resume by themselves. What several adapters receive is one beacon, with the \
-      strongest of their signals.
+      Without --replay an adapter listens. While reception is lost no reports come; standard error \
+      has the reason, and reports resume by themselves. What several adapters receive is one \
+      beacon, with the strongest of their signals.
 
       EXAMPLES
         beaconscan range --duration 60

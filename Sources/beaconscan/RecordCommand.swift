@@ -12,12 +12,12 @@ struct RecordCommand: AsyncParsableCommand {
     abstract: "Save what the adapter receives, as btsnoop or pcapng.",
     discussion: """
       Every advert and LE event, every command and its answer is saved, with its time; btmon, \
-      Wireshark and beaconscan read it. What was received more than a second ago outlives a power cut. A full \
-      disk is reported once; recording resumes as soon as there is room.
+      Wireshark and beaconscan read it. What was received more than a second ago outlives a power \
+      cut. A full disk is reported once; recording resumes as soon as there is room.
 
       With --rotate-size or --rotate-every there are several files, and with --keep only so many \
-      stay. With --replay, a recording is recorded again, in another format or in parts. An interrupt \
-      ends it cleanly.
+      stay. With --replay, a recording is recorded again, in another format or in parts. An \
+      interrupt ends it cleanly.
 
       EXAMPLES
         beaconscan record site.btsnoop
@@ -53,8 +53,8 @@ struct RecordCommand: AsyncParsableCommand {
 
   @Option(
     help: """
-      btsnoop, btmon (btsnoop with the adapter) or pcapng. (default: by the file's ending, \
-      else btsnoop; btmon for several adapters)
+      btsnoop, btmon (btsnoop with the adapter) or pcapng. (default: by the file's ending, else \
+      btsnoop; btmon for several adapters)
       """)
   var format: CaptureWriter.Format?
 

@@ -29,8 +29,6 @@ struct AdvertDescription: Sendable {
     var rssi: Int8?
   }
 
-  init(input: DecodeInput) { self.input = input }
-
   mutating func report(_ reason: String, at offset: Int) {
     problems.append(Problem(offset: offset, reason: reason))
   }

@@ -8,8 +8,8 @@ struct EventCommand {
   /// What the shell is given.
   let script: String
 
-  /// Runs it to its end, with the event on its standard input and in its environment. Its standard output
-  /// goes to our standard error: ours is for events alone.
+  /// Runs it to its end, with the event on its standard input and in its environment. Its standard output goes to
+  /// our standard error: ours is for events alone.
   ///
   /// - Returns: What went wrong.
   func run(on event: MonitorEvent) -> String? {

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The user's command, run for one event after the other, in their order.
 ///
-/// While monitoring goes on, events wait: at most ``maximumWaiting``, then the oldest are dropped, so that
-/// a command that hangs neither stops monitoring nor makes memory grow, and the last state comes through.
+/// While monitoring goes on, events wait: at most ``maximumWaiting``, then the oldest are dropped, so that a
+/// command that hangs neither stops monitoring nor makes memory grow, and the last state comes through.
 final class EventCommands: Sendable {
   /// The most events that wait.
   static let maximumWaiting = 256

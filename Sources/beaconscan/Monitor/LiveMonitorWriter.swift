@@ -78,7 +78,7 @@ final class LiveMonitorWriter: ResultWriter {
     let title = "\(time.dayAndClock)  inside \(inside) of \(regions.count) regions"
     var lines = [title] + (trouble.map { [$0] } ?? []) + Self.table.lines(rows)
     // Events keep their place at the end, whatever the number of regions.
-    let room = max(3, TerminalSize.current.rows - 3 - events.count)
+    let room = max(3, terminalSize().rows - 3 - events.count)
     if lines.count > room {
       let hidden = lines.count - (room - 1)
       lines = lines.prefix(room - 1) + ["and \(hidden) regions more"]

@@ -17,7 +17,7 @@ struct LiveScreen {
   ) throws {
     // What does not fit would scroll, and could not be drawn over.
     var lines = lines
-    let size = TerminalSize.current
+    let size = terminalSize()
     if lines.count > size.rows - 1 {
       let hidden = lines.count - (size.rows - 2)
       lines = lines.prefix(size.rows - 2) + ["and \(hidden) lines more"]
@@ -34,17 +34,12 @@ struct LiveScreen {
   }
 }
 
-struct TerminalSize {
-  var rows: Int
-  var columns: Int
-
-  /// The size of the terminal on standard output, or 24 × 80 where it is not known.
-  static var current: TerminalSize {
-    var size = winsize()
-    // The kernel fills the structure that the request is for.
-    guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 else {
-      return TerminalSize(rows: 24, columns: 80)
-    }
-    return TerminalSize(rows: Int(size.ws_row), columns: Int(size.ws_col))
+/// Returns the size of the terminal on standard output, or 24 × 80 where it is not known.
+func terminalSize() -> (rows: Int, columns: Int) {
+  var size = winsize()
+  // The kernel fills the structure that the request is for.
+  guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 else {
+    return (24, 80)
   }
+  return (Int(size.ws_row), Int(size.ws_col))
 }

@@ -61,8 +61,7 @@ final class StandardOutput {
 
 /// Writes a line to standard error. What cannot be written there is lost.
 ///
-/// A line may quote a file's name or a scenario's text: no control character of theirs reaches the
-/// terminal.
+/// A line may quote a file's name or a scenario's text: no control character of theirs reaches the terminal.
 func printError(_ line: String) {
   let harmless = String(
     line.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : Character($0) })

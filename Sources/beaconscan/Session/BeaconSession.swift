@@ -22,8 +22,8 @@ final class BeaconSession {
   private let manager: ServiceManager
   private let authorization = AuthorizationOnStart()
   private let progress: Progress?
-  /// A recording stands still until the next event is requested, so that what is shown of it at the end
-  /// does not change meanwhile.
+  /// A recording stands still until the next event is requested, so that what is shown of it at the end does not
+  /// change meanwhile.
   private var events: ClientEvents<BeaconEvent>.Iterator
 
   /// Creates the service of a scanner, with a file that keeps registered regions. A terminal may be shown how far a
@@ -67,12 +67,12 @@ final class BeaconSession {
     return replay.speed != .max || replay.follows
   }
 
-  /// Shows the source to its end: the receiver's state as a line of JSON for each change, on the writer's screen, or
-  /// as a sentence on standard error; and what a closure makes of the other events. At the end standard error has
-  /// what a user should know of the source.
+  /// Shows the source to its end: the receiver's state as a line of JSON for each change, on the writer's screen,
+  /// or as a sentence on standard error; and what a closure makes of the other events. At the end standard error
+  /// has what a user should know of the source.
   ///
-  /// A writer's screen and a status line are where a sentence would be drawn over. The closure `end` writes the rest
-  /// and is given whether the source had come to its end.
+  /// A writer's screen and a status line are where a sentence would be drawn over. The closure `end` writes the
+  /// rest and is given whether the source had come to its end.
   ///
   /// - Throws: As ``run(while:_:)``, and what was wrong with the source.
   func show(

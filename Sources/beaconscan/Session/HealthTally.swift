@@ -1,4 +1,3 @@
-import Advertising
 import Records
 import Scanning
 
