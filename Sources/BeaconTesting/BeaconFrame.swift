@@ -15,9 +15,7 @@ public struct BeaconFrame: Sendable, Hashable {
     _ identity: BeaconIdentity, measuredPower: Int8 = -59,
     address: BluetoothAddress = BluetoothAddress(rawValue: 0xC0_00_00_00_00_01)
   ) {
-    self.identity = identity
-    self.measuredPower = measuredPower
-    self.address = address
+    (self.identity, self.measuredPower, self.address) = (identity, measuredPower, address)
   }
 
   /// Creates a frame.

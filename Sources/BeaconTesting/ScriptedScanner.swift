@@ -85,14 +85,9 @@ public final class ScriptedScanner: Scanner {
 
   /// Adds a change of the receiver state. The script alone decides what is received meanwhile.
   ///
-  /// - Parameters:
-  ///   - condition: The state from then on.
-  ///   - sentence: What happened; the condition's name, if not given.
-  ///   - seconds: When the state begins, in seconds from the start.
-  ///   - noticed: When that is noticed, if later, in seconds from the start.
-  ///   - adapter: The adapter that changes; `nil` for all.
-  ///   - isReceptionLost: Whether nothing at all is received; if not given, `isFault` of the condition, as with one
-  ///     adapter.
+  /// The state begins, and is noticed later where that is given, in seconds from the start. The sentence is by
+  /// default the condition's name. Without an adapter, all of them change. Nothing at all is received, unless given
+  /// otherwise, where the condition is a fault, as with one adapter.
   public func report(
     _ condition: ScannerHealth.Condition, _ sentence: String? = nil, at seconds: Double,
     noticed: Double? = nil, adapter: UInt16? = 0, isReceptionLost: Bool? = nil

@@ -51,7 +51,6 @@ package struct Field<Value>: Sendable {
     self.init(key, schema, presence, csv: csv, columns: columns, value: value)
   }
 
-  /// Describes a field.
   package init<Part: FieldValueConvertible>(
     _ key: String, _ schema: Schema, _ presence: Presence = .always, csv: CSV = .sameName,
     column: Column<Value>? = nil, _ part: @escaping @Sendable (Value) -> Part

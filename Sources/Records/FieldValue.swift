@@ -10,7 +10,6 @@ package enum FieldValue {
   case integer(Int)
   /// A number that is rounded to some decimals.
   case number(Double, decimals: Int)
-  /// Any text.
   case text(String)
   /// ASCII text that needs neither escapes nor quotes, such as a time or an address.
   case plain(String)

@@ -7,7 +7,6 @@ package indirect enum JSONNode: Equatable, Sendable {
   case array([JSONNode])
   case object([Member])
 
-  /// A key and its value.
   package struct Member: Equatable, Sendable {
     var key: String
     var value: JSONNode

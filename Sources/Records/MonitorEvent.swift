@@ -4,7 +4,6 @@ package import Scanning
 
 /// A line of `monitor`: a crossing, or a state that was determined.
 package struct MonitorEvent: Sendable {
-  /// What happened.
   package enum Kind: String, Sendable {
     case enter, exit
     /// The region's state is as it was assumed, or was not known before.

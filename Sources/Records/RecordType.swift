@@ -72,7 +72,6 @@ extension RecordType {
     bytes.append(UInt8(ascii: "}"))
   }
 
-  /// The schema of the record.
   package var schema: Schema {
     var keys = fields.map {
       (key: $0.key, node: $0.schema.node, isRequired: $0.presence == .always)
@@ -98,10 +97,8 @@ extension RecordType {
 
 // Comma-separated values (RFC 4180).
 extension RecordType {
-  /// The names of the columns.
   package var csvHeader: [String] { csvColumns.map(\.name) }
 
-  /// A row.
   package func csvRow(_ value: Value) -> [FieldValue] { csvColumns.map { $0.value(value) } }
 }
 

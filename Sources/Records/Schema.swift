@@ -16,7 +16,6 @@ package struct Schema: Sendable {
     return schema
   }
 
-  /// The same, or `null`.
   package var orNull: Schema {
     var schema = self
     if let type = node["type"] { schema.node["type"] = [type, "null"] }
@@ -75,17 +74,14 @@ extension Schema {
     number(range.lowerBound...).with("maximum", .integer(range.upperBound))
   }
 
-  /// Bytes in hexadecimal.
   package static func hexadecimal(bytes: Int) -> Schema {
     hexadecimal.with("minLength", .integer(bytes * 2)).with("maxLength", .integer(bytes * 2))
   }
 
-  /// One of some texts.
   package static func one(of texts: [String]) -> Schema {
     Schema(["enum": .array(texts.map { .text($0) })])
   }
 
-  /// A list.
   package static func list(of element: Schema) -> Schema {
     Schema(["type": "array", "items": element.node], using: element.definitions)
   }

@@ -71,7 +71,7 @@ extension AirReport {
       ] + part
   }
 
-  /// The whole report in the form that the controller uses; its data must fit.
+  /// The whole report; its data must fit.
   func bytes(isExtended: Bool) -> [UInt8] { isExtended ? extendedBytes(data[...]) : legacyBytes }
 
   /// An H4 packet with an LE advertising event of these reports.

@@ -125,7 +125,7 @@ struct FieldReader {
         throw fail("\(name)[0]", "must be a time after the point before, not \(plain(row[0])) s")
       }
       try check(row[1], "\(name)[1]", range, unit)
-      points.append(Scenario.Point(seconds: row[0], value: row[1]))
+      points.append((row[0], row[1]))
     }
     return points
   }

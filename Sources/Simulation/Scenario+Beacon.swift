@@ -2,8 +2,7 @@ package import Advertising
 
 extension Scenario {
   /// An iBeacon whose truth is known, or several alike.
-  package struct Beacon: Hashable, Sendable {
-    /// Its name in the file.
+  package struct Beacon: Sendable {
     package let id: String
     /// Its identity; the first one's where there are several.
     package let identity: BeaconIdentity
@@ -21,7 +20,6 @@ extension Scenario {
     package let loss: Double?
     /// The standard deviation of its fading in dB, where it is not the environment's.
     package let noise: Double?
-    /// What it sends its frame in.
     package let pdu: PDU
     /// How many there are; minor and address count up.
     package let count: Int
@@ -32,7 +30,7 @@ extension Scenario {
   }
 
   /// Where a beacon is. Before the first point and after the last it is not on air.
-  package enum Course: Hashable, Sendable {
+  package enum Course: Sendable {
     /// Meters, linear between the points.
     case track([Point])
     /// dBm at the scanner, linear between the points; no distance is known.
@@ -50,7 +48,6 @@ extension Scenario {
 }
 
 extension Scenario.Beacon {
-  /// The points in the file.
   var points: [Scenario.Point] {
     switch course {
     case .track(let points), .rssi(let points): points

@@ -1,6 +1,6 @@
 extension Scenario {
   /// Devices and hosts that are no beacon whose truth is known: each device sends by itself.
-  package struct Clutter: Hashable, Sendable {
+  package struct Clutter: Sendable {
     package let kind: Kind
     /// How often each device does, a second; the gaps vary by half.
     package let rate: Double

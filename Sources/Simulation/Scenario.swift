@@ -3,7 +3,7 @@ package import Scanning
 
 /// What a simulated scanner stands among: beacons that move, other devices, the room, and how the controller
 /// reports them. docs/scenarios.md has every key of the file.
-package struct Scenario: Hashable, Sendable {
+package struct Scenario: Sendable {
   package let name: String
   package let description: String
   /// Where the random numbers begin: the same file and seed give the same bytes.
@@ -12,7 +12,6 @@ package struct Scenario: Hashable, Sendable {
   /// How long it lasts, in seconds.
   package let duration: Double
   package let format: ReportFormat
-  /// How signals fade.
   package let environment: Environment
   /// The beacons whose truth is known.
   package let beacons: [Beacon]
@@ -20,7 +19,7 @@ package struct Scenario: Hashable, Sendable {
   package let clutter: [Clutter]
 
   /// The controller's way of reporting what it receives.
-  package struct ReportFormat: Hashable, Sendable {
+  package struct ReportFormat: Sendable {
     /// The most reports in one event, 1 to 25; as many as fall within 5 ms and fit are put together.
     var reportsPerEvent = 1
     /// Whether it sends LE Extended Advertising Reports instead of LE Advertising Reports.
@@ -28,7 +27,7 @@ package struct Scenario: Hashable, Sendable {
   }
 
   /// How signals fade.
-  package struct Environment: Hashable, Sendable {
+  package struct Environment: Sendable {
     /// The exponent n of the log-distance law.
     var pathLossExponent = 2.0
     /// The standard deviation of the fading, in dB.
@@ -42,13 +41,8 @@ package struct Scenario: Hashable, Sendable {
     var loss = 0.0
   }
 
-  /// One point of a line that a beacon follows.
-  package struct Point: Hashable, Sendable {
-    /// When, in seconds after the start.
-    package let seconds: Double
-    /// Meters, or dBm.
-    package let value: Double
-  }
+  /// One point of a line that a beacon follows: when, in seconds after the start, and meters or dBm.
+  package typealias Point = (seconds: Double, value: Double)
 }
 
 extension Scenario {

@@ -69,6 +69,16 @@ package struct Simulator {
     addSenders()
   }
 
+  /// Returns all of a short scenario: the recording, and the truth with one JSON object a line.
+  package static func run(
+    _ scenario: Scenario, format: CaptureWriter.Format
+  ) -> (recording: [UInt8], truth: [UInt8], counts: Counts) {
+    var simulator = Simulator(scenario, format: format)
+    var (recording, truth): ([UInt8], [UInt8]) = ([], [])
+    while simulator.next(recording: &recording, truth: &truth) {}
+    return (recording, truth, simulator.counts)
+  }
+
   private mutating func addSenders() {
     let sensitivity = scenario.environment.sensitivity
     for beacon in scenario.beacons {

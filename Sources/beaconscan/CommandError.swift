@@ -20,8 +20,7 @@ struct CommandError: Error {
   var message: String
 
   init(_ status: Status, _ message: String) {
-    self.status = status
-    self.message = message
+    (self.status, self.message) = (status, message)
   }
 }
 

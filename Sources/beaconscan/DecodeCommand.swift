@@ -29,7 +29,8 @@ struct DecodeCommand: ParsableCommand {
   var format = OutputFormat.table
 
   func run() throws {
-    let text = hex == ["-"] ? standardInput() : hex.joined(separator: " ")
+    let lines = AnyIterator { readLine(strippingNewline: false) }
+    let text = hex == ["-"] ? lines.joined() : hex.joined(separator: " ")
     let bytes: [UInt8]
     do throws(HexadecimalError) {
       bytes = try Hexadecimal.bytes(in: text)
@@ -44,11 +45,5 @@ struct DecodeCommand: ParsableCommand {
       try output.write(description, format)
     }
     try output.flush()
-  }
-
-  private func standardInput() -> String {
-    var text = ""
-    while let line = readLine(strippingNewline: false) { text += line }
-    return text
   }
 }

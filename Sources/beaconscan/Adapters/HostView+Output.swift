@@ -11,9 +11,7 @@ extension HostView.Radio {
     switch adapter.block {
     case .hard: "hard-blocked"
     case .soft: "soft-blocked"
-    case nil:
-      isHeld
-        ? "held" : !adapter.isUp ? "down" : report.isMute ? "not-answering" : "up"
+    case nil: isHeld ? "held" : !adapter.isUp ? "down" : report.isMute ? "not-answering" : "up"
     }
   }
 
@@ -47,9 +45,7 @@ extension HostView.Radio {
     "adapter",
     [
       Field("name", .adapter, column: Column()) { $0.radio.adapter.name },
-      Field("address", .address, column: Column(missing: "none")) {
-        $0.radio.adapter.address
-      },
+      Field("address", .address, column: Column(missing: "none")) { $0.radio.adapter.address },
       Field(
         "state", .one(of: ["up", "down", "soft-blocked", "hard-blocked", "held", "not-answering"]),
         column: Column()

@@ -151,12 +151,12 @@ extension AdvertDescription.Beacon {
   private static func measuredPower<Frame>(
     _ power: @escaping @Sendable (Frame) -> Int8
   ) -> Field<Frame> {
-    Field("measuredPower", .power, column: Column("MEASURED POWER") { "\(power($0)) dBm at 1 m" }) {
-      power($0)
-    }
+    Field(
+      "measuredPower", .power, column: Column("MEASURED POWER") { "\(power($0)) dBm at 1 m" }, power
+    )
   }
 
   private static func txPower<Frame>(_ power: @escaping @Sendable (Frame) -> Int8) -> Field<Frame> {
-    Field("txPower", .power, column: Column("POWER") { "\(power($0)) dBm at 0 m" }) { power($0) }
+    Field("txPower", .power, column: Column("POWER") { "\(power($0)) dBm at 0 m" }, power)
   }
 }

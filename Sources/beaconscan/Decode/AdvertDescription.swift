@@ -21,7 +21,6 @@ struct AdvertDescription: Sendable {
   var beacons: [Beacon] = []
   var problems: [Problem] = []
 
-  /// What stands around advertising data in a report or PDU.
   struct Header {
     var address: BluetoothAddress
     var addressType: AddressType

@@ -8,21 +8,16 @@ extension StandardOutput {
     for finding in findings {
       let level = finding.level.rawValue
       let gap = String(repeating: " ", count: max(1, 9 - level.count))
-      let shown = hasColor ? "\u{1B}[\(finding.level.color)m\(level)\u{1B}[0m" : level
+      let color =
+        switch finding.level {
+        case .ok: 32
+        case .info: 36
+        case .warning: 33
+        case .error: 31
+        }
+      let shown = hasColor ? "\u{1B}[\(color)m\(level)\u{1B}[0m" : level
       try write("\(shown)\(gap)\(finding.text)\n")
       if let command = finding.command { try write("           \(command)\n") }
-    }
-  }
-}
-
-extension Finding.Level {
-  /// The color on a terminal.
-  fileprivate var color: Int {
-    switch self {
-    case .ok: 32
-    case .info: 36
-    case .warning: 33
-    case .error: 31
     }
   }
 }

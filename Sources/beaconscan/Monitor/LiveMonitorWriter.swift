@@ -40,9 +40,7 @@ final class LiveMonitorWriter: ResultWriter {
   ])
 
   init(output: StandardOutput, regions: [NamedRegion], session: BeaconSession, line: EventLine) {
-    self.regions = regions
-    self.session = session
-    self.line = line
+    (self.regions, self.session, self.line) = (regions, session, line)
     screen = LiveScreen(output)
   }
 

@@ -41,14 +41,12 @@ final class StandardOutput {
   /// - Throws: ``ClosedPipe`` where nobody reads any more, else ``CommandError``.
   func flush() throws {
     guard !buffer.isEmpty else { return }
+    defer { buffer.removeAll(keepingCapacity: true) }
     do {
       try file.writeAll(buffer)
-      buffer.removeAll(keepingCapacity: true)
     } catch Errno.brokenPipe {
-      buffer.removeAll()
       throw ClosedPipe()
     } catch {
-      buffer.removeAll()
       throw CommandError(.ioError, "standard output: cannot write (\(error))")
     }
   }

@@ -14,8 +14,7 @@ final class LiveRangeWriter: ResultWriter {
   private var trouble: String?
 
   init(output: StandardOutput, regions: [NamedRegion], showsRaw: Bool) {
-    self.regions = regions
-    self.showsRaw = showsRaw
+    (self.regions, self.showsRaw) = (regions, showsRaw)
     screen = LiveScreen(output)
   }
 

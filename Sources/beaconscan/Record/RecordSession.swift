@@ -19,8 +19,7 @@ final class RecordSession: Sendable {
   private static let maximumBeacons = 32_768
 
   init(_ configuration: RecordingConfiguration, isQuiet: Bool) {
-    self.configuration = configuration
-    self.isQuiet = isQuiet
+    (self.configuration, self.isQuiet) = (configuration, isQuiet)
   }
 
   /// Records a source.

@@ -19,6 +19,7 @@ final class BeaconSession {
   /// Prints what a person should know, a line each.
   let report: @Sendable (String) -> Void
 
+  private let replay: ReplayScanner?
   private let manager: ServiceManager
   private let authorization = AuthorizationOnStart()
   private let progress: Progress?
@@ -52,20 +53,15 @@ final class BeaconSession {
     beacons = BeaconService(manager, scanner: scanner, configuration: configuration)
     client = manager.addClient(isReceiving: false)
     events = beacons.events(for: client).makeAsyncIterator()
-    progress = (scanner as? ReplayScanner).flatMap { Progress(of: $0, isWanted: showsProgress) }
+    replay = scanner as? ReplayScanner
+    progress = replay.flatMap { Progress(of: $0, isWanted: showsProgress) }
   }
 
   /// Whether it is known which adapter received a sighting.
-  var namesAdapters: Bool {
-    guard let replay = scanner as? ReplayScanner else { return true }
-    return replay.statuses.contains(where: \.namesAdapters)
-  }
+  var namesAdapters: Bool { replay?.statuses.contains(where: \.namesAdapters) ?? true }
 
   /// Whether results come as they happen, so that a reader wants each at once.
-  var isPaced: Bool {
-    guard let replay = scanner as? ReplayScanner else { return true }
-    return replay.speed != .max || replay.follows
-  }
+  var isPaced: Bool { replay.map { $0.speed != .max || $0.follows } ?? true }
 
   /// Shows the source to its end: the receiver's state as a line of JSON for each change, on the writer's screen,
   /// or as a sentence on standard error; and what a closure makes of the other events. At the end standard error
@@ -97,7 +93,7 @@ final class BeaconSession {
     status?.clear()
     try end(failure == nil)
     try out.flush()
-    (scanner as? ReplayScanner)?.remark(options)
+    replay?.remark(options)
     if isLive, !options.quiet {
       report("beaconscan: " + tally.sentence(scanner.name, beacons.received))
     }

@@ -48,7 +48,6 @@ struct HealthTally {
     }
   }
 
-  /// The maximum number of adapters that are counted.
   private static let maximumAdapters = 64
 
   /// The faults of any adapter now; `nil` if there is none.

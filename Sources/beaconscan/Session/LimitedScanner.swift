@@ -9,8 +9,7 @@ final class LimitedScanner: Scanner {
 
   /// Limits a scanner to a number of nanoseconds from the first moment of its reception.
   init(_ scanner: any Scanner, duration: Int64) {
-    self.scanner = scanner
-    self.duration = duration
+    (self.scanner, self.duration) = (scanner, duration)
   }
 
   var name: String { scanner.name }
