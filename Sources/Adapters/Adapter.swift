@@ -32,11 +32,7 @@ package struct Adapter: Hashable, Sendable {
     index: UInt16, address: BluetoothAddress?, isUp: Bool, block: RadioBlock?, bus: String,
     features: [UInt8]
   ) {
-    self.index = index
-    self.address = address
-    self.isUp = isUp
-    self.block = block
-    self.bus = bus
-    self.features = features
+    (self.index, self.address, self.isUp, self.block) = (index, address, isUp, block)
+    (self.bus, self.features) = (bus, features)
   }
 }

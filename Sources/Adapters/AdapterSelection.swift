@@ -20,12 +20,9 @@ extension AdapterSelection {
 }
 
 extension Adapter {
-  /// Chooses the adapter to scan with: one that has Low Energy, that no program holds, and that is on or can
-  /// be switched on.
+  /// Chooses the adapter to scan with: one that has Low Energy, that no program holds, and that is on or can be
+  /// switched on.
   ///
-  /// - Parameters:
-  ///   - adapters: The adapters to choose from.
-  ///   - isHeld: Whether a program has an adapter for itself alone; asked where there are several.
   /// - Returns: The adapter; `nil` where there is none.
   package static func best(of adapters: [Adapter], isHeld: (Adapter) -> Bool) -> Adapter? {
     guard adapters.count > 1 else { return adapters.first }

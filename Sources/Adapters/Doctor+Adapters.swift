@@ -2,7 +2,7 @@ import HCIPackets
 
 extension Doctor {
   /// Whether there is an adapter.
-  @Sendable static func adapters(_ host: HostView) -> [Finding] {
+  static func adapters(_ host: HostView) -> [Finding] {
     guard host.socketError == 0 else { return [] }
     let idle = host.idleDevices.map { device in
       Finding(
@@ -27,7 +27,7 @@ extension Doctor {
   }
 
   /// Whether rfkill blocks an adapter.
-  @Sendable static func blocks(_ host: HostView) -> [Finding] {
+  static func blocks(_ host: HostView) -> [Finding] {
     host.radios.map { radio in
       let name = radio.adapter.name
       switch radio.adapter.block {
@@ -49,7 +49,7 @@ extension Doctor {
   }
 
   /// Whether a program has an adapter for itself.
-  @Sendable static func holders(_ host: HostView) -> [Finding] {
+  static func holders(_ host: HostView) -> [Finding] {
     host.radios.filter(\.isHeld).map { radio in
       let (programs, command) = socketUsers(host)
       return Finding(
@@ -60,7 +60,7 @@ extension Doctor {
   }
 
   /// Whether an adapter is switched on.
-  @Sendable static func power(_ host: HostView) -> [Finding] {
+  static func power(_ host: HostView) -> [Finding] {
     host.radios.filter { !$0.isHeld }.map { radio in
       let name = radio.adapter.name
       guard !radio.adapter.isUp else {
@@ -87,7 +87,7 @@ extension Doctor {
   }
 
   /// Whether an adapter's controller answers.
-  @Sendable static func answers(_ host: HostView) -> [Finding] {
+  static func answers(_ host: HostView) -> [Finding] {
     host.radios.filter { $0.adapter.isUp && !$0.isHeld }.compactMap { radio in
       let name = radio.adapter.name
       switch radio.report.failure {
@@ -109,7 +109,7 @@ extension Doctor {
   }
 
   /// Whether an adapter has Bluetooth Low Energy.
-  @Sendable static func lowEnergy(_ host: HostView) -> [Finding] {
+  static func lowEnergy(_ host: HostView) -> [Finding] {
     // Of one that never was on, the kernel knows nothing yet.
     host.radios.filter { $0.adapter.isUp && !$0.isHeld }.map { radio in
       let name = radio.adapter.name

@@ -51,15 +51,11 @@ package struct Finding: Hashable, Sendable {
   /// The command that fixes it; `nil` where none is needed, or none can.
   package var command: String?
 
-  /// Creates a finding.
-  package init(
+  init(
     _ subject: Subject, _ level: Level, adapter: String? = nil, _ message: String,
     command: String? = nil
   ) {
-    self.subject = subject
-    self.level = level
-    self.adapter = adapter
-    self.message = message
-    self.command = command
+    (self.subject, self.level, self.adapter) = (subject, level, adapter)
+    (self.message, self.command) = (message, command)
   }
 }

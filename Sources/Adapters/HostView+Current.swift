@@ -2,9 +2,6 @@ import Glibc
 
 extension HostView {
   /// Looks at this host as it is now.
-  ///
-  /// - Parameter radios: Looks at the adapters, given what the kernel permits this process.
-  /// - Returns: The host.
   package static func current(
     radios: (ProcessRights) throws(HCISocketError) -> [Radio]
   ) -> HostView {
@@ -52,8 +49,8 @@ extension HostView {
     return isContainer ? nil : true
   }
 
-  /// Interfaces on the USB that are of Bluetooth's class (wireless controller, RF controller, Bluetooth)
-  /// and have no driver.
+  /// Interfaces on the USB that are of Bluetooth's class (wireless controller, RF controller, Bluetooth) and have
+  /// no driver.
   static func idleDevices(in folder: String = "/sys/bus/usb/devices") -> [String] {
     names(in: folder).filter { name in
       let path = "\(folder)/\(name)"

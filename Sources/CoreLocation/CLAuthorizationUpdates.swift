@@ -1,16 +1,14 @@
 import Foundation
 import Synchronization
 
-/// An asynchronous sequence with one element for the authorization at the start of an iteration,
-/// and one for every change: the type of ``CLLocationUpdate/Updates``,
-/// ``CLServiceSession/Diagnostics`` and ``CLBackgroundActivitySession/Diagnostics``.
+/// An asynchronous sequence with one element for the authorization at the start of an iteration, and one for every
+/// change: the type of ``CLLocationUpdate/Updates``, ``CLServiceSession/Diagnostics`` and
+/// ``CLBackgroundActivitySession/Diagnostics``.
 public struct CLAuthorizationUpdates<Element: Sendable>: AsyncSequence, Sendable {
   let observer: @Sendable () -> AuthorizationObserver
   let element: @Sendable (CLAuthorizationStatus) -> Element
 
   /// Starts an iteration.
-  ///
-  /// - Returns: The iterator. Of a slow iteration only the latest element waits.
   public func makeAsyncIterator() -> Iterator {
     let observer = observer()
     return Iterator(
@@ -19,23 +17,15 @@ public struct CLAuthorizationUpdates<Element: Sendable>: AsyncSequence, Sendable
 
   /// The iterator of the sequence.
   public struct Iterator: AsyncIteratorProtocol {
-    // Keeps the observer, which has a delegate's weak reference to it, for as long as the iteration
-    // lasts.
+    // Keeps the observer, which has a delegate's weak reference to it, for as long as the iteration lasts.
     let observer: AuthorizationObserver
     var statuses: AsyncStream<CLAuthorizationStatus>.AsyncIterator
     let element: @Sendable (CLAuthorizationStatus) -> Element
 
     /// Returns the next element; `nil` after the task was canceled or the session was invalidated.
-    ///
-    /// - Returns: The element.
-    /// - Throws: Nothing now; Apple's may.
     public mutating func next() async throws -> Element? { try await next(isolation: nil) }
 
     /// Returns the next element; `nil` after the task was canceled or the session was invalidated.
-    ///
-    /// - Parameter actor: The caller's isolation.
-    /// - Returns: The element.
-    /// - Throws: Nothing now; Apple's may.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws(any Error) -> Element? {

@@ -1,14 +1,13 @@
 /// A session that keeps an app in use while it is in the background.
 ///
-/// A process is never suspended here for being in the background. The session requests the
-/// authorization when in use, as Apple's does, and has no other effect.
+/// A process is never suspended here for being in the background. The session requests the authorization when in
+/// use, as Apple's does, and has no other effect.
 public final class CLBackgroundActivitySession: Sendable {
   /// The state of the session's authorization.
   public struct Diagnostic: Sendable {
     /// A Boolean value that indicates whether the app may not use location services.
     public let authorizationDenied: Bool
-    /// A Boolean value that indicates whether location services are off for the device: `false`
-    /// here.
+    /// A Boolean value that indicates whether location services are off for the device: `false` here.
     public var authorizationDeniedGlobally: Bool { false }
     /// A Boolean value that indicates whether the authorization is not decided yet.
     public let authorizationRequestInProgress: Bool

@@ -26,17 +26,11 @@ public struct CLBeaconUpdate: Sendable {
 
   let status: CLAuthorizationStatus
 
-  /// Ranges beacons for as long as an iteration lasts.
+  /// Ranges beacons for as long as an iteration lasts, with the process's own services unless others are given.
   ///
-  /// An update comes once a second, also with an empty list. While beacons cannot be ranged, one
-  /// update for each reason has no beacons and says why; the iteration continues, and lists come
-  /// again when the reason is gone. At most ``mostWaiting`` updates wait for a slow iteration, the
-  /// latest ones.
-  ///
-  /// - Parameters:
-  ///   - constraint: The constraint that the beacons satisfy.
-  ///   - services: The services to use instead of the process's own, for tests.
-  /// - Returns: The updates.
+  /// An update comes once a second, also with an empty list. While beacons cannot be ranged, one update for each
+  /// reason has no beacons and says why; the iteration continues, and lists come again when the reason is gone. At
+  /// most ``mostWaiting`` updates wait for a slow iteration, the latest ones.
   public static func liveUpdates(
     satisfying constraint: CLBeaconIdentityConstraint, services: LocationServices? = nil
   ) -> Updates {
@@ -55,8 +49,6 @@ public struct CLBeaconUpdate: Sendable {
     let services: LocationServices
 
     /// Starts ranging.
-    ///
-    /// - Returns: The iterator. Ranging stops when it is released.
     public func makeAsyncIterator() -> Iterator {
       let (stream, continuation) = AsyncStream.makeStream(
         of: CLBeaconUpdate.self, bufferingPolicy: .bufferingNewest(CLBeaconUpdate.mostWaiting))
@@ -71,16 +63,9 @@ public struct CLBeaconUpdate: Sendable {
       var base: AsyncStream<CLBeaconUpdate>.AsyncIterator
 
       /// Returns the next update; `nil` after the task was canceled.
-      ///
-      /// - Returns: The update.
-      /// - Throws: Nothing now.
       public mutating func next() async throws -> CLBeaconUpdate? { try await next(isolation: nil) }
 
       /// Returns the next update; `nil` after the task was canceled.
-      ///
-      /// - Parameter actor: The caller's isolation.
-      /// - Returns: The update.
-      /// - Throws: Nothing now.
       public mutating func next(
         isolation actor: isolated (any Actor)? = #isolation
       ) async throws(any Error) -> CLBeaconUpdate? {
@@ -92,8 +77,7 @@ public struct CLBeaconUpdate: Sendable {
 
 /// A manager and its delegate, for one iteration.
 private final class Ranging: CLLocationManagerDelegate, @unchecked Sendable {
-  // Sendable: nothing stored here changes, and the manager's own methods can be called on any
-  // thread.
+  // Sendable: nothing stored here changes, and the manager's own methods can be called on any thread.
   private let manager: CLLocationManager
   private let constraint: CLBeaconIdentityConstraint
   private let continuation: AsyncStream<CLBeaconUpdate>.Continuation

@@ -1,8 +1,8 @@
 /// An update of the location, or of the reasons why there is none.
 ///
-/// No service of this system finds locations yet: every update has ``locationUnavailable`` set, and
-/// ``location`` is `nil`. An iteration gets one update at its start and one for every change of the
-/// authorization, and it goes on until its task is canceled.
+/// No service of this system finds locations yet: every update has ``locationUnavailable`` set, and ``location`` is
+/// `nil`. An iteration gets one update at its start and one for every change of the authorization, and it goes on
+/// until its task is canceled.
 public struct CLLocationUpdate: Sendable {
   /// The kind of movement that updates are made for.
   public enum LiveConfiguration: Hashable, Sendable {
@@ -46,10 +46,8 @@ public struct CLLocationUpdate: Sendable {
 
   /// Starts location updates for every iteration of the result.
   ///
-  /// As on Apple's systems, an iteration requests the authorization when in use.
-  ///
-  /// - Parameter configuration: The kind of movement; it has no effect yet.
-  /// - Returns: The updates.
+  /// As on Apple's systems, an iteration requests the authorization when in use. The configuration has no effect
+  /// yet.
   public static func liveUpdates(_ configuration: LiveConfiguration = .default) -> Updates {
     liveUpdates { CLLocationManager(using: .shared, in: .observers) }
   }

@@ -22,8 +22,7 @@ extension CLMonitor {
 
     /// The identifier of the condition.
     public let identifier: String
-    /// The most specific condition that is met: for beacons, the identity of the beacon that was
-    /// received.
+    /// The most specific condition that is met: for beacons, the identity of the beacon that was received.
     public let refinement: (any CLCondition)?
     /// The state of the condition.
     public let state: State
@@ -31,16 +30,16 @@ extension CLMonitor {
     public let date: Date
     /// A Boolean value that indicates whether only inexact places are known; `false` here.
     public let accuracyLimited: Bool
-    /// A Boolean value that indicates whether location services are refused to this app; `false`
-    /// here, ask a manager.
+    /// A Boolean value that indicates whether location services are refused to this app; `false` here, ask a
+    /// manager.
     public let authorizationDenied: Bool
-    /// A Boolean value that indicates whether location services of this device are off; `false`
-    /// here, ask a manager.
+    /// A Boolean value that indicates whether location services of this device are off; `false` here, ask a
+    /// manager.
     public let authorizationDeniedGlobally: Bool
     /// A Boolean value that indicates whether the user is being asked; `false` here.
     public let authorizationRequestInProgress: Bool
-    /// A Boolean value that indicates whether location services are restricted for this app;
-    /// `false` here, ask a manager.
+    /// A Boolean value that indicates whether location services are restricted for this app; `false` here, ask a
+    /// manager.
     public let authorizationRestricted: Bool
     /// A Boolean value that indicates whether more conditions were added than can be watched.
     public let conditionLimitExceeded: Bool
@@ -48,8 +47,8 @@ extension CLMonitor {
     public let conditionUnsupported: Bool
     /// A Boolean value that indicates whether the app is not enough in use; `false` here.
     public let insufficientlyInUse: Bool
-    /// A Boolean value that indicates whether the state of the condition cannot be kept; `false`
-    /// here, a diagnostic is logged instead.
+    /// A Boolean value that indicates whether the state of the condition cannot be kept; `false` here, a diagnostic
+    /// is logged instead.
     public let persistenceUnavailable: Bool
     /// A Boolean value that indicates whether a service session is needed; `false` here.
     public let serviceSessionRequired: Bool
@@ -118,16 +117,9 @@ extension CLMonitor {
       init(monitor: ConditionMonitor) { self.monitor = monitor }
 
       /// Returns the next event; `nil` after the task was canceled.
-      ///
-      /// - Returns: The event.
-      /// - Throws: Nothing now; Apple's may.
       public mutating func next() async throws -> Event? { try await next(isolation: nil) }
 
       /// Returns the next event; `nil` after the task was canceled.
-      ///
-      /// - Parameter actor: The caller's isolation.
-      /// - Returns: The event.
-      /// - Throws: Nothing now; Apple's may.
       public mutating func next(
         isolation actor: isolated (any Actor)? = #isolation
       ) async throws(any Error) -> Event? {

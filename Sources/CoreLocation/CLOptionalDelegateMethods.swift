@@ -1,8 +1,7 @@
-// On Apple's systems the delegate's methods are optional in the sense of Objective-C, and sources
-// call them with `delegate?.locationManager?(…)`. Swift without that runtime has no optional
-// methods. Here the name before the question mark is an optional property whose value can be called
-// like the methods. It is disfavored, so that the methods themselves, and a delegate's own property
-// of that name, which is very common, take precedence everywhere.
+// On Apple's systems the delegate's methods are optional in the sense of Objective-C, and sources call them with
+// `delegate?.locationManager?(…)`. Swift without that runtime has no optional methods. Here the name before the
+// question mark is an optional property whose value can be called like the methods. It is disfavored, so that the
+// methods themselves, and a delegate's own property of that name, which is very common, take precedence everywhere.
 
 extension CLLocationManagerDelegate {
   /// The methods named `locationManager`, for calls with a question mark; never `nil`.
@@ -37,8 +36,7 @@ extension CLLocationManagerDelegate {
 }
 
 /// The methods of a delegate that are named `locationManager`, for sources that write
-/// `delegate?.locationManager?(manager, …)`. Each call calls the delegate's method with the same
-/// labels.
+/// `delegate?.locationManager?(manager, …)`. Each call calls the delegate's method with the same labels.
 public struct CLOptionalDelegateMethods {
   let delegate: any CLLocationManagerDelegate
 

@@ -19,13 +19,11 @@ public final class CLServiceSession: Sendable {
 
   /// The state of the session's authorization.
   public struct Diagnostic: Sendable {
-    /// A Boolean value that indicates whether the app needs the authorization at any time and does
-    /// not have it.
+    /// A Boolean value that indicates whether the app needs the authorization at any time and does not have it.
     public let alwaysAuthorizationDenied: Bool
     /// A Boolean value that indicates whether the app may not use location services.
     public let authorizationDenied: Bool
-    /// A Boolean value that indicates whether location services are off for the device: `false`
-    /// here.
+    /// A Boolean value that indicates whether location services are off for the device: `false` here.
     public var authorizationDeniedGlobally: Bool { false }
     /// A Boolean value that indicates whether the authorization is not decided yet.
     public let authorizationRequestInProgress: Bool
@@ -56,17 +54,11 @@ public final class CLServiceSession: Sendable {
   private let observer: AuthorizationObserver
 
   /// Requests an authorization.
-  ///
-  /// - Parameter authorization: The authorization that the app needs.
   public convenience init(authorization: AuthorizationRequirement) {
     self.init(authorization: authorization, of: CLLocationManager(using: .shared, in: .observers))
   }
 
-  /// Requests an authorization and full accuracy, which every app has here.
-  ///
-  /// - Parameters:
-  ///   - authorization: The authorization that the app needs.
-  ///   - fullAccuracyPurposeKey: The purpose of full accuracy; it has no effect here.
+  /// Requests an authorization and full accuracy, which every app has here: the purpose has no effect.
   public convenience init(
     authorization: AuthorizationRequirement, fullAccuracyPurposeKey: String
   ) {

@@ -6,8 +6,8 @@ package import Scanning
 
 /// Keeps an advert on air with one adapter, for as long as it runs.
 ///
-/// It goes on where the adapter comes back, is switched on again or was reset, and where another program
-/// took the advert down; it reports each time. When it ends, the advert is taken down.
+/// It goes on where the adapter comes back, is switched on again or was reset, and where another program took the
+/// advert down; it reports each time. When it ends, the advert is taken down.
 package struct Advertiser: ~Copyable {
   /// What is advertised, and with what.
   package struct Configuration: Sendable {
@@ -17,8 +17,8 @@ package struct Advertiser: ~Copyable {
     package var data: [UInt8]
     /// How; its address is set where ``usesRandomAddress`` is.
     package var parameters: AdvertisingParameters
-    /// Whether it advertises with an address that was drawn at random. An adapter without an address of
-    /// its own always does.
+    /// Whether it advertises with an address that was drawn at random. An adapter without an address of its own
+    /// always does.
     package var usesRandomAddress: Bool
 
     /// Makes a configuration.
@@ -35,8 +35,8 @@ package struct Advertiser: ~Copyable {
 
   /// What happened.
   package enum Event: Hashable, Sendable {
-    /// The advert is on air: with which adapter, by its name and the address that is sent, and whether
-    /// by commands of Bluetooth 5.
+    /// The advert is on air: with which adapter, by its name and the address that is sent, and whether by commands
+    /// of Bluetooth 5.
     case onAir(adapter: String, address: BluetoothAddress, isExtended: Bool)
     /// The advert is not on air any more: why, for a person.
     case offAir(String)
@@ -59,8 +59,7 @@ package struct Advertiser: ~Copyable {
   package init(_ configuration: Configuration) {
     self.configuration = configuration
     target = AdapterTarget(configuration.adapter)
-    // A static address: its two upper bits are set, and not all others are the same (Vol 6, Part B,
-    // §1.3.2.1).
+    // A static address: its two upper bits are set, and not all others are the same (Vol 6, Part B, §1.3.2.1).
     randomAddress = BluetoothAddress(
       rawValue: UInt64.random(in: 1..<0x3FFF_FFFF_FFFF) | 0xC000_0000_0000)
   }
@@ -68,9 +67,6 @@ package struct Advertiser: ~Copyable {
   deinit { advert?.takeDown() }
 
   /// Puts the advert on air for the first time.
-  ///
-  /// - Returns: What is on air.
-  /// - Throws: ``AdvertisingFailure``.
   package mutating func start() throws(AdvertisingFailure) -> Event {
     let adapter = try find()
     try prepare(adapter)
@@ -87,12 +83,10 @@ package struct Advertiser: ~Copyable {
       isExtended: isExtended)
   }
 
-  /// Waits a moment, and does what has become necessary.
+  /// Waits some milliseconds at most, and does what has become necessary; `nil` where nothing happened.
   ///
-  /// - Parameter limit: For how long it waits at most, in milliseconds.
-  /// - Returns: What happened; `nil` for nothing.
-  /// - Throws: ``AdvertisingFailure`` where it cannot go on: where it is not permitted any more, or the
-  ///   adapter that came back cannot do it.
+  /// - Throws: ``AdvertisingFailure`` where it cannot go on: where it is not permitted any more, or the adapter
+  ///   that came back cannot do it.
   package mutating func step(_ limit: Int32 = 250) throws(AdvertisingFailure) -> Event? {
     if let loss = advert?.wait(limit) { return lost(loss) }
     if advert != nil {

@@ -4,9 +4,6 @@ struct Backoff: Sendable {
   private let longest: Int64
   private var upcoming: Int64
 
-  /// - Parameters:
-  ///   - first: The first wait, in nanoseconds.
-  ///   - longest: The longest one; each is twice the one before until then.
   init(first: Int64, longest: Int64) {
     self.first = first
     self.longest = longest

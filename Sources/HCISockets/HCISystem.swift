@@ -4,11 +4,8 @@ import Scanning
 
 /// What a scanner asks of the system. Tests replace it with a host of their own.
 struct HCISystem: Sendable {
-  /// Returns the adapter that has a number; `nil` where there is none. It is asked through the socket that is
-  /// open already, if one is given.
-  var adapter: @Sendable (UInt16, _ socket: Int32?) throws(HCISocketError) -> Adapter?
-  /// Returns the adapters that are there, by number. They are asked through the socket that is open already, if
-  /// one is given.
+  /// Returns the adapters that are there, by number. They are asked through the socket that is open already, if one
+  /// is given.
   var adapters: @Sendable (_ socket: Int32?) throws(HCISocketError) -> [Adapter]
   /// Opens a socket that scans.
   var open: @Sendable (UInt16) throws(HCISocketError) -> HCISocket
@@ -23,11 +20,6 @@ struct HCISystem: Sendable {
 
   /// This host.
   static let host = HCISystem(
-    adapter: { (index, socket) throws(HCISocketError) in
-      if let socket { return try HCISocket.adapter(at: index, through: socket) }
-      let socket = try HCISocket.unbound()
-      return try HCISocket.adapter(at: index, through: socket.descriptor)
-    },
     adapters: { (socket) throws(HCISocketError) in
       if let socket { return try HCISocket.adapters(through: socket) }
       let socket = try HCISocket.unbound()
@@ -35,10 +27,7 @@ struct HCISystem: Sendable {
     },
     open: { (index) throws(HCISocketError) in try HCISocket.scanning(index) },
     switchOn: { (index) throws(HCISocketError) in try HCISocket.unbound().switchOn(index) },
-    isHeld: { adapter in
-      guard let socket = try? HCISocket.bound(to: adapter.index) else { return false }
-      return socket.isHeld
-    },
+    isHeld: { adapter in (try? HCISocket.bound(to: adapter.index))?.isHeld ?? false },
     socketList: { HCIPrograms.socketList() }, rights: { .current() })
 }
 

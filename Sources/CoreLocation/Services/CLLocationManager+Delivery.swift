@@ -93,8 +93,8 @@ extension CLLocationManager {
     case .exit where region.notifyOnExit: delegate?.locationManager(self, didExitRegion: region)
     default: break
     }
-    // The crossing is dealt with: a process that ends now does not deliver it again. The state comes again
-    // in any case.
+    // The crossing is dealt with: a process that ends now does not deliver it again. The state comes again in any
+    // case.
     if event.transition.change.isCrossing { delivery.acknowledge() }
     deliver(CLRegionState(event.transition.change.state), for: region)
   }

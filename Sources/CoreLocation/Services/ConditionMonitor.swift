@@ -105,9 +105,6 @@ final class ConditionMonitor: Sendable {
   }
 
   /// Returns the next event; `nil` when the task is canceled.
-  ///
-  /// - Parameter finish: Takes the delivery, to be finished when the next event is requested.
-  /// - Returns: The event.
   func nextEvent(_ finish: (ServiceDelivery) -> Void) async -> CLMonitor.Event? {
     while let delivery = await core.nextDelivery(to: client) {
       let event: CLMonitor.Event? =

@@ -103,8 +103,8 @@ final class DelegateCalls: Sendable {
     if missed { perform { $0.deliverAuthorization() } }
   }
 
-  /// Calls the delegate in another place from now on. A first report of the authorization that waits where
-  /// no calls are made comes there too.
+  /// Calls the delegate in another place from now on. A first report of the authorization that waits where no calls
+  /// are made comes there too.
   func move(to context: (DeliveryContext) -> DeliveryContext) {
     let moved = state.withLock { state -> (DeliveryContext, StatusCall, WeakManager)? in
       let old = state.context

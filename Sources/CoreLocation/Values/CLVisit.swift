@@ -43,9 +43,7 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a visit from a keyed archive.
-  ///
-  /// - Parameter coder: The archive. The result is `nil` if it contains no visit.
+  /// Creates a visit from a keyed archive; the result is `nil` if it contains no visit.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding, coder.containsValue(forKey: "CLVisit.arrivalDate") else {
       return nil
@@ -59,8 +57,6 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   }
 
   /// Writes the visit to a keyed archive.
-  ///
-  /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
     coder.encodeDate(arrivalDate, "CLVisit.arrivalDate")
     coder.encodeDate(departureDate, "CLVisit.departureDate")
@@ -69,9 +65,6 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   }
 
   /// Returns the object itself, because it never changes.
-  ///
-  /// - Parameter zone: Not used.
-  /// - Returns: The visit itself.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override var description: String {
