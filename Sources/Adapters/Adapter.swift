@@ -6,7 +6,6 @@ package struct Adapter: Hashable, Sendable {
   package var index: UInt16
   /// The adapter's address; `nil` as long as the controller has not been asked, or has none.
   package var address: BluetoothAddress?
-  /// Whether the adapter is switched on.
   package var isUp: Bool
   /// How rfkill blocks the adapter; `nil` where it does not.
   package var block: RadioBlock?

@@ -1,7 +1,6 @@
 package import Scanning
 
 extension AdapterSelection {
-  /// Returns whether an adapter is among those selected.
   package func includes(_ adapter: Adapter) -> Bool {
     switch self {
     case .firstUsable, .all: true
@@ -36,7 +35,6 @@ extension Adapter {
 }
 
 extension AdapterName {
-  /// Returns whether this is a name of an adapter.
   package func matches(_ adapter: Adapter) -> Bool {
     switch self {
     case .number(let number): adapter.index == number

@@ -13,7 +13,6 @@ package struct AdapterTarget: Hashable, Sendable {
   /// The adapter's address, as far as it is known; its latest one while the adapter is gone.
   package private(set) var address: BluetoothAddress?
 
-  /// Creates a target for a name.
   package init(_ name: AdapterName?) {
     self.name = name
     switch name {
@@ -64,7 +63,5 @@ package struct AdapterTarget: Hashable, Sendable {
   }
 
   /// Forgets the adapter that served this target, where any other may serve it.
-  package mutating func forget() {
-    if name == nil { (index, address) = (nil, nil) }
-  }
+  package mutating func forget() { if name == nil { (index, address) = (nil, nil) } }
 }

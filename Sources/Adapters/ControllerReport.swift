@@ -25,7 +25,5 @@ package struct ControllerReport: Hashable, Sendable {
   }
 
   /// Whether it was asked in vain.
-  package var isMute: Bool {
-    if case .unanswered = failure { true } else { false }
-  }
+  package var isMute: Bool { if case .unanswered = failure { true } else { false } }
 }

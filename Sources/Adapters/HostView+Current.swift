@@ -25,7 +25,6 @@ extension HostView {
     return host
   }
 
-  /// The kernel's release.
   private static var release: String {
     var name = utsname()
     // The structure outlives the call, which ends each text with a zero.

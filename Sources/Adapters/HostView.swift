@@ -3,7 +3,6 @@ package struct HostView: Hashable, Sendable {
   /// An adapter, and what came of asking it.
   package struct Radio: Hashable, Sendable {
     package var adapter: Adapter
-    /// What its controller reports.
     package var report = ControllerReport()
     /// Whether a program has it for itself, by the user channel.
     package var isHeld: Bool
@@ -26,7 +25,6 @@ package struct HostView: Hashable, Sendable {
   package var hasBluetooth = true
   /// Whether the kernel's module of Bluetooth lies on the disk.
   package var hasModule = true
-  /// Whether this process runs in a container.
   package var isContainer = false
   /// Whether it has the host's network; `nil` where that cannot be seen.
   package var hasHostNetwork: Bool?

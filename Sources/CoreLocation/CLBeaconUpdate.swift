@@ -34,45 +34,22 @@ public struct CLBeaconUpdate: Sendable {
   public static func liveUpdates(
     satisfying constraint: CLBeaconIdentityConstraint, services: LocationServices? = nil
   ) -> Updates {
-    Updates(constraint: constraint, services: services ?? .shared)
+    let services = services ?? .shared
+    return Updates(
+      {
+        AsyncStream(bufferingPolicy: .bufferingNewest(mostWaiting)) { continuation in
+          let ranging = Ranging(constraint, services, continuation)
+          // The stream keeps the object that ranges, and releases it when the iteration ends.
+          continuation.onTermination = { _ in ranging.end() }
+        }
+      }, { $0 })
   }
 
   /// The maximum number of updates that wait for a slow iteration: those of a minute.
   public static let mostWaiting = 60
 
   /// The asynchronous sequence of updates.
-  public struct Updates: AsyncSequence, Sendable {
-    /// The type of the elements.
-    public typealias Element = CLBeaconUpdate
-
-    let constraint: CLBeaconIdentityConstraint
-    let services: LocationServices
-
-    /// Starts ranging.
-    public func makeAsyncIterator() -> Iterator {
-      let (stream, continuation) = AsyncStream.makeStream(
-        of: CLBeaconUpdate.self, bufferingPolicy: .bufferingNewest(CLBeaconUpdate.mostWaiting))
-      let ranging = Ranging(constraint, services, continuation)
-      // The stream keeps the object that ranges, and releases it when the iteration ends.
-      continuation.onTermination = { _ in ranging.end() }
-      return Iterator(base: stream.makeAsyncIterator())
-    }
-
-    /// The iterator of the sequence.
-    public struct Iterator: AsyncIteratorProtocol {
-      var base: AsyncStream<CLBeaconUpdate>.AsyncIterator
-
-      /// Returns the next update; `nil` after the task was canceled.
-      public mutating func next() async throws -> CLBeaconUpdate? { try await next(isolation: nil) }
-
-      /// Returns the next update; `nil` after the task was canceled.
-      public mutating func next(
-        isolation actor: isolated (any Actor)? = #isolation
-      ) async throws(any Error) -> CLBeaconUpdate? {
-        await base.next(isolation: actor)
-      }
-    }
-  }
+  public typealias Updates = CLUpdates<CLBeaconUpdate>
 }
 
 /// A manager and its delegate, for one iteration.
@@ -115,9 +92,7 @@ private final class Ranging: CLLocationManagerDelegate, @unchecked Sendable {
   func locationManager(
     _ manager: CLLocationManager, didRange beacons: [CLBeacon],
     satisfying beaconConstraint: CLBeaconIdentityConstraint
-  ) {
-    yield(beacons)
-  }
+  ) { yield(beacons) }
 
   func locationManager(
     _ manager: CLLocationManager, didFailRangingFor beaconConstraint: CLBeaconIdentityConstraint,

@@ -10,9 +10,9 @@ import Synchronization
 /// that is not available reports a failure to the delegate.
 ///
 /// As on Apple's systems the class is not `Sendable`, so that a subclass need not be. Its own methods can be called
-/// on any thread.
+/// on any thread; the properties that describe location and heading updates belong to one thread at a time.
 open class CLLocationManager: NSObject {
-  private let settings = Mutex(Settings())
+  private let receiver = Mutex(Receiver())
   private let passedOver = Atomic<Bool>(false)
   /// The services that the manager uses. All managers of a process share them.
   package let services: LocationServices
@@ -21,23 +21,10 @@ open class CLLocationManager: NSObject {
   /// The calls of the delegate.
   let calls: DelegateCalls
 
-  private struct Settings {
-    var delegate = WeakDelegate()
-    var queue: DispatchQueue?
-    var purpose: String?
-    var activityType = CLActivityType.other
-    var distanceFilter = kCLDistanceFilterNone
-    var desiredAccuracy = kCLLocationAccuracyBest
-    var headingFilter: CLLocationDegrees = 1
-    var headingOrientation = CLDeviceOrientation.portrait
-    var pauses = true
-    var inBackground = false
-    var indicator = false
-  }
-
-  private struct WeakDelegate: @unchecked Sendable {
-    // Sendable: it is only passed on. The delegate is called where it expects its calls.
+  private struct Receiver: @unchecked Sendable {
+    // Sendable: the delegate is only passed on. It is called where it expects its calls.
     weak var delegate: (any CLLocationManagerDelegate)?
+    var queue: DispatchQueue?
   }
 
   /// Creates a manager.
@@ -67,15 +54,15 @@ open class CLLocationManager: NSObject {
 
   /// The object that receives the manager's events. The manager keeps a weak reference to it.
   open var delegate: (any CLLocationManagerDelegate)? {
-    get { settings.withLock { $0.delegate }.delegate }
+    get { receiver.withLock { $0 }.delegate }
     set {
       if let newValue {
         DelegateInspection.inspect(type(of: newValue as AnyObject)) {
           services.configuration.logger.warning("\($0)")
         }
       }
-      let weak = WeakDelegate(delegate: newValue)
-      settings.withLock { $0.delegate = weak }
+      let new = Receiver(delegate: newValue)
+      receiver.withLock { $0.delegate = new.delegate }
       if newValue != nil { calls.delegateWasSet() }
       services.core.setReceiving(newValue != nil, for: client)
     }
@@ -84,9 +71,9 @@ open class CLLocationManager: NSObject {
   /// The queue on which the delegate is called. With `nil`, the default, it is called on the run loop of the thread
   /// on which a service is started. Set it before that. Apple's class has no such property.
   open var delegateQueue: DispatchQueue? {
-    get { settings.withLock { $0.queue } }
+    get { receiver.withLock { $0.queue } }
     set {
-      settings.withLock { $0.queue = newValue }
+      receiver.withLock { $0.queue = newValue }
       useCurrentThread()
     }
   }
@@ -136,17 +123,13 @@ open class CLLocationManager: NSObject {
   /// ``CLError/Code/promptDeclined``, as on Apple's systems.
   open func requestTemporaryFullAccuracyAuthorization(
     withPurposeKey purposeKey: String, completion: (((any Error)?) -> Void)?
-  ) {
-    completion?(CLError(.promptDeclined))
-  }
+  ) { completion?(CLError(.promptDeclined)) }
 
   /// Requests full accuracy for a limited time. It always throws ``CLError/Code/promptDeclined``, because the
   /// accuracy is full already.
   open func requestTemporaryFullAccuracyAuthorization(
     withPurposeKey purposeKey: String
-  ) async throws {
-    throw CLError(.promptDeclined)
-  }
+  ) async throws { throw CLError(.promptDeclined) }
 
   // MARK: Availability
 
@@ -225,22 +208,18 @@ open class CLLocationManager: NSObject {
 
   /// The constraints that the manager ranges.
   open var rangedBeaconConstraints: Set<CLBeaconIdentityConstraint> {
-    Set(
-      services.beacons.rangingRequests(of: client).compactMap { request in
-        request.constraint.map { CLBeaconIdentityConstraint($0) }
-      })
+    Set(ranged.map { CLBeaconIdentityConstraint($0.constraint) })
   }
 
   /// The regions that the manager ranges by the former methods.
   @available(*, deprecated, renamed: "rangedBeaconConstraints")
   open var rangedRegions: Set<CLRegion> {
     Set(
-      services.beacons.rangingRequests(of: client).compactMap { request -> CLBeaconRegion? in
-        guard let constraint = request.constraint, let identifier = request.identifier else {
-          return nil
+      ranged.compactMap { constraint, identifier in
+        identifier.map {
+          CLBeaconRegion(
+            beaconIdentityConstraint: CLBeaconIdentityConstraint(constraint), identifier: $0)
         }
-        return CLBeaconRegion(
-          beaconIdentityConstraint: CLBeaconIdentityConstraint(constraint), identifier: identifier)
       })
   }
 
@@ -272,50 +251,29 @@ open class CLLocationManager: NSObject {
   open var location: CLLocation? { nil }
 
   /// The distance that the device must move before an update, in meters. By default every movement counts.
-  open var distanceFilter: CLLocationDistance {
-    get { settings.withLock { $0.distanceFilter } }
-    set { settings.withLock { $0.distanceFilter = newValue } }
-  }
+  open var distanceFilter = kCLDistanceFilterNone
 
   /// The accuracy that the app needs, in meters. The default is ``kCLLocationAccuracyBest``.
-  open var desiredAccuracy: CLLocationAccuracy {
-    get { settings.withLock { $0.desiredAccuracy } }
-    set { settings.withLock { $0.desiredAccuracy = newValue } }
-  }
+  open var desiredAccuracy = kCLLocationAccuracyBest
 
   /// The user's activity. The default is ``CLActivityType/other``.
-  open var activityType: CLActivityType {
-    get { settings.withLock { $0.activityType } }
-    set { settings.withLock { $0.activityType = newValue } }
-  }
+  open var activityType = CLActivityType.other
 
   /// A Boolean value that indicates whether updates may pause while nothing changes. The default is `true`.
-  open var pausesLocationUpdatesAutomatically: Bool {
-    get { settings.withLock { $0.pauses } }
-    set { settings.withLock { $0.pauses = newValue } }
-  }
+  open var pausesLocationUpdatesAutomatically = true
 
   /// A Boolean value that indicates whether updates continue in the background. The default is `false`.
   ///
   /// On Apple's systems setting it without a background mode is a fatal error; here it needs none.
-  open var allowsBackgroundLocationUpdates: Bool {
-    get { settings.withLock { $0.inBackground } }
-    set { settings.withLock { $0.inBackground = newValue } }
-  }
+  open var allowsBackgroundLocationUpdates = false
 
   /// A Boolean value that indicates whether background updates are shown to the user; nothing is shown here. The
   /// default is `false`.
-  open var showsBackgroundLocationIndicator: Bool {
-    get { settings.withLock { $0.indicator } }
-    set { settings.withLock { $0.indicator = newValue } }
-  }
+  open var showsBackgroundLocationIndicator = false
 
   /// The purpose of the locations, as a text for the user; it is not shown here.
   @available(*, deprecated, message: "Apps say so in their manifest")
-  open var purpose: String? {
-    get { settings.withLock { $0.purpose } }
-    set { settings.withLock { $0.purpose = newValue } }
-  }
+  open var purpose: String?
 
   /// Starts location updates. The delegate receives a failure, because no service finds locations yet.
   open func startUpdatingLocation() { fail(.locationUnknown, "locations") }
@@ -364,24 +322,22 @@ open class CLLocationManager: NSObject {
   open var heading: CLHeading? { nil }
 
   /// The change of the heading that causes an update, in degrees. The default is 1.
-  open var headingFilter: CLLocationDegrees {
-    get { settings.withLock { $0.headingFilter } }
-    set { settings.withLock { $0.headingFilter = newValue } }
-  }
+  open var headingFilter: CLLocationDegrees = 1
 
   /// The orientation of the device. The default is ``CLDeviceOrientation/portrait``.
   ///
   /// Setting it to unknown, face up or face down has no effect.
   open var headingOrientation: CLDeviceOrientation {
-    get { settings.withLock { $0.headingOrientation } }
+    get { orientation }
     set {
       switch newValue {
       case .unknown, .faceUp, .faceDown: break
-      case .portrait, .portraitUpsideDown, .landscapeLeft, .landscapeRight:
-        settings.withLock { $0.headingOrientation = newValue }
+      case .portrait, .portraitUpsideDown, .landscapeLeft, .landscapeRight: orientation = newValue
       }
     }
   }
+
+  private var orientation = CLDeviceOrientation.portrait
 
   /// Starts heading updates. The delegate receives a failure, because no service finds headings yet.
   open func startUpdatingHeading() { fail(.headingFailure, "headings") }

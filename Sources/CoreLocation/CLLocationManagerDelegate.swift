@@ -110,9 +110,7 @@ extension CLLocationManagerDelegate {
   /// Does nothing.
   public func locationManager(
     _ manager: CLLocationManager, didChangeAuthorization status: CLAuthorizationStatus
-  ) {
-    manager.passOver()
-  }
+  ) { manager.passOver() }
 
   /// Does nothing.
   public func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) {
@@ -128,9 +126,7 @@ extension CLLocationManagerDelegate {
   public func locationManager(
     _ manager: CLLocationManager, monitoringDidFailFor region: CLRegion?,
     withError error: any Error
-  ) {
-    manager.passOver()
-  }
+  ) { manager.passOver() }
 
   /// Does nothing.
   public func locationManager(_ manager: CLLocationManager, didEnterRegion region: CLRegion) {}
@@ -147,47 +143,35 @@ extension CLLocationManagerDelegate {
   public func locationManager(
     _ manager: CLLocationManager, didRange beacons: [CLBeacon],
     satisfying beaconConstraint: CLBeaconIdentityConstraint
-  ) {
-    manager.passOver()
-  }
+  ) { manager.passOver() }
 
   /// Does nothing.
   public func locationManager(
     _ manager: CLLocationManager, didFailRangingFor beaconConstraint: CLBeaconIdentityConstraint,
     error: any Error
-  ) {
-    manager.passOver()
-  }
+  ) { manager.passOver() }
 
   /// Does nothing.
   public func locationManager(
     _ manager: CLLocationManager, didRangeBeacons beacons: [CLBeacon], in region: CLBeaconRegion
-  ) {
-    manager.passOver()
-  }
+  ) { manager.passOver() }
 
   /// Does nothing.
   public func locationManager(
     _ manager: CLLocationManager, rangingBeaconsDidFailFor region: CLBeaconRegion,
     withError error: any Error
-  ) {
-    manager.passOver()
-  }
+  ) { manager.passOver() }
 
   /// Does nothing.
   public func locationManager(
     _ manager: CLLocationManager, didUpdateLocations locations: [CLLocation]
-  ) {
-    manager.passOver()
-  }
+  ) { manager.passOver() }
 
   /// Does nothing.
   public func locationManager(
     _ manager: CLLocationManager, didUpdateTo newLocation: CLLocation,
     from oldLocation: CLLocation
-  ) {
-    manager.passOver()
-  }
+  ) { manager.passOver() }
 
   /// Does nothing.
   public func locationManagerDidPauseLocationUpdates(_ manager: CLLocationManager) {}

@@ -16,7 +16,7 @@ public actor CLMonitor {
   ///
   /// An event counts as delivered when the next one is requested. An event that was not delivered before the
   /// process ended is delivered again by the next process's monitor with the same name.
-  public var events: Events { Events(monitor: monitor) }
+  public var events: Events { Events { [monitor] in monitor.iteration() } }
 
   /// The identifiers of the watched conditions, sorted.
   public var identifiers: [String] { monitor.identifiers }
@@ -32,9 +32,7 @@ public actor CLMonitor {
   /// A condition that cannot be watched gets an event with the state ``CLMonitoringState/unmonitored``.
   public func add(
     _ condition: any CLCondition, identifier: String, assuming state: Event.State
-  ) {
-    monitor.add(condition, identifier: identifier, assuming: state)
-  }
+  ) { monitor.add(condition, identifier: identifier, assuming: state) }
 
   /// Stops watching a condition, if there is one with the identifier.
   public func remove(_ identifier: String) { monitor.remove(identifier) }

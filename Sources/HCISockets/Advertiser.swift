@@ -13,7 +13,6 @@ package struct Advertiser: ~Copyable {
   package struct Configuration: Sendable {
     /// Which adapter; `nil` for the first that is there.
     package var adapter: AdapterName?
-    /// AD structures.
     package var data: [UInt8]
     /// How; its address is set where ``usesRandomAddress`` is.
     package var parameters: AdvertisingParameters
@@ -33,7 +32,6 @@ package struct Advertiser: ~Copyable {
     }
   }
 
-  /// What happened.
   package enum Event: Hashable, Sendable {
     /// The advert is on air: with which adapter, by its name and the address that is sent, and whether by commands
     /// of Bluetooth 5.
@@ -109,14 +107,13 @@ package struct Advertiser: ~Copyable {
     }
   }
 
-  /// Whether the advert is on air.
   package var isOnAir: Bool { advert != nil }
 
   private mutating func lost(_ loss: AdvertOnAir.Loss) -> Event {
     // Where the adapter is gone there is nothing to take down.
     advert = nil
     next = KernelClock.monotonic.advanced(by: retry.next())
-    if loss == .gone || loss == .blocked { maySwitchOn = true }
+    if loss == .adapter(.removed) || loss == .adapter(.blocked) { maySwitchOn = true }
     return .offAir(loss.sentence(title))
   }
 
@@ -126,10 +123,13 @@ package struct Advertiser: ~Copyable {
     do throws(HCISocketError) {
       all = try Adapter.all()
     } catch {
-      throw error.condition == .noBluetooth ? .noBluetooth : .failed(.socket(error))
+      throw error.condition == .noBluetooth
+        ? .condition(.noBluetooth, adapter: "Bluetooth") : .failed(.socket(error))
     }
     let adapter = target.choose(among: all, isHeld: HCISystem.host.isHeld)
-    guard let adapter else { throw .noAdapter(configuration.adapter.map { "\($0)" }) }
+    guard let adapter else {
+      throw configuration.adapter.map { .condition(.removed, adapter: "\($0)") } ?? .noAdapter
+    }
     _ = target.found(adapter)
     title = adapter.name
     return adapter
@@ -137,19 +137,21 @@ package struct Advertiser: ~Copyable {
 
   /// Has the adapter switched on.
   private func prepare(_ adapter: Adapter) throws(AdvertisingFailure) {
-    if adapter.block != nil { throw .blocked(adapter.name) }
-    guard maySwitchOn || adapter.isUp else { throw .down(adapter.name) }
+    if adapter.block != nil { throw .condition(.blocked, adapter: adapter.name) }
+    guard maySwitchOn || adapter.isUp else { throw .condition(.down, adapter: adapter.name) }
     do throws(HCISocketError) {
       // Also where it is on: the kernel switches off what it had only started itself to look at.
       if maySwitchOn { try HCISystem.host.switchOn(adapter.index) }
     } catch {
       guard !adapter.isUp else { return }
-      switch error.errno {
-      case ERFKILL: throw .blocked(adapter.name)
-      case ENODEV: throw .noAdapter(adapter.name)
-      case ETIMEDOUT: throw .mute(adapter.name)
-      default: throw .down(adapter.name)
-      }
+      let condition: ScannerHealth.Condition =
+        switch error.errno {
+        case ERFKILL: .blocked
+        case ENODEV: .removed
+        case ETIMEDOUT: .notAnswering
+        default: .down
+        }
+      throw .condition(condition, adapter: adapter.name)
     }
   }
 

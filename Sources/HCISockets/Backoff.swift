@@ -15,7 +15,6 @@ struct Backoff: Sendable {
   /// What disturbs: ten seconds to ten minutes.
   static let slow = Backoff(first: 10_000_000_000, longest: 600_000_000_000)
 
-  /// The next wait.
   mutating func next() -> Int64 {
     defer { upcoming = min(upcoming * 2, longest) }
     return upcoming

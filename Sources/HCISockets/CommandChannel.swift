@@ -9,7 +9,6 @@ import HCIPackets
 /// receives meanwhile does not wake it. Commands of other programs go to the same controller; the kernel sends them
 /// in turn, and a command of another program with the same opcode may be answered first.
 struct CommandChannel: ~Copyable {
-  /// Which adapter, by its number.
   let adapter: UInt16
   private let socket: HCISocket
 
@@ -96,7 +95,6 @@ struct CommandChannel: ~Copyable {
 }
 
 extension Adapter {
-  /// Opens a channel to its controller.
   func channel() throws(CommandFailure) -> CommandChannel {
     do throws(HCISocketError) {
       return try CommandChannel(adapter: index)

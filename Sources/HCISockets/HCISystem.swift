@@ -7,7 +7,6 @@ struct HCISystem: Sendable {
   /// Returns the adapters that are there, by number. They are asked through the socket that is open already, if one
   /// is given.
   var adapters: @Sendable (_ socket: Int32?) throws(HCISocketError) -> [Adapter]
-  /// Opens a socket that scans.
   var open: @Sendable (UInt16) throws(HCISocketError) -> HCISocket
   /// Switches an adapter on, which can take seconds.
   var switchOn: @Sendable (UInt16) throws(HCISocketError) -> Void
@@ -15,10 +14,8 @@ struct HCISystem: Sendable {
   var isHeld: @Sendable (Adapter) -> Bool
   /// Returns the list of all HCI sockets, as `/proc/net/hci` has it.
   var socketList: @Sendable () -> String?
-  /// Returns what the kernel permits this process.
   var rights: @Sendable () -> ProcessRights
 
-  /// This host.
   static let host = HCISystem(
     adapters: { (socket) throws(HCISocketError) in
       if let socket { return try HCISocket.adapters(through: socket) }

@@ -12,9 +12,7 @@ struct ScanControl: Sendable {
   /// A change of the receiver state.
   struct Change: Hashable, Sendable {
     var condition: ScannerHealth.Condition
-    /// When the state began.
     var time: MonotonicTime
-    /// Whether nothing can be received.
     var isReceptionLost: Bool
     /// What a person should know beyond the condition's own sentence.
     var detail: String?
@@ -48,9 +46,7 @@ struct ScanControl: Sendable {
   var condition: ScannerHealth.Condition?
   /// What a person should know about it beyond the condition's own sentence.
   private(set) var detail: String?
-  /// Whether nothing can be received.
   var isReceptionLost = false
-  /// When the state began.
   private var latestChange = MonotonicTime(nanoseconds: .min)
   /// How to scan; `nil` while there is no demand.
   var wanted: ScanParameters?
@@ -89,7 +85,6 @@ struct ScanControl: Sendable {
   /// How long a scan that another program switched off is left to it: it may be about to start its own.
   private static let grace: Int64 = 400_000_000
 
-  /// Requests a scan.
   mutating func request(_ parameters: ScanParameters, at now: MonotonicTime) {
     guard parameters != wanted else { return }
     wanted = parameters

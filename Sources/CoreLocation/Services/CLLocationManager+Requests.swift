@@ -27,19 +27,22 @@ extension CLLocationManager {
 
   func startRanging(_ constraint: CLBeaconIdentityConstraint, identifier: String?) {
     useCurrentThread()
+    let constraint = BeaconConstraint(constraint)
+    let request = RangingRequest(constraint, identifier: identifier)
     // A fault that comes later is reported when it comes.
     let fault = services.beacons.fault
     do throws(BeaconServiceError) {
-      try services.beacons.startRanging(
-        RangingRequest(BeaconConstraint(constraint), identifier: identifier), for: client)
+      try services.beacons.startRanging(request, for: client)
     } catch {
       let failure: CLError =
         error == .denied ? CLError(.denied) : CLError(.rangingUnavailable, "\(error)")
       return callDelegate { $0.deliverFailure(of: constraint, identifier, failure) }
     }
     guard let fault else { return }
-    callDelegate {
-      $0.deliverFailure(of: constraint, identifier, CLError(.rangingUnavailable, fault.sentence))
+    callDelegate { manager in
+      guard manager.isRanging(constraint, identifier) else { return }
+      manager.deliverFailure(
+        of: constraint, identifier, CLError(.rangingUnavailable, fault.sentence))
     }
   }
 
@@ -80,8 +83,9 @@ extension CLLocationManager {
       return callDelegate { $0.deliverFailure(of: CLBeaconRegion(copy), failure) }
     }
     guard let fault else { return }
-    callDelegate {
-      $0.deliverFailure(
+    callDelegate { manager in
+      guard manager.isMonitored(copy) else { return }
+      manager.deliverFailure(
         of: CLBeaconRegion(copy), CLError(.regionMonitoringFailure, fault.sentence))
     }
   }

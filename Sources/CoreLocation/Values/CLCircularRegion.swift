@@ -19,9 +19,7 @@ open class CLCircularRegion: CLRegion, @unchecked Sendable {
   /// Creates a circle with a radius in meters.
   public init(
     center: CLLocationCoordinate2D, radius: CLLocationDistance, identifier: String
-  ) {
-    super.init(named: identifier, center: center, radius: radius)
-  }
+  ) { super.init(named: identifier, center: center, radius: radius) }
 
   /// Creates a circle from a keyed archive; the result is `nil` if it contains no circle.
   public required init?(coder: NSCoder) { super.init(coder: coder) }

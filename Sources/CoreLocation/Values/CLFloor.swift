@@ -14,12 +14,6 @@ open class CLFloor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     super.init()
   }
 
-  /// Creates a floor.
-  package init(level: Int) {
-    number = level
-    super.init()
-  }
-
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 

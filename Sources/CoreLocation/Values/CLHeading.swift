@@ -36,18 +36,6 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     super.init()
   }
 
-  /// Creates a heading.
-  package init(
-    magneticHeading: CLLocationDirection, trueHeading: CLLocationDirection,
-    headingAccuracy: CLLocationDirection, x: CLHeadingComponentValue,
-    y: CLHeadingComponentValue, z: CLHeadingComponentValue, timestamp: Date
-  ) {
-    values = Values(
-      magnetic: magneticHeading, geographic: trueHeading, accuracy: headingAccuracy,
-      field: (x, y, z), timestamp: timestamp)
-    super.init()
-  }
-
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 

@@ -26,9 +26,7 @@ public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(
 /// Creates a coordinate from degrees north and east, which are not checked, in the spelling of C.
 public func CLLocationCoordinate2DMake(
   _ latitude: CLLocationDegrees, _ longitude: CLLocationDegrees
-) -> CLLocationCoordinate2D {
-  CLLocationCoordinate2D(latitude: latitude, longitude: longitude)
-}
+) -> CLLocationCoordinate2D { CLLocationCoordinate2D(latitude: latitude, longitude: longitude) }
 
 /// Returns whether the latitude lies within ±90 degrees and the longitude within ±180.
 public func CLLocationCoordinate2DIsValid(_ coord: CLLocationCoordinate2D) -> Bool {

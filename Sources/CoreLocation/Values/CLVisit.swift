@@ -29,17 +29,6 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     super.init()
   }
 
-  /// Creates a visit.
-  package init(
-    arrivalDate: Date, departureDate: Date, coordinate: CLLocationCoordinate2D,
-    horizontalAccuracy: CLLocationAccuracy
-  ) {
-    values = Values(
-      arrival: arrivalDate, departure: departureDate, coordinate: coordinate,
-      accuracy: horizontalAccuracy)
-    super.init()
-  }
-
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 

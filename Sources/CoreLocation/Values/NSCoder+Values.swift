@@ -12,9 +12,7 @@ extension NSCoder {
     encode(NSString(string: uuid.uuidString), forKey: key)
   }
 
-  func decodeUUID(_ key: String) -> UUID? {
-    decodeText(key).flatMap { UUID(uuidString: $0) }
-  }
+  func decodeUUID(_ key: String) -> UUID? { decodeText(key).flatMap { UUID(uuidString: $0) } }
 
   func encodeText(_ text: String, _ key: String) { encode(NSString(string: text), forKey: key) }
 
