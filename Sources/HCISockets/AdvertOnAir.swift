@@ -30,10 +30,9 @@ struct AdvertOnAir: ~Copyable {
     throws(AdvertisingFailure)
   {
     guard adapter.supportsLE else { throw .noLowEnergy(adapter.name) }
-    let channel: CommandChannel
+    let channel = try Self.channel(adapter)
     let supported: [UInt8]
     do throws(CommandFailure) {
-      channel = try adapter.channel()
       supported = try channel.send(HCICommand(.readLocalSupportedCommands))
     } catch {
       throw AdvertisingFailure(error)
@@ -44,6 +43,14 @@ struct AdvertOnAir: ~Copyable {
     self.socket = socket
     // What was received so far are commands of our own.
     _ = latestLoss()
+  }
+
+  private static func channel(_ adapter: Adapter) throws(AdvertisingFailure) -> CommandChannel {
+    do throws(CommandFailure) {
+      return try adapter.channel()
+    } catch {
+      throw AdvertisingFailure(error)
+    }
   }
 
   /// Opens a socket that receives what other programs command the controller.

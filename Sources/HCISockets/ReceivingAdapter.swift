@@ -284,7 +284,8 @@ final class ReceivingAdapter {
         }
       }
     case 0x0E, 0x0F:
-      if let result = CommandResult(bytes, at: 1) { control.answered(result, at: now) }
+      guard let result = CommandResult(bytes, at: 1) else { return }
+      control.answered(result, received: collector.time, at: now)
     case 0x10 where bytes.byteCount > 3:
       control.hardwareError(bytes.littleEndian(UInt8.self, at: 3), at: now)
     default: break

@@ -190,8 +190,10 @@ struct ScanControl: Sendable {
 
   // MARK: What the controller answers
 
-  /// Handles an answer to a command of ours or of another program.
-  mutating func answered(_ result: borrowing CommandResult, at now: MonotonicTime) {
+  /// Handles an answer to a command of ours or of another program, read now and received by the kernel before.
+  mutating func answered(
+    _ result: borrowing CommandResult, received: MonotonicTime? = nil, at now: MonotonicTime
+  ) {
     // Of two equal commands, the one that was seen first is answered first.
     foreign.removeAll { $0.sent < now.advanced(by: -Self.commandLife) }
     let isForeign = foreign.contains { $0.command.opcode == result.opcode }
@@ -200,7 +202,7 @@ struct ScanControl: Sendable {
     {
       self.pending = nil
       latestAnswer = now
-      handle(result, to: pending.command, at: now)
+      handle(result, to: pending.command, received: received ?? now, at: now)
       sendNext(at: now)
     } else if let index = foreign.firstIndex(where: { $0.command.opcode == result.opcode }) {
       let command = foreign.remove(at: index).command
@@ -214,7 +216,8 @@ struct ScanControl: Sendable {
   }
 
   private mutating func handle(
-    _ result: borrowing CommandResult, to command: HCICommand, at now: MonotonicTime
+    _ result: borrowing CommandResult, to command: HCICommand, received: MonotonicTime,
+    at now: MonotonicTime
   ) {
     switch command.opcode {
     case .readLocalSupportedCommands:
@@ -228,59 +231,48 @@ struct ScanControl: Sendable {
         result.status == 0 && result.parameters.byteCount > 1
         && result.parameters.littleEndian(UInt8.self, at: 1) & 0x08 != 0
       if phase == .starting { start(at: now) }
-    case commandSet?.parametersOpcode: handleParameters(result.status, at: now)
-    case commandSet?.enableOpcode:
-      handleEnable(result.status, isOn: command.parameters.first == 1, at: now)
-    default: break
-    }
-  }
-
-  private mutating func handleParameters(_ status: UInt8, at now: MonotonicTime) {
-    if phase == .shared, status == 0, let commandSet {
+    case commandSet?.parametersOpcode where phase == .shared && result.status == 0:
       phase = .starting
-      queue = [commandSet.enable(true)]
-    }
-    guard phase == .starting, status != 0 else { return }
-    if status == CommandResult.commandDisallowed {
-      share(at: now)
-    } else if status == CommandResult.unknownCommand, commandSet == .extended {
-      commandSet = .legacy
-      start(at: now)
-    } else {
-      refuse(status, at: now)
-    }
-  }
-
-  private mutating func handleEnable(_ status: UInt8, isOn: Bool, at now: MonotonicTime) {
-    guard phase == .starting else { return }
-    if !isOn {
+      if let commandSet { queue = [commandSet.enable(true)] }
+    case commandSet?.enableOpcode where phase == .starting && command.parameters.first != 1:
       // Off already, if it would not: nothing of ours runs.
       isOurs = false
-    } else if status == 0 {
+    case commandSet?.parametersOpcode
+    where phase == .starting && result.status == CommandResult.unknownCommand
+      && commandSet == .extended:
+      commandSet = .legacy
+      start(at: now)
+    case commandSet?.parametersOpcode where phase == .starting && result.status != 0,
+      commandSet?.enableOpcode where phase == .starting && result.status != 0:
+      startFailed(result.status, received: received, at: now)
+    case commandSet?.enableOpcode where phase == .starting:
       isOurs = true
       phase = .scanning
       retry.reset()
       takeovers = 0
-      began = now
+      began = received
       latestReport = nil
-      // Whether it receives anything now will be seen.
-      if condition != .quiet { reportScanning(since: now) }
-    } else if status == CommandResult.commandDisallowed {
-      share(at: now)
-    } else {
-      refuse(status, at: now)
+      // Whether it receives anything now will be seen. What was read with the answer came after it.
+      if condition != .quiet { reportScanning(since: received) }
+    default: break
     }
   }
 
-  /// The controller scans for another program.
-  private mutating func share(at now: MonotonicTime) {
-    queue = []
-    phase = .shared
-    isOurs = false
-    needsCensus = true
-    began = now
-    latestReport = nil
-    report(.shared, since: now)
+  private mutating func startFailed(
+    _ status: UInt8, received: MonotonicTime, at now: MonotonicTime
+  ) {
+    if status == CommandResult.commandDisallowed {
+      // The controller scans for another program.
+      queue = []
+      phase = .shared
+      isOurs = false
+      needsCensus = true
+      began = received
+      latestReport = nil
+      report(.shared, since: received)
+    } else {
+      refuse(status, at: now)
+    }
   }
 
   private mutating func refuse(_ status: UInt8, at now: MonotonicTime) {

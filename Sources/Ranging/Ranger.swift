@@ -3,7 +3,8 @@ public import Scanning
 
 /// The distances of beacons: a state machine that is given sightings and, when a report is due, the time.
 ///
-/// Memory is bounded by ``Configuration/maximumBeacons``.
+/// Memory is bounded by ``Configuration/maximumBeacons``. A beacon that leaves the list is among them for an
+/// hour, so that what its filter learned of it serves again when it comes back.
 public struct Ranger: Sendable {
   /// The settings of a ranger.
   public struct Configuration: Sendable {
@@ -36,17 +37,17 @@ public struct Ranger: Sendable {
     var measured: Int32 = 0
     var sightings: Int32 = 0
     var measuredPower: Int8 = .max
-    let firstReceived: MonotonicTime
+    /// When the beacon came into the list; `nil` while it is not in it.
+    var firstReceived: MonotonicTime?
     /// The nanoseconds since the last sighting in which reception was lost.
     var lostTime: Int64 = 0
-
-    init(firstReceived: MonotonicTime) { self.firstReceived = firstReceived }
   }
 
   /// For this long a beacon counts as here, in seconds, or for so many of its intervals if that is
-  /// longer; after as long again and more it leaves the list.
+  /// longer; after as long again and more it leaves the list, and after an hour it is forgotten.
   static let (recentSeconds, recentIntervals) = (5.0, 3.0)
   static let (keptSeconds, keptIntervals) = (10.0, 6.0)
+  static let forgottenSeconds = 3600.0
 
   /// Creates a ranger that has received nothing.
   public init(_ configuration: Configuration = Configuration()) {
@@ -54,7 +55,7 @@ public struct Ranger: Sendable {
     table = BeaconTable(capacity: configuration.maximumBeacons)
   }
 
-  /// The number of different beacons received, if none came back after it was evicted.
+  /// The number of different beacons received, if none came back after it was evicted or forgotten.
   package var beaconsReceived: Int { forgotten + table.beaconsReceived }
   /// The number of beacons that were evicted.
   package var evictions: Int { table.evictions }
@@ -64,7 +65,7 @@ public struct Ranger: Sendable {
   /// Receives a sighting.
   public mutating func receive(_ sighting: Sighting) {
     table.update(sighting.beacon, at: sighting.time) {
-      State(firstReceived: sighting.time)
+      State()
     } update: { [configuration] state in
       state.receive(sighting, configuration)
     }
@@ -87,40 +88,45 @@ public struct Ranger: Sendable {
   ///
   /// - Parameter time: The moment of the report, on the line of the sightings' times.
   /// - Returns: The beacons, closest first, unknown last. One that was not received lately is unknown,
-  ///   and later left out and forgotten.
+  ///   and later left out.
   public mutating func report(at time: MonotonicTime) -> [RangedBeacon] {
     let before = table.entries.count
-    table.removeAll { entry in
-      let silence = time.seconds(since: entry.lastReceived.advanced(by: entry.state.lostTime))
-      return silence > Self.limit(Self.keptSeconds, Self.keptIntervals, entry.state.filter)
+    table.removeAll {
+      $0.state.firstReceived == nil
+        && time.seconds(since: $0.lastReceived) > Self.forgottenSeconds
     }
     forgotten += before - table.entries.count
     var beacons: [RangedBeacon] = []
-    beacons.reserveCapacity(table.entries.count)
     table.updateAll { [configuration] entry in
-      // A sighting without a signal strength shows that the beacon is there, not its distance.
-      let filter = entry.state.filter
-      let silence = time.seconds(since: MonotonicTime(nanoseconds: filter.lastTime))
-      let isMeasured =
-        filter.count > 0 && silence <= Self.limit(Self.recentSeconds, Self.recentIntervals, filter)
-      if !isMeasured {
-        entry.state.zones.reset()
-      } else if entry.state.zones.proximity == .unknown {
-        entry.state.locate(at: time.nanoseconds, configuration)
-      }
-      beacons.append(Self.describe(entry, configuration))
-      (entry.state.sum, entry.state.measured, entry.state.sightings) = (0, 0, 0)
+      if let beacon = Self.report(&entry, at: time, configuration) { beacons.append(beacon) }
     }
     return beacons.sorted(by: RangedBeacon.isCloser)
   }
 
-  private static func describe(_ entry: BeaconTable<State>.Entry, _ configuration: Configuration)
-    -> RangedBeacon
-  {
+  /// Reports one beacon, or none if it is not in the list, and begins its next report.
+  private static func report(
+    _ entry: inout BeaconTable<State>.Entry, at time: MonotonicTime, _ configuration: Configuration
+  ) -> RangedBeacon? {
+    let filter = entry.state.filter
+    // A sighting without a signal strength shows that the beacon is there, not its distance.
+    let unmeasured = time.seconds(since: MonotonicTime(nanoseconds: filter.lastTime))
+    let isMeasured =
+      filter.count > 0 && unmeasured <= limit(recentSeconds, recentIntervals, filter)
+    if isMeasured {
+      if entry.state.zones.proximity == .unknown {
+        entry.state.locate(at: time.nanoseconds, configuration)
+      }
+    } else if filter.forgets(after: Float(unmeasured), configuration.filter) {
+      entry.state.zones.reset()
+    }
+    let silence = time.seconds(since: entry.lastReceived.advanced(by: entry.state.lostTime))
+    if silence > limit(keptSeconds, keptIntervals, filter) { entry.state.firstReceived = nil }
+    defer { (entry.state.sum, entry.state.measured, entry.state.sightings) = (0, 0, 0) }
+    guard let firstReceived = entry.state.firstReceived else { return nil }
     let state = entry.state
     var beacon = RangedBeacon(
       beacon: entry.beacon, proximity: .unknown, measuredPower: state.measuredPower,
-      sightings: Int(state.sightings), firstReceived: state.firstReceived,
+      sightings: Int(state.sightings), firstReceived: firstReceived,
       lastReceived: entry.lastReceived)
     let calibration = calibration(entry.beacon, configuration)
     let power = Double(state.measuredPower)
@@ -130,8 +136,8 @@ public struct Ranger: Sendable {
       beacon.rawDistance =
         calibration.estimate(rssi: mean, variance: 0, advertisedPower: power).distance
     }
-    guard state.zones.proximity != .unknown else { return beacon }
-    let signal = state.filter.estimate(configuration.filter)
+    guard isMeasured, state.zones.proximity != .unknown else { return beacon }
+    let signal = filter.estimate(configuration.filter)
     beacon.proximity = state.zones.proximity
     beacon.smoothed = Double(signal.mean)
     beacon.smoothedError = Double(signal.variance).squareRoot()
@@ -166,6 +172,7 @@ extension Ranger.State {
   fileprivate mutating func receive(_ sighting: Sighting, _ configuration: Ranger.Configuration) {
     sightings &+= 1
     lostTime = 0
+    if firstReceived == nil { firstReceived = sighting.time }
     if sighting.measuredPower != measuredPower {
       measuredPower = sighting.measuredPower
       thresholds = Ranger.thresholds(sighting.beacon, measuredPower, configuration)
@@ -181,14 +188,14 @@ extension Ranger.State {
   }
 
   /// A beacon is new until it has sent so many packets, or for so long.
-  private static let (newPackets, newNanoseconds) = (UInt32(3), MonotonicTime.nanosecondsPerSecond)
+  private static let (newPackets, newNanoseconds) = (Float(3), MonotonicTime.nanosecondsPerSecond)
 
   /// Determines the zone of the signal.
   fileprivate mutating func locate(at time: Int64, _ configuration: Ranger.Configuration) {
     // A packet or two of a beacon that has just come are little evidence.
-    let isNew =
-      MonotonicTime(nanoseconds: time).nanoseconds(since: firstReceived) < Self.newNanoseconds
-    if zones.proximity == .unknown, filter.count < Self.newPackets, isNew { return }
+    let start = firstReceived ?? MonotonicTime(nanoseconds: time)
+    let isNew = MonotonicTime(nanoseconds: time).nanoseconds(since: start) < Self.newNanoseconds
+    if zones.proximity == .unknown, filter.levelCount < Self.newPackets, isNew { return }
     zones.update(
       mean: filter.estimate(configuration.filter).mean, at: time, thresholds: thresholds,
       limits: configuration.limits)
