@@ -1,4 +1,5 @@
 import HCIPackets
+import Scanning
 import Testing
 
 @testable import HCISockets
