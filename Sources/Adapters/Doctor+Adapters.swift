@@ -77,13 +77,11 @@ extension Doctor {
     if host.hasBluetoothd == true, host.radios.count == 1, host.tools.contains("bluetoothctl") {
       return "bluetoothctl power on"
     }
-    if host.tools.contains("btmgmt") {
-      return host.asRoot("btmgmt --index \(adapter.dropFirst(3)) power on")
-    }
+    let btmgmt = host.asRoot("btmgmt --index \(adapter.dropFirst(3)) power on")
+    if host.tools.contains("btmgmt") { return btmgmt }
     if host.tools.contains("hciconfig") { return host.asRoot("hciconfig \(adapter) up") }
-    guard host.tools.contains("apt-get") else { return nil }
-    let install = host.asRoot("apt-get install bluez")
-    return "\(install) && \(host.asRoot("btmgmt --index \(adapter.dropFirst(3)) power on"))"
+    return host.tools.contains("apt-get")
+      ? host.asRoot("apt-get install bluez") + " && " + btmgmt : nil
   }
 
   /// Whether an adapter's controller answers.

@@ -7,9 +7,7 @@ package enum HealthSentence {
   /// - Returns: The sentence, without a full stop.
   package static func of(
     _ condition: ScannerHealth.Condition, adapter: String, detail: String? = nil
-  )
-    -> String
-  {
+  ) -> String {
     let extra = detail.map { " (\($0))" } ?? ""
     switch condition {
     case .scanning: return "\(adapter) scans\(extra)"

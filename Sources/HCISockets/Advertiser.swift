@@ -9,29 +9,6 @@ package import Scanning
 /// It goes on where the adapter comes back, is switched on again or was reset, and where another program took the
 /// advert down; it reports each time. When it ends, the advert is taken down.
 package struct Advertiser: ~Copyable {
-  /// What is advertised, and with what.
-  package struct Configuration: Sendable {
-    /// Which adapter; `nil` for the first that is there.
-    package var adapter: AdapterName?
-    package var data: [UInt8]
-    /// How; its address is set where ``usesRandomAddress`` is.
-    package var parameters: AdvertisingParameters
-    /// Whether it advertises with an address that was drawn at random. An adapter without an address of its own
-    /// always does.
-    package var usesRandomAddress: Bool
-
-    /// Makes a configuration.
-    package init(
-      adapter: AdapterName? = nil, data: [UInt8],
-      parameters: AdvertisingParameters = AdvertisingParameters(), usesRandomAddress: Bool = false
-    ) {
-      self.adapter = adapter
-      self.data = data
-      self.parameters = parameters
-      self.usesRandomAddress = usesRandomAddress
-    }
-  }
-
   package enum Event: Hashable, Sendable {
     /// The advert is on air: with which adapter, by its name and the address that is sent, and whether by commands
     /// of Bluetooth 5.
@@ -40,7 +17,9 @@ package struct Advertiser: ~Copyable {
     case offAir(String)
   }
 
-  private let configuration: Configuration
+  private let data: [UInt8]
+  private let parameters: AdvertisingParameters
+  private let usesRandomAddress: Bool
   private let randomAddress: BluetoothAddress
   /// The adapter that serves the requested name.
   private var target: AdapterTarget
@@ -53,10 +32,13 @@ package struct Advertiser: ~Copyable {
   private var retry = Backoff(first: 250_000_000, longest: 5_000_000_000)
   private var next = MonotonicTime(nanoseconds: .min)
 
-  /// Makes an advertiser, which does nothing yet.
-  package init(_ configuration: Configuration) {
-    self.configuration = configuration
-    target = AdapterTarget(configuration.adapter)
+  /// Creates an advertiser of AD structures, which does nothing yet. Without a name it uses the first adapter that
+  /// is there. An adapter without an address of its own always advertises with one that was drawn at random.
+  package init(
+    adapter: AdapterName?, data: [UInt8], parameters: AdvertisingParameters, usesRandomAddress: Bool
+  ) {
+    (self.data, self.parameters, self.usesRandomAddress) = (data, parameters, usesRandomAddress)
+    target = AdapterTarget(adapter)
     // A static address: its two upper bits are set, and not all others are the same (Vol 6, Part B, §1.3.2.1).
     randomAddress = BluetoothAddress(
       rawValue: UInt64.random(in: 1..<0x3FFF_FFFF_FFFF) | 0xC000_0000_0000)
@@ -68,10 +50,10 @@ package struct Advertiser: ~Copyable {
   package mutating func start() throws(AdvertisingFailure) -> Event {
     let adapter = try find()
     try prepare(adapter)
-    let isRandom = configuration.usesRandomAddress || adapter.address == nil
-    var parameters = configuration.parameters
+    let isRandom = usesRandomAddress || adapter.address == nil
+    var parameters = parameters
     parameters.randomAddress = isRandom ? randomAddress : nil
-    let advert = try AdvertOnAir(adapter, parameters, configuration.data)
+    let advert = try AdvertOnAir(adapter, parameters, data)
     let isExtended = advert.isExtended
     self.advert = consume advert
     began = KernelClock.monotonic
@@ -128,7 +110,7 @@ package struct Advertiser: ~Copyable {
     }
     let adapter = target.choose(among: all, isHeld: HCISystem.host.isHeld)
     guard let adapter else {
-      throw configuration.adapter.map { .condition(.removed, adapter: "\($0)") } ?? .noAdapter
+      throw target.name.map { .condition(.removed, adapter: "\($0)") } ?? .noAdapter
     }
     _ = target.found(adapter)
     title = adapter.name

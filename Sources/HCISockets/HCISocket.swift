@@ -82,8 +82,7 @@ struct HCISocket: ~Copyable {
     var value = value
     // The value outlives the call.
     guard
-      unsafe setsockopt(
-        descriptor, level, option, &value, socklen_t(MemoryLayout<Value>.size)) == 0
+      unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Value>.size)) == 0
     else { throw HCISocketError("setsockopt", adapter: adapter) }
   }
 
@@ -193,9 +192,7 @@ extension HCISocket {
       isUp: info.flags & 1 << UInt32(HCI_UP) != 0, block: RadioBlock(adapter: index),
       // The library's text is constant.
       bus: unsafe hci_bustostr(Int32(info.type & 0x0F)).map { unsafe String(cString: $0) } ?? "?",
-      features: [
-        bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7,
-      ])
+      features: [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7])
   }
 
   /// Switches an adapter on, which can take seconds.

@@ -48,8 +48,7 @@ extension HCISystem {
     }
     if adapter.isUp { return .available }
     if let block = adapter.block {
-      return .unavailable(
-        HealthSentence.of(.blocked, adapter: adapter.name, detail: block.detail))
+      return .unavailable(HealthSentence.of(.blocked, adapter: adapter.name, detail: block.detail))
     }
     return rights.maySwitch
       ? .available : .unavailable(HealthSentence.of(.down, adapter: adapter.name))

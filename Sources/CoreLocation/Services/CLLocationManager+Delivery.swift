@@ -19,7 +19,6 @@ extension CLLocationManager {
     case .regionState(let region, let state):
       deliver(CLRegionState(state), for: CLBeaconRegion(region))
     case .registered(let region):
-      guard isMonitored(region) else { return }
       delegate?.locationManager(self, didStartMonitoringFor: CLBeaconRegion(region))
     case .ended(let sentence, let isFailure):
       if isFailure { failAll(.rangingFailure, sentence) }

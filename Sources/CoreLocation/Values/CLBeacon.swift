@@ -10,7 +10,7 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: the stored values never change. A subclass is responsible for what it adds.
   private let values: Values
 
-  private struct Values {
+  struct Values {
     var uuid = UUID.zero
     var major: UInt16 = 0
     var minor: UInt16 = 0
@@ -58,16 +58,8 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     super.init()
   }
 
-  /// Creates a beacon.
-  package init(
-    uuid: UUID, major: CLBeaconMajorValue, minor: CLBeaconMinorValue, proximity: CLProximity,
-    accuracy: CLLocationAccuracy, rssi: Int, timestamp: Date,
-    estimatedDistance: CLLocationDistance? = nil,
-    estimatedDistanceRange: ClosedRange<CLLocationDistance>? = nil
-  ) {
-    values = Values(
-      uuid: uuid, major: major, minor: minor, proximity: proximity, accuracy: accuracy,
-      rssi: rssi, timestamp: timestamp, distance: estimatedDistance, range: estimatedDistanceRange)
+  init(_ values: Values) {
+    self.values = values
     super.init()
   }
 
@@ -122,11 +114,12 @@ extension CLBeacon {
   convenience init(_ ranged: RangedBeacon, limits: ProximityLimits, timestamp: Date) {
     let interval = ranged.estimate?.interval(coverage: 0.95)
     self.init(
-      uuid: UUID(ranged.beacon.uuid), major: ranged.beacon.major, minor: ranged.beacon.minor,
-      proximity: CLProximity(ranged.proximity),
-      accuracy: ranged.estimate.map { limits.clamp($0.distance, to: ranged.proximity) } ?? -1,
-      rssi: ranged.rssi ?? 0, timestamp: timestamp, estimatedDistance: ranged.estimate?.distance,
-      estimatedDistanceRange: interval.map { $0.low...max($0.low, $0.high) })
+      Values(
+        uuid: UUID(ranged.beacon.uuid), major: ranged.beacon.major, minor: ranged.beacon.minor,
+        proximity: CLProximity(ranged.proximity),
+        accuracy: ranged.estimate.map { limits.clamp($0.distance, to: ranged.proximity) } ?? -1,
+        rssi: ranged.rssi ?? 0, timestamp: timestamp, distance: ranged.estimate?.distance,
+        range: interval.map { $0.low...max($0.low, $0.high) }))
   }
 
   /// Returns whether a beacon comes before another one in a list: the closest first, the unknown last.

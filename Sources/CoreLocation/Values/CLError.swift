@@ -13,8 +13,7 @@ public struct CLError: _BridgedStoredNSError, Sendable {
 
   /// Creates an error with its reason and further information.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
-    _nsError = Described(
-      NSError(domain: kCLErrorDomain, code: code.rawValue, userInfo: userInfo))
+    _nsError = Described(NSError(domain: kCLErrorDomain, code: code.rawValue, userInfo: userInfo))
   }
 
   /// The reason; ``Code/locationUnknown`` for a number that is no code.

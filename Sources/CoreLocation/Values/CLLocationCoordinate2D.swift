@@ -20,8 +20,7 @@ public struct CLLocationCoordinate2D: Sendable {
 }
 
 /// A coordinate that is not valid: latitude and longitude are -180.
-public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(
-  latitude: -180, longitude: -180)
+public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(latitude: -180, longitude: -180)
 
 /// Creates a coordinate from degrees north and east, which are not checked, in the spelling of C.
 public func CLLocationCoordinate2DMake(

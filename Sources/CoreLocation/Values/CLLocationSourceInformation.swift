@@ -39,10 +39,8 @@ open class CLLocationSourceInformation: NSObject, NSCopying, NSSecureCoding, @un
 
   /// Writes the information to a keyed archive.
   open func encode(with coder: NSCoder) {
-    coder.encode(
-      isSimulatedBySoftware, forKey: "CLLocationSourceInformation.isSimulatedBySoftware")
-    coder.encode(
-      isProducedByAccessory, forKey: "CLLocationSourceInformation.isProducedByAccessory")
+    coder.encode(isSimulatedBySoftware, forKey: "CLLocationSourceInformation.isSimulatedBySoftware")
+    coder.encode(isProducedByAccessory, forKey: "CLLocationSourceInformation.isProducedByAccessory")
   }
 
   /// Returns the object itself, because it never changes.
