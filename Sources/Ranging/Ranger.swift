@@ -1,4 +1,4 @@
-import Advertising
+internal import Advertising
 public import Scanning
 
 /// The distances of beacons: a state machine that is given sightings and, when a report is due, the time.
@@ -41,6 +41,10 @@ public struct Ranger: Sendable {
     var firstReceived: MonotonicTime?
     /// The nanoseconds since the last sighting in which reception was lost.
     var lostTime: Int64 = 0
+    /// The sender of the last sighting; `nil` before the first.
+    var sender: (address: BluetoothAddress, type: AddressType)?
+    /// Whether the measured power was found to contradict the signal.
+    var isPowerReported = false
   }
 
   /// For this long a beacon counts as here, in seconds, or for so many of its intervals if that is
@@ -61,14 +65,34 @@ public struct Ranger: Sendable {
   package var evictions: Int { table.evictions }
 
   private var forgotten = 0
+  private var identities = IdentityWatch()
+  /// What was found about identities and measured powers, until ``removeFindings()``; at most 64.
+  package private(set) var findings: [IdentityFinding] = []
+  private static let maximumFindings = 64
 
   /// Receives a sighting.
   public mutating func receive(_ sighting: Sighting) {
+    var previous: (address: BluetoothAddress, type: AddressType)?
     table.update(sighting.beacon, at: sighting.time) {
       State()
     } update: { [configuration] state in
+      if state.sender?.address != sighting.address {
+        previous = state.sender
+        state.sender = (sighting.address, sighting.addressType)
+      }
       state.receive(sighting, configuration)
     }
+    if let previous, let finding = identities.receive(sighting, after: previous) { add(finding) }
+  }
+
+  /// Removes and returns what was found about identities and measured powers, each once.
+  package mutating func removeFindings() -> [IdentityFinding] {
+    defer { findings.removeAll() }
+    return findings
+  }
+
+  private mutating func add(_ finding: IdentityFinding) {
+    if findings.count < Self.maximumFindings { findings.append(finding) }
   }
 
   /// Records a loss of reception: each beacon stays in the list for as much longer, though its distance is not
@@ -97,9 +121,13 @@ public struct Ranger: Sendable {
     }
     forgotten += before - table.entries.count
     var beacons: [RangedBeacon] = []
+    var found: [IdentityFinding] = []
     table.updateAll { [configuration] entry in
-      if let beacon = Self.report(&entry, at: time, configuration) { beacons.append(beacon) }
+      guard let beacon = Self.report(&entry, at: time, configuration) else { return }
+      if let finding = Self.contradiction(beacon, &entry.state, at: time) { found.append(finding) }
+      beacons.append(beacon)
     }
+    for finding in found { add(finding) }
     return beacons.sorted(by: RangedBeacon.isCloser)
   }
 
@@ -144,6 +172,23 @@ public struct Ranger: Sendable {
     beacon.estimate = calibration.estimate(
       rssi: Double(signal.mean), variance: Double(signal.variance), advertisedPower: power)
     return beacon
+  }
+
+  /// The number of packets of a beacon by which its measured power is judged, and how much stronger than at 1 m, in
+  /// dB, a signal can be: 40 dB is a distance of 1 cm.
+  private static let (judgedPackets, greatestGain) = (UInt32(10), 40.0)
+
+  /// Returns what is wrong with a beacon's measured power, once.
+  private static func contradiction(
+    _ beacon: RangedBeacon, _ state: inout State, at time: MonotonicTime
+  ) -> IdentityFinding? {
+    guard !state.isPowerReported, let rssi = beacon.smoothed, state.filter.count >= judgedPackets
+    else { return nil }
+    let power = Double(beacon.measuredPower)
+    guard !MeasuredPower.isPlausible(power) || rssi - power > greatestGain else { return nil }
+    state.isPowerReported = true
+    return IdentityFinding(
+      beacon: beacon.beacon, time: time, problem: .measuredPower(beacon.measuredPower, rssi: rssi))
   }
 
   private static func limit(_ seconds: Double, _ intervals: Double, _ filter: RSSIFilter) -> Double
