@@ -63,6 +63,8 @@ struct Torture {
 
   static func open(_ path: String) throws(StorageError) -> ServiceStore {
     let store = try ServiceStore(.file(path))
+    // The database is made.
+    try store.writeAndWait([])
     guard store.warnings.isEmpty else {
       print(store.warnings)
       exit(2)

@@ -48,7 +48,9 @@ extension CLLocationManager {
         CLBeacon(beacon, limits: limits, timestamp: Date(seen))
       )
     }
-    let requests = services.beacons.rangingRequests(of: client).sorted {
+    // A request that was stopped meanwhile gets none, and one that was started meanwhile has none yet.
+    let current = services.beacons.rangingRequests(of: client).intersection(report.requests)
+    let requests = current.sorted {
       ($0.constraint?.description ?? "", $0.identifier ?? "")
         < ($1.constraint?.description ?? "", $1.identifier ?? "")
     }

@@ -30,6 +30,9 @@ public final class BeaconService: Sendable {
 
   private let host: ServiceHost<BeaconMachine>
 
+  /// An event names its region twice, and escapes a character with six: it is within the bound of the store.
+  static let maximumIdentifierBytes = 4096
+
   /// Adds the service to a manager.
   ///
   /// - Parameters:
@@ -120,7 +123,9 @@ public final class BeaconService: Sendable {
   ) throws(BeaconServiceError) {
     manager.restore()
     try check()
-    guard let group = manager.group(of: client) else { return }
+    let bytes = region.identifier.utf8.count
+    guard bytes <= Self.maximumIdentifierBytes else { throw .identifierTooLong(bytes: bytes) }
+    guard let group = manager.client(client)?.group else { return }
     let failure = host.update { machine, output -> RegionError? in
       do throws(RegionError) {
         try machine.register(region, in: group, assuming: state, for: client, into: &output)
@@ -135,7 +140,7 @@ public final class BeaconService: Sendable {
   /// Stops monitoring a region of a client's group, for all clients of the group.
   public func unregister(_ identifier: String, for client: ClientIdentifier) {
     manager.restore()
-    guard let group = manager.group(of: client) else { return }
+    guard let group = manager.client(client)?.group else { return }
     host.update { machine, output in
       machine.unregister(identifier, in: group, into: &output)
     }
@@ -144,7 +149,7 @@ public final class BeaconService: Sendable {
   /// Returns the regions of a client's group, sorted by their identifiers.
   public func regions(of client: ClientIdentifier) -> [BeaconRegion] {
     manager.restore()
-    guard let group = manager.group(of: client) else { return [] }
+    guard let group = manager.client(client)?.group else { return [] }
     return host.read { $0.regions(in: group) }
   }
 
@@ -152,14 +157,14 @@ public final class BeaconService: Sendable {
   public func snapshot(
     ofRegion identifier: String, for client: ClientIdentifier
   ) -> RegionSnapshot? {
-    guard let group = manager.group(of: client) else { return nil }
+    guard let group = manager.client(client)?.group else { return nil }
     return host.read { $0.snapshot(of: identifier, in: group) }
   }
 
   /// Requests the state of a region, registered or not; the answer is ``BeaconEvent/regionState(_:_:)``, or
   /// the region's next event.
   public func requestState(of region: BeaconRegion, for client: ClientIdentifier) {
-    guard let group = manager.group(of: client) else { return }
+    guard let group = manager.client(client)?.group else { return }
     let isAvailable = host.availability == .available
     host.update { machine, output in
       machine.requestState(

@@ -76,7 +76,8 @@ struct StoredEvent: Sendable {
   }
 }
 
-/// A stored event on its way to several clients: the last one's return decides what becomes of it.
+/// A stored event on its way to several clients. The first one that has dealt with it counts: a client that is slow,
+/// or that ends, does not bring it back to the others in the next process. If none has, the event waits again.
 final class StoredDelivery: Sendable {
   let event: StoredEvent
   private let left: Atomic<Int>
@@ -92,9 +93,8 @@ final class StoredDelivery: Sendable {
   }
 
   func returned(wasDelivered isDelivered: Bool) {
-    if isDelivered { wasDelivered.store(true, ordering: .relaxed) }
-    if left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 {
-      end(wasDelivered.load(ordering: .relaxed))
-    }
+    if isDelivered, !wasDelivered.exchange(true, ordering: .acquiringAndReleasing) { end(true) }
+    let isLast = left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
+    if isLast, !wasDelivered.load(ordering: .acquiring) { end(false) }
   }
 }
