@@ -1,5 +1,5 @@
-/// The changes that one transaction stores: at most one of each key, so that a queue that waits for the
-/// disk does not grow with the number of calls.
+/// The changes that one transaction stores: at most one of each key, so that a queue that waits for the disk does
+/// not grow with the number of calls.
 struct Batch: Sendable {
   enum Row: Sendable {
     case register(definition: [UInt8], state: [UInt8]?)

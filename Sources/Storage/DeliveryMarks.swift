@@ -2,8 +2,8 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The file beside a database that records which events were delivered until the database itself does,
-/// and that one store at a time has locked.
+/// The file beside a database that records which events were delivered until the database itself does, and that one
+/// store at a time has locked.
 ///
 ///     0               8               16              24
 ///     ├───────────────┼───────────────┼───────────────┼──

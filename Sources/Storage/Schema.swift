@@ -1,8 +1,8 @@
 import CSQLite
 import SystemPackage
 
-/// The tables, as steps from each version of the schema to the next: `PRAGMA user_version` is the number
-/// of steps that a database has taken.
+/// The tables, as steps from each version of the schema to the next: `PRAGMA user_version` is the number of steps
+/// that a database has taken.
 struct Schema {
   /// `CLst` in ASCII, in the database's header.
   static let applicationIdentifier = 0x434C_7374

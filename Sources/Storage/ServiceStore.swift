@@ -12,7 +12,8 @@ import SystemPackage
 /// ```
 ///
 /// - What a completed write stored survives the process's death at any moment and a power cut; a write that was not
-///   complete is stored whole or not at all. One that failed is tried again, with the next one or after some seconds.
+///   complete is stored whole or not at all. One that failed is tried again, with the next one or after some
+///   seconds.
 /// - An event is delivered again after a restart only if the process dies between the delegate's return and the one
 ///   system call of ``markDelivered(_:)``, or if the power is cut within half a minute of its delivery and no write
 ///   completed after it. No event is lost.
@@ -20,9 +21,9 @@ import SystemPackage
 ///   database, and writes everything that waits as one transaction.
 /// - One store at a time uses a file, in all processes.
 ///
-/// All members may be used from any thread. Beside the database `FILE` stand `FILE-wal` (SQLite's log, at most 1 MiB
-/// and one transaction) and `FILE-marks` (at most 256 KiB). They belong together: copy all or, after ``close()``,
-/// `FILE` alone.
+/// All members may be used from any thread. Beside the database `FILE` stand `FILE-wal` (SQLite's log, at most 1
+/// MiB and one transaction) and `FILE-marks` (at most 256 KiB). They belong together: copy all or, after
+/// ``close()``, `FILE` alone.
 package final class ServiceStore: Sendable {
   /// The number of undelivered events that the database keeps; of more, the oldest are removed and counted.
   package static let maximumUndelivered = 16384
@@ -39,15 +40,15 @@ package final class ServiceStore: Sendable {
 
   /// The place of a database.
   package enum Location: Hashable, Sendable {
-    /// An application's file: `$XDG_STATE_HOME/corelocation/ID.sqlite`, below `$HOME/.local/state` where
-    /// that variable is not set.
+    /// An application's file: `$XDG_STATE_HOME/corelocation/ID.sqlite`, below `$HOME/.local/state` where that
+    /// variable is not set.
     case application(String)
     /// A path. A relative one is resolved when the store is opened.
     case file(String)
   }
 
-  /// The name of a registration. Names may hold any character, and are equal where `String` counts them as equal: the
-  /// database has the spelling that was registered first.
+  /// The name of a registration. Names may hold any character, and are equal where `String` counts them as equal:
+  /// the database has the spelling that was registered first.
   package struct Key: Hashable, Sendable {
     /// The service, such as `beacons`.
     package var service: String
@@ -142,17 +143,18 @@ package final class ServiceStore: Sendable {
   package let authorization: String?
 
   private let schema: Schema
+  private let makesDirectory: Bool
   private let serial: Atomic<Int64>
   private let state: Mutex<State>
   /// The connection; `nil` until the database is made, and when the store is closed. The writer alone uses it.
   private let database: Mutex<Database?>
   private let writer = DispatchQueue(label: "beaconscan.storage")
 
-  /// Reads what a store's files hold; makes them later and on the store's own queue where they are missing, with the
-  /// directory of an application's store. No sync is waited for.
+  /// Reads what a store's files hold; makes them later and on the store's own queue where they are missing, with
+  /// the directory of an application's store. No sync is waited for.
   ///
-  /// A file that is no database of this module is not changed. A damaged database is renamed to `FILE.damaged-1`, with
-  /// a warning.
+  /// A file that is no database of this module is not changed. A damaged database is renamed to `FILE.damaged-1`,
+  /// with a warning.
   package convenience init(_ location: Location) throws(StorageError) {
     try self.init(location, Schema())
   }
@@ -161,6 +163,7 @@ package final class ServiceStore: Sendable {
     let opened = try Opening(location, schema)
     let (contents, delivered) = (opened.contents, opened.marks?.found ?? [:])
     (path, warnings, self.schema) = (opened.path.string, opened.warnings, schema)
+    makesDirectory = if case .application = location { true } else { false }
     (registrations, authorization) = (contents.registrations, contents.authorization)
     undelivered = contents.events.filter { delivered[$0.serial] == nil }
     let highest = max(
@@ -184,8 +187,9 @@ package final class ServiceStore: Sendable {
   ///
   /// - Parameters:
   ///   - changes: The changes, in order.
-  ///   - completion: Called on the store's queue when the changes are on the disk, or with the reason why one is not.
-  ///     Completions of writes that are stored run in the order of the writes. They must not wait for this store.
+  ///   - completion: Called on the store's queue when the changes are on the disk, or with the reason why one is
+  ///     not. Completions of writes that are stored run in the order of the writes. They must not wait for this
+  ///     store.
   package func write(
     _ changes: [Change], completion: (@Sendable (StorageError?) -> Void)? = nil
   ) {
@@ -219,8 +223,8 @@ package final class ServiceStore: Sendable {
 
   /// Records that an event was delivered: it will not be ``undelivered`` again.
   ///
-  /// Call it on the thread on which the delegate was called, as soon as it has returned. It makes one system call and
-  /// waits for nothing. A second call for one event does nothing.
+  /// Call it on the thread on which the delegate was called, as soon as it has returned. It makes one system call
+  /// and waits for nothing. A second call for one event does nothing.
   package func markDelivered(_ serial: Int64) {
     // Nothing comes before it: a process that is killed until then delivers the event again.
     let place = state.withLock { $0.marks }?.put(serial)
@@ -310,7 +314,7 @@ package final class ServiceStore: Sendable {
     try database.withLock { database throws(StorageError) in
       if database == nil {
         let file = FilePath(path)
-        try StatePath.makeDirectory(file.removingLastComponent())
+        if makesDirectory { try StatePath.makeDirectory(file.removingLastComponent()) }
         if state.withLock({ $0.marks == nil }) {
           let marks = try DeliveryMarks(file.beside("-marks"), of: file)
           state.withLock { $0.marks = marks }

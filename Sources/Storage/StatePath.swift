@@ -1,8 +1,8 @@
 import Glibc
 package import SystemPackage
 
-/// The place of an application's database, by the XDG Base Directory Specification 0.8, and the system
-/// calls on names.
+/// The place of an application's database, by the XDG Base Directory Specification 0.8, and the system calls on
+/// names.
 package enum StatePath {
   /// The longest name that is used unchanged, in bytes: file systems take 255, and suffixes follow.
   private static let longestName = 180
@@ -33,8 +33,8 @@ package enum StatePath {
     unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 
-  /// Returns the identifier as a file name: what is no ASCII letter, digit, `-`, `_` or inner `.` becomes `%` and two
-  /// digits, so that two identifiers never share a file.
+  /// Returns the identifier as a file name: what is no ASCII letter, digit, `-`, `_` or inner `.` becomes `%` and
+  /// two digits, so that two identifiers never share a file.
   private static func name(of application: String) -> String {
     var name = ""
     for (index, byte) in application.utf8.enumerated() {

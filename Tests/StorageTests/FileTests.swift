@@ -89,14 +89,18 @@ import Testing
   func aDirectoryOfAnotherUserIsNamedAsSuch() throws {
     let scratch = try Scratch()
     try scratch.makeFolder("private")
-    let refused = try TortureRun(scratch["private/s"], scratch["log"], "1", "nobody", in: scratch)
-      .finish()
+    let refused = try ChildRun(
+      "storage-torture", [scratch["private/s"], scratch["log"], "1", "nobody"], in: scratch
+    )
+    .finish()
     #expect(refused.status == 1)
     #expect(refused.output.contains("errno 13 (Permission denied)"), "\(refused.output)")
     #expect(refused.output.contains("make the directory writable"))
     try ServiceStore(.file(scratch["private/s"])).close()
-    let run = try TortureRun(scratch["private/s"], scratch["log"], "1", "nobody", in: scratch)
-      .finish()
+    let run = try ChildRun(
+      "storage-torture", [scratch["private/s"], scratch["log"], "1", "nobody"], in: scratch
+    )
+    .finish()
     #expect(run.output.contains("errno 13 (Permission denied)"), "\(run.output)")
   }
 
@@ -213,7 +217,8 @@ import Testing
   @Test func twoProcessesCannotShareAFile() throws {
     let scratch = try Scratch()
     try scratch.write([], "log")
-    let run = try TortureRun(scratch["s"], scratch["log"], "1", "hold", in: scratch)
+    let run = try ChildRun(
+      "storage-torture", [scratch["s"], scratch["log"], "1", "hold"], in: scratch)
     defer { run.kill() }
     try eventually { try scratch.bytes("log").first ?? 0 != 0 }
     #expect(refusal(scratch["s"]).contains("process \(run.identifier) (storage-torture)"))

@@ -4,9 +4,9 @@ public import Scanning
 
 /// The beacon service of a ``ServiceManager``: sightings, ranging and regions.
 ///
-/// Each client has its own requests; registered regions belong to the client's group and outlive the process.
-/// The radio works no harder than the demand: it is off while no client needs anything, scans slowly while
-/// regions are monitored, and receives every packet while something is ranged.
+/// Each client has its own requests; registered regions belong to the client's group and outlive the process. The
+/// radio works no harder than the demand: it is off while no client needs anything, scans slowly while regions are
+/// monitored, and receives every packet while something is ranged.
 public final class BeaconService: Sendable {
   /// The settings of a service.
   public struct Configuration: Sendable {
@@ -95,8 +95,8 @@ public final class BeaconService: Sendable {
     host.update { machine, _ in machine.setNeeds(of: client) { $0.areSightingsWanted = false } }
   }
 
-  /// Throws where no request can be met. A radio that is not there yet, or off, is no reason: the request
-  /// waits for it, and the receiver's state says what is the matter.
+  /// Throws where no request can be met. A radio that is not there yet, or off, is no reason: the request waits for
+  /// it, and the receiver's state says what is the matter.
   private func check() throws(BeaconServiceError) {
     if let reason = unavailability { throw .unavailable(reason) }
     if host.read({ $0.isRefused }) { throw .denied }
@@ -110,8 +110,8 @@ public final class BeaconService: Sendable {
 
   // MARK: Regions
 
-  /// Starts to monitor a region for a client's group. A region with the same identifier is replaced; one that
-  /// is monitored already with the same beacons and rules keeps its state.
+  /// Starts to monitor a region for a client's group. A region with the same identifier is replaced; one that is
+  /// monitored already with the same beacons and rules keeps its state.
   ///
   /// - Parameters:
   ///   - region: The region.
@@ -161,8 +161,8 @@ public final class BeaconService: Sendable {
     return host.read { $0.snapshot(of: identifier, in: group) }
   }
 
-  /// Requests the state of a region, registered or not; the answer is ``BeaconEvent/regionState(_:_:)``, or
-  /// the region's next event.
+  /// Requests the state of a region, registered or not; the answer is ``BeaconEvent/regionState(_:_:)``, or the
+  /// region's next event.
   public func requestState(of region: BeaconRegion, for client: ClientIdentifier) {
     guard let group = manager.client(client)?.group else { return }
     let isAvailable = host.availability == .available

@@ -31,7 +31,8 @@ public protocol AuthorizationProvider: AnyObject, Sendable {
   /// Returns what the system decides for an application, whatever it requests.
   ///
   /// The manager calls it when services are first used, when the application requests authorization, and every two
-  /// seconds while it has clients; a change is reported to all of them. `scanner` says whether the sources can be used.
+  /// seconds while it has clients; a change is reported to all of them. `scanner` says whether the sources can be
+  /// used.
   func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule
 }
 

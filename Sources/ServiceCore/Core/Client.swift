@@ -39,8 +39,8 @@ final class Client: Sendable {
   /// Delivers the stored events that waited because the client was slow.
   private let resume: @Sendable () -> Void
 
-  /// The maximum number of deliveries that a client may have unfinished. Beyond it events that are stored wait in the
-  /// store, and others are dropped.
+  /// The maximum number of deliveries that a client may have unfinished. Beyond it events that are stored wait in
+  /// the store, and others are dropped.
   static let maximumWaiting = 4096
 
   /// The place where a client's events go.

@@ -35,7 +35,8 @@ final class EventBuffer: Sendable {
     reader?.resume(returning: delivery)
   }
 
-  /// Returns the next delivery of those that a rule names, or `nil` when the buffer is closed or the task is canceled.
+  /// Returns the next delivery of those that a rule names, or `nil` when the buffer is closed or the task is
+  /// canceled.
   func next(where takes: @escaping Rule = { _ in true }) async -> ServiceDelivery? {
     let number = state.withLock { state in
       state.latestReader += 1
@@ -92,9 +93,9 @@ final class EventBuffer: Sendable {
 
 /// The events of one kind that a client receives, in order. Those of other kinds wait for their own sequence.
 ///
-/// An event counts as delivered when the next one is requested, or when ``Iterator/acknowledge()`` is called. A recording
-/// stands still until the next one is requested. Live, at most 4,096 events wait for a slow reader; beyond that, events
-/// that are stored wait in the store and others are dropped.
+/// An event counts as delivered when the next one is requested, or when ``Iterator/acknowledge()`` is called. A
+/// recording stands still until the next one is requested. Live, at most 4,096 events wait for a slow reader;
+/// beyond that, events that are stored wait in the store and others are dropped.
 public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
   /// The element of the sequence.
   public typealias Element = Event

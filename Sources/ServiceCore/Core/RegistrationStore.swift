@@ -2,7 +2,8 @@ import Logging
 import Storage
 import Synchronization
 
-/// The database of a manager, read when it is first needed. Without one, all goes on and nothing outlives the process.
+/// The database of a manager, read when it is first needed. Without one, all goes on and nothing outlives the
+/// process.
 final class RegistrationStore: Sendable {
   private let configuration: ServiceManager.Configuration
   /// The database, or why there is none; `nil` until it is read.

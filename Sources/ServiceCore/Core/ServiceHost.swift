@@ -28,9 +28,9 @@ struct Restored {
 
 /// Runs one service: its source on a thread of its own, its output on a queue.
 ///
-/// The state machine runs under a lock. What comes of it is encoded, stored and delivered on the output queue,
-/// in order, outside of the lock. An event that must be stored is delivered when the store has it; others do
-/// not wait for that. In a recording time stands still meanwhile, so that a replay is always the same.
+/// The state machine runs under a lock. What comes of it is encoded, stored and delivered on the output queue, in
+/// order, outside of the lock. An event that must be stored is delivered when the store has it; others do not wait
+/// for that. In a recording time stands still meanwhile, so that a replay is always the same.
 package final class ServiceHost<S: Service>: ServiceHosting {
   let source: S.Source?
 
@@ -87,8 +87,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
 
   func finishOutput() { output.sync {} }
 
-  /// Has the source rest for good, and waits until it does. A recording is not waited for: it may stand still
-  /// for a client.
+  /// Has the source rest for good, and waits until it does. A recording is not waited for: it may stand still for a
+  /// client.
   func stop() async {
     state.withLock { $0.isStopped = true }
     guard !isRecorded else { return }
@@ -237,8 +237,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     output.async { [self] in perform(items, everyone, isEnd: isEnd) }
   }
 
-  /// Stores and delivers. Changes that come together are written together. The end comes after everything that is being
-  /// stored, and to every client, however slow.
+  /// Stores and delivers. Changes that come together are written together. The end comes after everything that is
+  /// being stored, and to every client, however slow.
   private func perform(_ items: ServiceOutput<S>, _ everyone: [Client], isEnd: Bool) {
     guard let manager else { return }
     var changes: [ServiceStore.Change] = []

@@ -5,8 +5,8 @@ public import Scanning
 import Storage
 import Synchronization
 
-/// The shared manager of a process's services: the clients, the application's authorization, and what
-/// outlives the process.
+/// The shared manager of a process's services: the clients, the application's authorization, and what outlives the
+/// process.
 ///
 /// ```swift
 /// let manager = ServiceManager()
@@ -148,7 +148,8 @@ public final class ServiceManager: Sendable {
     add(group, .buffer(EventBuffer()), isReceiving: isReceiving, pacesRecordings)
   }
 
-  /// Adds a client whose events are passed to a function, which moves each to where the client lives, without waiting.
+  /// Adds a client whose events are passed to a function, which moves each to where the client lives, without
+  /// waiting.
   package func addClient(
     in group: ClientGroup = .application, isReceiving: Bool = true,
     receive: @escaping @Sendable (ServiceDelivery) -> Void
@@ -216,8 +217,8 @@ public final class ServiceManager: Sendable {
     client.send(event)
   }
 
-  /// Returns the next delivery to a client that iterates, of whatever kind; `nil` when the client was removed or the
-  /// task is canceled.
+  /// Returns the next delivery to a client that iterates, of whatever kind; `nil` when the client was removed or
+  /// the task is canceled.
   package func nextDelivery(to identifier: ClientIdentifier) async -> ServiceDelivery? {
     await client(identifier)?.buffer?.next()
   }
@@ -329,8 +330,8 @@ public final class ServiceManager: Sendable {
 
   // MARK: Persistence
 
-  /// Why nothing outlives the process though it should, as one sentence; `nil` where all is well. It waits until the
-  /// database is made.
+  /// Why nothing outlives the process though it should, as one sentence; `nil` where all is well. It waits until
+  /// the database is made.
   public var storageFailure: String? { store.failure }
 
   /// Waits until everything that was registered is stored.
@@ -371,8 +372,8 @@ public final class ServiceManager: Sendable {
 
   /// Requests authorization for the application.
   ///
-  /// The answer is an ``AuthorizationEvent``. A request counts only while the status is not determined, but
-  /// for the one step from when-in-use to always.
+  /// The answer is an ``AuthorizationEvent``. A request counts only while the status is not determined, but for the
+  /// one step from when-in-use to always.
   public func requestAuthorization(_ wanted: AuthorizationStatus) {
     restore()
     let isGranted = state.withLock { state in
