@@ -17,6 +17,8 @@ struct BeaconEngine {
     case region(RegionTransition)
     /// The receiver's state from now on.
     case health(ScannerHealth)
+    /// What is wrong with a beacon that is ranged.
+    case identity(IdentityFinding)
   }
 
   /// The moment up to which everything is done; `nil` before the first is known.
@@ -31,6 +33,7 @@ struct BeaconEngine {
   private(set) var ranged = ConstraintFilter()
 
   private let configuration: Ranger.Configuration
+  private let pins: [BeaconIdentity: BluetoothAddress]
   private let interval: Int64
   private let restsWhenEmpty: Bool
   private var ranger: Ranger
@@ -45,13 +48,16 @@ struct BeaconEngine {
   /// - Parameters:
   ///   - ranging: The settings of ranging.
   ///   - monitoring: The settings of monitoring.
+  ///   - pins: The only sender that counts of each of these beacons.
   ///   - interval: The nanoseconds between two ranging reports.
   ///   - restsWhenEmpty: Whether empty reports end after a while, as for recordings.
   init(
     ranging: Ranger.Configuration = .init(), monitoring: RegionMonitor.Configuration = .init(),
+    pins: [BeaconIdentity: BluetoothAddress] = [:],
     interval: Int64 = MonotonicTime.nanosecondsPerSecond, restsWhenEmpty: Bool = false
   ) {
     configuration = ranging
+    self.pins = pins
     self.interval = interval
     self.restsWhenEmpty = restsWhenEmpty
     ranger = Ranger(ranging)
@@ -160,6 +166,7 @@ struct BeaconEngine {
         guard advance(to: sighting.time) else { return count }
       }
       count += 1
+      if let pin = pins[sighting.beacon], pin != sighting.address { continue }
       var sighting = sighting
       switch adapters.receive(sighting) {
       case .followed: break
@@ -169,6 +176,11 @@ struct BeaconEngine {
       if ranges, ranged.matches(sighting.beacon) {
         schedule.receive()
         ranger.receive(sighting)
+        if !ranger.findings.isEmpty {
+          appendFindings()
+          now = max(now ?? sighting.time, sighting.time)
+          return count
+        }
       }
       if monitors {
         let transitions = monitor.receive(sighting)
@@ -215,6 +227,11 @@ struct BeaconEngine {
     let beacons = ranger.report(at: time)
     schedule.report(isEmpty: beacons.isEmpty)
     news.append(.ranged(time, beacons))
+    appendFindings()
+  }
+
+  private mutating func appendFindings() {
+    for finding in ranger.removeFindings() { news.append(.identity(finding)) }
   }
 
   private mutating func append(_ transitions: [RegionTransition]) {
