@@ -129,6 +129,17 @@ import Testing
     #expect(snapshot?.since == events[2].wallClockTime)
   }
 
+  @Test func anIdentifierThatCannotBeStoredIsRefused() throws {
+    let site = try Site(ScriptedScanner())
+    let client = site.manager.addClient()
+    let longest = String(repeating: "\0", count: 4096)
+    try site.beacons.register(Site.region(longest), for: client)
+    #expect(throws: BeaconServiceError.identifierTooLong(bytes: 4097)) {
+      try site.beacons.register(Site.region(longest + "x"), for: client)
+    }
+    #expect(site.beacons.regions(of: client).map(\.identifier) == [longest])
+  }
+
   @Test func aClientOfAnotherGroupGetsNoneOfTheEvents() async throws {
     let scanner = ScriptedScanner()
     scanner.add(Site.frame(7), rssi: -60, every: 1, from: 0, to: 5)

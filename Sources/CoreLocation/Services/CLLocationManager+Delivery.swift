@@ -62,7 +62,10 @@ extension CLLocationManager {
       let seen = beacon.lastReceived.wallClockTime(report.wallClockOffset)
       return (beacon.beacon, CLBeacon(beacon, limits: limits, timestamp: Date(seen)))
     }
-    let requests = ranged.sorted {
+    // A request that was started meanwhile has no report yet; one that was stopped is left out below.
+    let requests = ranged.filter {
+      report.requests.contains(RangingRequest($0.constraint, identifier: $0.identifier))
+    }.sorted {
       ("\($0.constraint)", $0.identifier ?? "") < ("\($1.constraint)", $1.identifier ?? "")
     }
     // A callback may stop what comes after it.

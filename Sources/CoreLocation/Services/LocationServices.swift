@@ -55,11 +55,13 @@ public final class LocationServices: Sendable {
 
   /// The services that managers use unless they are given others.
   public static var shared: LocationServices {
-    bootstrapped.withLock { services in
-      if let services { return services }
-      let made = LocationServices(Configuration())
-      services = made
-      return made
+    if let services = bootstrapped.withLock({ $0 }) { return services }
+    // Outside of the lock, because it may log. Of two threads at once, the first one's is used.
+    let made = LocationServices(Configuration())
+    return bootstrapped.withLock { services in
+      let shared = services ?? made
+      services = shared
+      return shared
     }
   }
 
@@ -70,9 +72,10 @@ public final class LocationServices: Sendable {
   /// - Returns: Whether it came in time; services that are in use stay as they are.
   @discardableResult
   public static func bootstrap(_ configuration: Configuration) -> Bool {
-    bootstrapped.withLock { services in
+    let made = LocationServices(configuration)
+    return bootstrapped.withLock { services in
       guard services == nil else { return false }
-      services = LocationServices(configuration)
+      services = made
       return true
     }
   }
