@@ -114,7 +114,7 @@ let package = Package(
       ]),
 
     // Tests
-    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .target(name: "TestSupport", path: "Tests/TestSupport", exclude: ["Syncs.c"]),
     .testTarget(name: "BytesTests", dependencies: ["Bytes", "TestSupport"]),
     .testTarget(
       name: "AdvertisingTests",
@@ -168,6 +168,7 @@ let package = Package(
       dependencies: [
         "Advertising", "BeaconTesting", "CoreLocation", "Regions", "Scanning", "ServiceCore",
         "TestSupport",
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/ManagerTorture"),
@@ -181,8 +182,7 @@ let package = Package(
       dependencies: [
         "CSQLite", "Storage", "TestSupport", "storage-torture",
         .product(name: "SystemPackage", package: "swift-system"),
-      ],
-      exclude: ["Syncs.c"]),
+      ]),
     .testTarget(
       name: "CommandTests",
       dependencies: [

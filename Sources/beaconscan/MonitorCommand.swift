@@ -113,7 +113,7 @@ struct MonitorCommand: AsyncParsableCommand {
         commands?.run(on: line)
         if line.kind != .state { left -= 1 }
       case .ranging(let report): try writer.write(report)
-      case .health, .sightings, .regionState, .registered, .refused, .ended: break
+      case .health, .sightings, .regionState, .registered, .identity, .refused, .ended: break
       }
       return left > 0 ? .more : .enough
     } end: { _ in

@@ -6,8 +6,8 @@ import Scanning
 /// The processing of sightings: ranging and regions, on one line of time. It owns no clock and no thread, and
 /// returns what is to be delivered.
 ///
-/// It stops where something is to be delivered, because a client may then change its requests: what is
-/// received after that moment is processed by the new requests, in a replay always in the same way.
+/// It stops where something is to be delivered, because a client may then change its requests: what is received
+/// after that moment is processed by the new requests, in a replay always in the same way.
 struct BeaconEngine {
   /// An item that is to be delivered.
   enum News {
@@ -17,6 +17,8 @@ struct BeaconEngine {
     case region(RegionTransition)
     /// The receiver's state from now on.
     case health(ScannerHealth)
+    /// What is wrong with a beacon that is ranged.
+    case identity(IdentityFinding)
   }
 
   /// The moment up to which everything is done; `nil` before the first is known.
@@ -31,6 +33,7 @@ struct BeaconEngine {
   private(set) var ranged = ConstraintFilter()
 
   private let configuration: Ranger.Configuration
+  private let pins: [BeaconIdentity: BluetoothAddress]
   private let interval: Int64
   private let restsWhenEmpty: Bool
   private var ranger: Ranger
@@ -45,13 +48,16 @@ struct BeaconEngine {
   /// - Parameters:
   ///   - ranging: The settings of ranging.
   ///   - monitoring: The settings of monitoring.
+  ///   - pins: The only sender that counts of each of these beacons.
   ///   - interval: The nanoseconds between two ranging reports.
   ///   - restsWhenEmpty: Whether empty reports end after a while, as for recordings.
   init(
     ranging: Ranger.Configuration = .init(), monitoring: RegionMonitor.Configuration = .init(),
+    pins: [BeaconIdentity: BluetoothAddress] = [:],
     interval: Int64 = MonotonicTime.nanosecondsPerSecond, restsWhenEmpty: Bool = false
   ) {
     configuration = ranging
+    self.pins = pins
     self.interval = interval
     self.restsWhenEmpty = restsWhenEmpty
     ranger = Ranger(ranging)
@@ -72,8 +78,8 @@ struct BeaconEngine {
     }
   }
 
-  /// Ranges these beacons from now on. When nothing was ranged before, the first report comes an
-  /// interval from now; when nothing is any more, the sightings so far are forgotten.
+  /// Ranges these beacons from now on. When nothing was ranged before, the first report comes an interval from now;
+  /// when nothing is any more, the sightings so far are forgotten.
   mutating func range(_ constraints: Set<BeaconConstraint>, isOpen: Bool = false) {
     let wasEmpty = ranged.isEmpty
     ranged.set(constraints)
@@ -84,8 +90,8 @@ struct BeaconEngine {
     if let now, !isResting, receptionLostSince == nil { schedule.start(at: now) }
   }
 
-  /// Pauses, as there is no demand. The time until something is received again is not silence, and no
-  /// reports are due in it.
+  /// Pauses, as there is no demand. The time until something is received again is not silence, and no reports are
+  /// due in it.
   mutating func rest() {
     guard let now, !isResting else { return }
     isResting = true
@@ -106,11 +112,11 @@ struct BeaconEngine {
   /// Returns whether everything that is due until a moment is done.
   func isPast(_ moment: MonotonicTime) -> Bool { now.map { moment <= $0 } ?? false }
 
-  /// Updates the receiver's state. While reception is lost no region is exited, no ranging report comes, and
-  /// no beacon leaves a report. Sightings that come nevertheless count.
+  /// Updates the receiver's state. While reception is lost no region is exited, no ranging report comes, and no
+  /// beacon leaves a report. Sightings that come nevertheless count.
   ///
-  /// The caller first processes what is due until then with ``advance(to:)``. A loss that is noticed late
-  /// takes effect from when it began, as far as nothing was delivered since.
+  /// The caller first processes what is due until then with ``advance(to:)``. A loss that is noticed late takes
+  /// effect from when it began, as far as nothing was delivered since.
   mutating func update(_ health: ScannerHealth) {
     begin(at: health.time)
     if health.isReceptionLost, receptionLostSince == nil {
@@ -160,6 +166,7 @@ struct BeaconEngine {
         guard advance(to: sighting.time) else { return count }
       }
       count += 1
+      if let pin = pins[sighting.beacon], pin != sighting.address { continue }
       var sighting = sighting
       switch adapters.receive(sighting) {
       case .followed: break
@@ -169,6 +176,11 @@ struct BeaconEngine {
       if ranges, ranged.matches(sighting.beacon) {
         schedule.receive()
         ranger.receive(sighting)
+        if !ranger.findings.isEmpty {
+          appendFindings()
+          now = max(now ?? sighting.time, sighting.time)
+          return count
+        }
       }
       if monitors {
         let transitions = monitor.receive(sighting)
@@ -215,6 +227,11 @@ struct BeaconEngine {
     let beacons = ranger.report(at: time)
     schedule.report(isEmpty: beacons.isEmpty)
     news.append(.ranged(time, beacons))
+    appendFindings()
+  }
+
+  private mutating func appendFindings() {
+    for finding in ranger.removeFindings() { news.append(.identity(finding)) }
   }
 
   private mutating func append(_ transitions: [RegionTransition]) {

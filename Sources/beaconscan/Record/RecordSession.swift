@@ -73,7 +73,7 @@ final class RecordSession: Sendable {
         case .health(let health, _):
           tally.update(health)
           report(health.sentence)
-        case .ranging, .region, .regionState, .registered, .refused, .ended: break
+        case .ranging, .region, .regionState, .registered, .identity, .refused, .ended: break
         }
         return recorder.isFull ? .enough : .more
       }
