@@ -1,3 +1,4 @@
+import Advertising
 import Bytes
 package import Scanning
 import SystemPackage
@@ -30,6 +31,8 @@ package final class CaptureReader {
 
   /// The number of sightings in a batch: they fit in a processor's first cache.
   static let batch = 512
+  /// The most frames in a report that was not joined, of at most 255 bytes.
+  static let maximumFrames = 255 / 27
 
   /// Opens a capture.
   ///
@@ -154,8 +157,8 @@ extension CaptureReader {
     do throws(ParseError) {
       switch format {
       case .unknown: break
-      case .btsnoop(let reader): try drain(&cursor, reader, &batch, into: &collector)
-      case .pcap(let reader): try drain(&cursor, reader, &batch, into: &collector)
+      case .btsnoop(var reader): try drain(&cursor, &reader, &batch, into: &collector)
+      case .pcap(var reader): try drain(&cursor, &reader, &batch, into: &collector)
       case .pcapng(var reader):
         defer { format = .pcapng(reader) }
         try drain(&cursor, &reader, &batch, into: &collector)
@@ -166,34 +169,17 @@ extension CaptureReader {
     return (batch.place ?? cursor.position, batch.end)
   }
 
+  @inline(__always)
   @_lifetime(cursor: copy cursor)
-  private static func drain(
-    _ cursor: inout ByteCursor, _ reader: BTSnoop, _ batch: inout Batch,
+  private static func drain<Reader: RecordReader>(
+    _ cursor: inout ByteCursor, _ reader: inout Reader, _ batch: inout Batch,
     into collector: inout SightingCollector
   ) throws(ParseError) {
-    while let packet = try reader.next(&cursor) {
-      guard batch.decode(packet, in: cursor.bytes, into: &collector) else { return }
-    }
-  }
-
-  @_lifetime(cursor: copy cursor)
-  private static func drain(
-    _ cursor: inout ByteCursor, _ reader: Pcap, _ batch: inout Batch,
-    into collector: inout SightingCollector
-  ) throws(ParseError) {
-    while let packet = try reader.next(&cursor) {
-      guard batch.decode(packet, in: cursor.bytes, into: &collector) else { return }
-    }
-  }
-
-  @_lifetime(cursor: copy cursor)
-  private static func drain(
-    _ cursor: inout ByteCursor, _ reader: inout Pcapng, _ batch: inout Batch,
-    into collector: inout SightingCollector
-  ) throws(ParseError) {
-    while let packet = try reader.next(&cursor) {
-      guard batch.decode(packet, in: cursor.bytes, into: &collector) else { return }
-      if !reader.hasSupportedPackets { return batch.end = .foreign }
+    while try batch.decodeUsual(&cursor, &reader, into: &collector),
+      let packet = try reader.next(&cursor),
+      batch.decode(packet, in: cursor.bytes, into: &collector)
+    {
+      if reader.isForeign { return batch.end = .foreign }
     }
   }
 
@@ -208,6 +194,57 @@ extension CaptureReader {
     var end = End.bytes
     /// Where the packet begins that is left for the next batch.
     var place: Int?
+
+    /// Decodes packets as long as each is what nearly all are: an event with one whole report, in the order of
+    /// time. It stops at any other; ``decode(_:in:into:)`` decodes these too, in the same way.
+    ///
+    /// - Returns: Whether the batch has room for more.
+    @inline(__always)
+    @_lifetime(cursor: copy cursor)
+    mutating func decodeUsual<Reader: RecordReader>(
+      _ cursor: inout ByteCursor, _ reader: inout Reader, into collector: inout SightingCollector
+    ) throws(ParseError) -> Bool {
+      guard handover == nil, collector.receivesWholeReports, var course = timeline.course else {
+        return true
+      }
+      let (first, firstAdapter) = (first, firstAdapter)
+      var sightings: [Sighting] = []
+      swap(&sightings, &collector.sightings)
+      let before = sightings.count
+      let last = first &+ CaptureReader.batch
+      var (packets, malformedStructures, malformedFrames) = (0, 0, 0)
+      defer {
+        timeline.follow(course)
+        collector.count(
+          packets: packets, sightings: sightings.count &- before,
+          malformedStructures: malformedStructures, malformedFrames: malformedFrames)
+        swap(&sightings, &collector.sightings)
+      }
+      try sightings.append(
+        addingCapacity: max(0, last &- before) &+ CaptureReader.maximumFrames
+      ) { output throws(ParseError) in
+        while before &+ output.count < last, let packet = try reader.next(&cursor) {
+          guard let report = packet.onlyReport(in: cursor.bytes), course.advance(to: packet.time)
+          else { return cursor.back(to: packet.record) }
+          packets &+= 1
+          var frames = unsafe IBeaconFrames(cursor.bytes, report)
+          while let found = frames.next() {
+            switch found {
+            case .success(let frame):
+              output.append(
+                Sighting(
+                  frame, report, time: course.now, wallTime: packet.time,
+                  adapter: firstAdapter &+ packet.adapter))
+            case .failure(.malformedIBeacon): malformedFrames &+= 1
+            case .failure: malformedStructures &+= 1
+            }
+          }
+        }
+      }
+      guard sightings.count >= last else { return true }
+      end = .batch
+      return false
+    }
 
     /// Decodes one packet, unless the replay is to end before it, or it belongs to the next batch.
     ///

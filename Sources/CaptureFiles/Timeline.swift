@@ -44,6 +44,34 @@ struct Timeline {
     return now
   }
 
+  /// The line as a loop over packets keeps it in registers, while the recorded clock neither goes back nor
+  /// comes to the end; `nil` before the first moment.
+  var course: Course? {
+    guard first != nil, !isOver else { return nil }
+    return Course(recorded: latestRecorded, now: now, end: end, offset: wallClockOffset)
+  }
+
+  struct Course: BitwiseCopyable {
+    fileprivate(set) var recorded: WallClockTime
+    fileprivate(set) var now: MonotonicTime
+    fileprivate let end: MonotonicTime
+    fileprivate let offset: WallClockOffset
+
+    /// Goes on to a recorded moment.
+    ///
+    /// - Returns: Whether it lies on the line's course; otherwise nothing changes.
+    @inline(__always)
+    mutating func advance(to recorded: WallClockTime) -> Bool {
+      let time = recorded.monotonicTime(offset)
+      guard recorded >= self.recorded, time >= now, time < end else { return false }
+      (self.recorded, now) = (recorded, time)
+      return true
+    }
+  }
+
+  /// Goes on from where a loop has come.
+  mutating func follow(_ course: Course) { (latestRecorded, now) = (course.recorded, course.now) }
+
   @inline(never)
   private mutating func placeEarlier(_ recorded: WallClockTime, mayStep: Bool) -> MonotonicTime? {
     let step = latestRecorded.nanoseconds(since: recorded)

@@ -41,6 +41,18 @@ public struct Sighting: Hashable, Sendable, Codable, BitwiseCopyable {
 }
 
 extension Sighting {
+  /// Creates a sighting of a frame in a report.
+  @inlinable @inline(__always)
+  package init(
+    _ frame: IBeacon, _ report: AdvertisingReportFields, time: MonotonicTime,
+    wallTime: WallClockTime, adapter: UInt16
+  ) {
+    self.init(
+      time: time, wallTime: wallTime, beacon: frame.identity, measuredPower: frame.measuredPower,
+      rssi: report.rssi, address: report.address, addressType: report.addressType,
+      adapter: adapter)
+  }
+
   /// Subtracts an adapter's offset from the signal strength. An offset that is not finite changes nothing.
   ///
   /// - Parameter offset: How much stronger than true the adapter measures, in dB.

@@ -110,25 +110,33 @@ package struct SightingCollector: ~Copyable, Sendable {
   @unsafe
   mutating func receive(_ report: AdvertisingReportFields, in bytes: RawSpan) {
     counts.reports &+= 1
-    var structures = unsafe ADStructures(bytes, report)
-    do throws(ParseError) {
-      while let structure = try structures.next() {
-        guard structure.type == .manufacturerSpecificData else { continue }
-        switch IBeacon.read(structure) {
-        case .frame(let frame):
-          counts.sightings &+= 1
-          sightings.append(
-            Sighting(
-              time: time, wallTime: wallTime, beacon: frame.identity,
-              measuredPower: frame.measuredPower, rssi: report.rssi, address: report.address,
-              addressType: report.addressType, adapter: adapter))
-        case .malformed: refuse(.malformedIBeacon)
-        case .other: break
-        }
+    var frames = unsafe IBeaconFrames(bytes, report)
+    while let found = frames.next() {
+      switch found {
+      case .success(let frame):
+        counts.sightings &+= 1
+        sightings.append(
+          Sighting(frame, report, time: time, wallTime: wallTime, adapter: adapter))
+      case .failure(let refusal): refuse(refusal)
       }
-    } catch {
-      refuse(.malformedADStructure)
     }
+  }
+
+  /// Whether a whole report is an advert of its own: no fragments wait for the rest of theirs.
+  @inlinable
+  package var receivesWholeReports: Bool { !fragments.isPending }
+
+  /// Counts packets of which each held one report.
+  @inlinable
+  package mutating func count(
+    packets: Int, sightings: Int, malformedStructures: Int, malformedFrames: Int
+  ) {
+    counts.packets &+= packets
+    counts.advertisingPackets &+= packets
+    counts.reports &+= packets
+    counts.sightings &+= sightings
+    counts.refused[Int(Refusal.malformedADStructure.rawValue)] &+= malformedStructures
+    counts.refused[Int(Refusal.malformedIBeacon.rawValue)] &+= malformedFrames
   }
 
   /// Counts a refusal.
