@@ -118,11 +118,6 @@ package struct ByteCursor: ~Escapable {
     return true
   }
 
-  /// Goes back to a position where it stood before.
-  @inlinable @inline(__always)
-  @_lifetime(self: copy self)
-  package mutating func back(to position: Int) { next = min(max(position, 0), next) }
-
   /// Passes over `count` bytes.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)

@@ -8,7 +8,7 @@ import Scanning
 /// file:   "btsnoop\0" | version 1 | datalink                       big-endian throughout
 /// record: original length | included length | flags | cumulative drops | time stamp (8) | packet
 /// ```
-struct BTSnoop: RecordReader {
+struct BTSnoop {
   static let magic: [UInt8] = Array("btsnoop\0".utf8)
   static let headerBytes = 16
   static let recordHeaderBytes = 24
@@ -28,6 +28,11 @@ struct BTSnoop: RecordReader {
     contents = PacketContents(linkType)
   }
 
+  /// Returns the next packet.
+  ///
+  /// - Parameter cursor: Stands at the start of a record. It is moved past it when it is whole.
+  /// - Returns: `nil` where the bytes end before the next record does.
+  /// - Throws: ``ParseError`` where it cannot be one.
   @inline(__always)
   @_lifetime(cursor: copy cursor)
   func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {

@@ -1,23 +1,5 @@
 import Bytes
 
-/// Reads the records of one format.
-protocol RecordReader {
-  /// Whether nothing that was found so far can be decoded, though the file's header allowed it.
-  var isForeign: Bool { get }
-
-  /// Returns the next packet.
-  ///
-  /// - Parameter cursor: Stands at the start of a record. It is moved past it when it is whole.
-  /// - Returns: `nil` where the bytes end before the next record does.
-  /// - Throws: ``ParseError`` where it cannot be one.
-  @_lifetime(cursor: copy cursor)
-  mutating func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket?
-}
-
-extension RecordReader {
-  var isForeign: Bool { false }
-}
-
 /// The format of an open capture, with what its reader has to remember.
 enum OpenFormat {
   /// There are too few bytes yet.

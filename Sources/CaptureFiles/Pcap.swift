@@ -8,7 +8,7 @@ import Scanning
 /// file:   magic | major (2) | minor (2) | zone | accuracy | snap length | link type
 /// record: seconds | fraction | captured length | original length | packet
 /// ```
-struct Pcap: RecordReader {
+struct Pcap {
   static let headerBytes = 24
   static let recordHeaderBytes = 16
 
@@ -37,6 +37,11 @@ struct Pcap: RecordReader {
     contents = PacketContents(linkType)
   }
 
+  /// Returns the next packet.
+  ///
+  /// - Parameter cursor: Stands at the start of a record. It is moved past it when it is whole.
+  /// - Returns: `nil` where the bytes end before the next record does.
+  /// - Throws: ``ParseError`` where it cannot be one.
   @inline(__always)
   @_lifetime(cursor: copy cursor)
   func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {

@@ -8,7 +8,7 @@ import Scanning
 /// ```
 /// block: type | total length | body, padded to 4 bytes | total length again
 /// ```
-struct Pcapng: RecordReader {
+struct Pcapng {
   /// Block types.
   enum BlockType {
     static let sectionHeader: UInt32 = 0x0A0D_0D0A
@@ -40,9 +40,7 @@ struct Pcapng: RecordReader {
   /// How many bytes of a block that is passed over are still to come.
   var unreadBytes = 0
   /// Whether packets of any interface, as far as the file has been read, can be decoded.
-  private var hasSupportedPackets = false
-  /// Whether no interface so far has packets that can be decoded.
-  var isForeign: Bool { !hasSupportedPackets }
+  private(set) var hasSupportedPackets = false
   /// The latest packet's interface; most packets are of the same one as the packet before.
   private var latest = LatestInterface.none
 
@@ -58,6 +56,11 @@ struct Pcapng: RecordReader {
       number: -1, nanosecondsPerTick: 1, contents: .unsupported, adapter: 0)
   }
 
+  /// Returns the next packet.
+  ///
+  /// - Parameter cursor: Stands at the start of a block. It is moved past it when it is whole.
+  /// - Returns: `nil` where the bytes end before the next packet's block does.
+  /// - Throws: ``ParseError`` where it cannot be one.
   @inline(__always)
   @_lifetime(cursor: copy cursor)
   mutating func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {

@@ -45,9 +45,9 @@ struct Timeline {
   }
 
   /// The line as a loop over packets keeps it in registers, while the recorded clock neither goes back nor
-  /// comes to the end; `nil` before the first moment.
-  var course: Course? {
-    guard first != nil, !isOver else { return nil }
+  /// comes to the end: none before the first moment.
+  var course: Course {
+    guard first != nil else { return .none }
     return Course(recorded: latestRecorded, now: now, end: end, offset: wallClockOffset)
   }
 
@@ -56,6 +56,11 @@ struct Timeline {
     fileprivate(set) var now: MonotonicTime
     fileprivate let end: MonotonicTime
     fileprivate let offset: WallClockOffset
+
+    /// No moment lies on it.
+    static let none = Course(
+      recorded: WallClockTime(nanoseconds: .max), now: MonotonicTime(nanoseconds: .max),
+      end: MonotonicTime(nanoseconds: .min), offset: .zero)
 
     /// Goes on to a recorded moment.
     ///

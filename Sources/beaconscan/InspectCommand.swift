@@ -71,7 +71,7 @@ struct InspectCommand: AsyncParsableCommand {
         failure = CommandError(error)
         break
       }
-      census.receive(sightings[...])
+      census.receive(sightings)
     }
     progress?.clear()
     if Interrupt.isRequested, failure == nil, scanner.counts.packets == 0 {
@@ -107,7 +107,7 @@ struct InspectCommand: AsyncParsableCommand {
         status?.clear()
         try health.report(change, at: time)
       }
-      if case .sightings(let sightings) = event { census.receive(sightings[...]) }
+      if case .sightings(let sightings) = event { census.receive(sightings) }
       beaconCount.value = census.table.beaconsReceived
       return .more
     }
@@ -130,15 +130,11 @@ private struct BeaconCensus {
     table = BeaconTable(capacity: capacity)
   }
 
-  mutating func receive(_ sightings: ArraySlice<Sighting>) {
-    for sighting in sightings {
-      guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
-      else { continue }
-      table.update(sighting.beacon, at: sighting.time) {
-        BeaconStatistics(sighting)
-      } update: { statistics in
-        statistics.receive(sighting)
-      }
-    }
+  mutating func receive(_ sightings: [Sighting]) {
+    let wanted =
+      constraints.isEmpty
+      ? sightings
+      : sightings.filter { sighting in constraints.contains { $0.matches(sighting.beacon) } }
+    table.update(wanted.span, orMake: BeaconStatistics.init) { $0.receive($1) }
   }
 }

@@ -160,27 +160,35 @@ struct BeaconEngine {
         guard advance(to: sighting.time) else { return count }
       }
       count += 1
-      var sighting = sighting
+      let hasChanged: Bool
       switch adapters.receive(sighting) {
-      case .followed: break
-      case .presence: sighting.rssi = nil
+      case .followed: hasChanged = process(sighting, ranges: ranges, monitors: monitors)
+      case .presence:
+        var sighting = sighting
+        sighting.rssi = nil
+        hasChanged = process(sighting, ranges: ranges, monitors: monitors)
       case .passedOver: continue
       }
-      if ranges, ranged.matches(sighting.beacon) {
-        schedule.receive()
-        ranger.receive(sighting)
-      }
-      if monitors {
-        let transitions = monitor.receive(sighting)
-        if !transitions.isEmpty {
-          append(transitions)
-          now = max(now ?? sighting.time, sighting.time)
-          return count
-        }
+      if hasChanged {
+        now = max(now ?? sighting.time, sighting.time)
+        return count
       }
     }
     if let last = sightings.last { now = max(now ?? last.time, last.time) }
     return count
+  }
+
+  /// Returns whether the sighting changed a region.
+  @inline(__always)
+  private mutating func process(_ sighting: Sighting, ranges: Bool, monitors: Bool) -> Bool {
+    if ranges, ranged.matches(sighting.beacon) {
+      schedule.receive()
+      ranger.receive(sighting)
+    }
+    guard monitors else { return false }
+    let transitions = monitor.receive(sighting)
+    append(transitions)
+    return !transitions.isEmpty
   }
 
   /// Advances the time, until there is something to deliver.

@@ -36,6 +36,7 @@ struct BeaconStatistics {
   }
 
   /// Counts a sighting.
+  @inline(__always)
   mutating func receive(_ sighting: Sighting) {
     if sightings > 0 { gaps.add(gap: sighting.time.nanoseconds(since: latest)) }
     sightings &+= 1
