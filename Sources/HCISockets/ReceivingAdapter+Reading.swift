@@ -85,7 +85,8 @@ extension ReceivingAdapter {
       }
     case 0x0E, 0x0F:
       guard let result = CommandResult(bytes, at: 1) else { return }
-      change { $0.answered(result, at: now) }
+      let received = collector.time
+      change { $0.answered(result, received: received, at: now) }
     case 0x10 where bytes.byteCount > 3:
       let code = bytes.littleEndian(UInt8.self, at: 3)
       change { $0.hardwareError(code, at: now) }

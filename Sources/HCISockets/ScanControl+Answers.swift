@@ -4,8 +4,10 @@ import Scanning
 
 /// What the controller answers.
 extension ScanControl {
-  /// Handles an answer to a command of ours or of another program.
-  mutating func answered(_ result: borrowing CommandResult, at now: MonotonicTime) {
+  /// Handles an answer to a command of ours or of another program, read now and received by the kernel before.
+  mutating func answered(
+    _ result: borrowing CommandResult, received: MonotonicTime? = nil, at now: MonotonicTime
+  ) {
     // Of two equal commands, the one that was seen first is answered first.
     foreign.removeAll { $0.sent < now.advanced(by: -Self.commandLife) }
     let isForeign = foreign.contains { $0.command.opcode == result.opcode }
@@ -14,7 +16,7 @@ extension ScanControl {
     {
       self.pending = nil
       latestAnswer = now
-      handle(result, to: pending.command, at: now)
+      handle(result, to: pending.command, received: received ?? now, at: now)
       sendNext(at: now)
     } else if let index = foreign.firstIndex(where: { $0.command.opcode == result.opcode }) {
       let command = foreign.remove(at: index).command
@@ -24,7 +26,8 @@ extension ScanControl {
   }
 
   private mutating func handle(
-    _ result: borrowing CommandResult, to command: HCICommand, at now: MonotonicTime
+    _ result: borrowing CommandResult, to command: HCICommand, received: MonotonicTime,
+    at now: MonotonicTime
   ) {
     switch command.opcode {
     case .readLocalSupportedCommands:
@@ -38,21 +41,25 @@ extension ScanControl {
         result.status == 0 && result.parameters.byteCount > 1
         && result.parameters.littleEndian(UInt8.self, at: 1) & 0x08 != 0
       if phase == .starting { start(at: now) }
-    case commandSet?.parametersOpcode: handleParameters(result.status, at: now)
+    case commandSet?.parametersOpcode:
+      handleParameters(result.status, received: received, at: now)
     case commandSet?.enableOpcode:
-      handleEnable(result.status, isOn: command.parameters.first == 1, at: now)
+      handleEnable(
+        result.status, isOn: command.parameters.first == 1, received: received, at: now)
     default: break
     }
   }
 
-  private mutating func handleParameters(_ status: UInt8, at now: MonotonicTime) {
+  private mutating func handleParameters(
+    _ status: UInt8, received: MonotonicTime, at now: MonotonicTime
+  ) {
     if phase == .shared, status == 0, let commandSet {
       phase = .starting
       queue = [commandSet.enable(true)]
     }
     guard phase == .starting, status != 0 else { return }
     if status == CommandResult.commandDisallowed {
-      share(at: now)
+      share(since: received)
     } else if status == CommandResult.unknownCommand, commandSet == .extended {
       commandSet = .legacy
       start(at: now)
@@ -61,7 +68,9 @@ extension ScanControl {
     }
   }
 
-  private mutating func handleEnable(_ status: UInt8, isOn: Bool, at now: MonotonicTime) {
+  private mutating func handleEnable(
+    _ status: UInt8, isOn: Bool, received: MonotonicTime, at now: MonotonicTime
+  ) {
     guard phase == .starting else { return }
     guard isOn else {
       // Off already, if it would not: nothing of ours runs.
@@ -73,26 +82,26 @@ extension ScanControl {
       phase = .scanning
       retry.reset()
       takeovers = 0
-      began = now
+      began = received
       latestReport = nil
-      // Whether it receives anything now will be seen.
-      if condition != .quiet { reportScanning(since: now) }
+      // Whether it receives anything now will be seen. What was read with the answer came after it.
+      if condition != .quiet { reportScanning(since: received) }
     } else if status == CommandResult.commandDisallowed {
-      share(at: now)
+      share(since: received)
     } else {
       refuse(status, at: now)
     }
   }
 
   /// The controller scans for another program.
-  private mutating func share(at now: MonotonicTime) {
+  private mutating func share(since time: MonotonicTime) {
     queue = []
     phase = .shared
     isOurs = false
     needsCensus = true
-    began = now
+    began = time
     latestReport = nil
-    report(.shared, since: now)
+    report(.shared, since: time)
   }
 
   private mutating func refuse(_ status: UInt8, at now: MonotonicTime) {

@@ -19,6 +19,12 @@ extension RSSIFilter {
     fastCount = 1
   }
 
+  /// Returns whether the level starts anew with the first packet after a silence in seconds.
+  @inlinable
+  package func forgets(after silence: Float, _ parameters: Parameters) -> Bool {
+    silence > max(parameters.silence, 10 * gap)
+  }
+
   /// Forgets the signal, but not the interval and the noise: the beacon was silent for long.
   /// The level starts at the signal that broke the silence.
   @inlinable

@@ -80,7 +80,7 @@ package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
     }
     let elapsed = Self.seconds(from: latest, to: time)
     latest = max(latest, time)
-    if elapsed > max(parameters.silence, 10 * gap) { forget(for: rssi) }
+    if forgets(after: elapsed, parameters) { forget(for: rssi) }
     if received < 16 {
       settle(elapsed, parameters)
     } else {

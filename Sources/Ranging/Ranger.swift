@@ -1,9 +1,10 @@
-import Advertising
+internal import Advertising
 public import Scanning
 
 /// The distances of beacons: a state machine that is given sightings and, when a report is due, the time.
 ///
-/// Memory is bounded by ``Configuration/maximumBeacons``.
+/// Memory is bounded by ``Configuration/maximumBeacons``. A beacon that leaves the list is among them for an
+/// hour, so that what its filter learned of it serves again when it comes back.
 public struct Ranger: Sendable {
   /// The settings of a ranger.
   public struct Configuration: Sendable {
@@ -36,17 +37,21 @@ public struct Ranger: Sendable {
     var measured: Int32 = 0
     var sightings: Int32 = 0
     var measuredPower: Int8 = .max
-    let firstReceived: MonotonicTime
+    /// When the beacon came into the list; `nil` while it is not in it.
+    var firstReceived: MonotonicTime?
     /// The nanoseconds since the last sighting in which reception was lost.
     var lostTime: Int64 = 0
-
-    init(firstReceived: MonotonicTime) { self.firstReceived = firstReceived }
+    /// The sender of the last sighting; `nil` before the first.
+    var sender: (address: BluetoothAddress, type: AddressType)?
+    /// Whether the measured power was found to contradict the signal.
+    var isPowerReported = false
   }
 
   /// For this long a beacon counts as here, in seconds, or for so many of its intervals if that is
-  /// longer; after as long again and more it leaves the list.
+  /// longer; after as long again and more it leaves the list, and after an hour it is forgotten.
   static let (recentSeconds, recentIntervals) = (5.0, 3.0)
   static let (keptSeconds, keptIntervals) = (10.0, 6.0)
+  static let forgottenSeconds = 3600.0
 
   /// Creates a ranger that has received nothing.
   public init(_ configuration: Configuration = Configuration()) {
@@ -54,20 +59,40 @@ public struct Ranger: Sendable {
     table = BeaconTable(capacity: configuration.maximumBeacons)
   }
 
-  /// The number of different beacons received, if none came back after it was evicted.
+  /// The number of different beacons received, if none came back after it was evicted or forgotten.
   package var beaconsReceived: Int { forgotten + table.beaconsReceived }
   /// The number of beacons that were evicted.
   package var evictions: Int { table.evictions }
 
   private var forgotten = 0
+  private var identities = IdentityWatch()
+  /// What was found about identities and measured powers, until ``removeFindings()``; at most 64.
+  package private(set) var findings: [IdentityFinding] = []
+  private static let maximumFindings = 64
 
   /// Receives a sighting.
   public mutating func receive(_ sighting: Sighting) {
+    var previous: (address: BluetoothAddress, type: AddressType)?
     table.update(sighting.beacon, at: sighting.time) {
-      State(firstReceived: sighting.time)
+      State()
     } update: { [configuration] state in
+      if state.sender?.address != sighting.address {
+        previous = state.sender
+        state.sender = (sighting.address, sighting.addressType)
+      }
       state.receive(sighting, configuration)
     }
+    if let previous, let finding = identities.receive(sighting, after: previous) { add(finding) }
+  }
+
+  /// Removes and returns what was found about identities and measured powers, each once.
+  package mutating func removeFindings() -> [IdentityFinding] {
+    defer { findings.removeAll() }
+    return findings
+  }
+
+  private mutating func add(_ finding: IdentityFinding) {
+    if findings.count < Self.maximumFindings { findings.append(finding) }
   }
 
   /// Records a loss of reception: each beacon stays in the list for as much longer, though its distance is not
@@ -87,40 +112,49 @@ public struct Ranger: Sendable {
   ///
   /// - Parameter time: The moment of the report, on the line of the sightings' times.
   /// - Returns: The beacons, closest first, unknown last. One that was not received lately is unknown,
-  ///   and later left out and forgotten.
+  ///   and later left out.
   public mutating func report(at time: MonotonicTime) -> [RangedBeacon] {
     let before = table.entries.count
-    table.removeAll { entry in
-      let silence = time.seconds(since: entry.lastReceived.advanced(by: entry.state.lostTime))
-      return silence > Self.limit(Self.keptSeconds, Self.keptIntervals, entry.state.filter)
+    table.removeAll {
+      $0.state.firstReceived == nil
+        && time.seconds(since: $0.lastReceived) > Self.forgottenSeconds
     }
     forgotten += before - table.entries.count
     var beacons: [RangedBeacon] = []
-    beacons.reserveCapacity(table.entries.count)
+    var found: [IdentityFinding] = []
     table.updateAll { [configuration] entry in
-      // A sighting without a signal strength shows that the beacon is there, not its distance.
-      let filter = entry.state.filter
-      let silence = time.seconds(since: MonotonicTime(nanoseconds: filter.lastTime))
-      let isMeasured =
-        filter.count > 0 && silence <= Self.limit(Self.recentSeconds, Self.recentIntervals, filter)
-      if !isMeasured {
-        entry.state.zones.reset()
-      } else if entry.state.zones.proximity == .unknown {
-        entry.state.locate(at: time.nanoseconds, configuration)
-      }
-      beacons.append(Self.describe(entry, configuration))
-      (entry.state.sum, entry.state.measured, entry.state.sightings) = (0, 0, 0)
+      guard let beacon = Self.report(&entry, at: time, configuration) else { return }
+      if let finding = Self.contradiction(beacon, &entry.state, at: time) { found.append(finding) }
+      beacons.append(beacon)
     }
+    for finding in found { add(finding) }
     return beacons.sorted(by: RangedBeacon.isCloser)
   }
 
-  private static func describe(_ entry: BeaconTable<State>.Entry, _ configuration: Configuration)
-    -> RangedBeacon
-  {
+  /// Reports one beacon, or none if it is not in the list, and begins its next report.
+  private static func report(
+    _ entry: inout BeaconTable<State>.Entry, at time: MonotonicTime, _ configuration: Configuration
+  ) -> RangedBeacon? {
+    let filter = entry.state.filter
+    // A sighting without a signal strength shows that the beacon is there, not its distance.
+    let unmeasured = time.seconds(since: MonotonicTime(nanoseconds: filter.lastTime))
+    let isMeasured =
+      filter.count > 0 && unmeasured <= limit(recentSeconds, recentIntervals, filter)
+    if isMeasured {
+      if entry.state.zones.proximity == .unknown {
+        entry.state.locate(at: time.nanoseconds, configuration)
+      }
+    } else if filter.forgets(after: Float(unmeasured), configuration.filter) {
+      entry.state.zones.reset()
+    }
+    let silence = time.seconds(since: entry.lastReceived.advanced(by: entry.state.lostTime))
+    if silence > limit(keptSeconds, keptIntervals, filter) { entry.state.firstReceived = nil }
+    defer { (entry.state.sum, entry.state.measured, entry.state.sightings) = (0, 0, 0) }
+    guard let firstReceived = entry.state.firstReceived else { return nil }
     let state = entry.state
     var beacon = RangedBeacon(
       beacon: entry.beacon, proximity: .unknown, measuredPower: state.measuredPower,
-      sightings: Int(state.sightings), firstReceived: state.firstReceived,
+      sightings: Int(state.sightings), firstReceived: firstReceived,
       lastReceived: entry.lastReceived)
     let calibration = calibration(entry.beacon, configuration)
     let power = Double(state.measuredPower)
@@ -130,14 +164,31 @@ public struct Ranger: Sendable {
       beacon.rawDistance =
         calibration.estimate(rssi: mean, variance: 0, advertisedPower: power).distance
     }
-    guard state.zones.proximity != .unknown else { return beacon }
-    let signal = state.filter.estimate(configuration.filter)
+    guard isMeasured, state.zones.proximity != .unknown else { return beacon }
+    let signal = filter.estimate(configuration.filter)
     beacon.proximity = state.zones.proximity
     beacon.smoothed = Double(signal.mean)
     beacon.smoothedError = Double(signal.variance).squareRoot()
     beacon.estimate = calibration.estimate(
       rssi: Double(signal.mean), variance: Double(signal.variance), advertisedPower: power)
     return beacon
+  }
+
+  /// The number of packets of a beacon by which its measured power is judged, and how much stronger than at 1 m, in
+  /// dB, a signal can be: 40 dB is a distance of 1 cm.
+  private static let (judgedPackets, greatestGain) = (UInt32(10), 40.0)
+
+  /// Returns what is wrong with a beacon's measured power, once.
+  private static func contradiction(
+    _ beacon: RangedBeacon, _ state: inout State, at time: MonotonicTime
+  ) -> IdentityFinding? {
+    guard !state.isPowerReported, let rssi = beacon.smoothed, state.filter.count >= judgedPackets
+    else { return nil }
+    let power = Double(beacon.measuredPower)
+    guard !MeasuredPower.isPlausible(power) || rssi - power > greatestGain else { return nil }
+    state.isPowerReported = true
+    return IdentityFinding(
+      beacon: beacon.beacon, time: time, problem: .measuredPower(beacon.measuredPower, rssi: rssi))
   }
 
   private static func limit(_ seconds: Double, _ intervals: Double, _ filter: RSSIFilter) -> Double
@@ -166,6 +217,7 @@ extension Ranger.State {
   fileprivate mutating func receive(_ sighting: Sighting, _ configuration: Ranger.Configuration) {
     sightings &+= 1
     lostTime = 0
+    if firstReceived == nil { firstReceived = sighting.time }
     if sighting.measuredPower != measuredPower {
       measuredPower = sighting.measuredPower
       thresholds = Ranger.thresholds(sighting.beacon, measuredPower, configuration)
@@ -181,14 +233,14 @@ extension Ranger.State {
   }
 
   /// A beacon is new until it has sent so many packets, or for so long.
-  private static let (newPackets, newNanoseconds) = (UInt32(3), MonotonicTime.nanosecondsPerSecond)
+  private static let (newPackets, newNanoseconds) = (Float(3), MonotonicTime.nanosecondsPerSecond)
 
   /// Determines the zone of the signal.
   fileprivate mutating func locate(at time: Int64, _ configuration: Ranger.Configuration) {
     // A packet or two of a beacon that has just come are little evidence.
-    let isNew =
-      MonotonicTime(nanoseconds: time).nanoseconds(since: firstReceived) < Self.newNanoseconds
-    if zones.proximity == .unknown, filter.count < Self.newPackets, isNew { return }
+    let start = firstReceived ?? MonotonicTime(nanoseconds: time)
+    let isNew = MonotonicTime(nanoseconds: time).nanoseconds(since: start) < Self.newNanoseconds
+    if zones.proximity == .unknown, filter.levelCount < Self.newPackets, isNew { return }
     zones.update(
       mean: filter.estimate(configuration.filter).mean, at: time, thresholds: thresholds,
       limits: configuration.limits)

@@ -24,20 +24,20 @@ struct Link: Sendable {
   ///
   /// - Parameters:
   ///   - rssi: The signal strength, in dBm.
-  ///   - gap: The seconds since the one before; `nil` if it is the first, or after a silence.
+  ///   - statistics: The beacon's signal, this sighting included.
   ///   - now: The reception time.
   ///   - rules: The region's rules.
   /// - Returns: The rule by which the beacon entered or left the region; `nil` if it did not.
-  mutating func receive(rssi: Int8?, after gap: Float?, at now: Int64, _ rules: RegionRules)
-    -> RegionTransition.Rule?
-  {
+  mutating func receive(
+    rssi: Int8?, _ statistics: SignalStatistics, at now: Int64, _ rules: RegionRules
+  ) -> RegionTransition.Rule? {
     if let rssi, let gate = rules.signal {
       signal.receive(
-        rssi: Float(rssi), after: gap, levels: (Float(gate.enter), Float(gate.exit)),
-        excess: Float(gate.excess))
+        rssi: Float(rssi), statistics, levels: (Float(gate.enter), Float(gate.exit)),
+        excess: gate.excess)
     }
     if let rssi, let gate = rules.distance {
-      distance.receive(rssi: Float(rssi), after: gap, levels: levels, excess: Float(gate.excess))
+      distance.receive(rssi: Float(rssi), statistics, levels: levels, excess: gate.excess)
     }
     let closed: RegionTransition.Rule? =
       rules.signal != nil && !signal.isOpen

@@ -26,13 +26,14 @@ struct Deadline: Comparable, Sendable {
 }
 
 extension RegionMonitor {
-  /// Lets time pass: what is due by then happens, in order.
+  /// Lets time pass: what is due before then happens, in order. A silence must exceed a timeout, so a sighting at
+  /// the very moment of a deadline is in time.
   mutating func run(to now: Int64, _ transitions: inout [RegionTransition]) {
     if !waiting.isEmpty {
       for identifier in waiting { start(identifier, at: now) }
       waiting = []
     }
-    while let entry = deadlines.min, entry.time <= now {
+    while let entry = deadlines.min, entry.time < now {
       deadlines.removeMin()
       guard let due = due(entry) else { continue }
       if due > entry.time {

@@ -17,8 +17,11 @@ extension RegionMonitor {
     // Before the silence is learned from: by the timeout that was in force.
     breakOff(place, after: silence)
     let hasLearned = beacons[place].record(sighting, at: now, losses: clock.losses)
-    let gap = silence == .max ? nil : Float(silence) * 1e-9
-    let hasChanged = attend(sighting, at: now, after: gap, place: place, &transitions)
+    if let rssi = sighting.rssi {
+      beacons[place].statistics.receive(
+        rssi: Float(rssi), after: silence == .max ? nil : Float(silence) * 1e-9)
+    }
+    let hasChanged = attend(sighting, at: now, place: place, &transitions)
     guard hasLearned || hasChanged else { return }
     beacons[place].shortest = shortestTimeout(place)
     schedule(place)
@@ -37,8 +40,7 @@ extension RegionMonitor {
   /// Gives a sighting to the links that need each one, and returns whether any of them entered or left its
   /// region.
   private mutating func attend(
-    _ sighting: Sighting, at now: Int64, after gap: Float?, place: Int,
-    _ transitions: inout [RegionTransition]
+    _ sighting: Sighting, at now: Int64, place: Int, _ transitions: inout [RegionTransition]
   ) -> Bool {
     let powerChanged = beacons[place].measuredPower != sighting.measuredPower
     beacons[place].measuredPower = sighting.measuredPower
@@ -55,7 +57,7 @@ extension RegionMonitor {
       }
       let wasInside = link.isInside
       if let rule = beacons[place].links[number].receive(
-        rssi: sighting.rssi, after: gap, at: now, rules)
+        rssi: sighting.rssi, beacons[place].statistics, at: now, rules)
       {
         changed = true
         hold(link.place, by: place, rule, at: now, isEntering: !wasInside, &transitions)

@@ -88,7 +88,7 @@ public struct RegionMonitor: Sendable {
   /// Advances to a moment.
   ///
   /// - Parameter time: The moment now; an earlier one is taken as the latest.
-  /// - Returns: What the absence of sightings changed until then, that moment included, in order.
+  /// - Returns: What the absence of sightings changed before then, in order.
   public mutating func advance(to time: MonotonicTime) -> [RegionTransition] {
     var transitions: [RegionTransition] = []
     run(to: clock.advance(to: time), &transitions)
@@ -142,7 +142,7 @@ public struct RegionMonitor: Sendable {
     guard !isReceptionLost, clock.latest != nil else { return nil }
     while let entry = deadlines.min {
       let due = due(entry)
-      if due == entry.time { return clock.moment(entry.time) }
+      if due == entry.time { return clock.moment(ReceptionClock.add(entry.time, 1)) }
       deadlines.removeMin()
       if due != nil { reschedule(entry) }
     }

@@ -16,6 +16,8 @@ struct TrackedBeacon: Sendable {
   /// What is learned of its gaps at the present duty, and at the other one.
   var learner = GapLearner()
   var otherLearner = GapLearner(share: RegionMonitor.slowShare)
+  /// Its signal, as the gates of the regions that need each sighting know it.
+  var statistics = SignalStatistics()
   var links: [Link] = []
   /// The index's generation that `links` were made for.
   var generation: UInt32?

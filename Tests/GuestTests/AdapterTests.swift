@@ -131,20 +131,33 @@ extension InGuest {
     }
 
     /// Too many open files end no scan that runs.
+    ///
+    /// The Swift runtime's thread pool opens a file in /proc when work waits for a thread for a second, and traps if it
+    /// cannot: such a run, which a busy machine makes likelier, shows nothing and is repeated.
     @Test func tooManyOpenFilesEndNoScan() throws {
       let air = try twoAdapters()
-      let command = try LiveCommand("scan", "--adapter", "all")
-      try #require(
-        try Guest.wait { try air.scan(of: "a").isOn && air.scan(of: "b").isOn },
-        "\(command.error)")
-      usleep(500_000)
-      let began = Guest.now
-      // No descriptor may be opened any more.
-      try Guest.run("prlimit --pid \(command.id) --nofile=4:")
-      sleep(3)
-      #expect(command.health(since: began).isEmpty)
-      #expect(try air.scan(of: "a").isOn && air.scan(of: "b").isOn)
-      #expect(command.interrupt() == 0)
+      for attempt in 1...5 {
+        // Without a beacon of the region no work waits for a thread.
+        let command = try LiveCommand(
+          "monitor", "--adapter", "all", "--region", "none=\(FaultTests.region):65535:65535")
+        try #require(
+          try Guest.wait { try air.scan(of: "a").isOn && air.scan(of: "b").isOn },
+          "\(command.error)")
+        usleep(500_000)
+        let began = Guest.now
+        // No descriptor may be opened any more.
+        try Guest.run("prlimit --pid \(command.id) --nofile=4:")
+        sleep(3)
+        let health = command.health(since: began)
+        let areOn = try air.scan(of: "a").isOn && air.scan(of: "b").isOn
+        let status = command.interrupt()
+        if status == 128 + SIGILL, attempt < 5 {
+          print("the thread pool could not open /proc in attempt \(attempt)")
+          continue
+        }
+        #expect(health.isEmpty && areOn && status == 0, "\(health), \(status)")
+        break
+      }
       try air.stop()
     }
   }

@@ -12,6 +12,8 @@ struct ModelController {
   var parameters: [UInt8]?
   var isExtended: Bool
   var isMute = false
+  /// How long before the reading the kernel received an answer, in nanoseconds.
+  var readingDelay: Int64 = 0
   var supportsCoded = false
   /// Whether it was given legacy commands, and disallows the others.
   var isHeldToLegacy = false
@@ -87,7 +89,7 @@ struct ModelController {
       + [status] + values
     // Only initialised integers, which stay.
     guard let result = unsafe CommandResult(bytes.span.bytes) else { return }
-    control.answered(result, at: now)
+    control.answered(result, received: now.advanced(by: -readingDelay), at: now)
   }
 
   private mutating func carryOut(_ command: HCICommand) -> (status: UInt8, values: [UInt8]) {

@@ -19,6 +19,14 @@ import Testing
     #expect(model.commands.last?.parameters == (isExtended ? [1, 0, 0, 0, 0, 0] : [1, 0]))
   }
 
+  /// Adverts that are read together with the answer came after it, so the state begins with the answer.
+  @Test func receivesFromItsAnswerOn() {
+    var model = ModelController()
+    model.readingDelay = 5_000_000
+    model.open()
+    #expect(model.reported.map(\.time) == [model.now.advanced(by: -5_000_000)])
+  }
+
   @Test func listensOnTheCodedPHYWhereThereIsOne() {
     var wanted = ScanParameters.full
     wanted.usesCodedPHY = true

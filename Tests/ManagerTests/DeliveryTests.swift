@@ -194,7 +194,7 @@ import Testing
         listener.note("range \(beacons.count)")
       }
     }
-    let rules = try RegionRules(exitTimeout: .fixed(seconds: 2.5))
+    let rules = try RegionRules(exitTimeout: .fixed(seconds: 2.4))
     let scene = Scene { $0.rules = rules }
     let starter = Starter()
     scene.manager.delegate = starter

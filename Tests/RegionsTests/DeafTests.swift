@@ -25,7 +25,7 @@ import Testing
     #expect(monitor.nextDeadline() == nil)
     #expect(monitor.advance(to: at(1000)).isEmpty)
     monitor.receptionRestored(at: at(1000))
-    #expect(monitor.nextDeadline() == at(1006))
+    #expect(monitor.nextDeadline() == after(1006))
     #expect(monitor.advance(to: at(2000)).compactMap(describe) == ["1006 exit silence"])
   }
 

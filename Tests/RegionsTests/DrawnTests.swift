@@ -19,10 +19,12 @@ import Testing
     #expect(scene.play("?.?.?......") == ["0 enter sighting", "7 exit silence"])
   }
 
-  @Test func aSightingAtTheLimitComesTooLate() throws {
+  @Test func aSightingAtTheLimitIsInTime() throws {
     var scene = try Scene(RegionRules(exitTimeout: Self.fixed))
     #expect(
-      scene.play("a..a") == ["0 enter sighting", "3 exit silence", "3 enter sighting"])
+      scene.play("a..a...a....") == [
+        "0 enter sighting", "6 exit silence", "7 enter sighting", "10 exit silence",
+      ])
   }
 
   @Test func theLastOfSeveralBeaconsLeaves() throws {
@@ -40,6 +42,27 @@ import Testing
       constraint: BeaconConstraint(uuid: home, major: 1, minor: 2)
     )
     #expect(scene.play("aaaa.....", "...a.....") == ["3 enter sighting", "6 exit silence"])
+  }
+
+  /// A beacon that is sent as often as the exit timeout lasts is there: its silence does not exceed it.
+  @Test(arguments: [false, true])
+  func aSilenceAsLongAsTheExitTimeoutIsNoExit(isAskedForTime: Bool) throws {
+    var monitor = RegionMonitor()
+    try monitor.add(
+      MonitoredRegion(
+        identifier: "r", constraint: BeaconConstraint(uuid: home),
+        rules: RegionRules(exitTimeout: .fixed(seconds: 30))))
+    var changes: [RegionTransition.Change] = []
+    for index in 0..<20 {
+      let next = sighting(Double(index) * 30)
+      // However often it is given the time.
+      if isAskedForTime { changes += monitor.advance(to: next.time).map(\.change) }
+      changes += monitor.receive(next).map(\.change)
+    }
+    #expect(changes == [.determined(.inside)])
+    let last = sighting(19 * 30).time.advanced(by: 30_000_000_001)
+    #expect(monitor.nextDeadline() == last)
+    #expect(monitor.advance(to: last).map(\.change) == [.exit])
   }
 
   @Test func threeOfTheLastFive() throws {
@@ -76,7 +99,7 @@ import Testing
     let rules = try RegionRules(
       exitTimeout: Self.fixed, signal: SignalGate(enter: -62, exit: -72, excess: 0), dwell: 3)
     var scene = try Scene(rules)
-    #expect(scene.play("aakaaaaa...") == ["6 enter dwell", "10 exit silence"])
+    #expect(scene.play("aakaaaaa....") == ["6 enter dwell", "10 exit silence"])
   }
 
   @Test func signalEntersAndLeaves() throws {
@@ -84,7 +107,7 @@ import Testing
     var scene = try Scene(rules)
     // h is -75 dBm: between the levels nothing changes, on either side.
     #expect(
-      scene.play("hhhhhdddhhhhhhkkkkkkk") == ["6 enter signal", "15 exit signal"])
+      scene.play("hhhhhddddddhhhhhhkkkkkkk") == ["7 enter signal", "19 exit signal"])
   }
 
   @Test func aWeakBeaconIsOutsideThoughHeard() throws {
@@ -96,14 +119,14 @@ import Testing
   @Test func anOutlierDecidesNothing() throws {
     let rules = try RegionRules(exitTimeout: Self.fixed, signal: SignalGate(boundary: -70))
     var scene = try Scene(rules)
-    #expect(scene.play("dddddddkddddkddd") == ["1 enter signal"])
+    #expect(scene.play("dddddddkddddkddd") == ["3 enter signal"])
   }
 
   @Test func distanceEntersAndLeaves() throws {
     // With -59 dBm at 1 m and n = 2: 3 m is -68.5 dBm, 6 m is -74.6 dBm.
     let rules = try RegionRules(exitTimeout: Self.fixed, distance: DistanceGate(enter: 3, exit: 6))
     var scene = try Scene(rules)
-    #expect(scene.play("hhhhdddhhhhkkkkk") == ["5 enter distance", "11 exit distance"])
+    #expect(scene.play("hhhhdddddhhhhkkkkkkk") == ["6 enter distance", "15 exit distance"])
   }
 
   @Test func bothGatesMustBeOpen() throws {
@@ -112,7 +135,7 @@ import Testing
       distance: DistanceGate(enter: 3, exit: 6, excess: 0))
     var scene = try Scene(rules)
     #expect(
-      scene.play("ddddaaadddaaa...") == [
+      scene.play("ddddaaadddaaa....") == [
         "4 enter signal", "7 exit signal", "10 enter signal", "15 exit silence",
       ])
   }
@@ -120,6 +143,6 @@ import Testing
   @Test func aGateCannotOpenWithoutSignal() throws {
     let rules = try RegionRules(exitTimeout: Self.fixed, signal: SignalGate(boundary: -70))
     var scene = try Scene(rules)
-    #expect(scene.play("???????dd????....") == ["8 enter signal", "15 exit silence"])
+    #expect(scene.play("???????dddd????.....") == ["9 enter signal", "17 exit silence"])
   }
 }

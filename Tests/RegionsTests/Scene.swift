@@ -8,6 +8,9 @@ func at(_ seconds: Double) -> MonotonicTime {
   MonotonicTime(nanoseconds: Int64((seconds * 1e9).rounded()))
 }
 
+/// The first moment beyond one: what is due then has exceeded its timeout.
+func after(_ seconds: Double) -> MonotonicTime { at(seconds).advanced(by: 1) }
+
 func sighting(
   _ seconds: Double, minor: UInt16 = 1, major: UInt16 = 1, uuid: ProximityUUID = home,
   rssi: Int8? = -60, power: Int8 = -59

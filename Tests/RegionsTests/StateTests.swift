@@ -33,7 +33,7 @@ import Testing
       MonitoredRegion(identifier: "r", constraint: BeaconConstraint(uuid: home)),
       assuming: .outside)
     _ = monitor.advance(to: at(0))
-    #expect(monitor.nextDeadline() == at(30))
+    #expect(monitor.nextDeadline() == after(30))
   }
 
   @Test func assumedInsideIsConfirmed() throws {
@@ -66,7 +66,7 @@ import Testing
     var monitor = RegionMonitor()
     _ = monitor.advance(to: at(0))
     try monitor.add(region(), assuming: .inside, timeout: 120)
-    #expect(monitor.nextDeadline() == at(120))
+    #expect(monitor.nextDeadline() == after(120))
   }
 
   @Test func theSameIdentifierReplaces() throws {

@@ -11,7 +11,7 @@ extension CLLocationManager {
   func deliver(_ delivery: ServiceDelivery) {
     guard let event = delivery.event as? BeaconEvent else { return }
     switch event {
-    case .sightings, .refused, .health: break
+    case .sightings, .refused, .health, .identity: break
     case .ranging(let report): deliver(report)
     case .region(let event): deliver(event, delivery)
     case .regionState(let region, let state):

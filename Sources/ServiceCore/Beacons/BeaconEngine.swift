@@ -17,6 +17,8 @@ struct BeaconEngine {
     case region(RegionTransition)
     /// The receiver's state from now on.
     case health(ScannerHealth)
+    /// What is wrong with a beacon that is ranged.
+    case identity(IdentityFinding)
   }
 
   /// The moment up to which everything is done; `nil` before the first is known.
@@ -31,6 +33,7 @@ struct BeaconEngine {
   private(set) var ranged = ConstraintFilter()
 
   private let configuration: Ranger.Configuration
+  private let pins: [BeaconIdentity: BluetoothAddress]
   private let interval: Int64
   private let restsWhenEmpty: Bool
   private var ranger: Ranger
@@ -45,13 +48,16 @@ struct BeaconEngine {
   /// - Parameters:
   ///   - ranging: The settings of ranging.
   ///   - monitoring: The settings of monitoring.
+  ///   - pins: The only sender that counts of each of these beacons.
   ///   - interval: The nanoseconds between two ranging reports.
   ///   - restsWhenEmpty: Whether empty reports end after a while, as for recordings.
   init(
     ranging: Ranger.Configuration = .init(), monitoring: RegionMonitor.Configuration = .init(),
+    pins: [BeaconIdentity: BluetoothAddress] = [:],
     interval: Int64 = MonotonicTime.nanosecondsPerSecond, restsWhenEmpty: Bool = false
   ) {
     configuration = ranging
+    self.pins = pins
     self.interval = interval
     self.restsWhenEmpty = restsWhenEmpty
     ranger = Ranger(ranging)
@@ -154,12 +160,14 @@ struct BeaconEngine {
     if let first = sightings.first { begin(at: first.time) }
     let monitors = monitor.regionCount > 0
     let ranges = !ranged.isEmpty
+    let isPinned = !pins.isEmpty
     var count = 0
     for sighting in sightings {
       if ranges, let due = schedule.due, due <= sighting.time {
         guard advance(to: sighting.time) else { return count }
       }
       count += 1
+      if isPinned, let pin = pins[sighting.beacon], pin != sighting.address { continue }
       let hasChanged: Bool
       switch adapters.receive(sighting) {
       case .followed: hasChanged = process(sighting, ranges: ranges, monitors: monitors)
@@ -178,17 +186,22 @@ struct BeaconEngine {
     return count
   }
 
-  /// Returns whether the sighting changed a region.
+  /// Returns whether there is something to deliver.
   @inline(__always)
   private mutating func process(_ sighting: Sighting, ranges: Bool, monitors: Bool) -> Bool {
+    var hasChanged = false
     if ranges, ranged.matches(sighting.beacon) {
       schedule.receive()
       ranger.receive(sighting)
+      if !ranger.findings.isEmpty {
+        appendFindings()
+        hasChanged = true
+      }
     }
-    guard monitors else { return false }
+    guard monitors else { return hasChanged }
     let transitions = monitor.receive(sighting)
     append(transitions)
-    return !transitions.isEmpty
+    return hasChanged || !transitions.isEmpty
   }
 
   /// Advances the time, until there is something to deliver.
@@ -223,6 +236,11 @@ struct BeaconEngine {
     let beacons = ranger.report(at: time)
     schedule.report(isEmpty: beacons.isEmpty)
     news.append(.ranged(time, beacons))
+    appendFindings()
+  }
+
+  private mutating func appendFindings() {
+    for finding in ranger.removeFindings() { news.append(.identity(finding)) }
   }
 
   private mutating func append(_ transitions: [RegionTransition]) {

@@ -72,6 +72,7 @@ struct BeaconMachine: Service {
     let nanoseconds = configuration.rangingInterval * 1e9
     engine = BeaconEngine(
       ranging: configuration.ranging, monitoring: configuration.monitoring,
+      pins: configuration.pins,
       interval: nanoseconds >= 1 && nanoseconds < 9e18
         ? Int64(nanoseconds) : MonotonicTime.nanosecondsPerSecond,
       restsWhenEmpty: isRecorded)
@@ -315,6 +316,12 @@ struct BeaconMachine: Service {
               && other.change.state == transition.change.state
           }
         if !isRepeated { deliver(transition, into: &output) }
+      case .identity(let finding):
+        let time = finding.time.wallClockTime(wallClockOffset)
+        for (client, needs) in needs
+        where needs.filter.isOpen || needs.filter.matches(finding.beacon) {
+          output.deliver(.identity(finding, at: time), to: client)
+        }
       case .health(let change):
         output.deliverToAll(.health(change, at: change.time.wallClockTime(wallClockOffset)))
         if receivers.update(change) { giveUpQuestions(into: &output) }

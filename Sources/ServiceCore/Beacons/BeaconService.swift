@@ -1,3 +1,4 @@
+public import Advertising
 public import Ranging
 public import Regions
 public import Scanning
@@ -16,6 +17,8 @@ public final class BeaconService: Sendable {
     public var rangingInterval = 1.0
     /// When regions are entered and left, where ``BeaconRegion/rules`` does not say.
     public var rules = RegionRules.standard
+    /// The only sender that counts of each of these beacons, for ranging and regions: clones of them are ignored.
+    public var pins: [BeaconIdentity: BluetoothAddress] = [:]
     /// How regions are monitored.
     public var monitoring = RegionMonitor.Configuration()
 

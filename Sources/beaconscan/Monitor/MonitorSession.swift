@@ -70,7 +70,7 @@ final class MonitorSession {
         if line.kind != .state { left -= 1 }
       case .ranging(let report): try writer.write(report)
       case .health(let change, let time): try health.report(change, at: time)
-      case .sightings, .regionState, .registered, .refused, .ended: break
+      case .sightings, .regionState, .registered, .identity, .refused, .ended: break
       }
       return left > 0 ? .more : .enough
     }

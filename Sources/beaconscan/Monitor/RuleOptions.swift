@@ -42,6 +42,32 @@ struct RuleOptions: ParsableArguments {
     var description: String { "\(needed)/\(last)" }
   }
 
+  /// Where a region ends, in both directions.
+  enum Boundary: ExpressibleByArgument, CustomStringConvertible {
+    case signal(Double)
+    case distance(Double)
+
+    init?(argument: String) {
+      func number(_ unit: String) -> Double? {
+        argument.hasSuffix(unit) ? Double(argument.dropLast(unit.count)) : nil
+      }
+      if let level = number("dBm") ?? Double(argument), level < 0 {
+        self = .signal(level)
+      } else if let distance = number("m"), distance > 0 {
+        self = .distance(distance)
+      } else {
+        return nil
+      }
+    }
+
+    var description: String {
+      switch self {
+      case .signal(let level): "\(level)dBm"
+      case .distance(let distance): "\(distance)m"
+      }
+    }
+  }
+
   @Option(
     name: .long,
     help: ArgumentHelp(
@@ -51,13 +77,20 @@ struct RuleOptions: ParsableArguments {
 
   @Option(
     name: .long, parsing: .unconditional,
+    help: ArgumentHelp(
+      "Where the region ends, in both directions: a signal strength such as -67, or a distance such as 3m.",
+      valueName: "dBm|meters"))
+  var boundary: Boundary?
+
+  @Option(
+    name: .long, parsing: .unconditional,
     help: ArgumentHelp("Enter only above this signal strength.", valueName: "dBm"))
   var enterRssi: Double?
 
   @Option(
     name: .long, parsing: .unconditional,
     help: ArgumentHelp(
-      "Leave below this signal strength. (default: 3 dB below --enter-rssi)", valueName: "dBm"))
+      "Leave below this signal strength. (default: --enter-rssi, as a boundary)", valueName: "dBm"))
   var exitRssi: Double?
 
   @Option(
@@ -67,7 +100,8 @@ struct RuleOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Leave farther away than this. (default: 1.4 times --enter-distance)", valueName: "meters"))
+      "Leave farther away than this. (default: --enter-distance, as a boundary)",
+      valueName: "meters"))
   var exitDistance: Double?
 
   @Option(
@@ -86,6 +120,12 @@ struct RuleOptions: ParsableArguments {
   /// The rules.
   var rules: RegionRules {
     get throws {
+      if boundary != nil, enterRssi ?? exitRssi ?? enterDistance ?? exitDistance != nil {
+        throw CommandError(
+          .usage,
+          "--boundary is both the level to enter and to leave; give it alone, or --enter-… and --exit-…"
+        )
+      }
       do throws(RegionError) {
         return try RegionRules(
           exitTimeout: exitTimeout, signal: signal, distance: distance,
@@ -103,15 +143,15 @@ struct RuleOptions: ParsableArguments {
     }
   }
 
-  // Where one level is given, the other lies beside it.
+  // One level alone is a boundary in both directions.
 
   private var signal: SignalGate? {
-    if let enterRssi { return SignalGate(enter: enterRssi, exit: exitRssi) }
-    return exitRssi.map { SignalGate(enter: $0 + SignalGate.hysteresis, exit: $0) }
+    if case .signal(let level) = boundary { return SignalGate(boundary: level) }
+    return (enterRssi ?? exitRssi).map { SignalGate(enter: $0, exit: exitRssi) }
   }
 
   private var distance: DistanceGate? {
-    if let enterDistance { return DistanceGate(enter: enterDistance, exit: exitDistance) }
-    return exitDistance.map { DistanceGate(enter: $0 / DistanceGate.hysteresis, exit: $0) }
+    if case .distance(let distance) = boundary { return DistanceGate(boundary: distance) }
+    return (enterDistance ?? exitDistance).map { DistanceGate(enter: $0, exit: exitDistance) }
   }
 }

@@ -82,7 +82,7 @@ struct RecordSession {
         case .health(let health, _):
           tally.update(health)
           say(health.sentence)
-        case .ranging, .region, .regionState, .registered, .refused, .ended: break
+        case .ranging, .region, .regionState, .registered, .identity, .refused, .ended: break
         }
         return recorder.isFull ? .enough : .more
       }
