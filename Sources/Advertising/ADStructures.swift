@@ -46,9 +46,8 @@ package struct ADStructure: ~Escapable {
 ///  1 octet   1 octet   Length−1 octets
 /// ```
 ///
-/// A length of zero ends the significant part early; what follows it is not looked at (§11). A
-/// length that runs past the data throws, and the walk is over: there is no way to tell where the
-/// next structure would begin.
+/// A length of zero ends the significant part early; what follows it is not looked at (§11). A length that runs
+/// past the data throws, and the walk is over: nothing shows where the next structure would begin.
 @usableFromInline
 package struct ADStructures: ~Escapable {
   @usableFromInline

@@ -14,7 +14,7 @@ public import Bytes
 public struct IBeacon: Hashable, Sendable, BitwiseCopyable {
   /// Which beacon it is.
   public var identity: BeaconIdentity
-  /// The signal strength in dBm that the beacon says is measured 1 m away: as heard, however absurd.
+  /// The signal strength in dBm that the beacon states is measured 1 m away, however absurd.
   public var measuredPower: Int8
   /// Whether one more byte than the 25 followed, as some makers append for the battery's charge.
   public var hasTrailingByte: Bool

@@ -5,8 +5,7 @@ import SystemPackage
 
 /// Reads one capture, of whatever format, from its beginning to its end: packets in, sightings out.
 ///
-/// The first bytes determine the format, never a name. Memory is the buffer of 576 KiB, whatever the
-/// file's size.
+/// The first bytes determine the format, never a name. Memory is the buffer of 576 KiB, whatever the file's size.
 package final class CaptureReader {
   /// What a call to ``read(into:)`` came to.
   package enum Progress: Sendable {
@@ -243,12 +242,7 @@ extension CaptureReader {
     /// Where the packet begins that is left for the next batch.
     var place: Int?
 
-    /// Decodes packets until there are no more or the batch is full.
-    ///
-    /// - Parameters:
-    ///   - collector: What receives their sightings.
-    ///   - read: The bytes in which the packets stand.
-    ///   - decode: Decodes packets by a run, until the run stops or there are no more.
+    /// Decodes packets until there are no more or the batch is full: by runs, and one by one where a run stops.
     @inline(__always)
     mutating func fill(
       _ collector: inout SightingCollector, from read: RawSpan,

@@ -28,12 +28,8 @@ struct Timeline {
   /// Begins a line that ends so many nanoseconds after its first moment.
   init(duration: Int64? = nil) { self.duration = duration }
 
-  /// Places a recorded moment.
-  ///
-  /// - Parameters:
-  ///   - recorded: The moment by the recorded clock.
-  ///   - mayStep: Whether it may be one of a clock that was set back.
-  /// - Returns: The moment on the line; `nil`, with nothing changed, where it may not.
+  /// Returns the place of a recorded moment on the line; `nil`, with nothing changed, where the recorded clock was
+  /// set back and may not step.
   @inline(__always)
   mutating func place(_ recorded: WallClockTime, mayStep: Bool) -> MonotonicTime? {
     guard recorded >= latestRecorded else { return placeEarlier(recorded, mayStep: mayStep) }

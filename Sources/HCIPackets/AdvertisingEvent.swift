@@ -14,8 +14,7 @@ public import Bytes
 /// Part E, §7.7.65.2 and §7.7.65.13).
 @usableFromInline
 package struct AdvertisingEvent: ~Escapable {
-  /// Whether its reports are extended ones, which ``nextFragment()`` gives; ``nextReport()`` gives
-  /// the others.
+  /// Whether its reports are extended ones, which ``nextFragment()`` gives; ``nextReport()`` gives the others.
   @usableFromInline
   package let isExtended: Bool
 
@@ -34,11 +33,7 @@ package struct AdvertisingEvent: ~Escapable {
   /// Looks at an event; `nil` where it is of another kind, or ends before it says of which.
   ///
   /// One that ends behind its kind is an event without Num_Reports: the walk over it begins with
-  /// a refusal.
-  ///
-  /// - Parameters:
-  ///   - bytes: A packet that holds the event.
-  ///   - start: Where the event's code stands in it: at 1 behind an H4 packet type.
+  /// a refusal. The event's code stands at the start: at 1 behind an H4 packet type.
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
   package init?(_ bytes: RawSpan, at start: Int = 0) {
@@ -183,10 +178,8 @@ package struct AdvertisingEvent: ~Escapable {
 /// One report of an extended event: a whole advert, or a part of a long one.
 @usableFromInline
 package struct AdvertisingFragment: ~Escapable {
-  /// The packet, and the report in it.
   @usableFromInline
   let bytes: RawSpan
-  /// The report's fields.
   @usableFromInline
   package let fields: AdvertisingReportFields
   /// Data_Status: 0 complete, 1 more to come, 2 truncated.
@@ -254,8 +247,7 @@ extension AdvertisingReportFields {
 }
 
 extension AdvertisingEventType {
-  /// What an LE Advertising Report's Event_Type means (Core Specification, Vol 4, Part E,
-  /// §7.7.65.2).
+  /// What an LE Advertising Report's Event_Type means (Core Specification, Vol 4, Part E, §7.7.65.2).
   @inlinable
   init(legacyEventType type: UInt8) {
     switch type {

@@ -50,9 +50,7 @@ package struct BeaconTable<State> {
   @usableFromInline
   var places = PlaceTable()
 
-  /// Makes an empty table.
-  ///
-  /// - Parameter capacity: The most beacons that are kept; at least 8.
+  /// Makes an empty table of so many beacons, of at least 8.
   @usableFromInline
   package init(capacity: Int) { self.capacity = min(max(8, capacity), Int(Int32.max)) }
 
@@ -68,13 +66,8 @@ package struct BeaconTable<State> {
   @inlinable
   package var entries: [Entry] { isOrdered ? storage : order.map { storage[$0] } }
 
-  /// Records that a beacon was received, and changes what is kept of it.
-  ///
-  /// - Parameters:
-  ///   - beacon: Which beacon.
-  ///   - time: When it was received.
-  ///   - state: Makes what is kept of a beacon that is not in the table.
-  ///   - update: Changes what is kept.
+  /// Records that a beacon was received, and changes what is kept of it, which is made for a beacon that is not in
+  /// the table.
   @inlinable @inline(__always)
   package mutating func update(
     _ beacon: BeaconIdentity, at time: MonotonicTime, orMake state: () -> State,
@@ -91,11 +84,6 @@ package struct BeaconTable<State> {
   }
 
   /// Records sightings: as ``update(_:at:orMake:update:)`` for each of them, in one access to the entries.
-  ///
-  /// - Parameters:
-  ///   - sightings: The sightings.
-  ///   - state: Makes what is kept of a beacon that is not in the table.
-  ///   - update: Changes what is kept.
   @inlinable @inline(__always)
   package mutating func update(
     _ sightings: Span<Sighting>, orMake state: (Sighting) -> State,
@@ -110,9 +98,7 @@ package struct BeaconTable<State> {
     }
   }
 
-  /// Records sightings up to the first beacon that is not in the table.
-  ///
-  /// - Returns: The index of that beacon's sighting.
+  /// Records sightings up to the first beacon that is not in the table, and returns the index of its sighting.
   @inlinable @inline(__always)
   mutating func updateKnown(
     _ sightings: Span<Sighting>, from start: Int, _ update: (inout State, Sighting) -> Void

@@ -31,7 +31,6 @@ package struct PlaceTable: Sendable {
   /// The number of beacons.
   package private(set) var count = 0
 
-  /// Creates an empty table.
   package init() {
     var random = SystemRandomNumberGenerator()
     seed = (random.next(), random.next(), random.next() | 1)
@@ -40,11 +39,7 @@ package struct PlaceTable: Sendable {
   /// All places, in no order.
   package var places: [Int32] { slots.compactMap { $0.place < 0 ? nil : $0.place } }
 
-  /// Returns a beacon's place; -1 if it has none.
-  ///
-  /// - Parameters:
-  ///   - beacon: The beacon.
-  ///   - isAt: Returns whether the beacon at a place is that one.
+  /// Returns a beacon's place; -1 if it has none. The function looks whether the beacon at a place is that one.
   @inlinable @inline(__always)
   package func find(_ beacon: BeaconIdentity, isAt: (Int) -> Bool) -> Int32 {
     let mask = slots.count &- 1

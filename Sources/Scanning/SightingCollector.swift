@@ -31,9 +31,7 @@ package struct SightingCollector: ~Copyable, Sendable {
   @usableFromInline
   var fragments = FragmentJoiner()
 
-  /// Makes a collector.
-  ///
-  /// - Parameter capacity: The number of sightings for which memory is allocated at once.
+  /// Makes a collector with memory for some sightings.
   @usableFromInline
   package init(capacity: Int = 1024) {
     sightings = []
@@ -44,11 +42,7 @@ package struct SightingCollector: ~Copyable, Sendable {
   @inlinable
   package mutating func removeSightings() { sightings.removeAll(keepingCapacity: true) }
 
-  /// Receives an HCI event: every report of it, if it is one of advertising.
-  ///
-  /// - Parameters:
-  ///   - bytes: A packet that holds the event.
-  ///   - start: Where the event's code stands in it.
+  /// Receives the HCI event whose code stands at the start: every report of it, if it is one of advertising.
   @inlinable @inline(__always)
   package mutating func receive(event bytes: RawSpan, at start: Int = 0) {
     unsafe receive(event: bytes, from: start, to: bytes.byteCount)
@@ -72,12 +66,6 @@ package struct SightingCollector: ~Copyable, Sendable {
   }
 
   /// Receives a link-layer packet from its access address to its CRC.
-  ///
-  /// - Parameters:
-  ///   - packet: The packet.
-  ///   - isCoded: Whether it was sent on the LE Coded PHY.
-  ///   - checksum: What is known of its CRC.
-  ///   - rssi: Signal strength in dBm, where it was measured.
   package mutating func receive(
     packet: RawSpan, isCoded: Bool, checksum: AdvertisingPDU.Checksum, rssi: Int8?
   ) {
