@@ -113,7 +113,7 @@ let package = Package(
       ]),
 
     // Tests
-    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .target(name: "TestSupport", path: "Tests/TestSupport", exclude: ["Syncs.c"]),
     .testTarget(name: "BytesTests", dependencies: ["Bytes", "TestSupport"]),
     .testTarget(
       name: "AdvertisingTests",
@@ -167,6 +167,7 @@ let package = Package(
       dependencies: [
         "Advertising", "BeaconTesting", "CoreLocation", "Regions", "Scanning", "ServiceCore",
         "TestSupport",
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/ManagerTorture"),
@@ -180,8 +181,7 @@ let package = Package(
       dependencies: [
         "CSQLite", "Storage", "TestSupport", "storage-torture",
         .product(name: "SystemPackage", package: "swift-system"),
-      ],
-      exclude: ["Syncs.c"]),
+      ]),
     .testTarget(
       name: "CommandTests",
       dependencies: [

@@ -1,5 +1,5 @@
-/// The changes that one transaction stores: at most one of each key, so that a queue that waits for the
-/// disk does not grow with the number of calls.
+/// The changes that one transaction stores: at most one of each key, so that a queue that waits for the disk does
+/// not grow with the number of calls.
 struct Batch: Sendable {
   enum Row: Sendable {
     case register(definition: [UInt8], state: [UInt8]?)
@@ -7,19 +7,14 @@ struct Batch: Sendable {
     case remove
   }
 
-  /// An event whose row goes: it was delivered, or newer ones took its place.
-  struct Ended: Sendable {
-    var serial: Int64
-    var place: DeliveryMarks.Place?
-  }
-
   private(set) var rows: [ServiceStore.Key: Row] = [:]
   /// The events, by serial.
   private(set) var events: [Int64: ServiceStore.Event] = [:]
+  /// The keys whose stored events go; ``events`` come after that.
+  private(set) var removed: Set<ServiceStore.Key> = []
+  /// The stored events that were delivered, by serial, with the places of their marks.
+  private(set) var ended: [Int64: DeliveryMarks.Place?] = [:]
   var authorization: String??
-  /// Events of keys that are removed.
-  var removed: [Waiting.Entry] = []
-  var ended: [Ended] = []
   var completions: [@Sendable (StorageError?) -> Void] = []
 
   /// The number of keys, events and calls that wait.
@@ -27,48 +22,95 @@ struct Batch: Sendable {
 
   /// Whether there is nothing to store.
   var isEmpty: Bool {
-    rows.isEmpty && events.isEmpty && authorization == nil && removed.isEmpty && ended.isEmpty
+    rows.isEmpty && events.isEmpty && removed.isEmpty && ended.isEmpty && authorization == nil
   }
 
-  mutating func register(_ registration: ServiceStore.Registration) {
-    rows[registration.key] = .register(
-      definition: registration.definition, state: registration.state)
-  }
-
-  mutating func setState(_ state: [UInt8], of key: ServiceStore.Key) {
-    switch rows[key] {
-    case .register(let definition, _): rows[key] = .register(definition: definition, state: state)
-    case .setState, nil: rows[key] = .setState(state)
-    case .remove: break
+  mutating func add(_ change: ServiceStore.Change) {
+    switch change {
+    case .register(let registration):
+      set(
+        .register(definition: registration.definition, state: registration.state),
+        of: registration.key)
+    case .remove(let key): set(.remove, of: key)
+    case .setState(let key, let state): set(.setState(state), of: key)
+    case .addEvent(let event): events[event.serial] = event
+    case .setAuthorization(let value): authorization = .some(value)
     }
   }
 
-  /// Removes a registration and its events that wait here.
-  mutating func remove(_ key: ServiceStore.Key) {
-    rows[key] = .remove
+  private mutating func set(_ row: Row, of key: ServiceStore.Key) {
+    switch (row, rows[key]) {
+    case (.setState(let state), .register(let definition, _)):
+      rows[key] = .register(definition: definition, state: state)
+    case (.setState, .remove): break
+    case (.remove, _):
+      rows[key] = .remove
+      remove(eventsOf: key)
+    default: rows[key] = row
+    }
+  }
+
+  private mutating func remove(eventsOf key: ServiceStore.Key) {
+    removed.insert(key)
     events = events.filter { $0.value.key != key }
   }
 
-  mutating func add(_ event: ServiceStore.Event) { events[event.serial] = event }
+  /// Removes an event that was delivered, from here or later from the database.
+  mutating func end(_ serial: Int64, _ place: DeliveryMarks.Place?) {
+    events[serial] = nil
+    ended[serial] = place
+  }
 
-  /// Removes an event that was not stored yet.
-  ///
-  /// - Returns: Whether it waited here.
-  mutating func forget(_ serial: Int64) -> Bool { events.removeValue(forKey: serial) != nil }
+  /// Adds the changes of a newer batch: of one key, the newer one counts.
+  mutating func append(_ newer: Batch) {
+    for key in newer.removed { remove(eventsOf: key) }
+    for (key, row) in newer.rows { set(row, of: key) }
+    for event in newer.events.values { add(.addEvent(event)) }
+    for (serial, place) in newer.ended { end(serial, place) }
+    authorization = newer.authorization ?? authorization
+    completions += newer.completions
+  }
 }
 
 extension Database {
   /// Stores a batch in one transaction, with the highest serial that was given.
-  func store(_ batch: Batch, serial: Int64) throws(StorageError) {
+  ///
+  /// - Returns: The number of old events that made room for others.
+  func store(_ batch: Batch, serial: Int64) throws(StorageError) -> Int {
+    var dropped = 0
     try transaction { database throws(StorageError) in
-      try database.store(batch.rows)
+      let condition = "WHERE service = ? AND \"group\" = ? AND identifier = ?"
+      let removeEvents = try database.prepare("DELETE FROM event \(condition)")
+      for key in batch.removed { try removeEvents.run(key.values) }
+      let end = try database.prepare("DELETE FROM event WHERE serial = ?")
+      for serial in batch.ended.keys { try end.run([.integer(serial)]) }
+
+      let register = try database.prepare(
+        "INSERT OR REPLACE INTO registration VALUES (?, ?, ?, ?, ?)")
+      let setState = try database.prepare("UPDATE registration SET state = ? \(condition)")
+      let remove = try database.prepare("DELETE FROM registration \(condition)")
+      for (key, row) in batch.rows {
+        switch row {
+        case .register(let definition, let state):
+          try register.run(key.values + [.bytes(definition), .bytes(state)])
+        case .setState(let state): try setState.run([.bytes(state)] + key.values)
+        case .remove: try remove.run(key.values)
+        }
+      }
+
       let add = try database.prepare("INSERT OR REPLACE INTO event VALUES (?, ?, ?, ?, ?)")
       for event in batch.events.values {
         try add.run([.integer(event.serial)] + event.key.values + [.bytes(event.payload)])
       }
-      let end = try database.prepare("DELETE FROM event WHERE serial = ?")
-      for entry in batch.removed { try end.run([.integer(entry.serial)]) }
-      for entry in batch.ended { try end.run([.integer(entry.serial)]) }
+      if !batch.events.isEmpty {
+        try database.execute(
+          """
+          DELETE FROM event WHERE serial <= (SELECT serial FROM event
+          ORDER BY serial DESC LIMIT 1 OFFSET \(ServiceStore.maximumUndelivered))
+          """)
+        dropped = Int(try database.integer("SELECT changes()"))
+      }
+
       let set = try database.prepare("INSERT OR REPLACE INTO setting VALUES (CAST(? AS TEXT), ?)")
       if let authorization = batch.authorization {
         try set.run([
@@ -77,79 +119,12 @@ extension Database {
       }
       try set.run([.bytes(Array("serial".utf8)), .integer(serial)])
     }
-  }
-
-  private func store(_ rows: [ServiceStore.Key: Batch.Row]) throws(StorageError) {
-    let register = try prepare("INSERT OR REPLACE INTO registration VALUES (?, ?, ?, ?, ?)")
-    let condition = "WHERE service = ? AND \"group\" = ? AND identifier = ?"
-    let setState = try prepare("UPDATE registration SET state = ? \(condition)")
-    let remove = try prepare("DELETE FROM registration \(condition)")
-    for (key, row) in rows {
-      switch row {
-      case .register(let definition, let state):
-        try register.run(key.values + [.bytes(definition), .bytes(state)])
-      case .setState(let state): try setState.run([.bytes(state)] + key.values)
-      case .remove: try remove.run(key.values)
-      }
-    }
+    return dropped
   }
 }
 
 extension ServiceStore.Key {
   fileprivate var values: [Statement.Value] {
     [service, group, identifier].map { .bytes(Array($0.utf8)) }
-  }
-}
-
-/// The events that were not delivered, by rising serial.
-struct Waiting: Sendable {
-  struct Entry: Sendable {
-    var serial: Int64
-    var key: ServiceStore.Key
-  }
-
-  private var entries: [Entry] = []
-
-  var count: Int { entries.count }
-
-  /// Adds an event, in place of one with its serial.
-  mutating func add(_ entry: Entry) {
-    let index = index(of: entry.serial)
-    if index < entries.count, entries[index].serial == entry.serial {
-      entries[index] = entry
-    } else {
-      entries.insert(entry, at: index)
-    }
-  }
-
-  /// Removes an event.
-  ///
-  /// - Returns: Whether it waited.
-  mutating func remove(_ serial: Int64) -> Bool {
-    let index = index(of: serial)
-    guard index < entries.count, entries[index].serial == serial else { return false }
-    entries.remove(at: index)
-    return true
-  }
-
-  /// Removes the oldest event.
-  mutating func removeOldest() -> Entry { entries.removeFirst() }
-
-  /// Removes the events of a key.
-  mutating func removeAll(of key: ServiceStore.Key) -> [Entry] {
-    let removed = entries.filter { $0.key == key }
-    if !removed.isEmpty { entries.removeAll { $0.key == key } }
-    return removed
-  }
-
-  /// Where a serial stands, or would stand.
-  private func index(of serial: Int64) -> Int {
-    if entries.last.map({ $0.serial < serial }) ?? true { return entries.count }
-    var (low, high) = (0, entries.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if entries[middle].serial < serial { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }

@@ -1,82 +1,72 @@
-import CSQLite
 import SystemPackage
 
-/// The steps of opening a store: path, lock and marks, database, in that order.
+/// What stands at a store's path when it is opened. Reading it waits for no sync and makes no database: that is
+/// left to ``create(_:_:)``, which the store's queue calls.
 struct Opening: ~Copyable {
-  /// A connection, and what the database holds.
-  struct Reading: ~Copyable {
-    let database: Database
-    let contents: Contents
-  }
-
-  let marks: DeliveryMarks
-  let reading: Reading
+  let path: FilePath
+  /// The lock and the marks; `nil` where there are no files yet.
+  let marks: DeliveryMarks?
+  /// The connection; `nil` where there is no database yet.
+  let database: Database?
+  let contents: Contents
   let warnings: [String]
 
   init(_ location: ServiceStore.Location, _ schema: Schema) throws(StorageError) {
     let path: FilePath
     switch location {
     case .application(let identifier):
-      path = try StatePath.resolve(StatePath.file(for: identifier), makesDirectory: true)
-    case .file(let name): path = try StatePath.resolve(FilePath(name), makesDirectory: false)
+      let file = try StatePath.file(for: identifier)
+      // Its directory may be missing.
+      path = (try? StatePath.resolve(file)) ?? file
+    case .file(let name): path = try StatePath.resolve(FilePath(name))
     }
     let marksPath = path.beside("-marks")
-    // A file of another program gets no file beside it. Where there is one already, the lock comes
-    // first: closing a file drops the locks that SQLite has on it in this process.
-    if !StatePath.exists(marksPath) { _ = try Self.isDatabase(path) }
-    let marks = try DeliveryMarks(marksPath, of: path)
-    let isKept = try Self.isDatabase(path)
-    if !isKept { try schema.create(path) }
-    var warnings: [String] = []
-    let reading: Reading
+    var marks: DeliveryMarks?
+    var database: Database?
+    var (contents, warnings) = (Contents(), [String]())
+    // A file of another program gets no file beside it. Where there is one already, the lock comes first: closing a
+    // file drops the locks that SQLite has on it in this process.
+    var isKept = StatePath.exists(marksPath)
+    if !isKept { isKept = try Self.isDatabase(path) }
+    if isKept {
+      marks = try DeliveryMarks(marksPath, of: path)
+    }
     do throws(StorageError) {
-      reading = try Self.read(path, schema)
+      if marks != nil, try Self.isDatabase(path) {
+        let opened = try schema.open(path)
+        contents = try Contents(opened)
+        database = consume opened
+      }
     } catch {
-      guard isKept, case .damaged = error.problem else { throw error }
+      guard case .damaged(let message) = error.problem else { throw error }
       let aside = try Self.setAside(path)
       warnings.append(
-        "\(path): the database was damaged and is now \(aside) (\(error.message)); an empty one took "
-          + "its place, so register everything again")
-      try schema.create(path)
-      reading = try Self.read(path, schema)
+        "\(path): the database was damaged and is now \(aside) (\(message)); an empty one takes its "
+          + "place, so register everything again")
     }
-    if isKept, marks.isNew, !reading.contents.events.isEmpty {
+    if marks?.isNew == true, !contents.events.isEmpty {
       warnings.append(
-        "\(marksPath): the file was missing or empty; up to \(reading.contents.events.count) events "
-          + "may be delivered again")
+        "\(marksPath): the file was missing or empty; up to \(contents.events.count) events may be "
+          + "delivered again")
     }
-    (self.marks, self.warnings) = (marks, warnings)
-    self.reading = reading
+    (self.path, self.marks, self.contents, self.warnings) = (path, marks, contents, warnings)
+    self.database = database
   }
 
-  private static func read(
-    _ path: FilePath, _ schema: Schema
-  ) throws(StorageError) -> Reading {
-    let database = try Database(path)
-    // The lock is held from the first access on, so that SQLite needs no shared memory. The writer
-    // checkpoints at 1 MiB of log, after its own commits.
-    try database.execute(
-      """
-      PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-      PRAGMA wal_autocheckpoint = 256; PRAGMA journal_size_limit = 1048576
-      """)
-    try schema.migrate(database)
-    do throws(StorageError) {
-      let contents = try Contents(database)
-      return Reading(database: database, contents: contents)
-    } catch {
-      // The queries are right: a table that is missing, or a value without end, was damaged.
-      guard case .sqlite(let code, let message) = error.problem, code & 0xFF != SQLITE_NOMEM else {
-        throw error
-      }
-      throw StorageError(file: path.string, problem: .damaged(message))
+  /// Makes the database that an opening did not find, and waits until it is on the disk. The caller has the lock.
+  static func create(_ path: FilePath, _ schema: Schema) throws(StorageError) -> Database {
+    // Another process that was faster has written something that this one did not read.
+    guard try !isDatabase(path) else {
+      throw StorageError(file: path.string, problem: .inUse(process: nil, name: nil))
     }
+    try schema.create(path)
+    return try schema.open(path)
   }
 
   /// Returns whether there is a database of this module; an empty file counts as none.
   private static func isDatabase(_ path: FilePath) throws(StorageError) -> Bool {
     guard StatePath.exists(path) else { return false }
-    let header = try StateFile(path, creating: false).read(100, at: 0)
+    let header = try StateFile(path, creating: false).read(100)
     if header.isEmpty { return false }
     func fails(_ kind: StorageError.Foreign) -> StorageError {
       StorageError(file: path.string, problem: .foreign(kind))
@@ -101,11 +91,5 @@ struct Opening: ~Copyable {
     if StatePath.exists(log) { try StatePath.rename(log, to: aside.beside("-wal")) }
     try StatePath.rename(path, to: aside)
     return aside
-  }
-}
-
-extension StorageError {
-  fileprivate var message: String {
-    if case .damaged(let message) = problem { message } else { description }
   }
 }

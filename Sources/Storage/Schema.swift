@@ -1,7 +1,8 @@
+import CSQLite
 import SystemPackage
 
-/// The tables, as steps from each version of the schema to the next: `PRAGMA user_version` is the number
-/// of steps that a database has taken.
+/// The tables, as steps from each version of the schema to the next: `PRAGMA user_version` is the number of steps
+/// that a database has taken.
 struct Schema {
   /// `CLst` in ASCII, in the database's header.
   static let applicationIdentifier = 0x434C_7374
@@ -25,8 +26,27 @@ struct Schema {
 
   var steps = Schema.steps
 
+  /// Connects to a database of any known version, and brings it to the newest one.
+  func open(_ path: FilePath) throws(StorageError) -> Database {
+    let database = try Database(path)
+    // The lock is held from the first access on, so that SQLite needs no shared memory. A migration waits for no
+    // sync: the first transaction that follows it in the log syncs both.
+    try database.execute(
+      """
+      PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
+      PRAGMA wal_autocheckpoint = 0
+      """)
+    try migrate(database)
+    // The writer checkpoints at 1 MiB of log, after its own commits.
+    try database.execute(
+      """
+      PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 256; PRAGMA journal_size_limit = 1048576
+      """)
+    return database
+  }
+
   /// Brings a database to the newest version, in one transaction.
-  func migrate(_ database: borrowing Database) throws(StorageError) {
+  private func migrate(_ database: borrowing Database) throws(StorageError) {
     let version = try database.integer("PRAGMA user_version")
     guard version <= steps.count else {
       throw StorageError(
@@ -42,8 +62,7 @@ struct Schema {
     }
   }
 
-  /// Creates an empty database under a name that it gets when it is complete: no power cut leaves a part
-  /// of one.
+  /// Creates an empty database under a name that it gets when it is complete: no power cut leaves a part of one.
   func create(_ path: FilePath) throws(StorageError) {
     let temporary = path.beside("-new")
     for suffix in ["", "-wal", "-journal"] { StatePath.remove(temporary.beside(suffix)) }
@@ -76,7 +95,22 @@ struct Contents {
   /// The highest serial that was given when the database was written last.
   var serial: Int64 = 0
 
+  init() {}
+
+  /// Reads a database.
   init(_ database: borrowing Database) throws(StorageError) {
+    do throws(StorageError) {
+      try read(database)
+    } catch {
+      // The queries are right: a table that is missing, or a value without end, was damaged.
+      guard case .sqlite(let code, let message) = error.problem, code & 0xFF != SQLITE_NOMEM else {
+        throw error
+      }
+      throw StorageError(file: database.path.string, problem: .damaged(message))
+    }
+  }
+
+  private mutating func read(_ database: borrowing Database) throws(StorageError) {
     let rows = try database.prepare(
       "SELECT service, \"group\", identifier, definition, state FROM registration")
     while try rows.step() {

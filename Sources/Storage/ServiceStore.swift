@@ -11,20 +11,21 @@ import SystemPackage
 /// store.write([.setState(key, state), .addEvent(event)]) { error in deliver(event) }
 /// ```
 ///
-/// - What a completed write stored survives the process's death at any moment and a power cut; a write
-///   that was not complete is stored whole or not at all.
-/// - An event is delivered again after a restart only if the process dies between the delegate's return
-///   and the one system call of ``markDelivered(_:)``, or if the power is cut within half a minute of its
-///   delivery and no write completed after it. No event is lost.
-/// - No call but ``writeAndWait(_:)``, ``flush()`` and ``close()`` waits for the disk: a queue of the
-///   store writes everything that waits as one transaction.
+/// - What a completed write stored survives the process's death at any moment and a power cut; a write that was not
+///   complete is stored whole or not at all. One that failed is tried again, with the next one or after some
+///   seconds.
+/// - An event is delivered again after a restart only if the process dies between the delegate's return and the one
+///   system call of ``markDelivered(_:)``, or if the power is cut within half a minute of its delivery and no write
+///   completed after it. No event is lost.
+/// - No call but ``writeAndWait(_:)``, ``flush()`` and ``close()`` waits for a sync: a queue of the store makes the
+///   database, and writes everything that waits as one transaction.
 /// - One store at a time uses a file, in all processes.
 ///
-/// All members may be used from any thread. Beside the database `FILE` stand `FILE-wal` (SQLite's log, at
-/// most 1 MiB and one transaction) and `FILE-marks` (at most 256 KiB). They belong together: copy all or, after
+/// All members may be used from any thread. Beside the database `FILE` stand `FILE-wal` (SQLite's log, at most 1
+/// MiB and one transaction) and `FILE-marks` (at most 256 KiB). They belong together: copy all or, after
 /// ``close()``, `FILE` alone.
 package final class ServiceStore: Sendable {
-  /// The number of undelivered events that are kept; of more, the oldest are removed and counted.
+  /// The number of undelivered events that the database keeps; of more, the oldest are removed and counted.
   package static let maximumUndelivered = 16384
   /// The length of a key's parts together, a definition, a state or a payload, in bytes.
   package static let maximumBytes = 65536
@@ -32,19 +33,22 @@ package final class ServiceStore: Sendable {
   package static let maximumWaitingChanges = 65536
   /// Serials stay below it for as long as any disk lives.
   static let maximumSerial: Int64 = 1 << 62
+  /// The seconds after which a write that failed is tried again.
+  private static let secondsBetweenTries = 5.0
   /// How many delivered events wait for a transaction until one is started for them alone.
   private static let endedPerTransaction = 256
 
   /// The place of a database.
   package enum Location: Hashable, Sendable {
-    /// An application's file: `$XDG_STATE_HOME/corelocation/ID.sqlite`, below `$HOME/.local/state` where
-    /// that variable is not set.
+    /// An application's file: `$XDG_STATE_HOME/corelocation/ID.sqlite`, below `$HOME/.local/state` where that
+    /// variable is not set.
     case application(String)
     /// A path. A relative one is resolved when the store is opened.
     case file(String)
   }
 
-  /// The name of a registration. Names are compared by their bytes and may hold any character.
+  /// The name of a registration. Names may hold any character, and are equal where `String` counts them as equal:
+  /// the database has the spelling that was registered first.
   package struct Key: Hashable, Sendable {
     /// The service, such as `beacons`.
     package var service: String
@@ -53,23 +57,8 @@ package final class ServiceStore: Sendable {
     /// The identifier that the client gave.
     package var identifier: String
 
-    /// Creates a key.
     package init(service: String, group: String = "", identifier: String) {
       (self.service, self.group, self.identifier) = (service, group, identifier)
-    }
-
-    /// Compares bytes: the database distinguishes strings that `String` counts as equal.
-    package static func == (left: Key, right: Key) -> Bool {
-      left.identifier.utf8.elementsEqual(right.identifier.utf8)
-        && left.group.utf8.elementsEqual(right.group.utf8)
-        && left.service.utf8.elementsEqual(right.service.utf8)
-    }
-
-    /// Equal bytes are equal strings, which have equal hashes.
-    package func hash(into hasher: inout Hasher) {
-      hasher.combine(service)
-      hasher.combine(group)
-      hasher.combine(identifier)
     }
   }
 
@@ -79,7 +68,6 @@ package final class ServiceStore: Sendable {
     package var definition: [UInt8]
     package var state: [UInt8]?
 
-    /// Creates a registration.
     package init(key: Key, definition: [UInt8], state: [UInt8]? = nil) {
       (self.key, self.definition, self.state) = (key, definition, state)
     }
@@ -92,7 +80,6 @@ package final class ServiceStore: Sendable {
     package var key: Key
     package var payload: [UInt8]
 
-    /// Creates an event.
     package init(serial: Int64, key: Key, payload: [UInt8]) {
       (self.serial, self.key, self.payload) = (serial, key, payload)
     }
@@ -112,33 +99,36 @@ package final class ServiceStore: Sendable {
     case setAuthorization(String?)
   }
 
-  private struct State: Sendable {
+  private struct State {
     var queue = Batch()
-    var waiting = Waiting()
+    /// The keys of registrations, as the database spells them.
+    var keys: Set<Key> = []
+    /// `nil` until the files are made, and when the store is closed.
+    var marks: DeliveryMarks?
     var isScheduled = false
+    var isWaitingToRetry = false
     var isClosed = false
     var transactions = 0
     var dropped = 0
     var failure: StorageError?
 
     mutating func add(_ change: Change) {
+      var change = change
       switch change {
-      case .register(let registration): queue.register(registration)
-      case .remove(let key):
-        queue.remove(key)
-        queue.removed += waiting.removeAll(of: key)
-      case .setState(let key, let state): queue.setState(state, of: key)
-      case .addEvent(let event):
-        queue.add(event)
-        waiting.add(Waiting.Entry(serial: event.serial, key: event.key))
-        while waiting.count > ServiceStore.maximumUndelivered {
-          let serial = waiting.removeOldest().serial
-          dropped += 1
-          if !queue.forget(serial) { queue.ended.append(Batch.Ended(serial: serial)) }
-        }
-      case .setAuthorization(let value): queue.authorization = .some(value)
+      case .register(var registration):
+        registration.key = keys.insert(registration.key).memberAfterInsert
+        change = .register(registration)
+      case .remove(let key): change = .remove(keys.remove(key) ?? key)
+      case .setState(let key, let state): change = .setState(spelled(key), state)
+      case .addEvent(var event):
+        event.key = spelled(event.key)
+        change = .addEvent(event)
+      case .setAuthorization: break
       }
+      queue.add(change)
     }
+
+    private func spelled(_ key: Key) -> Key { keys.firstIndex(of: key).map { keys[$0] } ?? key }
   }
 
   /// The file's absolute path.
@@ -152,37 +142,39 @@ package final class ServiceStore: Sendable {
   /// What the app was granted, as it was on opening.
   package let authorization: String?
 
-  private let marks: DeliveryMarks
+  private let schema: Schema
+  private let makesDirectory: Bool
   private let serial: Atomic<Int64>
   private let state: Mutex<State>
-  /// The connection; `nil` when the store is closed. The writer alone uses it.
+  /// The connection; `nil` until the database is made, and when the store is closed. The writer alone uses it.
   private let database: Mutex<Database?>
   private let writer = DispatchQueue(label: "beaconscan.storage")
 
-  /// Opens a store, or creates it. The directory of an application's store is created too.
+  /// Reads what a store's files hold; makes them later and on the store's own queue where they are missing, with
+  /// the directory of an application's store. No sync is waited for.
   ///
-  /// A file that is no database of this module is not changed. A damaged database is renamed to
-  /// `FILE.damaged-1`, with a warning.
+  /// A file that is no database of this module is not changed. A damaged database is renamed to `FILE.damaged-1`,
+  /// with a warning.
   package convenience init(_ location: Location) throws(StorageError) {
     try self.init(location, Schema())
   }
 
   init(_ location: Location, _ schema: Schema) throws(StorageError) {
     let opened = try Opening(location, schema)
-    let contents = opened.reading.contents
-    let delivered = Set(opened.marks.found.map(\.serial))
-    let undelivered = contents.events.filter { !delivered.contains($0.serial) }
-    path = opened.reading.database.path.string
-    (marks, warnings) = (opened.marks, opened.warnings)
+    let (contents, delivered) = (opened.contents, opened.marks?.found ?? [:])
+    (path, warnings, self.schema) = (opened.path.string, opened.warnings, schema)
+    makesDirectory = if case .application = location { true } else { false }
     (registrations, authorization) = (contents.registrations, contents.authorization)
-    self.undelivered = undelivered
-    let highest = max(contents.serial, contents.events.last?.serial ?? 0, delivered.max() ?? 0)
+    undelivered = contents.events.filter { delivered[$0.serial] == nil }
+    let highest = max(
+      contents.serial, contents.events.last?.serial ?? 0, delivered.keys.max() ?? 0)
     serial = Atomic(min(highest, Self.maximumSerial))
-    var state = State()
-    for event in undelivered { state.waiting.add(.init(serial: event.serial, key: event.key)) }
-    state.queue.ended = opened.marks.found.map { Batch.Ended(serial: $0.serial, place: $0.place) }
+    var state = State(keys: Set(registrations.map(\.key)), marks: opened.marks)
+    for (serial, place) in delivered { state.queue.end(serial, place) }
+    let isMissing = opened.database == nil
     self.state = Mutex(state)
-    database = Mutex(opened.reading.database)
+    database = Mutex(opened.database)
+    if isMissing { self.state.withLock { schedule(&$0) } }
   }
 
   /// Returns a number that no event of this database had before, without input or output.
@@ -190,36 +182,39 @@ package final class ServiceStore: Sendable {
 
   /// Stores changes, all or none, later and on the store's own queue.
   ///
-  /// Waiting changes of one key become one: the last state counts.
+  /// Waiting changes of one key become one: the last state counts. A change that is longer than ``maximumBytes`` is
+  /// refused, and those that come with it are stored.
   ///
   /// - Parameters:
   ///   - changes: The changes, in order.
-  ///   - completion: Called on the store's queue when the changes are on the disk, or with the reason why
-  ///     none of them is. Completions of writes that are stored run in the order of the writes. They
-  ///     must not wait for this store.
+  ///   - completion: Called on the store's queue when the changes are on the disk, or with the reason why one is
+  ///     not. Completions of writes that are stored run in the order of the writes. They must not wait for this
+  ///     store.
   package func write(
     _ changes: [Change], completion: (@Sendable (StorageError?) -> Void)? = nil
   ) {
+    let bytes = changes.lazy.map(\.bytes).max() ?? 0
+    let refusal = bytes > Self.maximumBytes ? error(.tooLong(bytes: bytes)) : nil
     let problem: StorageError.Problem? = state.withLock { state in
       if state.isClosed { return .closed }
-      if let bytes = changes.lazy.map(\.bytes).max(), bytes > Self.maximumBytes {
-        return .tooLong(bytes: bytes)
-      }
       guard state.queue.count + changes.count <= Self.maximumWaitingChanges else {
         return .queueFull
       }
-      for change in changes { state.add(change) }
-      if let completion { state.queue.completions.append(completion) }
+      for change in changes where change.bytes <= Self.maximumBytes { state.add(change) }
+      if let completion { state.queue.completions.append { completion($0 ?? refusal) } }
       schedule(&state)
       return nil
     }
     guard let problem, let completion else { return }
-    let error = StorageError(file: path, problem: problem)
     // Not on the writer's queue, where it would wait for the disk that is too slow already.
-    DispatchQueue.global().async { completion(error) }
+    DispatchQueue.global().async { [self] in completion(error(problem)) }
   }
 
-  /// Stores changes, all or none, and waits until they are on the disk.
+  private func error(_ problem: StorageError.Problem) -> StorageError {
+    StorageError(file: path, problem: problem)
+  }
+
+  /// Stores changes, and waits until they are on the disk.
   package func writeAndWait(_ changes: [Change]) throws(StorageError) {
     let outcome = Outcome()
     write(changes) { outcome.end($0) }
@@ -228,27 +223,23 @@ package final class ServiceStore: Sendable {
 
   /// Records that an event was delivered: it will not be ``undelivered`` again.
   ///
-  /// Call it on the thread on which the delegate was called, as soon as it has returned. It makes one
-  /// system call and waits for nothing. A second call for one event does nothing.
+  /// Call it on the thread on which the delegate was called, as soon as it has returned. It makes one system call
+  /// and waits for nothing. A second call for one event does nothing.
   package func markDelivered(_ serial: Int64) {
     // Nothing comes before it: a process that is killed until then delivers the event again.
-    let place = marks.put(serial)
-    let isUnknown = state.withLock { state in
-      let hasWaited = state.waiting.remove(serial)
-      // Events that could not be stored, while nothing else can be stored either.
-      guard hasWaited || state.queue.ended.count < Self.maximumUndelivered else { return true }
-      _ = state.queue.forget(serial)
-      state.queue.ended.append(Batch.Ended(serial: serial, place: place))
+    let place = state.withLock { $0.marks }?.put(serial)
+    state.withLock { state in
+      // Deliveries that cannot be stored keep their marks until the next opening.
+      guard state.queue.ended.count < DeliveryMarks.capacity else { return }
+      state.queue.end(serial, place)
       if state.queue.ended.count % Self.endedPerTransaction == 0 { schedule(&state) }
-      return false
     }
-    if isUnknown, let place { marks.clear([place]) }
   }
 
   /// Waits until everything that was written and marked before is on the disk, or has failed.
   package func flush() { try? writeAndWait([]) }
 
-  /// Writes what waits, and closes the database. Writes that follow fail.
+  /// Writes what waits, and closes the files. Writes that follow fail.
   package func close() {
     flush()
     state.withLock { $0.isClosed = true }
@@ -256,7 +247,7 @@ package final class ServiceStore: Sendable {
     writer.sync {
       commit()
       database.withLock { $0 = nil }
-      marks.close()
+      state.withLock { $0.marks = nil }
     }
   }
 
@@ -267,7 +258,7 @@ package final class ServiceStore: Sendable {
   package var droppedEvents: Int { state.withLock { $0.dropped } }
 
   /// The reason why the last transaction or a mark could not be stored; `nil` while all is well.
-  package var failure: StorageError? { state.withLock { $0.failure } ?? marks.failure }
+  package var failure: StorageError? { state.withLock { $0.failure ?? $0.marks?.failure } }
 
   /// Starts a transaction for what waits, behind the one that runs.
   private func schedule(_ state: inout State) {
@@ -276,45 +267,63 @@ package final class ServiceStore: Sendable {
     writer.async { self.commit() }
   }
 
-  /// Stores everything that waits in one transaction.
+  /// Stores everything that waits in one transaction. What fails waits again, below what came meanwhile.
   private func commit() {
     let batch = state.withLock { state in
       state.isScheduled = false
       defer { state.queue = Batch() }
       return state.queue
     }
-    let failure = batch.isEmpty ? nil : store(batch)
+    var failure: StorageError?
+    do throws(StorageError) {
+      let dropped = try store(batch)
+      let marks = state.withLock { state in
+        state.dropped += dropped
+        if !batch.isEmpty { state.transactions += 1 }
+        state.failure = nil
+        return state.marks
+      }
+      // Not before: until then the marks alone say that these were delivered.
+      marks?.clear(batch.ended.values.compactMap { $0 })
+    } catch {
+      failure = error
+      let isFirst = state.withLock { state in
+        var waiting = batch
+        waiting.completions = []
+        waiting.append(state.queue)
+        (state.queue, state.failure) = (waiting, error)
+        defer { state.isWaitingToRetry = true }
+        return !state.isWaitingToRetry
+      }
+      if isFirst { retry() }
+    }
     for completion in batch.completions { completion(failure) }
   }
 
-  /// Stores a batch.
-  ///
-  /// - Returns: The reason why it was not.
-  private func store(_ batch: Batch) -> StorageError? {
-    var failure: StorageError?
-    do throws(StorageError) {
-      let serial = serial.load(ordering: .relaxed)
-      try database.withLock { database throws(StorageError) in
-        guard database != nil else { throw StorageError(file: path, problem: .closed) }
-        try database?.store(batch, serial: serial)
-      }
-    } catch {
-      failure = error
-    }
-    state.withLock { state in
-      state.failure = failure
-      if failure == nil {
-        state.transactions += 1
-      } else {
-        // As before: the events are not stored, those of the keys wait, deliveries are tried again.
-        for serial in batch.events.keys { _ = state.waiting.remove(serial) }
-        for entry in batch.removed { state.waiting.add(entry) }
-        state.queue.ended = batch.ended + state.queue.ended
+  private func retry() {
+    writer.asyncAfter(deadline: .now() + Self.secondsBetweenTries) { [weak self] in
+      self?.state.withLock { state in
+        state.isWaitingToRetry = false
+        if !state.isClosed { self?.schedule(&state) }
       }
     }
-    // Not before: until then the marks alone say that these were delivered.
-    if failure == nil { marks.clear(batch.ended.compactMap(\.place)) }
-    return failure
+  }
+
+  /// Stores a batch, and makes the database where there is none.
+  private func store(_ batch: Batch) throws(StorageError) -> Int {
+    try database.withLock { database throws(StorageError) in
+      if database == nil {
+        let file = FilePath(path)
+        if makesDirectory { try StatePath.makeDirectory(file.removingLastComponent()) }
+        if state.withLock({ $0.marks == nil }) {
+          let marks = try DeliveryMarks(file.beside("-marks"), of: file)
+          state.withLock { $0.marks = marks }
+        }
+        database = try Opening.create(file, schema)
+      }
+      guard !batch.isEmpty else { return 0 }
+      return try database?.store(batch, serial: serial.load(ordering: .relaxed)) ?? 0
+    }
   }
 }
 

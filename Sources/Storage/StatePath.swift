@@ -1,20 +1,14 @@
 import Glibc
 package import SystemPackage
 
-/// The place of an application's database, by the XDG Base Directory Specification 0.8, and the system
-/// calls on names.
+/// The place of an application's database, by the XDG Base Directory Specification 0.8, and the system calls on
+/// names.
 package enum StatePath {
   /// The longest name that is used unchanged, in bytes: file systems take 255, and suffixes follow.
   private static let longestName = 180
 
-  /// Returns the file for an application: `$XDG_STATE_HOME/corelocation/ID.sqlite`, below
-  /// `$HOME/.local/state` where that variable is not set to an absolute path.
-  ///
-  /// - Parameters:
-  ///   - application: The application, such as `org.example.kiosk`.
-  ///   - variable: Returns the value of an environment variable.
-  /// - Returns: The file's path.
-  /// - Throws: ``StorageError`` if there is no home directory or no identifier.
+  /// Returns the file for an application, such as `org.example.kiosk`: `$XDG_STATE_HOME/corelocation/ID.sqlite`,
+  /// below `$HOME/.local/state` where that variable is not set to an absolute path.
   package static func file(
     for application: String, variable: (String) -> String? = environmentVariable
   ) throws(StorageError) -> FilePath {
@@ -39,8 +33,8 @@ package enum StatePath {
     unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 
-  /// Returns the identifier as a file name: what is no ASCII letter, digit, `-`, `_` or inner `.`
-  /// becomes `%` and two digits, so that two identifiers never share a file.
+  /// Returns the identifier as a file name: what is no ASCII letter, digit, `-`, `_` or inner `.` becomes `%` and
+  /// two digits, so that two identifiers never share a file.
   private static func name(of application: String) -> String {
     var name = ""
     for (index, byte) in application.utf8.enumerated() {
@@ -60,25 +54,16 @@ package enum StatePath {
     return name.prefix(longestName - 17) + "%" + String(hash, radix: 16, uppercase: true)
   }
 
-  /// Returns a file's absolute path without symbolic links: it stays right when the working directory
-  /// changes.
-  ///
-  /// - Parameters:
-  ///   - given: The file.
-  ///   - makesDirectory: Whether a directory that is missing is made. Of a path that a person wrote, it may
-  ///     be a slip.
-  /// - Returns: The path.
-  /// - Throws: ``StorageError`` where it leads to no file.
-  static func resolve(_ given: FilePath, makesDirectory: Bool) throws(StorageError) -> FilePath {
-    guard case .regular = given.lastComponent?.kind else {
+  /// Returns a file's absolute path without symbolic links: it stays right when the working directory changes.
+  static func resolve(_ given: FilePath) throws(StorageError) -> FilePath {
+    guard let name = given.lastComponent, name.kind == .regular else {
       throw StorageError(file: given.string, problem: .notAFile)
     }
     if let path = realPath(given) { return path }
-    let directory = given.removingLastComponent()
-    if makesDirectory { try makeDirectory(directory) }
-    guard let directory = realPath(directory.isEmpty ? "." : directory),
-      let name = given.lastComponent
-    else { throw .failed("realpath", given) }
+    // The dot says that it must be a directory.
+    guard let directory = realPath(given.removingLastComponent().appending(".")) else {
+      throw .failed("realpath", given)
+    }
     return directory.appending(name)
   }
 
@@ -91,7 +76,7 @@ package enum StatePath {
   }
 
   /// Makes a directory and those above it, for this user alone.
-  private static func makeDirectory(_ path: FilePath) throws(StorageError) {
+  static func makeDirectory(_ path: FilePath) throws(StorageError) {
     var made = FilePath(root: path.root)
     for component in path.components {
       made.append(component)
@@ -107,20 +92,23 @@ package enum StatePath {
 
   /// Waits until the directory's names are on the disk.
   static func sync(_ directory: FilePath) throws(StorageError) {
-    let name = directory.isEmpty ? "." : directory
-    let descriptor = unsafe name.withPlatformString {
-      unsafe open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    do {
+      let descriptor = try FileDescriptor.open(
+        directory, .readOnly, options: [.directory, .closeOnExec])
+      try descriptor.closeAfter {
+        // Some file systems cannot, and say so: they have nothing to wait for.
+        guard fsync(descriptor.rawValue) == 0 || errno == EINVAL else {
+          throw Errno(rawValue: errno)
+        }
+      }
+    } catch {
+      throw .failed("fsync", directory, error)
     }
-    guard descriptor >= 0 else { throw .failed("open", name) }
-    defer { close(descriptor) }
-    // Some file systems cannot, and say so: they have nothing to wait for.
-    guard fsync(descriptor) == 0 || errno == EINVAL else { throw .failed("fsync", name) }
   }
 
   /// Returns whether a name exists; a symbolic link to nothing does.
   static func exists(_ path: FilePath) -> Bool {
-    var status = stat()
-    return unsafe path.withPlatformString { unsafe lstat($0, &status) == 0 }
+    (try? path.stat(followTargetSymlink: false)) != nil
   }
 
   /// Gives a file another name, in place of the file that has it.

@@ -3,7 +3,6 @@ package import SystemPackage
 
 /// The reason why a store cannot be opened or written: one sentence for the person who runs the app.
 package struct StorageError: Error, Hashable, Sendable {
-  /// What is wrong.
   package enum Problem: Hashable, Sendable {
     /// A system call failed.
     case failed(call: String, Errno)
@@ -23,19 +22,16 @@ package struct StorageError: Error, Hashable, Sendable {
     case noHome
     /// The application identifier is empty.
     case noIdentifier
-    /// A key, definition, state or payload is longer than the bound, in bytes.
+    /// A key, definition, state or payload is longer than the bound.
     case tooLong(bytes: Int)
     /// More changes wait for the disk than the bound.
     case queueFull
-    /// The store was closed.
     case closed
   }
 
   /// What a file that is not a database of this module is.
   package enum Foreign: Hashable, Sendable {
-    /// A file of any other kind.
     case unknown
-    /// An SQLite database of another application.
     case otherDatabase
     /// A journal of regions, as versions before the database wrote it.
     case regionJournal
@@ -43,17 +39,16 @@ package struct StorageError: Error, Hashable, Sendable {
 
   /// The file or directory; the application's identifier where there is none.
   package var file: String
-  /// What is wrong.
   package var problem: Problem
 
-  /// Creates an error.
   package init(file: String, problem: Problem) { (self.file, self.problem) = (file, problem) }
 
-  /// Creates the error of the system call that failed last.
+  /// Creates the error of the system call that failed last, or of another one.
   static func failed(
-    _ call: String, _ path: FilePath, _ error: Errno = Errno(rawValue: errno)
+    _ call: String, _ path: FilePath, _ error: any Error = Errno(rawValue: errno)
   ) -> StorageError {
-    StorageError(file: path.string, problem: .failed(call: call, error))
+    StorageError(
+      file: path.string, problem: .failed(call: call, error as? Errno ?? .ioError))
   }
 }
 

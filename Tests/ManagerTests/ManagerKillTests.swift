@@ -9,9 +9,9 @@ import Testing
     ProcessInfo.processInfo.environment["BEACONSCAN_KILLS"].flatMap { Int($0) } ?? 20
 
   @Test func nothingIsLostOrTwice() throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "kills-\(UUID())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let scratch = try Scratch()
+    let folder = scratch.folder
+    defer { withExtendedLifetime(scratch) {} }
     let log = folder.appending(path: "log")
     var random = SplitMix64(seed: 20_261_121)
     for number in 0..<Self.kills {

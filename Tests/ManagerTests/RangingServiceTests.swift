@@ -1,6 +1,7 @@
 import BeaconTesting
 import CoreLocation
 import Scanning
+import ServiceCore
 import TestSupport
 import Testing
 
@@ -14,6 +15,27 @@ import Testing
     scene.manager.startRangingBeacons(satisfying: Self.all)
     scene.scanner.clock.advance(by: 3.5)
     #expect(await scene.told(4) == ["status 3", "range ", "range 7@-60", "range 7@-60"])
+  }
+
+  /// A report that is on its way does not answer a request that came after it.
+  @Test func aConstraintThatIsAddedLateGetsNoListOfEarlier() async {
+    let queue = DispatchQueue(label: "delegate")
+    let scene = Scene { $0.delegateQueue = queue }
+    scene.scanner.add(Scene.frame(7), rssi: -60, every: 0.1, from: 0.05, to: 2.95)
+    _ = await scene.told(1)
+    queue.suspend()
+    scene.manager.startRangingBeacons(satisfying: Self.all)
+    scene.scanner.clock.advance(by: 1.5)
+    await eventually { scene.scanner.delivered >= scene.scanner.clock.now }
+    scene.services.core.flush()
+    scene.manager.startRangingBeacons(
+      satisfying: CLBeaconIdentityConstraint(uuid: Scene.lobby, major: 9))
+    queue.resume()
+    #expect(await scene.told(2) == ["status 3", "range 7@-60"])
+    queue.sync {}
+    #expect(scene.listener.all == ["status 3", "range 7@-60"])
+    scene.scanner.clock.advance(by: 1)
+    #expect(await Set(scene.told(4).dropFirst(2)) == ["range 7@-60", "range "])
   }
 
   @Test func aFreshEqualConstraintStops() async {

@@ -11,17 +11,12 @@ import Testing
 /// One process after the other on the same state file, as far as services can tell.
 @Suite struct RestartTests {
   final class Files {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "restart-\(UUID())")
+    private let scratch: Scratch
 
-    init() throws {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
+    init() throws { scratch = try Scratch() }
 
-    deinit {
-      try? FileManager.default.removeItem(at: folder)
-    }
-
-    var state: String { folder.appending(path: "state").path }
+    var folder: URL { scratch.folder }
+    var state: String { scratch["state"] }
 
     /// A process: its delegate has received at least so many calls, its services are gone, and the file is free
     /// again, when this returns.

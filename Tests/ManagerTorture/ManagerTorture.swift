@@ -13,6 +13,8 @@ import TestSupport
 // at random moments, starts it again on the same files, and reads the log in the end.
 //
 //   ManagerTorture STATE-FILE LOG-FILE SEED STEPS     0 steps: settle, and end by itself
+//   ManagerTorture STATE-FILE slow                    see SlowDisk
+//   ManagerTorture shared                             see SharedServices
 
 /// How many regions have a beacon that comes and goes.
 let beacons: UInt16 = 6
@@ -21,6 +23,11 @@ let beacons: UInt16 = 6
 enum ManagerTorture {
   static func main() throws {
     let arguments = CommandLine.arguments
+    switch arguments.last {
+    case "slow": return try SlowDisk.run(arguments[1])
+    case "shared": return SharedServices.run()
+    default: break
+    }
     let (state, path) = (arguments[1], arguments[2])
     guard let seed = UInt64(arguments[3]), let steps = Int(arguments[4]) else { return }
     let before = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""

@@ -129,6 +129,17 @@ import Testing
     #expect(snapshot?.since == events[2].wallClockTime)
   }
 
+  @Test func anIdentifierThatCannotBeStoredIsRefused() throws {
+    let site = try Site(ScriptedScanner())
+    let client = site.manager.addClient()
+    let longest = String(repeating: "\0", count: 4096)
+    try site.beacons.register(Site.region(longest), for: client)
+    #expect(throws: BeaconServiceError.identifierTooLong(bytes: 4097)) {
+      try site.beacons.register(Site.region(longest + "x"), for: client)
+    }
+    #expect(site.beacons.regions(of: client).map(\.identifier) == [longest])
+  }
+
   @Test func aClientOfAnotherGroupGetsNoneOfTheEvents() async throws {
     let scanner = ScriptedScanner()
     scanner.add(Site.frame(7), rssi: -60, every: 1, from: 0, to: 5)
@@ -200,10 +211,46 @@ import Testing
     #expect(await eventually { late.health.map(\.condition) == [.scanning] })
   }
 
-  @Test func theEndOfARecordingEndsEverySequence() async throws {
+  static func recording(_ name: String) throws -> ReplayScanner {
     let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "captures/visitor.btsnoop").path
-    let scanner = try ReplayScanner(paths: [file])
+      .deletingLastPathComponent().appending(path: "captures/\(name)").path
+    return try ReplayScanner(paths: [file])
+  }
+
+  /// The recording has two beacons that others imitate, and three whose measured power cannot be. With pins, the
+  /// imitators count for nothing.
+  @Test(arguments: [false, true])
+  func imitatorsAreFoundAndMayBeIgnored(isPinned: Bool) async throws {
+    let beacons = (1...2).map { BeaconIdentity(uuid: Site.uuid, major: 6, minor: $0) }
+    let true_ = [1, 2].map { BluetoothAddress(rawValue: 0xC0BE_AC00_0000 + $0) }
+    let pins = isPinned ? Dictionary(uniqueKeysWithValues: zip(beacons, true_)) : [:]
+    let site = try Site(Self.recording("hostile.pcapng"), pins: pins)
+    let reader = site.reader()
+    try site.beacons.startRanging(RangingRequest(nil), for: reader.client)
+    #expect(await eventually { reader.hasEnded })
+    var imitated: [BeaconIdentity: Set<BluetoothAddress>] = [:]
+    var powers: [Int8] = []
+    for case .identity(let finding, at: _) in reader.events {
+      switch finding.problem {
+      case .severalSenders(let senders):
+        #expect(imitated[finding.beacon] == nil, "reported twice")
+        imitated[finding.beacon] = Set(senders.map(\.address))
+      case .measuredPower(let power, _): powers.append(power)
+      }
+    }
+    #expect(powers.sorted() == [-127, 0, 4])
+    let found: [BeaconIdentity: Set<BluetoothAddress>] = [
+      beacons[0]: [true_[0], BluetoothAddress(rawValue: 0xEF69_636B_8F59)],
+      beacons[1]: [true_[1], BluetoothAddress(rawValue: 0xF693_F1B8_0E3B)],
+    ]
+    #expect(imitated == (isPinned ? [:] : found))
+    let loudest = reader.reports.flatMap(\.beacons).filter { beacons.contains($0.beacon) }
+      .compactMap(\.rssi).max()
+    #expect(isPinned ? loudest ?? 0 < -50 : loudest ?? 0 > -50)
+  }
+
+  @Test func theEndOfARecordingEndsEverySequence() async throws {
+    let scanner = try Self.recording("visitor.btsnoop")
     let site = try Site(scanner)
     let (reader, ranger) = (site.reader(), site.reader())
     // The recording stands still until there is demand.

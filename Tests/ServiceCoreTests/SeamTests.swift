@@ -3,6 +3,7 @@ import Scanning
 import ServiceCore
 import Storage
 import Synchronization
+import TestSupport
 import Testing
 
 /// The seam between the core and a service, shown by a clock that ticks.
@@ -45,9 +46,14 @@ import Testing
     }
   }
 
+  /// A file in a directory that is removed at the end of the process.
   static func temporaryFile() -> String {
-    FileManager.default.temporaryDirectory.appending(path: "core-\(UUID()).sqlite").path
+    let scratch = try? Scratch()
+    scratches.withLock { $0.append(scratch) }
+    return scratch?["core.sqlite"] ?? ""
   }
+
+  private static let scratches = Mutex<[Scratch?]>([])
 
   @Test func demandStartsTheSourceAndItsEndRestsIt() async throws {
     let process = Process()
@@ -80,7 +86,6 @@ import Testing
 
   @Test func registrationsAndEventsOutliveTheProcess() async throws {
     let file = Self.temporaryFile()
-    defer { try? FileManager.default.removeItem(atPath: file) }
     do {
       let process = Process(.file(file))
       // No client of the group receives: the alarm waits for one.
@@ -110,7 +115,6 @@ import Testing
 
   @Test func aClientThatCannotReceiveGetsItsStoredEventsLater() async throws {
     let file = Self.temporaryFile()
-    defer { try? FileManager.default.removeItem(atPath: file) }
     let process = Process(.file(file))
     let client = process.addClient()
     process.manager.setReceiving(false, for: client)

@@ -16,7 +16,8 @@ final class Site: Sendable {
 
   init(
     _ scanner: any Scanner, persistence: ServiceManager.Persistence = .none,
-    authorization: any AuthorizationProvider = Administrator()
+    authorization: any AuthorizationProvider = Administrator(),
+    pins: [BeaconIdentity: BluetoothAddress] = [:]
   ) throws {
     var configuration = ServiceManager.Configuration()
     configuration.persistence = persistence
@@ -25,6 +26,7 @@ final class Site: Sendable {
     var service = BeaconService.Configuration()
     // A fixed timeout, so that the moments are plain.
     service.rules = try RegionRules(exitTimeout: .fixed(seconds: 5))
+    service.pins = pins
     beacons = BeaconService(manager, scanner: scanner, configuration: service)
   }
 

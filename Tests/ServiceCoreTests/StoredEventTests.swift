@@ -4,6 +4,7 @@ import Scanning
 import ServiceCore
 import Storage
 import Synchronization
+import TestSupport
 import Testing
 
 /// Events that are stored, on a disk that is slow, and clients that are.
@@ -45,10 +46,7 @@ import Testing
 
     func resume() { release.signal() }
 
-    deinit {
-      process.source.stop()
-      try? FileManager.default.removeItem(atPath: file)
-    }
+    deinit { process.source.stop() }
   }
 
   @Test func theEndComesAfterTheEventsThatAreBeingStored() async throws {
@@ -123,7 +121,6 @@ import Testing
 
   @Test func aServiceThatComesLateIsRestoredAndAuthorized() async throws {
     let file = SeamTests.temporaryFile()
-    defer { try? FileManager.default.removeItem(atPath: file) }
     do {
       let process = Process(.file(file))
       process.host.update { service, output in
@@ -167,7 +164,6 @@ import Testing
 
   @Test func aSlowReaderGetsWhatWaitedInTheStore() async throws {
     let file = SeamTests.temporaryFile()
-    defer { try? FileManager.default.removeItem(atPath: file) }
     let process = Process(.file(file))
     defer { process.source.stop() }
     let client = process.manager.addClient()
@@ -217,5 +213,89 @@ import Testing
     process.manager.flush()
     process.manager.setReceiving(true, for: client)
     #expect(try await process.events(1) == [.alarm("now", at: 1)])
+  }
+
+  /// The events that a process that is started now would deliver.
+  private func undelivered(_ file: String) throws -> Int {
+    let copy = SeamTests.temporaryFile()
+    for suffix in ["", "-wal", "-marks"] {
+      try FileManager.default.copyItem(atPath: file + suffix, toPath: copy + suffix)
+    }
+    return try ServiceStore(.file(copy)).undelivered.count
+  }
+
+  @Test func theFirstClientThatHasDealtWithAnEventCounts() async throws {
+    let file = SeamTests.temporaryFile()
+    let process = Process(.file(file))
+    defer { process.source.stop() }
+    // One that never reads, and one that reads later.
+    let (silent, reader) = (process.manager.addClient(), process.manager.addClient())
+    process.host.update { service, output in
+      service.set(.init(at: 1), named: "tea", in: .application, into: &output)
+    }
+    process.source.tick(1)
+    while let delivery = await process.manager.nextDelivery(to: reader) {
+      guard delivery.event is TickEvent else { continue }
+      #expect(try undelivered(file) == 1)
+      delivery.acknowledge()
+      break
+    }
+    #expect(try undelivered(file) == 0)
+    // The other one receives it all the same.
+    while let delivery = await process.manager.nextDelivery(to: silent) {
+      guard let event = delivery.event as? TickEvent else { continue }
+      #expect(event == .alarm("tea", at: 1))
+      break
+    }
+  }
+
+  @Test func aFullClientReceivesLaterWhatAnotherHasTaken() async throws {
+    let process = Process(.file(SeamTests.temporaryFile()))
+    defer { process.source.stop() }
+    let slow = process.manager.addClient()
+    _ = process.addClient()
+    process.host.update { service, output in
+      for number in 0..<5000 {
+        service.set(.init(at: 1), named: "\(number)", in: .application, into: &output)
+      }
+    }
+    process.source.tick(1)
+    #expect(try await process.events(5000).count == 5000)
+    var received: Set<TickEvent> = []
+    while received.count < 5000, let delivery = await process.manager.nextDelivery(to: slow) {
+      delivery.acknowledge()
+      delivery.finish()
+      if let event = delivery.event as? TickEvent { received.insert(event) }
+    }
+    #expect(received.count == 5000)
+    #expect(!process.manager.hasStoredEvents(in: .application))
+  }
+
+  /// A delegate is set while the event is on its way to where there was none.
+  @Test func anEventThatIsKeptWhileAClientBeginsToReceiveIsDelivered() async throws {
+    let process = Process()
+    defer { process.source.stop() }
+    let deliveries = Mutex<[TickEvent]>([])
+    let client = Mutex<ClientIdentifier?>(nil)
+    let identifier = process.manager.addClient { delivery in
+      guard let event = delivery.event as? TickEvent else { return }
+      let isFirst = deliveries.withLock { deliveries in
+        deliveries.append(event)
+        return deliveries.count == 1
+      }
+      if isFirst, let client = client.withLock({ $0 }) {
+        process.manager.setReceiving(true, for: client)
+      } else {
+        delivery.acknowledge()
+      }
+      delivery.finish()
+    }
+    client.withLock { $0 = identifier }
+    process.host.update { service, output in
+      service.set(.init(at: 1), named: "tea", in: .application, into: &output)
+    }
+    process.source.tick(1)
+    #expect(await eventually { deliveries.withLock { $0.count } == 2 })
+    #expect(!process.manager.hasStoredEvents(in: .application))
   }
 }

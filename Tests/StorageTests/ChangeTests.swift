@@ -31,7 +31,7 @@ extension ServiceStore {
     let keys = [
       Key(service: "a", identifier: ""), Key(service: "a", group: "g", identifier: "\0x\0"),
       Key(service: "a", group: "g\0", identifier: "x"), Key(service: "é", identifier: "'; --"),
-      Key(service: "e\u{301}", identifier: "'; --"),
+      Key(service: "b", identifier: "'; --"),
     ]
     let registrations = keys.enumerated().map {
       ServiceStore.Registration(
@@ -71,6 +71,27 @@ extension ServiceStore {
     #expect(again.registrations == [registration("a", [2], [4]), registration("c", [2])])
     #expect(again.undelivered == [new])
     #expect(again.authorization == nil)
+  }
+
+  /// Strings that are equal are one key, also in the database.
+  @Test func aKeyHasOneRowInEverySpelling() throws {
+    let scratch = try Scratch()
+    let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+    do {
+      let store = try ServiceStore(.file(scratch["s"]))
+      try store.writeAndWait([.register(registration(composed))])
+      try store.writeAndWait([.register(registration(decomposed, [2]))])
+      try store.writeAndWait([.setState(registration(decomposed).key, [3])])
+      try store.writeAndWait([.addEvent(store.event(decomposed))])
+      store.close()
+    }
+    let store = try ServiceStore(.file(scratch["s"]))
+    #expect(store.registrations == [registration(composed, [2], [3])])
+    #expect(store.undelivered.count == 1)
+    try store.writeAndWait([.remove(registration(decomposed).key)])
+    store.close()
+    let again = try ServiceStore(.file(scratch["s"]))
+    #expect(again.registrations.isEmpty && again.undelivered.isEmpty)
   }
 
   @Test func deliveredEventsAreGoneAlsoWithoutClosing() throws {
@@ -129,15 +150,47 @@ extension ServiceStore {
     #expect(
       throws: StorageError(
         file: store.path, problem: .tooLong(bytes: ServiceStore.maximumBytes + 1))
-    ) { try store.writeAndWait([.register(long)]) }
+    ) { try store.writeAndWait([.register(registration("b")), .register(long)]) }
     // One key takes one place, however often its state changes.
     var batch = Batch()
-    for number in 0..<100 { batch.setState([UInt8(number)], of: long.key) }
+    for number in 0..<100 { batch.add(.setState(long.key, [UInt8(number)])) }
     #expect(batch.count == 1)
     store.close()
+    // It is refused alone.
+    #expect(try ServiceStore(.file(scratch["s"])).registrations == [registration("b")])
     #expect(throws: StorageError(file: store.path, problem: .closed)) {
       try store.writeAndWait([])
     }
+  }
+
+  /// What a batch changes is the same, whether it was put back after a failure or written one after the other.
+  @Test(arguments: 0..<200)
+  func aBatchThatFailedIsPutBackBelowNewerOnes(_ seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    var (all, older, newer) = (Batch(), Batch(), Batch())
+    for number in 0..<12 {
+      let key = Key(service: "clock", identifier: "\(random.next() % 2)")
+      let change: ServiceStore.Change =
+        switch random.next() % 5 {
+        case 0: .register(.init(key: key, definition: [UInt8(number)]))
+        case 1: .remove(key)
+        case 2: .setState(key, [UInt8(number)])
+        case 3: .addEvent(.init(serial: Int64(number), key: key, payload: []))
+        default: .setAuthorization("\(number)")
+        }
+      all.add(change)
+      if number < 6 { older.add(change) } else { newer.add(change) }
+      if random.next() % 4 == 0 {
+        let serial = Int64(random.next() % UInt64(number + 1))
+        all.end(serial, nil)
+        if number < 6 { older.end(serial, nil) } else { newer.end(serial, nil) }
+      }
+    }
+    older.append(newer)
+    #expect(older.rows.mapValues { "\($0)" } == all.rows.mapValues { "\($0)" })
+    #expect(older.events == all.events && older.removed == all.removed)
+    #expect(Set(older.ended.keys) == Set(all.ended.keys))
+    #expect(older.authorization == all.authorization)
   }
 
   @Test func completionsComeInOrderAndOffTheCaller() throws {

@@ -21,6 +21,8 @@ struct TortureLog {
   /// Delivered, but the mark's return was not seen.
   private var unmarked: Set<Int> = []
   private var marked: Set<Int> = []
+  /// The serials whose marks were in the file when the run was killed.
+  private var marksInFile: Set<Int> = []
   private(set) var deliveries: [Int: Int] = [:]
   private var serials: [Int: Int] = [:]
   private var highestSerial = 0
@@ -76,6 +78,7 @@ struct TortureLog {
     case "m":
       unmarked.remove(numbers[1])
       marked.insert(numbers[1])
+    case "K": marksInFile = Set(numbers.dropFirst())
     case "X": break
     case "begin":
       lives += 1
@@ -119,6 +122,8 @@ struct TortureLog {
     // Deliveries of which the mark's end was not seen may be found again, or not.
     let again = found.intersection(unmarked)
     doubled.formUnion(again)
+    let inFile = again.filter { marksInFile.contains(serials[$0] ?? 0) }
+    if !inFile.isEmpty { wrong.append("life \(lives): \(inFile) again in spite of their marks") }
     let rest = found.subtracting(again)
     var possible = [(regions, waiting)]
     if let underWay { possible.append(after(underWay)) }

@@ -63,6 +63,8 @@ struct Torture {
 
   static func open(_ path: String) throws(StorageError) -> ServiceStore {
     let store = try ServiceStore(.file(path))
+    // The database is made.
+    try store.writeAndWait([])
     guard store.warnings.isEmpty else {
       print(store.warnings)
       exit(2)
@@ -207,7 +209,7 @@ struct Torture {
     }
     try store.writeAndWait(events.map { .addEvent($0) })
     let before = store.transactions
-    // Tests/StorageTests/Syncs.c: while the file "slow" exists, a sync takes 2 s, and "syncing" with it.
+    // Tests/TestSupport/Syncs.c: while the file "slow" exists, a sync takes 2 s, and "syncing" with it.
     close(unsafe Glibc.open("slow", O_CREAT | O_WRONLY, 0o600))
     store.write([.setAuthorization("always")])
     let deadline = ContinuousClock.now + .seconds(20)

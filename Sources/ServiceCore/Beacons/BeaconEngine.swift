@@ -6,8 +6,8 @@ import Scanning
 /// The processing of sightings: ranging and regions, on one line of time. It owns no clock and no thread, and
 /// returns what is to be delivered.
 ///
-/// It stops where something is to be delivered, because a client may then change its requests: what is
-/// received after that moment is processed by the new requests, in a replay always in the same way.
+/// It stops where something is to be delivered, because a client may then change its requests: what is received
+/// after that moment is processed by the new requests, in a replay always in the same way.
 struct BeaconEngine {
   /// An item that is to be delivered.
   enum News {
@@ -78,8 +78,8 @@ struct BeaconEngine {
     }
   }
 
-  /// Ranges these beacons from now on. When nothing was ranged before, the first report comes an
-  /// interval from now; when nothing is any more, the sightings so far are forgotten.
+  /// Ranges these beacons from now on. When nothing was ranged before, the first report comes an interval from now;
+  /// when nothing is any more, the sightings so far are forgotten.
   mutating func range(_ constraints: Set<BeaconConstraint>, isOpen: Bool = false) {
     let wasEmpty = ranged.isEmpty
     ranged.set(constraints)
@@ -90,8 +90,8 @@ struct BeaconEngine {
     if let now, !isResting, receptionLostSince == nil { schedule.start(at: now) }
   }
 
-  /// Pauses, as there is no demand. The time until something is received again is not silence, and no
-  /// reports are due in it.
+  /// Pauses, as there is no demand. The time until something is received again is not silence, and no reports are
+  /// due in it.
   mutating func rest() {
     guard let now, !isResting else { return }
     isResting = true
@@ -112,11 +112,11 @@ struct BeaconEngine {
   /// Returns whether everything that is due until a moment is done.
   func isPast(_ moment: MonotonicTime) -> Bool { now.map { moment <= $0 } ?? false }
 
-  /// Updates the receiver's state. While reception is lost no region is exited, no ranging report comes, and
-  /// no beacon leaves a report. Sightings that come nevertheless count.
+  /// Updates the receiver's state. While reception is lost no region is exited, no ranging report comes, and no
+  /// beacon leaves a report. Sightings that come nevertheless count.
   ///
-  /// The caller first processes what is due until then with ``advance(to:)``. A loss that is noticed late
-  /// takes effect from when it began, as far as nothing was delivered since.
+  /// The caller first processes what is due until then with ``advance(to:)``. A loss that is noticed late takes
+  /// effect from when it began, as far as nothing was delivered since.
   mutating func update(_ health: ScannerHealth) {
     begin(at: health.time)
     if health.isReceptionLost, receptionLostSince == nil {

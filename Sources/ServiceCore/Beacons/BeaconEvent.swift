@@ -38,6 +38,8 @@ public struct RangingReport: Sendable, Hashable, Codable {
   public var wallClockOffset: WallClockOffset
   /// The beacons, closest first, those of unknown proximity last.
   public var beacons: [RangedBeacon]
+  /// The client's requests that the report answers. One that the client has added since is not among them.
+  public var requests: Set<RangingRequest> = []
 
   /// The wall-clock time of the report.
   public var wallClockTime: WallClockTime { time.wallClockTime(wallClockOffset) }
@@ -108,6 +110,8 @@ public enum BeaconServiceError: Error, Sendable, Hashable, CustomStringConvertib
   case denied
   /// The region cannot be monitored.
   case region(String, RegionError)
+  /// The region's identifier is longer than the maximum of 4,096 bytes.
+  case identifierTooLong(bytes: Int)
 
   /// One sentence for people.
   public var description: String {
@@ -115,6 +119,8 @@ public enum BeaconServiceError: Error, Sendable, Hashable, CustomStringConvertib
     case .unavailable(let sentence): sentence
     case .denied: "this application is not authorized to use location services"
     case .region(let identifier, let error): "region '\(identifier)': \(error)"
+    case .identifierTooLong(let bytes):
+      "the region's identifier has \(bytes) bytes; shorten it to \(BeaconService.maximumIdentifierBytes) at most"
     }
   }
 }

@@ -335,7 +335,8 @@ struct BeaconMachine: Service {
     for (client, needs) in needs where !needs.filter.isEmpty {
       let report = RangingReport(
         time: time, wallClockOffset: wallClockOffset,
-        beacons: needs.filter.isOpen ? beacons : beacons.filter { needs.filter.matches($0.beacon) })
+        beacons: needs.filter.isOpen ? beacons : beacons.filter { needs.filter.matches($0.beacon) },
+        requests: needs.ranged)
       output.deliver(.ranging(report), to: client)
     }
   }

@@ -5,9 +5,9 @@ public import Scanning
 
 /// The beacon service of a ``ServiceManager``: sightings, ranging and regions.
 ///
-/// Each client has its own requests; registered regions belong to the client's group and outlive the process.
-/// The radio works no harder than the demand: it is off while no client needs anything, scans slowly while
-/// regions are monitored, and receives every packet while something is ranged.
+/// Each client has its own requests; registered regions belong to the client's group and outlive the process. The
+/// radio works no harder than the demand: it is off while no client needs anything, scans slowly while regions are
+/// monitored, and receives every packet while something is ranged.
 public final class BeaconService: Sendable {
   /// The settings of a service.
   public struct Configuration: Sendable {
@@ -32,6 +32,9 @@ public final class BeaconService: Sendable {
   public let manager: ServiceManager
 
   private let host: ServiceHost<BeaconMachine>
+
+  /// An event names its region twice, and escapes a character with six: it is within the bound of the store.
+  static let maximumIdentifierBytes = 4096
 
   /// Adds the service to a manager.
   ///
@@ -95,8 +98,8 @@ public final class BeaconService: Sendable {
     host.update { machine, _ in machine.setNeeds(of: client) { $0.areSightingsWanted = false } }
   }
 
-  /// Throws where no request can be met. A radio that is not there yet, or off, is no reason: the request
-  /// waits for it, and the receiver's state says what is the matter.
+  /// Throws where no request can be met. A radio that is not there yet, or off, is no reason: the request waits for
+  /// it, and the receiver's state says what is the matter.
   private func check() throws(BeaconServiceError) {
     if let reason = unavailability { throw .unavailable(reason) }
     if host.read({ $0.isRefused }) { throw .denied }
@@ -110,8 +113,8 @@ public final class BeaconService: Sendable {
 
   // MARK: Regions
 
-  /// Starts to monitor a region for a client's group. A region with the same identifier is replaced; one that
-  /// is monitored already with the same beacons and rules keeps its state.
+  /// Starts to monitor a region for a client's group. A region with the same identifier is replaced; one that is
+  /// monitored already with the same beacons and rules keeps its state.
   ///
   /// - Parameters:
   ///   - region: The region.
@@ -123,7 +126,9 @@ public final class BeaconService: Sendable {
   ) throws(BeaconServiceError) {
     manager.restore()
     try check()
-    guard let group = manager.group(of: client) else { return }
+    let bytes = region.identifier.utf8.count
+    guard bytes <= Self.maximumIdentifierBytes else { throw .identifierTooLong(bytes: bytes) }
+    guard let group = manager.client(client)?.group else { return }
     let failure = host.update { machine, output -> RegionError? in
       do throws(RegionError) {
         try machine.register(region, in: group, assuming: state, for: client, into: &output)
@@ -138,7 +143,7 @@ public final class BeaconService: Sendable {
   /// Stops monitoring a region of a client's group, for all clients of the group.
   public func unregister(_ identifier: String, for client: ClientIdentifier) {
     manager.restore()
-    guard let group = manager.group(of: client) else { return }
+    guard let group = manager.client(client)?.group else { return }
     host.update { machine, output in
       machine.unregister(identifier, in: group, into: &output)
     }
@@ -147,7 +152,7 @@ public final class BeaconService: Sendable {
   /// Returns the regions of a client's group, sorted by their identifiers.
   public func regions(of client: ClientIdentifier) -> [BeaconRegion] {
     manager.restore()
-    guard let group = manager.group(of: client) else { return [] }
+    guard let group = manager.client(client)?.group else { return [] }
     return host.read { $0.regions(in: group) }
   }
 
@@ -155,14 +160,14 @@ public final class BeaconService: Sendable {
   public func snapshot(
     ofRegion identifier: String, for client: ClientIdentifier
   ) -> RegionSnapshot? {
-    guard let group = manager.group(of: client) else { return nil }
+    guard let group = manager.client(client)?.group else { return nil }
     return host.read { $0.snapshot(of: identifier, in: group) }
   }
 
-  /// Requests the state of a region, registered or not; the answer is ``BeaconEvent/regionState(_:_:)``, or
-  /// the region's next event.
+  /// Requests the state of a region, registered or not; the answer is ``BeaconEvent/regionState(_:_:)``, or the
+  /// region's next event.
   public func requestState(of region: BeaconRegion, for client: ClientIdentifier) {
-    guard let group = manager.group(of: client) else { return }
+    guard let group = manager.client(client)?.group else { return }
     let isAvailable = host.availability == .available
     host.update { machine, output in
       machine.requestState(

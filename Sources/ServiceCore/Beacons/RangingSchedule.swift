@@ -2,8 +2,8 @@ import Scanning
 
 /// The times at which ranging reports are due: every interval, on the scanner's time.
 ///
-/// In a recording, reports pause after ``maximumEmpty`` empty ones in a row until a beacon is received, so that
-/// a silent night is not a hundred thousand empty lists. Live they come all the time.
+/// In a recording, reports pause after ``maximumEmpty`` empty ones in a row until a beacon is received, so that a
+/// silent night is not a hundred thousand empty lists. Live they come all the time.
 struct RangingSchedule {
   /// The moment at which the next report is due; `nil` before the first moment is known, and at the end of time.
   private(set) var due: MonotonicTime?

@@ -17,7 +17,8 @@ public enum AuthorizationStatus: String, Sendable, Codable, Hashable {
   public var isAuthorized: Bool { self == .authorizedAlways || self == .authorizedWhenInUse }
 }
 
-/// Reports a change of the application's authorization, and the status at the client's start.
+/// Reports a change of the application's authorization, and the status at the client's start. A client that is slow
+/// receives the latest status alone.
 public struct AuthorizationEvent: ServiceEvent, Hashable {
   /// The status from now on.
   public let status: AuthorizationStatus
@@ -29,13 +30,9 @@ public struct AuthorizationEvent: ServiceEvent, Hashable {
 public protocol AuthorizationProvider: AnyObject, Sendable {
   /// Returns what the system decides for an application, whatever it requests.
   ///
-  /// The manager calls it when services are first used, when the application requests authorization, and
-  /// every two seconds while it has clients; a change is reported to all of them.
-  ///
-  /// - Parameters:
-  ///   - application: The application's identifier.
-  ///   - scanner: Whether the sources can be used.
-  /// - Returns: The rule.
+  /// The manager calls it when services are first used, when the application requests authorization, and every two
+  /// seconds while it has clients; a change is reported to all of them. `scanner` says whether the sources can be
+  /// used.
   func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule
 }
 
@@ -50,10 +47,7 @@ public enum AuthorizationRule: Sendable, Hashable {
   /// The application is refused, and the user cannot change that.
   case restricted
 
-  /// Returns an application's status under the rule.
-  ///
-  /// - Parameter granted: What it was given when it requested authorization; `nil` if it did not.
-  /// - Returns: The status.
+  /// Returns an application's status under the rule, where it was given something when it requested authorization.
   func status(granted: AuthorizationStatus?) -> AuthorizationStatus {
     switch self {
     case .onRequest: granted ?? .notDetermined

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// The address of a client of a ``ServiceManager``.
@@ -38,8 +39,8 @@ final class Client: Sendable {
   /// Delivers the stored events that waited because the client was slow.
   private let resume: @Sendable () -> Void
 
-  /// The maximum number of deliveries that a client may have unfinished. Beyond it events that are stored
-  /// wait in the store, and others are dropped.
+  /// The maximum number of deliveries that a client may have unfinished. Beyond it events that are stored wait in
+  /// the store, and others are dropped.
   static let maximumWaiting = 4096
 
   /// The place where a client's events go.
@@ -58,28 +59,29 @@ final class Client: Sendable {
     isAttached = Atomic(isReceiving)
   }
 
+  var buffer: EventBuffer? { if case .buffer(let buffer) = sink { buffer } else { nil } }
+
   /// Whether the client can receive events now.
   var isReceiving: Bool {
     get { isAttached.load(ordering: .acquiring) }
     set { isAttached.store(newValue, ordering: .releasing) }
   }
 
-  /// Whether one more delivery may be sent.
+  /// Returns whether one more delivery may be sent.
   ///
   /// - Parameters:
   ///   - isReplaceable: Whether a later event makes this one superfluous: only one such is on its way.
   ///   - isRecorded: Whether the source waits for clients that pace it, so that nothing piles up.
-  /// - Returns: Whether the client takes it.
-  func admits(isReplaceable: Bool, isRecorded: Bool) -> Bool {
+  /// - Returns: Whether there is room for it.
+  func admits(isReplaceable: Bool = false, isRecorded: Bool = false) -> Bool {
     if isRecorded, pacesRecordings { return true }
     if isReplaceable, replaceable.load(ordering: .acquiring) > 0 { return false }
     return waiting.load(ordering: .acquiring) < Self.maximumWaiting
   }
 
-  /// Whether one more stored delivery may be sent. After one that was not, the later ones wait behind it.
+  /// Returns whether one more stored delivery may be sent. After one that was not, the later ones wait behind it.
   func admitsStored(isRecorded: Bool) -> Bool {
-    !hasOverflown.load(ordering: .acquiring)
-      && admits(isReplaceable: false, isRecorded: isRecorded)
+    !hasOverflown.load(ordering: .acquiring) && admits(isRecorded: isRecorded)
   }
 
   /// Records that a stored delivery waits until the client has finished with half of what it was sent.
@@ -109,7 +111,10 @@ final class Client: Sendable {
     resumeIfReady(waiting.subtract(1, ordering: .acquiringAndReleasing).newValue)
   }
 
-  func send(_ delivery: ServiceDelivery) {
+  func send(
+    _ event: any ServiceEvent, as record: StoredDelivery? = nil, pace: DispatchGroup? = nil
+  ) {
+    let delivery = ServiceDelivery(event, to: self, record: record, pace: pace)
     switch sink {
     case .function(let receive): receive(delivery)
     case .buffer(let buffer): buffer.append(delivery)

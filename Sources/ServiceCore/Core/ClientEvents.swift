@@ -21,7 +21,9 @@ final class EventBuffer: Sendable {
 
   private let state = Mutex(State())
 
+  /// Appends a delivery. The status of the authorization replaces one that waits: a client may never read it.
   func append(_ delivery: ServiceDelivery) {
+    if delivery.event is AuthorizationEvent { discard { $0.event is AuthorizationEvent } }
     let reader = state.withLock { state -> CheckedContinuation<ServiceDelivery?, Never>? in
       if let index = state.readers.firstIndex(where: { $0.takes(delivery.event) }) {
         return state.readers.remove(at: index).continuation
@@ -91,9 +93,9 @@ final class EventBuffer: Sendable {
 
 /// The events of one kind that a client receives, in order. Those of other kinds wait for their own sequence.
 ///
-/// An event counts as delivered when the next one is requested, or when ``Iterator/acknowledge()`` is
-/// called. A recording stands still until the next one is requested. Live, at most 4,096 events wait for a
-/// slow reader; beyond that, events that are stored wait in the store and others are dropped.
+/// An event counts as delivered when the next one is requested, or when ``Iterator/acknowledge()`` is called. A
+/// recording stands still until the next one is requested. Live, at most 4,096 events wait for a slow reader;
+/// beyond that, events that are stored wait in the store and others are dropped.
 public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
   /// The element of the sequence.
   public typealias Element = Event
@@ -129,15 +131,9 @@ public struct ClientEvents<Event: ServiceEvent>: AsyncSequence, Sendable {
     public func acknowledge() { current.delivery?.acknowledge() }
 
     /// Returns the next event, or `nil` at the end of the source, of the client, or of the task.
-    ///
-    /// - Throws: What ended the source.
     public mutating func next() async throws -> Event? { try await next(isolation: nil) }
 
     /// Returns the next event, or `nil` at the end of the source, of the client, or of the task.
-    ///
-    /// - Parameter actor: The isolation of the caller.
-    /// - Returns: The event.
-    /// - Throws: What ended the source.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error)
       -> Event?
     {

@@ -2,10 +2,10 @@ package import Scanning
 
 /// A kind of service that a ``ServiceManager`` offers: a state machine without input and output.
 ///
-/// A service states what it needs of its source (``demand``), turns input into events (``process(_:into:)``)
-/// and names what it stores (``name``, ``Registration``, ``RegistrationState``). The manager runs the source,
-/// delivers the events to clients in order, and stores what the service asks it to. All functions are called
-/// under one lock; none of them may call an application or wait.
+/// A service states what it needs of its source (``demand``), turns input into events (``process(_:into:)``) and
+/// names what it stores (``name``, ``Registration``, ``RegistrationState``). The manager runs the source, delivers
+/// the events to clients in order, and stores what the service asks it to. All functions are called under one lock;
+/// none of them may call an application or wait.
 package protocol Service: Sendable {
   /// The source of the service's input.
   associatedtype Source: ServiceSource
@@ -22,8 +22,7 @@ package protocol Service: Sendable {
   /// What is needed of the source now; `nil` while no client needs anything.
   var demand: Source.Demand? { mutating get }
 
-  /// Processes input until something is to be delivered, because clients that receive it may change what
-  /// they need.
+  /// Processes input until something is to be delivered, because clients that receive it may change what they need.
   ///
   /// - Parameters:
   ///   - input: The input; what was processed is removed.
@@ -132,8 +131,8 @@ package struct ServiceOutput<S: Service>: Sendable {
     isForAll = true
   }
 
-  /// Stores an event with the state that it reports, then delivers it to the clients of its group. Where no
-  /// client receives it, it waits for one, also in the next process.
+  /// Stores an event with the state that it reports, then delivers it to the clients of its group. Where no client
+  /// receives it, it waits for one, also in the next process.
   package mutating func deliver(
     _ event: S.Event, of identifier: String, in group: ClientGroup, state: S.RegistrationState?
   ) {

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Something that a service reports to its clients.
 public protocol ServiceEvent: Sendable, Codable {
-  /// Whether a later event of the same kind makes this one superfluous. While a client is busy with one, a
-  /// live source does not send it the next.
+  /// Whether a later event of the same kind makes this one superfluous. While a client is busy with one, a live
+  /// source does not send it the next.
   var isReplaceable: Bool { get }
 }
 
@@ -15,8 +15,8 @@ extension ServiceEvent {
 
 /// One event on its way to one client.
 ///
-/// The client calls ``acknowledge()`` when it has dealt with the event, and ``finish()`` when it is ready for
-/// the next one. A delivery that is released without either counts as not delivered.
+/// The client calls ``acknowledge()`` when it has dealt with the event, and ``finish()`` when it is ready for the
+/// next one. A delivery that is released without either counts as not delivered.
 package final class ServiceDelivery: Sendable {
   /// The event.
   package let event: any ServiceEvent
@@ -76,7 +76,9 @@ struct StoredEvent: Sendable {
   }
 }
 
-/// A stored event on its way to several clients: the last one's return decides what becomes of it.
+/// A stored event on its way to several clients. The first one that has dealt with it counts: a client that is
+/// slow, or that ends, does not bring it back to the others in the next process. If none has, the event waits
+/// again.
 final class StoredDelivery: Sendable {
   let event: StoredEvent
   private let left: Atomic<Int>
@@ -92,9 +94,8 @@ final class StoredDelivery: Sendable {
   }
 
   func returned(wasDelivered isDelivered: Bool) {
-    if isDelivered { wasDelivered.store(true, ordering: .relaxed) }
-    if left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 {
-      end(wasDelivered.load(ordering: .relaxed))
-    }
+    if isDelivered, !wasDelivered.exchange(true, ordering: .acquiringAndReleasing) { end(true) }
+    let isLast = left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
+    if isLast, !wasDelivered.load(ordering: .acquiring) { end(false) }
   }
 }

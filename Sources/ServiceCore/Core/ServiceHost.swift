@@ -12,18 +12,25 @@ protocol ServiceHosting: AnyObject, Sendable {
   /// The deliveries for which the source waits, where it is a recording.
   var pace: DispatchGroup? { get }
   var availability: ScannerAvailability { get }
-  func restore(from store: RegistrationStore) -> [StoredEvent]
-  func setAuthorization(_ status: AuthorizationStatus)
+  func restore(from store: RegistrationStore) -> Restored
+  /// Sets the service's authorization to the manager's.
+  func updateAuthorization()
   func remove(_ client: ClientIdentifier)
   /// Waits until what was put out before is on its way to the store.
   func finishOutput()
 }
 
+/// The events that an earlier process stored, and what could not be read.
+struct Restored {
+  var events: [StoredEvent] = []
+  var failures: [String] = []
+}
+
 /// Runs one service: its source on a thread of its own, its output on a queue.
 ///
-/// The state machine runs under a lock. What comes of it is encoded, stored and delivered on the output queue,
-/// in order, outside of the lock. An event that must be stored is delivered when the store has it; others do
-/// not wait for that. In a recording time stands still meanwhile, so that a replay is always the same.
+/// The state machine runs under a lock. What comes of it is encoded, stored and delivered on the output queue, in
+/// order, outside of the lock. An event that must be stored is delivered when the store has it; others do not wait
+/// for that. In a recording time stands still meanwhile, so that a replay is always the same.
 package final class ServiceHost<S: Service>: ServiceHosting {
   let source: S.Source?
 
@@ -80,8 +87,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
 
   func finishOutput() { output.sync {} }
 
-  /// Has the source rest for good, and waits until it does. A recording is not waited for: it may stand still
-  /// for a client.
+  /// Has the source rest for good, and waits until it does. A recording is not waited for: it may stand still for a
+  /// client.
   func stop() async {
     state.withLock { $0.isStopped = true }
     guard !isRecorded else { return }
@@ -122,11 +129,14 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     return result
   }
 
-  package func setAuthorization(_ status: AuthorizationStatus) {
-    update { service, output in service.setAuthorization(status, into: &output) }
+  func updateAuthorization() {
+    // Read under the lock: of two threads, the one that comes last has the latest.
+    update { service, output in
+      if let manager { service.setAuthorization(manager.latestStatus, into: &output) }
+    }
   }
 
-  package func remove(_ client: ClientIdentifier) {
+  func remove(_ client: ClientIdentifier) {
     update { service, _ in service.remove(client) }
   }
 
@@ -227,13 +237,14 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     output.async { [self] in perform(items, everyone, isEnd: isEnd) }
   }
 
-  /// Stores and delivers. Changes that come together are written together. The end comes after everything that
-  /// is being stored, and to every client, however slow.
+  /// Stores and delivers. Changes that come together are written together. The end comes after everything that is
+  /// being stored, and to every client, however slow.
   private func perform(_ items: ServiceOutput<S>, _ everyone: [Client], isEnd: Bool) {
     guard let manager else { return }
     var changes: [ServiceStore.Change] = []
     var groups: Set<ClientGroup> = []
-    var events: [Written] = []
+    /// What is delivered when the changes are written.
+    var deliveries: [@Sendable () -> Void] = []
     for item in items.items {
       switch item {
       case .event(let event, let recipients):
@@ -245,7 +256,9 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         // What comes with a change of the client's group waits until that is stored.
         let waiting = clients.filter { isEnd || groups.contains($0.group) }
         deliver(event, to: clients.filter { !isEnd && !groups.contains($0.group) }, isEnd: false)
-        if !waiting.isEmpty { events.append(.event(event, waiting)) }
+        if !waiting.isEmpty {
+          deliveries.append { [self] in deliver(event, to: waiting, isEnd: isEnd) }
+        }
       case .diagnostic(let sentence): store.logger.warning("\(sentence)")
       case .register(let registration, let group, let identifier, let value):
         guard store.database != nil, let definition = encode(registration) else { continue }
@@ -263,92 +276,71 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         groups.insert(group)
         changes.append(.remove(key(group, identifier)))
       case .stored(let event, let group, let identifier, let value):
-        guard let database = store.database, let payload = encode(event) else {
-          events.append(.stored(stored(event, nil, group, identifier)))
-          continue
+        let payload = store.database == nil ? nil : encode(event)
+        let stored = StoredEvent(
+          event: event, group: group, serial: payload.flatMap { _ in store.database?.nextSerial() },
+          identifier: identifier, service: S.name)
+        if let payload, let serial = stored.serial {
+          groups.insert(group)
+          let key = key(group, identifier)
+          if let value = value.flatMap({ encode($0) }) { changes.append(.setState(key, value)) }
+          changes.append(
+            .addEvent(ServiceStore.Event(serial: serial, key: key, payload: payload)))
+          writing.withLock { $0[serial] = stored }
         }
-        groups.insert(group)
-        let serial = database.nextSerial()
-        let key = key(group, identifier)
-        if let value = value.flatMap({ encode($0) }) { changes.append(.setState(key, value)) }
-        changes.append(
-          .addEvent(ServiceStore.Event(serial: serial, key: key, payload: payload)))
-        let event = stored(event, serial, group, identifier)
-        writing.withLock { $0[serial] = event }
-        events.append(.stored(event))
+        deliveries.append { [self] in deliver(stored) }
       }
     }
-    write(changes, then: events, isEnd: isEnd)
-  }
-
-  private func stored(
-    _ event: S.Event, _ serial: Int64?, _ group: ClientGroup, _ identifier: String
-  ) -> StoredEvent {
-    StoredEvent(event: event, group: group, serial: serial, identifier: identifier, service: S.name)
-  }
-
-  /// An event that is delivered when the changes before it are written.
-  private enum Written {
-    case stored(StoredEvent)
-    case event(S.Event, [Client])
-  }
-
-  /// Writes changes, and delivers the events that wait for them.
-  private func write(_ changes: [ServiceStore.Change], then events: [Written], isEnd: Bool) {
-    guard !changes.isEmpty || !events.isEmpty else { return }
-    let deliver: @Sendable () -> Void = { [self] in
-      for event in events {
-        switch event {
-        case .stored(let event):
-          let isStored = event.serial.map { serial in
-            writing.withLock { $0.removeValue(forKey: serial) } != nil
-          }
-          if isStored ?? true { manager?.deliver(event, pace: pace) }
-        case .event(let event, let clients): self.deliver(event, to: clients, isEnd: isEnd)
-        }
-      }
-    }
+    guard !changes.isEmpty || !deliveries.isEmpty else { return }
     if isRecorded {
       store.writeAndWait(changes)
-      deliver()
+      for delivery in deliveries { delivery() }
     } else {
-      store.write(changes, then: deliver)
+      store.write(changes) { [deliveries] in for delivery in deliveries { delivery() } }
     }
+  }
+
+  /// Delivers a stored event, unless its registration was removed meanwhile.
+  private func deliver(_ event: StoredEvent) {
+    if let serial = event.serial, writing.withLock({ $0.removeValue(forKey: serial) }) == nil {
+      return
+    }
+    manager?.deliver(event, pace: pace)
   }
 
   private func deliver(_ event: S.Event, to clients: [Client], isEnd: Bool) {
-    let isRecorded = isRecorded
     // A client that was removed meanwhile receives nothing.
     for client in clients
     where manager?.client(client.identifier) != nil && client.isReceiving
       && (isEnd || client.admits(isReplaceable: event.isReplaceable, isRecorded: isRecorded))
     {
-      client.send(
-        ServiceDelivery(event, to: client, record: nil, pace: pace))
+      client.send(event, pace: pace)
     }
   }
 
   // MARK: Restoring
 
-  func restore(from store: RegistrationStore) -> [StoredEvent] {
-    guard let database = store.database else { return [] }
-    let stored = database.registrations.compactMap { stored -> StoredRegistration<S>? in
+  func restore(from store: RegistrationStore) -> Restored {
+    guard let database = store.database else { return Restored() }
+    var restored = Restored()
+    let registrations = database.registrations.compactMap { stored -> StoredRegistration<S>? in
       guard stored.key.service == S.name,
-        let registration = decode(S.Registration.self, stored.definition)
+        let registration = decode(S.Registration.self, stored.definition, &restored.failures)
       else { return nil }
       return StoredRegistration(
         group: ClientGroup(stored.key.group), identifier: stored.key.identifier,
         registration: registration,
-        state: stored.state.flatMap { decode(S.RegistrationState.self, $0) })
+        state: stored.state.flatMap { decode(S.RegistrationState.self, $0, &restored.failures) })
     }
-    state.withLock { $0.service.restore(stored) }
-    return database.undelivered.compactMap { stored in
-      guard stored.key.service == S.name, let event = decode(S.Event.self, stored.payload) else {
-        return nil
-      }
-      return self.stored(
-        event, stored.serial, ClientGroup(stored.key.group), stored.key.identifier)
+    state.withLock { $0.service.restore(registrations) }
+    for stored in database.undelivered where stored.key.service == S.name {
+      guard let event = decode(S.Event.self, stored.payload, &restored.failures) else { continue }
+      restored.events.append(
+        StoredEvent(
+          event: event, group: ClientGroup(stored.key.group), serial: stored.serial,
+          identifier: stored.key.identifier, service: S.name))
     }
+    return restored
   }
 
   private func key(_ group: ClientGroup, _ identifier: String) -> ServiceStore.Key {
@@ -364,12 +356,13 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     }
   }
 
-  private func decode<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) -> Value? {
+  private func decode<Value: Decodable>(
+    _ type: Value.Type, _ bytes: [UInt8], _ failures: inout [String]
+  ) -> Value? {
     do {
       return try JSONDecoder().decode(type, from: Data(bytes))
     } catch {
-      store.logger.error(
-        "\(S.name): a stored value cannot be read and is left out: \(error)")
+      failures.append("\(S.name): a stored value cannot be read and is left out: \(error)")
       return nil
     }
   }

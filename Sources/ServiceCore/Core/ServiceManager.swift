@@ -5,8 +5,8 @@ public import Scanning
 import Storage
 import Synchronization
 
-/// The shared manager of a process's services: the clients, the application's authorization, and what
-/// outlives the process.
+/// The shared manager of a process's services: the clients, the application's authorization, and what outlives the
+/// process.
 ///
 /// ```swift
 /// let manager = ServiceManager()
@@ -57,52 +57,67 @@ public final class ServiceManager: Sendable {
   let store: RegistrationStore
   private let state = Mutex(State())
   private let isRestored = Mutex(false)
+  /// Held while the authorization is reported, so that no client receives an older status after a newer one.
+  private let reports = Mutex(())
 
   private struct State {
     var clients: [ClientIdentifier: Client] = [:]
     var latestClient: UInt64 = 0
+    /// How often a client came, went or began to receive.
+    var arrivals = 0
     var hosts: [any ServiceHosting] = []
-    /// Stored events for which there was no client: at most ``maximumUndelivered``, then the oldest go.
-    var undelivered = Deque<StoredEvent>()
+    /// Stored events that wait for a client: at most ``maximumUndelivered``, then the oldest go.
+    var undelivered = Deque<Undelivered>()
     var status = AuthorizationStatus.notDetermined
+    /// The status that each client was sent.
+    var sent: [ClientIdentifier: AuthorizationStatus] = [:]
     /// What the application was given when it requested authorization.
     var granted: AuthorizationStatus?
+    /// The number of the latest reading of what the system allows, and of the latest that counts.
+    var (readings, latestReading) = (0, 0)
     var isWatching = false
+  }
+
+  /// A stored event that waits.
+  private struct Undelivered {
+    let event: StoredEvent
+    /// The client that was too slow for it, while others may have received it; `nil` where there was no client.
+    var slow: (client: ClientIdentifier, delivery: StoredDelivery)?
   }
 
   /// The maximum number of stored events that wait for a client.
   static let maximumUndelivered = 16384
 
   /// Creates a manager.
-  ///
-  /// - Parameter configuration: The settings.
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
     store = RegistrationStore(configuration)
   }
 
   deinit {
-    // Deliveries that wait in a client's buffer keep the client, and with it the buffer.
-    for sink in state.withLock({ $0.clients.values.map(\.sink) }) {
-      if case .buffer(let buffer) = sink { buffer.close() }
-    }
+    // What waits for a client keeps the client and its buffer.
+    for client in state.withLock({ $0.clients.values }) { client.buffer?.close() }
   }
 
   // MARK: Services
 
   func add(_ host: any ServiceHosting) {
-    let isLate = isRestored.withLock { isRestored in
+    let arrivals = state.withLock { $0.arrivals }
+    let restored = isRestored.withLock { isRestored in
       state.withLock { $0.hosts.append(host) }
-      if isRestored { restore([host]) }
-      return isRestored
+      return isRestored ? host.restore(from: store) : nil
     }
-    if isLate { host.setAuthorization(state.withLock { $0.status }) }
+    guard let restored else { return }
+    finish(restored, since: arrivals)
+    host.updateAuthorization()
   }
+
+  private var hosts: [any ServiceHosting] { state.withLock { $0.hosts } }
 
   /// Whether the sources can be used: the best of them counts.
   public var availability: ScannerAvailability {
     var latest = ScannerAvailability.unavailable("there is no service")
-    for host in state.withLock({ $0.hosts }) {
+    for host in hosts {
       switch (host.availability, latest) {
       case (.available, _): return .available
       case (.notPermitted(let sentence), _): latest = .notPermitted(sentence)
@@ -115,7 +130,7 @@ public final class ServiceManager: Sendable {
 
   /// Stops every service for good, and waits until no radio receives. Registrations stay stored.
   public func stop() async {
-    for host in state.withLock({ $0.hosts }) { await host.stop() }
+    for host in hosts { await host.stop() }
   }
 
   // MARK: Clients
@@ -133,13 +148,8 @@ public final class ServiceManager: Sendable {
     add(group, .buffer(EventBuffer()), isReceiving: isReceiving, pacesRecordings)
   }
 
-  /// Adds a client whose events are passed to a function.
-  ///
-  /// - Parameters:
-  ///   - group: The group whose registrations it shares.
-  ///   - isReceiving: Whether it can receive events now; see ``setReceiving(_:for:)``.
-  ///   - receive: Receives a delivery, without waiting: it moves it to where the client lives.
-  /// - Returns: The client's identifier.
+  /// Adds a client whose events are passed to a function, which moves each to where the client lives, without
+  /// waiting.
   package func addClient(
     in group: ClientGroup = .application, isReceiving: Bool = true,
     receive: @escaping @Sendable (ServiceDelivery) -> Void
@@ -152,68 +162,70 @@ public final class ServiceManager: Sendable {
   ) -> ClientIdentifier {
     restore()
     checkAuthorization()
-    let client = state.withLock { state in
+    let (identifier, startsWatch) = state.withLock { state in
       state.latestClient += 1
-      let client = Client(
-        ClientIdentifier(rawValue: state.latestClient), in: group, sink: sink,
-        isReceiving: isReceiving, pacesRecordings: pacesRecordings,
+      state.arrivals += 1
+      let identifier = ClientIdentifier(rawValue: state.latestClient)
+      state.clients[identifier] = Client(
+        identifier, in: group, sink: sink, isReceiving: isReceiving,
+        pacesRecordings: pacesRecordings,
         resume: { [weak self] in self?.deliverStored(to: group) })
-      state.clients[client.identifier] = client
-      return client
+      defer { state.isWatching = true }
+      return (identifier, !state.isWatching)
     }
-    client.send(
-      ServiceDelivery(
-        AuthorizationEvent(status: authorizationStatus), to: client, record: nil, pace: nil))
+    reportAuthorization()
     if isReceiving { deliverStored(to: group) }
-    watchAuthorization()
-    return client.identifier
+    if startsWatch { watchAuthorization() }
+    return identifier
   }
 
   /// Removes a client with all that it needed; registrations stay.
   public func removeClient(_ identifier: ClientIdentifier) {
-    let (client, hosts) = state.withLock { state in
-      (state.clients.removeValue(forKey: identifier), state.hosts)
+    let client = state.withLock { state in
+      state.arrivals += 1
+      state.sent[identifier] = nil
+      return state.clients.removeValue(forKey: identifier)
     }
     // The demand ends before the source goes on.
     for host in hosts { host.remove(identifier) }
-    if case .buffer(let buffer)? = client?.sink { buffer.close() }
+    guard let client else { return }
+    client.buffer?.close()
+    // Those that waited for it alone wait for another one.
+    deliverStored(to: client.group)
   }
 
-  /// Sets whether a client can receive events, such as whether it has a delegate. One that can is given the
-  /// stored events that waited.
+  /// Sets whether a client can receive events, such as whether it has a delegate. One that can is given the stored
+  /// events that waited.
   public func setReceiving(_ isReceiving: Bool, for identifier: ClientIdentifier) {
     guard let client = client(identifier) else { return }
     client.isReceiving = isReceiving
-    if isReceiving { deliverStored(to: client.group) }
+    guard isReceiving else { return }
+    state.withLock { $0.arrivals += 1 }
+    deliverStored(to: client.group)
   }
 
   /// Drops the waiting events of a client that a rule names.
   package func discardEvents(
     of identifier: ClientIdentifier, where isDropped: (any ServiceEvent) -> Bool
   ) {
-    if case .buffer(let buffer)? = client(identifier)?.sink {
-      buffer.discard { isDropped($0.event) }
-    }
+    client(identifier)?.buffer?.discard { isDropped($0.event) }
   }
 
-  /// Sends a client an event that comes from no service.
+  /// Sends a client an event that comes from no service. It is dropped where 4,096 wait.
   package func send(_ event: some ServiceEvent, to identifier: ClientIdentifier) {
-    guard let client = client(identifier) else { return }
-    client.send(ServiceDelivery(event, to: client, record: nil, pace: nil))
+    guard let client = client(identifier), client.admits() else { return }
+    client.send(event)
   }
 
-  /// Returns the next delivery to a client that iterates, of whatever kind; `nil` when the client was removed
-  /// or the task is canceled.
+  /// Returns the next delivery to a client that iterates, of whatever kind; `nil` when the client was removed or
+  /// the task is canceled.
   package func nextDelivery(to identifier: ClientIdentifier) async -> ServiceDelivery? {
-    guard case .buffer(let buffer)? = client(identifier)?.sink else { return nil }
-    return await buffer.next()
+    await client(identifier)?.buffer?.next()
   }
 
   func client(_ identifier: ClientIdentifier) -> Client? {
     state.withLock { $0.clients[identifier] }
   }
-
-  func group(of identifier: ClientIdentifier) -> ClientGroup? { client(identifier)?.group }
 
   func clients(_ recipients: (Client) -> Bool) -> [Client] {
     state.withLock { state in
@@ -226,10 +238,7 @@ public final class ServiceManager: Sendable {
   func events<Event: ServiceEvent>(
     of identifier: ClientIdentifier, isLast: @escaping @Sendable (Event) throws -> Bool
   ) -> ClientEvents<Event> {
-    guard case .buffer(let buffer)? = client(identifier)?.sink else {
-      return ClientEvents(buffer: nil, isLast: isLast)
-    }
-    return ClientEvents(buffer: buffer, isLast: isLast)
+    ClientEvents(buffer: client(identifier)?.buffer, isLast: isLast)
   }
 
   /// The changes of the application's authorization, beginning with the status at the client's start.
@@ -243,94 +252,111 @@ public final class ServiceManager: Sendable {
 
   /// Delivers a stored event to the clients of its group that can receive it, or keeps it for one.
   func deliver(_ event: StoredEvent, pace: DispatchGroup?) {
-    let isRecorded = pace != nil
-    let receivers = clients { $0.group == event.group && $0.isReceiving }
-    let clients = receivers.filter { $0.admitsStored(isRecorded: isRecorded) }
-    guard !clients.isEmpty else {
-      keep(event)
-      for client in receivers { client.overflow() }
-      // One may have begun to receive meanwhile.
-      if receivers.isEmpty, !self.clients({ $0.group == event.group && $0.isReceiving }).isEmpty {
-        deliverStored(to: event.group)
-      }
-      return
-    }
-    let record = StoredDelivery(event, to: clients.count) { [weak self, store] wasDelivered in
+    let arrivals = state.withLock { $0.arrivals }
+    let clients = clients { $0.group == event.group && $0.isReceiving }
+    guard !clients.isEmpty else { return keep(Undelivered(event: event), since: arrivals) }
+    let delivery = StoredDelivery(event, to: clients.count) { [weak self, store] wasDelivered in
       if !wasDelivered {
-        self?.keep(event)
+        self?.keep(Undelivered(event: event), since: arrivals)
       } else if let serial = event.serial {
-        store.markDelivered(serial)
+        store.database?.markDelivered(serial)
       }
     }
-    for client in clients {
-      client.send(ServiceDelivery(event.event, to: client, record: record, pace: pace))
-    }
+    for client in clients { send(delivery, to: client, pace: pace, since: arrivals) }
   }
 
-  private func keep(_ event: StoredEvent) {
-    state.withLock { state in
+  /// Sends a stored event to a client; where that is too slow, the event waits for it.
+  private func send(
+    _ delivery: StoredDelivery, to client: Client, pace: DispatchGroup?, since arrivals: Int
+  ) {
+    if client.admitsStored(isRecorded: pace != nil) {
+      return client.send(delivery.event.event, as: delivery, pace: pace)
+    }
+    keep(
+      Undelivered(event: delivery.event, slow: (client.identifier, delivery)), since: arrivals)
+    client.overflow()
+  }
+
+  /// Keeps a stored event for a client, unless one has come since the number of arrivals was read: then it is
+  /// delivered again.
+  private func keep(_ undelivered: Undelivered, since arrivals: Int) {
+    let serial = undelivered.event.serial
+    let isLate = state.withLock { state in
       if state.undelivered.count >= Self.maximumUndelivered { state.undelivered.removeFirst() }
       // One that comes back goes before the later ones.
-      let previous = state.undelivered.lastIndex { $0.serial ?? 0 <= event.serial ?? .max }
-      state.undelivered.insert(event, at: previous.map { $0 + 1 } ?? 0)
+      let previous = state.undelivered.lastIndex { $0.event.serial ?? 0 <= serial ?? .max }
+      state.undelivered.insert(undelivered, at: previous.map { $0 + 1 } ?? 0)
+      return state.arrivals != arrivals
     }
+    if isLate { deliverStored(to: undelivered.event.group) }
   }
 
   private func deliverStored(to group: ClientGroup) {
-    let events = state.withLock { state in
-      let events = state.undelivered.filter { $0.group == group }
-      state.undelivered.removeAll { $0.group == group }
-      return events
+    let (waiting, arrivals) = state.withLock { state in
+      let waiting = state.undelivered.filter { $0.event.group == group }
+      state.undelivered.removeAll { $0.event.group == group }
+      return (waiting, state.arrivals)
     }
     for client in clients({ $0.group == group }) { client.endOverflow() }
-    let hosts = state.withLock { $0.hosts }
-    for event in events {
+    for waiting in waiting {
       // A recording waits for these too.
-      deliver(event, pace: hosts.first { $0.name == event.service }?.pace)
+      let pace = hosts.first { $0.name == waiting.event.service }?.pace
+      guard let (identifier, delivery) = waiting.slow else {
+        deliver(waiting.event, pace: pace)
+        continue
+      }
+      if let client = client(identifier), client.isReceiving {
+        send(delivery, to: client, pace: pace, since: arrivals)
+      } else {
+        delivery.returned(wasDelivered: false)
+      }
     }
   }
 
   /// Drops the waiting events of a registration.
   func discardStored(_ service: String, _ group: ClientGroup, _ identifier: String) {
     state.withLock { state in
-      state.undelivered.removeAll { $0.belongs(to: service, group, identifier) }
+      state.undelivered.removeAll { $0.event.belongs(to: service, group, identifier) }
     }
     for client in clients({ $0.group == group }) {
-      guard case .buffer(let buffer) = client.sink else { continue }
-      buffer.discard { $0.stored?.belongs(to: service, group, identifier) ?? false }
+      client.buffer?.discard { $0.stored?.belongs(to: service, group, identifier) ?? false }
     }
   }
 
   /// Whether stored events wait for a client of a group.
   package func hasStoredEvents(in group: ClientGroup) -> Bool {
-    state.withLock { state in state.undelivered.contains { $0.group == group } }
+    state.withLock { state in state.undelivered.contains { $0.event.group == group } }
   }
 
   // MARK: Persistence
 
-  /// Why nothing outlives the process though it should, as one sentence; `nil` where all is well.
+  /// Why nothing outlives the process though it should, as one sentence; `nil` where all is well. It waits until
+  /// the database is made.
   public var storageFailure: String? { store.failure }
 
   /// Waits until everything that was registered is stored.
   public func flush() {
-    for host in state.withLock({ $0.hosts }) { host.finishOutput() }
-    store.flush()
+    for host in hosts { host.finishOutput() }
+    store.database?.flush()
   }
 
-  /// Restores what an earlier process stored, once.
+  /// Restores what an earlier process stored, once. It reads, and waits for no sync.
   func restore() {
-    // Other callers wait meanwhile until it is done.
-    isRestored.withLock { isRestored in
-      guard !isRestored else { return }
+    // Diagnostics are logged here, outside of the lock.
+    let authorization = store.authorization
+    let arrivals = state.withLock { $0.arrivals }
+    let restored = isRestored.withLock { isRestored -> [Restored] in
+      guard !isRestored else { return [] }
       isRestored = true
-      let granted = store.authorization
-      state.withLock { $0.granted = $0.granted ?? granted }
-      restore(state.withLock { $0.hosts })
+      state.withLock { $0.granted = $0.granted ?? authorization }
+      return hosts.map { $0.restore(from: store) }
     }
+    for restored in restored { finish(restored, since: arrivals) }
   }
 
-  private func restore(_ hosts: [any ServiceHosting]) {
-    for event in hosts.flatMap({ $0.restore(from: store) }) { keep(event) }
+  private func finish(_ restored: Restored, since arrivals: Int) {
+    for sentence in restored.failures { store.logger.error("\(sentence)") }
+    for event in restored.events { keep(Undelivered(event: event), since: arrivals) }
   }
 
   // MARK: Authorization
@@ -338,13 +364,16 @@ public final class ServiceManager: Sendable {
   /// What the application may do now.
   public var authorizationStatus: AuthorizationStatus {
     restore()
-    return state.withLock { $0.status }
+    return latestStatus
   }
+
+  /// The status, without reading what was stored.
+  var latestStatus: AuthorizationStatus { state.withLock { $0.status } }
 
   /// Requests authorization for the application.
   ///
-  /// The answer is an ``AuthorizationEvent``. A request counts only while the status is not determined, but
-  /// for the one step from when-in-use to always.
+  /// The answer is an ``AuthorizationEvent``. A request counts only while the status is not determined, but for the
+  /// one step from when-in-use to always.
   public func requestAuthorization(_ wanted: AuthorizationStatus) {
     restore()
     let isGranted = state.withLock { state in
@@ -353,38 +382,47 @@ public final class ServiceManager: Sendable {
       state.granted = wanted
       return true
     }
-    if isGranted { store.setAuthorization(wanted) }
+    if isGranted { store.write([.setAuthorization(wanted.rawValue)]) }
     checkAuthorization()
   }
 
   /// Reads what the system allows, and reports a change to every client.
   public func checkAuthorization() {
+    let reading = state.withLock { state in
+      state.readings += 1
+      return state.readings
+    }
     let rule = configuration.authorization.rule(
       for: configuration.applicationIdentifier, scanner: availability)
-    let change = state.withLock { state -> (AuthorizationStatus, [any ServiceHosting])? in
-      let status = rule.status(granted: state.granted)
-      guard status != state.status else { return nil }
-      state.status = status
-      return (status, state.hosts)
+    let hasChanged = state.withLock { state in
+      // Another thread may have read it later, and be here before.
+      guard reading > state.latestReading else { return false }
+      state.latestReading = reading
+      let previous = state.status
+      state.status = rule.status(granted: state.granted)
+      return state.status != previous
     }
-    guard let (status, hosts) = change else { return }
-    for client in clients({ _ in true }) {
-      client.send(
-        ServiceDelivery(AuthorizationEvent(status: status), to: client, record: nil, pace: nil))
+    guard hasChanged else { return }
+    reportAuthorization()
+    for host in hosts { host.updateAuthorization() }
+  }
+
+  /// Sends the status to the clients that were sent another one.
+  private func reportAuthorization() {
+    reports.withLock { _ in
+      let (status, clients) = state.withLock { state in
+        let clients = state.clients.values.filter {
+          state.sent[$0.identifier] != state.status && $0.admits()
+        }
+        for client in clients { state.sent[client.identifier] = state.status }
+        return (state.status, clients)
+      }
+      for client in clients { client.send(AuthorizationEvent(status: status)) }
     }
-    for host in hosts { host.setAuthorization(status) }
   }
 
   /// Reads every two seconds what the system allows, as long as there are clients.
   private func watchAuthorization() {
-    let starts = state.withLock { state in
-      defer { state.isWatching = true }
-      return !state.isWatching
-    }
-    if starts { scheduleWatch() }
-  }
-
-  private func scheduleWatch() {
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + 2) { [weak self] in
       guard let self else { return }
       let isWatching = self.state.withLock { state in
@@ -393,7 +431,9 @@ public final class ServiceManager: Sendable {
       }
       guard isWatching else { return }
       self.checkAuthorization()
-      self.scheduleWatch()
+      // Those that had no room for an earlier one.
+      self.reportAuthorization()
+      self.watchAuthorization()
     }
   }
 }

@@ -10,9 +10,9 @@ import Synchronization
 /// {"com.example.kiosk": "always", "com.example.game": "denied", "*": "onRequest"}
 /// ```
 ///
-/// The values are `onRequest`, `whenInUse`, `always`, `denied` and `restricted`. Without a file, an
-/// application is given what it requests. A file that cannot be read restricts every application, because an
-/// administrator meant to restrict something.
+/// The values are `onRequest`, `whenInUse`, `always`, `denied` and `restricted`. Without a file, an application is
+/// given what it requests. A file that cannot be read restricts every application, because an administrator meant
+/// to restrict something.
 public final class SystemAuthorization: AuthorizationProvider {
   /// The default path of the administrator's file.
   public static let path = "/etc/corelocation/authorization.json"

@@ -2,6 +2,8 @@
 //
 //   skip  does nothing: what the kernel has survives a killed process
 //   slow  takes 2 s while the file "slow" exists; "syncing" exists meanwhile
+//   held  takes 2 s and as long as the file "slow" exists; "syncing" exists meanwhile. The file "syncs" gets a
+//         byte for each
 //   copy  copies what it makes durable: a file's bytes to $SYNCS_COPY/INODE, a directory's inodes and names
 //         to $SYNCS_COPY/names. A power cut leaves this at least.
 #include <dirent.h>
@@ -46,6 +48,16 @@ int fdatasync(int descriptor) {
     close(open("syncing", O_CREAT | O_WRONLY, 0600));
     sleep(2);
     unlink("syncing");
+  }
+  if (!strcmp(mode, "held")) {
+    int syncs = open("syncs", O_CREAT | O_APPEND | O_WRONLY, 0600);
+    if (write(syncs, "s", 1) != 1 || close(syncs)) _exit(74);
+    if (!access("slow", F_OK)) {
+      close(open("syncing", O_CREAT | O_WRONLY, 0600));
+      sleep(2);
+      while (!access("slow", F_OK)) usleep(1000);
+      unlink("syncing");
+    }
   }
   return 0;
 }

@@ -1,9 +1,7 @@
 import Foundation
-import TestSupport
-import Testing
 
-/// A run of `storage-torture`.
-final class TortureRun {
+/// A run of a program that stands beside the tests.
+package final class ChildRun {
   private let process = Process()
   private let ended = DispatchSemaphore(value: 0)
   private let output = Pipe()
@@ -14,29 +12,32 @@ final class TortureRun {
 
   /// The library of `Syncs.c`, built once.
   private static let library = Result {
-    let library = folder.appending(path: "storage-syncs-\(getpid()).so").path
+    let library = try Scratch.forProcess["syncs.so"]
     let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Syncs.c")
     let compiler = Process()
     compiler.executableURL = URL(filePath: "/usr/bin/env")
     compiler.arguments = ["clang", "-shared", "-fPIC", "-O1", "-o", library, source.path]
     try withoutBlockedSignals { try compiler.run() }
     compiler.waitUntilExit()
-    try #require(compiler.terminationStatus == 0)
+    guard compiler.terminationStatus == 0 else { throw CocoaError(.featureUnsupported) }
     return library
   }
 
   /// Starts a run.
   ///
   /// - Parameters:
-  ///   - arguments: The helper's arguments.
+  ///   - program: The program's name.
+  ///   - arguments: The program's arguments.
+  ///   - variables: Variables of its environment.
   ///   - syncs: What a sync does, as `Syncs.c` says; `nil` for a real one.
   ///   - scratch: The working directory.
   /// - Throws: What prevents the start.
-  init(_ arguments: String..., syncs: String? = nil, in scratch: Scratch) throws {
-    var environment = ProcessInfo.processInfo.environment
-    // Another build of it, such as an optimized one.
-    let helper = environment["STORAGE_TORTURE"].map { URL(filePath: $0) }
-    process.executableURL = helper ?? Self.folder.appending(path: "storage-torture")
+  package init(
+    _ program: String, _ arguments: [String], _ variables: [String: String] = [:],
+    syncs: String? = nil, in scratch: Scratch
+  ) throws {
+    var environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+    process.executableURL = Self.folder.appending(path: program)
     process.arguments = arguments
     process.currentDirectoryURL = scratch.folder
     environment["SWIFT_BACKTRACE"] = "enable=no"
@@ -51,19 +52,18 @@ final class TortureRun {
     try withoutBlockedSignals { try process.run() }
   }
 
-  var identifier: Int32 { process.processIdentifier }
+  package var identifier: Int32 { process.processIdentifier }
 
   /// Kills it as the kernel does: it cannot do anything about it.
-  func kill() {
+  package func kill() {
     Foundation.kill(process.processIdentifier, SIGKILL)
     ended.wait()
   }
 
-  /// Waits for its end; what takes more than five minutes is killed.
-  func finish() -> (status: Int32, output: String) {
+  /// Waits for its end; what takes more than five minutes is killed, which its status shows.
+  package func finish() -> (status: Int32, output: String) {
     if ended.wait(timeout: .now() + 300) == .timedOut {
       kill()
-      Issue.record("killed after five minutes: \(process.arguments ?? [])")
     }
     let isExit = process.terminationReason == .exit
     return (
@@ -72,7 +72,7 @@ final class TortureRun {
   }
 
   /// What it printed, when it has ended.
-  var remainingOutput: String {
+  package var remainingOutput: String {
     let text = (try? output.fileHandleForReading.readToEnd()) ?? Data()
     return String(decoding: text, as: UTF8.self)
   }
