@@ -57,7 +57,7 @@ let package = Package(
     .target(
       name: "CaptureFiles",
       dependencies: [
-        "Advertising", "Bytes", "CZlib", "LinkLayer", "Scanning",
+        "Advertising", "Bytes", "CZlib", "HCIPackets", "LinkLayer", "Scanning",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 

@@ -119,12 +119,7 @@ private struct BeaconCensus {
   private(set) var table = BeaconTable<BeaconStatistics>(capacity: capacity)
 
   mutating func receive(_ sightings: [Sighting]) {
-    for sighting in sightings where regions.include(sighting.beacon) {
-      table.update(sighting.beacon, at: sighting.time) {
-        BeaconStatistics(sighting)
-      } update: { statistics in
-        statistics.receive(sighting)
-      }
-    }
+    let wanted = regions.isEmpty ? sightings : sightings.filter { regions.include($0.beacon) }
+    table.update(wanted.span, orMake: BeaconStatistics.init) { $0.receive($1) }
   }
 }

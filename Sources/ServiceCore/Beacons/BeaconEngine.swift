@@ -160,39 +160,48 @@ struct BeaconEngine {
     if let first = sightings.first { begin(at: first.time) }
     let monitors = monitor.regionCount > 0
     let ranges = !ranged.isEmpty
+    let isPinned = !pins.isEmpty
     var count = 0
     for sighting in sightings {
       if ranges, let due = schedule.due, due <= sighting.time {
         guard advance(to: sighting.time) else { return count }
       }
       count += 1
-      if let pin = pins[sighting.beacon], pin != sighting.address { continue }
-      var sighting = sighting
+      if isPinned, let pin = pins[sighting.beacon], pin != sighting.address { continue }
+      let hasChanged: Bool
       switch adapters.receive(sighting) {
-      case .followed: break
-      case .presence: sighting.rssi = nil
+      case .followed: hasChanged = process(sighting, ranges: ranges, monitors: monitors)
+      case .presence:
+        var sighting = sighting
+        sighting.rssi = nil
+        hasChanged = process(sighting, ranges: ranges, monitors: monitors)
       case .passedOver: continue
       }
-      if ranges, ranged.matches(sighting.beacon) {
-        schedule.receive()
-        ranger.receive(sighting)
-        if !ranger.findings.isEmpty {
-          appendFindings()
-          now = max(now ?? sighting.time, sighting.time)
-          return count
-        }
-      }
-      if monitors {
-        let transitions = monitor.receive(sighting)
-        if !transitions.isEmpty {
-          append(transitions)
-          now = max(now ?? sighting.time, sighting.time)
-          return count
-        }
+      if hasChanged {
+        now = max(now ?? sighting.time, sighting.time)
+        return count
       }
     }
     if let last = sightings.last { now = max(now ?? last.time, last.time) }
     return count
+  }
+
+  /// Returns whether there is something to deliver.
+  @inline(__always)
+  private mutating func process(_ sighting: Sighting, ranges: Bool, monitors: Bool) -> Bool {
+    var hasChanged = false
+    if ranges, ranged.matches(sighting.beacon) {
+      schedule.receive()
+      ranger.receive(sighting)
+      if !ranger.findings.isEmpty {
+        appendFindings()
+        hasChanged = true
+      }
+    }
+    guard monitors else { return hasChanged }
+    let transitions = monitor.receive(sighting)
+    append(transitions)
+    return hasChanged || !transitions.isEmpty
   }
 
   /// Advances the time, until there is something to deliver.

@@ -35,6 +35,7 @@ struct BeaconStatistics {
     addressType = sighting.addressType
   }
 
+  @inline(__always)
   mutating func receive(_ sighting: Sighting) {
     if sightings > 0 { gaps.add(gap: sighting.time.nanoseconds(since: latest)) }
     sightings &+= 1
