@@ -22,11 +22,6 @@ struct BeaconMachine: Service {
     var ranged: Set<RangingRequest> = []
     var filter = ConstraintFilter()
     var areSightingsWanted = false
-
-    mutating func update() {
-      filter.set(Set(ranged.compactMap(\.constraint)))
-      filter.isOpen = ranged.contains { $0.constraint == nil }
-    }
   }
 
   /// A region's place in the engine.
@@ -160,15 +155,15 @@ struct BeaconMachine: Service {
   // MARK: Ranging
 
   mutating func setNeeds(of client: ClientIdentifier, _ change: (inout Needs) -> Void) {
-    change(&needs[client, default: Needs()])
-    needs[client]?.update()
+    var changed = needs[client] ?? Needs()
+    change(&changed)
+    changed.filter = ConstraintFilter(changed.ranged)
+    needs[client] = changed
     updateRanging()
   }
 
   private mutating func updateRanging() {
-    let ranged = needs.values.flatMap(\.ranged)
-    engine.range(
-      Set(ranged.compactMap(\.constraint)), isOpen: ranged.contains { $0.constraint == nil })
+    engine.range(ConstraintFilter(needs.values.flatMap(\.ranged)))
   }
 
   // MARK: Regions
