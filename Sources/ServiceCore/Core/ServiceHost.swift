@@ -231,7 +231,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   // MARK: The output
 
   private func enqueue(_ items: ServiceOutput<S>, isEnd: Bool = false) {
-    guard !items.isEmpty else { return }
+    guard !items.items.isEmpty else { return }
     // A client that begins to receive later does not receive what happened before.
     let everyone = items.isForAll ? manager?.clients { $0.isReceiving } ?? [] : []
     output.async { [self] in perform(items, everyone, isEnd: isEnd) }
@@ -259,7 +259,6 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         if !waiting.isEmpty {
           deliveries.append { [self] in deliver(event, to: waiting, isEnd: isEnd) }
         }
-      case .diagnostic(let sentence): store.logger.warning("\(sentence)")
       case .register(let registration, let group, let identifier, let value):
         guard store.database != nil, let definition = encode(registration) else { continue }
         groups.insert(group)
