@@ -6,7 +6,6 @@ package struct Adapter: Hashable, Sendable {
   package var index: UInt16
   /// The adapter's address; `nil` as long as the controller has not been asked, or has none.
   package var address: BluetoothAddress?
-  /// Whether the adapter is switched on.
   package var isUp: Bool
   /// How rfkill blocks the adapter; `nil` where it does not.
   package var block: RadioBlock?
@@ -32,11 +31,7 @@ package struct Adapter: Hashable, Sendable {
     index: UInt16, address: BluetoothAddress?, isUp: Bool, block: RadioBlock?, bus: String,
     features: [UInt8]
   ) {
-    self.index = index
-    self.address = address
-    self.isUp = isUp
-    self.block = block
-    self.bus = bus
-    self.features = features
+    (self.index, self.address, self.isUp, self.block) = (index, address, isUp, block)
+    (self.bus, self.features) = (bus, features)
   }
 }

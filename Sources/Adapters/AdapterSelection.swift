@@ -1,7 +1,6 @@
 package import Scanning
 
 extension AdapterSelection {
-  /// Returns whether an adapter is among those selected.
   package func includes(_ adapter: Adapter) -> Bool {
     switch self {
     case .firstUsable, .all: true
@@ -20,12 +19,9 @@ extension AdapterSelection {
 }
 
 extension Adapter {
-  /// Chooses the adapter to scan with: one that has Low Energy, that no program holds, and that is on or can
-  /// be switched on.
+  /// Chooses the adapter to scan with: one that has Low Energy, that no program holds, and that is on or can be
+  /// switched on.
   ///
-  /// - Parameters:
-  ///   - adapters: The adapters to choose from.
-  ///   - isHeld: Whether a program has an adapter for itself alone; asked where there are several.
   /// - Returns: The adapter; `nil` where there is none.
   package static func best(of adapters: [Adapter], isHeld: (Adapter) -> Bool) -> Adapter? {
     guard adapters.count > 1 else { return adapters.first }
@@ -39,7 +35,6 @@ extension Adapter {
 }
 
 extension AdapterName {
-  /// Returns whether this is a name of an adapter.
   package func matches(_ adapter: Adapter) -> Bool {
     switch self {
     case .number(let number): adapter.index == number

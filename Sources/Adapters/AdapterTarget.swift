@@ -3,8 +3,8 @@ package import Scanning
 
 /// The adapter that serves one requested name, while adapters come and go.
 ///
-/// A number means whichever adapter has it now, and an address the adapter that has it, whatever its number. Without
-/// a name, the best adapter is used, and found again by its address.
+/// A number means whichever adapter has it now, and an address the adapter that has it, whatever its number.
+/// Without a name, the best adapter is used, and found again by its address.
 package struct AdapterTarget: Hashable, Sendable {
   /// The name that was requested; `nil` for the first adapter that can be used.
   package let name: AdapterName?
@@ -13,7 +13,6 @@ package struct AdapterTarget: Hashable, Sendable {
   /// The adapter's address, as far as it is known; its latest one while the adapter is gone.
   package private(set) var address: BluetoothAddress?
 
-  /// Creates a target for a name.
   package init(_ name: AdapterName?) {
     self.name = name
     switch name {
@@ -46,9 +45,6 @@ package struct AdapterTarget: Hashable, Sendable {
 
   /// Chooses the adapter that serves this target.
   ///
-  /// - Parameters:
-  ///   - adapters: The adapters that serve no other target.
-  ///   - isHeld: Whether a program has an adapter for itself alone; asked where there are several.
   /// - Returns: The adapter; `nil` where there is none.
   package func choose(among adapters: [Adapter], isHeld: (Adapter) -> Bool) -> Adapter? {
     name == nil && index == nil
@@ -67,7 +63,5 @@ package struct AdapterTarget: Hashable, Sendable {
   }
 
   /// Forgets the adapter that served this target, where any other may serve it.
-  package mutating func forget() {
-    if name == nil { (index, address) = (nil, nil) }
-  }
+  package mutating func forget() { if name == nil { (index, address) = (nil, nil) } }
 }

@@ -2,8 +2,8 @@ package import HCIPackets
 
 /// Why a command to a controller was not done.
 package enum CommandFailure: Error, Hashable, Sendable {
-  /// A system call failed: `ENETDOWN` where the adapter is off, `EPERM` without `CAP_NET_RAW`, `EPIPE` and
-  /// `ENODEV` where the adapter is gone.
+  /// A system call failed: `ENETDOWN` where the adapter is off, `EPERM` without `CAP_NET_RAW`, `EPIPE` and `ENODEV`
+  /// where the adapter is gone.
   case socket(HCISocketError)
   /// The controller answered with an error code (Core Specification, Vol 1, Part F).
   case refused(Opcode, status: UInt8, adapter: String)

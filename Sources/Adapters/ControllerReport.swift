@@ -2,10 +2,10 @@ package import HCIPackets
 
 /// What an adapter's controller reports of itself, as far as it may be asked.
 ///
-/// The kernel lets every process ask for version and commands of an adapter that is on, but lets it ask
-/// for the Low Energy features only with `CAP_NET_RAW`.
+/// The kernel lets every process ask for version and commands of an adapter that is on, but lets it ask for the Low
+/// Energy features only with `CAP_NET_RAW`.
 package struct ControllerReport: Hashable, Sendable {
-  /// The manufacturer, and the version; `nil` where that is not known.
+  /// The manufacturer and the version; `nil` where they are not known.
   package var version: ControllerVersion?
   /// Which commands it takes, 64 bytes; `nil` where that is not known.  // Supported_Commands
   package var commands: [UInt8]?
@@ -13,17 +13,6 @@ package struct ControllerReport: Hashable, Sendable {
   package var features: LEFeatures?
   /// Why something is not known: the first question that was not answered.
   package var failure: CommandFailure?
-
-  /// Makes a report.
-  package init(
-    version: ControllerVersion? = nil, commands: [UInt8]? = nil, features: LEFeatures? = nil,
-    failure: CommandFailure? = nil
-  ) {
-    self.version = version
-    self.commands = commands
-    self.features = features
-    self.failure = failure
-  }
 
   /// Whether it scans with the commands of Bluetooth 5; `nil` where that is not known.
   package var hasExtendedScan: Bool? {
@@ -36,7 +25,5 @@ package struct ControllerReport: Hashable, Sendable {
   }
 
   /// Whether it was asked in vain.
-  package var isMute: Bool {
-    if case .unanswered = failure { true } else { false }
-  }
+  package var isMute: Bool { if case .unanswered = failure { true } else { false } }
 }

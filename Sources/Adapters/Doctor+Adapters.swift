@@ -2,7 +2,7 @@ import HCIPackets
 
 extension Doctor {
   /// Whether there is an adapter.
-  @Sendable static func adapters(_ host: HostView) -> [Finding] {
+  static func adapters(_ host: HostView) -> [Finding] {
     guard host.socketError == 0 else { return [] }
     let idle = host.idleDevices.map { device in
       Finding(
@@ -27,7 +27,7 @@ extension Doctor {
   }
 
   /// Whether rfkill blocks an adapter.
-  @Sendable static func blocks(_ host: HostView) -> [Finding] {
+  static func blocks(_ host: HostView) -> [Finding] {
     host.radios.map { radio in
       let name = radio.adapter.name
       switch radio.adapter.block {
@@ -49,7 +49,7 @@ extension Doctor {
   }
 
   /// Whether a program has an adapter for itself.
-  @Sendable static func holders(_ host: HostView) -> [Finding] {
+  static func holders(_ host: HostView) -> [Finding] {
     host.radios.filter(\.isHeld).map { radio in
       let (programs, command) = socketUsers(host)
       return Finding(
@@ -60,7 +60,7 @@ extension Doctor {
   }
 
   /// Whether an adapter is switched on.
-  @Sendable static func power(_ host: HostView) -> [Finding] {
+  static func power(_ host: HostView) -> [Finding] {
     host.radios.filter { !$0.isHeld }.map { radio in
       let name = radio.adapter.name
       guard !radio.adapter.isUp else {
@@ -77,17 +77,15 @@ extension Doctor {
     if host.hasBluetoothd == true, host.radios.count == 1, host.tools.contains("bluetoothctl") {
       return "bluetoothctl power on"
     }
-    if host.tools.contains("btmgmt") {
-      return host.asRoot("btmgmt --index \(adapter.dropFirst(3)) power on")
-    }
+    let btmgmt = host.asRoot("btmgmt --index \(adapter.dropFirst(3)) power on")
+    if host.tools.contains("btmgmt") { return btmgmt }
     if host.tools.contains("hciconfig") { return host.asRoot("hciconfig \(adapter) up") }
-    guard host.tools.contains("apt-get") else { return nil }
-    let install = host.asRoot("apt-get install bluez")
-    return "\(install) && \(host.asRoot("btmgmt --index \(adapter.dropFirst(3)) power on"))"
+    return host.tools.contains("apt-get")
+      ? host.asRoot("apt-get install bluez") + " && " + btmgmt : nil
   }
 
   /// Whether an adapter's controller answers.
-  @Sendable static func answers(_ host: HostView) -> [Finding] {
+  static func answers(_ host: HostView) -> [Finding] {
     host.radios.filter { $0.adapter.isUp && !$0.isHeld }.compactMap { radio in
       let name = radio.adapter.name
       switch radio.report.failure {
@@ -109,7 +107,7 @@ extension Doctor {
   }
 
   /// Whether an adapter has Bluetooth Low Energy.
-  @Sendable static func lowEnergy(_ host: HostView) -> [Finding] {
+  static func lowEnergy(_ host: HostView) -> [Finding] {
     // Of one that never was on, the kernel knows nothing yet.
     host.radios.filter { $0.adapter.isUp && !$0.isHeld }.map { radio in
       let name = radio.adapter.name

@@ -1,17 +1,8 @@
 import HCIPackets
 
 extension Doctor {
-  /// Whether this process may scan.
-  @Sendable static func permission(_ host: HostView) -> [Finding] {
-    [permission(host.rights, host.program, tools: host.tools)]
-  }
-
   /// Whether a process may scan, and what gives it the right.
   ///
-  /// - Parameters:
-  ///   - rights: What the kernel permits it.
-  ///   - program: The file that it runs.
-  ///   - tools: Which of ``HostView/toolNames`` are installed.
   /// - Returns: An ``Finding/Level/ok`` or ``Finding/Level/error``.
   package static func permission(
     _ rights: ProcessRights = .current(), _ program: ProgramFile = .current(),
@@ -32,29 +23,27 @@ extension Doctor {
           + "CAP_NET_RAW; in a systemd unit, CapabilityBoundingSet= must have it",
         command: "docker run --network host --cap-add NET_RAW IMAGE")
     }
-    func asRoot(_ command: String) -> String { rights.isRoot ? command : "sudo \(command)" }
-    let setcap =
-      tools.contains("setcap") || !tools.contains("apt-get")
-      ? asRoot("setcap") : asRoot("apt-get install libcap2-bin") + " && " + asRoot("setcap")
-    let place = "/usr/local/bin/beaconscan"
-    let copy =
-      asRoot("install -D -m 755 \(quoted(program.path)) \(place)") + " && \(setcap) "
-      + "cap_net_raw+ep \(place)"
     if rights.hasNoNewPrivileges {
       return Finding(
         .permission, .error,
         "this process may not scan, and is given no rights of its file: it was started with "
           + "no_new_privs; in a systemd unit, use AmbientCapabilities=CAP_NET_RAW")
     }
+    let setcap =
+      tools.contains("setcap") || !tools.contains("apt-get")
+      ? rights.asRoot("setcap")
+      : rights.asRoot("apt-get install libcap2-bin") + " && " + rights.asRoot("setcap")
     if program.isIgnored || !program.canHaveCapabilities {
       let why =
         program.canHaveCapabilities
         ? "is mounted with nosuid, so that it gives no rights" : "cannot keep the rights of a file"
+      let place = "/usr/local/bin/beaconscan"
       return Finding(
         .permission, .error,
         "this process may not scan, and the file system of \(program.path) \(why); "
           + "install it elsewhere",
-        command: copy)
+        command: rights.asRoot("install -D -m 755 \(quoted(program.path)) \(place)")
+          + " && \(setcap) cap_net_raw+ep \(place)")
     }
     let why =
       program.hasCapabilities
@@ -65,7 +54,7 @@ extension Doctor {
   }
 
   /// Whether another program scans already.
-  @Sendable static func scans(_ host: HostView) -> [Finding] {
+  static func scans(_ host: HostView) -> [Finding] {
     host.radios.compactMap { radio in
       let name = radio.adapter.name
       guard radio.adapter.isUp, !radio.isHeld, host.rights.mayScan, radio.report.failure == nil,
@@ -105,22 +94,16 @@ extension Doctor {
   }
 
   /// Whether BlueZ's service runs, which scanning on HCI sockets does not need.
-  @Sendable static func service(_ host: HostView) -> [Finding] {
-    switch host.hasBluetoothd {
-    case true?: return [Finding(.bluetoothd, .ok, "bluetoothd runs")]
-    case nil: return []
-    case false?:
-      let isInstalled = host.tools.contains("bluetoothd")
-      let command =
-        isInstalled
-        ? host.asRoot("systemctl enable --now bluetooth")
-        : host.tools.contains("apt-get") ? host.asRoot("apt-get install bluez") : nil
-      return [
-        Finding(
-          .bluetoothd, .info,
-          "bluetoothd does not run; scanning on HCI sockets does not need it, scanning over D-Bus does",
-          command: command)
-      ]
-    }
+  static func service(_ host: HostView) -> Finding? {
+    guard let isRunning = host.hasBluetoothd else { return nil }
+    if isRunning { return Finding(.bluetoothd, .ok, "bluetoothd runs") }
+    let command =
+      host.tools.contains("bluetoothd")
+      ? host.asRoot("systemctl enable --now bluetooth")
+      : host.tools.contains("apt-get") ? host.asRoot("apt-get install bluez") : nil
+    return Finding(
+      .bluetoothd, .info,
+      "bluetoothd does not run; scanning on HCI sockets does not need it, scanning over D-Bus does",
+      command: command)
   }
 }

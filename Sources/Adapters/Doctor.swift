@@ -1,16 +1,15 @@
 /// Finds what stops scanning on a host, and the commands that fix it, in the order in which to run them.
 package enum Doctor {
-  /// The checks, each of one thing. Those after one that failed report nothing that cannot be known.
-  static let checks: [@Sendable (HostView) -> [Finding]] = [
-    kernel, network, kernelVersion, adapters, blocks, holders, power, permission, answers,
-    lowEnergy, scans, service,
-  ]
-
   /// Returns what was found on a host.
   ///
   /// Where several adapters are there, one that works is enough: what the others lack is a warning.
   package static func examine(_ host: HostView) -> [Finding] {
-    var findings = checks.flatMap { $0(host) }
+    // Checks after one that failed report nothing that cannot be known.
+    var findings = [kernel(host), network(host), kernelVersion(host)].compactMap { $0 }
+    findings += adapters(host) + blocks(host) + holders(host) + power(host)
+    findings.append(permission(host.rights, host.program, tools: host.tools))
+    findings += answers(host) + lowEnergy(host) + scans(host)
+    if let service = service(host) { findings.append(service) }
     let broken = Set(findings.filter { $0.level == .error }.compactMap(\.adapter))
     guard host.radios.contains(where: { !broken.contains($0.adapter.name) }) else {
       return findings

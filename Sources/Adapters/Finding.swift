@@ -14,25 +14,19 @@ package struct Finding: Hashable, Sendable {
 
   /// What was checked.
   package enum Subject: String, Hashable, Sendable, CaseIterable {
-    /// Whether the kernel has Bluetooth.
     case kernel
     /// Whether this process may use it from where it runs.
     case network
-    /// Whether the kernel is new enough.
     case kernelVersion = "kernel-version"
-    /// Whether there is an adapter.
     case adapter
     /// Whether something blocks it.
     case rfkill
     /// Whether a program has it for itself.
     case held
-    /// Whether it is switched on.
     case power
     /// Whether this process may scan.
     case permission
-    /// Whether the controller answers.
     case answer
-    /// Whether it has Bluetooth Low Energy.
     case lowEnergy = "low-energy"
     /// Whether another program scans.
     case scan
@@ -46,20 +40,15 @@ package struct Finding: Hashable, Sendable {
   package var level: Level
   /// The adapter's name on the host; `nil` for all of the host.
   package var adapter: String?
-  /// What was found.
   package var message: String
   /// The command that fixes it; `nil` where none is needed, or none can.
   package var command: String?
 
-  /// Creates a finding.
-  package init(
+  init(
     _ subject: Subject, _ level: Level, adapter: String? = nil, _ message: String,
     command: String? = nil
   ) {
-    self.subject = subject
-    self.level = level
-    self.adapter = adapter
-    self.message = message
-    self.command = command
+    (self.subject, self.level, self.adapter) = (subject, level, adapter)
+    (self.message, self.command) = (message, command)
   }
 }

@@ -2,42 +2,28 @@ import Glibc
 
 /// A program that has HCI sockets open. The kernel does not show for which adapter.
 package struct HCIProgram: Hashable, Sendable {
-  /// Its process.
   package var process: Int32
-  /// Its name, as far as the kernel keeps it: 15 characters.
+  /// The name, as far as the kernel keeps it: 15 characters.
   package var name: String
-
-  /// Makes a program.
-  package init(process: Int32, name: String) {
-    self.process = process
-    self.name = name
-  }
 }
 
 /// The programs that have HCI sockets open, besides this process.
 package struct HCIPrograms: Hashable, Sendable {
   /// The programs, by their process numbers.
-  package var programs: [HCIProgram]
+  package var programs: [HCIProgram] = []
   /// The users of sockets whose programs this process may not see, by their numbers.
-  package var unseenUsers: [UInt32]
+  package var unseenUsers: [UInt32] = []
+}
 
-  /// Makes a list.
-  package init(programs: [HCIProgram] = [], unseenUsers: [UInt32] = []) {
-    self.programs = programs
-    self.unseenUsers = unseenUsers
-  }
-
-  /// Reads `/proc/net/hci`, which has a line for each socket, and finds the processes by their
-  /// descriptors, as far as that is permitted.
+extension HCIPrograms: CustomStringConvertible {
+  /// Reads `/proc/net/hci`, which has a line for each socket, and finds the processes by their descriptors, as far
+  /// as that is permitted.
   package static func current() -> HCIPrograms { HCIPrograms(procfs: "/proc") }
 
   init(procfs: String) {
     var users = Self.users(in: text(of: "\(procfs)/net/hci") ?? "")
-    programs = []
-    guard !users.isEmpty else {
-      unseenUsers = []
-      return
-    }
+    self.init()
+    guard !users.isEmpty else { return }
     let own = linkTarget(of: "\(procfs)/self").flatMap { Int32($0) }
     for process in names(in: procfs).compactMap({ Int32($0) }).sorted() {
       let folder = "\(procfs)/\(process)/fd"
@@ -84,9 +70,7 @@ package struct HCIPrograms: Hashable, Sendable {
     }
     return users
   }
-}
 
-extension HCIPrograms: CustomStringConvertible {
   /// For a sentence: `bluetoothd (512), a program of user 0`.
   package var description: String {
     (programs.map { "\($0.name) (\($0.process))" }

@@ -3,9 +3,7 @@ package import Scanning
 
 /// A system call on an HCI socket that failed.
 package struct HCISocketError: Error, Hashable, Sendable {
-  /// The call.
   package var call: String
-  /// Its errno.
   package var errno: Int32
   /// The adapter's name on the host; `nil` for none.
   package var adapter: String?

@@ -4,16 +4,10 @@ package import Scanning
 package enum HealthSentence {
   /// Writes the sentence.
   ///
-  /// - Parameters:
-  ///   - condition: The state.
-  ///   - adapter: The adapter's name.
-  ///   - detail: What is known beyond the state, in a few words.
   /// - Returns: The sentence, without a full stop.
   package static func of(
     _ condition: ScannerHealth.Condition, adapter: String, detail: String? = nil
-  )
-    -> String
-  {
+  ) -> String {
     let extra = detail.map { " (\($0))" } ?? ""
     switch condition {
     case .scanning: return "\(adapter) scans\(extra)"

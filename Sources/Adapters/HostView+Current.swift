@@ -2,9 +2,6 @@ import Glibc
 
 extension HostView {
   /// Looks at this host as it is now.
-  ///
-  /// - Parameter radios: Looks at the adapters, given what the kernel permits this process.
-  /// - Returns: The host.
   package static func current(
     radios: (ProcessRights) throws(HCISocketError) -> [Radio]
   ) -> HostView {
@@ -28,7 +25,6 @@ extension HostView {
     return host
   }
 
-  /// The kernel's release.
   private static var release: String {
     var name = utsname()
     // The structure outlives the call, which ends each text with a zero.
@@ -52,8 +48,8 @@ extension HostView {
     return isContainer ? nil : true
   }
 
-  /// Interfaces on the USB that are of Bluetooth's class (wireless controller, RF controller, Bluetooth)
-  /// and have no driver.
+  /// Interfaces on the USB that are of Bluetooth's class (wireless controller, RF controller, Bluetooth) and have
+  /// no driver.
   static func idleDevices(in folder: String = "/sys/bus/usb/devices") -> [String] {
     names(in: folder).filter { name in
       let path = "\(folder)/\(name)"

@@ -2,10 +2,8 @@
 package struct HostView: Hashable, Sendable {
   /// An adapter, and what came of asking it.
   package struct Radio: Hashable, Sendable {
-    /// The adapter.
     package var adapter: Adapter
-    /// What its controller reports.
-    package var report: ControllerReport
+    package var report = ControllerReport()
     /// Whether a program has it for itself, by the user channel.
     package var isHeld: Bool
     /// Its driver, such as `btusb`.
@@ -13,16 +11,9 @@ package struct HostView: Hashable, Sendable {
     /// Why it took no scan parameters; `nil` where it took them, or was not asked.
     package var scanFailure: CommandFailure?
 
-    /// Makes a radio.
-    package init(
-      _ adapter: Adapter, report: ControllerReport = ControllerReport(), isHeld: Bool = false,
-      driver: String? = nil, scanFailure: CommandFailure? = nil
-    ) {
-      self.adapter = adapter
-      self.report = report
-      self.isHeld = isHeld
-      self.driver = driver
-      self.scanFailure = scanFailure
+    /// Creates the description of an adapter whose controller was not asked.
+    package init(_ adapter: Adapter, isHeld: Bool = false, driver: String? = nil) {
+      (self.adapter, self.isHeld, self.driver) = (adapter, isHeld, driver)
     }
   }
 
@@ -34,7 +25,6 @@ package struct HostView: Hashable, Sendable {
   package var hasBluetooth = true
   /// Whether the kernel's module of Bluetooth lies on the disk.
   package var hasModule = true
-  /// Whether this process runs in a container.
   package var isContainer = false
   /// Whether it has the host's network; `nil` where that cannot be seen.
   package var hasHostNetwork: Bool?
@@ -42,7 +32,6 @@ package struct HostView: Hashable, Sendable {
   package var rights: ProcessRights
   /// The file of the program that runs.
   package var program: ProgramFile
-  /// The adapters.
   package var radios: [Radio] = []
   /// USB adapters that no driver took, by their names on the bus.
   package var idleDevices: [String] = []
@@ -58,12 +47,5 @@ package struct HostView: Hashable, Sendable {
     "apt-get", "bluetoothctl", "bluetoothd", "btmgmt", "hciconfig", "rfkill", "setcap",
   ]
 
-  /// Makes a host of which nothing is known but this.
-  package init(rights: ProcessRights, program: ProgramFile) {
-    self.rights = rights
-    self.program = program
-  }
-
-  /// A command as this user gives it.
-  func asRoot(_ command: String) -> String { rights.isRoot ? command : "sudo \(command)" }
+  func asRoot(_ command: String) -> String { rights.asRoot(command) }
 }

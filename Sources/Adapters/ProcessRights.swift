@@ -3,18 +3,17 @@ import Glibc
 
 /// What the kernel permits a process, as far as scanning needs it.
 package struct ProcessRights: Hashable, Sendable {
-  /// Capabilities that it has.
+  /// The capabilities that it has.
   package var effective: UInt64
-  /// Capabilities that it or a file that it runs could have.
-  package var bounding: UInt64
+  /// The capabilities that it or a file that it runs could have.
+  package var bounding = UInt64.max
   /// Whether a file's capabilities are not given.  // no_new_privs
-  package var hasNoNewPrivileges: Bool
+  package var hasNoNewPrivileges = false
   /// Whether its system calls are filtered.
-  package var isFiltered: Bool
+  package var isFiltered = false
   /// Whether its capabilities hold on the host, and not in a namespace of users alone.
-  package var isOnHost: Bool
-  /// Whether its user is root.
-  package var isRoot: Bool
+  package var isOnHost = true
+  package var isRoot = false
 
   /// `CAP_NET_ADMIN`: switching adapters on and off.
   package static var netAdmin: UInt64 { 1 << 12 }
@@ -24,23 +23,15 @@ package struct ProcessRights: Hashable, Sendable {
   /// Whether it may switch adapters on and off.
   package var maySwitch: Bool { isOnHost && effective & Self.netAdmin != 0 }
 
+  /// Returns a command of root's as this user gives it.
+  func asRoot(_ command: String) -> String { isRoot ? command : "sudo \(command)" }
+
   /// Whether it may scan and advertise.
   package var mayScan: Bool { isOnHost && effective & Self.netRaw != 0 }
+}
 
-  /// Makes rights.
-  package init(
-    effective: UInt64, bounding: UInt64 = .max, hasNoNewPrivileges: Bool = false,
-    isFiltered: Bool = false, isOnHost: Bool = true, isRoot: Bool = false
-  ) {
-    self.effective = effective
-    self.bounding = bounding
-    self.hasNoNewPrivileges = hasNoNewPrivileges
-    self.isFiltered = isFiltered
-    self.isOnHost = isOnHost
-    self.isRoot = isRoot
-  }
-
-  /// Those of this process.
+extension ProcessRights {
+  /// Returns those of this process.
   package static func current() -> ProcessRights {
     ProcessRights(
       status: text(of: "/proc/self/status") ?? "", userMap: text(of: "/proc/self/uid_map") ?? "",
@@ -55,40 +46,27 @@ package struct ProcessRights: Hashable, Sendable {
       guard parts.count == 2 else { continue }
       fields[parts[0]] = parts[1].drop { $0 == "\t" || $0 == " " }
     }
-    effective = fields["CapEff"].flatMap { UInt64($0, radix: 16) } ?? 0
-    bounding = fields["CapBnd"].flatMap { UInt64($0, radix: 16) } ?? 0
-    hasNoNewPrivileges = fields["NoNewPrivs"] == "1"
-    isFiltered = fields["Seccomp"] == "2"
     // The first namespace has all users, as they are.
     let map = userMap.split { $0 == " " || $0 == "\n" }
-    isOnHost = map.isEmpty || map == ["0", "0", "4294967295"]
-    self.isRoot = isRoot
+    self.init(
+      effective: fields["CapEff"].flatMap { UInt64($0, radix: 16) } ?? 0,
+      bounding: fields["CapBnd"].flatMap { UInt64($0, radix: 16) } ?? 0,
+      hasNoNewPrivileges: fields["NoNewPrivs"] == "1", isFiltered: fields["Seccomp"] == "2",
+      isOnHost: map.isEmpty || map == ["0", "0", "4294967295"], isRoot: isRoot)
   }
 }
 
 /// The file of the program that runs, as far as its capabilities need it.
 package struct ProgramFile: Hashable, Sendable {
-  /// Where it is.
   package var path: String
   /// Whether it has been given capabilities.
-  package var hasCapabilities: Bool
+  package var hasCapabilities = false
   /// Whether its file system gives none to its process.  // nosuid
-  package var isIgnored: Bool
+  package var isIgnored = false
   /// Whether its file system can keep them.
-  package var canHaveCapabilities: Bool
+  package var canHaveCapabilities = true
 
-  /// Makes a description.
-  package init(
-    path: String, hasCapabilities: Bool = false, isIgnored: Bool = false,
-    canHaveCapabilities: Bool = true
-  ) {
-    self.path = path
-    self.hasCapabilities = hasCapabilities
-    self.isIgnored = isIgnored
-    self.canHaveCapabilities = canHaveCapabilities
-  }
-
-  /// That of this process.
+  /// Returns that of this process.
   package static func current() -> ProgramFile {
     let path = linkTarget(of: "/proc/self/exe") ?? "beaconscan"
     // Nothing is written where there is room for nothing.

@@ -1,27 +1,28 @@
 /// A session that keeps an app in use while it is in the background.
 ///
-/// A process is never suspended here for being in the background. The session requests the
-/// authorization when in use, as Apple's does, and has no other effect.
+/// A process is never suspended here for being in the background. The session requests the authorization when in
+/// use, as Apple's does, and has no other effect.
 public final class CLBackgroundActivitySession: Sendable {
   /// The state of the session's authorization.
   public struct Diagnostic: Sendable {
     /// A Boolean value that indicates whether the app may not use location services.
-    public let authorizationDenied: Bool
-    /// A Boolean value that indicates whether location services are off for the device: `false`
-    /// here.
+    public var authorizationDenied: Bool { status == .denied }
+    /// A Boolean value that indicates whether location services are off for the device: `false` here.
     public var authorizationDeniedGlobally: Bool { false }
     /// A Boolean value that indicates whether the authorization is not decided yet.
-    public let authorizationRequestInProgress: Bool
+    public var authorizationRequestInProgress: Bool { status == .notDetermined }
     /// A Boolean value that indicates whether location services are restricted for the app.
-    public let authorizationRestricted: Bool
+    public var authorizationRestricted: Bool { status == .restricted }
     /// A Boolean value that indicates whether the app is not enough in use: `false` here.
     public var insufficientlyInUse: Bool { false }
     /// A Boolean value that indicates whether a service session is required: `false` here.
     public var serviceSessionRequired: Bool { false }
+
+    let status: CLAuthorizationStatus
   }
 
   /// The asynchronous sequence of diagnostics.
-  public typealias Diagnostics = CLAuthorizationUpdates<Diagnostic>
+  public typealias Diagnostics = CLUpdates<Diagnostic>
 
   /// The state of the authorization now, and its changes. The sequence ends with the session.
   public let diagnostics: Diagnostics
@@ -29,19 +30,12 @@ public final class CLBackgroundActivitySession: Sendable {
   private let observer: AuthorizationObserver
 
   /// Starts a session.
-  public convenience init() { self.init(of: CLLocationManager(using: .shared, in: .observers)) }
+  public convenience init() { self.init(of: .shared) }
 
-  init(of manager: CLLocationManager) {
-    let observer = AuthorizationObserver(requesting: .whenInUse, of: manager)
+  init(of services: LocationServices) {
+    let observer = AuthorizationObserver(requesting: .whenInUse, of: services)
     self.observer = observer
-    diagnostics = Diagnostics(
-      observer: { observer },
-      element: { status in
-        Diagnostic(
-          authorizationDenied: status == .denied,
-          authorizationRequestInProgress: status == .notDetermined,
-          authorizationRestricted: status == .restricted)
-      })
+    diagnostics = Diagnostics({ observer.statuses() }) { Diagnostic(status: $0) }
   }
 
   deinit { observer.end() }

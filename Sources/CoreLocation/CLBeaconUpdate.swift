@@ -26,74 +26,35 @@ public struct CLBeaconUpdate: Sendable {
 
   let status: CLAuthorizationStatus
 
-  /// Ranges beacons for as long as an iteration lasts.
+  /// Ranges beacons for as long as an iteration lasts, with the process's own services unless others are given.
   ///
-  /// An update comes once a second, also with an empty list. While beacons cannot be ranged, one
-  /// update for each reason has no beacons and says why; the iteration continues, and lists come
-  /// again when the reason is gone. At most ``mostWaiting`` updates wait for a slow iteration, the
-  /// latest ones.
-  ///
-  /// - Parameters:
-  ///   - constraint: The constraint that the beacons satisfy.
-  ///   - services: The services to use instead of the process's own, for tests.
-  /// - Returns: The updates.
+  /// An update comes once a second, also with an empty list. While beacons cannot be ranged, one update for each
+  /// reason has no beacons and says why; the iteration continues, and lists come again when the reason is gone. At
+  /// most ``mostWaiting`` updates wait for a slow iteration, the latest ones.
   public static func liveUpdates(
     satisfying constraint: CLBeaconIdentityConstraint, services: LocationServices? = nil
   ) -> Updates {
-    Updates(constraint: constraint, services: services ?? .shared)
+    let services = services ?? .shared
+    return Updates(
+      {
+        AsyncStream(bufferingPolicy: .bufferingNewest(mostWaiting)) { continuation in
+          let ranging = Ranging(constraint, services, continuation)
+          // The stream keeps the object that ranges, and releases it when the iteration ends.
+          continuation.onTermination = { _ in ranging.end() }
+        }
+      }, { $0 })
   }
 
   /// The maximum number of updates that wait for a slow iteration: those of a minute.
   public static let mostWaiting = 60
 
   /// The asynchronous sequence of updates.
-  public struct Updates: AsyncSequence, Sendable {
-    /// The type of the elements.
-    public typealias Element = CLBeaconUpdate
-
-    let constraint: CLBeaconIdentityConstraint
-    let services: LocationServices
-
-    /// Starts ranging.
-    ///
-    /// - Returns: The iterator. Ranging stops when it is released.
-    public func makeAsyncIterator() -> Iterator {
-      let (stream, continuation) = AsyncStream.makeStream(
-        of: CLBeaconUpdate.self, bufferingPolicy: .bufferingNewest(CLBeaconUpdate.mostWaiting))
-      let ranging = Ranging(constraint, services, continuation)
-      // The stream keeps the object that ranges, and releases it when the iteration ends.
-      continuation.onTermination = { _ in ranging.end() }
-      return Iterator(base: stream.makeAsyncIterator())
-    }
-
-    /// The iterator of the sequence.
-    public struct Iterator: AsyncIteratorProtocol {
-      var base: AsyncStream<CLBeaconUpdate>.AsyncIterator
-
-      /// Returns the next update; `nil` after the task was canceled.
-      ///
-      /// - Returns: The update.
-      /// - Throws: Nothing now.
-      public mutating func next() async throws -> CLBeaconUpdate? { try await next(isolation: nil) }
-
-      /// Returns the next update; `nil` after the task was canceled.
-      ///
-      /// - Parameter actor: The caller's isolation.
-      /// - Returns: The update.
-      /// - Throws: Nothing now.
-      public mutating func next(
-        isolation actor: isolated (any Actor)? = #isolation
-      ) async throws(any Error) -> CLBeaconUpdate? {
-        await base.next(isolation: actor)
-      }
-    }
-  }
+  public typealias Updates = CLUpdates<CLBeaconUpdate>
 }
 
 /// A manager and its delegate, for one iteration.
 private final class Ranging: CLLocationManagerDelegate, @unchecked Sendable {
-  // Sendable: nothing stored here changes, and the manager's own methods can be called on any
-  // thread.
+  // Sendable: nothing stored here changes, and the manager's own methods can be called on any thread.
   private let manager: CLLocationManager
   private let constraint: CLBeaconIdentityConstraint
   private let continuation: AsyncStream<CLBeaconUpdate>.Continuation
@@ -131,9 +92,7 @@ private final class Ranging: CLLocationManagerDelegate, @unchecked Sendable {
   func locationManager(
     _ manager: CLLocationManager, didRange beacons: [CLBeacon],
     satisfying beaconConstraint: CLBeaconIdentityConstraint
-  ) {
-    yield(beacons)
-  }
+  ) { yield(beacons) }
 
   func locationManager(
     _ manager: CLLocationManager, didFailRangingFor beaconConstraint: CLBeaconIdentityConstraint,

@@ -14,25 +14,14 @@ extension CLMonitor {
     public let minor: CLBeaconMinorValue?
 
     /// Creates a condition for all beacons of a UUID.
-    ///
-    /// - Parameter uuid: The UUID of the beacons.
     public init(uuid: UUID) { (self.uuid, self.major, self.minor) = (uuid, nil, nil) }
 
     /// Creates a condition for the beacons of one group.
-    ///
-    /// - Parameters:
-    ///   - uuid: The UUID of the beacons.
-    ///   - major: The group.
     public init(uuid: UUID, major: CLBeaconMajorValue) {
       (self.uuid, self.major, self.minor) = (uuid, major, nil)
     }
 
     /// Creates a condition for the beacons of one identity.
-    ///
-    /// - Parameters:
-    ///   - uuid: The UUID of the beacons.
-    ///   - major: The group.
-    ///   - minor: The number in the group.
     public init(uuid: UUID, major: CLBeaconMajorValue, minor: CLBeaconMinorValue) {
       (self.uuid, self.major, self.minor) = (uuid, major, minor)
     }
@@ -46,11 +35,7 @@ extension CLMonitor {
     /// The radius, in meters.
     public let radius: CLLocationDistance
 
-    /// Creates a condition for a circle.
-    ///
-    /// - Parameters:
-    ///   - center: The center.
-    ///   - radius: The radius, in meters.
+    /// Creates a condition for a circle with a radius in meters.
     public init(center: CLLocationCoordinate2D, radius: CLLocationDistance) {
       (self.center, self.radius) = (center, radius)
     }
@@ -61,7 +46,6 @@ extension CLMonitor {
 
     /// Decodes a circle.
     ///
-    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError` if a part is missing.
     public init(from decoder: any Decoder) throws {
       let parts = try decoder.container(keyedBy: CodingKeys.self)
@@ -72,9 +56,6 @@ extension CLMonitor {
     }
 
     /// Encodes the circle.
-    ///
-    /// - Parameter encoder: The encoder.
-    /// - Throws: The encoder's errors.
     public func encode(to encoder: any Encoder) throws {
       var parts = encoder.container(keyedBy: CodingKeys.self)
       try parts.encode(center.latitude, forKey: .latitude)

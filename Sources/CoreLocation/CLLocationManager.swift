@@ -5,14 +5,14 @@ import Synchronization
 
 /// The object that starts and stops services and delivers their events to a delegate.
 ///
-/// Create one manager, keep a strong reference to it, set its ``delegate`` and start the services
-/// that you need. All managers of a process share the monitored regions; each manager has its own
-/// ranged constraints. A service that is not available reports a failure to the delegate.
+/// Create one manager, keep a strong reference to it, set its ``delegate`` and start the services that you need.
+/// All managers of a process share the monitored regions; each manager has its own ranged constraints. A service
+/// that is not available reports a failure to the delegate.
 ///
-/// As on Apple's systems the class is not `Sendable`, so that a subclass need not be. Its own
-/// methods can be called on any thread.
+/// As on Apple's systems the class is not `Sendable`, so that a subclass need not be. Its own methods can be called
+/// on any thread; the properties that describe location and heading updates belong to one thread at a time.
 open class CLLocationManager: NSObject {
-  private let settings = Mutex(Settings())
+  private let receiver = Mutex(Receiver())
   private let passedOver = Atomic<Bool>(false)
   /// The services that the manager uses. All managers of a process share them.
   package let services: LocationServices
@@ -21,29 +21,16 @@ open class CLLocationManager: NSObject {
   /// The calls of the delegate.
   let calls: DelegateCalls
 
-  private struct Settings {
-    var delegate = WeakDelegate()
-    var queue: DispatchQueue?
-    var purpose: String?
-    var activityType = CLActivityType.other
-    var distanceFilter = kCLDistanceFilterNone
-    var desiredAccuracy = kCLLocationAccuracyBest
-    var headingFilter: CLLocationDegrees = 1
-    var headingOrientation = CLDeviceOrientation.portrait
-    var pauses = true
-    var inBackground = false
-    var indicator = false
-  }
-
-  private struct WeakDelegate: @unchecked Sendable {
-    // Sendable: it is only passed on. The delegate is called where it expects its calls.
+  private struct Receiver: @unchecked Sendable {
+    // Sendable: the delegate is only passed on. It is called where it expects its calls.
     weak var delegate: (any CLLocationManagerDelegate)?
+    var queue: DispatchQueue?
   }
 
   /// Creates a manager.
   ///
-  /// The authorization is reported to its delegate soon after. The delegate is called on the run
-  /// loop of the current thread, or of the thread on which a service is started later.
+  /// The authorization is reported to its delegate soon after. The delegate is called on the run loop of the
+  /// current thread, or of the thread on which a service is started later.
   public override init() {
     services = .shared
     (client, calls) = services.addManager(in: .application)
@@ -51,10 +38,8 @@ open class CLLocationManager: NSObject {
     calls.begin(for: self)
   }
 
-  /// Creates a manager that uses other services than the process's own, for tests. Apple's class
-  /// has no such initializer.
-  ///
-  /// - Parameter services: The services.
+  /// Creates a manager that uses other services than the process's own, for tests. Apple's class has no such
+  /// initializer.
   public convenience init(services: LocationServices) { self.init(using: services) }
 
   /// Creates a manager whose delegate receives the events of a group's regions.
@@ -69,27 +54,26 @@ open class CLLocationManager: NSObject {
 
   /// The object that receives the manager's events. The manager keeps a weak reference to it.
   open var delegate: (any CLLocationManagerDelegate)? {
-    get { settings.withLock { $0.delegate }.delegate }
+    get { receiver.withLock { $0 }.delegate }
     set {
       if let newValue {
         DelegateInspection.inspect(type(of: newValue as AnyObject)) {
           services.configuration.logger.warning("\($0)")
         }
       }
-      let weak = WeakDelegate(delegate: newValue)
-      settings.withLock { $0.delegate = weak }
+      let new = Receiver(delegate: newValue)
+      receiver.withLock { $0.delegate = new.delegate }
       if newValue != nil { calls.delegateWasSet() }
       services.core.setReceiving(newValue != nil, for: client)
     }
   }
 
-  /// The queue on which the delegate is called. With `nil`, the default, it is called on the run
-  /// loop of the thread on which a service is started. Set it before that. Apple's class has no
-  /// such property.
+  /// The queue on which the delegate is called. With `nil`, the default, it is called on the run loop of the thread
+  /// on which a service is started. Set it before that. Apple's class has no such property.
   open var delegateQueue: DispatchQueue? {
-    get { settings.withLock { $0.queue } }
+    get { receiver.withLock { $0.queue } }
     set {
-      settings.withLock { $0.queue = newValue }
+      receiver.withLock { $0.queue = newValue }
       useCurrentThread()
     }
   }
@@ -115,8 +99,7 @@ open class CLLocationManager: NSObject {
     LocationServices.shared.authorizationStatus
   }
 
-  /// The accuracy that the app is authorized to use: always
-  /// ``CLAccuracyAuthorization/fullAccuracy``.
+  /// The accuracy that the app is authorized to use: always ``CLAccuracyAuthorization/fullAccuracy``.
   open var accuracyAuthorization: CLAccuracyAuthorization { .fullAccuracy }
 
   /// A Boolean value that indicates whether widgets may receive locations: `false`.
@@ -129,47 +112,32 @@ open class CLLocationManager: NSObject {
 
   /// Requests the authorization to use location services at any time.
   ///
-  /// The call has no effect unless the status is not determined, or when-in-use and not requested
-  /// before. The delegate receives the answer.
+  /// The call has no effect unless the status is not determined, or when-in-use and not requested before. The
+  /// delegate receives the answer.
   open func requestAlwaysAuthorization() { request(.authorizedAlways) }
 
-  /// Requests full accuracy for a limited time. The call has no effect: the accuracy is full
-  /// already.
-  ///
-  /// - Parameter purposeKey: The purpose; it has no effect.
+  /// Requests full accuracy for a limited time. The call has no effect: the accuracy is full already.
   open func requestTemporaryFullAccuracyAuthorization(withPurposeKey purposeKey: String) {}
 
-  /// Requests full accuracy for a limited time. The accuracy is full already.
-  ///
-  /// - Parameters:
-  ///   - purposeKey: The purpose; it has no effect.
-  ///   - completion: A closure that is called with ``CLError/Code/promptDeclined``, as on Apple's
-  ///     systems when the accuracy is full already.
+  /// Requests full accuracy for a limited time. The accuracy is full already, so the closure is called with
+  /// ``CLError/Code/promptDeclined``, as on Apple's systems.
   open func requestTemporaryFullAccuracyAuthorization(
     withPurposeKey purposeKey: String, completion: (((any Error)?) -> Void)?
-  ) {
-    completion?(CLError(.promptDeclined))
-  }
+  ) { completion?(CLError(.promptDeclined)) }
 
-  /// Requests full accuracy for a limited time. The accuracy is full already.
-  ///
-  /// - Parameter purposeKey: The purpose; it has no effect.
-  /// - Throws: ``CLError/Code/promptDeclined``, always.
+  /// Requests full accuracy for a limited time. It always throws ``CLError/Code/promptDeclined``, because the
+  /// accuracy is full already.
   open func requestTemporaryFullAccuracyAuthorization(
     withPurposeKey purposeKey: String
-  ) async throws {
-    throw CLError(.promptDeclined)
-  }
+  ) async throws { throw CLError(.promptDeclined) }
 
   // MARK: Availability
 
   /// Returns whether location services are available on this device.
   open class func locationServicesEnabled() -> Bool { LocationServices.shared.isEnabled }
 
-  /// Returns whether regions of a class can be monitored here, regardless of the authorization.
-  ///
-  /// - Parameter regionClass: ``CLBeaconRegion``, ``CLCircularRegion`` or a subclass.
-  /// - Returns: `true` for beacon regions while location services are available.
+  /// Returns whether regions of a class can be monitored here, regardless of the authorization: `true` for
+  /// ``CLBeaconRegion`` and its subclasses while location services are available.
   open class func isMonitoringAvailable(for regionClass: AnyClass) -> Bool {
     regionClass is CLBeaconRegion.Type && LocationServices.shared.isEnabled
   }
@@ -199,8 +167,7 @@ open class CLLocationManager: NSObject {
     isMonitoringAvailable(for: CLBeaconRegion.self)
   }
 
-  /// A Boolean value that indicates whether location services are available, in the former
-  /// spelling.
+  /// A Boolean value that indicates whether location services are available, in the former spelling.
   @available(*, deprecated, message: "Use the class method of the same name")
   open var locationServicesEnabled: Bool { Self.locationServicesEnabled() }
 
@@ -210,8 +177,7 @@ open class CLLocationManager: NSObject {
 
   // MARK: Regions
 
-  /// The regions that all managers of the process monitor, with those of the app's earlier
-  /// processes.
+  /// The regions that all managers of the process monitor, with those of the app's earlier processes.
   open var monitoredRegions: Set<CLRegion> {
     Set(services.beacons.regions(of: client).map { CLBeaconRegion($0) })
   }
@@ -222,81 +188,58 @@ open class CLLocationManager: NSObject {
   /// Starts monitoring a region. It replaces a monitored region that has the same identifier.
   ///
   /// Failures are reported to the delegate's `locationManager(_:monitoringDidFailFor:withError:)`.
-  ///
-  /// - Parameter region: The region.
   open func startMonitoring(for region: CLRegion) { monitor(region) }
 
-  /// Starts monitoring a region, in the former spelling.
-  ///
-  /// - Parameters:
-  ///   - region: The region.
-  ///   - accuracy: The distance beyond the boundary at which a crossing counts, in meters; not
-  ///     used.
+  /// Starts monitoring a region, in the former spelling. The accuracy is not used.
   @available(*, deprecated, renamed: "startMonitoring(for:)")
   open func startMonitoring(for region: CLRegion, desiredAccuracy accuracy: CLLocationAccuracy) {
     startMonitoring(for: region)
   }
 
   /// Stops monitoring the region that has the same identifier as the argument, if there is one.
-  ///
-  /// - Parameter region: A region with the identifier.
   open func stopMonitoring(for region: CLRegion) {
     services.beacons.unregister(region.identifier, for: client)
   }
 
   /// Requests the state of a region. The delegate receives it.
-  ///
-  /// - Parameter region: The region.
   open func requestState(for region: CLRegion) { findState(of: region) }
 
   // MARK: Ranging
 
   /// The constraints that the manager ranges.
   open var rangedBeaconConstraints: Set<CLBeaconIdentityConstraint> {
-    Set(
-      services.beacons.rangingRequests(of: client).compactMap { request in
-        request.constraint.map { CLBeaconIdentityConstraint($0) }
-      })
+    Set(ranged.map { CLBeaconIdentityConstraint($0.constraint) })
   }
 
   /// The regions that the manager ranges by the former methods.
   @available(*, deprecated, renamed: "rangedBeaconConstraints")
   open var rangedRegions: Set<CLRegion> {
     Set(
-      services.beacons.rangingRequests(of: client).compactMap { request -> CLBeaconRegion? in
-        guard let constraint = request.constraint, let identifier = request.identifier else {
-          return nil
+      ranged.compactMap { constraint, identifier in
+        identifier.map {
+          CLBeaconRegion(
+            beaconIdentityConstraint: CLBeaconIdentityConstraint(constraint), identifier: $0)
         }
-        return CLBeaconRegion(
-          beaconIdentityConstraint: CLBeaconIdentityConstraint(constraint), identifier: identifier)
       })
   }
 
   /// Starts ranging beacons. The delegate receives a report once a second.
-  ///
-  /// - Parameter constraint: The constraint that the beacons satisfy.
   open func startRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {
     startRanging(constraint, identifier: nil)
   }
 
   /// Stops ranging the constraint that equals the argument.
-  ///
-  /// - Parameter constraint: The constraint.
   open func stopRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {
     stopRanging(constraint, identifier: nil)
   }
 
   /// Starts ranging the beacons of a region, in the former spelling.
-  ///
-  /// - Parameter region: The region.
   @available(*, deprecated, renamed: "startRangingBeacons(satisfying:)")
   open func startRangingBeacons(in region: CLBeaconRegion) {
     startRanging(region.beaconIdentityConstraint, identifier: region.identifier)
   }
 
   /// Stops ranging the beacons of a region, in the former spelling.
-  ///
-  /// - Parameter region: The region.
   @available(*, deprecated, renamed: "stopRangingBeacons(satisfying:)")
   open func stopRangingBeacons(in region: CLBeaconRegion) {
     stopRanging(region.beaconIdentityConstraint, identifier: region.identifier)
@@ -307,68 +250,42 @@ open class CLLocationManager: NSObject {
   /// The last known location: `nil`, because no service finds locations yet.
   open var location: CLLocation? { nil }
 
-  /// The distance that the device must move before an update, in meters. By default every movement
-  /// counts.
-  open var distanceFilter: CLLocationDistance {
-    get { settings.withLock { $0.distanceFilter } }
-    set { settings.withLock { $0.distanceFilter = newValue } }
-  }
+  /// The distance that the device must move before an update, in meters. By default every movement counts.
+  open var distanceFilter = kCLDistanceFilterNone
 
   /// The accuracy that the app needs, in meters. The default is ``kCLLocationAccuracyBest``.
-  open var desiredAccuracy: CLLocationAccuracy {
-    get { settings.withLock { $0.desiredAccuracy } }
-    set { settings.withLock { $0.desiredAccuracy = newValue } }
-  }
+  open var desiredAccuracy = kCLLocationAccuracyBest
 
   /// The user's activity. The default is ``CLActivityType/other``.
-  open var activityType: CLActivityType {
-    get { settings.withLock { $0.activityType } }
-    set { settings.withLock { $0.activityType = newValue } }
-  }
+  open var activityType = CLActivityType.other
 
-  /// A Boolean value that indicates whether updates may pause while nothing changes. The default is
-  /// `true`.
-  open var pausesLocationUpdatesAutomatically: Bool {
-    get { settings.withLock { $0.pauses } }
-    set { settings.withLock { $0.pauses = newValue } }
-  }
+  /// A Boolean value that indicates whether updates may pause while nothing changes. The default is `true`.
+  open var pausesLocationUpdatesAutomatically = true
 
-  /// A Boolean value that indicates whether updates continue in the background. The default is
-  /// `false`.
+  /// A Boolean value that indicates whether updates continue in the background. The default is `false`.
   ///
   /// On Apple's systems setting it without a background mode is a fatal error; here it needs none.
-  open var allowsBackgroundLocationUpdates: Bool {
-    get { settings.withLock { $0.inBackground } }
-    set { settings.withLock { $0.inBackground = newValue } }
-  }
+  open var allowsBackgroundLocationUpdates = false
 
-  /// A Boolean value that indicates whether background updates are shown to the user; nothing is
-  /// shown here. The default is `false`.
-  open var showsBackgroundLocationIndicator: Bool {
-    get { settings.withLock { $0.indicator } }
-    set { settings.withLock { $0.indicator = newValue } }
-  }
+  /// A Boolean value that indicates whether background updates are shown to the user; nothing is shown here. The
+  /// default is `false`.
+  open var showsBackgroundLocationIndicator = false
 
   /// The purpose of the locations, as a text for the user; it is not shown here.
   @available(*, deprecated, message: "Apps say so in their manifest")
-  open var purpose: String? {
-    get { settings.withLock { $0.purpose } }
-    set { settings.withLock { $0.purpose = newValue } }
-  }
+  open var purpose: String?
 
-  /// Starts location updates. The delegate receives a failure, because no service finds locations
-  /// yet.
+  /// Starts location updates. The delegate receives a failure, because no service finds locations yet.
   open func startUpdatingLocation() { fail(.locationUnknown, "locations") }
 
   /// Stops location updates.
   open func stopUpdatingLocation() {}
 
-  /// Requests one location. The delegate receives a failure, because no service finds locations
-  /// yet.
+  /// Requests one location. The delegate receives a failure, because no service finds locations yet.
   open func requestLocation() { fail(.locationUnknown, "locations") }
 
-  /// Starts updates of significant location changes. The delegate receives a failure, because no
-  /// service finds locations yet.
+  /// Starts updates of significant location changes. The delegate receives a failure, because no service finds
+  /// locations yet.
   open func startMonitoringSignificantLocationChanges() { fail(.locationUnknown, "locations") }
 
   /// Stops updates of significant location changes.
@@ -376,10 +293,6 @@ open class CLLocationManager: NSObject {
 
   /// Requests that location updates be deferred. It fails through the delegate's
   /// `locationManager(_:didFinishDeferredUpdatesWithError:)`.
-  ///
-  /// - Parameters:
-  ///   - distance: The distance until which updates may be deferred, in meters.
-  ///   - timeout: The time until which updates may be deferred, in seconds.
   @available(*, deprecated, message: "Locations are not deferred any more")
   open func allowDeferredLocationUpdates(
     untilTraveled distance: CLLocationDistance, timeout: TimeInterval
@@ -397,8 +310,7 @@ open class CLLocationManager: NSObject {
 
   // MARK: Visits
 
-  /// Starts reports of visits. The delegate receives a failure, because no service finds visits
-  /// yet.
+  /// Starts reports of visits. The delegate receives a failure, because no service finds visits yet.
   open func startMonitoringVisits() { fail(.locationUnknown, "visits") }
 
   /// Stops reports of visits.
@@ -410,27 +322,24 @@ open class CLLocationManager: NSObject {
   open var heading: CLHeading? { nil }
 
   /// The change of the heading that causes an update, in degrees. The default is 1.
-  open var headingFilter: CLLocationDegrees {
-    get { settings.withLock { $0.headingFilter } }
-    set { settings.withLock { $0.headingFilter = newValue } }
-  }
+  open var headingFilter: CLLocationDegrees = 1
 
   /// The orientation of the device. The default is ``CLDeviceOrientation/portrait``.
   ///
   /// Setting it to unknown, face up or face down has no effect.
   open var headingOrientation: CLDeviceOrientation {
-    get { settings.withLock { $0.headingOrientation } }
+    get { orientation }
     set {
       switch newValue {
       case .unknown, .faceUp, .faceDown: break
-      case .portrait, .portraitUpsideDown, .landscapeLeft, .landscapeRight:
-        settings.withLock { $0.headingOrientation = newValue }
+      case .portrait, .portraitUpsideDown, .landscapeLeft, .landscapeRight: orientation = newValue
       }
     }
   }
 
-  /// Starts heading updates. The delegate receives a failure, because no service finds headings
-  /// yet.
+  private var orientation = CLDeviceOrientation.portrait
+
+  /// Starts heading updates. The delegate receives a failure, because no service finds headings yet.
   open func startUpdatingHeading() { fail(.headingFailure, "headings") }
 
   /// Stops heading updates.

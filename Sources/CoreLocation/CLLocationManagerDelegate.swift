@@ -1,186 +1,106 @@
 /// The methods that receive the events of a manager.
 ///
-/// Every method is optional: each has a default implementation that does nothing. A method can be
-/// called as on Apple's systems, `delegate?.locationManager?(manager, didVisit: visit)`, and
-/// without the second question mark.
+/// Every method is optional: each has a default implementation that does nothing. Every error is a ``CLError``. A
+/// method can be called as on Apple's systems, `delegate?.locationManager?(manager, didVisit: visit)`, and without
+/// the second question mark.
 ///
 /// Unlike Apple's protocol it does not require an `NSObject`: any class and any actor can conform.
 ///
-/// Unlike with Apple's protocol, a method must be in the class that declares the conformance, in an
-/// extension of it, or in a superclass. A subclass can override such a method. A method that the
-/// subclass adds is not called; a debug build reports it when the delegate is set.
+/// Unlike with Apple's protocol, a method must be in the class that declares the conformance, in an extension of
+/// it, or in a superclass. A subclass can override such a method. A method that the subclass adds is not called; a
+/// debug build reports it when the delegate is set.
 ///
-/// For an event that has two methods, the newer one is called if the delegate implements it, and
-/// the former one otherwise.
+/// For an event that has two methods, the newer one is called if the delegate implements it, and the former one
+/// otherwise.
 public protocol CLLocationManagerDelegate: AnyObject {
-  /// Reports a change of the authorization or its accuracy. It is also called once after a manager
-  /// was created.
-  ///
-  /// - Parameter manager: The manager.
+  /// Reports a change of the authorization or its accuracy. It is also called once after a manager was created.
   func locationManagerDidChangeAuthorization(_ manager: CLLocationManager)
 
   /// Reports a change of the authorization. Deprecated by Apple: it is called if
   /// ``locationManagerDidChangeAuthorization(_:)`` is not implemented.
-  ///
-  /// - Parameters:
-  ///   - manager: The manager.
-  ///   - status: The new status.
   func locationManager(
     _ manager: CLLocationManager, didChangeAuthorization status: CLAuthorizationStatus)
 
   /// Reports that a service failed, for now or permanently.
-  ///
-  /// - Parameters:
-  ///   - manager: The manager.
-  ///   - error: A ``CLError``.
   func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error)
 
   // MARK: Regions
 
   /// Reports that monitoring of a region started.
-  ///
-  /// - Parameters:
-  ///   - manager: The manager.
-  ///   - region: The region.
   func locationManager(_ manager: CLLocationManager, didStartMonitoringFor region: CLRegion)
 
-  /// Reports that monitoring of a region failed.
-  ///
-  /// - Parameters:
-  ///   - manager: The manager.
-  ///   - region: The region; `nil` if it is not known.
-  ///   - error: A ``CLError``.
+  /// Reports that monitoring of a region failed; the region is `nil` if it is not known.
   func locationManager(
     _ manager: CLLocationManager, monitoringDidFailFor region: CLRegion?, withError error: any Error
   )
 
-  /// Reports that a region was entered.
-  ///
-  /// - Parameters:
-  ///   - manager: The manager.
-  ///   - region: A region that equals the monitored one.
+  /// Reports that a region, which equals the monitored one, was entered.
   func locationManager(_ manager: CLLocationManager, didEnterRegion region: CLRegion)
 
-  /// Reports that a region was left.
-  ///
-  /// - Parameters:
-  ///   - manager: The manager.
-  ///   - region: A region that equals the monitored one.
+  /// Reports that a region, which equals the monitored one, was left.
   func locationManager(_ manager: CLLocationManager, didExitRegion region: CLRegion)
 
   /// Reports the state of a region, when it was requested or has changed.
-  ///
-  /// - Parameters:
-  ///   - manager: The manager.
-  ///   - state: The state.
-  ///   - region: The region.
   func locationManager(
     _ manager: CLLocationManager, didDetermineState state: CLRegionState, for region: CLRegion)
 
   // MARK: Ranging
 
-  /// Reports the beacons that satisfy a constraint, once a second. The list may be empty.
-  ///
-  /// - Parameters:
-  ///   - manager: The manager.
-  ///   - beacons: The closest first, those of unknown proximity last.
-  ///   - beaconConstraint: The constraint.
+  /// Reports the beacons that satisfy a constraint, once a second: the closest first, those of unknown proximity
+  /// last. The list may be empty.
   func locationManager(
     _ manager: CLLocationManager, didRange beacons: [CLBeacon],
     satisfying beaconConstraint: CLBeaconIdentityConstraint)
 
   /// Reports that ranging of a constraint failed.
-  ///
-  /// - Parameters:
-  ///   - manager: The manager.
-  ///   - beaconConstraint: The constraint.
-  ///   - error: A ``CLError``.
   func locationManager(
     _ manager: CLLocationManager, didFailRangingFor beaconConstraint: CLBeaconIdentityConstraint,
     error: any Error)
 
-  /// Reports the beacons of a region, once a second. Deprecated by Apple: it is called if
+  /// Reports the beacons of a region, once a second, in the same order. Deprecated by Apple: it is called if
   /// ``locationManager(_:didRange:satisfying:)`` is not implemented.
-  ///
-  /// - Parameters:
-  ///   - manager: The manager.
-  ///   - beacons: The closest first, those of unknown proximity last.
-  ///   - region: The region.
   func locationManager(
     _ manager: CLLocationManager, didRangeBeacons beacons: [CLBeacon], in region: CLBeaconRegion)
 
   /// Reports that ranging of a region failed. Deprecated by Apple: it is called if
   /// ``locationManager(_:didFailRangingFor:error:)`` is not implemented.
-  ///
-  /// - Parameters:
-  ///   - manager: The manager.
-  ///   - region: The region.
-  ///   - error: A ``CLError``.
   func locationManager(
     _ manager: CLLocationManager, rangingBeaconsDidFailFor region: CLBeaconRegion,
     withError error: any Error)
 
   // MARK: Locations, headings, visits
 
-  /// Reports new locations. No service finds locations yet.
-  ///
-  /// - Parameters:
-  ///   - manager: The manager.
-  ///   - locations: At least one, the newest last.
+  /// Reports new locations, at least one, the newest last. No service finds locations yet.
   func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation])
 
-  /// Reports a new location. Deprecated by Apple: it is called if
-  /// ``locationManager(_:didUpdateLocations:)`` is not implemented.
-  ///
-  /// - Parameters:
-  ///   - manager: The manager.
-  ///   - newLocation: The new location.
-  ///   - oldLocation: The previous location.
+  /// Reports a new location. Deprecated by Apple: it is called if ``locationManager(_:didUpdateLocations:)`` is not
+  /// implemented.
   func locationManager(
     _ manager: CLLocationManager, didUpdateTo newLocation: CLLocation,
     from oldLocation: CLLocation)
 
   /// Reports that location updates have paused automatically.
-  ///
-  /// - Parameter manager: The manager.
   func locationManagerDidPauseLocationUpdates(_ manager: CLLocationManager)
 
   /// Reports that location updates have resumed.
-  ///
-  /// - Parameter manager: The manager.
   func locationManagerDidResumeLocationUpdates(_ manager: CLLocationManager)
 
-  /// Reports that updates are no longer deferred.
-  ///
-  /// - Parameters:
-  ///   - manager: The manager.
-  ///   - error: The reason; `nil` if the distance or the time was reached.
+  /// Reports that updates are no longer deferred, with the reason; `nil` if the distance or the time was reached.
   func locationManager(
     _ manager: CLLocationManager, didFinishDeferredUpdatesWithError error: (any Error)?)
 
   /// Reports a new heading. No service finds headings yet.
-  ///
-  /// - Parameters:
-  ///   - manager: The manager.
-  ///   - newHeading: The heading.
   func locationManager(_ manager: CLLocationManager, didUpdateHeading newHeading: CLHeading)
 
-  /// Returns whether the display for calibrating the compass may be shown.
-  ///
-  /// - Parameter manager: The manager.
-  /// - Returns: Whether it may be shown; `false` by default.
+  /// Returns whether the display for calibrating the compass may be shown; `false` by default.
   func locationManagerShouldDisplayHeadingCalibration(_ manager: CLLocationManager) -> Bool
 
   /// Reports that a visit began or ended. No service finds visits yet.
-  ///
-  /// - Parameters:
-  ///   - manager: The manager.
-  ///   - visit: The visit.
   func locationManager(_ manager: CLLocationManager, didVisit visit: CLVisit)
 }
 
-// Without the Objective-C runtime an object cannot be asked whether it has a method. The default
-// implementations of methods with two spellings therefore record that they were called.
+// Without the Objective-C runtime an object cannot be asked whether it has a method. The default implementations of
+// methods with two spellings therefore record that they were called.
 extension CLLocationManagerDelegate {
   /// Does nothing.
   public func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
@@ -190,9 +110,7 @@ extension CLLocationManagerDelegate {
   /// Does nothing.
   public func locationManager(
     _ manager: CLLocationManager, didChangeAuthorization status: CLAuthorizationStatus
-  ) {
-    manager.passOver()
-  }
+  ) { manager.passOver() }
 
   /// Does nothing.
   public func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) {
@@ -208,9 +126,7 @@ extension CLLocationManagerDelegate {
   public func locationManager(
     _ manager: CLLocationManager, monitoringDidFailFor region: CLRegion?,
     withError error: any Error
-  ) {
-    manager.passOver()
-  }
+  ) { manager.passOver() }
 
   /// Does nothing.
   public func locationManager(_ manager: CLLocationManager, didEnterRegion region: CLRegion) {}
@@ -227,47 +143,35 @@ extension CLLocationManagerDelegate {
   public func locationManager(
     _ manager: CLLocationManager, didRange beacons: [CLBeacon],
     satisfying beaconConstraint: CLBeaconIdentityConstraint
-  ) {
-    manager.passOver()
-  }
+  ) { manager.passOver() }
 
   /// Does nothing.
   public func locationManager(
     _ manager: CLLocationManager, didFailRangingFor beaconConstraint: CLBeaconIdentityConstraint,
     error: any Error
-  ) {
-    manager.passOver()
-  }
+  ) { manager.passOver() }
 
   /// Does nothing.
   public func locationManager(
     _ manager: CLLocationManager, didRangeBeacons beacons: [CLBeacon], in region: CLBeaconRegion
-  ) {
-    manager.passOver()
-  }
+  ) { manager.passOver() }
 
   /// Does nothing.
   public func locationManager(
     _ manager: CLLocationManager, rangingBeaconsDidFailFor region: CLBeaconRegion,
     withError error: any Error
-  ) {
-    manager.passOver()
-  }
+  ) { manager.passOver() }
 
   /// Does nothing.
   public func locationManager(
     _ manager: CLLocationManager, didUpdateLocations locations: [CLLocation]
-  ) {
-    manager.passOver()
-  }
+  ) { manager.passOver() }
 
   /// Does nothing.
   public func locationManager(
     _ manager: CLLocationManager, didUpdateTo newLocation: CLLocation,
     from oldLocation: CLLocation
-  ) {
-    manager.passOver()
-  }
+  ) { manager.passOver() }
 
   /// Does nothing.
   public func locationManagerDidPauseLocationUpdates(_ manager: CLLocationManager) {}

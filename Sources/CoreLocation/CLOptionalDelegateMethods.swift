@@ -1,8 +1,7 @@
-// On Apple's systems the delegate's methods are optional in the sense of Objective-C, and sources
-// call them with `delegate?.locationManager?(…)`. Swift without that runtime has no optional
-// methods. Here the name before the question mark is an optional property whose value can be called
-// like the methods. It is disfavored, so that the methods themselves, and a delegate's own property
-// of that name, which is very common, take precedence everywhere.
+// On Apple's systems the delegate's methods are optional in the sense of Objective-C, and sources call them with
+// `delegate?.locationManager?(…)`. Swift without that runtime has no optional methods. Here the name before the
+// question mark is an optional property whose value can be called like the methods. It is disfavored, so that the
+// methods themselves, and a delegate's own property of that name, which is very common, take precedence everywhere.
 
 extension CLLocationManagerDelegate {
   /// The methods named `locationManager`, for calls with a question mark; never `nil`.
@@ -37,17 +36,14 @@ extension CLLocationManagerDelegate {
 }
 
 /// The methods of a delegate that are named `locationManager`, for sources that write
-/// `delegate?.locationManager?(manager, …)`. Each call calls the delegate's method with the same
-/// labels.
+/// `delegate?.locationManager?(manager, …)`. Each call calls the delegate's method with the same labels.
 public struct CLOptionalDelegateMethods {
   let delegate: any CLLocationManagerDelegate
 
   /// Calls ``CLLocationManagerDelegate/locationManager(_:didChangeAuthorization:)``.
   public func callAsFunction(
     _ manager: CLLocationManager, didChangeAuthorization status: CLAuthorizationStatus
-  ) {
-    delegate.locationManager(manager, didChangeAuthorization: status)
-  }
+  ) { delegate.locationManager(manager, didChangeAuthorization: status) }
 
   /// Calls ``CLLocationManagerDelegate/locationManager(_:didFailWithError:)``.
   public func callAsFunction(_ manager: CLLocationManager, didFailWithError error: any Error) {
@@ -63,9 +59,7 @@ public struct CLOptionalDelegateMethods {
   public func callAsFunction(
     _ manager: CLLocationManager, monitoringDidFailFor region: CLRegion?,
     withError error: any Error
-  ) {
-    delegate.locationManager(manager, monitoringDidFailFor: region, withError: error)
-  }
+  ) { delegate.locationManager(manager, monitoringDidFailFor: region, withError: error) }
 
   /// Calls ``CLLocationManagerDelegate/locationManager(_:didEnterRegion:)``.
   public func callAsFunction(_ manager: CLLocationManager, didEnterRegion region: CLRegion) {
@@ -80,69 +74,51 @@ public struct CLOptionalDelegateMethods {
   /// Calls ``CLLocationManagerDelegate/locationManager(_:didDetermineState:for:)``.
   public func callAsFunction(
     _ manager: CLLocationManager, didDetermineState state: CLRegionState, for region: CLRegion
-  ) {
-    delegate.locationManager(manager, didDetermineState: state, for: region)
-  }
+  ) { delegate.locationManager(manager, didDetermineState: state, for: region) }
 
   /// Calls ``CLLocationManagerDelegate/locationManager(_:didRange:satisfying:)``.
   public func callAsFunction(
     _ manager: CLLocationManager, didRange beacons: [CLBeacon],
     satisfying beaconConstraint: CLBeaconIdentityConstraint
-  ) {
-    delegate.locationManager(manager, didRange: beacons, satisfying: beaconConstraint)
-  }
+  ) { delegate.locationManager(manager, didRange: beacons, satisfying: beaconConstraint) }
 
   /// Calls ``CLLocationManagerDelegate/locationManager(_:didFailRangingFor:error:)``.
   public func callAsFunction(
     _ manager: CLLocationManager, didFailRangingFor beaconConstraint: CLBeaconIdentityConstraint,
     error: any Error
-  ) {
-    delegate.locationManager(manager, didFailRangingFor: beaconConstraint, error: error)
-  }
+  ) { delegate.locationManager(manager, didFailRangingFor: beaconConstraint, error: error) }
 
   /// Calls ``CLLocationManagerDelegate/locationManager(_:didRangeBeacons:in:)``.
   public func callAsFunction(
     _ manager: CLLocationManager, didRangeBeacons beacons: [CLBeacon], in region: CLBeaconRegion
-  ) {
-    delegate.locationManager(manager, didRangeBeacons: beacons, in: region)
-  }
+  ) { delegate.locationManager(manager, didRangeBeacons: beacons, in: region) }
 
   /// Calls ``CLLocationManagerDelegate/locationManager(_:rangingBeaconsDidFailFor:withError:)``.
   public func callAsFunction(
     _ manager: CLLocationManager, rangingBeaconsDidFailFor region: CLBeaconRegion,
     withError error: any Error
-  ) {
-    delegate.locationManager(manager, rangingBeaconsDidFailFor: region, withError: error)
-  }
+  ) { delegate.locationManager(manager, rangingBeaconsDidFailFor: region, withError: error) }
 
   /// Calls ``CLLocationManagerDelegate/locationManager(_:didUpdateLocations:)``.
   public func callAsFunction(
     _ manager: CLLocationManager, didUpdateLocations locations: [CLLocation]
-  ) {
-    delegate.locationManager(manager, didUpdateLocations: locations)
-  }
+  ) { delegate.locationManager(manager, didUpdateLocations: locations) }
 
   /// Calls ``CLLocationManagerDelegate/locationManager(_:didUpdateTo:from:)``.
   public func callAsFunction(
     _ manager: CLLocationManager, didUpdateTo newLocation: CLLocation,
     from oldLocation: CLLocation
-  ) {
-    delegate.locationManager(manager, didUpdateTo: newLocation, from: oldLocation)
-  }
+  ) { delegate.locationManager(manager, didUpdateTo: newLocation, from: oldLocation) }
 
   /// Calls ``CLLocationManagerDelegate/locationManager(_:didFinishDeferredUpdatesWithError:)``.
   public func callAsFunction(
     _ manager: CLLocationManager, didFinishDeferredUpdatesWithError error: (any Error)?
-  ) {
-    delegate.locationManager(manager, didFinishDeferredUpdatesWithError: error)
-  }
+  ) { delegate.locationManager(manager, didFinishDeferredUpdatesWithError: error) }
 
   /// Calls ``CLLocationManagerDelegate/locationManager(_:didUpdateHeading:)``.
   public func callAsFunction(
     _ manager: CLLocationManager, didUpdateHeading newHeading: CLHeading
-  ) {
-    delegate.locationManager(manager, didUpdateHeading: newHeading)
-  }
+  ) { delegate.locationManager(manager, didUpdateHeading: newHeading) }
 
   /// Calls ``CLLocationManagerDelegate/locationManager(_:didVisit:)``.
   public func callAsFunction(_ manager: CLLocationManager, didVisit visit: CLVisit) {

@@ -19,18 +19,20 @@ public final class CLServiceSession: Sendable {
 
   /// The state of the session's authorization.
   public struct Diagnostic: Sendable {
-    /// A Boolean value that indicates whether the app needs the authorization at any time and does
-    /// not have it.
-    public let alwaysAuthorizationDenied: Bool
+    /// A Boolean value that indicates whether the app needs the authorization at any time and does not have it.
+    public var alwaysAuthorizationDenied: Bool {
+      requirement == .always && status != .authorizedAlways && status != .notDetermined
+    }
     /// A Boolean value that indicates whether the app may not use location services.
-    public let authorizationDenied: Bool
-    /// A Boolean value that indicates whether location services are off for the device: `false`
-    /// here.
+    public var authorizationDenied: Bool { status == .denied }
+    /// A Boolean value that indicates whether location services are off for the device: `false` here.
     public var authorizationDeniedGlobally: Bool { false }
     /// A Boolean value that indicates whether the authorization is not decided yet.
-    public let authorizationRequestInProgress: Bool
+    public var authorizationRequestInProgress: Bool {
+      status == .notDetermined && requirement != .none
+    }
     /// A Boolean value that indicates whether location services are restricted for the app.
-    public let authorizationRestricted: Bool
+    public var authorizationRestricted: Bool { status == .restricted }
     /// A Boolean value that indicates whether full accuracy was refused: `false` here.
     public var fullAccuracyDenied: Bool { false }
     /// A Boolean value that indicates whether the app is not enough in use: `false` here.
@@ -38,17 +40,12 @@ public final class CLServiceSession: Sendable {
     /// A Boolean value that indicates whether a service session is required: `false` here.
     public var serviceSessionRequired: Bool { false }
 
-    init(_ status: CLAuthorizationStatus, _ requirement: AuthorizationRequirement) {
-      authorizationDenied = status == .denied
-      authorizationRestricted = status == .restricted
-      authorizationRequestInProgress = status == .notDetermined && requirement != .none
-      alwaysAuthorizationDenied =
-        requirement == .always && status != .authorizedAlways && status != .notDetermined
-    }
+    let status: CLAuthorizationStatus
+    let requirement: AuthorizationRequirement
   }
 
   /// The asynchronous sequence of diagnostics.
-  public typealias Diagnostics = CLAuthorizationUpdates<Diagnostic>
+  public typealias Diagnostics = CLUpdates<Diagnostic>
 
   /// The state of the authorization now, and its changes. The sequence ends with the session.
   public let diagnostics: Diagnostics
@@ -56,28 +53,21 @@ public final class CLServiceSession: Sendable {
   private let observer: AuthorizationObserver
 
   /// Requests an authorization.
-  ///
-  /// - Parameter authorization: The authorization that the app needs.
   public convenience init(authorization: AuthorizationRequirement) {
-    self.init(authorization: authorization, of: CLLocationManager(using: .shared, in: .observers))
+    self.init(authorization: authorization, of: .shared)
   }
 
-  /// Requests an authorization and full accuracy, which every app has here.
-  ///
-  /// - Parameters:
-  ///   - authorization: The authorization that the app needs.
-  ///   - fullAccuracyPurposeKey: The purpose of full accuracy; it has no effect here.
+  /// Requests an authorization and full accuracy, which every app has here: the purpose has no effect.
   public convenience init(
     authorization: AuthorizationRequirement, fullAccuracyPurposeKey: String
-  ) {
-    self.init(authorization: authorization)
-  }
+  ) { self.init(authorization: authorization) }
 
-  init(authorization: AuthorizationRequirement, of manager: CLLocationManager) {
-    let observer = AuthorizationObserver(requesting: authorization, of: manager)
+  init(authorization: AuthorizationRequirement, of services: LocationServices) {
+    let observer = AuthorizationObserver(requesting: authorization, of: services)
     self.observer = observer
-    diagnostics = Diagnostics(
-      observer: { observer }, element: { Diagnostic($0, authorization) })
+    diagnostics = Diagnostics({ observer.statuses() }) {
+      Diagnostic(status: $0, requirement: authorization)
+    }
   }
 
   deinit { observer.end() }

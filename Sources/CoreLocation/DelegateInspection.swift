@@ -3,18 +3,13 @@ import Synchronization
 
 /// Finds methods of a delegate that are never called, because the class inherits its conformance.
 ///
-/// The table of a class's conformance is made where the class declares it: a method that a subclass
-/// adds is not in it, and without the Objective-C runtime nothing else leads to the method. An
-/// optimized build even removes its code. The names in the symbol table of a debug build are what
-/// can be found.
+/// The table of a class's conformance is made where the class declares it: a method that a subclass adds is not in
+/// it, and without the Objective-C runtime nothing else leads to the method. An optimized build even removes its
+/// code. The names in the symbol table of a debug build are what can be found.
 enum DelegateInspection {
   private static let inspected = Mutex<Set<ObjectIdentifier>>([])
 
-  /// Reports the methods of a delegate's class that are never called; for each class once.
-  ///
-  /// - Parameters:
-  ///   - delegate: The delegate's class.
-  ///   - report: Takes the sentence.
+  /// Reports in a sentence the methods of a delegate's class that are never called; for each class once.
   static func inspect(_ delegate: AnyClass, _ report: (String) -> Void) {
     guard inspected.withLock({ $0.insert(ObjectIdentifier(delegate)).inserted }) else { return }
     var conforming: AnyClass = delegate
@@ -41,8 +36,8 @@ enum DelegateInspection {
       """)
   }
 
-  /// Returns the delegate methods that a class implements itself; `nil` if the executable does not
-  /// contain the class or has no symbol table.
+  /// Returns the delegate methods that a class implements itself; `nil` if the executable does not contain the
+  /// class or has no symbol table.
   private static func methods(of type: AnyClass) -> Set<String>? {
     guard let name = _mangledTypeName(type), let symbols = symbols(prefix: "$s" + name) else {
       return nil

@@ -7,16 +7,10 @@ import Scanning
 struct AdvertOnAir: ~Copyable {
   /// Why an advert is not on air any more.
   enum Loss: Hashable, Sendable {
-    /// The adapter is not there.
-    case gone
-    /// It is switched off.
-    case down
-    /// It is switched off by rfkill.
-    case blocked
+    /// The adapter's state ended it.
+    case adapter(ScannerHealth.Condition)
     /// The controller was reset.
     case reset
-    /// The controller reported a fault, and is being reset.
-    case fault
     /// Another program switched the advert off, or put its own in its place.
     case takenOver
   }
@@ -124,9 +118,9 @@ struct AdvertOnAir: ~Copyable {
     } catch {
       return nil
     }
-    guard let adapter = found else { return .gone }
+    guard let adapter = found else { return .adapter(.removed) }
     if adapter.isUp { return nil }
-    return adapter.block == nil ? .down : .blocked
+    return .adapter(adapter.block == nil ? .down : .blocked)
   }
 
   /// Reads what waits on the socket.
@@ -138,7 +132,7 @@ struct AdvertOnAir: ~Copyable {
         loss = Self.loss(by: bytes[..<count], commandSet) ?? loss
       }
     } catch {
-      return .gone
+      return .adapter(.removed)
     }
     return loss
   }
@@ -148,7 +142,7 @@ struct AdvertOnAir: ~Copyable {
   /// What a packet of another program, or of the controller, does to an advert.
   static func loss(by packet: ArraySlice<UInt8>, _ set: AdvertisingCommandSet) -> Loss? {
     let bytes = Array(packet)
-    if bytes.starts(with: [0x04, hardwareError]) { return .fault }
+    if bytes.starts(with: [0x04, hardwareError]) { return .adapter(.hardwareError) }
     // The array outlives the span.
     guard bytes.first == 0x01, let command = unsafe try? HCICommand(bytes.span.bytes, at: 1) else {
       return nil
@@ -176,11 +170,8 @@ extension AdvertOnAir.Loss {
   /// Returns the sentence for a person.
   func sentence(_ adapter: String) -> String {
     switch self {
-    case .gone: HealthSentence.of(.removed, adapter: adapter)
-    case .down: HealthSentence.of(.down, adapter: adapter)
-    case .blocked: HealthSentence.of(.blocked, adapter: adapter)
+    case .adapter(let condition): HealthSentence.of(condition, adapter: adapter)
     case .reset: "the controller of \(adapter) was reset, which ended the advert"
-    case .fault: HealthSentence.of(.hardwareError, adapter: adapter)
     case .takenOver: "another program ended the advert of \(adapter)"
     }
   }

@@ -6,43 +6,20 @@ package import Scanning
 
 /// Keeps an advert on air with one adapter, for as long as it runs.
 ///
-/// It goes on where the adapter comes back, is switched on again or was reset, and where another program
-/// took the advert down; it reports each time. When it ends, the advert is taken down.
+/// It goes on where the adapter comes back, is switched on again or was reset, and where another program took the
+/// advert down; it reports each time. When it ends, the advert is taken down.
 package struct Advertiser: ~Copyable {
-  /// What is advertised, and with what.
-  package struct Configuration: Sendable {
-    /// Which adapter; `nil` for the first that is there.
-    package var adapter: AdapterName?
-    /// AD structures.
-    package var data: [UInt8]
-    /// How; its address is set where ``usesRandomAddress`` is.
-    package var parameters: AdvertisingParameters
-    /// Whether it advertises with an address that was drawn at random. An adapter without an address of
-    /// its own always does.
-    package var usesRandomAddress: Bool
-
-    /// Makes a configuration.
-    package init(
-      adapter: AdapterName? = nil, data: [UInt8],
-      parameters: AdvertisingParameters = AdvertisingParameters(), usesRandomAddress: Bool = false
-    ) {
-      self.adapter = adapter
-      self.data = data
-      self.parameters = parameters
-      self.usesRandomAddress = usesRandomAddress
-    }
-  }
-
-  /// What happened.
   package enum Event: Hashable, Sendable {
-    /// The advert is on air: with which adapter, by its name and the address that is sent, and whether
-    /// by commands of Bluetooth 5.
+    /// The advert is on air: with which adapter, by its name and the address that is sent, and whether by commands
+    /// of Bluetooth 5.
     case onAir(adapter: String, address: BluetoothAddress, isExtended: Bool)
     /// The advert is not on air any more: why, for a person.
     case offAir(String)
   }
 
-  private let configuration: Configuration
+  private let data: [UInt8]
+  private let parameters: AdvertisingParameters
+  private let usesRandomAddress: Bool
   private let randomAddress: BluetoothAddress
   /// The adapter that serves the requested name.
   private var target: AdapterTarget
@@ -55,12 +32,14 @@ package struct Advertiser: ~Copyable {
   private var retry = Backoff(first: 250_000_000, longest: 5_000_000_000)
   private var next = MonotonicTime(nanoseconds: .min)
 
-  /// Makes an advertiser, which does nothing yet.
-  package init(_ configuration: Configuration) {
-    self.configuration = configuration
-    target = AdapterTarget(configuration.adapter)
-    // A static address: its two upper bits are set, and not all others are the same (Vol 6, Part B,
-    // §1.3.2.1).
+  /// Creates an advertiser of AD structures, which does nothing yet. Without a name it uses the first adapter that
+  /// is there. An adapter without an address of its own always advertises with one that was drawn at random.
+  package init(
+    adapter: AdapterName?, data: [UInt8], parameters: AdvertisingParameters, usesRandomAddress: Bool
+  ) {
+    (self.data, self.parameters, self.usesRandomAddress) = (data, parameters, usesRandomAddress)
+    target = AdapterTarget(adapter)
+    // A static address: its two upper bits are set, and not all others are the same (Vol 6, Part B, §1.3.2.1).
     randomAddress = BluetoothAddress(
       rawValue: UInt64.random(in: 1..<0x3FFF_FFFF_FFFF) | 0xC000_0000_0000)
   }
@@ -68,16 +47,13 @@ package struct Advertiser: ~Copyable {
   deinit { advert?.takeDown() }
 
   /// Puts the advert on air for the first time.
-  ///
-  /// - Returns: What is on air.
-  /// - Throws: ``AdvertisingFailure``.
   package mutating func start() throws(AdvertisingFailure) -> Event {
     let adapter = try find()
     try prepare(adapter)
-    let isRandom = configuration.usesRandomAddress || adapter.address == nil
-    var parameters = configuration.parameters
+    let isRandom = usesRandomAddress || adapter.address == nil
+    var parameters = parameters
     parameters.randomAddress = isRandom ? randomAddress : nil
-    let advert = try AdvertOnAir(adapter, parameters, configuration.data)
+    let advert = try AdvertOnAir(adapter, parameters, data)
     let isExtended = advert.isExtended
     self.advert = consume advert
     began = KernelClock.monotonic
@@ -87,12 +63,10 @@ package struct Advertiser: ~Copyable {
       isExtended: isExtended)
   }
 
-  /// Waits a moment, and does what has become necessary.
+  /// Waits some milliseconds at most, and does what has become necessary; `nil` where nothing happened.
   ///
-  /// - Parameter limit: For how long it waits at most, in milliseconds.
-  /// - Returns: What happened; `nil` for nothing.
-  /// - Throws: ``AdvertisingFailure`` where it cannot go on: where it is not permitted any more, or the
-  ///   adapter that came back cannot do it.
+  /// - Throws: ``AdvertisingFailure`` where it cannot go on: where it is not permitted any more, or the adapter
+  ///   that came back cannot do it.
   package mutating func step(_ limit: Int32 = 250) throws(AdvertisingFailure) -> Event? {
     if let loss = advert?.wait(limit) { return lost(loss) }
     if advert != nil {
@@ -115,14 +89,13 @@ package struct Advertiser: ~Copyable {
     }
   }
 
-  /// Whether the advert is on air.
   package var isOnAir: Bool { advert != nil }
 
   private mutating func lost(_ loss: AdvertOnAir.Loss) -> Event {
     // Where the adapter is gone there is nothing to take down.
     advert = nil
     next = KernelClock.monotonic.advanced(by: retry.next())
-    if loss == .gone || loss == .blocked { maySwitchOn = true }
+    if loss == .adapter(.removed) || loss == .adapter(.blocked) { maySwitchOn = true }
     return .offAir(loss.sentence(title))
   }
 
@@ -132,10 +105,13 @@ package struct Advertiser: ~Copyable {
     do throws(HCISocketError) {
       all = try Adapter.all()
     } catch {
-      throw error.condition == .noBluetooth ? .noBluetooth : .failed(.socket(error))
+      throw error.condition == .noBluetooth
+        ? .condition(.noBluetooth, adapter: "Bluetooth") : .failed(.socket(error))
     }
     let adapter = target.choose(among: all, isHeld: HCISystem.host.isHeld)
-    guard let adapter else { throw .noAdapter(configuration.adapter.map { "\($0)" }) }
+    guard let adapter else {
+      throw target.name.map { .condition(.removed, adapter: "\($0)") } ?? .noAdapter
+    }
     _ = target.found(adapter)
     title = adapter.name
     return adapter
@@ -143,19 +119,21 @@ package struct Advertiser: ~Copyable {
 
   /// Has the adapter switched on.
   private func prepare(_ adapter: Adapter) throws(AdvertisingFailure) {
-    if adapter.block != nil { throw .blocked(adapter.name) }
-    guard maySwitchOn || adapter.isUp else { throw .down(adapter.name) }
+    if adapter.block != nil { throw .condition(.blocked, adapter: adapter.name) }
+    guard maySwitchOn || adapter.isUp else { throw .condition(.down, adapter: adapter.name) }
     do throws(HCISocketError) {
       // Also where it is on: the kernel switches off what it had only started itself to look at.
       if maySwitchOn { try HCISystem.host.switchOn(adapter.index) }
     } catch {
       guard !adapter.isUp else { return }
-      switch error.errno {
-      case ERFKILL: throw .blocked(adapter.name)
-      case ENODEV: throw .noAdapter(adapter.name)
-      case ETIMEDOUT: throw .mute(adapter.name)
-      default: throw .down(adapter.name)
-      }
+      let condition: ScannerHealth.Condition =
+        switch error.errno {
+        case ERFKILL: .blocked
+        case ENODEV: .removed
+        case ETIMEDOUT: .notAnswering
+        default: .down
+        }
+      throw .condition(condition, adapter: adapter.name)
     }
   }
 

@@ -1,28 +1,20 @@
 package import Adapters
 import Glibc
 import HCIPackets
-import Scanning
+package import Scanning
 
 /// Why an advert cannot be put on air.
 package enum AdvertisingFailure: Error, Hashable, Sendable {
-  /// This system has no Bluetooth, or hides it.
-  case noBluetooth
-  /// There is no adapter, or not that one.
-  case noAdapter(String?)
-  /// The adapter is switched off.
-  case down(String)
-  /// The adapter is blocked by rfkill.
-  case blocked(String)
-  /// The adapter has no Bluetooth Low Energy.
+  /// There is no adapter.
+  case noAdapter
+  /// The adapter is in a state in which nothing can be sent.
+  case condition(ScannerHealth.Condition, adapter: String)
   case noLowEnergy(String)
-  /// The adapter has no extended advertising.
   case noExtended(String)
   /// This process may not.
   case notPermitted(String)
   /// Another program advertises.
   case busy(String)
-  /// The controller does not answer.
-  case mute(String)
   /// The controller refused a command, for another reason.
   case failed(CommandFailure)
 
@@ -33,13 +25,11 @@ package enum AdvertisingFailure: Error, Hashable, Sendable {
       let adapter = error.adapter ?? "the adapter"
       switch error.condition {
       case .notPermitted: self = .notPermitted(adapter)
-      case .down: self = .down(adapter)
-      case .removed: self = .noAdapter(adapter)
-      case .noBluetooth: self = .noBluetooth
-      default: self = .failed(failure)
+      case .systemError: self = .failed(failure)
+      case let condition: self = .condition(condition, adapter: adapter)
       }
     case .refused(_, CommandResult.commandDisallowed, let adapter): self = .busy(adapter)
-    case .unanswered(_, _, let adapter): self = .mute(adapter)
+    case .unanswered(_, _, let adapter): self = .condition(.notAnswering, adapter: adapter)
     case .refused, .cutShort: self = .failed(failure)
     }
   }
@@ -47,7 +37,7 @@ package enum AdvertisingFailure: Error, Hashable, Sendable {
   /// Whether it may end by itself.
   var isPassing: Bool {
     switch self {
-    case .noAdapter, .down, .blocked, .busy, .mute, .failed, .noBluetooth: true
+    case .noAdapter, .condition, .busy, .failed: true
     case .noLowEnergy, .noExtended, .notPermitted: false
     }
   }
@@ -55,26 +45,21 @@ package enum AdvertisingFailure: Error, Hashable, Sendable {
   /// Whether the adapter is off for a reason that is not somebody's switching it off.
   var isAbsence: Bool {
     switch self {
-    case .noAdapter, .blocked, .noBluetooth: true
+    case .noAdapter, .condition(.removed, _), .condition(.blocked, _), .condition(.noBluetooth, _):
+      true
     default: false
     }
   }
 
-  /// Whether it is a matter of permission.
-  package var isPermission: Bool {
-    if case .notPermitted = self { true } else { false }
-  }
+  package var isPermission: Bool { if case .notPermitted = self { true } else { false } }
 }
 
 extension AdvertisingFailure: CustomStringConvertible {
   /// What, where, and what to do.
   package var description: String {
     switch self {
-    case .noBluetooth: HealthSentence.of(.noBluetooth, adapter: "")
-    case .noAdapter(nil): "there is no Bluetooth adapter; plug one in, or ask beaconscan doctor"
-    case .noAdapter(let adapter?): HealthSentence.of(.removed, adapter: adapter)
-    case .down(let adapter): HealthSentence.of(.down, adapter: adapter)
-    case .blocked(let adapter): HealthSentence.of(.blocked, adapter: adapter)
+    case .noAdapter: "there is no Bluetooth adapter; plug one in, or ask beaconscan doctor"
+    case .condition(let condition, let adapter): HealthSentence.of(condition, adapter: adapter)
     case .noLowEnergy(let adapter): "\(adapter) has no Bluetooth Low Energy; use another adapter"
     case .noExtended(let adapter):
       "\(adapter) has no extended advertising; leave out --extended, or use another adapter"
@@ -84,7 +69,6 @@ extension AdvertisingFailure: CustomStringConvertible {
     case .busy(let adapter):
       "another program advertises with \(adapter), and it has one advert at a time; end that, or use "
         + "another adapter"
-    case .mute(let adapter): HealthSentence.of(.notAnswering, adapter: adapter)
     case .failed(let failure): "\(failure); see what is wrong: beaconscan doctor"
     }
   }

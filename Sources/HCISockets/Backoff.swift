@@ -4,9 +4,6 @@ struct Backoff: Sendable {
   private let longest: Int64
   private var upcoming: Int64
 
-  /// - Parameters:
-  ///   - first: The first wait, in nanoseconds.
-  ///   - longest: The longest one; each is twice the one before until then.
   init(first: Int64, longest: Int64) {
     self.first = first
     self.longest = longest
@@ -18,7 +15,6 @@ struct Backoff: Sendable {
   /// What disturbs: ten seconds to ten minutes.
   static let slow = Backoff(first: 10_000_000_000, longest: 600_000_000_000)
 
-  /// The next wait.
   mutating func next() -> Int64 {
     defer { upcoming = min(upcoming * 2, longest) }
     return upcoming

@@ -5,22 +5,21 @@ import HCIPackets
 
 /// Sends commands to one adapter's controller, one after the other, and waits for each answer.
 ///
-/// It has a socket of its own, in which the kernel puts nothing but the answer that is waited for: what a
-/// scan receives meanwhile does not wake it. Commands of other programs go to the same controller; the kernel
-/// sends them in turn, and a command of another program with the same opcode may be answered first.
+/// It has a socket of its own, in which the kernel puts nothing but the answer that is waited for: what a scan
+/// receives meanwhile does not wake it. Commands of other programs go to the same controller; the kernel sends them
+/// in turn, and a command of another program with the same opcode may be answered first.
 struct CommandChannel: ~Copyable {
-  /// Which adapter, by its number.
   let adapter: UInt16
   private let socket: HCISocket
 
-  /// How long an answer may take. The kernel itself waits for 2 s before it sends the next command of any
-  /// program, so that a command of ours can wait for that long behind one that is never answered.
+  /// How long an answer may take. The kernel itself waits for 2 s before it sends the next command of any program,
+  /// so that a command of ours can wait for that long behind one that is never answered.
   static var answerLimit: Duration { .seconds(3) }
 
   /// Opens a channel. That the adapter is off shows when a command is sent.
   ///
-  /// - Throws: ``HCISocketError``: `EAFNOSUPPORT` where there is no Bluetooth, `ENODEV` where the adapter is
-  ///   not there.
+  /// - Throws: ``HCISocketError``: `EAFNOSUPPORT` where there is no Bluetooth, `ENODEV` where the adapter is not
+  ///   there.
   init(adapter: UInt16) throws(HCISocketError) {
     self.adapter = adapter
     socket = try HCISocket.bound(to: adapter)
@@ -28,18 +27,16 @@ struct CommandChannel: ~Copyable {
 
   /// Sends a command and waits for its answer: Command Complete, or Command Status.
   ///
-  /// - Parameters:
-  ///   - command: The command.
-  ///   - limit: How long the answer may take.
   /// - Returns: What follows the status.
-  /// - Throws: ``CommandFailure``.
   @discardableResult
   func send(_ command: HCICommand, within limit: Duration = answerLimit)
     throws(CommandFailure) -> [UInt8]
   {
     do throws(HCISocketError) {
       try socket.filter(events: [EVT_CMD_COMPLETE, EVT_CMD_STATUS], opcode: command.opcode)
-      try discardOldAnswers()
+      // Answers that came too late for an earlier command.
+      var bytes = [UInt8](repeating: 0, count: 258)
+      while try socket.read(into: &bytes) != nil {}
       try socket.send(command)
     } catch {
       throw .socket(error)
@@ -48,7 +45,7 @@ struct CommandChannel: ~Copyable {
     while true {
       let left = deadline - .now
       guard left > .zero else { break }
-      let answer: Answer?
+      let answer: (status: UInt8, parameters: [UInt8])?
       do throws(HCISocketError) {
         let milliseconds = min(max(left / .milliseconds(1), 1), 60_000).rounded(.up)
         try socket.wait(milliseconds: Int32(milliseconds))
@@ -67,10 +64,9 @@ struct CommandChannel: ~Copyable {
 
   /// Sends a command that asks for something, and reads the answer.
   func ask<Value>(
-    _ opcode: Opcode, within limit: Duration = answerLimit,
-    _ read: (RawSpan) throws(ParseError) -> Value
+    _ opcode: Opcode, _ read: (RawSpan) throws(ParseError) -> Value
   ) throws(CommandFailure) -> Value {
-    let bytes = try send(HCICommand(opcode), within: limit)
+    let bytes = try send(HCICommand(opcode))
     do {
       // The array outlives the call.
       return unsafe try read(bytes.span.bytes)
@@ -79,37 +75,26 @@ struct CommandChannel: ~Copyable {
     }
   }
 
-  private struct Answer {
-    var status: UInt8
-    var parameters: [UInt8]
-  }
-
   /// Reads one packet: the answer to a command; `nil` where it is none, or nothing is there.
-  private func receive(_ opcode: Opcode) throws(HCISocketError) -> Answer? {
+  private func receive(_ opcode: Opcode) throws(HCISocketError)
+    -> (status: UInt8, parameters: [UInt8])?
+  {
     // An event has 255 bytes behind its type, code and length.
     var bytes = [UInt8](repeating: 0, count: 258)
     guard let count = try socket.read(into: &bytes), count > 1, bytes[0] == UInt8(HCI_EVENT_PKT)
-    else {
-      return nil
-    }
+    else { return nil }
     // The array outlives the span.
     let packet = unsafe bytes.span.bytes.extracting(first: count)
     guard let result = CommandResult(packet, at: 1), result.opcode == opcode else { return nil }
     let parameters = result.parameters
-    return Answer(
-      status: result.status,
-      parameters: (0..<parameters.byteCount).map { parameters.littleEndian(UInt8.self, at: $0) })
-  }
-
-  /// Discards answers that came too late for an earlier command.
-  private func discardOldAnswers() throws(HCISocketError) {
-    var bytes = [UInt8](repeating: 0, count: 258)
-    while try socket.read(into: &bytes) != nil {}
+    return (
+      result.status,
+      (0..<parameters.byteCount).map { parameters.littleEndian(UInt8.self, at: $0) }
+    )
   }
 }
 
 extension Adapter {
-  /// Opens a channel to its controller.
   func channel() throws(CommandFailure) -> CommandChannel {
     do throws(HCISocketError) {
       return try CommandChannel(adapter: index)

@@ -7,19 +7,19 @@ import Synchronization
 
 /// A scanner on raw HCI sockets: for a machine that is a kiosk and nothing else.
 ///
-/// It needs `CAP_NET_RAW`, and `CAP_NET_ADMIN` only to switch an adapter on that is off. It receives every
-/// advert: the controller's duplicate filter is off. The scan is passive unless configured otherwise, at full duty
-/// for ranging, at a quarter of it while only regions are monitored, and off while there is no demand. Time
-/// stamps are the kernel's. A fault is reported in `ScanProgress.health`, and reception resumes as soon as it can:
-/// an adapter that is named by its address is found wherever it comes back.
+/// It needs `CAP_NET_RAW`, and `CAP_NET_ADMIN` only to switch an adapter on that is off. It receives every advert:
+/// the controller's duplicate filter is off. The scan is passive unless configured otherwise, at full duty for
+/// ranging, at a quarter of it while only regions are monitored, and off while there is no demand. Time stamps are
+/// the kernel's. A fault is reported in `ScanProgress.health`, and reception resumes as soon as it can: an adapter
+/// that is named by its address is found wherever it comes back.
 ///
-/// Beside bluetoothd it does no harm: a scan that another program runs is used, and never stopped.
-/// But bluetoothd's own discovery has the controller report each advert once.
+/// Beside bluetoothd it does no harm: a scan that another program runs is used, and never stopped. But bluetoothd's
+/// own discovery has the controller report each advert once.
 ///
 /// Each adapter takes 66 KB and up to 1 MiB of the kernel's memory for what has not been read.
 public final class HCIScanner: Scanner {
-  /// Is shown a packet with its H4 type in front: its bytes, when the kernel took it by the wall clock,
-  /// whether it came from the controller, and the adapter's number.
+  /// Is shown a packet with its H4 type in front: its bytes, when the kernel took it by the wall clock, whether it
+  /// came from the controller, and the adapter's number.
   public typealias PacketTap = Scanning.PacketTap
 
   /// How to scan.
@@ -75,8 +75,8 @@ public final class HCIScanner: Scanner {
 
   /// Whether an adapter is there, may be used, and is on or can be switched on.
   ///
-  /// While the scanner receives, this is what its adapters' states show; at rest, the system is asked once a
-  /// second at most.
+  /// While the scanner receives, this is what its adapters' states show; at rest, the system is asked once a second
+  /// at most.
   public var availability: ScannerAvailability {
     known.withLock { known in
       let now = KernelClock.monotonic
@@ -124,8 +124,8 @@ public final class HCIScanner: Scanner {
     }
   }
 
-  /// Rests at the end of the process, when a thread that receives may never return: waits for a third of a
-  /// second at most.
+  /// Rests at the end of the process, when a thread that receives may never return: waits for a third of a second
+  /// at most.
   func restIfPossible() {
     for _ in 0..<30 {
       if state.withLockIfAvailable({ $0.rest() }) != nil { return }

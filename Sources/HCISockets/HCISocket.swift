@@ -4,31 +4,30 @@ import CBluetooth
 import Glibc
 import HCIPackets
 
-/// A raw HCI socket, and the only place that calls the system for one: it is closed with its value, never inherited,
-/// and never blocks.
+/// A raw HCI socket, and the only place that calls the system for one: it is closed with its value, never
+/// inherited, and never blocks.
 struct HCISocket: ~Copyable {
   /// The socket's number in this process.
   let descriptor: Int32
   /// The adapter that the socket is bound to; `nil` for none.
   let adapter: UInt16?
 
-  /// Takes over a socket that is open.
-  init(descriptor: Int32, adapter: UInt16?) {
-    self.descriptor = descriptor
-    self.adapter = adapter
-  }
-
   deinit { close(descriptor) }
 
   /// Opens a socket that is bound to no adapter.
   ///
-  /// - Throws: ``HCISocketError``: `EAFNOSUPPORT` where the kernel has no Bluetooth, or not in this
-  ///   network namespace.
-  static func unbound() throws(HCISocketError) -> HCISocket { try open(for: nil) }
+  /// - Throws: ``HCISocketError``: `EAFNOSUPPORT` where the kernel has no Bluetooth, or not in this network
+  ///   namespace.
+  static func unbound(for adapter: UInt16? = nil) throws(HCISocketError) -> HCISocket {
+    let flags = SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+    let descriptor = socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue | flags), BTPROTO_HCI)
+    guard descriptor >= 0 else { throw HCISocketError("socket", adapter: adapter) }
+    return HCISocket(descriptor: descriptor, adapter: adapter)
+  }
 
   /// Opens a socket that receives one adapter's commands and events, with kernel time stamps.
   static func bound(to adapter: UInt16) throws(HCISocketError) -> HCISocket {
-    let socket = try open(for: adapter)
+    let socket = try unbound(for: adapter)
     try socket.bindAndSet(adapter)
     return socket
   }
@@ -37,8 +36,8 @@ struct HCISocket: ~Copyable {
   ///
   /// Commands of other programs are received too: they show which programs scan.
   ///
-  /// - Throws: ``HCISocketError``: `EPERM` without `CAP_NET_RAW`. The kernel gives such a process no LE events
-  ///   and reports no error, but its filter shows it.
+  /// - Throws: ``HCISocketError``: `EPERM` without `CAP_NET_RAW`. The kernel gives such a process no LE events and
+  ///   reports no error, but its filter shows it.
   static func scanning(_ adapter: UInt16) throws(HCISocketError) -> HCISocket {
     let socket = try bound(to: adapter)
     let events = [EVT_CMD_COMPLETE, EVT_CMD_STATUS, EVT_HARDWARE_ERROR, EVT_LE_META_EVENT]
@@ -53,13 +52,6 @@ struct HCISocket: ~Copyable {
       throw HCISocketError("setsockopt", errno: EPERM, adapter: adapter)
     }
     return socket
-  }
-
-  private static func open(for adapter: UInt16?) throws(HCISocketError) -> HCISocket {
-    let flags = SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-    let descriptor = socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue | flags), BTPROTO_HCI)
-    guard descriptor >= 0 else { throw HCISocketError("socket", adapter: adapter) }
-    return HCISocket(descriptor: descriptor, adapter: adapter)
   }
 
   private func bindAndSet(_ adapter: UInt16) throws(HCISocketError) {
@@ -90,18 +82,13 @@ struct HCISocket: ~Copyable {
     var value = value
     // The value outlives the call.
     guard
-      unsafe setsockopt(
-        descriptor, level, option, &value, socklen_t(MemoryLayout<Value>.size)) == 0
+      unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Value>.size)) == 0
     else { throw HCISocketError("setsockopt", adapter: adapter) }
   }
 
-  /// Has the kernel pass on some kinds of events alone.
-  ///
-  /// - Parameters:
-  ///   - events: Their codes. To a process without `CAP_NET_RAW` the kernel gives fewer, and reports no error.
-  ///   - opcode: Of answers to commands, those to this one; 0 for all.
-  ///   - commands: Whether it passes on the commands of other programs, too.
-  /// - Throws: ``HCISocketError``.
+  /// Has the kernel pass on events with some codes alone; of answers to commands, those to one opcode, or to all
+  /// with 0; and the commands of other programs, if requested. To a process without `CAP_NET_RAW` the kernel gives
+  /// fewer events, and reports no error.
   func filter(
     events: [Int32], opcode: Opcode = Opcode(rawValue: 0), commands: Bool = false
   ) throws(HCISocketError) {
@@ -118,8 +105,7 @@ struct HCISocket: ~Copyable {
 
   /// Sends a command to the controller.
   ///
-  /// - Throws: ``HCISocketError``: `ENETDOWN` where the adapter is off, `EPERM` without
-  ///   `CAP_NET_RAW`.
+  /// - Throws: ``HCISocketError``: `ENETDOWN` where the adapter is off, `EPERM` without `CAP_NET_RAW`.
   func send(_ command: HCICommand) throws(HCISocketError) {
     let packet = command.packet
     // The array's memory is used during the call alone.
@@ -206,15 +192,13 @@ extension HCISocket {
       isUp: info.flags & 1 << UInt32(HCI_UP) != 0, block: RadioBlock(adapter: index),
       // The library's text is constant.
       bus: unsafe hci_bustostr(Int32(info.type & 0x0F)).map { unsafe String(cString: $0) } ?? "?",
-      features: [
-        bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7,
-      ])
+      features: [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7])
   }
 
   /// Switches an adapter on, which can take seconds.
   ///
-  /// - Throws: ``HCISocketError``: `EPERM` without `CAP_NET_ADMIN`, `ERFKILL` where rfkill has switched it
-  ///   off, `ETIMEDOUT` where the controller does not answer.
+  /// - Throws: ``HCISocketError``: `EPERM` without `CAP_NET_ADMIN`, `ERFKILL` where rfkill has switched it off,
+  ///   `ETIMEDOUT` where the controller does not answer.
   func switchOn(_ index: UInt16) throws(HCISocketError) {
     guard ioctl(descriptor, UInt(cbluetooth_HCIDEVUP), CInt(index)) == 0 || errno == EALREADY
     else { throw HCISocketError("HCIDEVUP", adapter: index) }
@@ -222,8 +206,8 @@ extension HCISocket {
 
   /// Whether a program has the adapter that the socket is bound to for itself alone, by the user channel.
   var isHeld: Bool {
-    // An address to which there is no connection, and room for an answer about one. The kernel
-    // answers EBUSY before it looks at it.
+    // An address to which there is no connection, and room for an answer about one. The kernel answers EBUSY before
+    // it looks at it.
     var request = InlineArray<64, UInt8>(repeating: 0)
     // The request outlives the call.
     let done = unsafe ioctl(descriptor, UInt(cbluetooth_HCIGETCONNINFO), &request)

@@ -4,13 +4,9 @@ import Scanning
 
 /// What a scanner asks of the system. Tests replace it with a host of their own.
 struct HCISystem: Sendable {
-  /// Returns the adapter that has a number; `nil` where there is none. It is asked through the socket that is
-  /// open already, if one is given.
-  var adapter: @Sendable (UInt16, _ socket: Int32?) throws(HCISocketError) -> Adapter?
-  /// Returns the adapters that are there, by number. They are asked through the socket that is open already, if
-  /// one is given.
+  /// Returns the adapters that are there, by number. They are asked through the socket that is open already, if one
+  /// is given.
   var adapters: @Sendable (_ socket: Int32?) throws(HCISocketError) -> [Adapter]
-  /// Opens a socket that scans.
   var open: @Sendable (UInt16) throws(HCISocketError) -> HCISocket
   /// Switches an adapter on, which can take seconds.
   var switchOn: @Sendable (UInt16) throws(HCISocketError) -> Void
@@ -18,16 +14,9 @@ struct HCISystem: Sendable {
   var isHeld: @Sendable (Adapter) -> Bool
   /// Returns the list of all HCI sockets, as `/proc/net/hci` has it.
   var socketList: @Sendable () -> String?
-  /// Returns what the kernel permits this process.
   var rights: @Sendable () -> ProcessRights
 
-  /// This host.
   static let host = HCISystem(
-    adapter: { (index, socket) throws(HCISocketError) in
-      if let socket { return try HCISocket.adapter(at: index, through: socket) }
-      let socket = try HCISocket.unbound()
-      return try HCISocket.adapter(at: index, through: socket.descriptor)
-    },
     adapters: { (socket) throws(HCISocketError) in
       if let socket { return try HCISocket.adapters(through: socket) }
       let socket = try HCISocket.unbound()
@@ -35,10 +24,7 @@ struct HCISystem: Sendable {
     },
     open: { (index) throws(HCISocketError) in try HCISocket.scanning(index) },
     switchOn: { (index) throws(HCISocketError) in try HCISocket.unbound().switchOn(index) },
-    isHeld: { adapter in
-      guard let socket = try? HCISocket.bound(to: adapter.index) else { return false }
-      return socket.isHeld
-    },
+    isHeld: { adapter in (try? HCISocket.bound(to: adapter.index))?.isHeld ?? false },
     socketList: { HCIPrograms.socketList() }, rights: { .current() })
 }
 
@@ -62,8 +48,7 @@ extension HCISystem {
     }
     if adapter.isUp { return .available }
     if let block = adapter.block {
-      return .unavailable(
-        HealthSentence.of(.blocked, adapter: adapter.name, detail: block.detail))
+      return .unavailable(HealthSentence.of(.blocked, adapter: adapter.name, detail: block.detail))
     }
     return rights.maySwitch
       ? .available : .unavailable(HealthSentence.of(.down, adapter: adapter.name))

@@ -1,36 +1,29 @@
 package import Adapters
-import Bytes
 import HCIPackets
 
-extension ControllerReport {
-  /// Asks an adapter's controller. It takes ``CommandChannel/answerLimit`` for each question at most.
-  package static func ask(_ adapter: Adapter) -> ControllerReport {
-    var report = ControllerReport()
-    do throws(CommandFailure) {
-      let channel = try adapter.channel()
-      report.version = try channel.ask(.readLocalVersion) { (bytes) throws(ParseError) in
-        try ControllerVersion(bytes)
-      }
-      report.commands = try channel.send(HCICommand(.readLocalSupportedCommands))
-      if adapter.supportsLE {
-        report.features = try channel.ask(.readLocalLEFeatures) { (bytes) throws(ParseError) in
-          try LEFeatures(bytes)
-        }
-      }
-    } catch {
-      report.failure = error
-    }
-    return report
-  }
-}
-
 extension HostView.Radio {
-  /// Looks at an adapter and, where it is on, asks its controller.
+  /// Looks at an adapter and, where it is on, asks its controller, which takes ``CommandChannel/answerLimit`` for
+  /// each question at most.
   package static func look(at adapter: Adapter) -> HostView.Radio {
     var radio = HostView.Radio(
       adapter, isHeld: HCISystem.host.isHeld(adapter), driver: adapter.driver)
-    if adapter.isUp, !radio.isHeld { radio.report = .ask(adapter) }
+    if adapter.isUp, !radio.isHeld { radio.report.ask(adapter) }
     return radio
+  }
+}
+
+extension ControllerReport {
+  fileprivate mutating func ask(_ adapter: Adapter) {
+    do throws(CommandFailure) {
+      let channel = try adapter.channel()
+      version = try channel.ask(.readLocalVersion, ControllerVersion.init)
+      commands = try channel.send(HCICommand(.readLocalSupportedCommands))
+      if adapter.supportsLE {
+        features = try channel.ask(.readLocalLEFeatures, LEFeatures.init)
+      }
+    } catch {
+      failure = error
+    }
   }
 }
 

@@ -3,9 +3,9 @@ import Scanning
 
 /// Turns the kernel's time stamps, which are wall-clock times, into monotonic times.
 ///
-/// A packet cannot be older than the moment at which the queue was last empty, nor younger than now. So a
-/// wall's clock that steps between a packet and its reading moves that packet by no more than the time
-/// between two readings, and never moves one behind another.
+/// A packet cannot be older than the moment at which the queue was last empty, nor younger than now. So a wall's
+/// clock that steps between a packet and its reading moves that packet by no more than the time between two
+/// readings, and never moves one behind another.
 struct KernelClock: Sendable {
   /// When the queue was last empty.
   private(set) var latestEmpty: MonotonicTime

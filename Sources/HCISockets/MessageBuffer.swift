@@ -3,38 +3,20 @@ import CBluetooth
 import Glibc
 import Scanning
 
-/// Room for what one system call receives: 64 packets of up to 1,028 bytes, the longest that HCI has but
-/// for data, which is cut. 66 KB, taken once.
-@safe struct MessageBuffer: ~Copyable {
+/// Room for what one system call receives: 64 packets of up to 1,028 bytes, the longest that HCI has but for data,
+/// which is cut. 66 KB, taken once.
+struct MessageBuffer: ~Copyable {
   /// How many packets the latest call received.
   private(set) var count = 0
 
-  private let packets: UnsafeMutableRawPointer
-  private let lengths: UnsafeMutablePointer<Int32>
-  private let stamps: UnsafeMutablePointer<Int64>
-  private let incoming: UnsafeMutablePointer<UInt8>
+  private var packets = [UInt8](repeating: 0, count: capacity * stride)
+  private var lengths = [Int32](repeating: 0, count: capacity)
+  private var stamps = [Int64](repeating: -1, count: capacity)
+  private var incoming = [UInt8](repeating: 0, count: capacity)
 
   /// The most packets that one call receives.
   static var capacity: Int { 64 }
   private static var stride: Int { 1028 }
-
-  init() {
-    // Each array is as long as the one call below assumes.
-    unsafe packets = .allocate(byteCount: Self.capacity * Self.stride, alignment: 8)
-    unsafe lengths = .allocate(capacity: Self.capacity)
-    unsafe stamps = .allocate(capacity: Self.capacity)
-    unsafe incoming = .allocate(capacity: Self.capacity)
-    unsafe lengths.initialize(repeating: 0, count: Self.capacity)
-    unsafe stamps.initialize(repeating: -1, count: Self.capacity)
-    unsafe incoming.initialize(repeating: 0, count: Self.capacity)
-  }
-
-  deinit {
-    unsafe packets.deallocate()
-    unsafe lengths.deallocate()
-    unsafe stamps.deallocate()
-    unsafe incoming.deallocate()
-  }
 
   /// Receives what waits, at most ``capacity`` packets, without waiting.
   ///
@@ -42,9 +24,9 @@ import Scanning
   /// - Throws: ``HCISocketError``: `EPIPE` where the adapter is gone.
   mutating func receive(from descriptor: Int32, adapter: UInt16) throws(HCISocketError) -> Bool {
     count = 0
+    // Each array is as long as the call assumes, and used during it alone.
     let received = unsafe cbluetooth_receive(
-      descriptor, packets.assumingMemoryBound(to: UInt8.self), Int32(Self.stride),
-      Int32(Self.capacity), lengths, stamps, incoming)
+      descriptor, &packets, Int32(Self.stride), Int32(Self.capacity), &lengths, &stamps, &incoming)
     guard received >= 0 else {
       if errno == EAGAIN || errno == EINTR { return false }
       throw HCISocketError("recvmmsg", adapter: adapter)
@@ -59,17 +41,17 @@ import Scanning
   @_lifetime(borrow self)
   borrowing func packet(_ index: Int) -> RawSpan {
     precondition(index < count)
-    let length = unsafe min(Int(lengths[index]), Self.stride)
-    let bytes = unsafe UnsafeRawBufferPointer(
-      start: packets + index * Self.stride, count: max(length, 0))
-    // The memory is the buffer's.
-    return unsafe _overrideLifetime(bytes.bytes, borrowing: self)
+    let length = min(max(Int(lengths[index]), 0), Self.stride)
+    let start = index * Self.stride
+    // The bytes are the buffer's.
+    return unsafe _overrideLifetime(
+      packets.span.bytes.extracting(start..<(start + length)), borrowing: self)
   }
 
   /// When the kernel took it, as wall-clock time; `nil` where it gave none.
   func stamp(_ index: Int) -> WallClockTime? {
     precondition(index < count)
-    let microseconds = unsafe stamps[index]
+    let microseconds = stamps[index]
     guard microseconds >= 0 else { return nil }
     return WallClockTime(nanoseconds: 0).advanced(
       by: microseconds.multipliedReportingOverflow(by: 1000).partialValue)
@@ -78,6 +60,6 @@ import Scanning
   /// Whether it came from the controller.
   func isReceived(_ index: Int) -> Bool {
     precondition(index < count)
-    return unsafe incoming[index] != 0
+    return incoming[index] != 0
   }
 }

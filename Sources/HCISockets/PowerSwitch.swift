@@ -4,8 +4,8 @@ import Glibc
 import Scanning
 import Synchronization
 
-/// Switches an adapter on, in the background, as that can take seconds: at once where it was found off, came
-/// back or was unblocked; ten seconds later and ever more seldom where somebody switched it off.
+/// Switches an adapter on, in the background, as that can take seconds: at once where it was found off, came back
+/// or was unblocked; ten seconds later and ever more seldom where somebody switched it off.
 struct PowerSwitch {
   private var backoff = Backoff.quick
   /// How long the adapter stays off after a person switched it off: longer each time.
@@ -20,7 +20,6 @@ struct PowerSwitch {
     let errno = Mutex<Int32?>(0)
   }
 
-  /// - Parameter switchOn: Switches an adapter on, which can take seconds.
   init(_ switchOn: @escaping @Sendable (UInt16) throws(HCISocketError) -> Void) {
     self.switchOn = switchOn
   }
@@ -28,8 +27,7 @@ struct PowerSwitch {
   /// The errno of the latest try; `nil` while one is under way.
   var outcome: Int32? { attempt.errno.withLock { $0 } }
 
-  /// Records that the adapter is there, or will be: the next time that it is off, it may be switched on at
-  /// once.
+  /// Records that the adapter is there, or will be: the next time that it is off, it may be switched on at once.
   mutating func found() {
     next = nil
     backoff = .quick

@@ -1,4 +1,5 @@
 import Adapters
+import Bytes
 import Glibc
 import HCIPackets
 import Scanning
@@ -8,12 +9,13 @@ final class ReceivingAdapter {
   /// The adapter that serves the requested name.
   private(set) var target: AdapterTarget
   /// How much stronger than true the adapter measures, in dB.
-  private(set) var offset = 0.0
+  private var offset = 0.0
   /// The scan and the receiver state.
   private(set) var control = ScanControl()
-  var socket: HCISocket?
-  var clock = KernelClock(now: KernelClock.monotonic, wall: KernelClock.wall)
+  private var socket: HCISocket?
+  private var clock = KernelClock(now: KernelClock.monotonic, wall: KernelClock.wall)
 
+  private let configuration: HCIScanner.Configuration
   private let system: HCISystem
   private var nextLook: MonotonicTime?
   private var power: PowerSwitch
@@ -29,50 +31,50 @@ final class ReceivingAdapter {
   /// After how long another adapter replaces one that is gone, where any will do.
   private static let patience: Int64 = 5_000_000_000
 
-  /// - Parameters:
-  ///   - name: The adapter's name; `nil` for the first that can be used.
-  ///   - quietTimeout: After so many nanoseconds without any advert the state is quiet.
-  ///   - system: The host.
-  init(_ name: AdapterName?, quietTimeout: Int64, system: HCISystem) {
+  init(_ name: AdapterName?, _ configuration: HCIScanner.Configuration, system: HCISystem) {
     target = AdapterTarget(name)
+    self.configuration = configuration
     self.system = system
     power = PowerSwitch(system.switchOn)
-    control.quietTimeout = quietTimeout
+    let nanoseconds = configuration.quietTimeout * 1e9
+    // Longer than 292 years, and no number at all, is never.
+    control.quietTimeout = nanoseconds < 9.2e18 ? Int64(max(nanoseconds, 0)) : .max
   }
 
   /// Does what is due, and sends what is to be sent.
   ///
   /// - Parameters:
-  ///   - parameters: How to scan.
-  ///   - offsets: How much stronger than true adapters measure, in dB.
+  ///   - demand: What the scan is for.
   ///   - others: The adapters that serve other names.
   ///   - sockets: Returns all sockets of this scanner, which are no other program's.
   ///   - now: The time.
-  ///   - sent: Is given each command that was sent.
   func advance(
-    _ parameters: ScanParameters, offsets: [(adapter: AdapterName, decibels: Double)],
-    sparing others: Set<UInt16>, sockets: () -> [Int32], to now: MonotonicTime,
-    sent: (HCICommand) -> Void
+    _ demand: ScanDemand, sparing others: Set<UInt16>, sockets: () -> [Int32],
+    to now: MonotonicTime
   ) {
+    // Full duty for ranging; 60 ms of every 240 ms for monitoring.
+    var parameters = ScanParameters(interval: demand == .ranging ? 96 : 384, window: 96)
+    parameters.isActive = configuration.isActive
+    parameters.usesCodedPHY = configuration.usesCodedPHY
     control.request(parameters, at: now)
     if now >= nextLook ?? now {
       nextLook = now.advanced(by: Self.lookInterval)
       look(at: now, sparing: others)
-      offset = offsets.last { target.matches($0.adapter) }?.decibels ?? 0
+      offset = configuration.offsets.last { target.matches($0.adapter) }?.decibels ?? 0
     }
     control.advance(to: now)
     if control.needsCensus {
       let isAlone = HCIPrograms.hasOnly(sockets(), in: system.socketList())
       control.setAlone(isAlone, at: now)
     }
-    flush(at: now, sent: sent)
+    flush(at: now)
     countDrops(at: now)
   }
 
   /// Switches the scan off and closes the socket, as there is no demand.
-  func rest(sent: (HCICommand) -> Void) {
+  func rest() {
     control.rest()
-    flush(at: KernelClock.monotonic, sent: sent)
+    flush(at: KernelClock.monotonic)
     socket = nil
     control.phase = .unusable
     nextLook = nil
@@ -101,11 +103,8 @@ final class ReceivingAdapter {
   /// Whether the adapter is switched off.
   var isDown: Bool { control.condition == .down }
 
-  /// Hands what was received to the state machine.
-  func change(_ body: (inout ScanControl) -> Void) { body(&control) }
-
   /// Records that the adapter is gone.
-  func lost(at now: MonotonicTime) {
+  private func lost(at now: MonotonicTime) {
     socket = nil
     nextLook = now.advanced(by: Self.lookInterval)
     let gone = goneSince ?? now
@@ -133,12 +132,6 @@ final class ReceivingAdapter {
 
   /// Returns the adapter that serves the requested name.
   private func find(sparing others: Set<UInt16>) throws(HCISocketError) -> Adapter? {
-    // The usual case: it is still where it was.
-    if let index = target.index, !others.contains(index),
-      let same = try system.adapter(index, descriptor), target.matches(same)
-    {
-      return same
-    }
     let all = try system.adapters(descriptor).filter { !others.contains($0.index) }
     return target.choose(among: all, isHeld: system.isHeld)
   }
@@ -186,36 +179,29 @@ final class ReceivingAdapter {
     control.closed(error.condition, since: now, detail: "\(error)")
   }
 
-  private func flush(at now: MonotonicTime, sent: (HCICommand) -> Void) {
+  private func flush(at now: MonotonicTime) {
     let commands = control.commands
     control.commands.removeAll()
     for command in commands {
       guard socket != nil else { return }
       do throws(HCISocketError) {
-        try send(command)
-        sent(command)
+        try socket?.send(command)
       } catch {
-        switch error.condition {
-        case .notPermitted: control.closed(.notPermitted, since: now)
+        if error.condition == .notPermitted { return control.closed(.notPermitted, since: now) }
         // The next look shows what happened.
-        default: nextLook = now
-        }
+        nextLook = now
         return
       }
-    }
-  }
-
-  private func send(_ command: HCICommand) throws(HCISocketError) {
-    switch socket {
-    case .some(let socket): try socket.send(command)
-    case .none: break
+      guard let tap = configuration.packetTap, let index = target.index else { continue }
+      let packet = command.packet
+      // Only initialized integers, which stay until the call returns.
+      unsafe tap(packet.span.bytes, KernelClock.wall, false, index)
     }
   }
 
   private func countDrops(at now: MonotonicTime) {
-    guard socket != nil, now >= nextDropLook ?? now else { return }
+    guard now >= nextDropLook ?? now, let drops = socket?.drops else { return }
     nextDropLook = now.advanced(by: 1_000_000_000)
-    let drops = socket?.drops ?? 0
     if drops > self.drops, control.condition == .scanning {
       control.report(.lossy, since: now, detail: "\(drops - self.drops) packets lost")
     }
@@ -225,4 +211,90 @@ final class ReceivingAdapter {
       control.reportScanning(since: now)
     }
   }
+
+  // MARK: What the socket receives
+
+  /// The most calls of one reading: 2,048 packets, then others have their turn.
+  private static let maximumCalls = 32
+
+  /// Reads what waits, and returns the moment up to which everything has been read.
+  func read(
+    _ buffer: inout MessageBuffer, into collector: inout SightingCollector, at now: MonotonicTime
+  ) -> MonotonicTime {
+    guard let index = target.index, let descriptor else { return now }
+    let before = collector.counts.reports
+    clock.read(at: now, wall: KernelClock.wall)
+    collector.adapter = index
+    var isGone = false
+    var mayHaveMore = true
+    var calls = 0
+    while mayHaveMore, calls < Self.maximumCalls {
+      do throws(HCISocketError) {
+        mayHaveMore = try buffer.receive(from: descriptor, adapter: index)
+      } catch {
+        // The kernel reports it once; what it had queued can still be read.
+        if isGone { break }
+        isGone = true
+      }
+      for packet in 0..<buffer.count { handle(packet, of: buffer, &collector, now) }
+      calls += 1
+    }
+    if !mayHaveMore { clock.emptied() }
+    if collector.counts.reports > before { control.received(at: now) }
+    if isGone { lost(at: now) }
+    return mayHaveMore ? collector.time : now
+  }
+
+  private func handle(
+    _ number: Int, of buffer: borrowing MessageBuffer, _ collector: inout SightingCollector,
+    _ now: MonotonicTime
+  ) {
+    let bytes = buffer.packet(number)
+    let isReceived = buffer.isReceived(number)
+    let stamp = buffer.stamp(number) ?? now.wallClockTime(clock.wallClockOffset)
+    collector.counts.packets &+= 1
+    collector.time = clock.moment(of: stamp)
+    collector.wallTime = stamp
+    if let tap = configuration.packetTap, let index = target.index {
+      tap(bytes, stamp, isReceived, index)
+    }
+    guard bytes.byteCount >= 3 else { return }
+    switch bytes.littleEndian(UInt8.self, at: 0) {
+    case 0x04: handle(event: bytes, &collector, now)
+    case 0x01 where !isReceived:
+      if let command = try? HCICommand(bytes, at: 1) { control.sent(byOther: command, at: now) }
+    default: break
+    }
+  }
+
+  private func handle(
+    event bytes: RawSpan, _ collector: inout SightingCollector, _ now: MonotonicTime
+  ) {
+    switch bytes.littleEndian(UInt8.self, at: 1) {
+    case 0x3E:
+      // LE Scan Timeout (§7.7.65.17): a scan of another program that was to last for a while.
+      if bytes.byteCount > 3, bytes.littleEndian(UInt8.self, at: 3) == 0x11 {
+        return control.scanEnded(at: now)
+      }
+      let first = collector.sightings.count
+      collector.receive(event: bytes, at: 1)
+      if offset != 0 {
+        for index in first..<collector.sightings.count {
+          collector.sightings[index].subtract(offset: offset)
+        }
+      }
+    case 0x0E, 0x0F:
+      guard let result = CommandResult(bytes, at: 1) else { return }
+      control.answered(result, received: collector.time, at: now)
+    case 0x10 where bytes.byteCount > 3:
+      control.hardwareError(bytes.littleEndian(UInt8.self, at: 3), at: now)
+    default: break
+    }
+  }
+
+  /// The socket's number in this process; `nil` while it is closed.
+  var descriptor: Int32? { socket?.descriptor }
+
+  /// What to poll; -1, which the system passes over, while it is closed.
+  var polled: pollfd { pollfd(fd: descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
 }

@@ -30,20 +30,13 @@ struct ReceivingState: ~Copyable {
     self.configuration = configuration
     self.system = system
     switch configuration.adapters {
-    case .firstUsable: links = [link(nil)]
+    case .firstUsable: links = [ReceivingAdapter(nil, configuration, system: system)]
     case .all: break
     case .these(let names):
       for name in names where !links.contains(where: { $0.target.name == name }) {
-        links.append(link(name))
+        links.append(ReceivingAdapter(name, configuration, system: system))
       }
     }
-  }
-
-  private func link(_ name: AdapterName?) -> ReceivingAdapter {
-    let nanoseconds = configuration.quietTimeout * 1e9
-    // Longer than 292 years, and no number at all, is never.
-    let timeout = nanoseconds < 9.2e18 ? Int64(max(nanoseconds, 0)) : .max
-    return ReceivingAdapter(name, quietTimeout: timeout, system: system)
   }
 
   mutating func receive(
@@ -78,7 +71,7 @@ struct ReceivingState: ~Copyable {
     early = []
     latestDemand = .none
     availability = nil
-    for link in links { link.rest { show(sent: $0, by: link) } }
+    for link in links { link.rest() }
   }
 
   /// Adds the adapters that came, where all are requested.
@@ -87,21 +80,17 @@ struct ReceivingState: ~Copyable {
     nextCount = now.advanced(by: MonotonicTime.nanosecondsPerSecond)
     for adapter in (try? system.adapters(links.lazy.compactMap(\.descriptor).first)) ?? []
     where !links.contains(where: { $0.target.matches(adapter) }) {
-      links.append(link(adapter.address.map { .address($0) } ?? .number(adapter.index)))
+      let name = adapter.address.map { AdapterName.address($0) } ?? .number(adapter.index)
+      links.append(ReceivingAdapter(name, configuration, system: system))
     }
   }
 
   private func advance(_ demand: ScanDemand, to now: MonotonicTime) {
-    var parameters = ScanParameters.forDemand(demand)
-    parameters.isActive = configuration.isActive
-    parameters.usesCodedPHY = configuration.usesCodedPHY
     let links = links
     for link in links {
-      let others = links.filter { $0 !== link && $0.socket != nil }.compactMap(\.target.index)
+      let others = links.filter { $0 !== link && $0.descriptor != nil }.compactMap(\.target.index)
       link.advance(
-        parameters, offsets: configuration.offsets, sparing: Set(others),
-        sockets: { links.compactMap(\.descriptor) }, to: now
-      ) { show(sent: $0, by: link) }
+        demand, sparing: Set(others), sockets: { links.compactMap(\.descriptor) }, to: now)
     }
   }
 
@@ -125,8 +114,7 @@ struct ReceivingState: ~Copyable {
     early.removeAll(keepingCapacity: true)
     var all = now
     for link in links {
-      all = min(
-        all, link.read(&buffer, into: &collector, tap: configuration.packetTap, at: now))
+      all = min(all, link.read(&buffer, into: &collector, at: now))
     }
     swap(&collector.sightings, &sightings)
     reached = max(all, reached ?? all)
@@ -192,20 +180,6 @@ struct ReceivingState: ~Copyable {
     // One adapter that works is enough; of those whose state is not known yet nothing is concluded.
     availability =
       all.contains(.available) ? .available : all.contains(nil) ? nil : all.first ?? nil
-  }
-
-  private func show(sent command: HCICommand, by link: ReceivingAdapter) {
-    guard let tap = configuration.packetTap, let index = link.target.index else { return }
-    let packet = command.packet
-    // Only initialized integers, which stay until the call returns.
-    unsafe tap(packet.span.bytes, KernelClock.wall, false, index)
-  }
-}
-
-extension ScanParameters {
-  /// Full duty for ranging; 60 ms of every 240 ms for monitoring.
-  static func forDemand(_ demand: ScanDemand) -> ScanParameters {
-    ScanParameters(interval: demand == .ranging ? 96 : 384, window: 96)
   }
 }
 

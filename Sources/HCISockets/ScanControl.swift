@@ -1,19 +1,18 @@
+import Bytes
 import HCIPackets
 import Scanning
 
-/// One adapter's scan, without its socket: it is given what happened, and returns which commands to send and
-/// how the receiver state changed.
+/// One adapter's scan, without its socket: it is given what happened, and returns which commands to send and how
+/// the receiver state changed.
 ///
-/// A controller has one scan, which any program may switch. So every command that another program sends is
-/// read, and a scan that another program runs is never switched off: bluetoothd would wait for the end of
-/// its discovery for ever.
+/// A controller has one scan, which any program may switch. So every command that another program sends is read,
+/// and a scan that another program runs is never switched off: bluetoothd would wait for the end of its discovery
+/// for ever.
 struct ScanControl: Sendable {
   /// A change of the receiver state.
   struct Change: Hashable, Sendable {
     var condition: ScannerHealth.Condition
-    /// When the state began.
     var time: MonotonicTime
-    /// Whether nothing can be received.
     var isReceptionLost: Bool
     /// What a person should know beyond the condition's own sentence.
     var detail: String?
@@ -39,8 +38,7 @@ struct ScanControl: Sendable {
   var commands: [HCICommand] = []
   /// The changes to report, in order; the reporter removes them.
   var changes: [Change] = []
-  /// Whether ``setAlone(_:at:)`` is to be called with whether no other process can have started the scan that
-  /// runs.
+  /// Whether ``setAlone(_:at:)`` is to be called with whether no other process can have started the scan that runs.
   var needsCensus = false
 
   var phase = Phase.unusable
@@ -48,16 +46,14 @@ struct ScanControl: Sendable {
   var condition: ScannerHealth.Condition?
   /// What a person should know about it beyond the condition's own sentence.
   private(set) var detail: String?
-  /// Whether nothing can be received.
   var isReceptionLost = false
-  /// When the state began.
   private var latestChange = MonotonicTime(nanoseconds: .min)
   /// How to scan; `nil` while there is no demand.
   var wanted: ScanParameters?
   /// Which commands the controller takes; `nil` before it was asked.
-  var commandSet: ScanCommandSet?
+  private var commandSet: ScanCommandSet?
   /// Whether the controller can receive on the LE Coded PHY; `nil` before it was asked.
-  var supportsCodedPHY: Bool?
+  private var supportsCodedPHY: Bool?
   /// Whether the scan that runs is one that this process started.
   var isOurs = false
   /// The command of ours that waits for its answer.
@@ -67,36 +63,34 @@ struct ScanControl: Sendable {
   /// Commands of others that wait for their answer: the latest 16.
   var foreign: [(command: HCICommand, sent: MonotonicTime)] = []
   /// How often the scan of a process that is gone was taken over, without one of ours since.
-  var takeovers = 0
+  private var takeovers = 0
   /// When the controller last answered us.
-  var latestAnswer: MonotonicTime?
+  private var latestAnswer: MonotonicTime?
   /// When any advert was last reported, and when a scan began.
-  var latestReport: MonotonicTime?
-  var began: MonotonicTime?
-  var retry = Backoff.quick
-  var quietRetry = Backoff.slow
-  var nextQuietRetry: MonotonicTime?
+  private var latestReport: MonotonicTime?
+  private var began: MonotonicTime?
+  private var retry = Backoff.quick
+  private var quietRetry = Backoff.slow
+  private var nextQuietRetry: MonotonicTime?
 
   /// After so many nanoseconds without any advert the state is quiet.
   var quietTimeout: Int64 = 30_000_000_000
 
   /// How long an answer may take before the controller counts as not answering.
-  static let answerLimit: Int64 = 1_000_000_000
+  private static let answerLimit: Int64 = 1_000_000_000
   /// The kernel gives up a command after 2 s, and only then sends the next.
-  static let commandLife: Int64 = 2_050_000_000
+  private static let commandLife: Int64 = 2_050_000_000
   /// How often it is asked whether it is still there.
-  static let probeInterval: Int64 = 1_000_000_000
+  private static let probeInterval: Int64 = 1_000_000_000
   /// How long a scan that another program switched off is left to it: it may be about to start its own.
-  static let grace: Int64 = 400_000_000
+  private static let grace: Int64 = 400_000_000
 
-  /// Requests a scan.
   mutating func request(_ parameters: ScanParameters, at now: MonotonicTime) {
     guard parameters != wanted else { return }
     wanted = parameters
     switch phase {
-    case .resting, .scanning: start(at: now)
-    // The start that is on its way has other parameters.
-    case .starting: start(at: now)
+    // A start that is on its way has other parameters.
+    case .resting, .scanning, .starting: start(at: now)
     case .unusable, .waiting, .shared: break
     }
   }
@@ -121,7 +115,7 @@ struct ScanControl: Sendable {
     foreign = []
     commandSet = nil
     phase = .resting
-    if wanted != nil { start(at: now) }
+    start(at: now)
   }
 
   /// Stops, as the adapter cannot be used, and reports why.
@@ -141,15 +135,13 @@ struct ScanControl: Sendable {
     commands = []
   }
 
-  /// Starts to scan as requested: asks what the controller can do if that is not known, ends a scan of ours,
-  /// sets the parameters and starts.
-  mutating func start(at now: MonotonicTime) {
+  /// Starts to scan as requested: asks what the controller can do if that is not known, ends a scan of ours, sets
+  /// the parameters and starts.
+  private mutating func start(at now: MonotonicTime) {
     guard let wanted else { return }
     phase = .starting
     guard let commandSet else {
-      queue = [
-        HCICommand(.readLocalSupportedCommands), HCICommand(.readLocalLEFeatures),
-      ]
+      queue = [HCICommand(.readLocalSupportedCommands), HCICommand(.readLocalLEFeatures)]
       return sendNext(at: now)
     }
     queue = isOurs ? [commandSet.enable(false)] : []
@@ -160,13 +152,13 @@ struct ScanControl: Sendable {
   }
 
   /// Waits before it starts again.
-  mutating func wait(_ nanoseconds: Int64, from now: MonotonicTime) {
+  private mutating func wait(_ nanoseconds: Int64, from now: MonotonicTime) {
     queue = []
     phase = .waiting(until: now.advanced(by: nanoseconds))
   }
 
   /// Sends the next command, unless one waits for its answer.
-  mutating func sendNext(at now: MonotonicTime) {
+  private mutating func sendNext(at now: MonotonicTime) {
     guard pending == nil, !queue.isEmpty else { return }
     let command = queue.removeFirst()
     pending = (command, now)
@@ -194,5 +186,234 @@ struct ScanControl: Sendable {
     changes.append(
       Change(
         condition: condition, time: latestChange, isReceptionLost: isReceptionLost, detail: detail))
+  }
+
+  // MARK: What the controller answers
+
+  /// Handles an answer to a command of ours or of another program, read now and received by the kernel before.
+  mutating func answered(
+    _ result: borrowing CommandResult, received: MonotonicTime? = nil, at now: MonotonicTime
+  ) {
+    // Of two equal commands, the one that was seen first is answered first.
+    foreign.removeAll { $0.sent < now.advanced(by: -Self.commandLife) }
+    let isForeign = foreign.contains { $0.command.opcode == result.opcode }
+    if let pending, pending.command.opcode == result.opcode,
+      !isForeign || pending.sent < now.advanced(by: -Self.answerLimit)
+    {
+      self.pending = nil
+      latestAnswer = now
+      handle(result, to: pending.command, received: received ?? now, at: now)
+      sendNext(at: now)
+    } else if let index = foreign.firstIndex(where: { $0.command.opcode == result.opcode }) {
+      let command = foreign.remove(at: index).command
+      if result.status == 0 { done(byOther: command, at: now) }
+    }
+    // A controller that answers again may have lost the scan.
+    if condition == .notAnswering, phase != .starting {
+      queue = []
+      start(at: now)
+    }
+  }
+
+  private mutating func handle(
+    _ result: borrowing CommandResult, to command: HCICommand, received: MonotonicTime,
+    at now: MonotonicTime
+  ) {
+    switch command.opcode {
+    case .readLocalSupportedCommands:
+      let bytes = (0..<result.parameters.byteCount).map { index in
+        result.parameters.littleEndian(UInt8.self, at: index)
+      }
+      commandSet = ScanCommandSet(supportedCommands: result.status == 0 ? bytes : [])
+    case .readLocalLEFeatures:
+      // LE Coded PHY is bit 11 (Vol 6, Part B, §4.6).
+      supportsCodedPHY =
+        result.status == 0 && result.parameters.byteCount > 1
+        && result.parameters.littleEndian(UInt8.self, at: 1) & 0x08 != 0
+      if phase == .starting { start(at: now) }
+    case commandSet?.parametersOpcode where phase == .shared && result.status == 0:
+      phase = .starting
+      if let commandSet { queue = [commandSet.enable(true)] }
+    case commandSet?.enableOpcode where phase == .starting && command.parameters.first != 1:
+      // Off already, if it would not: nothing of ours runs.
+      isOurs = false
+    case commandSet?.parametersOpcode
+    where phase == .starting && result.status == CommandResult.unknownCommand
+      && commandSet == .extended:
+      commandSet = .legacy
+      start(at: now)
+    case commandSet?.parametersOpcode where phase == .starting && result.status != 0,
+      commandSet?.enableOpcode where phase == .starting && result.status != 0:
+      startFailed(result.status, received: received, at: now)
+    case commandSet?.enableOpcode where phase == .starting:
+      isOurs = true
+      phase = .scanning
+      retry.reset()
+      takeovers = 0
+      began = received
+      latestReport = nil
+      // Whether it receives anything now will be seen. What was read with the answer came after it.
+      if condition != .quiet { reportScanning(since: received) }
+    default: break
+    }
+  }
+
+  private mutating func startFailed(
+    _ status: UInt8, received: MonotonicTime, at now: MonotonicTime
+  ) {
+    if status == CommandResult.commandDisallowed {
+      // The controller scans for another program.
+      queue = []
+      phase = .shared
+      isOurs = false
+      needsCensus = true
+      began = received
+      latestReport = nil
+      report(.shared, since: received)
+    } else {
+      refuse(status, at: now)
+    }
+  }
+
+  private mutating func refuse(_ status: UInt8, at now: MonotonicTime) {
+    report(.refused, since: now, detail: "error \(Self.hexadecimal(status))")
+    // What it can do is asked anew.
+    commandSet = nil
+    wait(retry.next(), from: now)
+  }
+
+  /// Takes the scan that runs over, if no other process can have started it: it was left by a process that is gone,
+  /// and is ours to end. If that does not help, the controller was given commands of the other way to scan, and
+  /// takes no others until it is reset.
+  mutating func setAlone(_ isAlone: Bool, at now: MonotonicTime) {
+    needsCensus = false
+    guard isAlone, phase == .shared, pending == nil else { return }
+    takeovers += 1
+    if takeovers == 2 { commandSet = commandSet == .extended ? .legacy : .extended }
+    guard takeovers <= 2 else {
+      takeovers = 0
+      return refuse(CommandResult.commandDisallowed, at: now)
+    }
+    isOurs = true
+    start(at: now)
+  }
+
+  // MARK: What other programs and the kernel do with the controller
+
+  /// Records a command that another program sent.
+  mutating func sent(byOther command: HCICommand, at now: MonotonicTime) {
+    switch command.opcode {
+    case .reset, .setScanEnable, .setExtendedScanEnable:
+      if foreign.count == 16 { foreign.removeFirst() }
+      foreign.append((command, now))
+    default: break
+    }
+  }
+
+  /// Handles that the controller did what another program commanded.
+  mutating func done(byOther command: HCICommand, at now: MonotonicTime) {
+    let isOn = command.opcode != .reset && command.parameters.first == 1
+    guard isOn else { return scanEnded(at: now) }
+    var wasOurs = isOurs || phase == .starting
+    if case .waiting = phase { wasOurs = true }
+    isOurs = false
+    guard wanted != nil else { return }
+    queue = []
+    phase = .shared
+    let filters = command.parameters.count > 1 && command.parameters[1] != 0
+    if filters || wasOurs || condition == .takenOver {
+      // The absence of an advert that was reported once means nothing any more.
+      report(
+        .takenOver, since: now, detail: filters ? "each advert is reported once" : nil,
+        isReceptionLost: filters)
+    } else {
+      report(.shared, since: now)
+    }
+  }
+
+  private static func hexadecimal(_ code: UInt8) -> String {
+    "0x\(code < 16 ? "0" : "")" + String(code, radix: 16, uppercase: true)
+  }
+
+  /// Handles that another program switched the scan off. That program may be about to start its own: a little later
+  /// the scan is started again.
+  mutating func scanEnded(at now: MonotonicTime) {
+    let wasOurs = isOurs
+    isOurs = false
+    guard wanted != nil, phase != .unusable else { return }
+    // The answer to a command of before does not come, or means nothing any more.
+    if pending?.command.opcode == commandSet?.enableOpcode { pending = nil }
+    wait(Self.grace, from: now)
+    if wasOurs, condition == .scanning { report(.stopped, since: now) }
+  }
+
+  /// Handles that the controller reported a fault; the kernel resets it.
+  mutating func hardwareError(_ code: UInt8, at now: MonotonicTime) {
+    isOurs = false
+    pending = nil
+    commandSet = nil
+    report(.hardwareError, since: now, detail: "code \(Self.hexadecimal(code))")
+    if wanted != nil { wait(Self.grace, from: now) }
+  }
+
+  /// Records that an advert of any kind was reported.
+  mutating func received(at now: MonotonicTime) {
+    latestReport = now
+    quietRetry.reset()
+    nextQuietRetry = nil
+    if condition == .quiet {
+      phase == .scanning ? reportScanning(since: now) : report(.shared, since: now)
+    } else if condition == .notAnswering, isReceptionLost {
+      report(.notAnswering, since: now, isReceptionLost: false)
+    }
+  }
+
+  // MARK: Time
+
+  /// Lets time pass.
+  mutating func advance(to now: MonotonicTime) {
+    guard phase != .unusable, wanted != nil else { return }
+    if let pending { missAnswer(since: pending.sent, at: now) }
+    if case .waiting(let moment) = phase, moment <= now { start(at: now) }
+    guard phase == .scanning || phase == .shared else { return }
+    let isProbeDue = latestAnswer.map { now >= $0.advanced(by: Self.probeInterval) } ?? true
+    if pending == nil, queue.isEmpty, isProbeDue {
+      queue = [HCICommand(.readLocalVersion)]
+      sendNext(at: now)
+      if phase == .shared { needsCensus = true }
+    }
+    detectQuiet(at: now)
+  }
+
+  private mutating func missAnswer(since sent: MonotonicTime, at now: MonotonicTime) {
+    let waited = now.nanoseconds(since: sent)
+    guard waited >= Self.answerLimit else { return }
+    if condition != .hardwareError || waited >= Self.commandLife {
+      // Adverts may come nevertheless.
+      let receives = latestReport.map { $0 > sent } ?? false
+      report(.notAnswering, since: sent, isReceptionLost: !receives)
+    }
+    guard waited >= Self.commandLife else { return }
+    pending = nil
+    // Whatever it was, its answer is what shows that the controller is back.
+    if phase == .starting { phase = isOurs ? .scanning : .shared }
+    queue = [HCICommand(.readLocalVersion)]
+    sendNext(at: now)
+  }
+
+  private mutating func detectQuiet(at now: MonotonicTime) {
+    guard let since = latestReport ?? began else { return }
+    guard now.nanoseconds(since: since) >= quietTimeout, condition != .notAnswering else { return }
+    if !isReceptionLost { report(.quiet, since: now) }
+    guard pending == nil, now >= nextQuietRetry ?? now else { return }
+    // Some controllers fall silent until the scan is started again. And the end of another program's scan may have
+    // been missed: one that scans refuses parameters, and is not disturbed by that.
+    if nextQuietRetry != nil, phase == .scanning {
+      start(at: now)
+    } else if nextQuietRetry != nil, let commandSet, let wanted {
+      queue = [commandSet.set(wanted)]
+      sendNext(at: now)
+    }
+    nextQuietRetry = now.advanced(by: quietRetry.next())
   }
 }

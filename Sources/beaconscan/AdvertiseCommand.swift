@@ -94,9 +94,8 @@ struct AdvertiseCommand: ParsableCommand {
       interval: interval.units, packets: packets == .legacy ? .legacy : .extended,
       includesTransmitPower: txPower)
     var advertiser = Advertiser(
-      Advertiser.Configuration(
-        adapter: adapter, data: beacon.advertisingData, parameters: parameters,
-        usesRandomAddress: randomAddress))
+      adapter: adapter, data: beacon.advertisingData, parameters: parameters,
+      usesRandomAddress: randomAddress)
     let status = quiet ? nil : StatusLine()
     do throws(AdvertisingFailure) {
       report(try advertiser.start(), status)

@@ -1,6 +1,6 @@
-import CoreLocation
 import Testing
 
+@testable import CoreLocation
 @testable import StrangersSwift5
 @testable import StrangersSwift6
 
@@ -9,8 +9,8 @@ import Testing
     major: UInt16
   ) {
     let beacon = CLBeacon(
-      uuid: UUID(), major: major, minor: 3, proximity: .near, accuracy: 1.5, rssi: -60,
-      timestamp: Date())
+      CLBeacon.Values(
+        uuid: UUID(), major: major, minor: 3, proximity: .near, accuracy: 1.5, rssi: -60))
     #expect(majors(beacon) == Array(repeating: Int(major), count: 14))
     #expect(BeaconModel(beacon).major == Int(major))
     #expect(beacon.key == "\(beacon.uuid.uuidString)-\(major)-3")
@@ -27,8 +27,9 @@ import Testing
 
   @Test func `a beacon survives an archive`() throws {
     let beacon = CLBeacon(
-      uuid: UUID(), major: 65535, minor: 0, proximity: .far, accuracy: 7.25, rssi: -91,
-      timestamp: Date(timeIntervalSinceReferenceDate: 1))
+      CLBeacon.Values(
+        uuid: UUID(), major: 65535, minor: 0, proximity: .far, accuracy: 7.25, rssi: -91,
+        timestamp: Date(timeIntervalSinceReferenceDate: 1)))
     let read = try #require(try archived(beacon))
     #expect(CLBeacon.areSame(read, beacon))
     #expect(read.description == beacon.description)

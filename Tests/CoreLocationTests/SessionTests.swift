@@ -18,11 +18,11 @@ import Testing
     func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule { rule }
   }
 
-  static func manager(_ rule: AuthorizationRule) -> CLLocationManager {
+  static func services(_ rule: AuthorizationRule) -> LocationServices {
     var configuration = LocationServices.Configuration()
     configuration.authorization = Rule(rule)
     configuration.persistence = .none
-    return CLLocationManager(services: LocationServices(configuration))
+    return LocationServices(configuration)
   }
 
   @Test(arguments: [
@@ -34,7 +34,7 @@ import Testing
   ) async throws {
     let (first, continuation) = AsyncStream.makeStream(of: String?.self)
     let task = Task {
-      for try await update in CLLocationUpdate.liveUpdates({ Self.manager(rule) }) {
+      for try await update in CLLocationUpdate.liveUpdates(of: { Self.services(rule) }) {
         #expect(update.location == nil && update.locationUnavailable)
         continuation.yield(LiveLocation.problem(update))
       }
@@ -47,23 +47,23 @@ import Testing
 
   @Test func `a session requests its authorization and reports the answer`() async throws {
     let session = CLServiceSession(
-      authorization: .always, of: Self.manager(.granted(.authorizedWhenInUse)))
+      authorization: .always, of: Self.services(.granted(.authorizedWhenInUse)))
     for try await diagnostic in session.diagnostics
     where !diagnostic.authorizationRequestInProgress {
       #expect(diagnostic.alwaysAuthorizationDenied && !diagnostic.authorizationDenied)
       break
     }
-    let denied = CLServiceSession(authorization: .whenInUse, of: Self.manager(.denied))
+    let denied = CLServiceSession(authorization: .whenInUse, of: Self.services(.denied))
     #expect(try await watch(denied))
   }
 
   @Test func `diagnostics end with the session`() async throws {
-    let session = CLServiceSession(authorization: .none, of: Self.manager(.onRequest))
+    let session = CLServiceSession(authorization: .none, of: Self.services(.onRequest))
     var iterator = session.diagnostics.makeAsyncIterator()
     #expect(try await iterator.next()?.authorizationRequestInProgress == false)
     session.invalidate()
     #expect(try await iterator.next() == nil)
-    let background = CLBackgroundActivitySession(of: Self.manager(.denied))
+    let background = CLBackgroundActivitySession(of: Self.services(.denied))
     try await watchBackground(background)
     background.invalidate()
     for try await _ in background.diagnostics { Issue.record("the session has ended") }

@@ -1,4 +1,5 @@
 import HCIPackets
+import Scanning
 import Testing
 
 @testable import HCISockets
@@ -13,7 +14,7 @@ import Testing
 
   @Test(arguments: [AdvertisingCommandSet.legacy, set])
   func controller(set: AdvertisingCommandSet) {
-    #expect(loss([0x04, 0x10, 0x01, 0x42], set) == .fault)
+    #expect(loss([0x04, 0x10, 0x01, 0x42], set) == .adapter(.hardwareError))
     #expect(loss(HCICommand(.reset).packet, set) == .reset)
     #expect(loss([0x04, 0x0E, 0x04, 0x01, 0x03, 0x0C, 0x00], set) == nil)
     #expect(loss(HCICommand(.readLocalVersion).packet, set) == nil)

@@ -29,7 +29,9 @@ extension HostView {
 extension HostView.Radio {
   /// An adapter that works.
   static func well(_ index: UInt16 = 0) -> HostView.Radio {
-    HostView.Radio(.well(index), report: .well, driver: "btusb")
+    var radio = HostView.Radio(.well(index), driver: "btusb")
+    radio.report = .well
+    return radio
   }
 
   /// It, changed.

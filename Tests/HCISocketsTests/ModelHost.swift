@@ -75,10 +75,6 @@ final class ModelHost: Sendable {
   /// The host as a scanner sees it.
   var system: HCISystem {
     HCISystem(
-      adapter: { [self] (index, socket) throws(HCISocketError) in
-        try open(unless: socket, for: index)
-        return state.withLock { $0.adapters[index] }
-      },
       adapters: { [self] (socket) throws(HCISocketError) in
         try open(unless: socket, for: nil)
         return state.withLock { $0.adapters.values.sorted { $0.index < $1.index } }

@@ -13,7 +13,9 @@ extension CLLocationManager {
     switch event {
     case .sightings, .refused, .health, .identity: break
     case .ranging(let report): deliver(report)
-    case .region(let event): deliver(event, delivery)
+    case .region(let event):
+      // A region that is not monitored any more has no events, though some may have been on their way.
+      if isMonitored(event.region) { deliver(event, delivery) }
     case .regionState(let region, let state):
       deliver(CLRegionState(state), for: CLBeaconRegion(region))
     case .registered(let region):
@@ -29,13 +31,28 @@ extension CLLocationManager {
   /// - Returns: Whether there was a delegate.
   @discardableResult
   func deliverAuthorization() -> Bool {
-    guard let delegate else { return false }
-    _ = wasPassedOver()
-    delegate.locationManagerDidChangeAuthorization(self)
-    if wasPassedOver() {
-      delegate.locationManager(self, didChangeAuthorization: authorizationStatus)
-    }
+    guard delegate != nil else { return false }
+    let methods: [Method] = [
+      { $0.locationManagerDidChangeAuthorization(self) },
+      { $0.locationManager(self, didChangeAuthorization: self.authorizationStatus) },
+    ]
+    callFirst(methods)
     return true
+  }
+
+  private typealias Method = (any CLLocationManagerDelegate) -> Void
+
+  /// Calls the first of some methods that the delegate implements.
+  ///
+  /// - Returns: Whether there is one.
+  @discardableResult
+  private func callFirst(_ methods: [Method]) -> Bool {
+    guard let delegate else { return false }
+    return methods.contains { method in
+      _ = wasPassedOver()
+      method(delegate)
+      return !wasPassedOver()
+    }
   }
 
   /// Delivers to each request its beacons.
@@ -43,48 +60,54 @@ extension CLLocationManager {
     let limits = services.configuration.ranging.limits
     let beacons = report.beacons.map { beacon in
       let seen = beacon.lastReceived.wallClockTime(report.wallClockOffset)
-      return (
-        beacon.beacon,
-        CLBeacon(beacon, limits: limits, timestamp: Date(seen))
-      )
+      return (beacon.beacon, CLBeacon(beacon, limits: limits, timestamp: Date(seen)))
     }
-    // A request that was stopped meanwhile gets none, and one that was started meanwhile has none yet.
-    let current = services.beacons.rangingRequests(of: client).intersection(report.requests)
-    let requests = current.sorted {
-      ($0.constraint?.description ?? "", $0.identifier ?? "")
-        < ($1.constraint?.description ?? "", $1.identifier ?? "")
+    // A request that was started meanwhile has no report yet; one that was stopped is left out below.
+    let requests = ranged.filter {
+      report.requests.contains(RangingRequest($0.constraint, identifier: $0.identifier))
+    }.sorted {
+      ("\($0.constraint)", $0.identifier ?? "") < ("\($1.constraint)", $1.identifier ?? "")
     }
-    for request in requests {
-      guard let constraint = request.constraint else { continue }
+    // A callback may stop what comes after it.
+    for (constraint, identifier) in requests where isRanging(constraint, identifier) {
       let matching = beacons.filter { constraint.matches($0.0) }.map(\.1)
         .sorted(by: CLBeacon.isCloser)
-      deliver(matching, request.identifier, CLBeaconIdentityConstraint(constraint))
+      let region = Self.region(constraint, identifier)
+      let methods: [Method] = [
+        {
+          $0.locationManager(
+            self, didRange: matching, satisfying: CLBeaconIdentityConstraint(constraint))
+        },
+        { $0.locationManager(self, didRangeBeacons: matching, in: region) },
+      ]
+      callFirst(identifier == nil ? methods : methods.reversed())
     }
   }
 
-  private func deliver(
-    _ beacons: [CLBeacon], _ identifier: String?, _ constraint: CLBeaconIdentityConstraint
-  ) {
-    guard let delegate else { return }
-    let region = Self.region(constraint, identifier)
-    let isOldFirst = identifier != nil
-    for isOld in [isOldFirst, !isOldFirst] {
-      _ = wasPassedOver()
-      if isOld {
-        delegate.locationManager(self, didRangeBeacons: beacons, in: region)
-      } else {
-        delegate.locationManager(self, didRange: beacons, satisfying: constraint)
-      }
-      if !wasPassedOver() { return }
+  /// What the manager ranges, each with the region's identifier where that was given.
+  var ranged: [(constraint: BeaconConstraint, identifier: String?)] {
+    services.beacons.rangingRequests(of: client).compactMap { request in
+      request.constraint.map { ($0, request.identifier) }
     }
+  }
+
+  func isRanging(_ constraint: BeaconConstraint, _ identifier: String?) -> Bool {
+    services.beacons.rangingRequests(of: client)
+      .contains(RangingRequest(constraint, identifier: identifier))
+  }
+
+  /// Returns whether a region with the same identifier and beacons is monitored.
+  func isMonitored(_ region: BeaconRegion) -> Bool {
+    services.beacons.snapshot(ofRegion: region.identifier, for: client)?.region.constraint
+      == region.constraint
   }
 
   private static func region(
-    _ constraint: CLBeaconIdentityConstraint, _ identifier: String?
+    _ constraint: BeaconConstraint, _ identifier: String?
   ) -> CLBeaconRegion {
     CLBeaconRegion(
-      beaconIdentityConstraint: constraint,
-      identifier: identifier ?? "\(BeaconConstraint(constraint))")
+      beaconIdentityConstraint: CLBeaconIdentityConstraint(constraint),
+      identifier: identifier ?? "\(constraint)")
   }
 
   /// Delivers a crossing where the region wants it delivered, and the state.
@@ -95,8 +118,8 @@ extension CLLocationManager {
     case .exit where region.notifyOnExit: delegate?.locationManager(self, didExitRegion: region)
     default: break
     }
-    // The crossing is dealt with: a process that ends now does not deliver it again. The state comes again
-    // in any case.
+    // The crossing is dealt with: a process that ends now does not deliver it again. The state comes again in any
+    // case.
     if event.transition.change.isCrossing { delivery.acknowledge() }
     deliver(CLRegionState(event.transition.change.state), for: region)
   }
@@ -109,50 +132,40 @@ extension CLLocationManager {
 
   /// Reports a failure of everything that the manager ranges and monitors.
   private func failAll(_ code: CLError.Code, _ sentence: String) {
-    for request in services.beacons.rangingRequests(of: client) {
-      guard let constraint = request.constraint else { continue }
-      deliverFailure(
-        of: CLBeaconIdentityConstraint(constraint), request.identifier, CLError(code, sentence))
+    for (constraint, identifier) in ranged {
+      deliverFailure(of: constraint, identifier, CLError(code, sentence))
     }
     for region in services.beacons.regions(of: client) {
       deliverFailure(of: CLBeaconRegion(region), CLError(.regionMonitoringFailure, sentence))
     }
   }
 
-  func deliverFailure(
-    of constraint: CLBeaconIdentityConstraint, _ identifier: String?, _ error: CLError
-  ) {
-    guard let delegate else { return log(error) }
+  func deliverFailure(of constraint: BeaconConstraint, _ identifier: String?, _ error: CLError) {
     let region = Self.region(constraint, identifier)
-    let isOldFirst = identifier != nil
-    for isOld in [isOldFirst, !isOldFirst] {
-      _ = wasPassedOver()
-      if isOld {
-        delegate.locationManager(self, rangingBeaconsDidFailFor: region, withError: error._nsError)
-      } else {
-        delegate.locationManager(self, didFailRangingFor: constraint, error: error._nsError)
-      }
-      if !wasPassedOver() { return }
-    }
-    log(error)
+    let methods: [Method] = [
+      {
+        $0.locationManager(
+          self, didFailRangingFor: CLBeaconIdentityConstraint(constraint), error: error._nsError)
+      },
+      { $0.locationManager(self, rangingBeaconsDidFailFor: region, withError: error._nsError) },
+    ]
+    deliver(error, by: identifier == nil ? methods : methods.reversed())
   }
 
   func deliverFailure(of region: CLRegion, _ error: CLError) {
-    guard let delegate else { return log(error) }
-    _ = wasPassedOver()
-    delegate.locationManager(self, monitoringDidFailFor: region, withError: error._nsError)
-    if wasPassedOver() { log(error) }
+    let method: Method = {
+      $0.locationManager(self, monitoringDidFailFor: region, withError: error._nsError)
+    }
+    deliver(error, by: [method])
   }
 
   func deliverFailure(_ error: CLError) {
-    guard let delegate else { return log(error) }
-    _ = wasPassedOver()
-    delegate.locationManager(self, didFailWithError: error._nsError)
-    if wasPassedOver() { log(error) }
+    deliver(error, by: [{ $0.locationManager(self, didFailWithError: error._nsError) }])
   }
 
-  /// Logs a failure that no method of a delegate received.
-  private func log(_ error: CLError) {
+  /// Delivers a failure, or logs it where the delegate has no method for it.
+  private func deliver(_ error: CLError, by methods: [Method]) {
+    guard !callFirst(methods) else { return }
     services.configuration.logger.error("\(error._nsError.localizedDescription)")
   }
 }

@@ -26,21 +26,35 @@ extension CLLocationManager {
   // MARK: Ranging
 
   func startRanging(_ constraint: CLBeaconIdentityConstraint, identifier: String?) {
+    let constraint = BeaconConstraint(constraint)
+    start(failure: .rangingUnavailable, denial: .denied) { () throws(BeaconServiceError) in
+      try services.beacons.startRanging(
+        RangingRequest(constraint, identifier: identifier), for: client)
+    } isWanted: { manager in
+      manager.isRanging(constraint, identifier)
+    } report: { manager, failure in
+      manager.deliverFailure(of: constraint, identifier, failure)
+    }
+  }
+
+  /// Starts a service, and reports why it does not start or, as long as it is wanted, does not receive now.
+  private func start(
+    failure code: CLError.Code, denial: CLError.Code,
+    _ body: () throws(BeaconServiceError) -> Void,
+    isWanted: @escaping @Sendable (CLLocationManager) -> Bool,
+    report: @escaping @Sendable (CLLocationManager, CLError) -> Void
+  ) {
     useCurrentThread()
     // A fault that comes later is reported when it comes.
     let fault = services.beacons.fault
     do throws(BeaconServiceError) {
-      try services.beacons.startRanging(
-        RangingRequest(BeaconConstraint(constraint), identifier: identifier), for: client)
+      try body()
     } catch {
-      let failure: CLError =
-        error == .denied ? CLError(.denied) : CLError(.rangingUnavailable, "\(error)")
-      return callDelegate { $0.deliverFailure(of: constraint, identifier, failure) }
+      let failure = error == .denied ? CLError(denial) : CLError(code, "\(error)")
+      return callDelegate { report($0, failure) }
     }
     guard let fault else { return }
-    callDelegate {
-      $0.deliverFailure(of: constraint, identifier, CLError(.rangingUnavailable, fault.sentence))
-    }
+    callDelegate { if isWanted($0) { report($0, CLError(code, fault.sentence)) } }
   }
 
   /// Stops what an equal request started. A request in the other spelling counts where there is no equal one.
@@ -58,9 +72,9 @@ extension CLLocationManager {
   // MARK: Regions
 
   /// Starts to monitor a region, or reports why not.
-  func monitor(_ region: CLRegion, assuming state: RegionState? = nil) {
-    useCurrentThread()
+  func monitor(_ region: CLRegion) {
     guard let beaconRegion = region as? CLBeaconRegion else {
+      useCurrentThread()
       return callDelegate { [region = Carried(region)] in
         $0.deliverFailure(
           of: region.value,
@@ -70,19 +84,13 @@ extension CLLocationManager {
       }
     }
     let copy = BeaconRegion(beaconRegion)
-    let fault = services.beacons.fault
-    do throws(BeaconServiceError) {
-      try services.beacons.register(copy, assuming: state, for: client)
-    } catch {
-      let failure: CLError =
-        error == .denied
-        ? CLError(.regionMonitoringDenied) : CLError(.regionMonitoringFailure, "\(error)")
-      return callDelegate { $0.deliverFailure(of: CLBeaconRegion(copy), failure) }
-    }
-    guard let fault else { return }
-    callDelegate {
-      $0.deliverFailure(
-        of: CLBeaconRegion(copy), CLError(.regionMonitoringFailure, fault.sentence))
+    start(failure: .regionMonitoringFailure, denial: .regionMonitoringDenied) {
+      () throws(BeaconServiceError) in
+      try services.beacons.register(copy, for: client)
+    } isWanted: { manager in
+      manager.isMonitored(copy)
+    } report: { manager, failure in
+      manager.deliverFailure(of: CLBeaconRegion(copy), failure)
     }
   }
 

@@ -24,10 +24,10 @@ final class ConditionMonitor: Sendable {
   }
 
   /// An event that says why a condition cannot be monitored.
-  struct Refusal: ServiceEvent {
-    var identifier: String
-    var date: Date
-    var isLimit: Bool
+  private struct Refusal: ServiceEvent {
+    let identifier: String
+    let date: Date
+    let isLimit: Bool
 
     var event: CLMonitor.Event {
       CLMonitor.Event(
@@ -59,11 +59,8 @@ final class ConditionMonitor: Sendable {
       refused.withLock { $0[identifier] = nil }
       added.withLock { $0[identifier] = $0[identifier] ?? Date() }
     } catch {
-      if case .region = error {
-        refuse(condition, identifier, isLimit: true)
-      } else {
-        refuse(condition, identifier, isLimit: false)
-      }
+      if case .region = error { return refuse(condition, identifier, isLimit: true) }
+      refuse(condition, identifier, isLimit: false)
     }
   }
 
@@ -104,27 +101,37 @@ final class ConditionMonitor: Sendable {
         }))
   }
 
-  /// Returns the next event; `nil` when the task is canceled.
-  ///
-  /// - Parameter finish: Takes the delivery, to be finished when the next event is requested.
-  /// - Returns: The event.
-  func nextEvent(_ finish: (ServiceDelivery) -> Void) async -> CLMonitor.Event? {
-    while let delivery = await core.nextDelivery(to: client) {
-      let event: CLMonitor.Event? =
-        switch delivery.event {
-        case let refusal as Refusal: refusal.event
-        case let event as BeaconEvent: Self.event(event)
-        default: nil
+  /// Starts an iteration, and returns the function that waits for its next event; `nil` when the task is canceled.
+  func iteration() -> () async -> CLMonitor.Event? {
+    let current = Current()
+    return { [self] in
+      current.delivery?.acknowledge()
+      current.delivery?.finish()
+      current.delivery = nil
+      while let delivery = await core.nextDelivery(to: client) {
+        let event: CLMonitor.Event? =
+          switch delivery.event {
+          case let refusal as Refusal: refusal.event
+          case let event as BeaconEvent: Self.event(event)
+          default: nil
+          }
+        // An event that was on its way when its condition was removed is dropped.
+        if let event, isMonitored(event.identifier) {
+          current.delivery = delivery
+          return event
         }
-      // An event that was on its way when its condition was removed is dropped.
-      if let event, isMonitored(event.identifier) {
-        finish(delivery)
-        return event
+        delivery.acknowledge()
+        delivery.finish()
       }
-      delivery.acknowledge()
-      delivery.finish()
+      return nil
     }
-    return nil
+  }
+
+  /// The event that the app processes now, in one iteration.
+  private final class Current {
+    var delivery: ServiceDelivery?
+
+    deinit { delivery?.finish() }
   }
 
   private func isMonitored(_ identifier: String) -> Bool {

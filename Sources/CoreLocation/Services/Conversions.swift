@@ -44,8 +44,7 @@ extension BeaconConstraint {
 
 extension CLBeaconIdentityConstraint {
   package convenience init(_ constraint: BeaconConstraint) {
-    self.init(
-      uuid: UUID(constraint.uuid), anyMajor: constraint.major, anyMinor: constraint.minor)
+    self.init(uuid: UUID(constraint.uuid), anyMajor: constraint.major, anyMinor: constraint.minor)
   }
 }
 

@@ -47,11 +47,7 @@ final class DelegateCalls: Sendable {
 
   /// Takes an event, and has the delegate called for it soon.
   func deliver(_ delivery: ServiceDelivery) {
-    if case .health(let health, _)? = delivery.event as? BeaconEvent {
-      return deliver(health, delivery)
-    }
-    let isStatus = delivery.event is AuthorizationEvent
-    let call = isStatus ? StatusCall(delivery) : nil
+    let call = delivery.event is AuthorizationEvent ? StatusCall(delivery) : nil
     let place = state.withLock { state -> (DeliveryContext, WeakManager)? in
       guard let manager = state.manager else {
         state.early.append(delivery)
@@ -63,6 +59,8 @@ final class DelegateCalls: Sendable {
     guard let (context, manager) = place else { return }
     if let call {
       context.perform { [self] in perform(call, manager) }
+    } else if case .health(let health, _)? = delivery.event as? BeaconEvent {
+      deliver(health, delivery)
     } else {
       context.perform {
         if let manager = manager.value, manager.delegate != nil {
@@ -103,8 +101,8 @@ final class DelegateCalls: Sendable {
     if missed { perform { $0.deliverAuthorization() } }
   }
 
-  /// Calls the delegate in another place from now on. A first report of the authorization that waits where
-  /// no calls are made comes there too.
+  /// Calls the delegate in another place from now on. A first report of the authorization that waits where no calls
+  /// are made comes there too.
   func move(to context: (DeliveryContext) -> DeliveryContext) {
     let moved = state.withLock { state -> (DeliveryContext, StatusCall, WeakManager)? in
       let old = state.context

@@ -12,11 +12,8 @@ enum DeliveryContext: Sendable {
   /// A queue that the app named.
   case queue(DispatchQueue)
 
-  /// Where calls of the current thread are to come: its run loop. A Swift task and a block on a dispatch
-  /// queue have none, and there the main one stands in.
-  ///
-  /// - Parameter latest: Where calls came until now.
-  /// - Returns: Where they come from now on.
+  /// Where calls of the current thread are to come: its run loop. A Swift task and a block on a dispatch queue have
+  /// none, and there the main one stands in.
   static func current(after latest: DeliveryContext? = nil) -> DeliveryContext {
     if Thread.isMainThread || isInTask || isOnMainQueue || isInPool { return .main }
     if case .runLoop(let known)? = latest { return .runLoop(ThreadRunLoop.current(known)) }
@@ -44,18 +41,18 @@ enum DeliveryContext: Sendable {
 
   private static var isInTask: Bool { unsafe withUnsafeCurrentTask { unsafe $0 != nil } }
 
-  /// Whether the main queue's block runs here: in a program that ends in `dispatchMain()`, as every program
-  /// with an asynchronous main function does, other threads than the main one run them.
+  /// Whether the main queue's block runs here: in a program that ends in `dispatchMain()`, as every program with an
+  /// asynchronous main function does, other threads than the main one run them.
   private static var isOnMainQueue: Bool {
     _ = markMainQueue
     return DispatchQueue.getSpecific(key: mainQueueMark) != nil
   }
 
-  /// Whether a block of a dispatch queue runs here, on a thread of libdispatch's pool, which has no run loop
-  /// of its own.
+  /// Whether a block of a dispatch queue runs here, on a thread of libdispatch's pool, which has no run loop of its
+  /// own.
   ///
-  /// The label of the current queue tells: outside of any queue, it is that of a root queue on which nobody
-  /// can put blocks.
+  /// The label of the current queue tells: outside of any queue, it is that of a root queue on which nobody can put
+  /// blocks.
   private static var isInPool: Bool {
     // The label lives as long as its queue, which runs this.
     let label = unsafe String(cString: dispatch_queue_get_label(nil))
@@ -72,16 +69,16 @@ final class ThreadRunLoop: @unchecked Sendable {
   // Other threads only change the timer's date, which locks the loop underneath.
   private let loop: RunLoop
   private let calls: Calls
-  /// It fires when there are calls. A plain block would not wake the loop, and a loop without a timer or
-  /// another source ends at once.
+  /// It fires when there are calls. A plain block would not wake the loop, and a loop without a timer or another
+  /// source ends at once.
   private let timer: Timer
 
   private final class Calls: Sendable {
     private let state = Mutex<(waiting: [@Sendable () -> Void], isOwned: Bool, isOver: Bool)>(
       ([], true, false))
 
-    /// Adds a call; where the thread has ended, the call is released instead, and counts as not made. The
-    /// core bounds how many wait: 4,096 for each manager.
+    /// Adds a call; where the thread has ended, the call is released instead, and counts as not made. The core
+    /// bounds how many wait: 4,096 for each manager.
     func add(_ call: @escaping @Sendable () -> Void) {
       state.withLock { if !$0.isOver { $0.waiting.append(call) } }
     }
@@ -176,9 +173,6 @@ final class ThreadRunLoop: @unchecked Sendable {
   }
 
   /// The current thread's.
-  ///
-  /// - Parameter known: One that is known already, and may be it.
-  /// - Returns: The known one, or a new one.
   static func current(_ known: ThreadRunLoop?) -> ThreadRunLoop {
     let loop = RunLoop.current
     if let known, known.loop === loop { return known }

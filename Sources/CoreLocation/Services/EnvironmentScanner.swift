@@ -5,15 +5,10 @@ import Scanning
 /// The scanner that a process's environment names, for apps that name none themselves:
 ///
 /// - `BEACONSCAN_REPLAY`: recordings, separated by colons (btsnoop, pcap or pcapng; `-` is standard input);
-/// - `BEACONSCAN_SPEED`: how fast they are replayed: `max`, or a multiple of their own time such as `1x`,
-///   which it is by default.
+/// - `BEACONSCAN_SPEED`: how fast they are replayed: `max`, or a multiple of their own time such as `1x`, which it
+///   is by default.
 public enum EnvironmentScanner {
-  /// Makes it.
-  ///
-  /// - Parameters:
-  ///   - environment: The variables.
-  ///   - remark: Takes the sentence that says what is wrong with them.
-  /// - Returns: `nil` where no source is named, or it cannot be opened.
+  /// Makes the scanner; `nil` where none is named or, which is reported in a sentence, it cannot be opened.
   static func make(
     _ environment: [String: String] = ProcessInfo.processInfo.environment,
     remark: (String) -> Void

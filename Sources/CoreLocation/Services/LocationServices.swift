@@ -7,11 +7,11 @@ public import Scanning
 public import ServiceCore
 import Synchronization
 
-/// The services of a process, which all its managers share: the source of beacons, the application's
-/// authorization, and what outlives the process.
+/// The services of a process, which all its managers share: the source of beacons, the application's authorization,
+/// and what outlives the process.
 ///
-/// An app that was written for Apple's systems need not know it: managers use ``shared``, which takes its
-/// source from the environment. An app for Linux chooses at its start:
+/// An app that was written for Apple's systems need not know it: managers use ``shared``, which takes its source
+/// from the environment. An app for Linux chooses at its start:
 ///
 /// ```swift
 /// var configuration = LocationServices.Configuration()
@@ -25,8 +25,8 @@ public final class LocationServices: Sendable {
   public struct Configuration: Sendable {
     /// The source of beacons; `nil` for the one that the environment names (see ``EnvironmentScanner``).
     public var scanner: (any Scanning.Scanner)?
-    /// The application's identifier: its regions and its authorization are stored under this name. The
-    /// default is the name of the program's file.
+    /// The application's identifier: its regions and its authorization are stored under this name. The default is
+    /// the name of the program's file.
     public var applicationIdentifier = ServiceManager.Configuration().applicationIdentifier
     /// The part of the system that decides what the application may do.
     public var authorization: any AuthorizationProvider = SystemAuthorization()
@@ -40,8 +40,8 @@ public final class LocationServices: Sendable {
     public var rules = RegionRules.standard
     /// How regions are monitored; `maximumRegions` is the limit that Apple's systems set at 20.
     public var monitoring = RegionMonitor.Configuration()
-    /// Where delegates are called, for processes without run loops; `nil` for the run loop of the thread on
-    /// which a service was started. Managers may name their own: ``CLLocationManager/delegateQueue``.
+    /// Where delegates are called, for processes without run loops; `nil` for the run loop of the thread on which a
+    /// service was started. Managers may name their own: ``CLLocationManager/delegateQueue``.
     public var delegateQueue: DispatchQueue?
     /// Takes diagnostics: one line on standard error each, unless the process has bootstrapped swift-log.
     public var logger = Logger(label: "CoreLocation")
@@ -69,7 +69,6 @@ public final class LocationServices: Sendable {
 
   /// Chooses the settings of the process's services, before any is used.
   ///
-  /// - Parameter configuration: The settings.
   /// - Returns: Whether it came in time; services that are in use stay as they are.
   @discardableResult
   public static func bootstrap(_ configuration: Configuration) -> Bool {
@@ -92,8 +91,6 @@ public final class LocationServices: Sendable {
   let monitors = Mutex<[String: ConditionMonitor]>([:])
 
   /// Creates services of their own, as tests need them.
-  ///
-  /// - Parameter configuration: The settings.
   public init(_ configuration: Configuration) {
     self.configuration = configuration
     scanner =
@@ -113,8 +110,8 @@ public final class LocationServices: Sendable {
     beacons = BeaconService(core, scanner: scanner, configuration: beaconSettings)
   }
 
-  /// Adds the client of a manager. Its delegate is called on the run loop of the current thread, or on the
-  /// queue of the settings.
+  /// Adds the client of a manager. Its delegate is called on the run loop of the current thread, or on the queue of
+  /// the settings.
   func addManager(in group: ClientGroup) -> (ClientIdentifier, DelegateCalls) {
     let context = configuration.delegateQueue.map { DeliveryContext.queue($0) } ?? .current()
     let calls = DelegateCalls(in: context)
@@ -145,9 +142,9 @@ public final class LocationServices: Sendable {
   /// }
   /// ```
   ///
-  /// Each iteration has its own sequence. Nothing is known before something is received. For a slow iteration,
-  /// the newest 64 changes wait. The sequence ends where nothing more will be received. Apple's systems have
-  /// no such member.
+  /// Each iteration has its own sequence. Nothing is known before something is received. For a slow iteration, the
+  /// newest 64 changes wait. The sequence ends where nothing more will be received. Apple's systems have no such
+  /// member.
   public var health: AsyncStream<ScannerHealth> {
     AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
       let client = core.addClient(in: .observers, isReceiving: false) { delivery in
@@ -167,18 +164,18 @@ public final class LocationServices: Sendable {
 
   /// Waits until nothing more will be received, and every delegate has dealt with all that was.
   ///
-  /// A recording comes to its end; a radio does so only when it fails for good. No end comes as long as
-  /// there is no demand: a recording waits for its client.
+  /// A recording comes to its end; a radio does so only when it fails for good. No end comes as long as there is no
+  /// demand: a recording waits for its client.
   ///
   /// ```swift
   /// try await LocationServices.shared.ended()
   /// ```
   ///
-  /// as the last line of a program's main file keeps it at work until then, and serves the main thread's
-  /// delegates. Apple's systems have no such call, as their radios have no end.
+  /// as the last line of a program's main file keeps it at work until then, and serves the main thread's delegates.
+  /// Apple's systems have no such call, as their radios have no end.
   ///
-  /// - Throws: What is wrong with the recording or the radio; ``CLError/Code/rangingUnavailable`` where
-  ///   there is no source; `CancellationError` when the task is canceled.
+  /// - Throws: What is wrong with the recording or the radio; ``CLError/Code/rangingUnavailable`` where there is no
+  ///   source; `CancellationError` when the task is canceled.
   public func ended() async throws {
     guard scanner != nil else { throw CLError(.rangingUnavailable, Self.noScanner) }
     let client = core.addClient(in: .observers)

@@ -22,8 +22,7 @@ public enum CLAuthorizationStatus: Int32, Sendable {
 /// The accuracy that the app is authorized to use.
 @frozen
 public enum CLAccuracyAuthorization: Int, Sendable {
-  /// Full accuracy. It is the only value that this module returns: beacons have no reduced
-  /// accuracy.
+  /// Full accuracy. It is the only value that this module returns: beacons have no reduced accuracy.
   case fullAccuracy = 0
   /// Locations within some kilometers.
   case reducedAccuracy = 1

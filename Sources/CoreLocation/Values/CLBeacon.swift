@@ -4,13 +4,13 @@ import Ranging
 
 /// A beacon in a ranging report: its identity, its signal strength and its distance.
 ///
-/// Two beacons are equal only if they are the same object, as on Apple's systems. Compare ``uuid``,
-/// ``major`` and ``minor`` to find out whether two reports describe the same beacon.
+/// Two beacons are equal only if they are the same object, as on Apple's systems. Compare ``uuid``, ``major`` and
+/// ``minor`` to find out whether two reports describe the same beacon.
 open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: the stored values never change. A subclass is responsible for what it adds.
   private let values: Values
 
-  private struct Values {
+  struct Values {
     var uuid = UUID.zero
     var major: UInt16 = 0
     var minor: UInt16 = 0
@@ -35,22 +35,21 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   open var proximity: CLProximity { values.proximity }
   /// The approximate distance to the beacon, in meters; -1 if it is not known.
   ///
-  /// The value is the smoothed estimate of the distance, limited to the zone that ``proximity``
-  /// reports: while the zone is kept although the estimate has left it, the value stays at the
-  /// zone's outer or inner limit. Lists of beacons are sorted by it. ``estimatedDistance`` is the
-  /// estimate without the limits, and ``estimatedDistanceRange`` its uncertainty.
+  /// The value is the smoothed estimate of the distance, limited to the zone that ``proximity`` reports: while the
+  /// zone is kept although the estimate has left it, the value stays at the zone's outer or inner limit. Lists of
+  /// beacons are sorted by it. ``estimatedDistance`` is the estimate without the limits, and
+  /// ``estimatedDistanceRange`` its uncertainty.
   open var accuracy: CLLocationAccuracy { values.accuracy }
   /// The mean signal strength since the last report, in dBm; 0 if no signal was received.
   open var rssi: Int { values.rssi }
   /// The time at which the beacon was last received.
   open var timestamp: Date { values.timestamp }
-  /// The estimated distance, in meters; `nil` if it is not known. Apple's class has no such
-  /// property.
+  /// The estimated distance, in meters; `nil` if it is not known. Apple's class has no such property.
   ///
   /// The true distance is as likely to be shorter as to be longer.
   public var estimatedDistance: CLLocationDistance? { values.distance }
-  /// The range that contains the true distance with a probability of 95 %, in meters; `nil` if it
-  /// is not known. Apple's class has no such property.
+  /// The range that contains the true distance with a probability of 95 %, in meters; `nil` if it is not known.
+  /// Apple's class has no such property.
   public var estimatedDistanceRange: ClosedRange<CLLocationDistance>? { values.range }
 
   /// Creates a beacon of which nothing is known, for subclasses that override what they need.
@@ -59,36 +58,15 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     super.init()
   }
 
-  /// Creates a beacon.
-  ///
-  /// - Parameters:
-  ///   - uuid: The UUID that it advertises.
-  ///   - major: The group that it belongs to.
-  ///   - minor: Its number in the group.
-  ///   - proximity: The zone that it is in.
-  ///   - accuracy: Its approximate distance in meters; -1 if it is not known.
-  ///   - rssi: The mean signal strength in dBm; 0 if no signal was received.
-  ///   - timestamp: The time at which it was last received.
-  ///   - estimatedDistance: The estimated distance in meters.
-  ///   - estimatedDistanceRange: The range that contains the true distance in 95 % of all cases.
-  package init(
-    uuid: UUID, major: CLBeaconMajorValue, minor: CLBeaconMinorValue, proximity: CLProximity,
-    accuracy: CLLocationAccuracy, rssi: Int, timestamp: Date,
-    estimatedDistance: CLLocationDistance? = nil,
-    estimatedDistanceRange: ClosedRange<CLLocationDistance>? = nil
-  ) {
-    values = Values(
-      uuid: uuid, major: major, minor: minor, proximity: proximity, accuracy: accuracy,
-      rssi: rssi, timestamp: timestamp, distance: estimatedDistance, range: estimatedDistanceRange)
+  init(_ values: Values) {
+    self.values = values
     super.init()
   }
 
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a beacon from a keyed archive.
-  ///
-  /// - Parameter coder: The archive. The result is `nil` if it contains no beacon.
+  /// Creates a beacon from a keyed archive; the result is `nil` if it contains no beacon.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding, let uuid = coder.decodeUUID("CLBeacon.uuid"),
       let major = UInt16(exactly: coder.decodeInteger(forKey: "CLBeacon.major")),
@@ -106,8 +84,6 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   }
 
   /// Writes the beacon to a keyed archive.
-  ///
-  /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
     coder.encodeUUID(uuid, "CLBeacon.uuid")
     coder.encode(major.intValue, forKey: "CLBeacon.major")
@@ -124,9 +100,6 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   }
 
   /// Returns the beacon itself, because it never changes.
-  ///
-  /// - Parameter zone: Not used.
-  /// - Returns: The beacon itself.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override var description: String {
@@ -138,23 +111,18 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
 
 extension CLBeacon {
   /// Creates a beacon from the ranger's report.
-  ///
-  /// - Parameters:
-  ///   - ranged: The ranger's report.
-  ///   - limits: The limits of the ranger's zones.
-  ///   - timestamp: The wall-clock time at which the beacon was last received.
   convenience init(_ ranged: RangedBeacon, limits: ProximityLimits, timestamp: Date) {
     let interval = ranged.estimate?.interval(coverage: 0.95)
     self.init(
-      uuid: UUID(ranged.beacon.uuid), major: ranged.beacon.major, minor: ranged.beacon.minor,
-      proximity: CLProximity(ranged.proximity),
-      accuracy: ranged.estimate.map { limits.clamp($0.distance, to: ranged.proximity) } ?? -1,
-      rssi: ranged.rssi ?? 0, timestamp: timestamp, estimatedDistance: ranged.estimate?.distance,
-      estimatedDistanceRange: interval.map { $0.low...max($0.low, $0.high) })
+      Values(
+        uuid: UUID(ranged.beacon.uuid), major: ranged.beacon.major, minor: ranged.beacon.minor,
+        proximity: CLProximity(ranged.proximity),
+        accuracy: ranged.estimate.map { limits.clamp($0.distance, to: ranged.proximity) } ?? -1,
+        rssi: ranged.rssi ?? 0, timestamp: timestamp, distance: ranged.estimate?.distance,
+        range: interval.map { $0.low...max($0.low, $0.high) }))
   }
 
-  /// Returns whether a beacon comes before another one in a list: the closest first, the unknown
-  /// last.
+  /// Returns whether a beacon comes before another one in a list: the closest first, the unknown last.
   static func isCloser(_ left: CLBeacon, _ right: CLBeacon) -> Bool {
     guard left.accuracy >= 0 else { return false }
     return right.accuracy < 0 || left.accuracy < right.accuracy

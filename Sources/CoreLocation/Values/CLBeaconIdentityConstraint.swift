@@ -27,29 +27,18 @@ open class CLBeaconIdentityConstraint: NSObject, NSCopying, NSSecureCoding, @unc
   }
 
   /// Creates a constraint for all beacons of a UUID.
-  ///
-  /// - Parameter uuid: The UUID of the beacons.
   public init(uuid: UUID) {
     values = Values(uuid: uuid)
     super.init()
   }
 
   /// Creates a constraint for the beacons of one group.
-  ///
-  /// - Parameters:
-  ///   - uuid: The UUID of the beacons.
-  ///   - major: The group.
   public init(uuid: UUID, major: CLBeaconMajorValue) {
     values = Values(uuid: uuid, major: major)
     super.init()
   }
 
   /// Creates a constraint for the beacons of one identity.
-  ///
-  /// - Parameters:
-  ///   - uuid: The UUID of the beacons.
-  ///   - major: The group.
-  ///   - minor: The number in the group.
   public init(uuid: UUID, major: CLBeaconMajorValue, minor: CLBeaconMinorValue) {
     values = Values(uuid: uuid, major: major, minor: minor)
     super.init()
@@ -65,9 +54,7 @@ open class CLBeaconIdentityConstraint: NSObject, NSCopying, NSSecureCoding, @unc
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a constraint from a keyed archive.
-  ///
-  /// - Parameter coder: The archive. The result is `nil` if it contains no constraint.
+  /// Creates a constraint from a keyed archive; the result is `nil` if it contains no constraint.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding, let uuid = coder.decodeUUID("CLBeaconIdentityConstraint.uuid"),
       let major = coder.decodeOptionalUInt16("CLBeaconIdentityConstraint.major"),
@@ -78,8 +65,6 @@ open class CLBeaconIdentityConstraint: NSObject, NSCopying, NSSecureCoding, @unc
   }
 
   /// Writes the constraint to a keyed archive.
-  ///
-  /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
     coder.encodeUUID(uuid, "CLBeaconIdentityConstraint.uuid")
     if let major { coder.encode(Int(major), forKey: "CLBeaconIdentityConstraint.major") }
@@ -87,9 +72,6 @@ open class CLBeaconIdentityConstraint: NSObject, NSCopying, NSSecureCoding, @unc
   }
 
   /// Returns the object itself, because it never changes.
-  ///
-  /// - Parameter zone: Not used.
-  /// - Returns: The constraint itself.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override func isEqual(_ object: Any?) -> Bool {

@@ -22,8 +22,8 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
   /// The constraint that the region's beacons satisfy.
   open var beaconIdentityConstraint: CLBeaconIdentityConstraint { constraint }
 
-  /// A Boolean value that indicates whether the state is also reported when the display wakes. The
-  /// default is `false`.
+  /// A Boolean value that indicates whether the state is also reported when the display wakes. The default is
+  /// `false`.
   ///
   /// The value is kept and has no effect: a kiosk's display does not report when it wakes.
   open var notifyEntryStateOnDisplay: Bool {
@@ -32,8 +32,8 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
   }
 
   /// The rules for entering and leaving the region; `nil`, the default, for those of the services
-  /// (``LocationServices/Configuration/rules``). Set it before monitoring starts. Apple's class has
-  /// no such property.
+  /// (``LocationServices/Configuration/rules``). Set it before monitoring starts. Apple's class has no such
+  /// property.
   open var rules: RegionRules? {
     get { ownRules.withLock { $0 } }
     set { ownRules.withLock { $0 = newValue } }
@@ -46,33 +46,18 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
   }
 
   /// Creates the region of all beacons of a UUID.
-  ///
-  /// - Parameters:
-  ///   - uuid: The UUID of the beacons.
-  ///   - identifier: The identifier, which is the region's identity.
   public init(uuid: UUID, identifier: String) {
     constraint = CLBeaconIdentityConstraint(uuid: uuid)
     super.init(named: identifier)
   }
 
   /// Creates the region of one group.
-  ///
-  /// - Parameters:
-  ///   - uuid: The UUID of the beacons.
-  ///   - major: The group.
-  ///   - identifier: The identifier, which is the region's identity.
   public init(uuid: UUID, major: CLBeaconMajorValue, identifier: String) {
     constraint = CLBeaconIdentityConstraint(uuid: uuid, major: major)
     super.init(named: identifier)
   }
 
   /// Creates the region of one identity.
-  ///
-  /// - Parameters:
-  ///   - uuid: The UUID of the beacons.
-  ///   - major: The group.
-  ///   - minor: The number in the group.
-  ///   - identifier: The identifier, which is the region's identity.
   public init(
     uuid: UUID, major: CLBeaconMajorValue, minor: CLBeaconMinorValue, identifier: String
   ) {
@@ -81,10 +66,6 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
   }
 
   /// Creates the region of the beacons that satisfy a constraint.
-  ///
-  /// - Parameters:
-  ///   - beaconIdentityConstraint: The constraint.
-  ///   - identifier: The identifier, which is the region's identity.
   public init(beaconIdentityConstraint: CLBeaconIdentityConstraint, identifier: String) {
     constraint = CLBeaconIdentityConstraint(
       uuid: beaconIdentityConstraint.uuid, anyMajor: beaconIdentityConstraint.major,
@@ -93,10 +74,6 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
   }
 
   /// Creates the region of all beacons of a UUID, in the former spelling.
-  ///
-  /// - Parameters:
-  ///   - proximityUUID: The UUID of the beacons.
-  ///   - identifier: The identifier, which is the region's identity.
   @available(*, deprecated, renamed: "init(uuid:identifier:)")
   public init(proximityUUID: UUID, identifier: String) {
     constraint = CLBeaconIdentityConstraint(uuid: proximityUUID)
@@ -104,11 +81,6 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
   }
 
   /// Creates the region of one group, in the former spelling.
-  ///
-  /// - Parameters:
-  ///   - proximityUUID: The UUID of the beacons.
-  ///   - major: The group.
-  ///   - identifier: The identifier, which is the region's identity.
   @available(*, deprecated, renamed: "init(uuid:major:identifier:)")
   public init(proximityUUID: UUID, major: CLBeaconMajorValue, identifier: String) {
     constraint = CLBeaconIdentityConstraint(uuid: proximityUUID, major: major)
@@ -116,12 +88,6 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
   }
 
   /// Creates the region of one identity, in the former spelling.
-  ///
-  /// - Parameters:
-  ///   - proximityUUID: The UUID of the beacons.
-  ///   - major: The group.
-  ///   - minor: The number in the group.
-  ///   - identifier: The identifier, which is the region's identity.
   @available(*, deprecated, renamed: "init(uuid:major:minor:identifier:)")
   public init(
     proximityUUID: UUID, major: CLBeaconMajorValue, minor: CLBeaconMinorValue, identifier: String
@@ -130,9 +96,7 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
     super.init(named: identifier)
   }
 
-  /// Creates a region from a keyed archive.
-  ///
-  /// - Parameter coder: The archive. The result is `nil` if it contains no region of beacons.
+  /// Creates a region from a keyed archive; the result is `nil` if it contains no region of beacons.
   public required init?(coder: NSCoder) {
     guard let constraint = CLBeaconIdentityConstraint(coder: coder) else { return nil }
     self.constraint = constraint
@@ -156,10 +120,10 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
 
   /// Returns the data that a peripheral advertises to be this beacon.
   ///
-  /// - Parameter measuredPower: The signal strength at one meter, in dBm, -128...127; `nil` for the
-  ///   default of this module, -59. A value out of range is replaced by the nearest one in range.
-  /// - Returns: One entry, `kCBAdvDataAppleBeaconKey`, whose 21 bytes are the UUID, major and minor
-  ///   (big-endian, 0 where the region names none) and the power.
+  /// - Parameter measuredPower: The signal strength at one meter, in dBm, -128...127; `nil` for the default of this
+  ///   module, -59. A value out of range is replaced by the nearest one in range.
+  /// - Returns: One entry, `kCBAdvDataAppleBeaconKey`, whose 21 bytes are the UUID, major and minor (big-endian, 0
+  ///   where the region names none) and the power.
   open func peripheralData(withMeasuredPower measuredPower: NSNumber?) -> NSMutableDictionary {
     let identity = BeaconIdentity(
       uuid: ProximityUUID(uuid), major: major?.uint16Value ?? 0, minor: minor?.uint16Value ?? 0)

@@ -16,28 +16,16 @@ open class CLCircularRegion: CLRegion, @unchecked Sendable {
   /// Creates a region without a place, for subclasses that override what they need.
   public override init() { super.init() }
 
-  /// Creates a circle.
-  ///
-  /// - Parameters:
-  ///   - center: The center.
-  ///   - radius: The radius, in meters.
-  ///   - identifier: The identifier, which is the region's identity.
+  /// Creates a circle with a radius in meters.
   public init(
     center: CLLocationCoordinate2D, radius: CLLocationDistance, identifier: String
-  ) {
-    super.init(named: identifier, center: center, radius: radius)
-  }
+  ) { super.init(named: identifier, center: center, radius: radius) }
 
-  /// Creates a circle from a keyed archive.
-  ///
-  /// - Parameter coder: The archive. The result is `nil` if it contains no circle.
+  /// Creates a circle from a keyed archive; the result is `nil` if it contains no circle.
   public required init?(coder: NSCoder) { super.init(coder: coder) }
 
-  /// Returns whether a point lies in the circle, by the distance on the ellipsoid.
-  ///
-  /// - Parameter coordinate: The point.
-  /// - Returns: Whether it lies in the circle or on its edge; `false` for a point that is not
-  ///   valid.
+  /// Returns whether a point lies in the circle or on its edge, by the distance on the ellipsoid; `false` for a
+  /// point that is not valid.
   open override func contains(_ coordinate: CLLocationCoordinate2D) -> Bool {
     circleContains(coordinate)
   }

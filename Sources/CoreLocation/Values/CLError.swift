@@ -2,25 +2,18 @@ public import Foundation
 
 /// An error of this module: an `NSError` of the domain ``kCLErrorDomain``.
 ///
-/// As on Apple's systems, an `NSError` of that domain with a known code can be cast and caught as
-/// `CLError`, and a `CLError` as `NSError`.
+/// As on Apple's systems, an `NSError` of that domain with a known code can be cast and caught as `CLError`, and a
+/// `CLError` as `NSError`.
 public struct CLError: _BridgedStoredNSError, Sendable {
   /// The Foundation error.
   public let _nsError: NSError
 
-  /// Wraps an error.
-  ///
-  /// - Parameter error: An error of the domain ``kCLErrorDomain``.
+  /// Wraps an error of the domain ``kCLErrorDomain``.
   public init(_nsError error: NSError) { _nsError = error is Described ? error : Described(error) }
 
-  /// Creates an error.
-  ///
-  /// - Parameters:
-  ///   - code: The reason.
-  ///   - userInfo: Further information.
+  /// Creates an error with its reason and further information.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
-    _nsError = Described(
-      NSError(domain: kCLErrorDomain, code: code.rawValue, userInfo: userInfo))
+    _nsError = Described(NSError(domain: kCLErrorDomain, code: code.rawValue, userInfo: userInfo))
   }
 
   /// The reason; ``Code/locationUnknown`` for a number that is no code.
@@ -47,10 +40,8 @@ public struct CLError: _BridgedStoredNSError, Sendable {
     _nsError.userInfo[kCLErrorUserInfoAlternateRegionKey] as? CLRegion
   }
 
-  /// Hashes the domain and the code.
-  ///
-  /// - Parameter hasher: The hasher. `NSError.hash` is not used: on Linux it never returns
-  ///   (Foundation of Swift 6.3.1).
+  /// Hashes the domain and the code. `NSError.hash` is not used: on Linux it never returns (Foundation of Swift
+  /// 6.3.1).
   public func hash(into hasher: inout Hasher) {
     hasher.combine(_nsError.domain)
     hasher.combine(_nsError.code)

@@ -3,8 +3,7 @@ public import Foundation
 /// The domain of every error of this module.
 public let kCLErrorDomain: String = "kCLErrorDomain"
 
-/// In the user info of ``CLError/Code/regionMonitoringResponseDelayed``: the region that is
-/// monitored instead.
+/// In the user info of ``CLError/Code/regionMonitoringResponseDelayed``: the region that is monitored instead.
 public let kCLErrorUserInfoAlternateRegionKey: String = "kCLErrorUserInfoAlternateRegionKey"
 
 extension CLError {

@@ -14,18 +14,10 @@ open class CLFloor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     super.init()
   }
 
-  /// Creates a floor.
-  package init(level: Int) {
-    number = level
-    super.init()
-  }
-
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
   /// Creates a floor from a keyed archive.
-  ///
-  /// - Parameter coder: The archive.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding else { return nil }
     number = coder.decodeInteger(forKey: "CLFloor.level")
@@ -33,14 +25,9 @@ open class CLFloor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   }
 
   /// Writes the floor to a keyed archive.
-  ///
-  /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) { coder.encode(level, forKey: "CLFloor.level") }
 
   /// Returns the object itself, because it never changes.
-  ///
-  /// - Parameter zone: Not used.
-  /// - Returns: The floor itself.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override var description: String { "CLFloor (level:\(level))" }

@@ -36,24 +36,10 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     super.init()
   }
 
-  /// Creates a heading.
-  package init(
-    magneticHeading: CLLocationDirection, trueHeading: CLLocationDirection,
-    headingAccuracy: CLLocationDirection, x: CLHeadingComponentValue,
-    y: CLHeadingComponentValue, z: CLHeadingComponentValue, timestamp: Date
-  ) {
-    values = Values(
-      magnetic: magneticHeading, geographic: trueHeading, accuracy: headingAccuracy,
-      field: (x, y, z), timestamp: timestamp)
-    super.init()
-  }
-
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a heading from a keyed archive.
-  ///
-  /// - Parameter coder: The archive. The result is `nil` if it contains no heading.
+  /// Creates a heading from a keyed archive; the result is `nil` if it contains no heading.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding, coder.containsValue(forKey: "CLHeading.magneticHeading") else {
       return nil
@@ -67,8 +53,6 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   }
 
   /// Writes the heading to a keyed archive.
-  ///
-  /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
     coder.encode(magneticHeading, forKey: "CLHeading.magneticHeading")
     coder.encode(trueHeading, forKey: "CLHeading.trueHeading")
@@ -80,9 +64,6 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   }
 
   /// Returns the object itself, because it never changes.
-  ///
-  /// - Parameter zone: Not used.
-  /// - Returns: The heading itself.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override var description: String {

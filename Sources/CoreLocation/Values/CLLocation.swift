@@ -2,8 +2,8 @@ public import Foundation
 
 /// A place with its accuracy, movement and time.
 ///
-/// Two locations are equal only if they are the same object, as on Apple's systems; use
-/// ``distance(from:)`` to compare places.
+/// Two locations are equal only if they are the same object, as on Apple's systems; use ``distance(from:)`` to
+/// compare places.
 open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: the stored values never change. A subclass is responsible for what it adds.
   private let values: Values
@@ -29,13 +29,11 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   ///
   /// Unlike Apple's, it is ``altitude`` itself: this module has no model of the geoid.
   open var ellipsoidalAltitude: CLLocationDistance { altitude }
-  /// The radius around ``coordinate`` that contains the place, in meters; negative if it is not
-  /// valid.
+  /// The radius around ``coordinate`` that contains the place, in meters; negative if it is not valid.
   open var horizontalAccuracy: CLLocationAccuracy { values.horizontalAccuracy }
   /// The possible error of the altitude, in meters; negative if it is not valid.
   open var verticalAccuracy: CLLocationAccuracy { values.verticalAccuracy }
-  /// The direction of the movement, in degrees clockwise from true north; negative if it is not
-  /// valid.
+  /// The direction of the movement, in degrees clockwise from true north; negative if it is not valid.
   open var course: CLLocationDirection { values.course }
   /// The possible error of the course, in degrees; negative if it is not valid.
   open var courseAccuracy: CLLocationDirectionAccuracy { values.courseAccuracy }
@@ -56,24 +54,13 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     super.init()
   }
 
-  /// Creates a location with the current time and no other value than the place.
-  ///
-  /// - Parameters:
-  ///   - latitude: Degrees north.
-  ///   - longitude: Degrees east.
+  /// Creates a location with the current time and no other value than the place, in degrees north and east.
   public init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
     values = Values(coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: longitude))
     super.init()
   }
 
-  /// Creates a location that does not move.
-  ///
-  /// - Parameters:
-  ///   - coordinate: The place.
-  ///   - altitude: Meters above the sea.
-  ///   - hAccuracy: The radius that contains the place, in meters; negative if it is not valid.
-  ///   - vAccuracy: The possible error of the altitude, in meters; negative if it is not valid.
-  ///   - timestamp: The time.
+  /// Creates a location that does not move. Units and values that are not valid are those of the properties.
   public init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy hAccuracy: CLLocationAccuracy,
@@ -86,15 +73,6 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   }
 
   /// Creates a location that moves.
-  ///
-  /// - Parameters:
-  ///   - coordinate: The place.
-  ///   - altitude: Meters above the sea.
-  ///   - hAccuracy: The radius that contains the place, in meters; negative if it is not valid.
-  ///   - vAccuracy: The possible error of the altitude, in meters; negative if it is not valid.
-  ///   - course: The direction of the movement, in degrees; negative if it is not valid.
-  ///   - speed: The speed, in meters per second; negative if it is not valid.
-  ///   - timestamp: The time.
   public init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy hAccuracy: CLLocationAccuracy,
@@ -108,17 +86,6 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   }
 
   /// Creates a location that moves, with the possible errors of the movement.
-  ///
-  /// - Parameters:
-  ///   - coordinate: The place.
-  ///   - altitude: Meters above the sea.
-  ///   - hAccuracy: The radius that contains the place, in meters; negative if it is not valid.
-  ///   - vAccuracy: The possible error of the altitude, in meters; negative if it is not valid.
-  ///   - course: The direction of the movement, in degrees; negative if it is not valid.
-  ///   - courseAccuracy: The possible error of the course, in degrees.
-  ///   - speed: The speed, in meters per second; negative if it is not valid.
-  ///   - speedAccuracy: The possible error of the speed, in meters per second.
-  ///   - timestamp: The time.
   public init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy hAccuracy: CLLocationAccuracy,
@@ -134,18 +101,6 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   }
 
   /// Creates a location with all values.
-  ///
-  /// - Parameters:
-  ///   - coordinate: The place.
-  ///   - altitude: Meters above the sea.
-  ///   - hAccuracy: The radius that contains the place, in meters; negative if it is not valid.
-  ///   - vAccuracy: The possible error of the altitude, in meters; negative if it is not valid.
-  ///   - course: The direction of the movement, in degrees; negative if it is not valid.
-  ///   - courseAccuracy: The possible error of the course, in degrees.
-  ///   - speed: The speed, in meters per second; negative if it is not valid.
-  ///   - speedAccuracy: The possible error of the speed, in meters per second.
-  ///   - timestamp: The time.
-  ///   - sourceInfo: The source of the location.
   public init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy hAccuracy: CLLocationAccuracy,
@@ -161,22 +116,15 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     super.init()
   }
 
-  /// Returns the distance from another location along the surface of the earth, regardless of
-  /// altitudes.
+  /// Returns the distance in meters from another location along the surface of the earth, regardless of altitudes.
   ///
-  /// It is the geodesic of the WGS 84 ellipsoid by Vincenty's formula, exact to a millimetre; for
-  /// points that lie nearly opposite each other it is the great circle, wrong by up to 0.6 %.
-  ///
-  /// - Parameter location: The other location.
-  /// - Returns: The distance in meters.
+  /// It is the geodesic of the WGS 84 ellipsoid by Vincenty's formula, exact to a millimetre; for points that lie
+  /// nearly opposite each other it is the great circle, wrong by up to 0.6 %.
   open func distance(from location: CLLocation) -> CLLocationDistance {
     Geodesic.distance(from: coordinate, to: location.coordinate)
   }
 
-  /// ``distance(from:)``, in the former spelling.
-  ///
-  /// - Parameter location: The other location.
-  /// - Returns: The distance in meters.
+  /// Returns ``distance(from:)``, in the former spelling.
   @available(*, deprecated, renamed: "distance(from:)")
   open func getDistanceFrom(_ location: CLLocation) -> CLLocationDistance {
     distance(from: location)
@@ -185,9 +133,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a location from a keyed archive.
-  ///
-  /// - Parameter coder: The archive. The result is `nil` if it contains no location.
+  /// Creates a location from a keyed archive; the result is `nil` if it contains no location.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding, coder.containsValue(forKey: "CLLocation.latitude") else {
       return nil
@@ -205,8 +151,6 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   }
 
   /// Writes the location to a keyed archive.
-  ///
-  /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
     coder.encodeCoordinate(coordinate, "CLLocation")
     for (key, field) in Self.fields {
@@ -226,9 +170,6 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   }
 
   /// Returns the object itself, because it never changes.
-  ///
-  /// - Parameter zone: Not used.
-  /// - Returns: The location itself.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override var description: String {

@@ -1,7 +1,7 @@
 /// A point on the earth, in the WGS 84 frame.
 ///
-/// As on Apple's systems it has no conformances to `Equatable`, `Hashable` or `Codable`, so that an
-/// app can declare its own.
+/// As on Apple's systems it has no conformances to `Equatable`, `Hashable` or `Codable`, so that an app can declare
+/// its own.
 @frozen
 public struct CLLocationCoordinate2D: Sendable {
   /// Degrees north of the equator; south is negative.
@@ -12,11 +12,7 @@ public struct CLLocationCoordinate2D: Sendable {
   /// Creates the point at latitude 0, longitude 0.
   public init() { (latitude, longitude) = (0, 0) }
 
-  /// Creates a point.
-  ///
-  /// - Parameters:
-  ///   - latitude: Degrees north; not checked, see ``CLLocationCoordinate2DIsValid(_:)``.
-  ///   - longitude: Degrees east; not checked.
+  /// Creates a point from degrees north and east, which are not checked: see ``CLLocationCoordinate2DIsValid(_:)``.
   public init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
     self.latitude = latitude
     self.longitude = longitude
@@ -24,25 +20,14 @@ public struct CLLocationCoordinate2D: Sendable {
 }
 
 /// A coordinate that is not valid: latitude and longitude are -180.
-public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(
-  latitude: -180, longitude: -180)
+public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(latitude: -180, longitude: -180)
 
-/// Creates a coordinate, in the spelling of C.
-///
-/// - Parameters:
-///   - latitude: Degrees north.
-///   - longitude: Degrees east.
-/// - Returns: The coordinate; not checked.
+/// Creates a coordinate from degrees north and east, which are not checked, in the spelling of C.
 public func CLLocationCoordinate2DMake(
   _ latitude: CLLocationDegrees, _ longitude: CLLocationDegrees
-) -> CLLocationCoordinate2D {
-  CLLocationCoordinate2D(latitude: latitude, longitude: longitude)
-}
+) -> CLLocationCoordinate2D { CLLocationCoordinate2D(latitude: latitude, longitude: longitude) }
 
-/// Returns whether a coordinate is valid.
-///
-/// - Parameter coord: The coordinate.
-/// - Returns: Whether the latitude lies within ±90 degrees and the longitude within ±180.
+/// Returns whether the latitude lies within ±90 degrees and the longitude within ±180.
 public func CLLocationCoordinate2DIsValid(_ coord: CLLocationCoordinate2D) -> Bool {
   abs(coord.latitude) <= 90 && abs(coord.longitude) <= 180
 }

@@ -17,11 +17,8 @@ open class CLLocationSourceInformation: NSObject, NSCopying, NSSecureCoding, @un
     super.init()
   }
 
-  /// Creates the information.
-  ///
-  /// - Parameters:
-  ///   - isSoftware: Whether the location comes from a simulation or a recording.
-  ///   - isAccessory: Whether the location comes from another device.
+  /// Creates the information whether a location comes from a simulation or a recording, and whether from another
+  /// device.
   public init(
     softwareSimulationState isSoftware: Bool, andExternalAccessoryState isAccessory: Bool
   ) {
@@ -33,8 +30,6 @@ open class CLLocationSourceInformation: NSObject, NSCopying, NSSecureCoding, @un
   open class var supportsSecureCoding: Bool { true }
 
   /// Creates the information from a keyed archive.
-  ///
-  /// - Parameter coder: The archive.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding else { return nil }
     simulated = coder.decodeBool(forKey: "CLLocationSourceInformation.isSimulatedBySoftware")
@@ -43,19 +38,12 @@ open class CLLocationSourceInformation: NSObject, NSCopying, NSSecureCoding, @un
   }
 
   /// Writes the information to a keyed archive.
-  ///
-  /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
-    coder.encode(
-      isSimulatedBySoftware, forKey: "CLLocationSourceInformation.isSimulatedBySoftware")
-    coder.encode(
-      isProducedByAccessory, forKey: "CLLocationSourceInformation.isProducedByAccessory")
+    coder.encode(isSimulatedBySoftware, forKey: "CLLocationSourceInformation.isSimulatedBySoftware")
+    coder.encode(isProducedByAccessory, forKey: "CLLocationSourceInformation.isProducedByAccessory")
   }
 
   /// Returns the object itself, because it never changes.
-  ///
-  /// - Parameter zone: Not used.
-  /// - Returns: The object itself.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override var description: String {

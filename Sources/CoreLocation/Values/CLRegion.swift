@@ -3,9 +3,9 @@ import Synchronization
 
 /// A region that can be monitored: ``CLBeaconRegion`` or ``CLCircularRegion``.
 ///
-/// The ``identifier`` is its identity: monitoring a region of the same identifier replaces the one
-/// before. Two regions are equal if they are of one kind, have the same identifier and describe the
-/// same place or beacons, regardless of their notifications.
+/// The ``identifier`` is its identity: monitoring a region of the same identifier replaces the one before. Two
+/// regions are equal if they are of one kind, have the same identifier and describe the same place or beacons,
+/// regardless of their notifications.
 open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: the values that change are atomic. A subclass is responsible for what it adds.
   private let name: String
@@ -42,12 +42,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     super.init()
   }
 
-  /// Creates a circle.
-  ///
-  /// - Parameters:
-  ///   - center: The center.
-  ///   - radius: The radius, in meters.
-  ///   - identifier: The identifier, which is the region's identity.
+  /// Creates a circle with a radius in meters.
   @available(*, deprecated, message: "Use CLCircularRegion")
   public init(
     circularRegionWithCenter center: CLLocationCoordinate2D, radius: CLLocationDistance,
@@ -65,10 +60,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     super.init()
   }
 
-  /// Returns whether a point lies in the circle.
-  ///
-  /// - Parameter coordinate: The point.
-  /// - Returns: Whether it lies in the circle; `false` for other regions.
+  /// Returns whether a point lies in the circle; `false` for other regions.
   @available(*, deprecated, message: "Use CLCircularRegion")
   open func contains(_ coordinate: CLLocationCoordinate2D) -> Bool { circleContains(coordinate) }
 
@@ -84,9 +76,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a region from a keyed archive.
-  ///
-  /// - Parameter coder: The archive. The result is `nil` if it contains no region.
+  /// Creates a region from a keyed archive; the result is `nil` if it contains no region.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding, let identifier = coder.decodeText("CLRegion.identifier") else {
       return nil
@@ -99,8 +89,6 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   }
 
   /// Writes the region to a keyed archive.
-  ///
-  /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
     coder.encodeText(identifier, "CLRegion.identifier")
     coder.encodeCoordinate(place.center, "CLRegion")
@@ -109,13 +97,9 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     coder.encode(notifyOnExit, forKey: "CLRegion.notifyOnExit")
   }
 
-  /// Copies the region.
+  /// Returns an equal region with the same notifications.
   ///
-  /// An object of an app's own subclass is not copied, because the subclass's properties are not
-  /// known here.
-  ///
-  /// - Parameter zone: Not used.
-  /// - Returns: An equal region with the same notifications.
+  /// An object of an app's own subclass is not copied, because the subclass's properties are not known here.
   open func copy(with zone: NSZone? = nil) -> Any {
     guard type(of: self) == CLRegion.self else { return self }
     return CLRegion(named: name, center: place.center, radius: place.radius).notifying(like: self)

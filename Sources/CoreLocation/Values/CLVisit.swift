@@ -29,23 +29,10 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     super.init()
   }
 
-  /// Creates a visit.
-  package init(
-    arrivalDate: Date, departureDate: Date, coordinate: CLLocationCoordinate2D,
-    horizontalAccuracy: CLLocationAccuracy
-  ) {
-    values = Values(
-      arrival: arrivalDate, departure: departureDate, coordinate: coordinate,
-      accuracy: horizontalAccuracy)
-    super.init()
-  }
-
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a visit from a keyed archive.
-  ///
-  /// - Parameter coder: The archive. The result is `nil` if it contains no visit.
+  /// Creates a visit from a keyed archive; the result is `nil` if it contains no visit.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding, coder.containsValue(forKey: "CLVisit.arrivalDate") else {
       return nil
@@ -59,8 +46,6 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   }
 
   /// Writes the visit to a keyed archive.
-  ///
-  /// - Parameter coder: The archive.
   open func encode(with coder: NSCoder) {
     coder.encodeDate(arrivalDate, "CLVisit.arrivalDate")
     coder.encodeDate(departureDate, "CLVisit.departureDate")
@@ -69,9 +54,6 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   }
 
   /// Returns the object itself, because it never changes.
-  ///
-  /// - Parameter zone: Not used.
-  /// - Returns: The visit itself.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override var description: String {

@@ -2,10 +2,10 @@ import Foundation
 
 /// Distances on the WGS 84 ellipsoid, by Vincenty's inverse formula.
 ///
-/// T. Vincenty, "Direct and Inverse Solutions of Geodesics on the Ellipsoid with Application of
-/// Nested Equations", Survey Review 23 (176), 1975. It is exact to about a millimetre, and does not
-/// converge for points that lie nearly opposite each other; those get the great circle on a sphere
-/// of the mean radius, which is wrong by at most 0.6 %.
+/// T. Vincenty, "Direct and Inverse Solutions of Geodesics on the Ellipsoid with Application of Nested Equations",
+/// Survey Review 23 (176), 1975. It is exact to about a millimetre, and does not converge for points that lie
+/// nearly opposite each other; those get the great circle on a sphere of the mean radius, which is wrong by at most
+/// 0.6 %.
 enum Geodesic {
   /// The equator's radius in meters (`a` of WGS 84).
   private static let equator = 6_378_137.0

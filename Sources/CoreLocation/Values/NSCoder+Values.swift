@@ -5,17 +5,14 @@ extension UUID {
   static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }
 
-// An archive contains only plain strings and numbers, so that secure decoding needs no other class.
-// Every key begins with the name of the class that writes it, so that a subclass can use the short
-// name.
+// An archive contains only plain strings and numbers, so that secure decoding needs no other class. Every key
+// begins with the name of the class that writes it, so that a subclass can use the short name.
 extension NSCoder {
   func encodeUUID(_ uuid: UUID, _ key: String) {
     encode(NSString(string: uuid.uuidString), forKey: key)
   }
 
-  func decodeUUID(_ key: String) -> UUID? {
-    decodeText(key).flatMap { UUID(uuidString: $0) }
-  }
+  func decodeUUID(_ key: String) -> UUID? { decodeText(key).flatMap { UUID(uuidString: $0) } }
 
   func encodeText(_ text: String, _ key: String) { encode(NSString(string: text), forKey: key) }
 
