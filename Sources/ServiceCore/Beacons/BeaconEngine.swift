@@ -139,8 +139,8 @@ struct BeaconEngine {
     append(monitor.advance(to: moment))
   }
 
-  /// Receives sightings in the order of time, until there is something to deliver, and returns the number of those that
-  /// were processed.
+  /// Receives sightings in the order of time, until there is something to deliver, and returns the number of those
+  /// that were processed.
   mutating func receive(_ sightings: ArraySlice<Sighting>) -> Int {
     if let first = sightings.first { begin(at: first.time) }
     let monitors = monitor.regionCount > 0

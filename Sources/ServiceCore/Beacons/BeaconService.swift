@@ -105,8 +105,8 @@ public final class BeaconService: Sendable {
   // MARK: Regions
 
   /// Starts to monitor a region for a client's group. A region with the same identifier is replaced; one that is
-  /// monitored already with the same beacons and rules keeps its state.
-  /// A region may be assumed to have a state, so that the first evidence to the contrary is a crossing.
+  /// monitored already with the same beacons and rules keeps its state. A region may be assumed to have a state, so
+  /// that the first evidence to the contrary is a crossing.
   public func register(
     _ region: BeaconRegion, assuming state: RegionState? = nil, for client: ClientIdentifier
   ) throws(BeaconServiceError) {

@@ -46,8 +46,8 @@ struct RangingSchedule {
     empty = 0
   }
 
-  /// Removes a report that is due at a moment or before, and returns when it was due. More may be due: call it until it
-  /// returns `nil`.
+  /// Removes a report that is due at a moment or before, and returns when it was due. More may be due: call it
+  /// until it returns `nil`.
   mutating func removeDue(by moment: MonotonicTime) -> MonotonicTime? {
     guard let time = due, time <= moment else { return nil }
     guard !rests || empty < Self.maximumEmpty else {

@@ -29,8 +29,8 @@ package protocol Service: Sendable {
   /// Records that the source rests, because there is no demand.
   mutating func rest()
 
-  /// Records that the source will never deliver any more, and why, as a sentence for people. A recording ends without a
-  /// failure.
+  /// Records that the source will never deliver any more, and why, as a sentence for people. A recording ends
+  /// without a failure.
   mutating func end(
     _ sentence: String, isFailure: Bool, into output: inout ServiceOutput<Self>)
 

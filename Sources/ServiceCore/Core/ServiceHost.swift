@@ -143,13 +143,9 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   // MARK: The source
 
   private func start(_ state: inout State) -> Bool {
-    guard !state.isRunning, !state.isStopped, source != nil, state.end == nil,
-      state.service.demand != nil
-    else {
-      return false
-    }
-    state.isRunning = true
-    return true
+    guard !state.isRunning, !state.isStopped, source != nil, state.end == nil else { return false }
+    state.isRunning = state.service.demand != nil
+    return state.isRunning
   }
 
   private func run() {
@@ -160,9 +156,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     }
   }
 
-  /// Receives once, and processes what came.
-  ///
-  /// - Returns: Whether there is demand for more.
+  /// Receives once, processes what came, and returns whether there is demand for more.
   private func step(_ used: inout S.Source.Input?) -> Bool {
     guard let source else { return false }
     if isRecorded { inFlight.wait() }
