@@ -81,7 +81,8 @@ let package = Package(
     .target(
       name: "Simulation",
       dependencies: [
-        "Advertising", "CaptureFiles", "Records", "Scanning",
+        "Advertising", "CaptureFiles", "HCIPackets", "Records", "Scanning",
+        .product(name: "HeapModule", package: "swift-collections"),
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
 

@@ -5,19 +5,18 @@
 /// (Biometrika 41, 1954). A jump across a limit changes the zone at once; a still beacon on a limit,
 /// whose mean wanders a little over it and back, does not.
 package struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
-  @usableFromInline var zone: Proximity = .unknown
+  private var zone: Proximity = .unknown
   /// The zone that the signal lies in, for which the excess is summed up.
-  @usableFromInline var wanted: Proximity = .unknown
+  private var wanted: Proximity = .unknown
   /// dB · s beyond the limit.
-  @usableFromInline var excess: Float = 0
+  private var excess: Float = 0
   /// When the excess was last added to, in nanoseconds.
-  @usableFromInline var summedAt: Int64 = 0
+  private var summedAt: Int64 = 0
 
   /// Creates a machine that knows nothing yet.
   package init() {}
 
   /// The zone now.
-  @inlinable
   package var proximity: Proximity { zone }
 
   /// Receives a smoothed signal strength.
@@ -50,29 +49,6 @@ package struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
       excess = 0
     }
     return zone
-  }
-
-  /// Returns whether no signal between two strengths, given to ``update(mean:at:thresholds:limits:)``, would
-  /// change the zone or begin to. If so, the signal counts as given.
-  ///
-  /// - Parameters:
-  ///   - weakest: The weaker end, in dBm.
-  ///   - strongest: The stronger end, in dBm.
-  ///   - thresholds: The beacon's limits.
-  /// - Returns: Whether the zone stays.
-  @inlinable
-  package mutating func stays(
-    between weakest: Float, and strongest: Float, _ thresholds: ProximityThresholds
-  ) -> Bool {
-    let stays =
-      switch zone {
-      case .unknown: false
-      case .immediate: weakest >= thresholds.leaveImmediate
-      case .near: weakest >= thresholds.leaveNear && strongest <= thresholds.enterImmediate
-      case .far: strongest <= thresholds.enterNear
-      }
-    if stays { wanted = zone }
-    return stays
   }
 
   /// Forgets the zone, because the beacon is no longer received.

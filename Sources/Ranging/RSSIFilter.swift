@@ -1,63 +1,40 @@
-/// The smoothed signal strength of one beacon.
+/// The smoothed signal strength of one beacon: an interacting multiple model filter.
 ///
-/// Three parts, each given only the packets:
+/// - **Measurements** are the means of the packets of ``measurementSeconds`` each, so that most packets cost an
+///   addition. A beacon that sends less often is measured with each packet.
+/// - **Motions.** Four Kalman filters follow the level. They differ in how fast they expect it to drift: that of
+///   a beacon that is still, that moves slowly, that walks, and that jumps. The probability of each follows from how
+///   well it foresaw the measurements, and each starts from what the others know as far as the motion may have
+///   changed (H. A. P. Blom and Y. Bar-Shalom, "The interacting multiple model algorithm for systems with
+///   Markovian switching coefficients", IEEE Transactions on Automatic Control 33, 1988).
+/// - **Outliers.** Measurements have Student's t distribution rather than a normal one, so a dip counts for
+///   little and two that agree count for much.
+/// - **Noise** is learned for each beacon, because fading is not white; see ``Noise``.
 ///
-/// - A **level**: the plain mean since the last change, which becomes an exponential mean once it
-///   holds ``Parameters/memory`` seconds or ``Parameters/packets`` packets, whichever is longer.
-/// - A **change detector**: Page's two-sided cumulative sum (Biometrika 41, 1954). When it fires,
-///   the level starts anew from the mean *since the change*, not from a short window.
-/// - A **trend**: a fast mean. What is reported leans from the level towards it only as far as
-///   their difference exceeds its own standard error, so a walk is followed and noise is not.
+/// The mean and the variance are those of the mixture: the distance's interval needs nothing else.
 ///
-/// The noise and its autocorrelation are learned per beacon, because fading is not white: both the
-/// detector's limit and the variance of the mean grow with them. The interval is learned too.
-///
-/// The value is trivially copyable, owns no clock and calls no library function per packet.
+/// The value is trivially copyable, owns no clock and calls no library function.
 package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
+  /// The level by each motion in dBm, its variance in dB², and the motion's probability.
+  @usableFromInline var levels = SIMD4<Float>.zero
+  @usableFromInline var variances = SIMD4<Float>.zero
+  @usableFromInline var probabilities = SIMD4<Float>.zero
   /// When the last packet was received, in nanoseconds.
-  @usableFromInline var latest: Int64
-  /// The number of packets received.
-  @usableFromInline var received: UInt32
+  @usableFromInline var latest: Int64 = .min
+  /// The number of packets received, and of measurements since the level began.
+  @usableFromInline var received: UInt32 = 0
+  @usableFromInline var measurements: UInt32 = 0
   /// The mean gap, in seconds.
-  @usableFromInline var gap: Float
-  /// The standard deviation of a packet, in dB.
-  @usableFromInline var spread: Float
-  /// The mean since the last change, in dBm.
-  @usableFromInline var level: Float
-  /// The fast mean, in dBm.
-  @usableFromInline var fast: Float
-  /// The packets that `level` and `fast` rest on since the last change.
-  @usableFromInline var levelCount: Float
-  @usableFromInline var fastCount: Float
-  /// The autocorrelation of neighboring packets, and the last packet's surprise.
-  @usableFromInline var correlation: Float
-  @usableFromInline var lastSurprise: Float
-  /// What follows from interval and noise and changes slowly; see `refresh`.
-  @usableFromInline var rates: Rates
-  /// A suspected rise and a suspected fall.
-  @usableFromInline var rise: Run
-  @usableFromInline var fall: Run
+  @usableFromInline var gap: Float = 0
+  /// The packets since the last measurement: sum in dBm, number, and seconds since that.
+  @usableFromInline var pendingSum: Float = 0
+  @usableFromInline var pendingCount: Float = 0
+  @usableFromInline var pendingSeconds: Float = 0
+  @usableFromInline var noise = Noise()
 
   /// Creates a filter that has received nothing.
   @inlinable
-  package init() {
-    latest = .min
-    received = 0
-    gap = 0
-    spread = Self.assumedDeviation
-    level = 0
-    fast = 0
-    levelCount = 0
-    fastCount = 0
-    correlation = 0
-    lastSurprise = 0
-    rates = Rates()
-    rise = Run()
-    fall = Run()
-  }
-
-  /// The deviation of a packet before it is learned, in dB: indoor recordings show 2–5 dB.
-  @inlinable static var assumedDeviation: Float { 4 }
+  package init() {}
 
   /// Receives a packet.
   ///
@@ -68,40 +45,70 @@ package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
   ///   - rssi: The signal strength, in dBm.
   ///   - time: When it was received, in nanoseconds of a monotonic clock. A time that is not later
   ///     than the last one is taken as the same instant.
-  ///   - parameters: How to smooth. A change takes effect within 16 packets.
+  /// - Returns: Whether the packet completed a measurement: ``mean`` changes with those alone.
   @inlinable
-  package mutating func update(
-    rssi: Float, at time: Int64, parameters: Parameters = Parameters()
-  ) {
-    guard rssi >= -128, rssi <= 127 else { return }
-    guard received > 0 else {
-      start(rssi: rssi, at: time)
-      return
-    }
-    let elapsed = Self.seconds(from: latest, to: time)
+  @discardableResult
+  package mutating func update(rssi: Float, at time: Int64) -> Bool {
+    guard rssi >= -128, rssi <= 127 else { return false }
+    let silence = received > 0 ? Self.seconds(from: latest, to: time) : .infinity
     latest = max(latest, time)
-    if forgets(after: elapsed, parameters) { forget(for: rssi) }
-    if received < 16 {
-      settle(elapsed, parameters)
-    } else {
-      gap = max(gap + (min(elapsed, 4 * gap + 0.5) - gap) * 0.0625, Self.shortestGap)
-      received &+= received < .max ? 1 : 0
-      if received & 15 == 0 { refresh(parameters) }
+    let isNew = forgets(after: silence)
+    learnInterval(silence)
+    if isNew {
+      begin(at: rssi)
+      return true
     }
+    pendingSum += rssi
+    pendingCount += 1
+    pendingSeconds += silence
+    let isComplete = pendingSeconds + 0.5 * gap >= Self.measurementSeconds
+    guard isComplete || measurements < 4 || pendingCount >= 256 else { return false }
+    measure()
+    return true
+  }
 
-    // One clip for all that follows: a packet counts for at most three deviations.
-    let reach = 3 * spread
-    let surprise = min(max(rssi - fast, -reach), reach)
-    let residual = surprise + (fast - level)
-    levelCount += 1
-    fastCount += 1
-    fast += max(1 / fastCount, rates.fastGain) * surprise
-    level += max(1 / levelCount, rates.levelGain) * residual
+  /// The time over which packets are averaged.
+  @inlinable static var measurementSeconds: Float { 0.3 }
 
-    let slack = parameters.slack * spread
-    rise.add((residual - slack) * rates.evidence, rssi: rssi)
-    fall.add((-residual - slack) * rates.evidence, rssi: rssi)
-    learnNoise(surprise * rates.scale)
-    if max(rise.score, fall.score) > 1 { restart() }
+  /// Returns whether the level begins anew with the first packet after a silence in seconds: after 10 s and ten
+  /// intervals. Interval and noise are kept.
+  @inlinable
+  package func forgets(after silence: Float) -> Bool { silence > max(10, 10 * gap) }
+
+  /// Begins the level with a packet.
+  @inlinable
+  mutating func begin(at rssi: Float) {
+    levels = SIMD4(repeating: rssi)
+    variances = SIMD4(repeating: 2 * noise.variance)
+    probabilities = Self.shares
+    measurements = 1
+    (pendingSum, pendingCount, pendingSeconds) = (0, 0, 0)
+    noise.restart()
+  }
+
+  /// Learns the interval: the mean of the first 16 gaps, then an exponential mean of as many.
+  ///
+  /// One gap counts for at most four intervals and half a second, so that a pause does not pass for a slow beacon. Where
+  /// time stands still the interval does not fall below a microsecond: numbers that shrink without end become
+  /// denormal, and those are slow.
+  @inlinable
+  @inline(__always)
+  mutating func learnInterval(_ seconds: Float) {
+    if received >= 16 {
+      gap = max(gap + (min(seconds, 4 * gap + 0.5) - gap) * 0.0625, 1e-6)
+    } else if received > 0 {
+      let bounded = min(seconds, received == 1 ? 30 : 4 * gap + 0.5)
+      gap = max(gap + (bounded - gap) / Float(received), 1e-6)
+    }
+    received &+= received < .max ? 1 : 0
+  }
+
+  /// Returns the time from one instant to a later one, in seconds; 0 if it is not later.
+  @inlinable
+  static func seconds(from earlier: Int64, to later: Int64) -> Float {
+    guard later > earlier else { return 0 }
+    // Unsigned, the difference is right even where the signed one would overflow.
+    let nanoseconds = min(UInt64(bitPattern: later &- earlier), UInt64(Int64.max))
+    return Float(Int64(truncatingIfNeeded: nanoseconds)) * 1e-9
   }
 }

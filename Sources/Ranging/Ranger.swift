@@ -14,8 +14,6 @@ public struct Ranger: Sendable {
     public var beaconCalibrations: [(beacons: BeaconConstraint, calibration: Calibration)] = []
     /// The limits of the zones.
     public var limits = ProximityLimits.standard
-    /// The parameters by which signal strengths are smoothed.
-    package var filter = RSSIFilter.Parameters()
     /// The most beacons that are ranged at once, at least 8. With more, those received longest ago are evicted.
     public var maximumBeacons = 32768
 
@@ -144,7 +142,7 @@ public struct Ranger: Sendable {
       if entry.state.zones.proximity == .unknown {
         entry.state.locate(at: time.nanoseconds, configuration)
       }
-    } else if filter.forgets(after: Float(unmeasured), configuration.filter) {
+    } else if filter.forgets(after: Float(unmeasured)) {
       entry.state.zones.reset()
     }
     let silence = time.seconds(since: entry.lastReceived.advanced(by: entry.state.lostTime))
@@ -165,7 +163,7 @@ public struct Ranger: Sendable {
         calibration.estimate(rssi: mean, variance: 0, advertisedPower: power).distance
     }
     guard isMeasured, state.zones.proximity != .unknown else { return beacon }
-    let signal = filter.estimate(configuration.filter)
+    let signal = filter.estimate
     beacon.proximity = state.zones.proximity
     beacon.smoothed = Double(signal.mean)
     beacon.smoothedError = Double(signal.variance).squareRoot()
@@ -226,23 +224,19 @@ extension Ranger.State {
     measured &+= 1
     sum &+= Int32(rssi)
     let time = sighting.time.nanoseconds
-    filter.update(rssi: Float(rssi), at: time, parameters: configuration.filter)
-    // Most packets cannot change the zone, and then the mean is not needed yet.
-    if zones.stays(between: filter.weakest, and: filter.strongest, thresholds) { return }
-    locate(at: time, configuration)
+    if filter.update(rssi: Float(rssi), at: time) { locate(at: time, configuration) }
   }
 
   /// A beacon is new until it has sent so many packets, or for so long.
-  private static let (newPackets, newNanoseconds) = (Float(3), MonotonicTime.nanosecondsPerSecond)
+  private static let (newPackets, newNanoseconds) = (UInt32(3), MonotonicTime.nanosecondsPerSecond)
 
   /// Determines the zone of the signal.
   fileprivate mutating func locate(at time: Int64, _ configuration: Ranger.Configuration) {
     // A packet or two of a beacon that has just come are little evidence.
     let start = firstReceived ?? MonotonicTime(nanoseconds: time)
     let isNew = MonotonicTime(nanoseconds: time).nanoseconds(since: start) < Self.newNanoseconds
-    if zones.proximity == .unknown, filter.levelCount < Self.newPackets, isNew { return }
+    if zones.proximity == .unknown, filter.measurements < Self.newPackets, isNew { return }
     zones.update(
-      mean: filter.estimate(configuration.filter).mean, at: time, thresholds: thresholds,
-      limits: configuration.limits)
+      mean: filter.mean, at: time, thresholds: thresholds, limits: configuration.limits)
   }
 }

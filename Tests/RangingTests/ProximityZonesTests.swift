@@ -1,6 +1,5 @@
+import Ranging
 import Testing
-
-@testable import Ranging
 
 @Suite struct ProximityZonesTests {
   static let calibration = Calibration(measuredPower: -59, model: .logDistance(exponent: 2))
@@ -58,20 +57,6 @@ import Testing
     #expect(at(-74.5, 10) == .near)
     #expect(at(-74.5, 1000) == .near)
     #expect(at(-74.5, 1002) == .far)
-  }
-
-  /// Where `stays` holds, `update` would neither have changed the zone nor begun to.
-  @Test func staysAgreesWithUpdate() {
-    for zone in [Float(-40), -65, -80] {
-      for signal in stride(from: Float(-100), through: -30, by: 0.25) {
-        var told = ProximityZones()
-        told.update(mean: zone, at: 0, thresholds: Self.thresholds)
-        var asked = told
-        told.update(mean: signal, at: nanoseconds(1), thresholds: Self.thresholds)
-        let stays = asked.stays(between: signal, and: signal, Self.thresholds)
-        #expect(stays == (told.wanted == asked.proximity), "\(signal) dBm from \(zone) dBm")
-      }
-    }
   }
 
   @Test func limitsAreChecked() throws {
