@@ -10,21 +10,23 @@ import Testing
   /// An LE Extended Advertising Report from its packet type on.
   private func extended(_ minor: UInt16, status: UInt8) -> [UInt8] {
     let data = Adverts.frame(minor).advertisingData
-    let report =
-      [0x13 | status << 5, 0x00, 0x01] + Adverts.address
-      + [0x01, 0x00, 0xFF, 0x7F, 0xC4, 0, 0, 0] + Adverts.address + [UInt8(data.count)] + data
-    return [0x04, 0x3E, UInt8(report.count + 2), 0x0D, 0x01] + report
+    let report = joined(
+      [0x13 | status << 5, 0x00, 0x01], Adverts.address,
+      [0x01, 0x00, 0xFF, 0x7F, 0xC4, 0, 0, 0], Adverts.address, [UInt8(data.count)], data)
+    return joined([0x04, 0x3E, UInt8(report.count + 2), 0x0D, 0x01], report)
   }
 
   /// A packet that is whole, cut, longer than it says, or has a wrong byte.
   private func packet(_ random: inout SplitMix64) -> [UInt8] {
     let minor = UInt16(random.next() % 8)
-    var packet =
-      switch random.next() % 4 {
-      case 0: extended(minor, status: random.next() % 8 == 0 ? UInt8(random.next() % 3) : 0)
-      case 1: [0x04, 0x0E, 0x04, 0x01, 0x0C, 0x20, 0x00]
-      default: Adverts.h4(minor, rssi: Int8(truncatingIfNeeded: Int(random.next() % 256)))
-      }
+    var packet: [UInt8]
+    switch random.next() % 4 {
+    case 0:
+      let status = random.next() % 8 == 0 ? UInt8(random.next() % 3) : 0
+      packet = extended(minor, status: status)
+    case 1: packet = [0x04, 0x0E, 0x04, 0x01, 0x0C, 0x20, 0x00]
+    default: packet = Adverts.h4(minor, rssi: Int8(truncatingIfNeeded: random.next()))
+    }
     switch random.next() % 6 {
     case 0: packet[Int(random.next() % UInt64(packet.count))] = UInt8(random.next() % 256)
     case 1: packet.removeLast(Int(random.next() % UInt64(packet.count)))
@@ -45,13 +47,14 @@ import Testing
       case 1: time -= Int64(random.next() % 5_000_000)
       default: time += Int64(random.next() % 100_000)
       }
-      let packet = packet(&random)
-      bytes +=
-        linkType == nil
-        ? BTSnoopFile.record(packet, microseconds: time)
-        : pcap.record(
-          linkType == 201 ? [0, 0, 0, 1] + packet : packet, seconds: UInt32(time / 1_000_000),
-          fraction: UInt32(time % 1_000_000))
+      var packet = packet(&random)
+      if linkType == 201 { packet = joined([0, 0, 0, 1], packet) }
+      if linkType == nil {
+        bytes += BTSnoopFile.record(packet, microseconds: time)
+      } else {
+        bytes += pcap.record(
+          packet, seconds: UInt32(time / 1_000_000), fraction: UInt32(time % 1_000_000))
+      }
     }
     return bytes
   }
