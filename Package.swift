@@ -57,7 +57,7 @@ let package = Package(
     .target(
       name: "CaptureFiles",
       dependencies: [
-        "Advertising", "Bytes", "CZlib", "LinkLayer", "Scanning",
+        "Advertising", "Bytes", "CZlib", "HCIPackets", "LinkLayer", "Scanning",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 
@@ -81,7 +81,8 @@ let package = Package(
     .target(
       name: "Simulation",
       dependencies: [
-        "Advertising", "CaptureFiles", "Records", "Scanning",
+        "Advertising", "CaptureFiles", "HCIPackets", "Records", "Scanning",
+        .product(name: "HeapModule", package: "swift-collections"),
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
 

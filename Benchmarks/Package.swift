@@ -15,6 +15,7 @@ let package = Package(
       dependencies: [
         .product(name: "BeaconKit", package: "beaconscan"),
         .product(name: "CoreLocation", package: "beaconscan"),
+        .product(name: "ServiceCore", package: "beaconscan"),
       ]),
   ],
   swiftLanguageModes: [.v6]

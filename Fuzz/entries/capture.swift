@@ -13,6 +13,9 @@ func check(_ bytes: [UInt8]) {
   if let sighting = whole.sightings.first {
     require(sighting.wallTime.description.utf8.count == 27, "a time not written in 27 bytes")
   }
+  // Usual packets are decoded by a loop of their own; with a tap, all are decoded by the general one.
+  let general = Reading(bytes, packetTap: { _, _, _, _ in })
+  require(general == whole, "the general decoder gives \(general), the usual one \(whole)")
   let number = hash(bytes)
   let pieces = Reading(bytes, atATime: 1 + Int(number % 300))
   require(pieces == whole, "a pipe in pieces gives \(pieces), a file \(whole)")

@@ -17,7 +17,7 @@ func check(_ bytes: [UInt8]) {
   require(scenario.duration >= 0.1 && scenario.duration <= 604_800, "the duration")
   guard isShort(scenario) else { return }
   for format in CaptureWriter.Format.allCases {
-    let made = SimulatedRecording(scenario, format: format)
+    let made = Simulator.run(scenario, format: format)
     let reading = Reading(made.recording)
     require(reading.error == nil, "the recording is bad: \(reading.error?.description ?? "")")
     require(reading.packets == made.counts.packets, "\(reading.packets) packets")
@@ -26,7 +26,7 @@ func check(_ bytes: [UInt8]) {
       .filter { $0.hasPrefix("{\"type\":\"sighting\"") }
     require(truth.count == made.counts.sightings, "the truth has \(truth.count) sightings")
     require(reading.sightings.map { line($0) } == truth, "the recording is not as the truth says")
-    let again = SimulatedRecording(scenario, format: format)
+    let again = Simulator.run(scenario, format: format)
     require(again.recording == made.recording && again.truth == made.truth, "not the same again")
   }
 }

@@ -21,8 +21,8 @@ struct Reading: Equatable {
   }
 
   /// Reads a file in memory.
-  init(_ bytes: [UInt8]) {
-    self.init(path: file(bytes), size: bytes.count)
+  init(_ bytes: [UInt8], packetTap: PacketTap? = nil) {
+    self.init(path: file(bytes), size: bytes.count, packetTap: packetTap)
   }
 
   /// Reads a pipe that gives some bytes at a time, by its packet mode.
@@ -42,11 +42,11 @@ struct Reading: Equatable {
     self.init(path: "/proc/self/fd/\(ends[0])", size: nil)
   }
 
-  private init(path: String, size: Int?) {
+  private init(path: String, size: Int?, packetTap: PacketTap? = nil) {
     var collector = SightingCollector(capacity: 0)
     var bytesRead = 0
     do throws(CaptureError) {
-      let reader = try CaptureReader(path: path)
+      let reader = try CaptureReader(path: path, packetTap: packetTap)
       require(reader.size == size, "a size of \(reader.size ?? -1), not \(size ?? -1)")
       var isMore = true
       while isMore {

@@ -46,9 +46,8 @@ package struct ADStructure: ~Escapable {
 ///  1 octet   1 octet   Length−1 octets
 /// ```
 ///
-/// A length of zero ends the significant part early; what follows it is not looked at (§11). A
-/// length that runs past the data throws, and the walk is over: there is no way to tell where the
-/// next structure would begin.
+/// A length of zero ends the significant part early; what follows it is not looked at (§11). A length that runs
+/// past the data throws, and the walk is over: nothing shows where the next structure would begin.
 @usableFromInline
 package struct ADStructures: ~Escapable {
   @usableFromInline
@@ -95,21 +94,21 @@ package struct ADStructures: ~Escapable {
     // Early termination: whatever is left is not significant.
     guard length > 0 else { return nil }
     let next = start &+ 1 &+ length
-    guard next <= end else { throw overrun(length) }
+    guard next <= end else {
+      // The walk is over.
+      position = end
+      throw Self.overrun(length, available: end &- start &- 1, at: base &+ start)
+    }
     position = next
     return unsafe ADStructure(
       type: ADType(rawValue: bytes.littleEndian(UInt8.self, unchecked: start &+ 1)),
       in: bytes, from: start &+ 2, count: length &- 1, offset: base &+ start)
   }
 
-  /// Ends the walk at a structure that runs past the data.
+  /// The error for a structure that runs past the data. Out of line, so that the walk stays in registers.
   @inlinable @inline(never)
-  @_lifetime(self: copy self)
-  mutating func overrun(_ length: Int) -> ParseError {
-    let start = position
-    position = end
-    return ParseError(
-      .truncated(needed: length, available: end &- start &- 1), at: base &+ start)
+  static func overrun(_ length: Int, available: Int, at offset: Int) -> ParseError {
+    ParseError(.truncated(needed: length, available: available), at: offset)
   }
 }
 

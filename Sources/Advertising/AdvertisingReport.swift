@@ -7,16 +7,12 @@ package struct AdvertisingReportFields: BitwiseCopyable {
   /// Where the AD structures begin and end.
   @usableFromInline
   let start, end: Int
-  /// As in ``AdvertisingReport``.
   @usableFromInline
   package var address: BluetoothAddress
-  /// As in ``AdvertisingReport``.
   @usableFromInline
   package var addressType: AddressType
-  /// As in ``AdvertisingReport``.
   @usableFromInline
   package var eventType: AdvertisingEventType
-  /// As in ``AdvertisingReport``.
   @usableFromInline
   package var rssi: Int8?
 
@@ -40,7 +36,6 @@ package struct AdvertisingReport: ~Escapable {
   private let bytes: RawSpan
   private let fields: AdvertisingReportFields
 
-  /// Makes a report.
   @usableFromInline
   @_lifetime(copy data)
   package init(
@@ -68,7 +63,7 @@ package struct AdvertisingReport: ~Escapable {
     @_lifetime(copy self)
     get { unsafe bytes.part(unchecked: fields.start, count: fields.end &- fields.start) }
   }
-  /// Who sent it. Zero where ``addressType`` is ``AddressType/anonymous``.
+  /// The sender. Zero where ``addressType`` is ``AddressType/anonymous``.
   @usableFromInline
   package var address: BluetoothAddress { fields.address }
   /// What kind of address that is.
@@ -87,16 +82,14 @@ package struct AdvertisingReport: ~Escapable {
   package static func rssi(hci value: Int8) -> Int8? { value > 20 || value == .min ? nil : value }
 }
 
-/// The bits of Event_Type in an LE Extended Advertising Report (Core Specification, Vol 4, Part E,
-/// §7.7.65.13). Legacy reports and link-layer PDUs are given the bits that the same table names for
-/// them.
+/// The bits of Event_Type in an LE Extended Advertising Report (Core Specification, Vol 4, Part E, §7.7.65.13).
+/// Legacy reports and link-layer PDUs are given the bits that the same table names for them.
 @usableFromInline
 package struct AdvertisingEventType: OptionSet, Hashable, Sendable, BitwiseCopyable {
   /// The bits on the wire.
   @usableFromInline
   package var rawValue: UInt16
 
-  /// Keeps all bits.
   @inlinable
   package init(rawValue: UInt16) { self.rawValue = rawValue }
 

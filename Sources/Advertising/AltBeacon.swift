@@ -7,8 +7,7 @@ package struct AltBeacon: Hashable, Sendable {
   package var identity: BeaconIdentity
   /// Reference RSSI in dBm at 1 m.
   package var measuredPower: Int8
-  /// The manufacturer's own byte; `nil` where a frame is one byte short, which senders in the field
-  /// are.
+  /// The manufacturer's own byte; `nil` where a frame is one byte short, which senders in the field are.
   package var manufacturerReserved: UInt8?
 
   /// Reads manufacturer-specific data from the company identifier on.

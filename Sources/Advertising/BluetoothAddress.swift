@@ -71,8 +71,7 @@ extension BluetoothAddress: Codable {
   public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
 }
 
-/// What kind of address an advertiser used (Core Specification, Vol 4, Part E, §7.7.65.13:
-/// Address_Type).
+/// What kind of address an advertiser used (Core Specification, Vol 4, Part E, §7.7.65.13: Address_Type).
 @frozen
 public struct AddressType: RawRepresentable, Hashable, Sendable, Codable, BitwiseCopyable {
   /// The value on the wire.

@@ -1,8 +1,7 @@
 package import Bytes
 
-/// An Eddystone frame: service data of the 16-bit UUID 0xFEAA, as Google's Eddystone protocol
-/// specification defines it. beaconscan names these so that an engineer sees what else is on air; it
-/// does not range them.
+/// An Eddystone frame: service data of the 16-bit UUID 0xFEAA, as Google's Eddystone protocol specification defines
+/// it. beaconscan names these so that an engineer sees what else is on air; it does not range them.
 package enum Eddystone: Hashable, Sendable {
   /// Eddystone-UID: power at 0 m in dBm, a 10-byte namespace and a 6-byte instance, in hexadecimal.
   case uid(txPower: Int8, namespace: String, instance: String)

@@ -14,7 +14,7 @@ public import Bytes
 public struct IBeacon: Hashable, Sendable, BitwiseCopyable {
   /// Which beacon it is.
   public var identity: BeaconIdentity
-  /// The signal strength in dBm that the beacon says is measured 1 m away: as heard, however absurd.
+  /// The signal strength in dBm that the beacon states is measured 1 m away, however absurd.
   public var measuredPower: Int8
   /// Whether one more byte than the 25 followed, as some makers append for the battery's charge.
   public var hasTrailingByte: Bool
@@ -108,5 +108,39 @@ extension IBeacon {
   package var advertisingData: [UInt8] {
     // LE General Discoverable Mode, BR/EDR Not Supported.
     [0x02, 0x01, 0x06, 0x1A, 0xFF] + manufacturerData
+  }
+}
+
+/// The iBeacon frames among the AD structures of one report, and what is refused on the way to them.
+@usableFromInline
+package struct IBeaconFrames: ~Escapable {
+  @usableFromInline
+  var structures: ADStructures
+
+  /// Starts at the first structure of a report in a packet.
+  @inlinable @inline(__always)
+  @_lifetime(copy bytes)
+  @unsafe
+  package init(_ bytes: RawSpan, _ report: AdvertisingReportFields) {
+    structures = unsafe ADStructures(bytes, report)
+  }
+
+  /// Returns the next frame, or the next refusal; `nil` after the last structure.
+  @inlinable @inline(__always)
+  @_lifetime(self: copy self)
+  package mutating func next() -> Result<IBeacon, Refusal>? {
+    do throws(ParseError) {
+      while let structure = try structures.next() {
+        guard structure.type == .manufacturerSpecificData else { continue }
+        switch IBeacon.read(structure) {
+        case .frame(let frame): return .success(frame)
+        case .malformed: return .failure(.malformedIBeacon)
+        case .other: break
+        }
+      }
+      return nil
+    } catch {
+      return .failure(.malformedADStructure)
+    }
   }
 }

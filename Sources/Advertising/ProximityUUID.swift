@@ -71,7 +71,7 @@ extension ProximityUUID: Codable {
   public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
 }
 
-/// What tells one iBeacon from another: proximity UUID, major and minor.
+/// The identity of an iBeacon: proximity UUID, major and minor.
 @frozen
 public struct BeaconIdentity: Hashable, Sendable, Codable, BitwiseCopyable {
   /// Whose beacon it is.

@@ -15,15 +15,12 @@ public struct BeaconFrame: Sendable, Hashable {
     _ identity: BeaconIdentity, measuredPower: Int8 = -59,
     address: BluetoothAddress = BluetoothAddress(rawValue: 0xC0_00_00_00_00_01)
   ) {
-    self.identity = identity
-    self.measuredPower = measuredPower
-    self.address = address
+    (self.identity, self.measuredPower, self.address) = (identity, measuredPower, address)
   }
 
   /// Creates a frame.
   public init(uuid: ProximityUUID, major: UInt16, minor: UInt16, measuredPower: Int8 = -59) {
-    self.init(
-      BeaconIdentity(uuid: uuid, major: major, minor: minor), measuredPower: measuredPower)
+    self.init(BeaconIdentity(uuid: uuid, major: major, minor: minor), measuredPower: measuredPower)
   }
 
   /// The advertising data: flags and the iBeacon, 30 bytes.
@@ -31,31 +28,21 @@ public struct BeaconFrame: Sendable, Hashable {
     IBeacon(identity: identity, measuredPower: measuredPower).advertisingData
   }
 
-  /// The HCI event in which a controller reports it (Bluetooth Core 5.4, Vol 4, Part E, 7.7.65.2): an LE
-  /// Advertising Report of one ADV_NONCONN_IND from a random address.
-  ///
-  /// - Parameter rssi: The signal strength in dBm; `nil` becomes 127, "not available".
-  /// - Returns: The event from its code on.
+  /// Returns the HCI event in which a controller reports it, from the event's code on: an LE Advertising Report of
+  /// one ADV_NONCONN_IND from a random address (Bluetooth Core 5.4, Vol 4, Part E, 7.7.65.2). The signal strength is
+  /// in dBm; `nil` becomes 127, "not available".
   public func event(rssi: Int8?) -> [UInt8] {
     let data = advertisingData
-    let addressBytes = (0..<6).map { UInt8(truncatingIfNeeded: address.rawValue >> (8 * $0)) }
-    let report =
-      [0x02, 0x01, 0x03, 0x01] + addressBytes + [UInt8(data.count)] + data
-      + [UInt8(bitPattern: rssi ?? 127)]
+    let head = [0x02, 0x01, 0x03, 0x01] + address.littleEndianBytes + [UInt8(data.count)]
+    let report = head + data + [UInt8(bitPattern: rssi ?? 127)]
     return [0x3E, UInt8(report.count)] + report
   }
 
-  /// Returns the frame as a sighting.
-  ///
-  /// - Parameters:
-  ///   - time: When it is received.
-  ///   - rssi: The signal strength in dBm; `nil` where it is not measured.
-  ///   - adapter: The adapter that receives it.
-  /// - Returns: The sighting.
+  /// Returns the frame as a sighting whose signal strength is in dBm; `nil` where it is not measured.
   public func sighting(at time: MonotonicTime, rssi: Int8?, adapter: UInt16 = 0) -> Sighting {
     Sighting(
       time: time, wallTime: time.wallClockTime(.zero), beacon: identity,
-      measuredPower: measuredPower, rssi: rssi,
-      address: address, addressType: .random, adapter: adapter)
+      measuredPower: measuredPower, rssi: rssi, address: address, addressType: .random,
+      adapter: adapter)
   }
 }

@@ -11,9 +11,7 @@ public final class ManualClock: Sendable {
     var waiters: [DispatchSemaphore] = []
   }
 
-  /// Creates a clock.
-  ///
-  /// - Parameter start: Its first time; 2026-01-01T00:00:00Z if not given.
+  /// Creates a clock that starts at a time, by default 2026-01-01T00:00:00Z.
   public init(start: MonotonicTime = MonotonicTime(nanoseconds: 1_767_225_600_000_000_000)) {
     state = Mutex(State(now: start))
   }
@@ -21,9 +19,7 @@ public final class ManualClock: Sendable {
   /// The clock's time.
   public var now: MonotonicTime { state.withLock { $0.now } }
 
-  /// Advances the clock.
-  ///
-  /// - Parameter seconds: How far; a clock does not go back.
+  /// Advances the clock by seconds; it does not go back.
   public func advance(by seconds: Double) {
     precondition(seconds >= 0 && seconds < 9e9, "a clock goes forward, by less than 285 years")
     let waiters = state.withLock { state in
@@ -37,12 +33,9 @@ public final class ManualClock: Sendable {
   /// Waits until the clock's time is later than a moment, or for some nanoseconds of real time.
   func wait(after moment: MonotonicTime, atMost longest: Int64) {
     let waiter = DispatchSemaphore(value: 0)
-    let waits = state.withLock { state in
-      guard state.now <= moment else { return false }
-      state.waiters.append(waiter)
-      return true
+    state.withLock { state in
+      if state.now <= moment { state.waiters.append(waiter) } else { waiter.signal() }
     }
-    guard waits else { return }
     _ = waiter.wait(timeout: .now() + .nanoseconds(Int(longest)))
     state.withLock { $0.waiters.removeAll { $0 === waiter } }
   }

@@ -28,14 +28,14 @@ public enum ScannerContract {
     try require(!scanner.name.isEmpty, "it has no name")
     // Nothing was received yet: a rest changes nothing.
     scanner.rest()
-    var run = Run(scanner)
+    var run = Run(scanner: scanner)
     while !run.isOver, run.calls < calls { try run.receive(for: .ranging) }
     scanner.rest()
     if run.isOver { try require(run.began, "it came to its end without a beginning") }
 
     // A lower demand, a rest between calls and another array change nothing.
     let other = try make()
-    var resting = Run(other)
+    var resting = Run(scanner: other)
     while !resting.isOver, resting.calls < calls {
       try resting.receive(for: resting.calls.isMultiple(of: 2) ? .monitoring : .ranging)
       if resting.calls.isMultiple(of: 3) { other.rest() }
@@ -61,14 +61,10 @@ public enum ScannerContract {
     var reached: MonotonicTime?
     /// A sum over what was received: how much, and in which order.
     var received: UInt64 = 0
-
     /// The receiver state that it reported.
     var reception = Reception()
-
     /// How many calls in a row took too long.
-    private var lateCalls = 0
-
-    init(_ scanner: any Scanner) { self.scanner = scanner }
+    var lateCalls = 0
 
     mutating func receive(for demand: ScanDemand) throws {
       calls += 1
@@ -84,8 +80,7 @@ public enum ScannerContract {
     }
 
     private mutating func record(_ value: UInt64, at time: MonotonicTime) {
-      received =
-        received &* 1_099_511_628_211 &+ UInt64(bitPattern: time.nanoseconds) &+ value
+      received = received &* 1_099_511_628_211 &+ UInt64(bitPattern: time.nanoseconds) &+ value
     }
 
     private mutating func check(_ progress: ScanProgress) throws {

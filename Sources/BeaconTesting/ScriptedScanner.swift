@@ -40,8 +40,8 @@ public final class ScriptedScanner: Scanner {
   ///
   /// - Parameters:
   ///   - clock: The clock by which it receives; the script's seconds count from its time now.
-  ///   - isRecorded: Whether time stands still while delegates are called, as in a recording, or goes on,
-  ///     as at a radio.
+  ///   - isRecorded: Whether time stands still while delegates are called, as in a recording, or goes on, as at a
+  ///     radio.
   public init(clock: ManualClock = ManualClock(), isRecorded: Bool = true) {
     self.clock = clock
     self.isRecorded = isRecorded
@@ -63,49 +63,31 @@ public final class ScriptedScanner: Scanner {
     set { state.withLock { $0.availability = newValue } }
   }
 
-  /// Adds a frame that is received once.
+  /// Adds a frame that is received once, in seconds from the start; at once, if that is before the clock's time.
   ///
-  /// - Parameters:
-  ///   - frame: The frame.
-  ///   - rssi: The signal strength in dBm; `nil` where it is not measured.
-  ///   - seconds: When, in seconds from the start; what lies before the clock's time is received at once.
-  ///   - adapter: The adapter that receives it.
-  public func add(
-    _ frame: BeaconFrame, rssi: Int8?, at seconds: Double, adapter: UInt16 = 0
-  ) {
+  /// The signal strength is in dBm; `nil` where it is not measured.
+  public func add(_ frame: BeaconFrame, rssi: Int8?, at seconds: Double, adapter: UInt16 = 0) {
     insert([frame.sighting(at: moment(seconds), rssi: rssi, adapter: adapter)])
   }
 
-  /// Adds a frame that is received again and again.
+  /// Adds a frame that is received again and again, at intervals in seconds: first at `from`, no more at `to`, in
+  /// seconds from the start.
   ///
-  /// - Parameters:
-  ///   - frame: The frame.
-  ///   - rssi: The signal strength in dBm; `nil` where it is not measured.
-  ///   - interval: Seconds between two.
-  ///   - from: When the first one is received, in seconds from the start.
-  ///   - to: When no more is received, in seconds from the start.
-  ///   - adapter: The adapter that receives it.
+  /// The signal strength is in dBm; `nil` where it is not measured.
   public func add(
     _ frame: BeaconFrame, rssi: Int8?, every interval: Double, from: Double, to: Double,
     adapter: UInt16 = 0
   ) {
     precondition(interval > 0, "an interval is longer than nothing")
-    insert(
-      stride(from: from, to: to, by: interval).map { seconds in
-        frame.sighting(at: moment(seconds), rssi: rssi, adapter: adapter)
-      })
+    let times = stride(from: from, to: to, by: interval)
+    insert(times.map { frame.sighting(at: moment($0), rssi: rssi, adapter: adapter) })
   }
 
   /// Adds a change of the receiver state. The script alone decides what is received meanwhile.
   ///
-  /// - Parameters:
-  ///   - condition: The state from then on.
-  ///   - sentence: What happened; the condition's name, if not given.
-  ///   - seconds: When the state begins, in seconds from the start.
-  ///   - noticed: When that is noticed, if later, in seconds from the start.
-  ///   - adapter: The adapter that changes; `nil` for all.
-  ///   - isReceptionLost: Whether nothing at all is received; if not given, `isFault` of the condition,
-  ///     as with one adapter.
+  /// The state begins, and is noticed later where that is given, in seconds from the start. The sentence is by
+  /// default the condition's name. Without an adapter, all of them change. Nothing at all is received, unless given
+  /// otherwise, where the condition is a fault, as with one adapter.
   public func report(
     _ condition: ScannerHealth.Condition, _ sentence: String? = nil, at seconds: Double,
     noticed: Double? = nil, adapter: UInt16? = 0, isReceptionLost: Bool? = nil
@@ -129,9 +111,7 @@ public final class ScriptedScanner: Scanner {
   }
 
   /// Fails from now on.
-  public func fail(_ error: any Error) {
-    state.withLock { $0.failure = error }
-  }
+  public func fail(_ error: any Error) { state.withLock { $0.failure = error } }
 
   /// Waits until the clock has advanced, and delivers what the script has until then.
   public func receive(
@@ -147,17 +127,13 @@ public final class ScriptedScanner: Scanner {
     }
     if let delivered { clock.wait(after: delivered, atMost: Self.maximumReceiveTime) }
     let now = clock.now
-    let (received, progress) = try state.withLock { state in
-      try state.deliver(until: now, from: start)
-    }
-    sightings = received
+    let progress: ScanProgress
+    (sightings, progress) = try state.withLock { try $0.deliver(until: now, from: start) }
     return progress
   }
 
   /// Records that there is no demand.
-  public func rest() {
-    state.withLock { $0.record(.none) }
-  }
+  public func rest() { state.withLock { $0.record(.none) } }
 
   private func moment(_ seconds: Double) -> MonotonicTime {
     start.advanced(by: Int64((seconds * 1e9).rounded()))
@@ -184,9 +160,9 @@ extension ScriptedScanner.State {
   }
 
   /// Returns what is received until a moment.
-  fileprivate mutating func deliver(until now: MonotonicTime, from start: MonotonicTime) throws
-    -> ([Sighting], ScanProgress)
-  {
+  fileprivate mutating func deliver(
+    until now: MonotonicTime, from start: MonotonicTime
+  ) throws -> ([Sighting], ScanProgress) {
     if let failure { throw failure }
     let reached = max(min(now, end ?? now), delivered ?? start)
     let count = script.prefix { $0.time <= reached }.count
@@ -203,9 +179,9 @@ extension ScriptedScanner.State {
     counts.sightings += count
     let reported = health.prefix { $0.noticed <= reached }.map(\.health)
     health.removeFirst(reported.count)
+    let isOver = reached == end
     return (
-      received,
-      ScanProgress(began: start, reached: reached, isOver: reached == end, health: reported)
+      received, ScanProgress(began: start, reached: reached, isOver: isOver, health: reported)
     )
   }
 }

@@ -13,11 +13,7 @@ package struct ByteCursor: ~Escapable {
   @usableFromInline
   package let base: Int
 
-  /// Starts at the first byte.
-  ///
-  /// - Parameters:
-  ///   - bytes: What to read.
-  ///   - base: The offset of the first byte, for errors.
+  /// Starts at the first byte, whose offset in errors is the base.
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
   package init(_ bytes: RawSpan, base: Int = 0) {
@@ -88,8 +84,7 @@ package struct ByteCursor: ~Escapable {
 
   /// The next `count` bytes, without moving; `nil` where fewer are left.
   ///
-  /// Hot loops look at a whole header so, with one check, and then load its fields by constant
-  /// offsets.
+  /// Hot loops look at a whole header so, with one check, and then load its fields by constant offsets.
   @inlinable @inline(__always)
   @_lifetime(copy self)
   package func peek(_ count: Int) -> RawSpan? {

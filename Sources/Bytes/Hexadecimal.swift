@@ -55,7 +55,6 @@ package enum Hexadecimal {
 
 /// Text that is not hexadecimal.
 package struct HexadecimalError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What is wrong.
   package enum Problem: Hashable, Sendable {
     /// A character that is neither a digit nor a separator.
     case notADigit(Character)
@@ -65,7 +64,6 @@ package struct HexadecimalError: Error, Hashable, Sendable, CustomStringConverti
 
   /// Which character, counted from 1.
   package var place: Int
-  /// What is wrong with it.
   package var problem: Problem
 
   /// One sentence part.

@@ -10,7 +10,6 @@ package struct ParseError: Error, Hashable, Sendable, BitwiseCopyable {
     case invalid(StaticReason)
   }
 
-  /// What was wrong.
   @usableFromInline
   package var reason: Reason
   /// How many bytes from the start of the cursor's bytes (plus its base) the field stands.
@@ -25,8 +24,7 @@ package struct ParseError: Error, Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// The name of a rule that bytes broke: a constant sentence part, so that an error costs no
-/// allocation.
+/// The name of a rule that bytes broke: a constant sentence part, so that an error costs no allocation.
 @usableFromInline
 package struct StaticReason: Hashable, Sendable, BitwiseCopyable, ExpressibleByStringLiteral {
   let text: StaticString

@@ -28,11 +28,7 @@ struct BTSnoop {
     contents = PacketContents(linkType)
   }
 
-  /// Returns the next packet.
-  ///
-  /// - Parameter cursor: Stands at the start of a record. It is moved past it when it is whole.
-  /// - Returns: `nil` where the bytes end before the next record does.
-  /// - Throws: ``ParseError`` where it cannot be one.
+  /// Returns the next packet, and moves the cursor from its record's start past its end; `nil` where the bytes end before.
   @inline(__always)
   @_lifetime(cursor: copy cursor)
   func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {

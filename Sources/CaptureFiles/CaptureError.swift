@@ -30,7 +30,6 @@ public struct CaptureError: Error, Hashable, Sendable {
   /// `nil` where no byte is.
   public var offset: Int?
 
-  /// Makes an error.
   package init(file: String, problem: Problem, offset: Int? = nil) {
     self.file = file
     self.problem = problem

@@ -1,11 +1,11 @@
+import Advertising
 import Bytes
 package import Scanning
 import SystemPackage
 
 /// Reads one capture, of whatever format, from its beginning to its end: packets in, sightings out.
 ///
-/// The first bytes determine the format, never a name. Memory is the buffer of 576 KiB, whatever the
-/// file's size.
+/// The first bytes determine the format, never a name. Memory is the buffer of 576 KiB, whatever the file's size.
 package final class CaptureReader {
   /// What a call to ``read(into:)`` came to.
   package enum Progress: Sendable {
@@ -30,6 +30,8 @@ package final class CaptureReader {
 
   /// The number of sightings in a batch: they fit in a processor's first cache.
   static let batch = 512
+  /// The most frames in a report that was not joined, of at most 255 bytes.
+  static let maximumFrames = 255 / 27
 
   /// Opens a capture.
   ///
@@ -151,14 +153,30 @@ extension CaptureReader {
     into collector: inout SightingCollector
   ) -> (consumed: Int, end: End) {
     var cursor = ByteCursor(stream.unread)
+    let bytes = cursor.bytes
     do throws(ParseError) {
       switch format {
       case .unknown: break
-      case .btsnoop(let reader): try drain(&cursor, reader, &batch, into: &collector)
-      case .pcap(let reader): try drain(&cursor, reader, &batch, into: &collector)
+      case .btsnoop(let reader):
+        try batch.fill(&collector, from: bytes) { run, output throws(ParseError) in
+          while run.hasRoom(output), let packet = try reader.next(&cursor),
+            run.decode(packet, in: bytes, &output)
+          {}
+        }
+      case .pcap(let reader):
+        try batch.fill(&collector, from: bytes) { run, output throws(ParseError) in
+          while run.hasRoom(output), let packet = try reader.next(&cursor),
+            run.decode(packet, in: bytes, &output)
+          {}
+        }
       case .pcapng(var reader):
         defer { format = .pcapng(reader) }
-        try drain(&cursor, &reader, &batch, into: &collector)
+        try batch.fill(&collector, from: bytes) { run, output throws(ParseError) in
+          while run.hasRoom(output), let packet = try reader.next(&cursor) {
+            run.isForeign = !reader.hasSupportedPackets
+            guard run.decode(packet, in: bytes, &output) else { return }
+          }
+        }
       }
     } catch {
       return (cursor.position, .damage(error))
@@ -166,34 +184,49 @@ extension CaptureReader {
     return (batch.place ?? cursor.position, batch.end)
   }
 
-  @_lifetime(cursor: copy cursor)
-  private static func drain(
-    _ cursor: inout ByteCursor, _ reader: BTSnoop, _ batch: inout Batch,
-    into collector: inout SightingCollector
-  ) throws(ParseError) {
-    while let packet = try reader.next(&cursor) {
-      guard batch.decode(packet, in: cursor.bytes, into: &collector) else { return }
-    }
-  }
+  /// A run over packets that are what nearly all are: an event with one whole report, in the order of time.
+  /// It stops at any other packet. Its state stays in registers.
+  private struct Run {
+    fileprivate var course: Timeline.Course
+    fileprivate let firstAdapter: UInt16
+    /// The most sightings for which there is room, but for those of one report.
+    fileprivate let limit: Int
+    fileprivate(set) var packets = 0
+    fileprivate(set) var malformedStructures = 0
+    fileprivate(set) var malformedFrames = 0
+    /// The packet at which the run stopped.
+    fileprivate(set) var other: CapturedPacket?
+    /// Whether no packet up to there can be decoded, though the file's header allowed it.
+    var isForeign = false
 
-  @_lifetime(cursor: copy cursor)
-  private static func drain(
-    _ cursor: inout ByteCursor, _ reader: Pcap, _ batch: inout Batch,
-    into collector: inout SightingCollector
-  ) throws(ParseError) {
-    while let packet = try reader.next(&cursor) {
-      guard batch.decode(packet, in: cursor.bytes, into: &collector) else { return }
-    }
-  }
+    @inline(__always)
+    func hasRoom(_ output: borrowing OutputSpan<Sighting>) -> Bool { output.count < limit }
 
-  @_lifetime(cursor: copy cursor)
-  private static func drain(
-    _ cursor: inout ByteCursor, _ reader: inout Pcapng, _ batch: inout Batch,
-    into collector: inout SightingCollector
-  ) throws(ParseError) {
-    while let packet = try reader.next(&cursor) {
-      guard batch.decode(packet, in: cursor.bytes, into: &collector) else { return }
-      if !reader.hasSupportedPackets { return batch.end = .foreign }
+    /// Decodes a packet, as ``Batch/decode(_:in:into:)`` would.
+    ///
+    /// - Returns: Whether it is one of these packets.
+    @inline(__always)
+    mutating func decode(
+      _ packet: CapturedPacket, in read: RawSpan, _ output: inout OutputSpan<Sighting>
+    ) -> Bool {
+      guard let report = packet.onlyReport(in: read), course.advance(to: packet.time) else {
+        other = packet
+        return false
+      }
+      packets &+= 1
+      var frames = unsafe IBeaconFrames(read, report)
+      while let found = frames.next() {
+        switch found {
+        case .success(let frame):
+          output.append(
+            Sighting(
+              frame, report, time: course.now, wallTime: packet.time,
+              adapter: firstAdapter &+ packet.adapter))
+        case .failure(.malformedIBeacon): malformedFrames &+= 1
+        case .failure: malformedStructures &+= 1
+        }
+      }
+      return true
     }
   }
 
@@ -209,10 +242,44 @@ extension CaptureReader {
     /// Where the packet begins that is left for the next batch.
     var place: Int?
 
+    /// Decodes packets until there are no more or the batch is full: by runs, and one by one where a run stops.
+    @inline(__always)
+    mutating func fill(
+      _ collector: inout SightingCollector, from read: RawSpan,
+      _ decode: (inout Run, inout OutputSpan<Sighting>) throws(ParseError) -> Void
+    ) throws(ParseError) {
+      while true {
+        let isUsual = handover == nil && collector.receivesWholeReports
+        var sightings: [Sighting] = []
+        swap(&sightings, &collector.sightings)
+        let before = sightings.count
+        let room = first &+ CaptureReader.batch &- before
+        var run = Run(
+          course: isUsual ? timeline.course : .none, firstAdapter: firstAdapter, limit: room)
+        do {
+          defer {
+            if run.packets > 0 { timeline.follow(run.course) }
+            collector.count(
+              packets: run.packets, sightings: sightings.count &- before,
+              malformedStructures: run.malformedStructures, malformedFrames: run.malformedFrames)
+            swap(&sightings, &collector.sightings)
+          }
+          try sightings.append(addingCapacity: room &+ CaptureReader.maximumFrames) {
+            output throws(ParseError) in
+            try decode(&run, &output)
+          }
+        }
+        guard collector.sightings.count &- before < room else { return end = .batch }
+        guard let packet = run.other else { return }
+        guard self.decode(packet, in: read, into: &collector) else { return }
+        if run.isForeign { return end = .foreign }
+      }
+    }
+
     /// Decodes one packet, unless the replay is to end before it, or it belongs to the next batch.
     ///
     /// - Returns: Whether the batch has room for more.
-    @inline(__always)
+    @inline(never)
     mutating func decode(
       _ packet: CapturedPacket, in read: RawSpan, into collector: inout SightingCollector
     ) -> Bool {

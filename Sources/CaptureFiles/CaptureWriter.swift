@@ -2,8 +2,7 @@ package import Scanning
 
 /// Writes HCI packets as a capture: bytes in memory, which the caller puts where it wants.
 ///
-/// ``CaptureRecorder`` puts them into files. Nothing is allocated for a packet, but what the array
-/// needs to grow.
+/// ``CaptureRecorder`` puts them into files. Nothing is allocated for a packet, but what the array needs to grow.
 package struct CaptureWriter: Sendable {
   /// The formats that are written.
   package enum Format: String, CaseIterable, Sendable {
@@ -19,7 +18,6 @@ package struct CaptureWriter: Sendable {
   /// The format.
   package let format: Format
 
-  /// Makes a writer.
   package init(format: Format) { self.format = format }
 
   /// Appends what the file begins with; in pcapng, one interface without a name.

@@ -1,4 +1,6 @@
+import Advertising
 import Bytes
+import HCIPackets
 import Scanning
 
 /// One packet as a capture holds it: where it stands in the bytes that were read. It holds no bytes, so
@@ -35,6 +37,14 @@ struct CapturedPacket: BitwiseCopyable {
   @_lifetime(copy read)
   func bytes(in read: RawSpan) -> RawSpan {
     unsafe read.part(unchecked: start, count: end &- start)
+  }
+
+  /// The report of a packet that is an HCI event with one whole report; `nil` for any other packet.
+  @inline(__always)
+  func onlyReport(in read: RawSpan) -> AdvertisingReportFields? {
+    guard contents == .h4 || contents == .h4WithDirection else { return nil }
+    let start = contents == .h4 ? start : start &+ 4
+    return unsafe AdvertisingEvent.onlyReport(read, from: start, to: end)
   }
 }
 

@@ -59,8 +59,7 @@ final class FileSource {
 }
 
 extension FileDescriptor {
-  /// Returns whether a read would not wait, after so many milliseconds at most; an interrupt ends the
-  /// wait, too.
+  /// Returns whether a read would not wait, after so many milliseconds at most; an interrupt ends the wait, too.
   fileprivate func hasInput(within milliseconds: CInt) -> Bool {
     var request = pollfd(fd: rawValue, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&request, 1, milliseconds) > 0

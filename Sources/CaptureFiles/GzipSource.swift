@@ -22,11 +22,7 @@ final class GzipSource {
     case pastEnd
   }
 
-  /// Starts decompressing.
-  ///
-  /// - Parameters:
-  ///   - file: The compressed file.
-  ///   - head: What has already been read of it; at most 256 KiB.
+  /// Starts decompressing a file of which at most 256 KiB, the head, have already been read.
   @unsafe
   init(_ file: FileSource, head: UnsafeRawBufferPointer) {
     self.file = file

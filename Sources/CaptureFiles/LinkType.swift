@@ -4,7 +4,6 @@ package struct LinkType: RawRepresentable, Hashable, Sendable {
   /// The LINKTYPE number; btsnoop's datalinks of their own have 2³² added.
   package var rawValue: UInt64
 
-  /// Keeps any number.
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
   /// HCI with the H4 packet type in front.

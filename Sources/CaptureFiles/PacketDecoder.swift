@@ -6,13 +6,7 @@ import Scanning
 /// Removes a captured packet's headers, by link type, and passes what is inside to the
 /// collector. docs/formats.md has the table.
 enum PacketDecoder {
-  /// Finds the sightings in one packet.
-  ///
-  /// - Parameters:
-  ///   - packet: The packet.
-  ///   - read: The bytes in which it was found.
-  ///   - firstAdapter: What is added to the number of the packet's adapter.
-  ///   - collector: What receives them; its time is already the packet's.
+  /// Finds the sightings in one packet. The collector's time is already the packet's.
   @inline(__always)
   static func decode(
     _ packet: CapturedPacket, in read: RawSpan, firstAdapter: UInt16,

@@ -37,11 +37,7 @@ struct Pcap {
     contents = PacketContents(linkType)
   }
 
-  /// Returns the next packet.
-  ///
-  /// - Parameter cursor: Stands at the start of a record. It is moved past it when it is whole.
-  /// - Returns: `nil` where the bytes end before the next record does.
-  /// - Throws: ``ParseError`` where it cannot be one.
+  /// Returns the next packet, and moves the cursor from its record's start past its end; `nil` where the bytes end before.
   @inline(__always)
   @_lifetime(cursor: copy cursor)
   func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
@@ -89,8 +85,7 @@ extension ByteCursor {
 }
 
 extension RawSpan {
-  /// The integer at an offset of a header whose length is known, of the byte order that the file's
-  /// header states.
+  /// The integer at an offset of a header whose length is known, of the byte order that the file's header states.
   @inline(__always)
   func uint32(at offset: Int, bigEndian: Bool) -> UInt32 {
     let value = littleEndian(UInt32.self, at: offset)

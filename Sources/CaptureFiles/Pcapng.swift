@@ -56,11 +56,7 @@ struct Pcapng {
       number: -1, nanosecondsPerTick: 1, contents: .unsupported, adapter: 0)
   }
 
-  /// Returns the next packet.
-  ///
-  /// - Parameter cursor: Stands at the start of a block. It is moved past it when it is whole.
-  /// - Returns: `nil` where the bytes end before the next packet's block does.
-  /// - Throws: ``ParseError`` where it cannot be one.
+  /// Returns the next packet, and moves the cursor from its block's start past its end; `nil` where the bytes end before.
   @inline(__always)
   @_lifetime(cursor: copy cursor)
   mutating func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
@@ -227,8 +223,7 @@ struct Pcapng {
     return try readPacket(&body, interface: number, namedAt: start)
   }
 
-  /// What follows an interface's number: time stamp high | low | captured length | original length |
-  /// packet.
+  /// What follows an interface's number: time stamp high | low | captured length | original length | packet.
   @_lifetime(body: copy body)
   private mutating func readPacket(
     _ body: inout ByteCursor, interface number: Int, namedAt start: Int

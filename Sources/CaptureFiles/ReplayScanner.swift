@@ -40,8 +40,7 @@ public final class ReplayScanner: Scanner {
   ///   - speed: How fast time passes.
   ///   - follows: Whether they are still being written.
   ///   - duration: The number of nanoseconds that are played; `nil` for all.
-  ///   - offsets: How much stronger than true adapters receive, in dB, by their numbers: that is
-  ///     subtracted.
+  ///   - offsets: How much stronger than true adapters receive, in dB, by their numbers: that is subtracted.
   ///   - packetTap: Receives every HCI packet as it is read, which is before it is played; of several
   ///     recordings in no order.
   /// - Throws: ``CaptureError`` for the first that cannot be opened.

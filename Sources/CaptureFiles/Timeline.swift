@@ -28,12 +28,8 @@ struct Timeline {
   /// Begins a line that ends so many nanoseconds after its first moment.
   init(duration: Int64? = nil) { self.duration = duration }
 
-  /// Places a recorded moment.
-  ///
-  /// - Parameters:
-  ///   - recorded: The moment by the recorded clock.
-  ///   - mayStep: Whether it may be one of a clock that was set back.
-  /// - Returns: The moment on the line; `nil`, with nothing changed, where it may not.
+  /// Returns the place of a recorded moment on the line; `nil`, with nothing changed, where the recorded clock was
+  /// set back and may not step.
   @inline(__always)
   mutating func place(_ recorded: WallClockTime, mayStep: Bool) -> MonotonicTime? {
     guard recorded >= latestRecorded else { return placeEarlier(recorded, mayStep: mayStep) }
@@ -43,6 +39,39 @@ struct Timeline {
     if first == nil { begin() }
     return now
   }
+
+  /// The line as a loop over packets keeps it in registers, while the recorded clock neither goes back nor
+  /// comes to the end: none before the first moment.
+  var course: Course {
+    guard first != nil else { return .none }
+    return Course(recorded: latestRecorded, now: now, end: end, offset: wallClockOffset)
+  }
+
+  struct Course: BitwiseCopyable {
+    fileprivate(set) var recorded: WallClockTime
+    fileprivate(set) var now: MonotonicTime
+    fileprivate let end: MonotonicTime
+    fileprivate let offset: WallClockOffset
+
+    /// No moment lies on it.
+    static let none = Course(
+      recorded: WallClockTime(nanoseconds: .max), now: MonotonicTime(nanoseconds: .max),
+      end: MonotonicTime(nanoseconds: .min), offset: .zero)
+
+    /// Goes on to a recorded moment.
+    ///
+    /// - Returns: Whether it lies on the line's course; otherwise nothing changes.
+    @inline(__always)
+    mutating func advance(to recorded: WallClockTime) -> Bool {
+      let time = recorded.monotonicTime(offset)
+      guard recorded >= self.recorded, time >= now, time < end else { return false }
+      (self.recorded, now) = (recorded, time)
+      return true
+    }
+  }
+
+  /// Goes on from where a loop has come.
+  mutating func follow(_ course: Course) { (latestRecorded, now) = (course.recorded, course.now) }
 
   @inline(never)
   private mutating func placeEarlier(_ recorded: WallClockTime, mayStep: Bool) -> MonotonicTime? {

@@ -4,9 +4,9 @@ package import Advertising
 package struct AdvertisingParameters: Hashable, Sendable {
   /// Which packets go on air.
   package enum Packets: Hashable, Sendable {
-    /// ADV_NONCONN_IND, which every receiver hears: at most 31 bytes of data.
+    /// ADV_NONCONN_IND, which every receiver receives: at most 31 bytes of data.
     case legacy
-    /// ADV_EXT_IND and AUX_ADV_IND, which receivers of Bluetooth 5 hear if they listen for them.
+    /// ADV_EXT_IND and AUX_ADV_IND, which receivers of Bluetooth 5 receive if they listen for them.
     case extended
   }
 
@@ -42,11 +42,7 @@ package enum AdvertisingCommandSet: Hashable, Sendable {
   /// The highest number that a set of adverts may have.  // Advertising_Handle
   package static var highestHandle: UInt8 { 0xEF }
 
-  /// The commands that a controller takes.
-  ///
-  /// - Parameters:
-  ///   - commands: Supported_Commands, 64 bytes (§6.27).
-  ///   - handle: Which set is used, where there are several.
+  /// The commands that a controller takes, by its 64 bytes of Supported_Commands (§6.27).
   package init(supportedCommands commands: [UInt8], handle: UInt8 = highestHandle) {
     // Octet 36, bits 2, 3 and 5: LE Set Extended Advertising Parameters, Data and Enable. The scan's
     // bits count, too: which of both ways it is holds for the whole controller.

@@ -14,8 +14,7 @@ public import Bytes
 /// Part E, §7.7.65.2 and §7.7.65.13).
 @usableFromInline
 package struct AdvertisingEvent: ~Escapable {
-  /// Whether its reports are extended ones, which ``nextFragment()`` gives; ``nextReport()`` gives
-  /// the others.
+  /// Whether its reports are extended ones, which ``nextFragment()`` gives; ``nextReport()`` gives the others.
   @usableFromInline
   package let isExtended: Bool
 
@@ -34,11 +33,7 @@ package struct AdvertisingEvent: ~Escapable {
   /// Looks at an event; `nil` where it is of another kind, or ends before it says of which.
   ///
   /// One that ends behind its kind is an event without Num_Reports: the walk over it begins with
-  /// a refusal.
-  ///
-  /// - Parameters:
-  ///   - bytes: A packet that holds the event.
-  ///   - start: Where the event's code stands in it: at 1 behind an H4 packet type.
+  /// a refusal. The event's code stands at the start: at 1 behind an H4 packet type.
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
   package init?(_ bytes: RawSpan, at start: Int = 0) {
@@ -82,6 +77,34 @@ package struct AdvertisingEvent: ~Escapable {
     return subevent == 0x0D ? true : subevent == 0x02 ? false : nil
   }
 
+  /// Returns the report of an H4 packet that holds one whole report and nothing behind it, as nearly all do;
+  /// `nil` for any other packet, which only the walk can read. The walk over such a packet gives the same.
+  ///
+  /// The caller has compared the packet's end with the length.
+  @inlinable @inline(__always)
+  @unsafe
+  package static func onlyReport(_ bytes: RawSpan, from start: Int, to end: Int)
+    -> AdvertisingReportFields?
+  {
+    guard start &+ 15 <= end else { return nil }
+    // The loads lie before that end, or before the one that the lengths were compared with.
+    let head = unsafe bytes.littleEndian(UInt64.self, unchecked: start)
+    let length = Int(head >> 16 & 0xFF)
+    guard start &+ 3 &+ length <= end else { return nil }
+    // 04 | 3E | Parameter_Total_Length | Subevent_Code | Num_Reports
+    let kind = head & 0xFF_FF00_FFFF
+    if kind == 0x01_0200_3E04 {
+      let count = unsafe Int(bytes.littleEndian(UInt8.self, unchecked: start &+ 13))
+      guard length == count &+ 12 else { return nil }
+      return unsafe AdvertisingReportFields(legacy: bytes, at: start &+ 5, count: count)
+    }
+    guard kind == 0x01_0D00_3E04, length >= 26 else { return nil }
+    let count = unsafe Int(bytes.littleEndian(UInt8.self, unchecked: start &+ 28))
+    let type = unsafe bytes.littleEndian(UInt8.self, unchecked: start &+ 5)
+    guard length == count &+ 26, AdvertisingFragment.dataStatus(type) == 0 else { return nil }
+    return unsafe AdvertisingReportFields(extended: bytes, at: start &+ 5, count: count)
+  }
+
   /// The next report of an LE Advertising Report event, or `nil` after the last.
   ///
   /// - Throws: `Refusal`, as ``nextFields()``.
@@ -113,13 +136,7 @@ package struct AdvertisingEvent: ~Escapable {
     let last = start &+ 9 &+ length
     guard last < end else { throw refuse() }
     position = last &+ 1
-    return unsafe AdvertisingReportFields(
-      from: start &+ 9, to: last,
-      address: BluetoothAddress(littleEndian: bytes, unchecked: start &+ 2),
-      addressType: AddressType(rawValue: bytes.littleEndian(UInt8.self, unchecked: start &+ 1)),
-      eventType: AdvertisingEventType(
-        legacyEventType: bytes.littleEndian(UInt8.self, unchecked: start)),
-      rssi: AdvertisingReport.rssi(hci: bytes.littleEndian(Int8.self, unchecked: last)))
+    return unsafe AdvertisingReportFields(legacy: bytes, at: start, count: length)
   }
 
   /// The next report of an LE Extended Advertising Report event, or `nil` after the last.
@@ -143,15 +160,9 @@ package struct AdvertisingEvent: ~Escapable {
     let length = unsafe Int(bytes.littleEndian(UInt8.self, unchecked: start &+ 23))
     guard start &+ 24 &+ length <= end else { throw refuse() }
     position = start &+ 24 &+ length
-    let type = unsafe bytes.littleEndian(UInt16.self, unchecked: start)
-    let fields = unsafe AdvertisingReportFields(
-      from: start &+ 24, to: position,
-      address: BluetoothAddress(littleEndian: bytes, unchecked: start &+ 3),
-      addressType: AddressType(rawValue: bytes.littleEndian(UInt8.self, unchecked: start &+ 2)),
-      eventType: AdvertisingEventType(rawValue: type & 0x1F),
-      rssi: AdvertisingReport.rssi(hci: bytes.littleEndian(Int8.self, unchecked: start &+ 13)))
     return unsafe AdvertisingFragment(
-      bytes, fields, dataStatus: UInt8(truncatingIfNeeded: type >> 5 & 0b11),
+      bytes, AdvertisingReportFields(extended: bytes, at: start, count: length),
+      dataStatus: AdvertisingFragment.dataStatus(bytes.littleEndian(UInt8.self, unchecked: start)),
       advertisingSet: bytes.littleEndian(UInt8.self, unchecked: start &+ 11))
   }
 
@@ -167,10 +178,8 @@ package struct AdvertisingEvent: ~Escapable {
 /// One report of an extended event: a whole advert, or a part of a long one.
 @usableFromInline
 package struct AdvertisingFragment: ~Escapable {
-  /// The packet, and the report in it.
   @usableFromInline
   let bytes: RawSpan
-  /// The report's fields.
   @usableFromInline
   package let fields: AdvertisingReportFields
   /// Data_Status: 0 complete, 1 more to come, 2 truncated.
@@ -199,14 +208,46 @@ package struct AdvertisingFragment: ~Escapable {
     get { unsafe AdvertisingReport(bytes, fields) }
   }
 
+  /// Data_Status in the first octet of Event_Type.
+  @inlinable @inline(__always)
+  static func dataStatus(_ type: UInt8) -> UInt8 { type >> 5 & 0b11 }
+
   /// Whether this part ends its advert; the first part of it, too, unless some came before.
   @inlinable @inline(__always)
   package var isWhole: Bool { dataStatus == 0 }
 }
 
+extension AdvertisingReportFields {
+  /// Reads the fields of an LE Advertising Report's report with so many bytes of data.
+  @inlinable @inline(__always)
+  @unsafe
+  init(legacy bytes: RawSpan, at start: Int, count: Int) {
+    let end = start &+ 9 &+ count
+    unsafe self.init(
+      from: start &+ 9, to: end,
+      address: BluetoothAddress(littleEndian: bytes, unchecked: start &+ 2),
+      addressType: AddressType(rawValue: bytes.littleEndian(UInt8.self, unchecked: start &+ 1)),
+      eventType: AdvertisingEventType(
+        legacyEventType: bytes.littleEndian(UInt8.self, unchecked: start)),
+      rssi: AdvertisingReport.rssi(hci: bytes.littleEndian(Int8.self, unchecked: end)))
+  }
+
+  /// Reads the fields of an LE Extended Advertising Report's report with so many bytes of data.
+  @inlinable @inline(__always)
+  @unsafe
+  init(extended bytes: RawSpan, at start: Int, count: Int) {
+    unsafe self.init(
+      from: start &+ 24, to: start &+ 24 &+ count,
+      address: BluetoothAddress(littleEndian: bytes, unchecked: start &+ 3),
+      addressType: AddressType(rawValue: bytes.littleEndian(UInt8.self, unchecked: start &+ 2)),
+      eventType: AdvertisingEventType(
+        rawValue: bytes.littleEndian(UInt16.self, unchecked: start) & 0x1F),
+      rssi: AdvertisingReport.rssi(hci: bytes.littleEndian(Int8.self, unchecked: start &+ 13)))
+  }
+}
+
 extension AdvertisingEventType {
-  /// What an LE Advertising Report's Event_Type means (Core Specification, Vol 4, Part E,
-  /// §7.7.65.2).
+  /// What an LE Advertising Report's Event_Type means (Core Specification, Vol 4, Part E, §7.7.65.2).
   @inlinable
   init(legacyEventType type: UInt8) {
     switch type {

@@ -8,18 +8,13 @@ import Bytes
 /// 0x0F | length | Status | Num_HCI_Command_Packets | Command_Opcode (2)
 /// ```
 package struct CommandResult: ~Escapable {
-  /// Which command.
   package let opcode: Opcode
   /// 0 where it was done, else the controller's error code (Vol 1, Part F).
   package let status: UInt8
   /// What follows the status; empty in a Command Status.
   package let parameters: RawSpan
 
-  /// Looks at an event; `nil` where it is of another kind, or too short.
-  ///
-  /// - Parameters:
-  ///   - bytes: A packet that holds the event.
-  ///   - start: Where the event's code stands in it.
+  /// Looks at the event whose code stands at the start; `nil` where it is of another kind, or too short.
   @_lifetime(copy bytes)
   package init?(_ bytes: RawSpan, at start: Int = 0) {
     guard start >= 0, start + 6 <= bytes.byteCount else { return nil }

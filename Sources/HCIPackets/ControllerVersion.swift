@@ -1,6 +1,6 @@
 package import Bytes
 
-/// Who made a controller, and which version of HCI it speaks (Core Specification, Vol 4, Part E, §7.4.1).
+/// The maker of a controller, and its version of HCI (Core Specification, Vol 4, Part E, §7.4.1).
 ///
 /// ```
 /// HCI_Version | HCI_Subversion (2) | LMP_Version | Company_Identifier (2) | LMP_Subversion (2)
@@ -11,7 +11,6 @@ package struct ControllerVersion: Hashable, Sendable {
   /// The company that made it, as a number that is assigned to it.
   package var company: UInt16
 
-  /// Makes a version.
   package init(hci: UInt8, company: UInt16) {
     self.hci = hci
     self.company = company
@@ -59,7 +58,7 @@ package struct LEFeatures: OptionSet, Hashable, Sendable {
   package static let privacy = LEFeatures(rawValue: 1 << 6)
   /// LE 2M PHY.
   package static let phy2M = LEFeatures(rawValue: 1 << 8)
-  /// LE Coded PHY: slower, and heard from farther.
+  /// LE Coded PHY: slower, and received from farther.
   package static let codedPHY = LEFeatures(rawValue: 1 << 11)
   /// LE Extended Advertising.
   package static let extendedAdvertising = LEFeatures(rawValue: 1 << 12)

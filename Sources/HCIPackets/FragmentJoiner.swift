@@ -3,10 +3,9 @@ public import Advertising
 /// Joins the fragments in which a controller reports one long advert (Core Specification, Vol 4,
 /// Part E, §7.7.65.13: Data_Status).
 ///
-/// Fragments belong together by adapter, advertiser, advertising set and kind of event. At most 16
-/// adverts are pending at once, of at most 1,650 bytes each (the most that the specification allows)
-/// and for at most one second: 27 KB, taken as fragments come. What is given up is counted in
-/// ``lost``.
+/// Fragments belong together by adapter, advertiser, advertising set and kind of event. At most 16 adverts are
+/// pending at once, of at most 1,650 bytes each (the most that the specification allows) and for at most one
+/// second: 27 KB, taken as fragments come. What is given up is counted in ``lost``.
 @usableFromInline
 package struct FragmentJoiner: ~Copyable, Sendable {
   /// Whether fragments wait for the rest of their advert: every report must then be shown to
@@ -35,21 +34,16 @@ package struct FragmentJoiner: ~Copyable, Sendable {
     var adapter: UInt16
   }
 
-  private static let mostPending = 16
-  private static let mostBytes = 1650
+  private static let maximumPending = 16
+  private static let maximumBytes = 1650
   private static let longestWait: Int64 = 1_000_000_000
 
   /// Starts with nothing pending.
   @usableFromInline
   package init() {}
 
-  /// Takes one report.
-  ///
-  /// - Parameters:
-  ///   - fragment: The report, or a part of one.
-  ///   - adapter: Who received it: what different adapters heard is not joined.
-  ///   - time: When, in nanoseconds of any clock that does not go back.
-  /// - Returns: The whole advert if this ended one, `nil` else.
+  /// Receives a report or a part of one, and returns the whole advert if this ended one. The time is in nanoseconds
+  /// of any clock that does not go back.
   @usableFromInline
   @_lifetime(&self)
   package mutating func join(_ fragment: AdvertisingFragment, adapter: UInt16, at time: Int64)
@@ -65,7 +59,7 @@ package struct FragmentJoiner: ~Copyable, Sendable {
     var entry = index.map { pending.remove(at: $0) } ?? Pending(key: key, started: time)
     // 0: complete. 1: more to come. Else the controller truncated it.
     guard fragment.dataStatus <= 1,
-      entry.data.count + report.data.byteCount <= Self.mostBytes
+      entry.data.count + report.data.byteCount <= Self.maximumBytes
     else {
       lost += 1
       return nil
@@ -74,7 +68,7 @@ package struct FragmentJoiner: ~Copyable, Sendable {
     // The bytes are copied before the closure ends.
     unsafe report.data.withUnsafeBytes { unsafe entry.data.append(contentsOf: $0) }
     guard fragment.isWhole else {
-      if pending.count == Self.mostPending {
+      if pending.count == Self.maximumPending {
         pending.removeFirst()
         lost += 1
       }

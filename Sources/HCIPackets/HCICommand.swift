@@ -8,23 +8,16 @@ package import Bytes
 ///
 /// Core Specification, Vol 4, Part E, §5.4.1.
 package struct HCICommand: Hashable, Sendable {
-  /// Which command.
   package var opcode: Opcode
   /// Its parameters, at most 255 bytes.
   package var parameters: [UInt8]
 
-  /// Makes a command.
   package init(_ opcode: Opcode, _ parameters: [UInt8] = []) {
     self.opcode = opcode
     self.parameters = parameters
   }
 
-  /// Reads a command.
-  ///
-  /// - Parameters:
-  ///   - bytes: A packet that holds it.
-  ///   - start: Where the opcode stands in it: at 1 behind an H4 packet type.
-  /// - Throws: `ParseError` where it is cut short.
+  /// Reads the command whose opcode stands at the start: at 1 behind an H4 packet type.
   package init(_ bytes: RawSpan, at start: Int = 0) throws(ParseError) {
     var cursor = ByteCursor(bytes)
     try cursor.skip(start)

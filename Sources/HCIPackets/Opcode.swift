@@ -1,5 +1,4 @@
-/// Which HCI command (Core Specification, Vol 4, Part E, §5.4.1): OGF in the upper 6 bits, OCF in the
-/// lower 10.
+/// Which HCI command (Core Specification, Vol 4, Part E, §5.4.1): OGF in the upper 6 bits, OCF in the lower 10.
 package struct Opcode: RawRepresentable, Hashable, Sendable {
   /// The opcode as packets carry it.
   package var rawValue: UInt16

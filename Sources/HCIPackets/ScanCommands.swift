@@ -64,7 +64,7 @@ package enum ScanCommandSet: Hashable, Sendable {
     return HCICommand(parametersOpcode, [0, 0, 0x05] + [type] + shared + [type] + shared)
   }
 
-  /// Switches the scan on or off, without the filter that passes over what was heard before.
+  /// Switches the scan on or off, without the filter that passes over what was received before.
   package func enable(_ isOn: Bool) -> HCICommand {
     let on: UInt8 = isOn ? 1 : 0
     // Extended: Filter_Duplicates, Duration (2) and Period (2) are 0: until it is switched off.

@@ -1,8 +1,7 @@
 package import Advertising
 import Bytes
 
-/// The advert in a link-layer packet as sniffers record it (Core Specification, Vol 6, Part B, §2.1
-/// and §2.3).
+/// The advert in a link-layer packet as sniffers record it (Core Specification, Vol 6, Part B, §2.1 and §2.3).
 ///
 /// ```
 /// +----------------+------+--------+--------+------------------+-----+
@@ -34,14 +33,8 @@ package enum AdvertisingPDU {
   /// ADV_IND, ADV_NONCONN_IND, ADV_SCAN_IND and SCAN_RSP are reports, and the extended PDUs that
   /// carry advertising data (AUX_ADV_IND, AUX_SCAN_RSP; of a chained advert, each part alone).
   ///
-  /// - Parameters:
-  ///   - packet: The packet from its access address to its CRC.
-  ///   - isCoded: Whether it was sent on the LE Coded PHY, so that the coding indicator follows the
-  ///     access address.
-  ///   - checksum: What is known of its CRC.
-  ///   - rssi: Signal strength in dBm, where the receiver measured it.
-  /// - Returns: `nil` for a PDU that carries no advertising data.
-  /// - Throws: `Refusal` for one that is damaged.
+  /// The packet goes from its access address, which the coding indicator follows on the LE Coded PHY, to its CRC.
+  /// A PDU that carries no advertising data is `nil`, and a damaged one a `Refusal`.
   @_lifetime(copy packet)
   package static func read(
     _ packet: RawSpan, isCoded: Bool = false, checksum: Checksum, rssi: Int8?

@@ -1,24 +1,19 @@
 /// A column of a table for people.
 package struct Column<Row>: Sendable {
-  /// The side on which a column's cells stand.
   package enum Alignment: Sendable { case left, right }
 
-  fileprivate var title: String?
+  fileprivate let title: String?
   fileprivate let alignment: Alignment
   fileprivate let width: Int
   let isLate: Bool
   private let missing: String
-  private var text: (@Sendable (Row) -> String?)?
+  private let text: (@Sendable (Row) -> String?)?
 
-  /// Describes a column. A field fills in the title and the text that are not given.
+  /// Describes a column. A field fills in the title and the text that are not given: its key in capitals, its
+  /// value.
   ///
-  /// - Parameters:
-  ///   - title: What stands above it; by default the field's key in capitals.
-  ///   - alignment: The side on which cells stand.
-  ///   - width: How wide it is in a table whose lines are written one by one.
-  ///   - isLate: Whether it comes after the columns of later fields.
-  ///   - missing: The cell of a value that is not known.
-  ///   - text: A cell; by default the field's value.
+  /// The width is that in a table whose lines are written one by one. A late column comes after those of later
+  /// fields.
   package init(
     _ title: String? = nil, _ alignment: Alignment = .left, width: Int = 0, isLate: Bool = false,
     missing: String = "–", text: (@Sendable (Row) -> String?)? = nil
@@ -29,10 +24,9 @@ package struct Column<Row>: Sendable {
 
   /// The column with a title and a text where it has none.
   func filled(_ title: String, _ text: @escaping @Sendable (Row) -> String?) -> Column {
-    var column = self
-    column.title = self.title ?? title
-    column.text = self.text ?? text
-    return column
+    Column(
+      self.title ?? title, alignment, width: width, isLate: isLate, missing: missing,
+      text: self.text ?? text)
   }
 
   /// The column's title and cell, where the row has one.
@@ -47,7 +41,6 @@ package struct Column<Row>: Sendable {
 package struct Table<Row> {
   private let columns: [Column<Row>]
 
-  /// Makes a table of columns.
   package init(_ columns: [Column<Row>]) { self.columns = columns }
 
   /// The table of some rows, header first; each column is as wide as its widest cell.

@@ -3,24 +3,20 @@ package func decimal(_ value: Double, _ decimals: Int) -> String {
   let scale = (0..<decimals).reduce(1.0) { power, _ in power * 10 }
   let scaled = (value * scale).rounded()
   guard abs(scaled) < 9e15 else { return "\(value)" }
-  let whole = Int64(scaled)
-  let unit = Int64(scale)
-  var text = (whole < 0 ? "-" : "") + String(abs(whole) / unit)
-  var fraction = String(abs(whole) % unit)
-  guard fraction != "0" else { return text }
-  fraction = String(repeating: "0", count: decimals - fraction.count) + fraction
+  let (whole, unit) = (Int64(scaled), Int64(scale))
+  let text = (whole < 0 ? "-" : "") + String(abs(whole) / unit)
+  // A one in front keeps the fraction's zeros.
+  var fraction = String(unit + abs(whole) % unit).dropFirst()
   while fraction.last == "0" { fraction.removeLast() }
-  text += "." + fraction
-  return text
+  return fraction.isEmpty ? text : "\(text).\(fraction)"
 }
 
 /// A number with exactly some decimals, for columns.
 package func fixed(_ value: Double, _ decimals: Int) -> String {
-  var text = decimal(value, decimals)
+  let text = decimal(value, decimals)
   guard decimals > 0 else { return text }
-  let have = text.firstIndex(of: ".").map { text.distance(from: $0, to: text.endIndex) - 1 }
-  if have == nil { text += "." }
-  return text + String(repeating: "0", count: decimals - (have ?? 0))
+  let fraction = text.split(separator: ".").dropFirst().first?.count ?? 0
+  return text + (fraction == 0 ? "." : "") + String(repeating: "0", count: decimals - fraction)
 }
 
 /// A number with a unit behind it, for columns; `nil` where it is not known.

@@ -1,4 +1,4 @@
-/// One field of a record: its key, its schema, its column, and how it is read.
+/// One field of a record: its key, its schema, its columns, and how it is read.
 package struct Field<Value>: Sendable {
   /// Whether a record has the field.
   package enum Presence: Equatable, Sendable {
@@ -8,7 +8,7 @@ package struct Field<Value>: Sendable {
     case together(String)
   }
 
-  /// What a row of comma-separated values has of the field.
+  /// The column of comma-separated values.
   package enum CSV: Sendable {
     case none
     /// A column under the field's key.
@@ -16,25 +16,41 @@ package struct Field<Value>: Sendable {
     case named(String)
   }
 
+  typealias Reader = @Sendable (Value) -> FieldValue
+  typealias CSVColumn = (name: String, value: Reader)
+
   let key: String
   let schema: Schema
   let presence: Presence
-  let csv: [CSVColumn<Value>]
+  let csv: [CSVColumn]
   let columns: [Column<Value>]
-  let value: @Sendable (Value) -> FieldValue
+  let value: Reader
   /// The key as it stands before its value.
   let prefix: [UInt8]
 
   private init(
-    _ key: String, _ schema: Schema, _ presence: Presence, csv: [CSVColumn<Value>],
-    columns: [Column<Value>], value: @escaping @Sendable (Value) -> FieldValue
+    _ key: String, _ schema: Schema, _ presence: Presence = .always, csv: [CSVColumn] = [],
+    columns: [Column<Value>] = [], value: @escaping Reader
   ) {
     (self.key, self.schema, self.presence) = (key, schema, presence)
     (self.csv, self.columns, self.value) = (csv, columns, value)
     prefix = Array("\"\(key)\":".utf8)
   }
 
-  /// Describes a field.
+  private init(
+    _ key: String, _ schema: Schema, _ presence: Presence, _ csv: CSV, _ column: Column<Value>?,
+    _ value: @escaping Reader
+  ) {
+    let csv: [CSVColumn] =
+      switch csv {
+      case .none: []
+      case .sameName: [(key, value)]
+      case .named(let name): [(name, value)]
+      }
+    let columns = column.map { [$0.filled(key.uppercased()) { value($0).text }] } ?? []
+    self.init(key, schema, presence, csv: csv, columns: columns, value: value)
+  }
+
   package init<Part: FieldValueConvertible>(
     _ key: String, _ schema: Schema, _ presence: Presence = .always, csv: CSV = .sameName,
     column: Column<Value>? = nil, _ part: @escaping @Sendable (Value) -> Part
@@ -51,31 +67,16 @@ package struct Field<Value>: Sendable {
     self.init(key, schema, presence, csv, column) { .number(part($0), decimals) }
   }
 
-  private init(
-    _ key: String, _ schema: Schema, _ presence: Presence, _ csv: CSV, _ column: Column<Value>?,
-    _ value: @escaping @Sendable (Value) -> FieldValue
-  ) {
-    let csvColumn: [CSVColumn<Value>] =
-      switch csv {
-      case .none: []
-      case .sameName: [CSVColumn(name: key, value: value)]
-      case .named(let name): [CSVColumn(name: name, value: value)]
-      }
-    self.init(
-      key, schema, presence, csv: csvColumn,
-      columns: column.map { [$0.filled(key.uppercased()) { value($0).text }] } ?? [], value: value)
-  }
-
   /// Describes a record within the record. Comma-separated values have its columns in place of it.
   package init<Part>(
     _ key: String, _ record: RecordType<Part>, isNullable: Bool = false,
     columns: [Column<Value>] = [], _ part: @escaping @Sendable (Value) -> Part?
   ) {
-    self.init(
-      key, isNullable ? record.schema.orNull : record.schema, .always,
-      csv: record.fields.flatMap(\.csv).map { $0.lifted(part) }, columns: columns
-    ) { value in
-      part(value).map { part in .json { record.append(part, to: &$0) } } ?? .null
+    let csv = record.fields.flatMap(\.csv).map { inner -> CSVColumn in
+      (inner.name, { part($0).map(inner.value) ?? .null })
+    }
+    self.init(key, isNullable ? record.schema.orNull : record.schema, csv: csv, columns: columns) {
+      part($0).map { part in .json { record.append(part, to: &$0) } } ?? .null
     }
   }
 
@@ -83,19 +84,8 @@ package struct Field<Value>: Sendable {
   package init<Part>(
     _ key: String, each record: RecordType<Part>, _ parts: @escaping @Sendable (Value) -> [Part]
   ) {
-    self.init(key, .list(of: record.schema), .always, csv: [], columns: []) { value in
+    self.init(key, .list(of: record.schema)) { value in
       .list(parts(value)) { record.append($0, to: &$1) }
     }
-  }
-}
-
-/// A column of comma-separated values.
-struct CSVColumn<Value>: Sendable {
-  let name: String
-  let value: @Sendable (Value) -> FieldValue
-
-  /// The same column of values that hold such values.
-  func lifted<Outer>(_ part: @escaping @Sendable (Outer) -> Value?) -> CSVColumn<Outer> {
-    CSVColumn<Outer>(name: name) { part($0).map(value) ?? .null }
   }
 }

@@ -10,7 +10,6 @@ package enum FieldValue {
   case integer(Int)
   /// A number that is rounded to some decimals.
   case number(Double, decimals: Int)
-  /// Any text.
   case text(String)
   /// ASCII text that needs neither escapes nor quotes, such as a time or an address.
   case plain(String)
@@ -82,7 +81,6 @@ func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
 
 /// A type whose values a field can have.
 package protocol FieldValueConvertible: SendableMetatype {
-  /// The value as a field has it.
   var fieldValue: FieldValue { get }
 }
 
@@ -94,7 +92,7 @@ extension Bool: FieldValueConvertible {
   package var fieldValue: FieldValue { .boolean(self) }
 }
 
-extension FixedWidthInteger {
+extension FieldValueConvertible where Self: FixedWidthInteger {
   package var fieldValue: FieldValue { .integer(Int(clamping: self)) }
 }
 
@@ -109,21 +107,15 @@ extension String: FieldValueConvertible {
   package var fieldValue: FieldValue { .text(self) }
 }
 
-extension ProximityUUID: FieldValueConvertible {
+/// Their descriptions are ASCII text without quotes.
+extension FieldValueConvertible where Self: CustomStringConvertible {
   package var fieldValue: FieldValue { .plain(description) }
 }
 
-extension BluetoothAddress: FieldValueConvertible {
-  package var fieldValue: FieldValue { .plain(description) }
-}
-
-extension AddressType: FieldValueConvertible {
-  package var fieldValue: FieldValue { .plain(description) }
-}
-
-extension Moment: FieldValueConvertible where Clock == WallClockLine {
-  package var fieldValue: FieldValue { .plain(description) }
-}
+extension ProximityUUID: FieldValueConvertible {}
+extension BluetoothAddress: FieldValueConvertible {}
+extension AddressType: FieldValueConvertible {}
+extension Moment: FieldValueConvertible where Clock == WallClockLine {}
 
 extension Array: FieldValueConvertible where Element == String {
   package var fieldValue: FieldValue { .list(self) { appendQuoted($0, to: &$1) } }

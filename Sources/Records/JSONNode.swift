@@ -7,7 +7,6 @@ package indirect enum JSONNode: Equatable, Sendable {
   case array([JSONNode])
   case object([Member])
 
-  /// A key and its value.
   package struct Member: Equatable, Sendable {
     var key: String
     var value: JSONNode
@@ -29,18 +28,18 @@ extension JSONNode: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 }
 
 extension JSONNode {
-  /// The value of a key; `nil` removes it.
+  /// The value of a key, which is added where it is not there.
   subscript(key: String) -> JSONNode? {
     get {
       guard case .object(let members) = self else { return nil }
       return members.first { $0.key == key }?.value
     }
     set {
-      guard case .object(var members) = self else { return }
-      let place = members.firstIndex { $0.key == key }
-      if let place { members.remove(at: place) }
-      if let newValue {
-        members.insert(.init(key: key, value: newValue), at: place ?? members.count)
+      guard case .object(var members) = self, let newValue else { return }
+      if let place = members.firstIndex(where: { $0.key == key }) {
+        members[place].value = newValue
+      } else {
+        members.append(Member(key: key, value: newValue))
       }
       self = .object(members)
     }

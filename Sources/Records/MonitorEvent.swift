@@ -4,7 +4,6 @@ package import Scanning
 
 /// A line of `monitor`: a crossing, or a state that was determined.
 package struct MonitorEvent: Sendable {
-  /// What happened.
   package enum Kind: String, Sendable {
     case enter, exit
     /// The region's state is as it was assumed, or was not known before.
@@ -13,7 +12,6 @@ package struct MonitorEvent: Sendable {
 
   package var kind: Kind
   package var time: WallClockTime
-  /// The region's name.
   package var region: String
   /// The state from now on.
   package var state: RegionState
@@ -48,15 +46,19 @@ extension MonitorEvent {
     }
   }
 
-  /// An event of any kind, as a row of comma-separated values or of a table.
-  ///
-  /// - Parameter regionWidth: How wide the column of the region is in a table.
-  /// - Returns: The record type.
+  /// Returns the record of an event of any kind as a row of comma-separated values or of a table, whose column of
+  /// the region has a width.
   package static func row(regionWidth: Int = 0) -> RecordType<MonitorEvent> {
     RecordType(
-      nil, type: .one([], \.kind.rawValue),
-      typeColumn: (1, Column("EVENT", width: 5) { $0.kind.rawValue.uppercased() }),
-      [time, region(regionWidth), state, dwell, reason])
+      nil,
+      [
+        time,
+        Field("type", .string, column: Column("EVENT", width: 5) { $0.kind.rawValue.uppercased() })
+        {
+          $0.kind.rawValue
+        },
+        region(regionWidth), state, dwell, reason,
+      ])
   }
 
   private static let time = Field<MonitorEvent>(
@@ -79,11 +81,10 @@ extension MonitorEvent {
   private static let reason = Field<MonitorEvent>(
     "reason",
     RecordType<MonitorEvent>(
-      "reason", type: .none,
+      nil, named: "reason",
       [
         Field(
-          "rule",
-          .one(of: RegionTransition.Rule.allCases.filter { $0 != .request }.map(\.rawValue))
+          "rule", .one(of: RegionTransition.Rule.allCases.filter { $0 != .request }.map(\.rawValue))
         ) { $0.reason.rule.rawValue },
         Field("lastSighting", lastSighting, isNullable: true) { event in
           event.reason.lastSighting.map { ($0, $0.time.wallClockTime(event.offset)) }
@@ -102,11 +103,8 @@ extension MonitorEvent {
   ) { $0 }
 
   private static let lastSighting = RecordType<(RegionTransition.LastSighting, WallClockTime)>(
-    nil, type: .none,
-    [Field("time", .time, csv: .named("lastHeard")) { $0.1 }] + Field.identity { $0.0.beacon },
-    [
-      Field("rssi", .rssi) { $0.0.rssi }
-    ])
+    nil, [Field("time", .time, csv: .named("lastHeard")) { $0.1 }] + Field.identity { $0.0.beacon },
+    [Field("rssi", .rssi) { $0.0.rssi }])
 }
 
 // The reason, for people.
@@ -163,7 +161,10 @@ extension RegionState {
 
 extension WallClockTime {
   /// The time of day, to milliseconds.
-  package var clock: String { String(description.dropFirst(11).prefix(12)) }
+  package var clock: String { clock(digits: 3) }
+
+  /// The time of day with digits of a second, at most 6.
+  func clock(digits: Int) -> String { String(description.dropFirst(11).prefix(9 + digits)) }
 
   /// The day, and the time of day to milliseconds.
   package var dayAndClock: String { description.prefix(10) + " " + clock }

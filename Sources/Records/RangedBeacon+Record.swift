@@ -28,7 +28,7 @@ package struct RegionReport: Sendable {
 extension RangedBeacon {
   /// A beacon in a line of `range --raw`.
   package static let rawRecord = RecordType<RangedBeacon>(
-    "rangedBeacon", type: .none,
+    nil, named: "rangedBeacon",
     Field.identity { $0.beacon },
     [
       Field("proximity", .proximity, column: Column()) { $0.proximity.name },
@@ -46,8 +46,8 @@ extension RangedBeacon {
       Field("distanceHigh", .meters, decimals: 3) { $0.estimate?.interval(coverage: 0.95).high },
       Field("rssi", .rssi, column: Column(nil, .right, isLate: true)) { $0.rssi },
       Field("measuredPower", .power) { $0.measuredPower },
-      Field("powerSource", .one(of: MeasuredPower.Source.allNames).orNull) {
-        $0.estimate?.power.source.name
+      Field("powerSource", .one(of: powerSources.map(\.rawValue)).orNull) {
+        $0.estimate?.power.source.rawValue
       },
       Field("sightings", .count) { $0.sightings },
       Field(
@@ -64,12 +64,13 @@ extension RangedBeacon {
   /// A beacon in a line of `range`.
   package static let record = rawRecord.omitting(raw)
 
-  private static var raw: Field<RangedBeacon>.Presence { .together("raw") }
+  private static let powerSources: [MeasuredPower.Source] = [.advertised, .configured, .fallback]
+  private static let raw = Field<RangedBeacon>.Presence.together("raw")
 }
 
 extension Schema {
-  static let proximity = Schema(
-    named: "proximity", one(of: [Proximity.immediate, .near, .far, .unknown].map(\.name)).node)
+  static let proximity = one(of: [Proximity.immediate, .near, .far, .unknown].map(\.name))
+    .named("proximity")
 }
 
 extension Proximity {
@@ -81,20 +82,5 @@ extension Proximity {
     case .near: "near"
     case .far: "far"
     }
-  }
-}
-
-extension MeasuredPower.Source {
-  /// The name of the power's source, as JSON has it.
-  var name: String {
-    switch self {
-    case .advertised: "advertised"
-    case .configured: "configured"
-    case .fallback: "fallback"
-    }
-  }
-
-  fileprivate static var allNames: [String] {
-    [Self.advertised, .configured, .fallback].map(\.name)
   }
 }

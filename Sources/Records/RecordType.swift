@@ -1,5 +1,5 @@
-/// A kind of output record, described once: its JSON, its schema, its comma-separated values and its
-/// table all come from its fields.
+/// A kind of output record, described once: its JSON, its schema, its comma-separated values and its table all come
+/// from its fields.
 ///
 /// ```swift
 /// let record = RecordType<Sighting>("sighting", [
@@ -9,68 +9,43 @@
 /// record.appendLine(sighting, to: &bytes)
 /// ```
 ///
-/// The lines of a scan are a hot path: keys are bytes already, and nothing stands between a field and
-/// the line.
+/// The lines of a scan are a hot path: keys are bytes already, and nothing stands between a field and the line.
 package struct RecordType<Value>: Sendable {
-  /// The key `type`, which comes first.
-  package enum TypeKey: Sendable {
-    /// The record's name.
-    case name
-    case constant(String)
-    case one([String], @Sendable (Value) -> String)
-    case none
-  }
-
   /// The fields, in the order of their keys.
   package let fields: [Field<Value>]
-  /// The value of the key `type`, where every record has the same.
+  /// The value of the key `type`, which comes first, where every record has the same.
   package let typeName: String?
-  private let name: String?
-  private let type: TypeKey
-  private let summary: String?
-  private let start: [UInt8]
-  private let csvColumns: [CSVColumn<Value>]
   /// The columns of a table.
   package let columns: [Column<Value>]
 
-  private static var typeKey: String { "type" }
+  private let name: String?
+  private let summary: String?
+  private let start: [UInt8]
+  private let csvColumns: [Field<Value>.CSVColumn]
 
   /// Describes a kind of record.
   ///
   /// - Parameters:
-  ///   - name: The name in the schema; `nil` where the schema has it in place of a reference.
-  ///   - type: The key `type`.
+  ///   - typeName: The value of the key `type`; `nil` where the record has none, or has it among its fields.
+  ///   - name: The name in the schema, by default that of the type; without any, the schema stands in place of a
+  ///     reference to it.
   ///   - summary: The description in the schema.
-  ///   - typeColumn: The place of the type among the columns of comma-separated values and of a table,
-  ///     and its column in a table.
   ///   - groups: The fields, in the order of their keys.
   package init(
-    _ name: String?, type: TypeKey = .name, summary: String? = nil,
-    typeColumn: (place: Int, column: Column<Value>)? = nil, _ groups: [Field<Value>]...
+    _ typeName: String?, named name: String? = nil, summary: String? = nil,
+    _ groups: [Field<Value>]...
   ) {
-    let fields = groups.flatMap { $0 }
-    (self.name, self.type, self.summary, self.fields) = (name, type, summary, fields)
-    var csvColumns = fields.flatMap(\.csv)
+    fields = groups.flatMap { $0 }
+    (self.typeName, self.name, self.summary) = (typeName, name ?? typeName, summary)
+    csvColumns = fields.flatMap(\.csv)
     let columns = fields.flatMap(\.columns)
-    var ordered = columns.filter { !$0.isLate } + columns.filter(\.isLate)
-    if let typeColumn, case .one(_, let text) = type {
-      csvColumns.insert(
-        CSVColumn(name: Self.typeKey) { .plain(text($0)) }, at: typeColumn.place)
-      ordered.insert(typeColumn.column, at: typeColumn.place)
-    }
-    (self.csvColumns, self.columns) = (csvColumns, ordered)
-    typeName =
-      switch type {
-      case .name: name
-      case .constant(let text): text
-      case .one, .none: nil
-      }
-    start = Array("{".utf8) + (typeName.map { Array("\"\(Self.typeKey)\":\"\($0)\"".utf8) } ?? [])
+    self.columns = columns.filter { !$0.isLate } + columns.filter(\.isLate)
+    start = Array(("{" + (typeName.map { "\"type\":\"\($0)\"" } ?? "")).utf8)
   }
 
-  /// The same without some of its fields.
+  /// Returns the same without some of its fields.
   package func omitting(_ presence: Field<Value>.Presence) -> RecordType {
-    RecordType(name, type: type, summary: summary, fields.filter { $0.presence != presence })
+    RecordType(typeName, named: name, summary: summary, fields.filter { $0.presence != presence })
   }
 }
 
@@ -86,10 +61,6 @@ extension RecordType {
   package func append(_ value: Value, to bytes: inout [UInt8]) {
     bytes += start
     var needsComma = start.count > 1
-    if case .one(_, let type) = type {
-      bytes += "\"\(Self.typeKey)\":\"\(type(value))\"".utf8
-      needsComma = true
-    }
     for field in fields {
       let part = field.value(value)
       if case .absent = part { continue }
@@ -101,49 +72,33 @@ extension RecordType {
     bytes.append(UInt8(ascii: "}"))
   }
 
-  /// The schema of the record.
   package var schema: Schema {
-    let types: JSONNode? =
-      if let typeName {
-        ["const": .text(typeName)]
-      } else if case .one(let texts, _) = type {
-        Schema.one(of: texts).node
-      } else {
-        nil
-      }
-    var properties = types.map { [JSONNode.Member(key: Self.typeKey, value: $0)] } ?? []
-    let required =
-      properties.map(\.key) + fields.filter { $0.presence == .always }.map(\.key)
-    properties += fields.map { .init(key: $0.key, value: $0.schema.node) }
+    var keys = fields.map {
+      (key: $0.key, node: $0.schema.node, isRequired: $0.presence == .always)
+    }
+    if let typeName { keys.insert(("type", ["const": .text(typeName)], true), at: 0) }
     var node: JSONNode = [:]
     if let summary { node["description"] = .text(summary) }
     node["type"] = "object"
-    node["properties"] = .object(properties)
-    node["required"] = .array(required.map { .text($0) })
-    node["dependentRequired"] = dependencies
-    node["additionalProperties"] = false
-    let definitions = fields.flatMap(\.schema.definitions)
-    return name.map { Schema(named: $0, node, using: definitions) }
-      ?? Schema(node, using: definitions)
-  }
-
-  /// Which keys come with which.
-  private var dependencies: JSONNode? {
-    let members = fields.compactMap { field -> JSONNode.Member? in
+    node["properties"] = .object(keys.map { .init(key: $0.key, value: $0.node) })
+    node["required"] = .array(keys.filter(\.isRequired).map { .text($0.key) })
+    // Which keys come with which.
+    let together = fields.compactMap { field -> JSONNode.Member? in
       guard case .together = field.presence else { return nil }
       let others = fields.filter { $0.presence == field.presence && $0.key != field.key }
       return .init(key: field.key, value: .array(others.map { .text($0.key) }))
     }
-    return members.isEmpty ? nil : .object(members)
+    if !together.isEmpty { node["dependentRequired"] = .object(together) }
+    node["additionalProperties"] = false
+    let schema = Schema(node, using: fields.flatMap(\.schema.definitions))
+    return name.map { schema.named($0) } ?? schema
   }
 }
 
 // Comma-separated values (RFC 4180).
 extension RecordType {
-  /// The names of the columns.
   package var csvHeader: [String] { csvColumns.map(\.name) }
 
-  /// A row.
   package func csvRow(_ value: Value) -> [FieldValue] { csvColumns.map { $0.value(value) } }
 }
 

@@ -5,12 +5,6 @@ package struct Schema: Sendable {
   /// The definitions that ``node`` refers to, by their names.
   var definitions: [(name: String, node: JSONNode)] = []
 
-  /// A definition of its own, to which values refer.
-  package init(named name: String, _ node: JSONNode, using definitions: [(String, JSONNode)] = []) {
-    self.node = ["$ref": .text("#/$defs/\(name)")]
-    self.definitions = definitions + [(name, node)]
-  }
-
   init(_ node: JSONNode, using definitions: [(String, JSONNode)] = []) {
     (self.node, self.definitions) = (node, definitions)
   }
@@ -22,7 +16,6 @@ package struct Schema: Sendable {
     return schema
   }
 
-  /// The same, or `null`.
   package var orNull: Schema {
     var schema = self
     if let type = node["type"] { schema.node["type"] = [type, "null"] }
@@ -33,31 +26,24 @@ package struct Schema: Sendable {
 
 // Values that fields share.
 extension Schema {
-  package static let time = Schema(
-    named: "time",
-    [
-      "type": "string",
-      "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6}Z$",
-    ])
-  package static let uuid = Schema(
-    named: "uuid",
-    [
-      "type": "string",
-      "pattern": "^[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}$",
-    ])
-  package static let uint16 = Schema(named: "uint16", integer(0...65535).node)
-  package static let count = Schema(named: "count", ["type": "integer", "minimum": 0])
-  package static let power = Schema(named: "power", integer(-128...127).node)
-  package static let rssi = Schema(named: "rssi", integer(-128...20).orNull.node)
-  package static let meters = Schema(named: "metres", number(0...).orNull.node)
-  package static let hexadecimal = Schema(
-    named: "hex", ["type": "string", "pattern": "^([0-9a-f]{2})*$"])
-  package static let address = Schema(
-    named: "address", matching("^[0-9A-F]{2}(:[0-9A-F]{2}){5}$").orNull.node)
-  package static let addressType = Schema(
-    named: "addressType",
-    matching("^(public|random|public-identity|random-identity|anonymous|other-[0-9]{1,3})$").node)
+  package static let time = matching(
+    "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6}Z$"
+  ).named("time")
+  package static let uuid = matching(
+    "^[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}$"
+  ).named("uuid")
+  package static let uint16 = integer(0...65535).named("uint16")
+  package static let count = integer(0...).named("count")
+  package static let power = integer(-128...127).named("power")
+  package static let rssi = integer(-128...20).orNull.named("rssi")
+  package static let meters = number(0...).orNull.named("metres")
+  package static let hexadecimal = matching("^([0-9a-f]{2})*$").named("hex")
+  package static let address = matching("^[0-9A-F]{2}(:[0-9A-F]{2}){5}$").orNull.named("address")
+  package static let addressType = matching(
+    "^(public|random|public-identity|random-identity|anonymous|other-[0-9]{1,3})$"
+  ).named("addressType")
 
+  package static let adapter = matching("^hci[0-9]+$")
   package static let boolean = Schema(["type": "boolean"])
   package static let string = Schema(["type": "string"])
   /// A text that is not empty.
@@ -68,25 +54,14 @@ extension Schema {
     Schema(["type": "string", "pattern": .text(pattern)])
   }
 
-  /// A whole number within limits.
-  package static func integer(_ range: ClosedRange<Int>) -> Schema {
-    Schema([
-      "type": "integer", "minimum": .integer(range.lowerBound),
-      "maximum": .integer(range.upperBound),
-    ])
-  }
-
   /// A whole number from a limit on.
   package static func integer(_ range: PartialRangeFrom<Int>) -> Schema {
     Schema(["type": "integer", "minimum": .integer(range.lowerBound)])
   }
 
-  /// A number within limits.
-  package static func number(_ range: ClosedRange<Int>) -> Schema {
-    Schema([
-      "type": "number", "minimum": .integer(range.lowerBound),
-      "maximum": .integer(range.upperBound),
-    ])
+  /// A whole number within limits.
+  package static func integer(_ range: ClosedRange<Int>) -> Schema {
+    integer(range.lowerBound...).with("maximum", .integer(range.upperBound))
   }
 
   /// A number from a limit on.
@@ -94,17 +69,19 @@ extension Schema {
     Schema(["type": "number", "minimum": .integer(range.lowerBound)])
   }
 
-  /// Bytes in hexadecimal.
+  /// A number within limits.
+  package static func number(_ range: ClosedRange<Int>) -> Schema {
+    number(range.lowerBound...).with("maximum", .integer(range.upperBound))
+  }
+
   package static func hexadecimal(bytes: Int) -> Schema {
     hexadecimal.with("minLength", .integer(bytes * 2)).with("maxLength", .integer(bytes * 2))
   }
 
-  /// One of some texts.
   package static func one(of texts: [String]) -> Schema {
     Schema(["enum": .array(texts.map { .text($0) })])
   }
 
-  /// A list.
   package static func list(of element: Schema) -> Schema {
     Schema(["type": "array", "items": element.node], using: element.definitions)
   }
@@ -114,22 +91,17 @@ extension Schema {
     Schema(["oneOf": .array(records.map(\.node))], using: records.flatMap(\.definitions))
   }
 
-  /// The same under a name.
-  package func named(_ name: String, description: String) -> Schema {
+  /// Returns a definition of its own, to which values refer.
+  package func named(_ name: String, description: String? = nil) -> Schema {
     guard case .object(let members) = node else { return self }
+    let head = description.map { [JSONNode.Member(key: "description", value: .text($0))] } ?? []
     return Schema(
-      named: name,
-      .object([.init(key: "description", value: .text(description))] + members),
-      using: definitions)
+      ["$ref": .text("#/$defs/\(name)")],
+      using: definitions + [(name, .object(head + members))])
   }
 
-  /// The whole document.
-  ///
-  /// - Parameters:
-  ///   - head: What stands before the records.
-  ///   - lines: The records of which each line is one.
-  ///   - others: What is defined beside them.
-  /// - Returns: The document's text.
+  /// Returns the text of the whole document: a head, the records of which each line is one, and what is defined
+  /// beside them.
   package static func document(_ head: JSONNode, lines: [Schema], others: [Schema]) -> String {
     guard case .object(let members) = head else { return head.line }
     let all = one(of: lines)

@@ -6,10 +6,9 @@ extension Sighting {
   package static let record = RecordType<Sighting>(
     "sighting",
     [
-      Field(
-        "time", .time,
-        column: Column(width: 15) { String($0.wallTime.description.dropFirst(11).dropLast()) }
-      ) { $0.wallTime }
+      Field("time", .time, column: Column(width: 15) { $0.wallTime.clock(digits: 6) }) {
+        $0.wallTime
+      }
     ],
     Field.identity { $0.beacon },
     [
@@ -19,19 +18,16 @@ extension Sighting {
       Field("rssi", .rssi, column: Column(nil, .right, width: 4)) { $0.rssi },
     ],
     Field.sender(column: Column(missing: "anonymous")) { ($0.address, $0.addressType) },
-    [
-      Field("adapter", .matching("^hci[0-9]+$"), .sometimes, csv: .none) { "hci\($0.adapter)" }
-    ])
+    [Field("adapter", .adapter, .sometimes, csv: .none) { "hci\($0.adapter)" }])
 
   /// The same where the adapter is not known.
   package static let recordWithoutAdapter = record.omitting(.sometimes)
 }
 
 extension Field {
-  /// The three fields of a beacon's identity.
-  package static func identity(
-    of beacon: @escaping @Sendable (Value) -> BeaconIdentity
-  ) -> [Field] {
+  /// Returns the three fields of a beacon's identity.
+  package static func identity(of beacon: @escaping @Sendable (Value) -> BeaconIdentity) -> [Field]
+  {
     [
       Field("uuid", .uuid, column: Column(width: 36)) { beacon($0).uuid },
       Field("major", .uint16, column: Column(nil, .right, width: 5)) { beacon($0).major },
@@ -39,7 +35,7 @@ extension Field {
     ]
   }
 
-  /// The two fields of an advertiser's address; they are left out where there is none.
+  /// Returns the two fields of an advertiser's address; they are left out where there is none.
   package static func sender(
     _ presence: Presence = .always, column: Column<Value>? = nil,
     of sender: @escaping @Sendable (Value) -> (address: BluetoothAddress, type: AddressType)?

@@ -5,7 +5,7 @@ extension RegionMonitor {
   /// Returns a beacon's place, with its links up to date; -1 if no region matches it.
   @inline(__always)
   mutating func place(of beacon: BeaconIdentity, _ transitions: inout [RegionTransition]) -> Int32 {
-    let known = places.find(beacon)
+    let known = places.find(beacon) { beacons[$0].identity == beacon }
     guard known >= 0, beacons[Int(known)].generation == index.generation,
       !beacons[Int(known)].links.isEmpty
     else { return newPlace(of: beacon, known: known, &transitions) }
@@ -73,8 +73,8 @@ extension RegionMonitor {
     }.sorted(by: <)
     let now = clock.now ?? 0
     let leaving = byAge.prefix(max(1, places.count / 8)).map(\.2)
-    places.remove(Set(leaving))
     for place in leaving {
+      places.remove(beacons[Int(place)].identity, from: place)
       let held = beacons[Int(place)].links.filter {
         $0.isInside && index.isCurrent($0.place, $0.serial)
       }

@@ -91,8 +91,8 @@ extension RegionMonitor {
       until = max(until, min(gone, next, end))
     }
     if let major = constraint.major, let minor = constraint.minor {
-      let place = places.find(
-        BeaconIdentity(uuid: constraint.uuid, major: major, minor: minor))
+      let beacon = BeaconIdentity(uuid: constraint.uuid, major: major, minor: minor)
+      let place = places.find(beacon) { beacons[$0].identity == beacon }
       if place >= 0 { look(at: beacons[Int(place)]) }
     } else {
       for beacon in beacons { look(at: beacon) }

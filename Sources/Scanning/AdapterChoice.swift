@@ -49,10 +49,7 @@ package struct AdapterChoice: Sendable {
   /// The number of beacons that are remembered: none as long as there is one adapter.
   package var beaconCount: Int { table.entries.count }
 
-  /// Receives a sighting, in the order of time.
-  ///
-  /// - Parameter sighting: The sighting.
-  /// - Returns: What it counts for.
+  /// Receives a sighting, in the order of time, and returns what it counts for.
   @inlinable @inline(__always)
   package mutating func receive(_ sighting: Sighting) -> Verdict {
     only == .one(sighting.adapter) ? .followed : choose(sighting)

@@ -1,6 +1,5 @@
 /// One beacon as one adapter receives it.
 struct AdapterLink: Sendable {
-  /// The adapter.
   var adapter: UInt16 = 0
   /// How many sightings ``level`` rests on, up to a number from which the old ones fade.
   private(set) var count: UInt16 = 0
@@ -29,11 +28,7 @@ struct AdapterLink: Sendable {
   /// No gap is longer, in nanoseconds: an hour.
   private static let maximumGap: Int64 = 3_600_000_000_000
 
-  /// Receives a sighting.
-  ///
-  /// - Parameters:
-  ///   - rssi: The signal strength, in dBm; `nil` where it was not measured.
-  ///   - time: When, in nanoseconds.
+  /// Receives a sighting: its signal strength in dBm, if it was measured, and its time in nanoseconds.
   mutating func receive(_ rssi: Int8?, at time: Int64) {
     let passed = silence(at: time)
     if passed > max(gap == 0 ? Self.forgetsOne : Self.forgets, Self.forgetsGaps * gap) {

@@ -4,12 +4,10 @@ public import Advertising
 ///
 /// At most ``capacity`` beacons are kept. When one more comes, the eighth that was received longest
 /// ago makes room, and is counted in ``evictions``: a million invented beacons cost time, not memory.
-///
-/// Identities come from the air, so an attacker chooses them; they are hashed with a seed drawn for
-/// each table. Nothing that the table shows depends on the seed.
+/// Beacons that stay are not moved then: those that come take the vacant places.
 @usableFromInline
 package struct BeaconTable<State> {
-  /// One beacon's place.
+  /// One beacon.
   @usableFromInline
   package struct Entry {
     /// Which beacon.
@@ -22,7 +20,7 @@ package struct BeaconTable<State> {
     @usableFromInline
     package var state: State
 
-    @usableFromInline
+    @inlinable
     init(beacon: BeaconIdentity, lastReceived: MonotonicTime, state: State) {
       self.beacon = beacon
       self.lastReceived = lastReceived
@@ -35,39 +33,47 @@ package struct BeaconTable<State> {
   package let capacity: Int
   /// How many beacons had to make room.
   @usableFromInline
-  package private(set) var evictions = 0
-  /// The beacons that are kept, those received first in front.
-  @usableFromInline
-  package var entries: [Entry] { storage }
+  package var evictions = 0
 
+  /// The entries by their places, and a number for each that grows with its arrival; -1 where it is vacant.
   @usableFromInline
   var storage: [Entry] = []
   @usableFromInline
+  var arrivals: [Int] = []
+  @usableFromInline
+  var lastArrival = 0
+  @usableFromInline
+  var vacant: [Int] = []
+  /// Whether ``storage`` has all entries in the order of their arrival, and nothing else.
+  @usableFromInline
+  var isOrdered = true
+  @usableFromInline
   var places = PlaceTable()
 
-  /// Makes an empty table.
-  ///
-  /// - Parameter capacity: The most beacons that are kept; at least 8.
+  /// Makes an empty table of so many beacons, of at least 8.
   @usableFromInline
   package init(capacity: Int) { self.capacity = min(max(8, capacity), Int(Int32.max)) }
 
-  /// The number of different beacons ever received, if none came back after it made room.
-  @usableFromInline
-  package var beaconsReceived: Int { entries.count + evictions }
+  /// The number of beacons that are kept.
+  @inlinable
+  package var count: Int { storage.count - vacant.count }
 
-  /// Records that a beacon was received, and changes what is kept of it.
-  ///
-  /// - Parameters:
-  ///   - beacon: Which beacon.
-  ///   - time: When it was received.
-  ///   - state: Makes what is kept of a beacon that is not in the table.
-  ///   - update: Changes what is kept.
+  /// The number of different beacons ever received, if none came back after it made room.
+  @inlinable
+  package var beaconsReceived: Int { count + evictions }
+
+  /// The beacons that are kept, those received first in front.
+  @inlinable
+  package var entries: [Entry] { isOrdered ? storage : order.map { storage[$0] } }
+
+  /// Records that a beacon was received, and changes what is kept of it, which is made for a beacon that is not in
+  /// the table.
   @inlinable @inline(__always)
   package mutating func update(
     _ beacon: BeaconIdentity, at time: MonotonicTime, orMake state: () -> State,
     update: (inout State) -> Void
   ) {
-    let found = Int(places.find(beacon))
+    let found = Int(places.find(beacon) { storage[$0].beacon == beacon })
     let place = found < 0 ? makePlace(for: beacon, receivedAt: time, state()) : found
     // One access to the entry, so that the array is asked only once whether it is shared.
     func touch(_ entry: inout Entry) {
@@ -77,61 +83,127 @@ package struct BeaconTable<State> {
     touch(&storage[place])
   }
 
+  /// Records sightings: as ``update(_:at:orMake:update:)`` for each of them, in one access to the entries.
+  @inlinable @inline(__always)
+  package mutating func update(
+    _ sightings: Span<Sighting>, orMake state: (Sighting) -> State,
+    update: (inout State, Sighting) -> Void
+  ) {
+    var index = 0
+    while index < sightings.count {
+      index = updateKnown(sightings, from: index, update)
+      guard index < sightings.count else { return }
+      let sighting = sightings[index]
+      _ = makePlace(for: sighting.beacon, receivedAt: sighting.time, state(sighting))
+    }
+  }
+
+  /// Records sightings up to the first beacon that is not in the table, and returns the index of its sighting.
+  @inlinable @inline(__always)
+  mutating func updateKnown(
+    _ sightings: Span<Sighting>, from start: Int, _ update: (inout State, Sighting) -> Void
+  ) -> Int {
+    let places = places
+    var entries = storage.mutableSpan
+    for index in start..<sightings.count {
+      let sighting = sightings[index]
+      let place = Int(places.find(sighting.beacon) { entries[$0].beacon == sighting.beacon })
+      guard place >= 0 else { return index }
+      entries[place].lastReceived = sighting.time
+      update(&entries[place].state, sighting)
+    }
+    return sightings.count
+  }
+
   /// Changes what is kept of each beacon, in the order of ``entries``.
-  @usableFromInline
+  @inlinable
   package mutating func updateAll(_ update: (inout Entry) -> Void) {
+    if !isOrdered { keep(entries) }
     for place in storage.indices { update(&storage[place]) }
   }
 
   /// Forgets the beacons that a rule names.
-  @usableFromInline
+  @inlinable
   package mutating func removeAll(where isGone: (Entry) -> Bool) {
-    let before = storage.count
-    storage.removeAll(where: isGone)
-    if storage.count != before { rebuild() }
+    if isOrdered, !storage.contains(where: isGone) { return }
+    keep(entries.filter { !isGone($0) })
   }
 
-  @usableFromInline
+  /// The places in the order of arrival.
+  @inlinable
+  var order: [Int] {
+    storage.indices.filter { arrivals[$0] >= 0 }.sorted { arrivals[$0] < arrivals[$1] }
+  }
+
+  /// Keeps these entries, in this order.
+  @inlinable
+  mutating func keep(_ entries: [Entry]) {
+    storage = entries
+    arrivals = Array(0..<entries.count)
+    (lastArrival, vacant, isOrdered) = (entries.count, [], true)
+    places.removeAll()
+    for place in entries.indices { places.add(entries[place].beacon, at: Int32(place)) }
+  }
+
+  @inlinable @inline(never)
   mutating func makePlace(
     for beacon: BeaconIdentity, receivedAt time: MonotonicTime, _ state: State
-  )
-    -> Int
-  {
-    if storage.count == capacity { makeRoom() }
-    storage.append(Entry(beacon: beacon, lastReceived: time, state: state))
-    places.add(beacon, at: Int32(storage.count - 1))
-    return storage.count - 1
+  ) -> Int {
+    if count == capacity { makeRoom() }
+    let entry = Entry(beacon: beacon, lastReceived: time, state: state)
+    let place = vacant.popLast() ?? storage.count
+    if place < storage.count {
+      storage[place] = entry
+      arrivals[place] = lastArrival
+    } else {
+      storage.append(entry)
+      arrivals.append(lastArrival)
+    }
+    lastArrival += 1
+    places.add(beacon, at: Int32(place))
+    return place
   }
 
-  private mutating func makeRoom() {
+  @inlinable
+  mutating func makeRoom() {
     let leaving = max(1, capacity / 8)
     var ages = storage.map(\.lastReceived.nanoseconds)
-    let youngest = Self.select(leaving - 1, of: &ages)
+    let youngest = ages.select(leaving - 1)
+    var gone: [Int] = []
+    var equal: [Int] = []
+    for place in storage.indices {
+      let age = storage[place].lastReceived.nanoseconds
+      if age < youngest { gone.append(place) } else if age == youngest { equal.append(place) }
+    }
     // Of those received last at that same moment, those that came first leave, so that a replay evicts
     // the same each time.
-    var ties = leaving - ages.count { $0 < youngest }
-    storage.removeAll { entry in
-      let age = entry.lastReceived.nanoseconds
-      guard age == youngest, ties > 0 else { return age < youngest }
-      ties -= 1
-      return true
+    equal.sort { arrivals[$0] < arrivals[$1] }
+    gone += equal.prefix(leaving - gone.count)
+    for place in gone {
+      places.remove(storage[place].beacon, from: Int32(place))
+      arrivals[place] = -1
     }
+    // The next beacons come to places side by side.
+    vacant = gone.reversed()
+    isOrdered = false
     evictions += leaving
-    rebuild()
   }
+}
 
-  /// The number that stands at a place when all are sorted, found without sorting the others:
-  /// C. A. R. Hoare's Find (Communications of the ACM 4, 1961).
-  private static func select(_ place: Int, of numbers: inout [Int64]) -> Int64 {
-    var (low, high) = (0, numbers.count - 1)
+extension [Int64] {
+  /// Returns the number that stands at a place when all are sorted, found without sorting the others, which
+  /// changes their order: C. A. R. Hoare's Find (Communications of the ACM 4, 1961).
+  @usableFromInline
+  mutating func select(_ place: Int) -> Int64 {
+    var (low, high) = (0, count - 1)
     while low < high {
-      let pivot = numbers[low + (high - low) / 2]
+      let pivot = self[low + (high - low) / 2]
       var (left, right) = (low, high)
       while left <= right {
-        while numbers[left] < pivot { left += 1 }
-        while numbers[right] > pivot { right -= 1 }
+        while self[left] < pivot { left += 1 }
+        while self[right] > pivot { right -= 1 }
         if left <= right {
-          numbers.swapAt(left, right)
+          swapAt(left, right)
           left += 1
           right -= 1
         }
@@ -144,12 +216,7 @@ package struct BeaconTable<State> {
         break
       }
     }
-    return numbers[place]
-  }
-
-  private mutating func rebuild() {
-    places.removeAll()
-    for place in storage.indices { places.add(storage[place].beacon, at: Int32(place)) }
+    return self[place]
   }
 }
 

@@ -1,26 +1,27 @@
 public import Advertising
 
-/// The places of beacons in an array, found by identity: open addressing with linear probing.
+/// The places of beacons in an array, found by identity: open addressing with linear probing. The identities
+/// stand in that array alone.
 ///
 /// Identities come from the air, so an attacker chooses them; they are hashed with a seed drawn for each
 /// table, by two folded 64 × 64 bit multiplications after Wang Yi's wyhash
 /// (<https://github.com/wangyi-fudan/wyhash>). Nothing that is shown depends on the seed.
 @usableFromInline
 package struct PlaceTable: Sendable {
-  /// A beacon and its place.
   @usableFromInline
   struct Slot: Sendable {
+    /// The beacon's hash, which leads here and spares a look at most other beacons.
     @usableFromInline
-    var beacon: BeaconIdentity
-    /// The place; -1 for none.
+    var hash: UInt32
+    /// The beacon's place; -1 for none.
     @usableFromInline
     var place: Int32
 
-    @usableFromInline
-    static let empty = Slot(
-      beacon: BeaconIdentity(uuid: ProximityUUID(high: 0, low: 0), major: 0, minor: 0), place: -1)
+    @inlinable
+    init(hash: UInt32, place: Int32) { (self.hash, self.place) = (hash, place) }
 
-    init(beacon: BeaconIdentity, place: Int32) { (self.beacon, self.place) = (beacon, place) }
+    @inlinable
+    static var empty: Slot { Slot(hash: 0, place: -1) }
   }
 
   @usableFromInline
@@ -30,7 +31,6 @@ package struct PlaceTable: Sendable {
   /// The number of beacons.
   package private(set) var count = 0
 
-  /// Creates an empty table.
   package init() {
     var random = SystemRandomNumberGenerator()
     seed = (random.next(), random.next(), random.next() | 1)
@@ -39,19 +39,21 @@ package struct PlaceTable: Sendable {
   /// All places, in no order.
   package var places: [Int32] { slots.compactMap { $0.place < 0 ? nil : $0.place } }
 
-  /// Returns a beacon's place; -1 if it has none.
+  /// Returns a beacon's place; -1 if it has none. The function looks whether the beacon at a place is that one.
   @inlinable @inline(__always)
-  package func find(_ beacon: BeaconIdentity) -> Int32 {
+  package func find(_ beacon: BeaconIdentity, isAt: (Int) -> Bool) -> Int32 {
     let mask = slots.count &- 1
-    var slot = hash(beacon) & mask
+    let hash = hash(beacon)
+    var slot = Int(hash) & mask
     while true {
       let found = slots[slot]
-      if found.place < 0 || found.beacon == beacon { return found.place }
+      if found.place < 0 || found.hash == hash && isAt(Int(found.place)) { return found.place }
       slot = (slot &+ 1) & mask
     }
   }
 
   /// Adds a beacon that is not in the table.
+  @usableFromInline
   package mutating func add(_ beacon: BeaconIdentity, at place: Int32) {
     count += 1
     if count * 2 > slots.count {
@@ -59,35 +61,50 @@ package struct PlaceTable: Sendable {
       slots = Array(repeating: .empty, count: old.count * 2)
       for slot in old where slot.place >= 0 { put(slot) }
     }
-    put(Slot(beacon: beacon, place: place))
+    put(Slot(hash: hash(beacon), place: place))
   }
 
-  /// Removes the beacons at some places.
-  package mutating func remove(_ places: Set<Int32>) {
-    let kept = slots.filter { $0.place >= 0 && !places.contains($0.place) }
-    removeAll()
-    for slot in kept { put(slot) }
-    count = kept.count
+  /// Removes a beacon from its place.
+  @usableFromInline
+  package mutating func remove(_ beacon: BeaconIdentity, from place: Int32) {
+    let mask = slots.count - 1
+    var gap = Int(hash(beacon)) & mask
+    while slots[gap].place != place {
+      guard slots[gap].place >= 0 else { return }
+      gap = (gap + 1) & mask
+    }
+    count -= 1
+    // A beacon behind the gap that is led to it or before it moves there, as it would not be found else.
+    var slot = (gap + 1) & mask
+    while slots[slot].place >= 0 {
+      if (slot - Int(slots[slot].hash)) & mask >= (slot - gap) & mask {
+        slots[gap] = slots[slot]
+        gap = slot
+      }
+      slot = (slot + 1) & mask
+    }
+    slots[gap] = .empty
   }
 
   /// Removes all beacons, and keeps the memory.
+  @usableFromInline
   package mutating func removeAll() {
-    for slot in slots.indices { slots[slot].place = -1 }
+    for slot in slots.indices { slots[slot] = .empty }
     count = 0
   }
 
   private mutating func put(_ entry: Slot) {
     let mask = slots.count - 1
-    var slot = hash(entry.beacon) & mask
+    var slot = Int(entry.hash) & mask
     while slots[slot].place >= 0 { slot = (slot + 1) & mask }
     slots[slot] = entry
   }
 
   @inlinable @inline(__always)
-  func hash(_ beacon: BeaconIdentity) -> Int {
+  func hash(_ beacon: BeaconIdentity) -> UInt32 {
     let numbers = UInt64(beacon.major) << 16 | UInt64(beacon.minor)
     let first = fold(beacon.uuid.high ^ seed.0, beacon.uuid.low ^ seed.1)
-    return Int(truncatingIfNeeded: fold(first ^ numbers, seed.2))
+    return UInt32(truncatingIfNeeded: fold(first ^ numbers, seed.2))
   }
 
   @inlinable @inline(__always)

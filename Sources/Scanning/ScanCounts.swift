@@ -5,8 +5,7 @@ public import Advertising
 public struct ScanCounts: Sendable {
   /// Packets of any kind.
   public var packets = 0
-  /// Packets that hold advertising: HCI advertising events, and PDUs of the advertising channels,
-  /// right or not.
+  /// Packets that hold advertising: HCI advertising events, and PDUs of the advertising channels, right or not.
   public var advertisingPackets = 0
   /// Advertising reports, and PDUs that carry advertising data.
   public var reports = 0

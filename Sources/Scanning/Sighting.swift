@@ -3,9 +3,8 @@ public import Advertising
 /// One iBeacon frame that an adapter received.
 @frozen
 public struct Sighting: Hashable, Sendable, Codable, BitwiseCopyable {
-  /// When it was received, on a line that never goes back: all logic runs on it. Live, it is the
-  /// monotonic clock; in a replay it is the recorded time, held where the recording's clock steps
-  /// back.
+  /// When it was received, on a line that never goes back: all logic runs on it. Live, it is the monotonic clock;
+  /// in a replay it is the recorded time, held where the recording's clock steps back.
   public var time: MonotonicTime
   /// When it was received by the wall clock, or by the capture. Only shown.
   public var wallTime: WallClockTime
@@ -41,9 +40,20 @@ public struct Sighting: Hashable, Sendable, Codable, BitwiseCopyable {
 }
 
 extension Sighting {
-  /// Subtracts an adapter's offset from the signal strength. An offset that is not finite changes nothing.
-  ///
-  /// - Parameter offset: How much stronger than true the adapter measures, in dB.
+  /// Creates a sighting of a frame in a report.
+  @inlinable @inline(__always)
+  package init(
+    _ frame: IBeacon, _ report: AdvertisingReportFields, time: MonotonicTime,
+    wallTime: WallClockTime, adapter: UInt16
+  ) {
+    self.init(
+      time: time, wallTime: wallTime, beacon: frame.identity, measuredPower: frame.measuredPower,
+      rssi: report.rssi, address: report.address, addressType: report.addressType,
+      adapter: adapter)
+  }
+
+  /// Subtracts an adapter's offset from the signal strength: how much stronger than true it measures, in dB. One
+  /// that is not finite changes nothing.
   package mutating func subtract(offset: Double) {
     guard offset != 0, offset.isFinite, let rssi else { return }
     self.rssi = Int8(min(max((Double(rssi) - offset).rounded(), -127), 20))

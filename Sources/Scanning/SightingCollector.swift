@@ -31,9 +31,7 @@ package struct SightingCollector: ~Copyable, Sendable {
   @usableFromInline
   var fragments = FragmentJoiner()
 
-  /// Makes a collector.
-  ///
-  /// - Parameter capacity: The number of sightings for which memory is allocated at once.
+  /// Makes a collector with memory for some sightings.
   @usableFromInline
   package init(capacity: Int = 1024) {
     sightings = []
@@ -44,11 +42,7 @@ package struct SightingCollector: ~Copyable, Sendable {
   @inlinable
   package mutating func removeSightings() { sightings.removeAll(keepingCapacity: true) }
 
-  /// Receives an HCI event: every report of it, if it is one of advertising.
-  ///
-  /// - Parameters:
-  ///   - bytes: A packet that holds the event.
-  ///   - start: Where the event's code stands in it.
+  /// Receives the HCI event whose code stands at the start: every report of it, if it is one of advertising.
   @inlinable @inline(__always)
   package mutating func receive(event bytes: RawSpan, at start: Int = 0) {
     unsafe receive(event: bytes, from: start, to: bytes.byteCount)
@@ -72,12 +66,6 @@ package struct SightingCollector: ~Copyable, Sendable {
   }
 
   /// Receives a link-layer packet from its access address to its CRC.
-  ///
-  /// - Parameters:
-  ///   - packet: The packet.
-  ///   - isCoded: Whether it was sent on the LE Coded PHY.
-  ///   - checksum: What is known of its CRC.
-  ///   - rssi: Signal strength in dBm, where it was measured.
   package mutating func receive(
     packet: RawSpan, isCoded: Bool, checksum: AdvertisingPDU.Checksum, rssi: Int8?
   ) {
@@ -110,25 +98,33 @@ package struct SightingCollector: ~Copyable, Sendable {
   @unsafe
   mutating func receive(_ report: AdvertisingReportFields, in bytes: RawSpan) {
     counts.reports &+= 1
-    var structures = unsafe ADStructures(bytes, report)
-    do throws(ParseError) {
-      while let structure = try structures.next() {
-        guard structure.type == .manufacturerSpecificData else { continue }
-        switch IBeacon.read(structure) {
-        case .frame(let frame):
-          counts.sightings &+= 1
-          sightings.append(
-            Sighting(
-              time: time, wallTime: wallTime, beacon: frame.identity,
-              measuredPower: frame.measuredPower, rssi: report.rssi, address: report.address,
-              addressType: report.addressType, adapter: adapter))
-        case .malformed: refuse(.malformedIBeacon)
-        case .other: break
-        }
+    var frames = unsafe IBeaconFrames(bytes, report)
+    while let found = frames.next() {
+      switch found {
+      case .success(let frame):
+        counts.sightings &+= 1
+        sightings.append(
+          Sighting(frame, report, time: time, wallTime: wallTime, adapter: adapter))
+      case .failure(let refusal): refuse(refusal)
       }
-    } catch {
-      refuse(.malformedADStructure)
     }
+  }
+
+  /// Whether a whole report is an advert of its own: no fragments wait for the rest of theirs.
+  @inlinable
+  package var receivesWholeReports: Bool { !fragments.isPending }
+
+  /// Counts packets of which each held one report.
+  @inlinable
+  package mutating func count(
+    packets: Int, sightings: Int, malformedStructures: Int, malformedFrames: Int
+  ) {
+    counts.packets &+= packets
+    counts.advertisingPackets &+= packets
+    counts.reports &+= packets
+    counts.sightings &+= sightings
+    counts.refused[Int(Refusal.malformedADStructure.rawValue)] &+= malformedStructures
+    counts.refused[Int(Refusal.malformedIBeacon.rawValue)] &+= malformedFrames
   }
 
   /// Counts a refusal.

@@ -1,4 +1,5 @@
 import Advertising
+import Scanning
 
 /// One advert as the controller received it.
 struct AirReport {
@@ -11,21 +12,15 @@ struct AirReport {
   /// The iBeacon that a correct decoder finds in it.
   var beacon: IBeacon?
 
-  /// The line of truth that it makes.
-  var sighting: TrueSighting? {
+  /// The sighting that a correct decoder must give; `nil` where it finds no iBeacon.
+  func sighting(at time: WallClockTime) -> Sighting? {
     beacon.map {
-      TrueSighting(
-        beacon: $0, rssi: rssi == 127 ? nil : rssi, address: address, addressType: addressType)
+      Sighting(
+        time: time.monotonicTime(.zero), wallTime: time, beacon: $0.identity,
+        measuredPower: $0.measuredPower, rssi: rssi == 127 ? nil : rssi, address: address,
+        addressType: addressType)
     }
   }
-}
-
-/// An iBeacon that a correct decoder must give.
-struct TrueSighting {
-  var beacon: IBeacon
-  var rssi: Int8?
-  var address: BluetoothAddress
-  var addressType: AddressType
 }
 
 extension AirReport {
@@ -44,7 +39,7 @@ extension AirReport {
   /// The most data that one extended report holds.
   static let longestFragment = 229
 
-  /// What Data_Status says of an extended report.
+  /// Data_Status of an extended report.
   enum DataStatus: UInt16 {
     case complete = 0b00
     case moreToCome = 0b01
@@ -76,7 +71,7 @@ extension AirReport {
       ] + part
   }
 
-  /// The whole report in the form that the controller uses; its data must fit.
+  /// The whole report; its data must fit.
   func bytes(isExtended: Bool) -> [UInt8] { isExtended ? extendedBytes(data[...]) : legacyBytes }
 
   /// An H4 packet with an LE advertising event of these reports.

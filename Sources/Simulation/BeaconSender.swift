@@ -15,17 +15,10 @@ struct BeaconSender {
   private var fading: Fading
   private var random: RandomSource
 
-  /// Makes one of a scenario's beacons.
-  ///
-  /// - Parameters:
-  ///   - beacon: What the file says.
-  ///   - number: Which of `count` it is.
-  ///   - scenario: Where they stand.
-  ///   - stream: Its place among all senders.
+  /// Creates the beacon of a number among its `count`, at its place (`stream`) among all senders.
   init(_ beacon: Scenario.Beacon, number: Int, in scenario: Scenario, stream: Int) {
     identity = beacon.identity(number)
-    line = Line(
-      beacon.course, number: number, of: beacon.count, duration: scenario.duration)
+    line = Line(beacon.course, number: number, of: beacon.count, duration: scenario.duration)
     path = PathLoss(
       power: Double(beacon.measuredPower) + beacon.txOffset,
       exponent: scenario.environment.pathLossExponent)
@@ -46,9 +39,7 @@ struct BeaconSender {
     next = line.span.lowerBound + Int64(interval * random.uniform())
   }
 
-  /// Sends once.
-  ///
-  /// - Returns: The report that was received; `nil` if none was.
+  /// Sends once, and returns the report that was received; `nil` if none was.
   mutating func send(sensitivity: Double) -> AirReport? {
     let time = next
     // advDelay: 0 to 10 ms (Core Specification, Vol 6, Part B, §4.4.2.2.1).

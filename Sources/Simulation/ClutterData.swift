@@ -4,30 +4,28 @@ import Advertising
 enum ClutterData {
   /// An iBeacon that no decoder may find: nothing else has this UUID.
   static func decoy(_ number: Int) -> IBeacon {
-    IBeacon(
-      identity: BeaconIdentity(
-        uuid: ProximityUUID(high: 0xDEC0_DEC0_DEC0_4DEC, low: 0x80DE_C0DE_C0DE_C0DE), major: 666,
-        minor: UInt16(truncatingIfNeeded: number)),
-      measuredPower: -59)
+    let uuid = ProximityUUID(high: 0xDEC0_DEC0_DEC0_4DEC, low: 0x80DE_C0DE_C0DE_C0DE)
+    return frame(uuid, major: 666, number)
   }
 
   /// An iBeacon whose measured power cannot be: 0, +4 and −127 dBm in turn.
   static func wrongPower(_ number: Int) -> IBeacon {
-    let power: Int8 = [0, 4, -127][number % 3]
-    return IBeacon(
-      identity: BeaconIdentity(
-        uuid: ProximityUUID(high: 0xBAD0_90E2_BAD0_490E, low: 0x80BA_D090_E2BA_D090),
-        major: UInt16(number % 3), minor: UInt16(truncatingIfNeeded: number)),
-      measuredPower: power)
+    let uuid = ProximityUUID(high: 0xBAD0_90E2_BAD0_490E, low: 0x80BA_D090_E2BA_D090)
+    return frame(uuid, major: UInt16(number % 3), number, power: [0, 4, -127][number % 3])
   }
 
   /// The iBeacon of events that lie: it is found where it stands whole before the lie.
   static func beforeTheLie(_ number: Int) -> IBeacon {
-    IBeacon(
-      identity: BeaconIdentity(
-        uuid: ProximityUUID(high: 0x11E5_11E5_11E5_411E, low: 0x8511_E511_E511_E511), major: 1,
-        minor: UInt16(truncatingIfNeeded: number)),
-      measuredPower: -59)
+    let uuid = ProximityUUID(high: 0x11E5_11E5_11E5_411E, low: 0x8511_E511_E511_E511)
+    return frame(uuid, major: 1, number)
+  }
+
+  private static func frame(
+    _ uuid: ProximityUUID, major: UInt16, _ number: Int, power: Int8 = -59
+  ) -> IBeacon {
+    let minor = UInt16(truncatingIfNeeded: number)
+    let identity = BeaconIdentity(uuid: uuid, major: major, minor: minor)
+    return IBeacon(identity: identity, measuredPower: power)
   }
 
   /// The advertising data of a kind that sends adverts.
@@ -39,8 +37,7 @@ enum ClutterData {
     switch kind {
     case .appleNearby:
       // Apple, Nearby Info, 5 bytes of which three change.
-      return [0x02, 0x01, 0x1A, 0x0A, 0xFF, 0x4C, 0x00, 0x10, 0x05, 0x01, 0x18]
-        + octets(3, &random)
+      return [0x02, 0x01, 0x1A, 0x0A, 0xFF, 0x4C, 0x00, 0x10, 0x05, 0x01, 0x18] + octets(3, &random)
     case .eddystoneUID:
       let power: UInt8 = 0xE7  // −25 dBm at 0 m
       return flags + [0x03, 0x03, 0xAA, 0xFE, 0x15, 0x16, 0xAA, 0xFE, 0x00, power]
@@ -69,19 +66,18 @@ enum ClutterData {
     return [0x04, 0xFF, UInt8(parameters.count)] + parameters
   }
 
-  /// An advertising event that lies, in turn: one that is cut short, one that promises a second
-  /// report, one whose data would run past its end and, of an extended controller, one that says its
-  /// data was truncated.
-  static func truncatedEvent(of report: AirReport, variant: Int, isExtended: Bool)
-    -> ClutterSender.Output
-  {
+  /// An advertising event that lies, in turn: one that is cut short, one that promises a second report, one whose
+  /// data would run past its end and, of an extended controller, one that says its data was truncated.
+  static func truncatedEvent(
+    of report: AirReport, variant: Int, isExtended: Bool
+  ) -> ClutterSender.Output {
     let bytes = report.bytes(isExtended: isExtended)
     let whole = AirReport.event(bytes, count: 1, isExtended: isExtended)
     switch variant % (isExtended ? 4 : 3) {
     case 0: return .packet(Array(whole.dropLast(11)), [])
     case 1:
       let event = AirReport.event(bytes, count: 2, isExtended: isExtended)
-      return .packet(event, report.sighting.map { [$0] } ?? [])
+      return .packet(event, [report])
     case 2:
       var event = whole
       let dataLength = 5 + (isExtended ? 23 : 8)

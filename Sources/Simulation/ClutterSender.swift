@@ -1,15 +1,15 @@
 import Advertising
+import HCIPackets
 
 /// One device or host that is not among the beacons.
 struct ClutterSender {
-  /// What it makes.
+  /// The results of sending.
   enum Output {
-    /// An advert.
     case report(AirReport)
     /// A command of the host, which the controller answers.
-    case command(opcode: UInt16, parameters: [UInt8])
-    /// A packet of the controller, and what a correct decoder finds in it.
-    case packet([UInt8], [TrueSighting])
+    case command(HCICommand)
+    /// A packet of the controller, and the reports that a correct decoder finds in it.
+    case packet([UInt8], [AirReport])
   }
 
   /// When it sends next, in microseconds after the start.
@@ -27,21 +27,14 @@ struct ClutterSender {
   private var random: RandomSource
   private var sent = 0
 
-  /// Makes one of a generator's devices.
-  ///
-  /// - Parameters:
-  ///   - generator: What the file says.
-  ///   - number: Which of `count` it is.
-  ///   - scenario: Where they stand.
-  ///   - stream: Its place among all senders.
+  /// Creates the device of a number among a generator's `count`, at its place (`stream`) among all senders.
   init(_ generator: Scenario.Clutter, number: Int, in scenario: Scenario, stream: Int) {
     kind = generator.kind
     self.number = number
     gap = 1e6 / generator.rate
     let share = generator.count > 1 ? Double(number) / Double(generator.count - 1) : 0.5
-    level =
-      generator.rssi.lowerBound
-      + share * (generator.rssi.upperBound - generator.rssi.lowerBound)
+    let rssi = generator.rssi
+    level = rssi.lowerBound + share * (rssi.upperBound - rssi.lowerBound)
     isExtended = scenario.format.isExtended
     loss = scenario.environment.loss
     fading = Fading(
@@ -55,9 +48,7 @@ struct ClutterSender {
     self.random = random
   }
 
-  /// Sends once.
-  ///
-  /// - Returns: What came of it at the scanner's host.
+  /// Sends once, and returns what reached the scanner's host.
   mutating func send(sensitivity: Double) -> Output? {
     let time = next
     next += max(1, Int64(gap * (0.5 + random.uniform())))
@@ -65,7 +56,7 @@ struct ClutterSender {
     switch kind {
     case .hostCommands:
       let data = ClutterData.decoy(number).advertisingData
-      return .command(opcode: 0x2008, parameters: [UInt8(data.count)] + data + [0])
+      return .command(HCICommand(.setAdvertisingData, [UInt8(data.count)] + data + [0]))
     case .vendorEvents: return .packet(ClutterData.vendorEvent(ClutterData.decoy(number)), [])
     default: break
     }

@@ -2,22 +2,22 @@ import Advertising
 
 /// The simulated controller: puts the adverts that it receives into HCI events.
 ///
-/// Reports wait at most 5 ms for others to share their event. An extended advert that is too long
-/// for one report is sent in fragments, 0.5 ms apart, between which other events may stand; what
-/// comes while four such adverts are under way is lost, as a controller's memory is small.
+/// Reports wait at most 5 ms for others to share their event. An extended advert that is too long for one report is
+/// sent in fragments, 0.5 ms apart, between which other events may stand; what comes while four such adverts are
+/// under way is lost, as a controller's memory is small.
 struct Controller {
   /// A packet with the time, in microseconds, at which the host gets it.
   struct Packet {
     var time: Int64
     var bytes: [UInt8]
-    var sightings: [TrueSighting]
+    /// The reports that a correct decoder finds in it.
+    var reports: [AirReport]
   }
 
   private let isExtended: Bool
   private let maximumReports: Int
-  private var reports: [UInt8] = []
-  private var count = 0
-  private var sightings: [TrueSighting] = []
+  private var bytes: [UInt8] = []
+  private var reports: [AirReport] = []
   private var deadline: Int64 = .max
   private var fragments: [Packet] = []
   private var underWay: [(address: BluetoothAddress, end: Int64)] = []
@@ -36,22 +36,19 @@ struct Controller {
   /// The time of its next packet, if it receives nothing more.
   var next: Int64 { min(deadline, fragments.first?.time ?? .max) }
 
-  /// Receives an advert.
-  ///
-  /// - Returns: The packets that are ready because of it.
+  /// Receives an advert, and returns the packets that are ready because of it.
   mutating func receive(_ report: AirReport, at time: Int64) -> [Packet] {
     if isExtended, report.data.count > AirReport.longestFragment {
       split(report, at: time)
       return []
     }
-    let bytes = report.bytes(isExtended: isExtended)
+    let more = report.bytes(isExtended: isExtended)
     var ready: [Packet] = []
-    if reports.count + bytes.count > Self.maximumBytes { ready.append(flush(at: time)) }
-    reports += bytes
-    count += 1
-    if let sighting = report.sighting { sightings.append(sighting) }
+    if bytes.count + more.count > Self.maximumBytes { ready.append(flush(at: time)) }
+    bytes += more
+    reports.append(report)
     if deadline == .max { deadline = time + Self.longestWait }
-    if count == maximumReports { ready.append(flush(at: time)) }
+    if reports.count == maximumReports { ready.append(flush(at: time)) }
     return ready
   }
 
@@ -62,13 +59,13 @@ struct Controller {
   }
 
   private mutating func flush(at time: Int64) -> Packet {
-    let bytes = AirReport.event(reports, count: count, isExtended: isExtended)
-    let packet = Packet(time: time, bytes: bytes, sightings: sightings)
-    reports.removeAll(keepingCapacity: true)
-    sightings.removeAll(keepingCapacity: true)
-    count = 0
-    deadline = .max
-    return packet
+    let event = AirReport.event(bytes, count: reports.count, isExtended: isExtended)
+    defer {
+      bytes.removeAll(keepingCapacity: true)
+      reports.removeAll(keepingCapacity: true)
+      deadline = .max
+    }
+    return Packet(time: time, bytes: event, reports: reports)
   }
 
   private mutating func split(_ report: AirReport, at time: Int64) {
@@ -82,11 +79,10 @@ struct Controller {
       let part = rest.prefix(AirReport.longestFragment)
       rest = rest.dropFirst(part.count)
       let status: AirReport.DataStatus = rest.isEmpty ? .complete : .moreToCome
-      let bytes = AirReport.event(
-        report.extendedBytes(part, status), count: 1, isExtended: true)
-      let found = rest.isEmpty ? report.sighting.map { [$0] } ?? [] : []
+      let event = AirReport.event(report.extendedBytes(part, status), count: 1, isExtended: true)
       let place = fragments.firstIndex { $0.time > when } ?? fragments.count
-      fragments.insert(Packet(time: when, bytes: bytes, sightings: found), at: place)
+      fragments.insert(
+        Packet(time: when, bytes: event, reports: rest.isEmpty ? [report] : []), at: place)
       when += Self.fragmentGap
     }
     underWay.append((report.address, when))

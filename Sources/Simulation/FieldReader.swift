@@ -1,9 +1,8 @@
 import FoundationEssentials
+import Scanning
 
-/// Reads one JSON object of a scenario: refuses unknown keys, and names the path of every
-/// value that is wrong.
+/// Reads one JSON object of a scenario: refuses unknown keys, and names the path of every value that is wrong.
 struct FieldReader {
-  let path: String
   private let container: KeyedDecodingContainer<Key>
 
   struct Key: CodingKey {
@@ -17,36 +16,33 @@ struct FieldReader {
 
   /// Opens the object at the decoder's place.
   init(_ decoder: any Decoder, keys: [String]) throws {
-    path = Self.path(of: decoder.codingPath)
     do {
       container = try decoder.container(keyedBy: Key.self)
     } catch is DecodingError {
+      let path = Self.path(of: decoder.codingPath)
       throw ScenarioError("\(path.isEmpty ? "the scenario" : path) must be an object")
     }
     // Sorted, so that the same file always gives the same sentence.
     let unknown = container.allKeys.map(\.stringValue).filter { !keys.contains($0) }.sorted()
     if let key = unknown.first {
       let known = keys.joined(separator: ", ")
-      throw ScenarioError("\(path(of: key)) is not a key; known are \(known)")
+      throw fail(key, "is not a key; known are \(known)")
     }
   }
 
-  static func path(of codingPath: [any CodingKey]) -> String {
-    codingPath.reduce(into: "") { path, key in
-      if let index = key.intValue {
-        path += "[\(index)]"
-      } else {
-        path += (path.isEmpty ? "" : ".") + key.stringValue
-      }
+  /// The object's place in the file.
+  var path: String { Self.path(of: container.codingPath) }
+
+  private static func path(of keys: [any CodingKey]) -> String {
+    keys.reduce("") { path, key in
+      path + (key.intValue.map { "[\($0)]" } ?? (path.isEmpty ? "" : ".") + key.stringValue)
     }
   }
-
-  func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
   func has(_ key: String) -> Bool { container.contains(Key(stringValue: key)) }
 
   func fail(_ key: String, _ words: String) -> ScenarioError {
-    ScenarioError("\(path(of: key)) \(words)")
+    ScenarioError("\(path.isEmpty ? "" : path + ".")\(key) \(words)")
   }
 
   /// A value of any type; `words` say what it must be.
@@ -72,9 +68,7 @@ struct FieldReader {
     default standard: Double? = nil
   ) throws -> Double {
     let number = try value(key, "a number", default: standard)
-    guard range.contains(number) else {
-      throw fail(key, "must be \(between(range, unit)), not \(plain(number))")
-    }
+    try check(number, key, range, unit)
     return number
   }
 
@@ -82,11 +76,7 @@ struct FieldReader {
     _ key: String, _ range: ClosedRange<Int>, _ unit: String = "", default standard: Int? = nil
   ) throws -> Int {
     let number = try value(key, "a whole number", default: standard)
-    guard range.contains(number) else {
-      let suffix = unit.isEmpty ? "" : " \(unit)"
-      throw fail(
-        key, "must be between \(range.lowerBound) and \(range.upperBound)\(suffix), not \(number)")
-    }
+    try check(Double(number), key, Double(range.lowerBound)...Double(range.upperBound), unit)
     return number
   }
 
@@ -116,16 +106,14 @@ struct FieldReader {
     let words = "a list of two numbers, the lower first"
     let pair = try value(key, words, default: standard.map { [$0.lowerBound, $0.upperBound] })
     guard pair.count == 2, pair[0] <= pair[1] else { throw fail(key, "must be \(words)") }
-    for (index, number) in pair.enumerated() where !range.contains(number) {
-      throw fail("\(key)[\(index)]", "must be \(between(range, unit)), not \(plain(number))")
-    }
+    for (index, number) in pair.enumerated() { try check(number, "\(key)[\(index)]", range, unit) }
     return pair[0]...pair[1]
   }
 
   /// Pairs of a time and a value, the times rising.
-  func points(_ key: String, _ range: ClosedRange<Double>, _ unit: String) throws
-    -> [Scenario.Point]
-  {
+  func points(
+    _ key: String, _ range: ClosedRange<Double>, _ unit: String
+  ) throws -> [Scenario.Point] {
     let rows: [[Double]] = try value(key, "a list of [seconds, \(unit)] pairs")
     guard rows.count >= 2 else { throw fail(key, "must have at least two points") }
     guard rows.count <= 10_000 else { throw fail(key, "must have at most 10000 points") }
@@ -136,19 +124,40 @@ struct FieldReader {
       guard row[0] >= 0, row[0] > points.last?.seconds ?? -1 else {
         throw fail("\(name)[0]", "must be a time after the point before, not \(plain(row[0])) s")
       }
-      guard range.contains(row[1]) else {
-        throw fail("\(name)[1]", "must be \(between(range, unit)), not \(plain(row[1]))")
-      }
-      points.append(Scenario.Point(seconds: row[0], value: row[1]))
+      try check(row[1], "\(name)[1]", range, unit)
+      points.append((row[0], row[1]))
     }
     return points
   }
 
-  private func between(_ range: ClosedRange<Double>, _ unit: String) -> String {
-    "between \(plain(range.lowerBound)) and \(plain(range.upperBound))"
-      + (unit.isEmpty ? "" : " \(unit)")
+  private func check(
+    _ number: Double, _ key: String, _ range: ClosedRange<Double>, _ unit: String
+  ) throws {
+    guard !range.contains(number) else { return }
+    let limits = "\(plain(range.lowerBound)) and \(plain(range.upperBound))"
+    let suffix = unit.isEmpty ? "" : " \(unit)"
+    throw fail(key, "must be between \(limits)\(suffix), not \(plain(number))")
   }
 }
 
 /// A number without needless decimals.
 func plain(_ number: Double) -> String { Int(exactly: number).map(String.init) ?? "\(number)" }
+
+extension WallClockTime {
+  /// Reads `2026-01-01T00:00:00Z`, with a fraction or without, cut to microseconds; 1970 to 2199.
+  init?(rfc3339 text: String) {
+    let parts = text.dropLast().split(separator: ".", omittingEmptySubsequences: false)
+    guard text.last == "Z", (20...30).contains(text.utf8.count), parts.count <= 2,
+      let date = try? Date(parts[0] + "Z", strategy: .iso8601),
+      ("1970"..<"2200").contains(parts[0].prefix(4))
+    else { return nil }
+    self.init(nanoseconds: Int64(date.timeIntervalSince1970) * Self.nanosecondsPerSecond)
+    // That strategy reads the 30th of February, too, as the 2nd of March.
+    guard description.hasPrefix(parts[0]) else { return nil }
+    guard parts.count == 2 else { return }
+    guard !parts[1].isEmpty, parts[1].allSatisfy({ ("0"..."9").contains($0) }),
+      let fraction = Double("0.\(parts[1].prefix(6))")
+    else { return nil }
+    self = advanced(by: Int64((fraction * 1e6).rounded()) * 1000)
+  }
+}

@@ -6,7 +6,7 @@ struct JSONFault: CustomStringConvertible {
 
   var description: String { "line \(line), column \(column): expected \(expected)" }
 
-  /// The first fault of a text; `nil` where this simple reader finds none.
+  /// Returns the first fault of a text; `nil` where this simple reader finds none.
   static func first(in bytes: [UInt8]) -> JSONFault? {
     var reader = Reader(bytes: bytes)
     guard let expected = reader.fault() else { return nil }
@@ -27,87 +27,66 @@ struct JSONFault: CustomStringConvertible {
 private struct Reader {
   let bytes: [UInt8]
   var next = 0
-  private var closers: [UInt8] = []
+  var closers: [Unicode.Scalar] = []
 
-  init(bytes: [UInt8]) { self.bytes = bytes }
-
-  /// Reads to the first fault and says what should stand there.
+  /// Reads to the first fault and returns what should stand there.
   mutating func fault() -> String? {
     repeat {
       // A value, or in an object a key before it, or the end of what has just been opened.
-      if let closer = closers.last, closer == UInt8(ascii: "}") {
-        guard peek() == UInt8(ascii: "\"") else { return "a key in double quotes" }
+      if closers.last == "}" {
+        guard peek() == "\"" else { return "a key in double quotes" }
         guard string() else { return "the end of the text in double quotes" }
         guard skip(":") else { return "a colon" }
       }
-      var opened: UInt8?
-      switch peek() {
-      case UInt8(ascii: "{"): opened = open("}")
-      case UInt8(ascii: "["): opened = open("]")
-      case UInt8(ascii: "\""):
+      let opened: Unicode.Scalar? = skip("{") ? "}" : skip("[") ? "]" : nil
+      if let opened {
+        closers.append(opened)
+        if peek() != opened { continue }
+      } else if peek() == "\"" {
         guard string() else { return "the end of the text in double quotes" }
-      default:
+      } else {
         guard word() else { return "a value" }
       }
-      if let closer = opened, peek() != closer { continue }
-      while let closer = closers.last, peek() == closer {
-        next += 1
-        closers.removeLast()
-      }
+      while let closer = closers.last, skip(closer) { closers.removeLast() }
       guard let closer = closers.last else { break }
-      guard skip(",") else { return "a comma or \(Character(UnicodeScalar(closer)))" }
-      if peek() == closer { return closer == UInt8(ascii: "}") ? "another key" : "another value" }
+      guard skip(",") else { return "a comma or \(closer)" }
+      if peek() == closer { return closer == "}" ? "another key" : "another value" }
     } while true
     return peek() == nil ? nil : "nothing more"
   }
 
-  private mutating func open(_ closer: Unicode.Scalar) -> UInt8 {
-    next += 1
-    closers.append(UInt8(ascii: closer))
-    return UInt8(ascii: closer)
-  }
-
   /// The next byte that is no space.
-  private mutating func peek() -> UInt8? {
+  private mutating func peek() -> Unicode.Scalar? {
     while next < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[next]) { next += 1 }
-    return next < bytes.count ? bytes[next] : nil
+    return next < bytes.count ? Unicode.Scalar(bytes[next]) : nil
   }
 
   private mutating func skip(_ mark: Unicode.Scalar) -> Bool {
-    guard peek() == UInt8(ascii: mark) else { return false }
+    guard peek() == mark else { return false }
     next += 1
     return true
   }
 
   private mutating func string() -> Bool {
     var index = next + 1
-    while index < bytes.count, bytes[index] >= 0x20 {
-      if bytes[index] == UInt8(ascii: "\"") {
-        next = index + 1
-        return true
-      }
+    while index < bytes.count, bytes[index] >= 0x20, bytes[index] != UInt8(ascii: "\"") {
       index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
     }
-    next = min(index, bytes.count)
-    return false
+    let isClosed = index < bytes.count && bytes[index] == UInt8(ascii: "\"")
+    next = min(isClosed ? index + 1 : index, bytes.count)
+    return isClosed
   }
 
   /// A number, `true`, `false` or `null`.
   private mutating func word() -> Bool {
-    let end = bytes[next...].firstIndex { !Self.isWord($0) } ?? bytes.count
-    let text = String(decoding: bytes[next..<end], as: UTF8.self)
+    let end = bytes[next...].firstIndex { !Self.isWord(Character(Unicode.Scalar($0))) }
+    let text = String(decoding: bytes[next..<(end ?? bytes.count)], as: UTF8.self)
     guard ["true", "false", "null"].contains(text) || Double(text) != nil else { return false }
-    next = end
+    next = end ?? bytes.count
     return true
   }
 
-  private static func isWord(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "+"), UInt8(ascii: "-"),
-      UInt8(ascii: "."):
-      true
-    default: false
-    }
+  private static func isWord(_ character: Character) -> Bool {
+    character.isASCII && (character.isLetter || character.isNumber) || "+-.".contains(character)
   }
 }

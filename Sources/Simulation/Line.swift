@@ -15,7 +15,7 @@ struct Line {
     case .spread(let range):
       let share = count > 1 ? Double(number) / Double(count - 1) : 0
       let distance = range.lowerBound + share * (range.upperBound - range.lowerBound)
-      points = [.init(seconds: 0, value: distance), .init(seconds: duration, value: distance)]
+      points = [(0, distance), (duration, distance)]
     }
     if case .rssi = course { isDistance = false } else { isDistance = true }
     times = points.map { microseconds($0.seconds) }

@@ -7,7 +7,6 @@ struct RandomSource {
   private var state: (UInt64, UInt64, UInt64, UInt64)
   private var spare: Double?
 
-  /// The source of one stream.
   init(seed: UInt64, stream: Int) {
     var first = SplitMix64(state: seed)
     let base = first.next()
@@ -15,7 +14,6 @@ struct RandomSource {
     state = (mixer.next(), mixer.next(), mixer.next(), mixer.next())
   }
 
-  /// 64 random bits.
   mutating func next() -> UInt64 {
     let product = state.1 &* 5
     let result = (product << 7 | product >> 57) &* 9
@@ -64,13 +62,8 @@ struct Fading {
   let deviation: Double
   /// The time constant, in seconds; 0 makes every value independent.
   let correlation: Double
-  private var value = 0.0
-  private var latest: Int64?
-
-  init(deviation: Double, correlation: Double) {
-    self.deviation = deviation
-    self.correlation = correlation
-  }
+  var value = 0.0
+  var latest: Int64?
 
   /// The fading at a time in microseconds, in dB.
   mutating func next(at time: Int64, _ random: inout RandomSource) -> Double {

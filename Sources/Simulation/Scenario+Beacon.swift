@@ -2,8 +2,7 @@ package import Advertising
 
 extension Scenario {
   /// An iBeacon whose truth is known, or several alike.
-  package struct Beacon: Hashable, Sendable {
-    /// Its name in the file.
+  package struct Beacon: Sendable {
     package let id: String
     /// Its identity; the first one's where there are several.
     package let identity: BeaconIdentity
@@ -13,17 +12,14 @@ extension Scenario {
     package let txOffset: Double
     /// Milliseconds from advert to advert; the Core Specification's advDelay of 0 to 10 ms is added.
     package let interval: Double
-    /// Where it is.
     package let course: Course
     /// Its address; the first one's where there are several. `nil` gives one by its place.
     package let address: BluetoothAddress?
-    /// What kind of address it uses.
     package let addressType: AddressType
     /// The share of its adverts that are lost, where it is not the environment's.
     package let loss: Double?
     /// The standard deviation of its fading in dB, where it is not the environment's.
     package let noise: Double?
-    /// What it sends its frame in.
     package let pdu: PDU
     /// How many there are; minor and address count up.
     package let count: Int
@@ -34,7 +30,7 @@ extension Scenario {
   }
 
   /// Where a beacon is. Before the first point and after the last it is not on air.
-  package enum Course: Hashable, Sendable {
+  package enum Course: Sendable {
     /// Meters, linear between the points.
     case track([Point])
     /// dBm at the scanner, linear between the points; no distance is known.
@@ -45,19 +41,13 @@ extension Scenario {
 
   /// What a beacon sends its frame in.
   package enum PDU: String, CaseIterable, Hashable, Sendable {
-    /// ADV_NONCONN_IND.
-    case nonconn
-    /// ADV_IND.
-    case ind
-    /// ADV_SCAN_IND.
-    case scan
+    case nonconn, ind, scan
     /// ADV_EXT_IND and AUX_ADV_IND, neither connectable nor scannable.
     case extended
   }
 }
 
 extension Scenario.Beacon {
-  /// The points in the file.
   var points: [Scenario.Point] {
     switch course {
     case .track(let points), .rssi(let points): points
@@ -65,7 +55,6 @@ extension Scenario.Beacon {
     }
   }
 
-  /// The identity of one of them.
   func identity(_ number: Int) -> BeaconIdentity {
     BeaconIdentity(
       uuid: identity.uuid, major: identity.major,
@@ -74,7 +63,6 @@ extension Scenario.Beacon {
 }
 
 extension Scenario.Beacon: Decodable {
-  /// Reads one of `beacons`.
   package init(from decoder: any Decoder) throws {
     let fields = try FieldReader(
       decoder,

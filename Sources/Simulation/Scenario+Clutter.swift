@@ -1,11 +1,9 @@
 extension Scenario {
   /// Devices and hosts that are no beacon whose truth is known: each device sends by itself.
-  package struct Clutter: Hashable, Sendable {
-    /// What they send.
+  package struct Clutter: Sendable {
     package let kind: Kind
     /// How often each device does, a second; the gaps vary by half.
     package let rate: Double
-    /// How many devices there are.
     package let count: Int
     /// The mean signal strength of the first device and of the last, in dBm; the others lie between.
     package let rssi: ClosedRange<Double>
@@ -17,9 +15,7 @@ extension Scenario.Clutter {
   package enum Kind: String, CaseIterable, Hashable, Sendable {
     /// Apple's Nearby message: manufacturer data of Apple that is no iBeacon.
     case appleNearby
-    /// Eddystone-UID.
     case eddystoneUID
-    /// AltBeacon.
     case altBeacon
     /// Flags and a name.
     case name
@@ -33,7 +29,6 @@ extension Scenario.Clutter {
     case wrongLengthByte
     /// An AD length of zero, with an iBeacon behind it that is not significant.
     case zeroLength
-    /// No advertising data.
     case empty
     /// iBeacons with a measured power of 0, +4 and −127 dBm. They are sightings.
     case wrongPower
@@ -41,14 +36,13 @@ extension Scenario.Clutter {
     case spoofed
     /// Vendor-specific events that hold an iBeacon's bytes.
     case vendorEvents
-    /// Advertising events that end too soon or promise what they do not hold. Those that hold one
-    /// whole report of two are a sighting.
+    /// Advertising events that end too soon or promise what they do not hold. Those that hold one whole report of
+    /// two are a sighting.
     case truncatedEvents
   }
 }
 
 extension Scenario.Clutter: Decodable {
-  /// Reads one of `clutter`.
   package init(from decoder: any Decoder) throws {
     let fields = try FieldReader(decoder, keys: ["kind", "rate", "count", "rssi"])
     kind = try fields.choice("kind")

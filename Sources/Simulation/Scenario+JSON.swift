@@ -3,9 +3,7 @@ import FoundationEssentials
 import Scanning
 
 extension Scenario: Decodable {
-  /// Reads a scenario from a JSON file's bytes.
-  ///
-  /// - Throws: ``ScenarioError`` for the first value that is wrong.
+  /// Reads a scenario from a JSON file's bytes; throws ``ScenarioError`` for the first value that is wrong.
   package init(json: [UInt8]) throws(ScenarioError) {
     do {
       self = try JSONDecoder().decode(Scenario.self, from: Data(json))
@@ -33,8 +31,8 @@ extension Scenario: Decodable {
     }
     self.start = start
     duration = try fields.number("duration", 0.1...604_800, "s")
-    format = try fields.value("format", "an object", default: ReportFormat.standard)
-    environment = try fields.value("environment", "an object", default: Environment.standard)
+    format = try fields.value("format", "an object", default: ReportFormat())
+    environment = try fields.value("environment", "an object", default: Environment())
     beacons = try fields.value("beacons", "a list")
     clutter = try fields.value("clutter", "a list", default: [])
     try validate()
@@ -42,31 +40,21 @@ extension Scenario: Decodable {
 }
 
 extension Scenario.ReportFormat: Decodable {
-  static let standard = Self(reportsPerEvent: 1, isExtended: false)
-
-  /// Reads `format`.
   package init(from decoder: any Decoder) throws {
     let fields = try FieldReader(decoder, keys: ["reportsPerEvent", "extended"])
-    reportsPerEvent = try fields.integer("reportsPerEvent", 1...25, default: 1)
-    isExtended = try fields.value("extended", "true or false", default: false)
+    reportsPerEvent = try fields.integer("reportsPerEvent", 1...25, default: reportsPerEvent)
+    isExtended = try fields.value("extended", "true or false", default: isExtended)
   }
 }
 
 extension Scenario.Environment: Decodable {
-  static let standard = Self(
-    pathLossExponent: 2, noise: 3, noiseCorrelation: 0, sensitivity: -100, loss: 0)
-
-  /// Reads `environment`.
   package init(from decoder: any Decoder) throws {
     let fields = try FieldReader(
       decoder, keys: ["pathLossExponent", "noise", "noiseCorrelation", "hearing", "loss"])
-    let standard = Self.standard
-    pathLossExponent = try fields.number(
-      "pathLossExponent", 1...6, default: standard.pathLossExponent)
-    noise = try fields.number("noise", 0...20, "dB", default: standard.noise)
-    noiseCorrelation = try fields.number(
-      "noiseCorrelation", 0...60, "s", default: standard.noiseCorrelation)
-    sensitivity = try fields.number("hearing", -127...(-20), "dBm", default: standard.sensitivity)
-    loss = try fields.number("loss", 0...1, default: standard.loss)
+    pathLossExponent = try fields.number("pathLossExponent", 1...6, default: pathLossExponent)
+    noise = try fields.number("noise", 0...20, "dB", default: noise)
+    noiseCorrelation = try fields.number("noiseCorrelation", 0...60, "s", default: noiseCorrelation)
+    sensitivity = try fields.number("hearing", -127...(-20), "dBm", default: sensitivity)
+    loss = try fields.number("loss", 0...1, default: loss)
   }
 }

@@ -1,22 +1,17 @@
 import Advertising
 package import Scanning
 
-/// What a simulated scanner stands among: beacons that move, other devices, the room, and how the
-/// controller reports them. docs/scenarios.md has every key of the file.
-package struct Scenario: Hashable, Sendable {
-  /// Its name.
+/// What a simulated scanner stands among: beacons that move, other devices, the room, and how the controller
+/// reports them. docs/scenarios.md has every key of the file.
+package struct Scenario: Sendable {
   package let name: String
-  /// What it is good for.
   package let description: String
   /// Where the random numbers begin: the same file and seed give the same bytes.
   package var seed: UInt64
-  /// When the recording begins, to the microsecond.
   package let start: WallClockTime
   /// How long it lasts, in seconds.
   package let duration: Double
-  /// How the controller reports.
   package let format: ReportFormat
-  /// How signals fade.
   package let environment: Environment
   /// The beacons whose truth is known.
   package let beacons: [Beacon]
@@ -24,35 +19,30 @@ package struct Scenario: Hashable, Sendable {
   package let clutter: [Clutter]
 
   /// The controller's way of reporting what it receives.
-  package struct ReportFormat: Hashable, Sendable {
+  package struct ReportFormat: Sendable {
     /// The most reports in one event, 1 to 25; as many as fall within 5 ms and fit are put together.
-    package let reportsPerEvent: Int
+    var reportsPerEvent = 1
     /// Whether it sends LE Extended Advertising Reports instead of LE Advertising Reports.
-    package let isExtended: Bool
+    var isExtended = false
   }
 
   /// How signals fade.
-  package struct Environment: Hashable, Sendable {
+  package struct Environment: Sendable {
     /// The exponent n of the log-distance law.
-    package let pathLossExponent: Double
+    var pathLossExponent = 2.0
     /// The standard deviation of the fading, in dB.
-    package let noise: Double
-    /// For how long fading holds, in seconds: the time constant of a first-order autoregression; 0
-    /// makes every report's independent.
-    package let noiseCorrelation: Double
+    var noise = 3.0
+    /// For how long fading holds, in seconds: the time constant of a first-order autoregression; 0 makes every
+    /// report's independent.
+    var noiseCorrelation = 0.0
     /// The weakest level in dBm that is received.
-    package let sensitivity: Double
+    var sensitivity = -100.0
     /// The share of reports that are lost, 0 to 1.
-    package let loss: Double
+    var loss = 0.0
   }
 
-  /// One point of a line that a beacon follows.
-  package struct Point: Hashable, Sendable {
-    /// When, in seconds after the start.
-    package let seconds: Double
-    /// Meters, or dBm.
-    package let value: Double
-  }
+  /// One point of a line that a beacon follows: when, in seconds after the start, and meters or dBm.
+  package typealias Point = (seconds: Double, value: Double)
 }
 
 extension Scenario {
@@ -114,13 +104,12 @@ extension Scenario {
 
   private func validateIdentities() throws(ScenarioError) {
     var ids: [String: Int] = [:]
-    var identities: [String: Int] = [:]
+    var identities: [BeaconIdentity: Int] = [:]
     for (index, beacon) in beacons.enumerated() {
       if let other = ids.updateValue(index, forKey: beacon.id) {
         throw ScenarioError("beacons[\(index)].id is the same as that of beacons[\(other)]")
       }
-      for number in 0..<beacon.count {
-        let name = beacon.identity(number).description
+      for name in (0..<beacon.count).map(beacon.identity) {
         if let other = identities.updateValue(index, forKey: name) {
           throw ScenarioError(
             "beacons[\(index)] has a UUID, major and minor that beacons[\(other)] has: \(name)")

@@ -1,9 +1,7 @@
-/// What is wrong with a scenario: one sentence that begins with the key's path, for example
-/// `beacons[2].interval must be between 20 and 10240 ms, not 5`.
+/// What is wrong with a scenario: one sentence that begins with the key's path, for example `beacons[2].interval
+/// must be between 20 and 10240 ms, not 5`.
 package struct ScenarioError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The sentence.
   package let description: String
 
-  /// Makes an error from its sentence.
   package init(_ description: String) { self.description = description }
 }

@@ -1,8 +1,10 @@
 package import CaptureFiles
+import HCIPackets
+import HeapModule
+import Records
 import Scanning
 
-/// Makes the recording of a scenario and its truth, piece by piece, in memory that does not grow
-/// with the scenario's length.
+/// Makes the recording of a scenario and its truth, piece by piece, in memory that does not grow with its length.
 ///
 /// ```swift
 /// var simulator = Simulator(try Scenario(json: bytes), format: .btsnoop)
@@ -23,7 +25,6 @@ package struct Simulator {
     package internal(set) var sightings = 0
   }
 
-  /// What is simulated.
   package let scenario: Scenario
   /// How much was made so far.
   package private(set) var counts = Counts()
@@ -31,14 +32,14 @@ package struct Simulator {
   package var elapsed: Double { Double(now) / 1e6 }
 
   private let writer: CaptureWriter
-  private let truthWriter: TruthWriter
+  private let commands: ScanCommandSet
   private let end: Int64
   private var now: Int64 = 0
   private var isStarted = false
   private var isEnded = false
   private var beacons: [BeaconSender] = []
   private var clutter: [ClutterSender] = []
-  private var agenda = Agenda()
+  private var agenda = Heap<Sending>()
   private var controller: Controller
   private var marks: [TruthMark] = []
   private var nextMark = 0
@@ -48,18 +49,34 @@ package struct Simulator {
   /// The start of the controller's reception, in microseconds.
   private static let scanStart: Int64 = 20_000
 
-  /// Prepares a scenario.
-  ///
-  /// - Parameters:
-  ///   - scenario: What to simulate.
-  ///   - format: The recording's format.
+  /// When a sender sends next. At one time the order is that of the senders.
+  private struct Sending: Comparable {
+    var time: Int64
+    var sender: Int
+
+    static func < (left: Self, right: Self) -> Bool {
+      (left.time, left.sender) < (right.time, right.sender)
+    }
+  }
+
+  /// Prepares a scenario for a recording of a format.
   package init(_ scenario: Scenario, format: CaptureWriter.Format) {
     self.scenario = scenario
     writer = CaptureWriter(format: format)
-    truthWriter = TruthWriter(start: scenario.start)
+    commands = scenario.format.isExtended ? .extended : .legacy
     end = microseconds(scenario.duration)
     controller = Controller(scenario.format)
     addSenders()
+  }
+
+  /// Returns all of a short scenario: the recording, and the truth with one JSON object a line.
+  package static func run(
+    _ scenario: Scenario, format: CaptureWriter.Format
+  ) -> (recording: [UInt8], truth: [UInt8], counts: Counts) {
+    var simulator = Simulator(scenario, format: format)
+    var (recording, truth): ([UInt8], [UInt8]) = ([], [])
+    while simulator.next(recording: &recording, truth: &truth) {}
+    return (recording, truth, simulator.counts)
   }
 
   private mutating func addSenders() {
@@ -67,7 +84,7 @@ package struct Simulator {
     for beacon in scenario.beacons {
       for number in 0..<beacon.count {
         let sender = BeaconSender(beacon, number: number, in: scenario, stream: beacons.count)
-        agenda.add(beacons.count, at: sender.next)
+        agenda.insert(Sending(time: sender.next, sender: beacons.count))
         marks += TruthMark.marks(
           of: sender.identity, on: sender.line, sender.path, sensitivity: sensitivity, end: end)
         if case .track = beacon.course { positions.append(beacons.count) }
@@ -78,26 +95,28 @@ package struct Simulator {
       for number in 0..<generator.count {
         let stream = beacons.count + clutter.count
         let sender = ClutterSender(generator, number: number, in: scenario, stream: stream)
-        agenda.add(stream, at: sender.next)
+        agenda.insert(Sending(time: sender.next, sender: stream))
         clutter.append(sender)
       }
     }
-    marks = marks.enumerated().sorted {
-      ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
-    }.map(\.element)
+    // Sorting is stable.
+    marks.sort { $0.time < $1.time }
   }
 
-  /// Appends about 64 KiB more of the recording and its truth.
-  ///
-  /// - Returns: Whether there is more to come.
+  /// Appends about 64 KiB more of the recording and its truth, and returns whether there is more to come.
   package mutating func next(recording: inout [UInt8], truth: inout [UInt8]) -> Bool {
     guard !isEnded else { return false }
     let enough = recording.count + truth.count + 64 * 1024
-    if !isStarted { begin(&recording) }
+    if !isStarted {
+      isStarted = true
+      writer.writeHeader(to: &recording)
+      for (index, order) in commands.beginning.enumerated() {
+        command(order, at: Int64(index) * 2_000, &recording)
+      }
+    }
     while recording.count + truth.count < enough {
       guard step(&recording, &truth) else {
-        let stop = HostCommands.enable(false, isExtended: scenario.format.isExtended)
-        command(stop, at: end, &recording)
+        command(commands.enable(false), at: end, &recording)
         now = end
         isEnded = true
         return false
@@ -106,34 +125,24 @@ package struct Simulator {
     return true
   }
 
-  private mutating func begin(_ recording: inout [UInt8]) {
-    isStarted = true
-    writer.writeHeader(to: &recording)
-    var time: Int64 = 0
-    for order in HostCommands.beginning(isExtended: scenario.format.isExtended) {
-      command(order, at: time, &recording)
-      time += 2_000
-    }
-  }
-
   /// Lets the next thing happen; `false` at the end.
   private mutating func step(_ recording: inout [UInt8], _ truth: inout [UInt8]) -> Bool {
     let mark = nextMark < marks.count ? marks[nextMark].time : .max
     let position = positions.isEmpty ? .max : nextPosition
     let packet = controller.next
-    let send = agenda.next ?? .max
+    let send = agenda.min?.time ?? .max
     let time = min(mark, position, packet, send)
     guard time <= end else { return false }
     now = max(now, time)
     if time == mark {
-      truthWriter.write(marks[nextMark], to: &truth)
+      TruthLine.append(marks[nextMark], from: scenario.start, to: &truth)
       nextMark += 1
     } else if time == position {
       writePositions(&truth)
     } else if time == packet {
       if let packet = controller.removeNext() { write(packet, &recording, &truth) }
-    } else if let (time, index) = agenda.removeFirst() {
-      self.send(index, at: time, &recording, &truth)
+    } else if let next = agenda.popMin() {
+      self.send(next.sender, at: next.time, &recording, &truth)
     }
     return true
   }
@@ -141,8 +150,9 @@ package struct Simulator {
   private mutating func writePositions(_ truth: inout [UInt8]) {
     for index in positions {
       guard let distance = beacons[index].line.value(at: nextPosition) else { continue }
-      truthWriter.write(
-        positionOf: beacons[index].identity, distance, at: nextPosition, to: &truth)
+      let mark = TruthMark(
+        beacon: beacons[index].identity, time: nextPosition, kind: .position, distance: distance)
+      TruthLine.append(mark, from: scenario.start, to: &truth)
     }
     nextPosition += 1_000_000
   }
@@ -155,18 +165,20 @@ package struct Simulator {
     if index < beacons.count {
       output = beacons[index].send(sensitivity: sensitivity).map { .report($0) }
       let next = beacons[index].next
-      if next <= beacons[index].line.span.upperBound { agenda.add(index, at: next) }
+      if next <= beacons[index].line.span.upperBound {
+        agenda.insert(Sending(time: next, sender: index))
+      }
     } else {
       output = clutter[index - beacons.count].send(sensitivity: sensitivity)
-      agenda.add(index, at: clutter[index - beacons.count].next)
+      agenda.insert(Sending(time: clutter[index - beacons.count].next, sender: index))
     }
     guard let output, time >= Self.scanStart else { return }
     switch output {
     case .report(let report):
       for packet in controller.receive(report, at: time) { write(packet, &recording, &truth) }
-    case .command(let opcode, let parameters): command((opcode, parameters), at: time, &recording)
-    case .packet(let bytes, let sightings):
-      write(.init(time: time, bytes: bytes, sightings: sightings), &recording, &truth)
+    case .command(let order): command(order, at: time, &recording)
+    case .packet(let bytes, let reports):
+      write(.init(time: time, bytes: bytes, reports: reports), &recording, &truth)
     }
   }
 
@@ -175,17 +187,16 @@ package struct Simulator {
   ) {
     writer.write(packet.bytes, at: moment(packet.time), to: &recording)
     counts.packets += 1
-    for sighting in packet.sightings { truthWriter.write(sighting, at: packet.time, to: &truth) }
-    counts.sightings += packet.sightings.count
+    for sighting in packet.reports.compactMap({ $0.sighting(at: moment(packet.time)) }) {
+      Sighting.recordWithoutAdapter.appendLine(sighting, to: &truth)
+      counts.sightings += 1
+    }
   }
 
-  private mutating func command(
-    _ order: (opcode: UInt16, parameters: [UInt8]), at time: Int64, _ recording: inout [UInt8]
-  ) {
-    let packet = HostCommands.command(order.opcode, order.parameters)
-    writer.write(packet, at: moment(time), isReceived: false, to: &recording)
+  private mutating func command(_ command: HCICommand, at time: Int64, _ recording: inout [UInt8]) {
+    writer.write(command.packet, at: moment(time), isReceived: false, to: &recording)
     // The controller answers within the microsecond, so that nothing comes between.
-    writer.write(HostCommands.complete(order.opcode), at: moment(time), to: &recording)
+    writer.write(command.completion, at: moment(time), to: &recording)
     counts.packets += 2
   }
 

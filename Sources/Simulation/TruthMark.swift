@@ -1,79 +1,64 @@
 import Advertising
 
-/// A moment at which a beacon's truth changes.
+/// A moment at which a beacon's truth changes, or at which its place is written.
 struct TruthMark {
   enum Kind: Equatable {
-    case enter
-    case exit
-    case zone(Zone, distance: Double)
+    case enter, exit, zone(Zone), position
   }
 
   enum Zone: String, CaseIterable {
     case immediate, near, far
   }
 
+  let beacon: BeaconIdentity
   /// Microseconds after the start.
   let time: Int64
   let kind: Kind
-  let beacon: BeaconIdentity
+  /// Meters, of a zone and a position.
+  var distance: Double?
 
-  /// All the marks of a beacon, in the order of time.
-  ///
-  /// - Parameters:
-  ///   - beacon: Which beacon.
-  ///   - line: What it follows.
-  ///   - loss: How its signal falls.
-  ///   - sensitivity: The weakest level in dBm that is received.
-  ///   - end: When the recording ends, in microseconds.
-  /// - Returns: The marks.
+  /// Returns the marks of a beacon on a line until the recording ends, in microseconds: of its presence, where the
+  /// signal falls by `loss` to `sensitivity` in dBm, then of its zones. At one time that is their order, too.
   static func marks(
     of beacon: BeaconIdentity, on line: Line, _ loss: PathLoss, sensitivity: Double, end: Int64
   ) -> [TruthMark] {
-    var marks: [(time: Int64, kind: Kind)] = presence(
-      on: line, loss, sensitivity: sensitivity, end: end)
-    if line.isDistance { marks += zones(on: line) }
-    // A stable order: what happens at the same time stays enter, exit, zone.
-    return marks.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
-      .map { TruthMark(time: $0.element.time, kind: $0.element.kind, beacon: beacon) }
-  }
-
-  private static func presence(on line: Line, _ loss: PathLoss, sensitivity: Double, end: Int64)
-    -> [(time: Int64, kind: Kind)]
-  {
     let limit = line.isDistance ? loss.distance(of: sensitivity) : sensitivity
     func isReceivable(_ value: Double) -> Bool { line.isDistance ? value <= limit : value >= limit }
-    var marks: [(time: Int64, kind: Kind)] = []
+    var marks: [TruthMark] = []
     var isInside = false
     for segment in line.segments {
       if !isInside, isReceivable(segment.first) {
-        marks.append((segment.from, .enter))
+        marks.append(TruthMark(beacon: beacon, time: segment.from, kind: .enter))
         isInside = true
       }
       guard isInside != isReceivable(segment.last) else { continue }
-      marks.append((crossing(of: limit, in: segment), isInside ? .exit : .enter))
+      let time = crossing(of: limit, in: segment)
+      marks.append(TruthMark(beacon: beacon, time: time, kind: isInside ? .exit : .enter))
       isInside.toggle()
     }
-    if isInside, line.span.upperBound < end { marks.append((line.span.upperBound, .exit)) }
-    return marks
+    let last = line.span.upperBound
+    if isInside, last < end { marks.append(TruthMark(beacon: beacon, time: last, kind: .exit)) }
+    return line.isDistance ? marks + zones(of: beacon, on: line) : marks
   }
 
   /// Zones with hysteresis: immediate below 0.5 m until above 0.7 m, near below 4 m until above 5 m.
-  private static func zones(on line: Line) -> [(time: Int64, kind: Kind)] {
-    var marks: [(time: Int64, kind: Kind)] = []
+  private static func zones(of beacon: BeaconIdentity, on line: Line) -> [TruthMark] {
+    var marks: [TruthMark] = []
     var zone: Zone?
+    func enter(_ next: Zone, at time: Int64, _ distance: Double) {
+      marks.append(TruthMark(beacon: beacon, time: time, kind: .zone(next), distance: distance))
+      zone = next
+    }
     for segment in line.segments {
       if zone == nil {
-        let first: Zone =
-          segment.first < 0.5 ? .immediate : segment.first < 4 ? .near : .far
-        zone = first
-        marks.append((segment.from, .zone(first, distance: segment.first)))
+        let first: Zone = segment.first < 0.5 ? .immediate : segment.first < 4 ? .near : .far
+        enter(first, at: segment.from, segment.first)
       }
-      while let current = zone, let next = current.next(towards: segment.last) {
+      while let current = zone, let (next, limit) = current.next(towards: segment.last) {
         // The first segment may begin between the limits, in the next zone already.
-        let isBeyond = (segment.first > next.limit) == (segment.last > next.limit)
-        let time = isBeyond ? segment.from : crossing(of: next.limit, in: segment)
-        marks.append((time, .zone(next.zone, distance: isBeyond ? segment.first : next.limit)))
-        zone = next.zone
+        let isBeyond = (segment.first > limit) == (segment.last > limit)
+        let time = isBeyond ? segment.from : crossing(of: limit, in: segment)
+        enter(next, at: time, isBeyond ? segment.first : limit)
       }
     }
     return marks

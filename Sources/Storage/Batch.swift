@@ -73,9 +73,8 @@ struct Batch: Sendable {
 }
 
 extension Database {
-  /// Stores a batch in one transaction, with the highest serial that was given.
-  ///
-  /// - Returns: The number of old events that made room for others.
+  /// Stores a batch in one transaction, with the highest serial that was given, and returns the number of old
+  /// events that made room for others.
   func store(_ batch: Batch, serial: Int64) throws(StorageError) -> Int {
     var dropped = 0
     try transaction { database throws(StorageError) in

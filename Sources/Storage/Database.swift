@@ -124,9 +124,7 @@ import SystemPackage
     _ = try step()
   }
 
-  /// Goes to the next row.
-  ///
-  /// - Returns: Whether there is one.
+  /// Goes to the next row, and returns whether there is one.
   func step() throws(StorageError) -> Bool {
     switch unsafe sqlite3_step(handle) {
     case SQLITE_ROW: return true

@@ -96,9 +96,7 @@ final class DeliveryMarks: Sendable {
     }
   }
 
-  /// Records that an event was delivered.
-  ///
-  /// - Returns: The mark's place; `nil` if it could not be written.
+  /// Records that an event was delivered, and returns the mark's place; `nil` if it could not be written.
   func put(_ serial: Int64) -> Place? {
     // The kernel lets one thread at a time write to a file in any case.
     state.withLock { state in

@@ -53,9 +53,8 @@ struct StateFile: ~Copyable {
     guard count == bytes.count else { throw .failed("pwrite", path, Errno.noSpace) }
   }
 
-  /// Takes the lock that every store of this file takes; the kernel releases it when the file is closed.
-  ///
-  /// - Returns: Whether it was free.
+  /// Takes the lock that every store of this file takes, and returns whether it was free. The kernel releases it
+  /// when the file is closed.
   func lock() throws(StorageError) -> Bool {
     while flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 {
       if errno == EWOULDBLOCK { return false }

@@ -1,6 +1,7 @@
 import Adapters
 import ArgumentParser
 import HCISockets
+import Records
 
 /// `beaconscan adapters`: the adapters and what they can do.
 struct AdaptersCommand: ParsableCommand {
@@ -13,45 +14,39 @@ struct AdaptersCommand: ParsableCommand {
       to the company that made the controller. EXTENDED is whether it scans with the commands of \
       Bluetooth 5.
 
-      A controller reports nothing of itself while it is off, and its Low Energy features only to a \
-      process with CAP_NET_RAW; what is missing, and why, is reported on standard error.
+      A controller reports nothing of itself while it is off, and its Low Energy features only to \
+      a process with CAP_NET_RAW; what is missing, and why, is reported on standard error.
 
       EXAMPLES
         beaconscan adapters
         beaconscan adapters --format json
       """)
 
-  @Option(name: .long, help: "How results are written: table, json (one object a line) or csv.")
+  @Option(help: "How results are written: table, json (one object a line) or csv.")
   var format = OutputFormat.table
 
-  @Flag(name: .long, help: "Write nothing but errors to standard error.")
+  @Flag(help: "Write nothing but errors to standard error.")
   var quiet = false
 
   func run() throws {
-    let adapters: [Adapter]
-    do throws(HCISocketError) {
-      adapters = try Adapter.all()
-    } catch {
-      throw Self.nothing
+    guard let adapters = try? Adapter.all(), !adapters.isEmpty else {
+      // The doctor sees why there is nothing to show.
+      let finding = Doctor.obstacle(in: Doctor.examine(.current()))
+      throw CommandError(.unavailable, finding?.sentence ?? "there was no adapter; try again")
     }
-    guard !adapters.isEmpty else { throw Self.nothing }
-    let descriptions = adapters.map { AdapterDescription(.look(at: $0)) }
+    let radios = adapters.map { HostView.Radio.look(at: $0) }
     let out = StandardOutput()
-    let writer = AdapterWriter(output: out, programs: .current())
-    try writer.write(descriptions, format)
+    // The kernel does not show of which adapter their sockets are.
+    let programs = HCIPrograms.current()
+    try out.write(radios.map { ($0, programs) }, HostView.Radio.record, format)
+    let others = "\(programs)"
+    if format == .table, !others.isEmpty { try out.write("programs with HCI sockets: \(others)\n") }
     try out.flush()
     guard !quiet else { return }
-    for description in descriptions {
-      if let unknown = description.unknown {
-        printError("\(description.radio.adapter.name): not all is known: \(unknown)")
+    for radio in radios {
+      if let unknown = radio.unknown {
+        printError("\(radio.adapter.name): not all is known: \(unknown)")
       }
     }
-  }
-
-  /// Why there is nothing to show, as the doctor sees it.
-  private static var nothing: CommandError {
-    let finding = Doctor.obstacle(in: Doctor.examine(.current()))
-    let sentence = finding.map { FindingWriter.sentence($0) }
-    return CommandError(.unavailable, sentence ?? "there was no adapter; try again")
   }
 }

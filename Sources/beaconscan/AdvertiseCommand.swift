@@ -1,8 +1,8 @@
 import Advertising
-public import ArgumentParser
+import ArgumentParser
 import HCIPackets
 import HCISockets
-public import Scanning
+import Scanning
 
 /// `beaconscan advertise`: sends an iBeacon.
 struct AdvertiseCommand: ParsableCommand {
@@ -10,10 +10,11 @@ struct AdvertiseCommand: ParsableCommand {
     commandName: "advertise",
     abstract: "Send an iBeacon, for as long as the command runs.",
     discussion: """
-      The advert is that of a region's peripheralData(withMeasuredPower:), not connectable. It \
-      is taken down at the end: after --duration, at Ctrl-C, SIGTERM or SIGHUP, and at an error. Not where the \
-      process is killed: then the controller advertises until it is switched off and on. Where the \
-      adapter goes and comes back, is switched on again or is reset, it advertises again.
+      The advert is that of a region's peripheralData(withMeasuredPower:), not connectable. It is \
+      taken down at the end: after --duration, at Ctrl-C, SIGTERM or SIGHUP, and at an error. Not \
+      where the process is killed: then the controller advertises until it is switched off and on. \
+      Where the adapter goes and comes back, is switched on again or is reset, it advertises \
+      again.
 
       Adapters of Bluetooth 5 take its commands, but packets are those of Bluetooth 4, which every \
       phone receives, unless --extended is given. Such an adapter advertises beside other \
@@ -29,57 +30,49 @@ struct AdvertiseCommand: ParsableCommand {
           --measured-power=-62 --random-address --duration 3
       """)
 
-  @Option(name: .long, help: ArgumentHelp("The proximity UUID.", valueName: "uuid"))
+  @Option(help: ArgumentHelp("The proximity UUID.", valueName: "uuid"))
   var uuid: ProximityUUID
 
-  @Option(name: .long, help: ArgumentHelp("The major.", valueName: "number"))
+  @Option(help: ArgumentHelp("The major.", valueName: "number"))
   var major: UInt16 = 0
 
-  @Option(name: .long, help: ArgumentHelp("The minor.", valueName: "number"))
+  @Option(help: ArgumentHelp("The minor.", valueName: "number"))
   var minor: UInt16 = 0
 
   @Option(
-    name: .long,
     help: ArgumentHelp(
       "The power that the advert states for 1 m, in dBm: -128 to 127.", valueName: "dBm"))
   var measuredPower: Int8 = -59
 
   @Option(
-    name: .long,
     help: ArgumentHelp(
-      "The adapter: hci0, or its address AA:BB:CC:DD:EE:FF; else the first.",
-      valueName: "adapter"))
+      "The adapter: hci0, or its address AA:BB:CC:DD:EE:FF; else the first.", valueName: "adapter"))
   var adapter: AdapterName?
 
-  @Option(
-    name: .long,
-    help: ArgumentHelp("How often: 20ms to 10.24s.", valueName: "time"))
+  @Option(help: ArgumentHelp("How often: 20ms to 10.24s.", valueName: "time"))
   var interval = AdvertisingPeriod.standard
 
   @Flag(help: "Which packets go on air: those of Bluetooth 4, or those of Bluetooth 5.")
   var packets = PacketKind.legacy
 
-  @Flag(name: .long, help: "With --extended: send the transmit power, too.")
+  @Flag(help: "With --extended: send the transmit power, too.")
   var txPower = false
 
-  @Flag(name: .long, help: "Advertise with an address drawn at random, not with the adapter's own.")
+  @Flag(help: "Advertise with an address drawn at random, not with the adapter's own.")
   var randomAddress = false
 
-  @Option(name: .long, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
   var duration: Double?
 
-  @Flag(name: .long, help: "Write nothing but errors to standard error.")
+  @Flag(help: "Write nothing but errors to standard error.")
   var quiet = false
 
-  /// Which packets go on air.
   enum PacketKind: String, EnumerableFlag {
     case legacy, extended
   }
 
   func validate() throws {
-    if let duration, !(duration > 0 && duration < 1e9) {
-      throw ValidationError("--duration must be a positive number of seconds.")
-    }
+    try checkDuration(duration)
     if txPower, packets == .legacy {
       throw ValidationError(
         "--tx-power needs --extended: beside an iBeacon, a packet of Bluetooth 4 has no room for it."
@@ -99,16 +92,17 @@ struct AdvertiseCommand: ParsableCommand {
     let status = quiet ? nil : StatusLine()
     do throws(AdvertisingFailure) {
       report(try advertiser.start(), status)
-      let began = MonotonicClock.now()
-      let end = duration.map { began + Int64($0 * 1e9) }
+      let began = SuspendingClock.now
       while !Interrupt.isRequested {
-        let left = end.map { $0 - MonotonicClock.now() } ?? .max
-        if left <= 0 { break }
-        if let event = try advertiser.step(Int32(min(left / 1_000_000 + 1, 250))) {
+        let elapsed = began.duration(to: .now)
+        let left = duration.map { .seconds($0) - elapsed } ?? .seconds(1)
+        if left <= .zero { break }
+        if let event = try advertiser.step(Int32(min(left / .milliseconds(1) + 1, 250))) {
           report(event, status)
         }
-        let seconds = (MonotonicClock.now() - began) / 1_000_000_000
-        status?.show { "\(advertiser.isOnAir ? "on air" : "off air, trying again") (\(seconds) s)" }
+        status?.show {
+          "\(advertiser.isOnAir ? "on air" : "off air, trying again") (\(elapsed.components.seconds) s)"
+        }
       }
     } catch {
       status?.clear()
@@ -117,7 +111,6 @@ struct AdvertiseCommand: ParsableCommand {
     status?.clear()
   }
 
-  /// Reports what happened.
   private func report(_ event: Advertiser.Event, _ status: StatusLine?) {
     guard !quiet else { return }
     status?.clear()
@@ -133,4 +126,28 @@ struct AdvertiseCommand: ParsableCommand {
   }
 }
 
-extension AdapterName: ExpressibleByArgument {}
+/// How often an advert is sent: `100ms`, `0.5s`, `2s`; 20 ms to 10.24 s.
+struct AdvertisingPeriod: ExpressibleByArgument, CustomStringConvertible, Hashable {
+  /// In units of 0.625 ms.
+  let units: UInt32
+  /// As it was given.
+  let description: String
+
+  /// 100 ms, as Apple has it for beacons.
+  static let standard = AdvertisingPeriod(units: 160, description: "100ms")
+
+  private init(units: UInt32, description: String) {
+    self.units = units
+    self.description = description
+  }
+
+  init?(argument: String) {
+    let isMilliseconds = argument.hasSuffix("ms")
+    guard isMilliseconds || argument.hasSuffix("s"),
+      let number = Double(argument.dropLast(isMilliseconds ? 2 : 1))
+    else { return nil }
+    let milliseconds = isMilliseconds ? number : number * 1000
+    guard milliseconds >= 20, milliseconds <= 10240 else { return nil }
+    self.init(units: UInt32((milliseconds / 0.625).rounded()), description: argument)
+  }
+}

@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// The command.
 @main
 struct Beaconscan: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -50,13 +49,11 @@ struct Beaconscan: AsyncParsableCommand {
       }
     } catch let error as CommandError {
       printError("beaconscan: \(error.message)")
-      exit(status: error.status.rawValue)
+      exit(withError: ExitCode(error.status.rawValue))
     } catch is ClosedPipe {
-      exit(status: 0)
+      exit(withError: ExitCode.success)
     } catch {
       exit(withError: error)
     }
   }
-
-  private static func exit(status: Int32) -> Never { exit(withError: ExitCode(status)) }
 }

@@ -1,7 +1,8 @@
-/// Why the command ends without success: one sentence, and the status that
-/// `sysexits.h` gives its kind.
+import CaptureFiles
+import SystemPackage
+
+/// Why the command ends without success: one sentence, and the status that `sysexits.h` gives its kind.
 struct CommandError: Error {
-  /// Exit statuses.
   enum Status: Int32 {
     case usage = 64
     case badData = 65
@@ -14,14 +15,26 @@ struct CommandError: Error {
     case interrupted = 130
   }
 
-  /// How the process ends.
   var status: Status
   /// What, where, and what to do.
   var message: String
 
   init(_ status: Status, _ message: String) {
-    self.status = status
-    self.message = message
+    (self.status, self.message) = (status, message)
+  }
+}
+
+extension CommandError {
+  /// The status and sentence of a capture that cannot be read.
+  init(_ error: CaptureError) {
+    let status: Status =
+      switch error.problem {
+      case .cannotOpen(.permissionDenied), .cannotOpen(.notPermitted): .noPermission
+      case .cannotOpen, .cannotRead(.isDirectory): .noInput
+      case .cannotRead: .ioError
+      default: .badData
+      }
+    self.init(status, "\(error)")
   }
 }
 

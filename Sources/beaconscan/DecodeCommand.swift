@@ -22,15 +22,15 @@ struct DecodeCommand: ParsableCommand {
   var hex: [String]
 
   @Option(
-    name: .customLong("as"),
-    help: "What the bytes are: auto, ad, manufacturer, h4, ll or command.")
+    name: .customLong("as"), help: "What the bytes are: auto, ad, manufacturer, h4, ll or command.")
   var input = DecodeInput.auto
 
-  @Option(name: .long, help: "How the answer is written: table, json or csv.")
+  @Option(help: "How the answer is written: table, json or csv.")
   var format = OutputFormat.table
 
   func run() throws {
-    let text = hex == ["-"] ? standardInput() : hex.joined(separator: " ")
+    let lines = AnyIterator { readLine(strippingNewline: false) }
+    let text = hex == ["-"] ? lines.joined() : hex.joined(separator: " ")
     let bytes: [UInt8]
     do throws(HexadecimalError) {
       bytes = try Hexadecimal.bytes(in: text)
@@ -41,16 +41,9 @@ struct DecodeCommand: ParsableCommand {
       throw CommandError(.badData, "there are no bytes to decode; give them in hexadecimal")
     }
     let output = StandardOutput()
-    let writer = DecodeWriter(output: output)
     for description in AdvertDescription.all(in: bytes, as: input) {
-      try writer.write(description, format)
+      try output.write(description, format)
     }
     try output.flush()
-  }
-
-  private func standardInput() -> String {
-    var text = ""
-    while let line = readLine(strippingNewline: false) { text += line }
-    return text
   }
 }

@@ -8,13 +8,13 @@ struct DoctorCommand: ParsableCommand {
     commandName: "doctor",
     abstract: "Find what stops scanning on this machine, and the commands that fix it.",
     discussion: """
-      Looks at the kernel, this process's network and rights, the adapters, and the programs that use them. \
-      Each fault is followed by the one command that fixes it; run them in their order. An error \
-      stops scanning, a warning does not. Where there are several adapters, one that works is \
-      enough.
+      Looks at the kernel, this process's network and rights, the adapters, and the programs that \
+      use them. Each fault is followed by the one command that fixes it; run them in their order. \
+      An error stops scanning, a warning does not. Where there are several adapters, one that \
+      works is enough.
 
-      The doctor switches nothing on or off. It asks each adapter's controller for its version and sets \
-      scan parameters, which starts no scan; the next program that scans sets its own.
+      The doctor switches nothing on or off. It asks each adapter's controller for its version and \
+      sets scan parameters, which starts no scan; the next program that scans sets its own.
 
       The status is 0 where scanning can work, 77 where only permission is missing, else 69.
 
@@ -23,17 +23,17 @@ struct DoctorCommand: ParsableCommand {
         beaconscan doctor --format json
       """)
 
-  @Option(name: .long, help: "How results are written: table, json (one object a line) or csv.")
+  @Option(help: "How results are written: table, json (one object a line) or csv.")
   var format = OutputFormat.table
 
   func run() throws {
     let findings = Doctor.examine(.current())
     let out = StandardOutput()
-    try FindingWriter(output: out).write(findings, format)
+    try out.write(findings, format)
     try out.flush()
     guard let obstacle = Doctor.obstacle(in: findings) else { return }
     throw CommandError(
       obstacle.subject == .permission ? .noPermission : .unavailable,
-      "scanning does not work yet: \(FindingWriter.sentence(obstacle))")
+      "scanning does not work yet: \(obstacle.sentence)")
   }
 }

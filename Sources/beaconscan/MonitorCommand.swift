@@ -1,6 +1,8 @@
 import ArgumentParser
 import Ranging
+import Records
 import Regions
+import Scanning
 import ServiceCore
 
 /// `beaconscan monitor`: entering and leaving regions.
@@ -9,28 +11,28 @@ struct MonitorCommand: AsyncParsableCommand {
     commandName: "monitor",
     abstract: "Show when regions are entered and left, and why.",
     discussion: """
-      A region is entered with the first of its beacons that meets the rules and left with the last. \
-      Without options, one sighting is enough to enter, and a beacon is gone after its exit timeout, \
-      which is learned from its own gaps. See \
-      docs/regions.md.
+      A region is entered with the first of its beacons that meets the rules and left with the \
+      last. Without options, one sighting is enough to enter, and a beacon is gone after its exit \
+      timeout, which is learned from its own gaps. See docs/regions.md.
 
-      At the start every region counts as outside, so that someone who is there already enters. With \
-      --state-file monitoring resumes with the stored states, also after a crash, and reports only \
-      what really changed; an event counts as reported when its line was written.
+      At the start every region counts as outside, so that someone who is there already enters. \
+      With --state-file monitoring resumes with the stored states, also after a crash, and reports \
+      only what really changed; an event counts as reported when its line was written.
 
       On a terminal, a live run and a paced replay (--speed 1x) redraw a table of the regions in \
       place. Otherwise there is a line for each event.
 
-      Without --replay an adapter listens. While reception is lost no region is left; standard error has \
-      the reason, and monitoring resumes by itself. What several adapters receive is one beacon.
+      Without --replay an adapter listens. While reception is lost no region is left; standard \
+      error has the reason, and monitoring resumes by itself. What several adapters receive is one \
+      beacon.
 
       --exec runs a command by /bin/sh for each event. The event stands as a line of JSON on its \
-      standard input, and its columns in --format csv stand in the environment where they are known: \
-      BEACONSCAN_TYPE (enter, exit, state), BEACONSCAN_STATE (inside, outside), BEACONSCAN_REGION, \
-      BEACONSCAN_TIME, BEACONSCAN_RULE, BEACONSCAN_DWELL, BEACONSCAN_RSSI and so on. \
-      What it prints goes to standard error. One runs at a time, in the order of the events; \
-      monitoring goes on meanwhile, and of more than 256 events that wait the oldest are dropped. A \
-      replay that is not paced waits for each.
+      standard input, and its columns in --format csv stand in the environment where they are \
+      known: BEACONSCAN_TYPE (enter, exit, state), BEACONSCAN_STATE (inside, outside), \
+      BEACONSCAN_REGION, BEACONSCAN_TIME, BEACONSCAN_RULE, BEACONSCAN_DWELL, BEACONSCAN_RSSI and \
+      so on. What it prints goes to standard error. One runs at a time, in the order of the \
+      events; monitoring goes on meanwhile, and of more than 256 events that wait the oldest are \
+      dropped. A replay that is not paced waits for each.
 
       EXAMPLES
         beaconscan monitor --region lobby=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
@@ -52,19 +54,15 @@ struct MonitorCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   @Option(
-    name: .long,
     help: ArgumentHelp(
       "Keep regions and their states here, and resume with what is there.", valueName: "file"),
     completion: .file())
   var stateFile: String?
 
-  @Option(
-    name: .long, help: ArgumentHelp("Run this on each event, by /bin/sh.", valueName: "command"))
+  @Option(help: ArgumentHelp("Run this on each event, by /bin/sh.", valueName: "command"))
   var exec: String?
 
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Stop after so many entries and exits.", valueName: "number"))
+  @Option(help: ArgumentHelp("Stop after so many entries and exits.", valueName: "number"))
   var count: Int?
 
   func validate() throws {
@@ -73,7 +71,7 @@ struct MonitorCommand: AsyncParsableCommand {
         "No region is named; name one, for example with "
           + "--region lobby=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 or --uuid UUID.")
     }
-    if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
+    try checkCount(count)
     if stateFile?.isEmpty == true { throw ValidationError("--state-file must have a name.") }
     if exec?.isEmpty == true { throw ValidationError("--exec must have a command.") }
   }
@@ -82,47 +80,79 @@ struct MonitorCommand: AsyncParsableCommand {
     let rules = try rules.rules
     try await run(
       BeaconSession(
-        source, offsets: calibration.adapterOffsets, output: output, stateFile: stateFile,
-        configuration: configuration(rules)), rules, to: StandardOutput())
+        source.open(offsets: calibration.adapterOffset), showsProgress: !output.quiet,
+        stateFile: stateFile, configuration: configuration(rules)), rules, to: StandardOutput())
   }
 
-  /// The service's settings.
   func configuration(_ rules: RegionRules) -> BeaconService.Configuration {
     var configuration = BeaconService.Configuration()
     configuration.rules = rules
-    configuration.monitoring.calibration = calibration.calibration
-    configuration.monitoring.beaconCalibrations = calibration.beaconCalibrations
-    configuration.ranging.calibration = calibration.calibration
-    configuration.ranging.beaconCalibrations = calibration.beaconCalibrations
+    calibration.apply(to: &configuration)
     return configuration
   }
 
-  /// Shows what happens to the regions.
   func run(_ session: BeaconSession, _ rules: RegionRules, to out: StandardOutput) async throws {
     // What a command acts on, and what will not be reported again, was written before.
     out.flushesLines = out.isTerminal || session.isPaced || exec != nil || stateFile != nil
-    let health = HealthLog(session, output, to: out)
-    let monitor = MonitorSession(
-      session, regions: regions.all, rules: rules, writer: makeWriter(out, session),
-      health: health,
-      commands: exec.map { EventCommands(EventCommand(script: $0), isWaitedFor: !session.isPaced) },
-      count: count)
-    try monitor.start(isQuiet: output.quiet)
-    let failure = try await monitor.run()
-    try out.flush()
-    session.remark(output)
-    health.end()
-    if let failure { throw failure }
+    let line = EventLine(regions: regions.all, hasColor: out.hasColor)
+    // What a command prints would be drawn over.
+    let writer: any ResultWriter =
+      output.format == .table && out.isTerminal && session.isPaced && exec == nil
+      ? LiveMonitorWriter(output: out, regions: regions.all, session: session, line: line)
+      : EventWriter(output: out, format: output.format, line: line)
+    let commands = exec.map { EventCommands($0, isWaitedFor: !session.isPaced) }
+    var events = MonitorEvents(rules: rules)
+    try register(in: session, ranges: writer.isScreen, &events)
+    var left = count ?? .max
+    defer { commands?.finish() }
+    try await session.show(output, to: out, on: writer) { event in
+      switch event {
+      case .region(let event):
+        let line = events.line(of: event)
+        try writer.write(line)
+        commands?.run(on: line)
+        if line.kind != .state { left -= 1 }
+      case .ranging(let report): try writer.write(report)
+      case .health, .sightings, .regionState, .registered, .identity, .refused, .ended: break
+      }
+      return left > 0 ? .more : .enough
+    } end: { _ in
+      try writer.end(session.summary(of: session.beacons.beaconsMonitored))
+    }
   }
 
-  private func makeWriter(_ out: StandardOutput, _ session: BeaconSession) -> any MonitorWriter {
-    let line = EventLine(regions: regions.all, hasColor: out.hasColor)
-    switch output.format {
-    // What a command prints would be drawn over.
-    case .table where out.isTerminal && session.isPaced && exec == nil:
-      return LiveMonitorWriter(
-        output: out, regions: regions.all, session: session, line: line)
-    case .table, .json, .csv: return EventWriter(output: out, format: output.format, line: line)
+  /// Registers the regions, and no others; those that the state file has resume with their states.
+  private func register(
+    in session: BeaconSession, ranges: Bool, _ events: inout MonitorEvents
+  ) throws {
+    let (beacons, client, regions) = (session.beacons, session.client, regions.all)
+    let stored = beacons.regions(of: client)
+    for old in stored where !regions.contains(where: { $0.name == old.identifier }) {
+      beacons.unregister(old.identifier, for: client)
+      guard !output.quiet else { continue }
+      printError(
+        "beaconscan: the state file has the region '\(old.identifier)', which is not named any "
+          + "more; it was removed")
+    }
+    for region in regions {
+      let registered = BeaconRegion(identifier: region.name, constraint: region.constraint)
+      var state = RegionState.outside
+      // Other rules for the same beacons begin with what is known of them.
+      if stored.contains(where: {
+        $0.identifier == region.name && $0.constraint == region.constraint
+      }), let known = beacons.snapshot(ofRegion: region.name, for: client) {
+        if known.status.state != .unknown { state = known.status.state }
+        if state == .inside, let since = known.since {
+          events.record(region: region.name, insideSince: since)
+        }
+      }
+      do throws(BeaconServiceError) {
+        try beacons.register(registered, assuming: state, for: client)
+        if ranges { try beacons.startRanging(RangingRequest(region.constraint), for: client) }
+      } catch {
+        throw CommandError(
+          session.scanner.availability == .available ? .usage : .unavailable, "\(error)")
+      }
     }
   }
 }

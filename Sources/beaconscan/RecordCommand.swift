@@ -12,12 +12,12 @@ struct RecordCommand: AsyncParsableCommand {
     abstract: "Save what the adapter receives, as btsnoop or pcapng.",
     discussion: """
       Every advert and LE event, every command and its answer is saved, with its time; btmon, \
-      Wireshark and beaconscan read it. What was received more than a second ago outlives a power cut. A full \
-      disk is reported once; recording resumes as soon as there is room.
+      Wireshark and beaconscan read it. What was received more than a second ago outlives a power \
+      cut. A full disk is reported once; recording resumes as soon as there is room.
 
       With --rotate-size or --rotate-every there are several files, and with --keep only so many \
-      stay. With --replay, a recording is recorded again, in another format or in parts. An interrupt \
-      ends it cleanly.
+      stay. With --replay, a recording is recorded again, in another format or in parts. An \
+      interrupt ends it cleanly.
 
       EXAMPLES
         beaconscan record site.btsnoop
@@ -25,46 +25,66 @@ struct RecordCommand: AsyncParsableCommand {
         beaconscan record --replay captures/visitor.btsnoop visitor.pcapng
       """)
 
-  /// The recording's format, as it is given.
-  enum RecordingFormat: String, CaseIterable, ExpressibleByArgument {
-    case btsnoop, btmon, pcapng
-  }
-
   @Argument(help: "The file; - is standard output.", completion: .file())
   var file: String
 
   @OptionGroup var source: SourceOptions
-  @OptionGroup var rotation: RotationOptions
 
   @Option(
-    name: .long,
-    help: """
-      btsnoop, btmon (btsnoop with the adapter) or pcapng. (default: by the file's ending, \
-      else btsnoop; btmon for several adapters)
-      """)
-  var format: RecordingFormat?
+    help: ArgumentHelp(
+      "Begin the next file before one is larger: 500K, 10M or 1G.",
+      discussion:
+        "The files are then named FILE-000001-20260131T090000Z and so on, before FILE's ending.",
+      valueName: "size"),
+    // Smaller files would be nearly all head.
+    transform: { try scaled($0, ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30], 4096 ... .max) })
+  var rotateSize: Int?
 
-  @Option(name: .long, help: ArgumentHelp("Stop after so many packets.", valueName: "number"))
+  @Option(
+    help: ArgumentHelp("Begin the next file after so long: 90s, 15m, 1h or 1d.", valueName: "time"),
+    transform: { try scaled($0, ["S": 1, "M": 60, "H": 3600, "D": 86400], 1...1_000_000_000) })
+  var rotateEvery: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "Keep so many files at most, with those of earlier runs; remove the oldest.",
+      valueName: "number"))
+  var keep: Int?
+
+  @Option(
+    help: """
+      btsnoop, btmon (btsnoop with the adapter) or pcapng. (default: by the file's ending, else \
+      btsnoop; btmon for several adapters)
+      """)
+  var format: CaptureWriter.Format?
+
+  @Option(help: ArgumentHelp("Stop after so many packets.", valueName: "number"))
   var count: Int?
 
-  @Flag(name: .long, help: "Replace the file if it is there.")
+  @Flag(help: "Replace the file if it is there.")
   var force = false
 
-  @Flag(name: .long, help: "Write only errors to standard error.")
+  @Flag(help: "Write only errors to standard error.")
   var quiet = false
 
   func validate() throws {
-    if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
+    if let keep, keep < 1 { throw ValidationError("--keep must be 1 or more.") }
+    if keep != nil, !isRotated {
+      throw ValidationError(
+        "--keep is for several files; give --rotate-size or --rotate-every, by which the next "
+          + "is begun.")
+    }
+    try checkCount(count)
     if file.isEmpty || FilePath(file).lastComponent == nil {
       throw ValidationError("The recording must have a name.")
     }
-    if file == "-", rotation.isGiven {
+    if file == "-", isRotated {
       throw ValidationError("Standard output is one file; leave --rotate-size and -every out.")
     }
-    if source.recordings.replay.count > 1 {
+    if source.replay.count > 1 {
       throw ValidationError("One --replay is recorded again; two would not be in order.")
     }
-    if source.recordings.speed != .max {
+    if source.speed != .max {
       throw ValidationError("--speed changes no recording; leave it out.")
     }
   }
@@ -74,34 +94,52 @@ struct RecordCommand: AsyncParsableCommand {
       throw CommandError(
         .usage, "a recording is binary and standard output is a terminal; give it a file name")
     }
-    if !source.isLive, file != "-", isSameFile(as: source.recordings.replay[0]) {
+    if !source.isLive, file != "-", isSameFile(as: source.replay[0]) {
       throw CommandError(
         .usage, "\(file): it cannot be read and written at once; name another file")
     }
     var configuration = RecordingConfiguration(path: file, format: writtenFormat)
     configuration.replacesFile = force
     configuration.maximumPackets = count
-    rotation.apply(to: &configuration)
+    configuration.maximumBytes = rotateSize
+    configuration.longestTime = rotateEvery.map { Int64($0) * 1_000_000_000 }
+    configuration.maximumFiles = keep
     if source.isLive, let adapters = try? Adapter.all() {
       for adapter in adapters { configuration.addresses[adapter.index] = adapter.address }
     }
     try await RecordSession(configuration, isQuiet: quiet).run(source)
   }
 
+  /// Whether there are several files.
+  private var isRotated: Bool { rotateSize != nil || rotateEvery != nil }
+
   private var writtenFormat: CaptureWriter.Format {
-    switch format ?? (file.hasSuffix(".pcapng") ? .pcapng : .btsnoop) {
-    case .pcapng: .pcapng
-    case .btmon: .btmon
+    let format = format ?? (file.hasSuffix(".pcapng") ? .pcapng : .btsnoop)
     // Without the adapter, packets of several could not be distinguished.
-    case .btsnoop: source.adapters.areSeveral ? .btmon : .btsnoop
-    }
+    return format == .btsnoop && source.hasSeveralAdapters ? .btmon : format
   }
 
   /// Whether the recording would be written over what is read.
   private func isSameFile(as path: String) -> Bool {
-    guard !rotation.isGiven, let one = try? Stat(FilePath(file)),
+    guard !isRotated, let one = try? Stat(FilePath(file)),
       let other = try? Stat(FilePath(path))
     else { return false }
     return one.type == .regular && one.inode == other.inode && one.deviceID == other.deviceID
   }
+}
+
+extension CaptureWriter.Format: ExpressibleByArgument {}
+
+/// Reads a whole number within limits, with a unit or without.
+private func scaled(
+  _ text: String, _ units: [String: Int], _ limits: ClosedRange<Int>
+) throws -> Int {
+  let scale = units[text.last?.uppercased() ?? ""]
+  let digits = scale == nil ? text[...] : text.dropLast()
+  let product = Int(digits).map { $0.multipliedReportingOverflow(by: scale ?? 1) }
+  guard let product, !product.overflow, limits.contains(product.partialValue) else {
+    let names = units.sorted { $0.value < $1.value }.map(\.key).joined(separator: ", ")
+    throw ValidationError("give a whole number from \(limits.lowerBound), alone or with \(names)")
+  }
+  return product.partialValue
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Records
 import Scanning
 import ServiceCore
 
@@ -8,8 +9,8 @@ struct ScanCommand: AsyncParsableCommand {
     commandName: "scan",
     abstract: "Show every sighting as it is received.",
     discussion: """
-      With no region named, every iBeacon counts. Without --replay an adapter listens; what several \
-      adapters receive is shown as often.
+      With no region named, every iBeacon counts. Without --replay an adapter listens; what \
+      several adapters receive is shown as often.
 
       EXAMPLES
         beaconscan scan --adapter hci0
@@ -22,44 +23,33 @@ struct ScanCommand: AsyncParsableCommand {
   @OptionGroup var regions: RegionOptions
   @OptionGroup var output: OutputOptions
 
-  @Option(name: .long, help: ArgumentHelp("Stop after so many sightings.", valueName: "number"))
+  @Option(help: ArgumentHelp("Stop after so many sightings.", valueName: "number"))
   var count: Int?
 
-  func validate() throws {
-    if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
-  }
+  func validate() throws { try checkCount(count) }
 
   func run() async throws {
-    try await run(BeaconSession(source, output: output), to: StandardOutput())
+    try await run(BeaconSession(source.open(), showsProgress: !output.quiet), to: StandardOutput())
   }
 
-  /// Shows what a source receives.
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
+    let regions = regions.all
     let flushes = out.isTerminal || session.isPaced
-    let writer = SightingWriter(format: output.format, output: out)
-    let health = HealthLog(session, output, to: out)
-    let constraints = regions.all.map(\.constraint)
     var left = count ?? .max
     try session.beacons.startSightings(for: session.client)
-    let failure = try await session.run { event in
-      if case .health(let change, let time) = event { try health.report(change, at: time) }
+    try await session.show(output, to: out) { event in
       if case .sightings(let sightings) = event {
-        let namesAdapter = session.namesAdapters
-        for sighting in sightings where left > 0 {
-          guard constraints.isEmpty || constraints.contains(where: { $0.matches(sighting.beacon) })
-          else { continue }
-          try writer.write(sighting, namesAdapter: namesAdapter)
+        let record = session.namesAdapters ? Sighting.record : Sighting.recordWithoutAdapter
+        for sighting in sightings where left > 0 && regions.include(sighting.beacon) {
+          try out.writeLine(sighting, record, output.format)
           left -= 1
         }
       }
       // What came together is written together.
       if flushes { try out.flush() }
       return left > 0 ? .more : .enough
+    } end: { isWhole in
+      if isWhole { try out.writeHeader(Sighting.record, output.format) }
     }
-    if failure == nil { try writer.writeHeader() }
-    try out.flush()
-    session.remark(output)
-    health.end()
-    if let failure { throw failure }
   }
 }

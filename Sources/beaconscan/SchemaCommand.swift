@@ -6,8 +6,7 @@ import Records
 import Scanning
 import Simulation
 
-/// `beaconscan schema`: the JSON Schema of everything that the command writes, from which
-/// `docs/json.schema.json` is made.
+/// `beaconscan schema`: the JSON Schema of all that the command writes, of which `docs/json.schema.json` is made.
 struct SchemaCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "schema", abstract: "Print the JSON Schema of --format json.",
@@ -29,7 +28,7 @@ struct SchemaCommand: ParsableCommand {
           Sighting.record.schema, RegionReport.record(of: RangedBeacon.rawRecord).schema,
           MonitorEvent.enter.schema, MonitorEvent.exit.schema, MonitorEvent.determined.schema,
           ScannerHealth.record.schema, CaptureStatus.record.schema, BeaconStatistics.record.schema,
-          AdvertDescription.record.schema, AdapterDescription.record.schema, Finding.record.schema,
+          AdvertDescription.record.schema, HostView.Radio.record.schema, Finding.record.schema,
           ScanSummary.record.schema,
         ],
         others: [

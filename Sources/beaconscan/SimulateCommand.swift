@@ -107,7 +107,7 @@ struct SimulateCommand: ParsableCommand {
     let name = scenario == "-" ? "standard input" : scenario
     let json: [UInt8]
     do {
-      json = try ScenarioFile.read(scenario, atMost: 16 * 1024 * 1024)
+      json = try scenarioBytes()
     } catch let error as Errno {
       let status: CommandError.Status =
         switch error {
@@ -116,8 +116,10 @@ struct SimulateCommand: ParsableCommand {
         default: .ioError
         }
       throw CommandError(status, "\(name): cannot read the scenario (\(error)); check the path")
-    } catch ScenarioFile.TooLong.bytes(let most) {
-      throw CommandError(.badData, "\(name): a scenario has at most \(most) bytes; make it shorter")
+    }
+    guard json.count <= Self.maximumBytes else {
+      throw CommandError(
+        .badData, "\(name): a scenario has at most \(Self.maximumBytes) bytes; make it shorter")
     }
     do throws(ScenarioError) {
       return try Scenario(json: json)
@@ -125,29 +127,24 @@ struct SimulateCommand: ParsableCommand {
       throw CommandError(.badData, "\(name): \(error); docs/scenarios.md has every key")
     }
   }
-}
 
-/// A scenario file's bytes.
-private enum ScenarioFile {
-  enum TooLong: Error {
-    case bytes(Int)
-  }
+  private static let maximumBytes = 16 * 1024 * 1024
 
-  static func read(_ path: String, atMost most: Int) throws -> [UInt8] {
-    guard path != "-" else { return try read(.standardInput, atMost: most) }
-    let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
-    return try file.closeAfter { try read(file, atMost: most) }
-  }
-
-  private static func read(_ file: FileDescriptor, atMost most: Int) throws -> [UInt8] {
+  /// Reads the scenario to its end, or until it is too long.
+  private func scenarioBytes() throws -> [UInt8] {
+    let file =
+      scenario == "-"
+      ? FileDescriptor.standardInput
+      : try .open(FilePath(scenario), .readOnly, options: [.closeOnExec])
+    defer { if scenario != "-" { try? file.close() } }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-    while true {
+    while bytes.count <= Self.maximumBytes {
       // The buffer outlives the call.
       let count = unsafe try buffer.withUnsafeMutableBytes { unsafe try file.read(into: $0) }
-      guard count > 0 else { return bytes }
+      guard count > 0 else { break }
       bytes += buffer[..<count]
-      guard bytes.count <= most else { throw TooLong.bytes(most) }
     }
+    return bytes
   }
 }

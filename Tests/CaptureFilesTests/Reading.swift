@@ -37,8 +37,8 @@ struct Reading {
   var status: CaptureStatus
 
   /// Reads a file in this thread.
-  init(path: String) throws {
-    let reader = try CaptureReader(path: path)
+  init(path: String, packetTap: PacketTap? = nil) throws {
+    let reader = try CaptureReader(path: path, packetTap: packetTap)
     var collector = SightingCollector()
     do throws(CaptureError) {
       while case .more = try reader.read(into: &collector) {}
@@ -50,9 +50,9 @@ struct Reading {
   }
 
   /// Reads bytes as a file.
-  init(_ bytes: [UInt8]) throws {
+  init(_ bytes: [UInt8], packetTap: PacketTap? = nil) throws {
     let file = try TemporaryFile(bytes)
-    try self.init(path: file.path)
+    try self.init(path: file.path, packetTap: packetTap)
     withExtendedLifetime(file) {}
   }
 

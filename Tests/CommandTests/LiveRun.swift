@@ -49,7 +49,7 @@ struct LiveRun {
     ) throws -> BeaconSession {
       try BeaconSession(
         source.limit(scanner), isLive: true, showsProgress: false, configuration: configuration,
-        say: lines.say)
+        report: lines.add)
     }
     switch command {
     case let scan as ScanCommand:
@@ -71,6 +71,6 @@ struct LiveRun {
     private let state = Mutex<[String]>([])
 
     var all: [String] { state.withLock { $0 } }
-    var say: @Sendable (String) -> Void { { line in self.state.withLock { $0.append(line) } } }
+    var add: @Sendable (String) -> Void { { line in self.state.withLock { $0.append(line) } } }
   }
 }

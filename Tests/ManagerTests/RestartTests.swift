@@ -136,6 +136,7 @@ import Testing
       #expect(manager.authorizationStatus == status, "process \(number)")
       manager.requestWhenInUseAuthorization()
       #expect(manager.authorizationStatus == .authorizedWhenInUse)
+      services.core.flush()
     }
   }
 

@@ -108,15 +108,23 @@ struct World {
     return CLBeaconRegion(uuid: uuid, major: 1, minor: minor, identifier: identifier)
   }
 
+  /// Waits until everything is stored, and the delegate was called for it.
+  private func settle(_ manager: CLLocationManager) {
+    manager.services.core.flush()
+    manager.services.configuration.delegateQueue?.sync {}
+  }
+
   /// A beacon comes or goes, and perhaps a region is added or removed.
   mutating func change(_ manager: CLLocationManager, _ log: Log) {
     present.formSymmetricDifference([UInt16(random.next() % UInt64(beacons))])
     log.write("world " + present.sorted().map(String.init).joined(separator: " "))
     let name = "x\(random.next() % 20)"
     if extras.remove(name) != nil {
+      // The delegate has been told of an addition when the removal begins.
+      settle(manager)
       log.write("removes \(name)")
       manager.stopMonitoring(for: Self.region(name, minor: 9999))
-      manager.services.core.flush()
+      settle(manager)
       log.write("removed \(name)")
     } else {
       extras.insert(name)

@@ -19,7 +19,7 @@ import Testing
   }
 
   private static let part = RecordType<Part>(
-    nil, type: .none,
+    nil,
     [
       Field("note", .text) { $0.note },
       Field("level", .number(0...).orNull, decimals: 1, csv: .named("partLevel")) { $0.level },

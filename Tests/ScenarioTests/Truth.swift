@@ -30,7 +30,7 @@ struct Truth {
   init(_ name: String) throws {
     let json = try Data(contentsOf: Self.captures.appending(path: "\(name).json"))
     let scenario = try Scenario(json: [UInt8](json))
-    let truth = SimulatedRecording(scenario, format: .btsnoop).truth
+    let truth = Simulator.run(scenario, format: .btsnoop).truth
     lines = try truth.split(separator: UInt8(ascii: "\n")).map {
       try JSONDecoder().decode(Line.self, from: Data($0))
     }

@@ -35,7 +35,7 @@ import Testing
     let scenario = try Scenes.parse(
       Scenes.scenario(
         format: format, beacons: "[\(beacons.joined(separator: ","))]", clutter: Scenes.clutter))
-    let simulated = SimulatedRecording(scenario, format: capture)
+    let simulated = Simulator.run(scenario, format: capture)
     let (sightings, counts) = try Scenes.readBack(simulated.recording)
     #expect(sightings == Scenes.lines("sighting", of: simulated.truth))
     #expect(simulated.counts.sightings == sightings.count)
@@ -56,7 +56,7 @@ import Testing
     func advertising(_ most: Int) throws -> ScanCounts {
       let scenario = try Scenes.parse(
         Scenes.scenario(format: #"{"reportsPerEvent": \#(most)}"#, beacons: beacons))
-      return try Scenes.readBack(SimulatedRecording(scenario, format: .btsnoop).recording).counts
+      return try Scenes.readBack(Simulator.run(scenario, format: .btsnoop).recording).counts
     }
     let single = try advertising(1)
     #expect(single.reports == single.advertisingPackets)
@@ -70,7 +70,7 @@ import Testing
         format: #"{"extended": true}"#,
         beacons: "["
           + Scenes.beacon(#""pdu": "extended", "extraBytes": 1600,"#, interval: "1000") + "]"))
-    let simulated = SimulatedRecording(scenario, format: .pcapng)
+    let simulated = Simulator.run(scenario, format: .pcapng)
     let (sightings, counts) = try Scenes.readBack(simulated.recording)
     #expect(counts.advertisingPackets == sightings.count * 8)
     #expect(counts[.incompleteReport] == 0)
@@ -78,7 +78,7 @@ import Testing
 
   @Test func aCaptureBeginsAndEndsWithTheHostsCommands() throws {
     let scenario = try Scenes.parse(Scenes.scenario(beacons: "[]"))
-    let recording = SimulatedRecording(scenario, format: .btsnoop).recording
+    let recording = Simulator.run(scenario, format: .btsnoop).recording
     // After the file's header and the record's: HCI_Reset.
     #expect(Array(recording[40..<44]) == [0x01, 0x03, 0x0C, 0x00])
     // HCI_LE_Set_Scan_Enable off, and its Command Complete.

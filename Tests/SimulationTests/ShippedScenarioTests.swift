@@ -19,7 +19,7 @@ import Testing
   func isWhatTheScenarioMakes(_ name: String, _ format: CaptureWriter.Format) throws {
     let scenario = try Scenario(json: try bytes("\(name).json"))
     #expect(scenario.name == name)
-    let simulated = SimulatedRecording(scenario, format: format)
+    let simulated = Simulator.run(scenario, format: format)
     let recording = try bytes("\(name).\(format.rawValue)")
     // Not compared in the macro: a failure would print both.
     let isSame = recording == simulated.recording
@@ -33,7 +33,7 @@ import Testing
   /// The visitor comes through all zones, and the fixed beacons stay in theirs.
   @Test func theVisitorWalksAsTold() throws {
     let scenario = try Scenario(json: try bytes("visitor.json"))
-    let truth = SimulatedRecording(scenario, format: .btsnoop).truth
+    let truth = Simulator.run(scenario, format: .btsnoop).truth
     let zones = Scenes.lines("zone", of: truth)
     func proximities(minor: Int) -> [String] {
       zones.filter { $0.contains(#""minor":\#(minor),"#) }.map { line in
@@ -51,7 +51,7 @@ import Testing
     let text = String(decoding: try bytes("../docs/scenarios.md"), as: UTF8.self)
     let block = try #require(text.split(separator: "```json\n").last)
     let example = try #require(block.split(separator: "```").first)
-    let simulated = SimulatedRecording(try Scenes.parse(String(example)), format: .btsnoop)
+    let simulated = Simulator.run(try Scenes.parse(String(example)), format: .btsnoop)
     #expect(Scenes.lines("zone", of: simulated.truth).count == 4)
     #expect(simulated.counts.sightings > 200)
   }

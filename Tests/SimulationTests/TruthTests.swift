@@ -10,7 +10,7 @@ import Testing
       Scenes.scenario(
         environment: #"{"hearing": \#(hearing), "noise": 0}"#,
         beacons: "[\(Scenes.beacon(more, course: course))]"))
-    let truth = SimulatedRecording(scenario, format: .btsnoop).truth
+    let truth = Simulator.run(scenario, format: .btsnoop).truth
     return ["enter", "exit", "zone"].flatMap { Scenes.lines($0, of: truth) }
       .map { line in
         let second = line.split(separator: "T00:")[1].prefix(12)
@@ -60,7 +60,7 @@ import Testing
         beacons: "["
           + Scenes.beacon(#""txOffset": -3,"#, course: #""track": [[0, 10], [20, 10]]"#) + "]"))
     let lines = Scenes.lines(
-      "sighting", of: SimulatedRecording(scenario, format: .btsnoop).truth)
+      "sighting", of: Simulator.run(scenario, format: .btsnoop).truth)
     // 100 ms and 0 to 10 ms of advDelay over 20 s.
     #expect((182...200).contains(lines.count))
     #expect(lines.allSatisfy { $0.contains(#""measuredPower":-59,"rssi":-87,"#) })
@@ -69,7 +69,7 @@ import Testing
   @Test func theTruthIsInTheOrderOfTime() throws {
     let scenario = try Scenes.parse(
       Scenes.scenario(format: #"{"reportsPerEvent": 5}"#, clutter: Scenes.clutter))
-    let truth = SimulatedRecording(scenario, format: .btsnoop).truth
+    let truth = Simulator.run(scenario, format: .btsnoop).truth
     let times = String(decoding: truth, as: UTF8.self).split(separator: "\n")
       .compactMap { $0.split(separator: #""time":""#).last?.prefix(27) }
     #expect(times.count > 200)
@@ -79,19 +79,19 @@ import Testing
 
   @Test func aSeedGivesTheSameBytes() throws {
     var scenario = try Scenes.parse(Scenes.scenario(top: #""seed": 7,"#, clutter: Scenes.clutter))
-    let first = SimulatedRecording(scenario, format: .pcapng)
-    let second = SimulatedRecording(scenario, format: .pcapng)
+    let first = Simulator.run(scenario, format: .pcapng)
+    let second = Simulator.run(scenario, format: .pcapng)
     #expect(first.recording == second.recording)
     #expect(first.truth == second.truth)
     scenario.seed = 8
-    #expect(SimulatedRecording(scenario, format: .pcapng).recording != first.recording)
+    #expect(Simulator.run(scenario, format: .pcapng).recording != first.recording)
   }
 
   @Test func oneMoreBeaconLeavesTheOthersAsTheyWere() throws {
     func times(_ beacons: [String]) throws -> [Substring] {
       let scenario = try Scenes.parse(
         Scenes.scenario(beacons: "[\(beacons.joined(separator: ","))]"))
-      return Scenes.lines("sighting", of: SimulatedRecording(scenario, format: .btsnoop).truth)
+      return Scenes.lines("sighting", of: Simulator.run(scenario, format: .btsnoop).truth)
         .filter { $0.contains(#""minor":1,"#) }.map { $0[...] }
     }
     let one = try times([Scenes.beacon()])

@@ -3,9 +3,10 @@ import CoreLocation
 import Ranging
 import Regions
 import Scanning
+import ServiceCore
 import Synchronization
 
-/// What a sighting costs among many regions and as many beacons, each heard once a second.
+/// What a sighting costs among many regions and as many beacons, each received once a second.
 enum Crowd {
   static let sizes = [100, 1000, 10_000]
 
@@ -24,7 +25,7 @@ enum Crowd {
       MonitoredRegion(
         identifier: "all", constraint: BeaconConstraint(uuid: Workload.identity(0).uuid)))
     var source = Sightings(beacons: size)
-    // Everybody is inside, and every interval learnt.
+    // All are inside, and every interval is learned.
     for _ in 0..<(size * 10) { _ = monitor.receive(source.next()) }
     Harness.measure("RegionMonitor.receive, \(size) regions and beacons", operations: size) {
       var sum = 0
@@ -69,9 +70,7 @@ struct Sightings {
   let beacons: Int
   private var count = 0
 
-  init(beacons: Int) {
-    self.beacons = beacons
-  }
+  init(beacons: Int) { self.beacons = beacons }
 
   mutating func next() -> Sighting {
     let time = MonotonicTime(nanoseconds: Int64(count) * (1_000_000_000 / Int64(beacons)))
@@ -85,7 +84,7 @@ struct Sightings {
   }
 }
 
-/// Gives a crowd's sightings in batches, and looks how long it takes until the next is asked for.
+/// Delivers a crowd's sightings in batches, and measures the time until the next one is requested.
 final class CrowdScanner: Scanning.Scanner {
   let name = "crowd"
   let isRecorded = true
@@ -116,9 +115,7 @@ final class CrowdScanner: Scanning.Scanner {
 
   func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
-  )
-    throws -> ScanProgress
-  {
+  ) throws -> ScanProgress {
     sightings.removeAll(keepingCapacity: true)
     var batch: [Sighting] = []
     swap(&batch, &sightings)
@@ -141,7 +138,7 @@ final class CrowdScanner: Scanning.Scanner {
   func rest() {}
 }
 
-/// Everybody may.
+/// Authorizes every application.
 final class Anyone: AuthorizationProvider {
   func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule {
     .granted(.authorizedAlways)
@@ -149,11 +146,11 @@ final class Anyone: AuthorizationProvider {
 }
 
 extension Crowd {
-  /// Which adapter's sightings count, with as many adapters as hear each advert.
+  /// Which adapter's sightings count, with as many adapters as receive each advert.
   static func adapters(_ count: UInt16) {
     var choice = AdapterChoice()
     var source = Sightings(beacons: 1000)
-    func hear(_ sightings: Int) -> Int {
+    func receive(_ sightings: Int) -> Int {
       var sum = 0
       for _ in 0..<sightings {
         var sighting = source.next()
@@ -165,9 +162,9 @@ extension Crowd {
       }
       return sum
     }
-    _ = hear(10_000)
+    _ = receive(10_000)
     Harness.measure("AdapterChoice.receive, \(count) adapters", operations: 1000 * Int(count)) {
-      hear(1000)
+      receive(1000)
     }
   }
 }

@@ -84,6 +84,11 @@ struct Micro {
         }
         return sum
       }
+      Harness.measure("table.update, a batch, among \(beacons)", operations: Workload.count) {
+        var sum = 0
+        table.update(sightings.span, orMake: { _ in 0 }) { state, _ in sum &+= state }
+        return sum
+      }
     }
     var table = BeaconTable<Int>(capacity: 32_768)
     var next = 0
@@ -103,17 +108,17 @@ struct Micro {
 
   private static func ranging(_ work: Workload) {
     var ranger = Ranger()
-    var heard = MonotonicTime(nanoseconds: 0)
+    var now = MonotonicTime(nanoseconds: 0)
     Harness.measure("Ranger.receive among 1000", operations: Workload.count) {
       for var sighting in work.sightings {
-        heard = heard.advanced(by: 100_000)
-        sighting.time = heard
+        now = now.advanced(by: 100_000)
+        sighting.time = now
         ranger.receive(sighting)
       }
       return ranger.beaconsReceived
     }
     Harness.measure("Ranger.report, a beacon of 1000", operations: Workload.beacons) {
-      ranger.report(at: heard).count
+      ranger.report(at: now).count
     }
   }
 
@@ -128,12 +133,12 @@ struct Micro {
     }
   }
 
-  /// What a packet costs who hears it, and what it costs the recorder's own thread.
+  /// The cost of a packet for the receiving thread, and for the recorder's own thread.
   private static func recording(_ work: Workload) {
     // As much as half a second may hold; the recorder's thread takes it between two samples.
     var configuration = RecordingConfiguration(path: "/dev/null", format: .btsnoop)
     configuration.waitsForDisk = true
-    if let recorder = try? CaptureRecorder(configuration, startingAt: MonotonicTime(nanoseconds: 0))
+    if let recorder = try? CaptureRecorder(configuration, startingAt: WallClockTime(nanoseconds: 0))
     {
       Harness.measure(
         "CaptureRecorder.record", operations: 8 * Workload.count, afterRestOf: 600
@@ -141,7 +146,7 @@ struct Micro {
         let all = unsafe work.bytes.span.bytes
         for _ in 0..<8 {
           for range in work.events {
-            recorder.record(all.extracting(range), at: MonotonicTime(nanoseconds: 1))
+            recorder.record(all.extracting(range), at: WallClockTime(nanoseconds: 1))
           }
         }
         return work.events.count
@@ -155,7 +160,7 @@ struct Micro {
         let all = unsafe work.bytes.span.bytes
         bytes.removeAll(keepingCapacity: true)
         for range in work.events {
-          writer.write(all.extracting(range), at: MonotonicTime(nanoseconds: 1), to: &bytes)
+          writer.write(all.extracting(range), at: WallClockTime(nanoseconds: 1), to: &bytes)
         }
         return bytes.count
       }

@@ -12,9 +12,8 @@ import Synchronization
 /// - **A full disk, a directory that is gone, a disk that fails** is said once, by a sentence. Packets are
 ///   counted as lost until there is room; then recording goes on behind the last whole packet, or in a new
 ///   file where the old one is gone. Callers notice nothing.
-/// - **Memory has a bound**: ``maximumWaitingBytes`` of packets wait, as many are being written, and their
-///   arrays are at most twice as large. Packets that come while a disk stands still for longer are
-///   counted as lost.
+/// - **Memory has a bound**: ``maximumWaitingBytes`` of packets wait, as many are being written, and their arrays
+///   are at most twice as large. Packets that come while a disk stands still for longer are counted as lost.
 /// - **The disk has a bound** where ``RecordingConfiguration/maximumBytes`` and
 ///   ``RecordingConfiguration/maximumFiles`` set it.
 package final class CaptureRecorder: Sendable {
@@ -79,12 +78,7 @@ package final class CaptureRecorder: Sendable {
 
   /// Records a packet. It never waits for the disk, unless ``RecordingConfiguration/waitsForDisk`` asks for
   /// that; nor does it allocate, once its memory has grown to what half a second needs.
-  ///
-  /// - Parameters:
-  ///   - packet: HCI with its H4 packet type in front.
-  ///   - wallTime: When it was sent or received.
-  ///   - isReceived: Whether it came from the controller.
-  ///   - adapter: The adapter's index.
+  /// The packet has its H4 packet type in front.
   package func record(
     _ packet: RawSpan, at wallTime: WallClockTime, isReceived: Bool = true, adapter: UInt16 = 0
   ) {

@@ -27,7 +27,6 @@ package struct RecordingConfiguration: Sendable {
   /// and counted. A recording can.
   package var waitsForDisk = false
 
-  /// Makes a configuration.
   package init(path: String, format: CaptureWriter.Format) {
     (self.path, self.format) = (path, format)
   }

@@ -2,7 +2,6 @@ package import SystemPackage
 
 /// The reason why packets are not recorded, and the place: one sentence for people.
 package struct RecordingError: Error, Hashable, Sendable {
-  /// What is wrong.
   package enum Problem: Hashable, Sendable {
     /// A system call failed: its name, and how.
     case failed(call: String, Errno)
@@ -20,10 +19,8 @@ package struct RecordingError: Error, Hashable, Sendable {
 
   /// The file.
   package var file: String
-  /// What is wrong.
   package var problem: Problem
 
-  /// Makes an error.
   package init(file: String, problem: Problem) { (self.file, self.problem) = (file, problem) }
 }
 

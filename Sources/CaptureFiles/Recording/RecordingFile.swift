@@ -15,12 +15,7 @@ struct RecordingFile: ~Copyable {
   private var hasRemains = false
   private var needsSync = false
 
-  /// Makes a file.
-  ///
-  /// - Parameters:
-  ///   - path: Its name.
-  ///   - mayReplace: Whether what is there goes; a pipe or a device is always written to.
-  /// - Throws: ``RecordingCallError`` where the system refuses.
+  /// Makes a file, in place of what is there if it may; a pipe or a device is always written to.
   init(_ path: FilePath, mayReplace: Bool) throws(RecordingCallError) {
     self.path = path
     let permissions: FilePermissions = [.ownerReadWrite, .groupReadWrite, .otherReadWrite]
@@ -53,12 +48,8 @@ struct RecordingFile: ~Copyable {
   /// Whether its name is gone: what is written to it nobody will find.
   var isRemoved: Bool { !isStream && (try? Stat(descriptor))?.linkCount == 0 }
 
-  /// Writes packets behind the last whole one.
-  ///
-  /// - Parameters:
-  ///   - bytes: The packets.
-  ///   - ends: Where each of them ends in these bytes.
-  /// - Returns: How many are in the file now, and why no more are.
+  /// Writes packets, which end where it is stated, behind the last whole one; returns how many are in the file now,
+  /// and why no more are.
   mutating func write(_ bytes: [UInt8], ends: [Int]) -> (whole: Int, failure: RecordingCallError?) {
     if hasRemains {
       do throws(RecordingCallError) {

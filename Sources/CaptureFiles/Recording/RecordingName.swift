@@ -70,7 +70,6 @@ struct RecordingNames {
     if maximumFiles != nil { kept = files.map(\.path) }
   }
 
-  /// Makes the next file.
   mutating func next(at time: WallClockTime, mayReplace: Bool) throws(RecordingCallError)
     -> RecordingFile
   {

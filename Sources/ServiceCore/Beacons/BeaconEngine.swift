@@ -34,8 +34,6 @@ struct BeaconEngine {
 
   private let configuration: Ranger.Configuration
   private let pins: [BeaconIdentity: BluetoothAddress]
-  private let interval: Int64
-  private let restsWhenEmpty: Bool
   private var ranger: Ranger
   private var adapters: AdapterChoice
   private var isResting = false
@@ -43,23 +41,13 @@ struct BeaconEngine {
   private(set) var receptionLostSince: MonotonicTime?
   private var schedule: RangingSchedule
 
-  /// Creates an engine without requests.
-  ///
-  /// - Parameters:
-  ///   - ranging: The settings of ranging.
-  ///   - monitoring: The settings of monitoring.
-  ///   - pins: The only sender that counts of each of these beacons.
-  ///   - interval: The nanoseconds between two ranging reports.
-  ///   - restsWhenEmpty: Whether empty reports end after a while, as for recordings.
+  /// Creates an engine without requests, which makes ranging reports every so many nanoseconds. Pins name the only
+  /// sender that counts of a beacon.
   init(
-    ranging: Ranger.Configuration = .init(), monitoring: RegionMonitor.Configuration = .init(),
-    pins: [BeaconIdentity: BluetoothAddress] = [:],
-    interval: Int64 = MonotonicTime.nanosecondsPerSecond, restsWhenEmpty: Bool = false
+    ranging: Ranger.Configuration, monitoring: RegionMonitor.Configuration,
+    pins: [BeaconIdentity: BluetoothAddress], interval: Int64, restsWhenEmpty: Bool
   ) {
-    configuration = ranging
-    self.pins = pins
-    self.interval = interval
-    self.restsWhenEmpty = restsWhenEmpty
+    (configuration, self.pins) = (ranging, pins)
     ranger = Ranger(ranging)
     adapters = AdapterChoice(maximumBeacons: max(ranging.maximumBeacons, monitoring.maximumBeacons))
     schedule = RangingSchedule(interval: interval, rests: restsWhenEmpty)
@@ -80,13 +68,12 @@ struct BeaconEngine {
 
   /// Ranges these beacons from now on. When nothing was ranged before, the first report comes an interval from now;
   /// when nothing is any more, the sightings so far are forgotten.
-  mutating func range(_ constraints: Set<BeaconConstraint>, isOpen: Bool = false) {
+  mutating func range(_ beacons: ConstraintFilter) {
     let wasEmpty = ranged.isEmpty
-    ranged.set(constraints)
-    ranged.isOpen = isOpen
+    ranged = beacons
     guard ranged.isEmpty != wasEmpty else { return }
     if ranged.isEmpty { ranger = Ranger(configuration) }
-    schedule = RangingSchedule(interval: interval, rests: restsWhenEmpty)
+    schedule.reset()
     if let now, !isResting, receptionLostSince == nil { schedule.start(at: now) }
   }
 
@@ -96,7 +83,7 @@ struct BeaconEngine {
     guard let now, !isResting else { return }
     isResting = true
     append(monitor.receptionLost(from: now))
-    schedule = RangingSchedule(interval: interval, rests: restsWhenEmpty)
+    schedule.reset()
   }
 
   /// Whether there is something to deliver.
@@ -104,7 +91,6 @@ struct BeaconEngine {
 
   /// Removes and returns what is to be delivered.
   mutating func removeNews() -> [News] {
-    guard !news.isEmpty else { return [] }
     defer { news.removeAll(keepingCapacity: true) }
     return news
   }
@@ -153,51 +139,57 @@ struct BeaconEngine {
     append(monitor.advance(to: moment))
   }
 
-  /// Receives sightings in the order of time, until there is something to deliver.
-  ///
-  /// - Returns: The number of sightings that were processed.
+  /// Receives sightings in the order of time, until there is something to deliver, and returns the number of those
+  /// that were processed.
   mutating func receive(_ sightings: ArraySlice<Sighting>) -> Int {
     if let first = sightings.first { begin(at: first.time) }
     let monitors = monitor.regionCount > 0
     let ranges = !ranged.isEmpty
+    let isPinned = !pins.isEmpty
     var count = 0
     for sighting in sightings {
       if ranges, let due = schedule.due, due <= sighting.time {
         guard advance(to: sighting.time) else { return count }
       }
       count += 1
-      if let pin = pins[sighting.beacon], pin != sighting.address { continue }
-      var sighting = sighting
+      if isPinned, let pin = pins[sighting.beacon], pin != sighting.address { continue }
+      let hasChanged: Bool
       switch adapters.receive(sighting) {
-      case .followed: break
-      case .presence: sighting.rssi = nil
+      case .followed: hasChanged = process(sighting, ranges: ranges, monitors: monitors)
+      case .presence:
+        var sighting = sighting
+        sighting.rssi = nil
+        hasChanged = process(sighting, ranges: ranges, monitors: monitors)
       case .passedOver: continue
       }
-      if ranges, ranged.matches(sighting.beacon) {
-        schedule.receive()
-        ranger.receive(sighting)
-        if !ranger.findings.isEmpty {
-          appendFindings()
-          now = max(now ?? sighting.time, sighting.time)
-          return count
-        }
-      }
-      if monitors {
-        let transitions = monitor.receive(sighting)
-        if !transitions.isEmpty {
-          append(transitions)
-          now = max(now ?? sighting.time, sighting.time)
-          return count
-        }
+      if hasChanged {
+        now = max(now ?? sighting.time, sighting.time)
+        return count
       }
     }
     if let last = sightings.last { now = max(now ?? last.time, last.time) }
     return count
   }
 
-  /// Advances the time, until there is something to deliver.
-  ///
-  /// - Returns: Whether that moment was reached.
+  /// Returns whether there is something to deliver.
+  @inline(__always)
+  private mutating func process(_ sighting: Sighting, ranges: Bool, monitors: Bool) -> Bool {
+    var hasChanged = false
+    if ranges, ranged.matches(sighting.beacon) {
+      schedule.receive()
+      ranger.receive(sighting)
+      if !ranger.findings.isEmpty {
+        appendFindings()
+        hasChanged = true
+      }
+    }
+    guard monitors else { return hasChanged }
+    let transitions = monitor.receive(sighting)
+    append(transitions)
+    return hasChanged || !transitions.isEmpty
+  }
+
+  /// Advances the time, until there is something to deliver, and returns whether that moment was reached.
   mutating func advance(to moment: MonotonicTime) -> Bool {
     begin(at: moment)
     while news.isEmpty {
@@ -235,7 +227,7 @@ struct BeaconEngine {
   }
 
   private mutating func append(_ transitions: [RegionTransition]) {
-    for transition in transitions { news.append(.region(transition)) }
+    news += transitions.map { .region($0) }
   }
 }
 

@@ -22,11 +22,6 @@ struct BeaconMachine: Service {
     var ranged: Set<RangingRequest> = []
     var filter = ConstraintFilter()
     var areSightingsWanted = false
-
-    mutating func update() {
-      filter.set(Set(ranged.compactMap(\.constraint)))
-      filter.isOpen = ranged.contains { $0.constraint == nil }
-    }
   }
 
   /// A region's place in the engine.
@@ -160,15 +155,15 @@ struct BeaconMachine: Service {
   // MARK: Ranging
 
   mutating func setNeeds(of client: ClientIdentifier, _ change: (inout Needs) -> Void) {
-    change(&needs[client, default: Needs()])
-    needs[client]?.update()
+    var changed = needs[client] ?? Needs()
+    change(&changed)
+    changed.filter = ConstraintFilter(changed.ranged)
+    needs[client] = changed
     updateRanging()
   }
 
   private mutating func updateRanging() {
-    let ranged = needs.values.flatMap(\.ranged)
-    engine.range(
-      Set(ranged.compactMap(\.constraint)), isOpen: ranged.contains { $0.constraint == nil })
+    engine.range(ConstraintFilter(needs.values.flatMap(\.ranged)))
   }
 
   // MARK: Regions
@@ -179,11 +174,10 @@ struct BeaconMachine: Service {
   /// Monitors a region. One that is monitored already with the same beacons and rules keeps its state.
   mutating func register(
     _ region: BeaconRegion, in group: ClientGroup, assuming assumed: RegionState?,
-    for client: ClientIdentifier?, into output: inout ServiceOutput<Self>
+    for client: ClientIdentifier, into output: inout ServiceOutput<Self>
   ) throws(RegionError) {
     let key = Key(group: group, identifier: region.identifier)
-    let monitored = MonitoredRegion(
-      identifier: key.name, constraint: region.constraint, rules: region.rules ?? rules)
+    let monitored = monitored(region, as: key.name)
     let isKnown = engine.monitor.region(key.name) == monitored
     if !isKnown {
       try engine.monitor.add(monitored, assuming: assumed)
@@ -193,7 +187,7 @@ struct BeaconMachine: Service {
       isKnown ? regions[key]?.state : assumed.map { RegistrationState(state: $0, since: nil) }
     regions[key] = Entry(region: region, state: state)
     output.register(region, as: region.identifier, in: group, state: state)
-    if let client { output.deliver(.registered(region), to: client) }
+    output.deliver(.registered(region), to: client)
   }
 
   mutating func unregister(
@@ -248,9 +242,7 @@ struct BeaconMachine: Service {
     questions += 1
     let name = "q\(questions)"
     do throws(RegionError) {
-      try engine.monitor.add(
-        MonitoredRegion(
-          identifier: name, constraint: region.constraint, rules: region.rules ?? rules))
+      try engine.monitor.add(monitored(region, as: name))
       owners[name] = .question(client, region)
     } catch {
       output.deliver(.regionState(region, .unknown), to: client)
@@ -272,6 +264,10 @@ struct BeaconMachine: Service {
     asked.removeAll()
   }
 
+  private func monitored(_ region: BeaconRegion, as name: String) -> MonitoredRegion {
+    MonitoredRegion(identifier: name, constraint: region.constraint, rules: region.rules ?? rules)
+  }
+
   mutating func restore(_ stored: [StoredRegistration<Self>]) {
     for stored in stored {
       let key = Key(group: stored.group, identifier: stored.identifier)
@@ -279,14 +275,13 @@ struct BeaconMachine: Service {
       let state = stored.state?.state
       do throws(RegionError) {
         try engine.monitor.add(
-          MonitoredRegion(
-            identifier: key.name, constraint: region.constraint, rules: region.rules ?? rules),
-          assuming: state == .unknown ? nil : state, timeout: stored.state?.exitTimeout)
+          monitored(region, as: key.name), assuming: state == .unknown ? nil : state,
+          timeout: stored.state?.exitTimeout)
+        owners[key.name] = .registration(key)
+        regions[key] = Entry(region: region, state: stored.state)
       } catch {
         continue
       }
-      owners[key.name] = .registration(key)
-      regions[key] = Entry(region: region, state: stored.state)
     }
   }
 
@@ -318,8 +313,7 @@ struct BeaconMachine: Service {
         if !isRepeated { deliver(transition, into: &output) }
       case .identity(let finding):
         let time = finding.time.wallClockTime(wallClockOffset)
-        for (client, needs) in needs
-        where needs.filter.isOpen || needs.filter.matches(finding.beacon) {
+        for (client, needs) in needs where needs.filter.matches(finding.beacon) {
           output.deliver(.identity(finding, at: time), to: client)
         }
       case .health(let change):
@@ -335,7 +329,7 @@ struct BeaconMachine: Service {
     for (client, needs) in needs where !needs.filter.isEmpty {
       let report = RangingReport(
         time: time, wallClockOffset: wallClockOffset,
-        beacons: needs.filter.isOpen ? beacons : beacons.filter { needs.filter.matches($0.beacon) },
+        beacons: beacons.filter { needs.filter.matches($0.beacon) },
         requests: needs.ranged)
       output.deliver(.ranging(report), to: client)
     }

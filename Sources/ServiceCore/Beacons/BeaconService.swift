@@ -36,12 +36,7 @@ public final class BeaconService: Sendable {
   /// An event names its region twice, and escapes a character with six: it is within the bound of the store.
   static let maximumIdentifierBytes = 4096
 
-  /// Adds the service to a manager.
-  ///
-  /// - Parameters:
-  ///   - manager: The manager.
-  ///   - scanner: The source of sightings; without one every request fails.
-  ///   - configuration: The settings.
+  /// Adds the service to a manager. Without a source of sightings, every request fails.
   public init(
     _ manager: ServiceManager, scanner: (any Scanner)?,
     configuration: Configuration = Configuration()
@@ -66,8 +61,6 @@ public final class BeaconService: Sendable {
   // MARK: Ranging and sightings
 
   /// Starts to report the beacons of a request to a client, once in each ranging interval.
-  ///
-  /// - Throws: ``BeaconServiceError`` where the request cannot be met.
   public func startRanging(
     _ request: RangingRequest, for client: ClientIdentifier
   ) throws(BeaconServiceError) {
@@ -86,8 +79,6 @@ public final class BeaconService: Sendable {
   }
 
   /// Starts to report every sighting to a client.
-  ///
-  /// - Throws: ``BeaconServiceError`` where the request cannot be met.
   public func startSightings(for client: ClientIdentifier) throws(BeaconServiceError) {
     try check()
     host.update { machine, _ in machine.setNeeds(of: client) { $0.areSightingsWanted = true } }
@@ -114,13 +105,8 @@ public final class BeaconService: Sendable {
   // MARK: Regions
 
   /// Starts to monitor a region for a client's group. A region with the same identifier is replaced; one that is
-  /// monitored already with the same beacons and rules keeps its state.
-  ///
-  /// - Parameters:
-  ///   - region: The region.
-  ///   - state: The state that it is assumed to have, so that the first evidence to the contrary is a crossing.
-  ///   - client: The client.
-  /// - Throws: ``BeaconServiceError`` where the region cannot be monitored.
+  /// monitored already with the same beacons and rules keeps its state. A region may be assumed to have a state, so
+  /// that the first evidence to the contrary is a crossing.
   public func register(
     _ region: BeaconRegion, assuming state: RegionState? = nil, for client: ClientIdentifier
   ) throws(BeaconServiceError) {

@@ -4,20 +4,18 @@ import Scanning
 /// The beacons of requests: a few constraints are compared one by one, many are looked up.
 struct ConstraintFilter {
   /// Whether every beacon matches.
-  var isOpen = false {
-    didSet { isEmpty = !isOpen && constraints.isEmpty }
-  }
+  let isOpen: Bool
   /// Whether no beacon matches.
-  private(set) var isEmpty = true
+  let isEmpty: Bool
 
-  private var constraints: Set<BeaconConstraint> = []
-  private var few: [BeaconConstraint] = []
+  private let constraints: Set<BeaconConstraint>
+  private let few: [BeaconConstraint]
 
   private static let maximumFew = 4
 
-  /// Replaces the constraints.
-  mutating func set(_ constraints: Set<BeaconConstraint>) {
-    self.constraints = constraints
+  init(_ requests: some Sequence<RangingRequest> = []) {
+    isOpen = requests.contains { $0.constraint == nil }
+    constraints = Set(requests.compactMap(\.constraint))
     few = constraints.count <= Self.maximumFew ? Array(constraints) : []
     isEmpty = !isOpen && constraints.isEmpty
   }
@@ -36,17 +34,5 @@ struct ConstraintFilter {
       || constraints.contains(BeaconConstraint(uuid: uuid, major: major))
       || constraints.contains(BeaconConstraint(uuid: uuid, major: major, minor: minor))
       || constraints.contains(BeaconConstraint(uuid: uuid, minor: minor))
-  }
-}
-
-extension BeaconConstraint {
-  /// Returns all constraints that a beacon matches; for each report, not for each sighting.
-  static func meaning(_ beacon: BeaconIdentity) -> [BeaconConstraint] {
-    let (uuid, major, minor) = (beacon.uuid, beacon.major, beacon.minor)
-    return [
-      BeaconConstraint(uuid: uuid), BeaconConstraint(uuid: uuid, major: major),
-      BeaconConstraint(uuid: uuid, major: major, minor: minor),
-      BeaconConstraint(uuid: uuid, minor: minor),
-    ]
   }
 }

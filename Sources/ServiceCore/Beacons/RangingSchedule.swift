@@ -17,11 +17,7 @@ struct RangingSchedule {
 
   private static let maximumEmpty = 60
 
-  /// Creates a schedule.
-  ///
-  /// - Parameters:
-  ///   - interval: The nanoseconds between two reports.
-  ///   - rests: Whether reports pause after many empty ones.
+  /// Creates a schedule with an interval in nanoseconds. One that rests pauses after many empty reports.
   init(interval: Int64, rests: Bool) {
     self.interval = max(1, interval)
     self.rests = rests
@@ -35,10 +31,12 @@ struct RangingSchedule {
   }
 
   /// Pauses until the next start.
-  mutating func pause() {
-    hasStarted = false
-    due = nil
-    empty = 0
+  mutating func pause() { (hasStarted, due, empty) = (false, nil, 0) }
+
+  /// Pauses until the next start, and forgets what was received.
+  mutating func reset() {
+    pause()
+    hasNews = false
   }
 
   /// Records a sighting.
@@ -48,9 +46,8 @@ struct RangingSchedule {
     empty = 0
   }
 
-  /// Removes and returns a report that is due at a moment or before.
-  ///
-  /// - Returns: The moment of the report; `nil` if none is due. More may be due: call it until it returns `nil`.
+  /// Removes a report that is due at a moment or before, and returns when it was due. More may be due: call it
+  /// until it returns `nil`.
   mutating func removeDue(by moment: MonotonicTime) -> MonotonicTime? {
     guard let time = due, time <= moment else { return nil }
     guard !rests || empty < Self.maximumEmpty else {

@@ -10,9 +10,7 @@ struct ReceiverStates {
   /// The maximum number of adapters; beyond it, those reported first go.
   static let maximumAdapters = 32
 
-  /// Records a change.
-  ///
-  /// - Returns: Whether reception was lost by it.
+  /// Records a change, and returns whether reception was lost by it.
   mutating func update(_ health: ScannerHealth) -> Bool {
     // A report about all adapters replaces those about each, and the other way round.
     latest.removeAll { known in

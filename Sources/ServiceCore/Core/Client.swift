@@ -67,12 +67,8 @@ final class Client: Sendable {
     set { isAttached.store(newValue, ordering: .releasing) }
   }
 
-  /// Returns whether one more delivery may be sent.
-  ///
-  /// - Parameters:
-  ///   - isReplaceable: Whether a later event makes this one superfluous: only one such is on its way.
-  ///   - isRecorded: Whether the source waits for clients that pace it, so that nothing piles up.
-  /// - Returns: Whether there is room for it.
+  /// Returns whether one more delivery may be sent. Of those that a later event makes superfluous, one is on its
+  /// way. A recording waits for clients that pace it, so that nothing piles up.
   func admits(isReplaceable: Bool = false, isRecorded: Bool = false) -> Bool {
     if isRecorded, pacesRecordings { return true }
     if isReplaceable, replaceable.load(ordering: .acquiring) > 0 { return false }

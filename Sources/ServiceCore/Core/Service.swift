@@ -23,26 +23,17 @@ package protocol Service: Sendable {
   var demand: Source.Demand? { mutating get }
 
   /// Processes input until something is to be delivered, because clients that receive it may change what they need.
-  ///
-  /// - Parameters:
-  ///   - input: The input; what was processed is removed.
-  ///   - output: Receives what is to be delivered and stored.
-  /// - Returns: Whether all of the input was processed.
+  /// Removes what was processed from the input, and returns whether that was all of it.
   mutating func process(_ input: inout Source.Input, into output: inout ServiceOutput<Self>) -> Bool
 
   /// Records that the source rests, because there is no demand.
   mutating func rest()
 
-  /// Records that the source will never deliver any more.
-  ///
-  /// - Parameters:
-  ///   - sentence: Why, for people.
-  ///   - isFailure: Whether the source failed; a recording ends without a failure.
-  ///   - output: Receives what is to be delivered.
+  /// Records that the source will never deliver any more, and why, as a sentence for people. A recording ends
+  /// without a failure.
   mutating func end(
     _ sentence: String, isFailure: Bool, into output: inout ServiceOutput<Self>)
 
-  /// Sets the application's authorization.
   mutating func setAuthorization(
     _ status: AuthorizationStatus, into output: inout ServiceOutput<Self>)
 
@@ -60,20 +51,15 @@ package protocol ServiceSource: AnyObject, Sendable {
   /// What the source delivers at once.
   associatedtype Input: Sendable
 
-  /// The name that a person knows.
+  /// Its name for people.
   var name: String { get }
   /// Whether time stands still between two calls, as in a recording.
   var isRecorded: Bool { get }
   /// Whether the source can be used now.
   var availability: ScannerAvailability { get }
 
-  /// Waits for input, a tenth of a second at most.
-  ///
-  /// - Parameters:
-  ///   - demand: What is needed.
-  ///   - used: The latest input that was processed, whose memory may be used again.
-  /// - Returns: The input, and whether no more will come.
-  /// - Throws: Why the source will never deliver any more.
+  /// Waits for input, a tenth of a second at most, and returns it and whether no more will come. The memory of the
+  /// latest input that was processed may be used again. An error says why the source will never deliver any more.
   func receive(_ demand: Demand, reusing used: consuming Input?) throws -> (
     input: Input, isOver: Bool
   )
@@ -84,11 +70,8 @@ package protocol ServiceSource: AnyObject, Sendable {
 
 /// A registration as an earlier process stored it.
 package struct StoredRegistration<S: Service>: Sendable {
-  /// The group of clients that it belongs to.
   package let group: ClientGroup
-  /// Its identifier within the group.
   package let identifier: String
-  /// What was registered.
   package let registration: S.Registration
   /// Its latest state; `nil` where none was stored.
   package let state: S.RegistrationState?
@@ -102,7 +85,6 @@ package struct ServiceOutput<S: Service>: Sendable {
     case stored(S.Event, ClientGroup, identifier: String, state: S.RegistrationState?)
     case register(S.Registration, ClientGroup, identifier: String, state: S.RegistrationState?)
     case unregister(ClientGroup, identifier: String)
-    case diagnostic(String)
   }
 
   enum Recipients: Sendable {
@@ -110,15 +92,9 @@ package struct ServiceOutput<S: Service>: Sendable {
     case all
   }
 
-  var items: [Item] = []
+  private(set) var items: [Item] = []
   /// Whether an event goes to every client.
   private(set) var isForAll = false
-
-  /// Creates an empty output.
-  package init() {}
-
-  /// Whether there is nothing to deliver or store.
-  package var isEmpty: Bool { items.isEmpty }
 
   /// Delivers an event to one client.
   package mutating func deliver(_ event: S.Event, to client: ClientIdentifier) {
@@ -152,6 +128,4 @@ package struct ServiceOutput<S: Service>: Sendable {
     items.append(.unregister(group, identifier: identifier))
   }
 
-  /// Logs a sentence for a person.
-  package mutating func log(_ sentence: String) { items.append(.diagnostic(sentence)) }
 }

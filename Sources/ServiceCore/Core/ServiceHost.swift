@@ -143,13 +143,9 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   // MARK: The source
 
   private func start(_ state: inout State) -> Bool {
-    guard !state.isRunning, !state.isStopped, source != nil, state.end == nil,
-      state.service.demand != nil
-    else {
-      return false
-    }
-    state.isRunning = true
-    return true
+    guard !state.isRunning, !state.isStopped, source != nil, state.end == nil else { return false }
+    state.isRunning = state.service.demand != nil
+    return state.isRunning
   }
 
   private func run() {
@@ -160,9 +156,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     }
   }
 
-  /// Receives once, and processes what came.
-  ///
-  /// - Returns: Whether there is demand for more.
+  /// Receives once, processes what came, and returns whether there is demand for more.
   private func step(_ used: inout S.Source.Input?) -> Bool {
     guard let source else { return false }
     if isRecorded { inFlight.wait() }
@@ -231,7 +225,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   // MARK: The output
 
   private func enqueue(_ items: ServiceOutput<S>, isEnd: Bool = false) {
-    guard !items.isEmpty else { return }
+    guard !items.items.isEmpty else { return }
     // A client that begins to receive later does not receive what happened before.
     let everyone = items.isForAll ? manager?.clients { $0.isReceiving } ?? [] : []
     output.async { [self] in perform(items, everyone, isEnd: isEnd) }
@@ -259,7 +253,6 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         if !waiting.isEmpty {
           deliveries.append { [self] in deliver(event, to: waiting, isEnd: isEnd) }
         }
-      case .diagnostic(let sentence): store.logger.warning("\(sentence)")
       case .register(let registration, let group, let identifier, let value):
         guard store.database != nil, let definition = encode(registration) else { continue }
         groups.insert(group)

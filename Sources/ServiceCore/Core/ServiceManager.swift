@@ -403,8 +403,9 @@ public final class ServiceManager: Sendable {
       return state.status != previous
     }
     guard hasChanged else { return }
-    reportAuthorization()
+    // A client that receives the status may start what was refused before.
     for host in hosts { host.updateAuthorization() }
+    reportAuthorization()
   }
 
   /// Sends the status to the clients that were sent another one.

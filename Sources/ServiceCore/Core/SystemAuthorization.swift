@@ -1,6 +1,5 @@
 import FoundationEssentials
 public import Scanning
-import Synchronization
 
 /// Authorization by what the system allows: the administrator's file, then access to the device.
 ///
@@ -18,11 +17,8 @@ public final class SystemAuthorization: AuthorizationProvider {
   public static let path = "/etc/corelocation/authorization.json"
 
   private let path: String
-  private let latest = Mutex<(file: Data?, rules: [String: AuthorizationRule]?)?>(nil)
 
-  /// Creates a provider that reads an administrator's file.
-  ///
-  /// - Parameter path: The file; it need not exist.
+  /// Creates a provider that reads an administrator's file, which need not exist.
   public init(path: String = SystemAuthorization.path) { self.path = path }
 
   /// Returns what the file says, unless the device is refused.
@@ -43,37 +39,15 @@ public final class SystemAuthorization: AuthorizationProvider {
   private func rules() -> [String: AuthorizationRule]? {
     let file = FileManager.default.contents(atPath: path)
     guard file != nil || !FileManager.default.fileExists(atPath: path) else { return nil }
-    return latest.withLock { latest in
-      if let latest, latest.file == file { return latest.rules }
-      let rules = file.map(Self.decode) ?? [:]
-      latest = (file, rules)
-      return rules
-    }
+    guard let file else { return [:] }
+    let names = try? JSONDecoder().decode([String: String].self, from: file)
+    let rules = names?.compactMapValues { Self.rules[$0] }
+    return rules?.count == names?.count ? rules : nil
   }
 
-  private static func decode(_ file: Data) -> [String: AuthorizationRule]? {
-    guard let names = try? JSONDecoder().decode([String: String].self, from: file) else {
-      return nil
-    }
-    var rules: [String: AuthorizationRule] = [:]
-    for (application, name) in names {
-      guard let rule = AuthorizationRule(name: name) else { return nil }
-      rules[application] = rule
-    }
-    return rules
-  }
-}
-
-extension AuthorizationRule {
-  /// Creates the rule by its name in the administrator's file.
-  fileprivate init?(name: String) {
-    switch name {
-    case "onRequest": self = .onRequest
-    case "whenInUse": self = .granted(.authorizedWhenInUse)
-    case "always": self = .granted(.authorizedAlways)
-    case "denied": self = .denied
-    case "restricted": self = .restricted
-    default: return nil
-    }
-  }
+  /// The rules by their names in the file.
+  private static let rules: [String: AuthorizationRule] = [
+    "onRequest": .onRequest, "whenInUse": .granted(.authorizedWhenInUse),
+    "always": .granted(.authorizedAlways), "denied": .denied, "restricted": .restricted,
+  ]
 }

@@ -63,7 +63,7 @@ extension AdvertDescription {
 
   private init(_ input: DecodeInput, _ problem: String) {
     self.init(input: input)
-    problems.append(Problem(offset: 0, reason: problem))
+    report(problem, at: 0)
   }
 
   /// Offsets count from the report's advertising data.

@@ -2,7 +2,6 @@ import Advertising
 import Records
 
 extension AdvertDescription {
-  /// A line about an advert.
   static let record = RecordType<AdvertDescription>(
     "advert",
     [
@@ -12,28 +11,24 @@ extension AdvertDescription {
     ],
     Field.sender(header) { $0.header.map { ($0.address, $0.addressType) } },
     [
-      Field("eventType", .uint16, header) {
-        $0.header?.eventType.rawValue.fieldValue ?? .absent
-      },
+      Field("eventType", .uint16, header) { $0.header?.eventType.rawValue.fieldValue ?? .absent },
       Field("rssi", .rssi, header) { $0.header.map(\.rssi.fieldValue) ?? .absent },
       Field("structures", each: Structure.record) { $0.structures },
       Field("beacons", .list(of: .one(of: Beacon.schemas))) { advert in
-        FieldValue.list(advert.beacons) { $0.described.append(&$1) }
+        FieldValue.list(advert.beacons) { $0.append(&$1) }
       },
       Field("problems", each: Problem.record) { $0.problems },
     ])
 
-  private static var header: Field<AdvertDescription>.Presence { .together("header") }
+  private static let header = Field<AdvertDescription>.Presence.together("header")
 }
 
 extension AdvertDescription.Structure {
   static let record = RecordType<AdvertDescription.Structure>(
-    nil, type: .none,
+    nil,
     [
       Field("offset", .count, column: Column(nil, .right)) { $0.offset },
-      Field("type", .integer(0...255), column: Column { $0.type.description }) {
-        $0.type.rawValue
-      },
+      Field("type", .integer(0...255), column: Column { $0.type.description }) { $0.type.rawValue },
       Field("name", .text) { $0.type.description },
       Field("data", .hexadecimal, column: Column()) { $0.data },
     ])
@@ -41,43 +36,46 @@ extension AdvertDescription.Structure {
 
 extension AdvertDescription.Problem {
   static let record = RecordType<AdvertDescription.Problem>(
-    nil, type: .none,
+    nil,
     [Field("offset", .count) { $0.offset }, Field("reason", .text) { $0.reason }])
 }
 
-extension AdvertDescription.Beacon {
-  /// A beacon with the record of its kind.
-  struct Described {
+extension AdvertDescription {
+  /// A beacon of any kind that is known.
+  struct Beacon: Sendable {
     /// What kind of beacon it is.
     let name: String
-    /// Appends its JSON.
-    let append: (inout [UInt8]) -> Void
+    let append: @Sendable (inout [UInt8]) -> Void
     /// Its fields with their units, for people.
     let labels: [(name: String, value: String)]
 
-    init<Frame>(_ frame: Frame, _ record: RecordType<Frame>) {
+    private init<Frame: Sendable>(_ frame: Frame, _ record: RecordType<Frame>) {
       name = record.typeName ?? ""
       append = { record.append(frame, to: &$0) }
       labels = record.columns.compactMap { $0.label(frame) }.map { title, text in
         (["UUID", "URL"].contains(title) ? title : title.lowercased(), text)
       }
     }
-  }
 
-  var described: Described {
-    switch self {
-    case .ibeacon(let frame): Described(frame, Self.iBeacon)
-    case .altBeacon(let frame): Described(frame, Self.altBeacon)
-    case .eddystone(.uid(let power, let namespace, let instance)):
-      Described((power, namespace, instance), Self.uid)
-    case .eddystone(.url(let power, let url)): Described((power, url), Self.url)
-    case .eddystone(.telemetry(let voltage, let temperature, let adverts, let uptime)):
-      Described((voltage, temperature, adverts, uptime), Self.telemetry)
-    case .eddystone(.otherTelemetry(let version)): Described(version, Self.otherTelemetry)
-    case .eddystone(.eid(let power, let identifier)): Described((power, identifier), Self.eid)
+    init(_ frame: IBeacon) { self.init(frame, Self.iBeacon) }
+
+    init(_ frame: AltBeacon) { self.init(frame, Self.altBeacon) }
+
+    init(_ frame: Eddystone) {
+      switch frame {
+      case .uid(let power, let namespace, let instance):
+        self.init((power, namespace, instance), Self.uid)
+      case .url(let power, let url): self.init((power, url), Self.url)
+      case .telemetry(let voltage, let temperature, let adverts, let uptime):
+        self.init((voltage, temperature, adverts, uptime), Self.telemetry)
+      case .otherTelemetry(let version): self.init(version, Self.otherTelemetry)
+      case .eid(let power, let identifier): self.init((power, identifier), Self.eid)
+      }
     }
   }
+}
 
+extension AdvertDescription.Beacon {
   static var schemas: [Schema] {
     [
       iBeacon.schema, altBeacon.schema, uid.schema, url.schema, telemetry.schema,
@@ -139,7 +137,7 @@ extension AdvertDescription.Beacon {
     ])
 
   private static let otherTelemetry = RecordType<UInt8>(
-    "eddystone-tlm-other", type: .constant("eddystone-tlm"),
+    "eddystone-tlm", named: "eddystone-tlm-other",
     summary: "Telemetry of another version, for example encrypted.",
     [Field("version", .integer(0...255), column: Column()) { $0 }])
 
@@ -153,14 +151,12 @@ extension AdvertDescription.Beacon {
   private static func measuredPower<Frame>(
     _ power: @escaping @Sendable (Frame) -> Int8
   ) -> Field<Frame> {
-    Field("measuredPower", .power, column: Column("MEASURED POWER") { "\(power($0)) dBm at 1 m" }) {
-      power($0)
-    }
+    Field(
+      "measuredPower", .power, column: Column("MEASURED POWER") { "\(power($0)) dBm at 1 m" }, power
+    )
   }
 
-  private static func txPower<Frame>(
-    _ power: @escaping @Sendable (Frame) -> Int8
-  ) -> Field<Frame> {
-    Field("txPower", .power, column: Column("POWER") { "\(power($0)) dBm at 0 m" }) { power($0) }
+  private static func txPower<Frame>(_ power: @escaping @Sendable (Frame) -> Int8) -> Field<Frame> {
+    Field("txPower", .power, column: Column("POWER") { "\(power($0)) dBm at 0 m" }, power)
   }
 }

@@ -1,11 +1,9 @@
-import Scanning
-
 /// Learns a beacon's advertising interval, and the share of its adverts that is lost, from the gaps between its
 /// sightings.
 ///
-/// A beacon of interval T that loses packets is received after T, 2T, 3T …; the learned period falls to
-/// the shortest gap that comes again and again, and is then the mean of the gaps near it. What the
-/// time between sightings would have held at that period, and did not, is the loss.
+/// A beacon of interval T that loses packets is received after T, 2T, 3T …; the learned period falls to the
+/// shortest gap that comes again and again, and is then the mean of the gaps near it. What the time between
+/// sightings would have held at that period, and did not, is the loss.
 struct AdvertisingInterval {
   /// Seconds between adverts; `nil` before two of them are received apart.
   var period: Double? { learned > 0 ? Double(learned) / 1e9 : nil }
@@ -23,8 +21,8 @@ struct AdvertisingInterval {
   /// How many gaps were much shorter than the period.
   private var shorter: Int64 = 0
 
-  /// Gaps shorter than the shortest advertising interval but for its jitter, 20 ms (Core
-  /// Specification, Vol 6, Part B, §4.4.2.2), are one event received on several channels.
+  /// Gaps shorter than the shortest advertising interval but for its jitter, 20 ms (Core Specification, Vol 6, Part
+  /// B, §4.4.2.2), are one event received on several channels.
   private static let shortest: Int64 = 15_000_000
   /// A month, so that no product below overflows.
   private static let longest: Int64 = 1 << 51
@@ -33,8 +31,8 @@ struct AdvertisingInterval {
 
   /// Adds the nanoseconds since the sighting before.
   ///
-  /// Which kind a gap is of cannot be foreseen, so each kind is a mask of no bits or of all: a wrong
-  /// guess of the processor's costs more than the arithmetic.
+  /// Which kind a gap is of cannot be foreseen, so each kind is a mask of no bits or of all: a wrong guess of the
+  /// processor's costs more than the arithmetic.
   @inline(__always)
   mutating func add(gap nanoseconds: Int64) {
     let gap = min(nanoseconds, Self.longest)

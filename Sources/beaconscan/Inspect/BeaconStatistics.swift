@@ -35,7 +35,7 @@ struct BeaconStatistics {
     addressType = sighting.addressType
   }
 
-  /// Counts a sighting.
+  @inline(__always)
   mutating func receive(_ sighting: Sighting) {
     if sightings > 0 { gaps.add(gap: sighting.time.nanoseconds(since: latest)) }
     sightings &+= 1
@@ -55,8 +55,7 @@ struct BeaconStatistics {
     strongest = max(strongest, rssi)
   }
 
-  /// Its interval and loss; `nil` where several senders use the identity in
-  /// turn, so that the gaps belong to none of them.
+  /// Its interval and loss; `nil` where several senders use the identity in turn: the gaps belong to none of them.
   var interval: AdvertisingInterval? { addressChanges * 4 > sightings ? nil : gaps }
 
   /// The weakest and the strongest signal in dBm; `nil` where none was measured.

@@ -12,18 +12,15 @@ struct InspectReport {
 
   func write(_ format: OutputFormat, to output: StandardOutput) throws {
     switch format {
-    case .json: try writeJSON(to: output)
-    case .csv: try output.writeRows(table.entries, BeaconStatistics.record)
+    case .json:
+      try output.write(captures, CaptureStatus.record, .json)
+      try output.write(table.entries, BeaconStatistics.record, .json)
+      try output.writeLine(
+        ScanSummary(counts: counts, beacons: table.beaconsReceived, evictions: table.evictions),
+        ScanSummary.record)
+    case .csv: try output.write(table.entries, BeaconStatistics.record, .csv)
     case .table: try writeTable(to: output)
     }
-  }
-
-  private func writeJSON(to output: StandardOutput) throws {
-    for capture in captures { try output.writeLine(capture, CaptureStatus.record) }
-    for entry in table.entries { try output.writeLine(entry, BeaconStatistics.record) }
-    try output.writeLine(
-      ScanSummary(counts: counts, beacons: table.beaconsReceived, evictions: table.evictions),
-      ScanSummary.record)
   }
 
   private func writeTable(to output: StandardOutput) throws {
@@ -42,13 +39,11 @@ struct InspectReport {
     for refusal in Refusal.allCases where counts[refusal] > 0 {
       try output.write("refused: \(counts[refusal]) \(refusal.explanation)\n")
     }
-    guard !table.entries.isEmpty else { return }
-    try output.write(lines: Table(BeaconStatistics.record.columns).lines(table.entries))
+    if !table.entries.isEmpty { try output.write(table.entries, BeaconStatistics.record, .table) }
   }
 }
 
 extension CaptureStatus {
-  /// A line about a recording.
   static let record = RecordType<CaptureStatus>(
     "capture",
     [
@@ -61,7 +56,6 @@ extension CaptureStatus {
 }
 
 extension BeaconStatistics {
-  /// What was received of a beacon.
   static let record = RecordType<BeaconTable<BeaconStatistics>.Entry>(
     "beacon",
     Field.identity { $0.beacon },
@@ -101,9 +95,7 @@ extension BeaconStatistics {
       ) { $0.state.interval?.loss },
     ],
     Field.sender { ($0.state.address, $0.state.addressType) },
-    [
-      Field("addressChanges", .count) { $0.state.addressChanges }
-    ])
+    [Field("addressChanges", .count) { $0.state.addressChanges }])
 }
 
 extension Refusal {

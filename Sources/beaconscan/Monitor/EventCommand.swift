@@ -8,8 +8,8 @@ struct EventCommand {
   /// What the shell is given.
   let script: String
 
-  /// Runs it to its end, with the event on its standard input and in its environment. Its standard output
-  /// goes to our standard error: ours is for events alone.
+  /// Runs it to its end, with the event on its standard input and in its environment. Its standard output goes to
+  /// our standard error: ours is for events alone.
   ///
   /// - Returns: What went wrong.
   func run(on event: MonitorEvent) -> String? {
@@ -17,19 +17,12 @@ struct EventCommand {
     event.record.appendLine(event, to: &line)
     do {
       let input = try FileDescriptor.pipe()
-      let process: pid_t
-      do {
-        defer { try? input.readEnd.close() }
-        try closeOnExec(input.readEnd)
-        try closeOnExec(input.writeEnd)
-        process = try start(reading: input.readEnd, environment: environment(of: event))
-      } catch {
-        try? input.writeEnd.close()
-        throw error
+      let process = try input.writeEnd.closeAfter {
+        let process = try input.readEnd.closeAfter { try start(on: event, reading: input) }
+        // A command that does not read is no failure: SIGPIPE is ignored.
+        _ = try? input.writeEnd.writeAll(line)
+        return process
       }
-      // A command that does not read is no failure: SIGPIPE is ignored.
-      _ = try? input.writeEnd.writeAll(line)
-      try? input.writeEnd.close()
       return try wait(for: process)
     } catch {
       return "the command cannot be run (\(error))"
@@ -45,11 +38,9 @@ struct EventCommand {
     return environment.map { "\($0)=\($1)" }
   }
 
-  private func closeOnExec(_ file: FileDescriptor) throws(Errno) {
-    guard fcntl(file.rawValue, F_SETFD, FD_CLOEXEC) != -1 else { throw Errno(rawValue: errno) }
-  }
-
-  private func start(reading input: FileDescriptor, environment: [String]) throws -> pid_t {
+  private func start(
+    on event: MonitorEvent, reading input: (readEnd: FileDescriptor, writeEnd: FileDescriptor)
+  ) throws -> pid_t {
     var files = unsafe posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
     // All that is passed outlives the calls. Ignored and blocked signals would be inherited.
@@ -59,7 +50,9 @@ struct EventCommand {
       unsafe posix_spawn_file_actions_destroy(&files)
       unsafe posix_spawnattr_destroy(&attributes)
     }
-    unsafe posix_spawn_file_actions_adddup2(&files, input.rawValue, STDIN_FILENO)
+    unsafe posix_spawn_file_actions_addclose(&files, input.writeEnd.rawValue)
+    unsafe posix_spawn_file_actions_adddup2(&files, input.readEnd.rawValue, STDIN_FILENO)
+    unsafe posix_spawn_file_actions_addclose(&files, input.readEnd.rawValue)
     unsafe posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO)
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
@@ -70,7 +63,7 @@ struct EventCommand {
       &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
     var process = pid_t()
     let result = unsafe withCStrings(["sh", "-c", script]) { arguments in
-      unsafe withCStrings(environment) { environment in
+      unsafe withCStrings(environment(of: event)) { environment in
         unsafe posix_spawn(&process, "/bin/sh", &files, &attributes, arguments, environment)
       }
     }

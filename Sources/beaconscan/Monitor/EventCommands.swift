@@ -4,13 +4,16 @@ import Synchronization
 
 /// The user's command, run for one event after the other, in their order.
 ///
-/// While monitoring goes on, events wait: at most ``maximumWaiting``, then the oldest are dropped, so that
-/// a command that hangs neither stops monitoring nor makes memory grow, and the last state comes through.
+/// While monitoring goes on, events wait: at most ``maximumWaiting``, then the oldest are dropped, so that a
+/// command that hangs neither stops monitoring nor makes memory grow, and the last state comes through.
 final class EventCommands: Sendable {
   /// The most events that wait.
   static let maximumWaiting = 256
 
-  private let command: EventCommand
+  /// What the shell is given.
+  private let script: String
+  /// Whether ``run(on:)`` returns when the command has run: in a recording that is not paced, so that a run can be
+  /// repeated.
   private let isWaitedFor: Bool
   private let queue = DispatchQueue(label: "beaconscan.exec")
   private let state = Mutex(State())
@@ -20,15 +23,8 @@ final class EventCommands: Sendable {
     var dropped = 0
   }
 
-  /// Makes it.
-  ///
-  /// - Parameters:
-  ///   - command: The command.
-  ///   - isWaitedFor: Whether ``run(on:)`` returns when it has run: in a recording that is not paced, so that
-  ///     a run can be repeated.
-  init(_ command: EventCommand, isWaitedFor: Bool) {
-    self.command = command
-    self.isWaitedFor = isWaitedFor
+  init(_ script: String, isWaitedFor: Bool) {
+    (self.script, self.isWaitedFor) = (script, isWaitedFor)
   }
 
   /// Runs the command on an event, now or when those before have run.
@@ -67,7 +63,7 @@ final class EventCommands: Sendable {
   }
 
   private func runNow(_ event: MonitorEvent) {
-    guard let failure = command.run(on: event) else { return }
+    guard let failure = EventCommand(script: script).run(on: event) else { return }
     printError(
       "beaconscan: --exec: \(failure) (\(event.kind.rawValue) of '\(event.region)', \(event.time))")
   }

@@ -6,7 +6,7 @@ import Scanning
 import ServiceCore
 
 /// `monitor` on a terminal: the regions as a table that is redrawn in place, and the last events.
-final class LiveMonitorWriter: MonitorWriter {
+final class LiveMonitorWriter: ResultWriter {
   private let regions: [NamedRegion]
   private let session: BeaconSession
   private let line: EventLine
@@ -39,16 +39,12 @@ final class LiveMonitorWriter: MonitorWriter {
     },
   ])
 
-  init(
-    output: StandardOutput, regions: [NamedRegion], session: BeaconSession, line: EventLine
-  ) {
-    self.regions = regions
-    self.session = session
-    self.line = line
+  init(output: StandardOutput, regions: [NamedRegion], session: BeaconSession, line: EventLine) {
+    (self.regions, self.session, self.line) = (regions, session, line)
     screen = LiveScreen(output)
   }
 
-  var showsBeacons: Bool { true }
+  var isScreen: Bool { true }
 
   func write(_ event: MonitorEvent) throws {
     events.append(line.table.line(event))
@@ -66,8 +62,6 @@ final class LiveMonitorWriter: MonitorWriter {
     try draw(at: time)
   }
 
-  func end(_ summary: ScanSummary) {}
-
   private func draw(at time: WallClockTime) throws {
     let offset = session.beacons.wallClockOffset
     let rows = regions.map { region in
@@ -82,7 +76,7 @@ final class LiveMonitorWriter: MonitorWriter {
     let title = "\(time.dayAndClock)  inside \(inside) of \(regions.count) regions"
     var lines = [title] + (trouble.map { [$0] } ?? []) + Self.table.lines(rows)
     // Events keep their place at the end, whatever the number of regions.
-    let room = max(3, TerminalSize.current.rows - 3 - events.count)
+    let room = max(3, terminalSize().rows - 3 - events.count)
     if lines.count > room {
       let hidden = lines.count - (room - 1)
       lines = lines.prefix(room - 1) + ["and \(hidden) regions more"]

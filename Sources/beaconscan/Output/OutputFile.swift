@@ -17,17 +17,15 @@ final class OutputFile {
       file = .standardOutput
       return
     }
-    let isReplaced = Self.mayReplace(name)
+    let isReplaced = (try? Stat(path)).map { $0.type == .regular } ?? true
     let last = path.lastComponent?.string ?? "recording"
     let beside = path.removingLastComponent().appending(".\(last).\(getpid()).tmp")
     temporary = isReplaced ? beside : nil
     do {
-      file =
-        isReplaced
-        ? try .open(
-          beside, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
-          permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
-        : try .open(path, .writeOnly, options: [.closeOnExec])
+      file = try .open(
+        temporary ?? path, .writeOnly,
+        options: isReplaced ? [.create, .exclusiveCreate, .closeOnExec] : [.closeOnExec],
+        permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
     } catch {
       throw Self.failure(error, "\(name): cannot create it", .cannotCreate)
     }
@@ -36,7 +34,7 @@ final class OutputFile {
   deinit {
     guard let temporary, let file else { return }
     try? file.close()
-    _ = unsafe temporary.withPlatformString { unsafe unlink($0) }
+    unsafe unlink(temporary.string)
   }
 
   func write(_ bytes: [UInt8]) throws {
@@ -52,33 +50,23 @@ final class OutputFile {
   /// Gives the file its name.
   func finish() throws {
     guard let temporary, let open = file else { return }
+    file = nil
     do {
       try open.close()
     } catch {
+      unsafe unlink(temporary.string)
       throw Self.failure(error, "\(path): cannot write it", .ioError)
     }
-    // Both names are terminated and outlive the call.
-    let isRenamed = unsafe temporary.withPlatformString { from in
-      unsafe path.withPlatformString { unsafe rename(from, $0) == 0 }
-    }
-    guard isRenamed else {
+    guard unsafe rename(temporary.string, path.string) == 0 else {
       let error = Errno(rawValue: errno)
-      _ = unsafe temporary.withPlatformString { unsafe unlink($0) }
-      file = nil
+      unsafe unlink(temporary.string)
       throw Self.failure(error, "\(path): cannot create it", .cannotCreate)
     }
-    file = nil
   }
 
-  private static func mayReplace(_ name: String) -> Bool {
-    var status = stat()
-    guard unsafe stat(name, &status) == 0 else { return true }
-    return status.st_mode & S_IFMT == S_IFREG
-  }
-
-  private static func failure(_ error: any Error, _ what: String, _ status: CommandError.Status)
-    -> CommandError
-  {
+  private static func failure(
+    _ error: any Error, _ what: String, _ status: CommandError.Status
+  ) -> CommandError {
     CommandError(
       status, "\(what) (\(error as? Errno ?? .ioError)); check the directory and its permissions")
   }

@@ -6,10 +6,32 @@ extension StandardOutput {
     try write { record.appendLine(value, to: &$0) }
   }
 
-  /// Writes records as comma-separated values, below a header where nothing was written before.
-  func writeRows<Value>(_ values: [Value], _ record: RecordType<Value>) throws {
-    try writeHeader(record.csvHeader)
-    for value in values { try writeRow(record.csvRow(value)) }
+  /// Writes a record as a line of a format whose lines are written one by one, below its header.
+  func writeLine<Value>(
+    _ value: Value, _ record: RecordType<Value>, _ format: OutputFormat
+  ) throws {
+    try writeHeader(record, format)
+    switch format {
+    case .json: try writeLine(value, record)
+    case .csv: try writeRow(record.csvRow(value))
+    case .table: try write(Table(record.columns).line(value) + "\n")
+    }
+  }
+
+  /// Writes what stands above lines, where the format has that and nothing was written before.
+  func writeHeader<Value>(_ record: RecordType<Value>, _ format: OutputFormat) throws {
+    switch format {
+    case .json: break
+    case .csv: try writeHeader(record.csvHeader)
+    case .table: if !hasWritten { try write(Table(record.columns).header + "\n") }
+    }
+  }
+
+  /// Writes records that are all known.
+  func write<Value>(_ values: [Value], _ record: RecordType<Value>, _ format: OutputFormat) throws {
+    if format == .table { return try write(lines: Table(record.columns).lines(values)) }
+    try writeHeader(record, format)
+    for value in values { try writeLine(value, record, format) }
   }
 
   /// Writes the names of columns where nothing was written before.
@@ -17,12 +39,10 @@ extension StandardOutput {
     if !hasWritten { try write(names.joined(separator: ",") + "\n") }
   }
 
-  /// Writes a row of comma-separated values.
   func writeRow(_ values: [FieldValue]) throws {
     try write { appendRow(values, to: &$0) }
   }
 
-  /// Writes lines of text.
   func write(lines: [String]) throws {
     for line in lines { try write(line + "\n") }
   }

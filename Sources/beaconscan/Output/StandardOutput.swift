@@ -12,7 +12,6 @@ final class StandardOutput {
   }
   /// Whether each line goes out at once: on a terminal, and where events come as they happen.
   var flushesLines: Bool
-  /// Whether anything was written.
   private(set) var hasWritten = false
 
   private var buffer: [UInt8] = []
@@ -26,7 +25,6 @@ final class StandardOutput {
     buffer.reserveCapacity(Self.capacity + 4096)
   }
 
-  /// Writes text.
   func write(_ text: String) throws {
     buffer.append(contentsOf: text.utf8)
     try written()
@@ -43,14 +41,12 @@ final class StandardOutput {
   /// - Throws: ``ClosedPipe`` where nobody reads any more, else ``CommandError``.
   func flush() throws {
     guard !buffer.isEmpty else { return }
+    defer { buffer.removeAll(keepingCapacity: true) }
     do {
       try file.writeAll(buffer)
-      buffer.removeAll(keepingCapacity: true)
     } catch Errno.brokenPipe {
-      buffer.removeAll()
       throw ClosedPipe()
     } catch {
-      buffer.removeAll()
       throw CommandError(.ioError, "standard output: cannot write (\(error))")
     }
   }
@@ -63,8 +59,7 @@ final class StandardOutput {
 
 /// Writes a line to standard error. What cannot be written there is lost.
 ///
-/// A line may quote a file's name or a scenario's text: no control character of theirs reaches the
-/// terminal.
+/// A line may quote a file's name or a scenario's text: no control character of theirs reaches the terminal.
 func printError(_ line: String) {
   let harmless = String(
     line.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : Character($0) })

@@ -6,35 +6,34 @@ import SystemPackage
 ///
 /// Nothing is shown in the first half second, and then five times a second at most.
 final class StatusLine: Sendable {
-  private let began = MonotonicClock.now()
-  private let shownAt = Mutex<Int64>(0)
+  private let began = SuspendingClock.now
+  private let shownAt = Mutex<SuspendingClock.Instant?>(nil)
 
-  private static let patience: Int64 = 500_000_000
-  private static let period: Int64 = 200_000_000
+  private static let patience = Duration.milliseconds(500)
+  private static let period = Duration.milliseconds(200)
 
-  /// Makes a line; `nil` where standard error is no terminal.
+  /// Creates a line; `nil` where standard error is no terminal.
   init?() {
     guard isatty(STDERR_FILENO) == 1 else { return nil }
   }
 
   /// Seconds since the work began.
-  var elapsed: Double { Double(MonotonicClock.now() - began) / 1e9 }
+  var elapsed: Double { began.duration(to: .now) / .seconds(1) }
 
   /// Shows a text, if it is time to.
   func show(_ text: () -> String) {
-    let now = MonotonicClock.now()
+    let now = SuspendingClock.now
     shownAt.withLock { shownAt in
-      guard now - began > Self.patience, now - shownAt > Self.period else { return }
+      guard now - began > Self.patience, now - (shownAt ?? began) > Self.period else { return }
       shownAt = now
       write("\r\u{1B}[K" + text())
     }
   }
 
-  /// Removes the line.
   func clear() {
     shownAt.withLock { shownAt in
-      guard shownAt > 0 else { return }
-      shownAt = 0
+      guard shownAt != nil else { return }
+      shownAt = nil
       write("\r\u{1B}[K")
     }
   }

@@ -5,7 +5,7 @@ import Scanning
 import ServiceCore
 
 /// `range` on a terminal: a table that is redrawn in place.
-final class LiveRangeWriter: RangeWriter {
+final class LiveRangeWriter: ResultWriter {
   private let regions: [NamedRegion]
   private let showsRaw: Bool
   private var sparklines: [BeaconIdentity: Sparkline] = [:]
@@ -14,8 +14,7 @@ final class LiveRangeWriter: RangeWriter {
   private var trouble: String?
 
   init(output: StandardOutput, regions: [NamedRegion], showsRaw: Bool) {
-    self.regions = regions
-    self.showsRaw = showsRaw
+    (self.regions, self.showsRaw) = (regions, showsRaw)
     screen = LiveScreen(output)
   }
 
@@ -34,9 +33,7 @@ final class LiveRangeWriter: RangeWriter {
     try draw()
   }
 
-  var showsHealth: Bool { true }
-
-  func end(_ summary: ScanSummary) {}
+  var isScreen: Bool { true }
 
   func write(trouble: String?, at time: WallClockTime) throws {
     self.trouble = trouble

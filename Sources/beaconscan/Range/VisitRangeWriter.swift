@@ -5,14 +5,13 @@ import Scanning
 import ServiceCore
 
 /// `range` as a plain table at the end: the beacons, how near they came, and through which zones.
-final class VisitRangeWriter: RangeWriter {
+final class VisitRangeWriter: ResultWriter {
   private struct Visit: Sendable {
     let beacon: BeaconIdentity
     var first: WallClockTime
     var last: WallClockTime
     var sightings = 0
-    var nearest: Double?
-    var nearestTime: WallClockTime?
+    var nearest: (distance: Double, time: WallClockTime)?
     var zones: [(zone: Proximity, time: WallClockTime)] = []
 
     mutating func update(_ beacon: RangedBeacon, at received: WallClockTime) {
@@ -23,9 +22,8 @@ final class VisitRangeWriter: RangeWriter {
         // Bounded, whatever a beacon does: the first and the last changes are kept.
         if zones.count > 64 { zones.remove(at: 8) }
       }
-      if let distance = beacon.estimate?.distance, distance < nearest ?? .infinity {
-        nearest = distance
-        nearestTime = received
+      if let distance = beacon.estimate?.distance, distance < nearest?.distance ?? .infinity {
+        nearest = (distance, received)
       }
     }
   }
@@ -38,8 +36,7 @@ final class VisitRangeWriter: RangeWriter {
   private static let maximumZones = 8
 
   init(output: StandardOutput, regions: [NamedRegion]) {
-    self.output = output
-    self.regions = regions
+    (self.output, self.regions) = (output, regions)
   }
 
   func write(_ report: RangingReport) throws {
@@ -60,7 +57,7 @@ final class VisitRangeWriter: RangeWriter {
     for region in named {
       let rows = visits.entries.map(\.state).filter {
         region?.constraint.matches($0.beacon) ?? true
-      }.sorted { ($0.nearest ?? .infinity) < ($1.nearest ?? .infinity) }
+      }.sorted { ($0.nearest?.distance ?? .infinity) < ($1.nearest?.distance ?? .infinity) }
       if let region { try output.write("\(region.title)\n") }
       guard !rows.isEmpty else {
         try output.write("no beacon was received\n")
@@ -76,10 +73,11 @@ final class VisitRangeWriter: RangeWriter {
   }
 
   private static let columns: [Column<Visit>] =
-    RecordType(nil, type: .none, Field.identity { $0.beacon }).columns + [
+    RecordType(nil, Field.identity { $0.beacon }).columns + [
       Column("SIGHTINGS", .right) { String($0.sightings) }, Column("FROM") { $0.first.clock },
-      Column("TO") { $0.last.clock }, Column("NEAREST", .right) { fixed($0.nearest, 1, "m") },
-      Column("AT") { $0.nearestTime?.clock }, Column("ZONES") { zones($0) },
+      Column("TO") { $0.last.clock },
+      Column("NEAREST", .right) { fixed($0.nearest?.distance, 1, "m") },
+      Column("AT") { $0.nearest?.time.clock }, Column("ZONES") { zones($0) },
     ]
 
   private static func zones(_ visit: Visit) -> String {

@@ -1,65 +1,60 @@
 import CaptureFiles
+import FoundationEssentials
+import Records
 import Scanning
 import ServiceCore
 import Synchronization
 
 /// Records what a source receives, until it is over.
-struct RecordSession {
-  let configuration: RecordingConfiguration
+final class RecordSession: Sendable {
+  private let configuration: RecordingConfiguration
   /// Whether only errors are reported.
-  let isQuiet: Bool
+  private let isQuiet: Bool
+  /// The source is opened first, so that one that cannot be opened leaves no empty recording; it starts later.
+  private let recorder = Mutex<CaptureRecorder?>(nil)
+  /// The recorder's remarks, until they are written to the terminal.
+  private let remarks = Mutex<[String]>([])
 
   /// The maximum number of beacons that are distinguished: with what is known of each, less than 4 MB.
   private static let maximumBeacons = 32_768
 
-  private let gate = RecorderGate()
-  private let remarks = Remarks()
-
   init(_ configuration: RecordingConfiguration, isQuiet: Bool) {
-    self.configuration = configuration
-    self.isQuiet = isQuiet
+    (self.configuration, self.isQuiet) = (configuration, isQuiet)
   }
 
-  /// The recorder's remarks, until they are written to the terminal.
-  private final class Remarks: Sendable {
-    private let waiting = Mutex<[String]>([])
-
-    func add(_ remark: String) { waiting.withLock { $0.append(remark) } }
-
-    func removeAll() -> [String] {
-      waiting.withLock { waiting in
-        defer { waiting = [] }
-        return waiting
-      }
-    }
-  }
-
-  /// Records.
+  /// Records a source.
   ///
-  /// - Parameter source: The source.
   /// - Throws: `CommandError` where it cannot be opened, and where not everything was recorded.
   func run(_ source: SourceOptions) async throws {
-    let session = try BeaconSession(source.open(packetTap: gate.tap), showsProgress: false)
-    let recorder = try begin(isLive: session.isLive)
+    let session = try BeaconSession(
+      source.open { [self] packet, time, isReceived, adapter in
+        self.recorder.withLock { $0 }?.record(
+          packet, at: time, isReceived: isReceived, adapter: adapter)
+      }, showsProgress: false)
+    let recorder = try self.begin(isLive: session.isLive)
     try session.beacons.startSightings(for: session.client)
     var beacons = BeaconTable<Int>(capacity: Self.maximumBeacons)
     let beaconCount = Counter()
     var tally = HealthTally()
     let line = isQuiet ? nil : StatusLine()
-    let began = MonotonicClock.now()
-    let (scanner, write) = (session.scanner, session.say)
+    let began = SuspendingClock.now
+    let (scanner, write) = (session.scanner, session.report)
     @Sendable func summary(_ status: RecordingStatus) -> RecordSummary {
       RecordSummary(
         status: status, counts: scanner.counts, beacons: beaconCount.value,
-        seconds: Double(MonotonicClock.now() - began) / 1e9, isCutShort: recorder.isFull)
+        seconds: began.duration(to: .now) / .seconds(1), isCutShort: recorder.isFull)
     }
-    @Sendable func say(_ sentence: String, always: Bool = false) {
+    @Sendable func report(_ sentence: String, always: Bool = false) {
       guard always || !isQuiet else { return }
       line?.clear()
       write("beaconscan: \(sentence)")
     }
     @Sendable func reportRemarks() {
-      for remark in remarks.removeAll() { say(remark, always: true) }
+      let waiting = remarks.withLock { remarks in
+        defer { remarks = [] }
+        return remarks
+      }
+      for remark in waiting { report(remark, always: true) }
     }
     var failure: CommandError?
     var interrupt: (any Error)?
@@ -72,16 +67,12 @@ struct RecordSession {
         switch event {
         case .sightings(let sightings):
           for sighting in sightings {
-            beacons.update(sighting.beacon, at: sighting.time) {
-              1
-            } update: {
-              $0 += 1
-            }
+            beacons.update(sighting.beacon, at: sighting.time, orMake: { 0 }, update: { $0 += 1 })
           }
           beaconCount.value = beacons.beaconsReceived
         case .health(let health, _):
           tally.update(health)
-          say(health.sentence)
+          report(health.sentence)
         case .ranging, .region, .regionState, .registered, .identity, .refused, .ended: break
         }
         return recorder.isFull ? .enough : .more
@@ -94,8 +85,8 @@ struct RecordSession {
     if end.status.isOver { throw ClosedPipe() }
     reportRemarks()
     if let interrupt { throw interrupt }
-    if session.isLive { say(tally.sentence(scanner.name, session.beacons.received)) }
-    say(end.sentence)
+    if session.isLive { report(tally.sentence(scanner.name, session.beacons.received)) }
+    report(end.sentence)
     if let failure { throw failure }
     try check(end, of: session)
   }
@@ -107,9 +98,11 @@ struct RecordSession {
     do throws(RecordingError) {
       // A recording that is recorded again has times of its own.
       let recorder = try CaptureRecorder(
-        configuration, startingAt: isLive ? WallClock.now() : nil,
-        remark: { [remarks] in remarks.add($0) })
-      gate.open(recorder)
+        configuration,
+        startingAt: isLive
+          ? WallClockTime(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9)) : nil,
+        remark: { [self] remark in remarks.withLock { $0.append(remark) } })
+      self.recorder.withLock { $0 = recorder }
       return recorder
     } catch {
       throw CommandError(.cannotCreate, "\(error)")
@@ -124,5 +117,56 @@ struct RecordSession {
       .badData,
       "\(session.scanner.name): none of its \(end.counts.packets) packets is an HCI packet; only those "
         + "can be recorded, not what a sniffer received")
+  }
+}
+
+/// The report of a recording: while it grows, and at its end.
+struct RecordSummary {
+  var status: RecordingStatus
+  var counts: ScanCounts
+  /// How many beacons were received.
+  var beacons: Int
+  /// How long it took, in seconds.
+  var seconds: Double
+  /// Whether there would have been more to record.
+  var isCutShort: Bool
+
+  /// The line on a terminal.
+  var progress: String {
+    var line = "\(fixed(seconds, 0)) s  \(status.packets) packets  \(Self.size(status.bytes))  "
+    if status.files > 1 { line += "\(status.files) files  " }
+    line += "\(counts.sightings) sightings  \(beacons) beacons"
+    return status.lost > 0 ? line + "  \(status.lost) packets lost" : line
+  }
+
+  /// The sentence at the end.
+  var sentence: String {
+    let files =
+      status.files == 1 ? status.file : "\(status.files) files, the last of them \(status.file)"
+    let recorded =
+      "recorded \(Self.count(status.packets, "packet")), \(status.bytes) bytes, in \(files)"
+    // A source is read ahead of what is recorded: what was received may be more.
+    if isCutShort { return recorded }
+    return recorded
+      + "; received \(Self.count(counts.sightings, "sighting")) of \(Self.count(beacons, "beacon"))"
+  }
+
+  /// Why not everything was recorded, where it was not.
+  var loss: String? {
+    guard status.lost > 0 else { return nil }
+    let lost = status.lost == 1 ? "1 packet was" : "\(status.lost) packets were"
+    return "\(lost) not recorded: see the faults above, and fix them before the next recording"
+  }
+
+  private static func count(_ number: Int, _ noun: String) -> String {
+    number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
+  }
+
+  private static func size(_ bytes: Int) -> String {
+    switch bytes {
+    case ..<(1 << 20): "\(fixed(Double(bytes) / 0x1p10, 1)) KiB"
+    case ..<(1 << 30): "\(fixed(Double(bytes) / 0x1p20, 1)) MiB"
+    default: "\(fixed(Double(bytes) / 0x1p30, 1)) GiB"
+    }
   }
 }

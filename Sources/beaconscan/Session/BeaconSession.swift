@@ -1,4 +1,5 @@
 import CaptureFiles
+import Records
 import Scanning
 import ServiceCore
 import Synchronization
@@ -16,49 +17,26 @@ final class BeaconSession {
   let beacons: BeaconService
   let client: ClientIdentifier
   /// Prints what a person should know, a line each.
-  let say: @Sendable (String) -> Void
+  let report: @Sendable (String) -> Void
 
+  private let replay: ReplayScanner?
   private let manager: ServiceManager
   private let authorization = AuthorizationOnStart()
   private let progress: Progress?
-  /// A recording stands still until the next event is requested, so that what is shown of it at the end
-  /// does not change meanwhile.
+  /// A recording stands still until the next event is requested, so that what is shown of it at the end does not
+  /// change meanwhile.
   private var events: ClientEvents<BeaconEvent>.Iterator
 
-  /// Opens the source and makes its service.
+  /// Creates the service of a scanner, with a file that keeps registered regions. A terminal may be shown how far a
+  /// replay has come.
   ///
-  /// - Parameters:
-  ///   - source: The source.
-  ///   - offsets: How much stronger than true single adapters receive, in dB.
-  ///   - output: How much is written to standard error.
-  ///   - stateFile: The file that keeps registered regions; `nil` is none.
-  ///   - configuration: The service's settings.
-  /// - Throws: `CommandError` where it cannot be opened or used.
-  convenience init(
-    _ source: SourceOptions, offsets: [(AdapterName, Double)] = [], output: OutputOptions,
-    stateFile: String? = nil, configuration: BeaconService.Configuration = .init()
-  ) throws {
-    try self.init(
-      source.open(offsets: offsets), showsProgress: !output.quiet, stateFile: stateFile,
-      configuration: configuration)
-  }
-
-  /// Makes the service of a scanner.
-  ///
-  /// - Parameters:
-  ///   - scanner: The scanner.
-  ///   - isLive: Whether adapters receive; by default, where the scanner is no recording.
-  ///   - showsProgress: Whether a terminal is shown how far a replay has come.
-  ///   - stateFile: The file that keeps registered regions; `nil` is none.
-  ///   - configuration: The service's settings.
-  ///   - say: Prints what goes to standard error.
   /// - Throws: `CommandError` where the scanner cannot be used.
   init(
     _ scanner: any Scanning.Scanner, isLive: Bool? = nil, showsProgress: Bool,
     stateFile: String? = nil, configuration: BeaconService.Configuration = .init(),
-    say: @escaping @Sendable (String) -> Void = printError
+    report: @escaping @Sendable (String) -> Void = printError
   ) throws {
-    (self.scanner, self.say) = (scanner, say)
+    (self.scanner, self.report) = (scanner, report)
     self.isLive = isLive ?? !scanner.isRecorded
     switch scanner.availability {
     case .available: break
@@ -69,37 +47,69 @@ final class BeaconSession {
     settings.applicationIdentifier = "beaconscan"
     settings.persistence = stateFile.map { .file($0) } ?? .none
     settings.authorization = authorization
-    settings.logger = diagnostics(to: say)
+    settings.logger = diagnostics(to: report)
     manager = ServiceManager(settings)
     if let failure = manager.storageFailure { throw CommandError(.cannotCreate, failure) }
     beacons = BeaconService(manager, scanner: scanner, configuration: configuration)
     client = manager.addClient(isReceiving: false)
     events = beacons.events(for: client).makeAsyncIterator()
-    progress = (scanner as? ReplayScanner).flatMap { replay in
-      Progress(of: replay, isWanted: showsProgress && replay.speed == .max && !replay.follows)
-    }
+    replay = scanner as? ReplayScanner
+    progress = replay.flatMap { Progress(of: $0, isWanted: showsProgress) }
   }
 
   /// Whether it is known which adapter received a sighting.
-  var namesAdapters: Bool {
-    guard let replay = scanner as? ReplayScanner else { return true }
-    return replay.statuses.contains(where: \.namesAdapters)
-  }
+  var namesAdapters: Bool { replay?.statuses.contains(where: \.namesAdapters) ?? true }
 
   /// Whether results come as they happen, so that a reader wants each at once.
-  var isPaced: Bool {
-    guard let replay = scanner as? ReplayScanner else { return true }
-    return replay.speed != .max || replay.follows
+  var isPaced: Bool { replay.map { $0.speed != .max || $0.follows } ?? true }
+
+  /// Shows the source to its end: the receiver's state as a line of JSON for each change, on the writer's screen,
+  /// or as a sentence on standard error; and what a closure makes of the other events. At the end standard error
+  /// has what a user should know of the source.
+  ///
+  /// A writer's screen and a status line are where a sentence would be drawn over. The closure `end` writes the
+  /// rest and is given whether the source had come to its end.
+  ///
+  /// - Throws: As ``run(while:_:)``, and what was wrong with the source.
+  func show(
+    _ options: OutputOptions, to out: StandardOutput, on writer: (any ResultWriter)? = nil,
+    status: StatusLine? = nil, while isWanted: @escaping @Sendable () -> Bool = { true },
+    _ consume: (BeaconEvent) throws -> Verdict, end: (_ isWhole: Bool) throws -> Void
+  ) async throws {
+    var tally = HealthTally()
+    let failure = try await run(while: isWanted) { event in
+      guard case .health(let health, let time) = event else { return try consume(event) }
+      status?.clear()
+      tally.update(health)
+      if options.format == .json {
+        try out.writeLine((health, time), ScannerHealth.record)
+      } else if let writer, writer.isScreen {
+        try writer.write(trouble: tally.trouble, at: time)
+      } else if !options.quiet {
+        report("beaconscan: \(health.sentence)")
+      }
+      return try consume(event)
+    }
+    status?.clear()
+    try end(failure == nil)
+    try out.flush()
+    replay?.remark(options)
+    if isLive, !options.quiet {
+      report("beaconscan: " + tally.sentence(scanner.name, beacons.received))
+    }
+    if let failure { throw failure }
   }
 
-  /// Writes to standard error what a user should know of the source.
-  func remark(_ output: OutputOptions) { (scanner as? ReplayScanner)?.remark(output) }
+  /// Returns the summary with a number of beacons, and how many of them made room for others.
+  func summary(of beacons: (count: Int, evictions: Int)) -> ScanSummary {
+    ScanSummary(counts: scanner.counts, beacons: beacons.count, evictions: beacons.evictions)
+  }
 
   /// Receives events to the end of the source, or until it is enough, or until an interrupt.
   ///
   /// - Parameters:
   ///   - isWanted: Whether to go on; called ten times a second, on any thread.
-  ///   - consume: Receives an event. It counts as delivered when the function returns.
+  ///   - consume: Receives an event, which counts as delivered when it returns.
   /// - Returns: What was wrong with the source, to be reported after the results.
   /// - Throws: What the consumer throws; ``CommandError/Status/interrupted`` where nothing had come yet, and
   ///   ``CommandError/Status/noPermission`` where the administrator forbids it.

@@ -1,12 +1,12 @@
 import Logging
 
 /// A logger whose messages are lines for a person.
-func diagnostics(to say: @escaping @Sendable (String) -> Void) -> Logger {
-  Logger(label: "beaconscan") { _ in Diagnostics(say: say) }
+func diagnostics(to report: @escaping @Sendable (String) -> Void) -> Logger {
+  Logger(label: "beaconscan") { _ in Diagnostics(report: report) }
 }
 
 private struct Diagnostics: LogHandler {
-  let say: @Sendable (String) -> Void
+  let report: @Sendable (String) -> Void
   var metadata: Logger.Metadata = [:]
   var logLevel = Logger.Level.notice
 
@@ -15,5 +15,5 @@ private struct Diagnostics: LogHandler {
     set { metadata[key] = newValue }
   }
 
-  func log(event: LogEvent) { say("beaconscan: \(event.message)") }
+  func log(event: LogEvent) { report("beaconscan: \(event.message)") }
 }

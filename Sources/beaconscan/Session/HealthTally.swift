@@ -1,4 +1,3 @@
-import Advertising
 import Records
 import Scanning
 
@@ -8,9 +7,13 @@ struct HealthTally {
     var latest: ScannerHealth
     var faults = 0
 
-    var name: String {
-      let name = latest.adapter ?? "all adapters"
-      return latest.address.map { "\(name) (\($0))" } ?? name
+    var state: String {
+      let address = latest.address.map { " (\($0))" } ?? ""
+      return "\(latest.adapter ?? "all adapters")\(address): \(latest.condition.rawValue)"
+    }
+
+    var faultCount: String {
+      faults == 0 ? "no faults" : faults == 1 ? "1 fault" : "\(faults) faults"
     }
   }
 
@@ -18,7 +21,6 @@ struct HealthTally {
   private var lostSince: MonotonicTime?
   private var lost: Int64 = 0
 
-  /// Counts a change.
   mutating func update(_ health: ScannerHealth) {
     // A report about one adapter follows the end of a fault of all.
     if health.adapter != nil, let all = adapters.firstIndex(where: { $0.latest.adapter == nil }) {
@@ -46,7 +48,6 @@ struct HealthTally {
     }
   }
 
-  /// The maximum number of adapters that are counted.
   private static let maximumAdapters = 64
 
   /// The faults of any adapter now; `nil` if there is none.
@@ -55,12 +56,8 @@ struct HealthTally {
     return sentences.isEmpty ? nil : sentences.joined(separator: "; ")
   }
 
-  /// One sentence, without a full stop.
-  ///
-  /// - Parameters:
-  ///   - name: The scanner's name, for where no adapter reported.
-  ///   - listened: From when until when it received; `nil` if it did not start.
-  /// - Returns: The sentence.
+  /// Returns one sentence, without a full stop, given the scanner's name, for where no adapter reported, and from
+  /// when until when it received.
   func sentence(_ name: String, _ listened: (from: MonotonicTime, to: MonotonicTime)?) -> String {
     let end = listened?.to
     let total = listened.map { max(0, $0.to.seconds(since: $0.from)) } ?? 0
@@ -71,16 +68,8 @@ struct HealthTally {
       ? "reception lost for \(fixed(without, 1)) s of \(fixed(total, 1)) s"
       : "reception never lost in \(fixed(total, 1)) s"
     guard !adapters.isEmpty else { return "\(name): \(time)" }
-    let states = adapters.map { adapter in
-      let count = adapter.faults == 0 ? "no" : String(adapter.faults)
-      let faults = adapter.faults == 1 ? "fault" : "faults"
-      return (
-        state: "\(adapter.name): \(adapter.latest.condition.rawValue)",
-        faults: "\(count) \(faults)"
-      )
-    }
     // Of one adapter, faults and lost time go together.
-    if states.count == 1 { return "\(states[0].state); \(states[0].faults), \(time)" }
-    return (states.map { "\($0.state), \($0.faults)" } + [time]).joined(separator: "; ")
+    if adapters.count == 1 { return "\(adapters[0].state); \(adapters[0].faultCount), \(time)" }
+    return (adapters.map { "\($0.state), \($0.faultCount)" } + [time]).joined(separator: "; ")
   }
 }

@@ -3,7 +3,6 @@ import Synchronization
 
 /// Whether the user asked to stop. The first interrupt ends the work cleanly; a second kills.
 enum Interrupt {
-  /// Whether an interrupt came.
   static var isRequested: Bool { interruptRequested.load(ordering: .relaxed) }
 
   /// Handles SIGINT and SIGTERM, and SIGHUP unless `nohup` has it ignored: a controller goes on scanning and

@@ -7,14 +7,9 @@ final class LimitedScanner: Scanner {
   private let duration: Int64
   private let began = Mutex<MonotonicTime?>(nil)
 
-  /// Limits a scanner.
-  ///
-  /// - Parameters:
-  ///   - scanner: What listens.
-  ///   - duration: For how many nanoseconds from the first moment that it listens to.
+  /// Limits a scanner to a number of nanoseconds from the first moment of its reception.
   init(_ scanner: any Scanner, duration: Int64) {
-    self.scanner = scanner
-    self.duration = duration
+    (self.scanner, self.duration) = (scanner, duration)
   }
 
   var name: String { scanner.name }

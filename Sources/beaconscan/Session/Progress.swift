@@ -8,11 +8,13 @@ struct Progress: Sendable {
   private let total: Int
   private let line: StatusLine
 
-  /// `nil` where nothing is to be shown: it is not wanted, there is no terminal, or no size to
-  /// measure by.
+  /// `nil` where nothing is to be shown: it is not wanted, the replay waits for its own time or for more to be
+  /// written, there is no terminal, or no size to measure by.
   init?(of replay: ReplayScanner, isWanted: Bool) {
     let sizes = replay.statuses.map(\.size)
-    guard isWanted, !sizes.contains(nil), let line = StatusLine() else { return nil }
+    guard isWanted, replay.speed == .max, !replay.follows, !sizes.contains(nil),
+      let line = StatusLine()
+    else { return nil }
     self.replay = replay
     self.line = line
     total = max(1, sizes.compactMap(\.self).reduce(0, +))
@@ -30,6 +32,5 @@ struct Progress: Sendable {
     }
   }
 
-  /// Removes it.
   func clear() { line.clear() }
 }

@@ -1,33 +1,32 @@
 import ArgumentParser
 import Ranging
 import Records
+import Regions
 import Scanning
+import ServiceCore
 
 /// What is known of the site, the adapter and the beacons.
 struct CalibrationOptions: ParsableArguments {
   @Option(
-    name: .long,
     help: ArgumentHelp(
       "How signal falls with distance: log-distance, android-nexus5 or android-2013.",
-      valueName: "name"),
-    completion: .list(PathLossModel.names))
+      valueName: "name"), completion: .list(PathLossModel.names))
   var model: String?
 
   @Option(
-    name: .long,
     help: ArgumentHelp(
       "The site's environment factor, the exponent of log-distance: 2 is free space.",
       valueName: "number"))
   var environment: Double?
 
   @Option(
-    name: .long, parsing: .unconditional,
+    parsing: .unconditional,
     help: ArgumentHelp(
       "The power received at 1 m, in place of what the beacons state.", valueName: "dBm"))
   var measuredPower: Double?
 
   @Option(
-    name: .long, parsing: .unconditionalSingleValue,
+    parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       "How much stronger than true the adapter receives; for one of several, hci1=3.",
       discussion: "May be given several times, once for each adapter and once for all.",
@@ -35,7 +34,6 @@ struct CalibrationOptions: ParsableArguments {
   var adapterOffset: [AdapterOffset] = []
 
   @Option(
-    name: .long,
     help: ArgumentHelp(
       "What is known of some beacons: UUID[:MAJOR[:MINOR]]@power=-62,exponent=2.4,offset=3.",
       discussion: "Any of the three may be left out. May be given several times.",
@@ -60,31 +58,24 @@ struct CalibrationOptions: ParsableArguments {
     }
   }
 
-  /// What is known of the site and the adapter.
-  var calibration: Calibration {
-    Calibration(
+  /// Sets what is known of the site, the adapter and some beacons.
+  func apply(to configuration: inout BeaconService.Configuration) {
+    let calibration = Calibration(
       measuredPower: measuredPower,
       adapterOffset: adapterOffset.first { $0.adapter == nil }?.decibels,
       model: environment.map { .logDistance(exponent: $0) }
         ?? model.flatMap { $0 == "log-distance" ? nil : PathLossModel(name: $0) })
-  }
-
-  /// How much stronger than true single adapters receive, in dB, beside what all of them do.
-  var adapterOffsets: [(AdapterName, Double)] {
-    adapterOffset.compactMap { offset in offset.adapter.map { ($0, offset.decibels) } }
-  }
-
-  /// What is known of some beacons.
-  var beaconCalibrations: [(beacons: BeaconConstraint, calibration: Calibration)] {
-    calibrate.map { ($0.beacons, $0.calibration) }
+    let beacons = calibrate.map { (beacons: $0.beacons, calibration: $0.calibration) }
+    configuration.ranging.calibration = calibration
+    configuration.ranging.beaconCalibrations = beacons
+    configuration.monitoring.calibration = calibration
+    configuration.monitoring.beaconCalibrations = beacons
   }
 
   private func check(_ option: String, _ value: Double, _ range: ClosedRange<Double>) throws {
-    guard range.contains(value) else {
-      throw ValidationError(
-        "\(option) must be from \(decimal(range.lowerBound, 2)) to \(decimal(range.upperBound, 2))."
-      )
-    }
+    guard !range.contains(value) else { return }
+    let (least, most) = (decimal(range.lowerBound, 2), decimal(range.upperBound, 2))
+    throw ValidationError("\(option) must be from \(least) to \(most).")
   }
 }
 

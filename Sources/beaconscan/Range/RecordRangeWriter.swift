@@ -3,28 +3,9 @@ import Records
 import Scanning
 import ServiceCore
 
-/// Writes what `range` reports.
-protocol RangeWriter: AnyObject {
-  func write(_ report: RangingReport) throws
-
-  /// Whether it shows the receiver's state.
-  var showsHealth: Bool { get }
-
-  /// Shows what is wrong with the receiver; `nil` when nothing is.
-  func write(trouble: String?, at time: WallClockTime) throws
-
-  /// Writes what comes at the end.
-  func end(_ summary: ScanSummary) throws
-}
-
-extension RangeWriter {
-  var showsHealth: Bool { false }
-  func write(trouble: String?, at time: WallClockTime) throws {}
-}
-
-/// `range` as JSON lines, one for each region and report, and a summary; or as comma-separated values, a
-/// row for each beacon, region and report.
-final class RecordRangeWriter: RangeWriter {
+/// `range` as JSON lines, one for each region and report, and a summary; or as comma-separated values, a row for
+/// each beacon, region and report.
+final class RecordRangeWriter: ResultWriter {
   private let output: StandardOutput
   private let regions: [NamedRegion]
   private let isJSON: Bool

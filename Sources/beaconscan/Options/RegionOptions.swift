@@ -3,18 +3,15 @@ public import ArgumentParser
 import Scanning
 
 /// A named set of beacons.
-struct NamedRegion: ExpressibleByArgument, Hashable {
+struct NamedRegion: Hashable {
   var name: String
   var constraint: BeaconConstraint
 
-  init(name: String, constraint: BeaconConstraint) {
-    self.name = name
-    self.constraint = constraint
-  }
-
   /// The name and, where that does not show it, the constraint.
   var title: String { name == constraint.description ? name : "\(name)  \(constraint)" }
+}
 
+extension NamedRegion: ExpressibleByArgument {
   /// Reads `NAME=UUID[:MAJOR[:MINOR]]`.
   init?(argument: String) {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -29,24 +26,21 @@ extension ProximityUUID: ExpressibleByArgument {}
 /// Which beacons count.
 struct RegionOptions: ParsableArguments {
   @Option(
-    name: .long,
     help: ArgumentHelp(
       "Only beacons of this proximity UUID.", discussion: "May be given several times.",
       valueName: "uuid"))
   var uuid: [ProximityUUID] = []
 
-  @Option(name: .long, help: ArgumentHelp("Of --uuid, only this major.", valueName: "number"))
+  @Option(help: ArgumentHelp("Of --uuid, only this major.", valueName: "number"))
   var major: UInt16?
 
-  @Option(name: .long, help: ArgumentHelp("Of --uuid, only this minor.", valueName: "number"))
+  @Option(help: ArgumentHelp("Of --uuid, only this minor.", valueName: "number"))
   var minor: UInt16?
 
   @Option(
-    name: .long,
     help: ArgumentHelp(
       "A region with a name: NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR.",
-      discussion: "May be given several times.",
-      valueName: "name=uuid[:major[:minor]]"))
+      discussion: "May be given several times.", valueName: "name=uuid[:major[:minor]]"))
   var region: [NamedRegion] = []
 
   func validate() throws {
@@ -65,5 +59,12 @@ struct RegionOptions: ParsableArguments {
       let constraint = BeaconConstraint(uuid: uuid, major: major, minor: minor)
       return NamedRegion(name: constraint.description, constraint: constraint)
     } + region
+  }
+}
+
+extension [NamedRegion] {
+  /// Returns whether a beacon counts: it is in one of the regions, or none is named.
+  func include(_ beacon: BeaconIdentity) -> Bool {
+    isEmpty || contains { $0.constraint.matches(beacon) }
   }
 }

@@ -3,8 +3,8 @@ import CaptureFiles
 import Scanning
 
 extension ReplayScanner {
-  /// Writes to standard error what a user should know of the recordings: all of it with --verbose, that
-  /// a clock was set back always, and nothing with --quiet.
+  /// Writes to standard error what a user should know of the recordings: all of it with --verbose, that a clock was
+  /// set back always, and nothing with --quiet.
   func remark(_ output: OutputOptions) {
     guard !output.quiet else { return }
     if output.verbose { return describe().forEach(printError) }

@@ -4,31 +4,8 @@ import Regions
 import Scanning
 import ServiceCore
 
-/// Writes what `monitor` reports.
-protocol MonitorWriter: AnyObject {
-  /// Whether it shows beacons between events, so that they are ranged.
-  var showsBeacons: Bool { get }
-
-  func write(_ event: MonitorEvent) throws
-
-  /// Shows the beacons.
-  func write(_ report: RangingReport) throws
-
-  /// Shows what is wrong with the receiver, where beacons are shown too; `nil` when nothing is.
-  func write(trouble: String?, at time: WallClockTime) throws
-
-  /// Writes what comes at the end.
-  func end(_ summary: ScanSummary) throws
-}
-
-extension MonitorWriter {
-  var showsBeacons: Bool { false }
-  func write(_ report: RangingReport) throws {}
-  func write(trouble: String?, at time: WallClockTime) throws {}
-}
-
 /// `monitor` as a line for each event.
-final class EventWriter: MonitorWriter {
+final class EventWriter: ResultWriter {
   private let output: StandardOutput
   private let format: OutputFormat
   private let line: EventLine
@@ -40,7 +17,7 @@ final class EventWriter: MonitorWriter {
   func write(_ event: MonitorEvent) throws {
     switch format {
     case .json: try output.writeLine(event, event.record)
-    case .csv: try output.writeRows([event], EventLine.record)
+    case .csv: try output.writeLine(event, EventLine.record, .csv)
     case .table:
       if !output.hasWritten { try output.write(line.table.header + "\n") }
       try output.write(line.colored(line.table.line(event)) + "\n")
@@ -50,7 +27,7 @@ final class EventWriter: MonitorWriter {
   func end(_ summary: ScanSummary) throws {
     switch format {
     case .json: try output.writeLine(summary, ScanSummary.record)
-    case .csv: try output.writeHeader(EventLine.record.csvHeader)
+    case .csv: try output.writeHeader(EventLine.record, .csv)
     case .table:
       if !output.hasWritten { try output.write("no region was entered or left\n") }
       guard summary.evictions > 0 else { return }

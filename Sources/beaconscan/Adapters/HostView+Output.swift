@@ -1,0 +1,99 @@
+import Adapters
+import Advertising
+import Glibc
+import HCIPackets
+import HCISockets
+import Records
+
+// An adapter in the words of the command's output.
+extension HostView.Radio {
+  var state: String {
+    switch adapter.block {
+    case .hard: "hard-blocked"
+    case .soft: "soft-blocked"
+    case nil: isHeld ? "held" : !adapter.isUp ? "down" : report.isMute ? "not-answering" : "up"
+    }
+  }
+
+  /// Whether it has Bluetooth Low Energy. Before it was on for the first time, nobody knows.
+  var lowEnergy: Bool? {
+    let isAsked = adapter.features.contains { $0 != 0 }
+    return isAsked ? adapter.supportsLE : nil
+  }
+
+  var codedPHY: Bool? { report.features.map { $0.contains(.codedPHY) } }
+
+  /// Why not all of it is known; `nil` where all is.
+  var unknown: String? {
+    if adapter.block != nil { return "it is blocked" }
+    if isHeld { return "a program has it for itself" }
+    if !adapter.isUp { return "it is switched off" }
+    switch report.failure {
+    case nil: return nil
+    case .socket(let error) where error.errno == EPERM || error.errno == EACCES:
+      return "no permission to ask for its Low Energy features"
+        + (Doctor.permission().command.map { "; allow it: \($0)" } ?? "")
+    case .socket(let error): return "\(error)"
+    case .unanswered: return "its controller does not answer"
+    case .refused, .cutShort: return report.failure.map { "\($0)" }
+    }
+  }
+}
+
+extension HostView.Radio {
+  static let record = RecordType<(radio: HostView.Radio, programs: HCIPrograms)>(
+    "adapter",
+    [
+      Field("name", .adapter, column: Column()) { $0.radio.adapter.name },
+      Field("address", .address, column: Column(missing: "none")) { $0.radio.adapter.address },
+      Field(
+        "state", .one(of: ["up", "down", "soft-blocked", "hard-blocked", "held", "not-answering"]),
+        column: Column()
+      ) { $0.radio.state },
+      Field("bus", .text, column: Column()) { $0.radio.adapter.bus },
+      Field("manufacturer", .integer(0...65535).orNull, column: Column(nil, .right, missing: "?")) {
+        $0.radio.report.version?.company
+      },
+      Field("hciVersion", .integer(0...255).orNull) { $0.radio.report.version?.hci },
+      Field(
+        "bluetooth", .matching("^[1-9][0-9]*\\.[0-9]b?$").orNull,
+        column: Column(missing: "?") { row in
+          row.radio.report.version.map { $0.bluetooth ?? "HCI \($0.hci)" }
+        }
+      ) { $0.radio.report.version?.bluetooth },
+      answer("lowEnergy", "LE") { $0.lowEnergy },
+      answer("extendedScan", "EXTENDED") { $0.report.hasExtendedScan },
+      answer("extendedAdvertising") { $0.report.hasExtendedAdvertising },
+      answer("codedPHY", "CODED") { $0.codedPHY },
+      Field(
+        "features", .list(of: .text).orNull, csv: .none,
+        column: Column("OTHER FEATURES", missing: "?") { row in
+          let shown: LEFeatures = [.codedPHY, .extendedAdvertising]
+          return row.radio.report.features?.subtracting(shown).names.joined(separator: ", ")
+        }
+      ) { $0.radio.report.features?.names },
+      Field("programs", each: program) { $0.programs.programs },
+      Field("unseenSockets", .count, csv: .none) { $0.programs.unseenUsers.count },
+      Field("unknown", .text.orNull, csv: .none) { $0.radio.unknown },
+    ])
+
+  private static let program = RecordType<HCIProgram>(
+    nil,
+    [
+      Field("process", .integer(1...)) { $0.process },
+      Field("name", .text) { $0.name },
+    ])
+
+  /// Whether an adapter has something, with a column where a title is given.
+  private static func answer(
+    _ key: String, _ title: String? = nil,
+    _ answer: @escaping @Sendable (HostView.Radio) -> Bool?
+  ) -> Field<(radio: HostView.Radio, programs: HCIPrograms)> {
+    Field(
+      key, .boolean.orNull,
+      column: title.map { title in
+        Column(title, missing: "?") { row in answer(row.radio).map { $0 ? "yes" : "no" } }
+      }
+    ) { answer($0.radio) }
+  }
+}

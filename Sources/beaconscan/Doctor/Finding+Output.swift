@@ -1,0 +1,43 @@
+import Adapters
+import Records
+
+extension StandardOutput {
+  /// Writes what the doctor found: for people the level, what was found, and below it what fixes it.
+  func write(_ findings: [Finding], _ format: OutputFormat) throws {
+    guard format == .table else { return try write(findings, Finding.record, format) }
+    for finding in findings {
+      let level = finding.level.rawValue
+      let gap = String(repeating: " ", count: max(1, 9 - level.count))
+      let color =
+        switch finding.level {
+        case .ok: 32
+        case .info: 36
+        case .warning: 33
+        case .error: 31
+        }
+      let shown = hasColor ? "\u{1B}[\(color)m\(level)\u{1B}[0m" : level
+      try write("\(shown)\(gap)\(finding.text)\n")
+      if let command = finding.command { try write("           \(command)\n") }
+    }
+  }
+}
+
+extension Finding {
+  fileprivate var text: String { (adapter.map { "\($0): " } ?? "") + message }
+
+  /// What was found and what fixes it, as one sentence.
+  var sentence: String { text + (command.map { "; run: \($0)" } ?? "") }
+
+  /// A line about a finding.
+  static let record = RecordType<Finding>(
+    "finding",
+    [
+      Field("id", .one(of: Subject.allCases.map(\.rawValue))) { $0.subject.rawValue },
+      Field("level", .one(of: [Level.ok, .info, .warning, .error].map(\.rawValue))) {
+        $0.level.rawValue
+      },
+      Field("adapter", .adapter.orNull) { $0.adapter },
+      Field("message", .text) { $0.message },
+      Field("command", .text.orNull) { $0.command },
+    ])
+}

@@ -1,0 +1,171 @@
+public import ArgumentParser
+public import CaptureFiles
+import HCISockets
+import Records
+public import Scanning
+
+/// Where the sightings come from: recordings, or adapters.
+struct SourceOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "A recording: btsnoop, pcap or pcapng, gzip-compressed or not; - is standard input.",
+      discussion: "May be given several times: the recordings are merged by time.",
+      valueName: "file"), completion: .file())
+  var replay: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "How fast a recording is replayed: max, or a multiple of its own time such as 1x or 10x.",
+      valueName: "speed"))
+  var speed = ReplayScanner.Speed.max
+
+  @Flag(help: "Go on when the recording's end is reached: it is still being written.")
+  var follow = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Stop after so many seconds, of the recording's time where there is one.",
+      valueName: "seconds"))
+  var duration: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "Scan with this adapter: hci0, or its address AA:BB:CC:DD:EE:FF; all for every adapter.",
+      discussion:
+        "May be given several times. Without it, and without --replay: the first that works.",
+      valueName: "adapter"))
+  var adapter: [AdapterSelection] = []
+
+  @Option(help: "How the adapter is spoken to: auto, hci (a raw socket) or bluez.")
+  var backend = Backend.auto
+
+  @Flag(help: "Ask advertisers for their scan responses too, which costs them power.")
+  var active = false
+
+  @Flag(help: "Receive on the Coded PHY too, where the adapter has it.")
+  var coded = false
+
+  /// How an adapter is spoken to.
+  enum Backend: String, ExpressibleByArgument, CaseIterable {
+    case auto, hci, bluez
+  }
+
+  func validate() throws {
+    try checkDuration(duration)
+    if replay.filter({ $0 == "-" }).count > 1 {
+      throw ValidationError("--replay - can be given once: there is one standard input.")
+    }
+    if adapter.count > 1, adapter.contains(.all) {
+      throw ValidationError("--adapter all means every adapter; name no other beside it.")
+    }
+    if !replay.isEmpty, let liveOption {
+      throw ValidationError(
+        "\(liveOption) is for live scanning, and --replay is not; give one of them.")
+    }
+    if isLive, follow || speed != .max {
+      let option = follow ? "--follow" : "--speed"
+      throw ValidationError("\(option) belongs to a recording; name it with --replay FILE.")
+    }
+  }
+
+  /// Whether adapters receive.
+  var isLive: Bool { replay.isEmpty }
+
+  /// An option that only live scanning has and that was given.
+  var liveOption: String? {
+    if !adapter.isEmpty { return "--adapter" }
+    if backend != .auto { return "--backend" }
+    if active { return "--active" }
+    return coded ? "--coded" : nil
+  }
+
+  /// Whether more than one adapter may scan.
+  var hasSeveralAdapters: Bool { adapter.count > 1 || adapter.contains(.all) }
+
+  /// Opens the recordings, or the adapters.
+  ///
+  /// - Parameters:
+  ///   - offsets: How much stronger than true adapters receive, in dB: the scanner subtracts that.
+  ///   - packetTap: Is handed every HCI packet.
+  /// - Returns: A scanner that can be used.
+  /// - Throws: `CommandError` where it cannot.
+  func open(offsets: [AdapterOffset] = [], packetTap: PacketTap? = nil) throws -> any Scanner {
+    guard isLive else { return try openRecordings(offsets: offsets, packetTap: packetTap) }
+    if backend == .bluez {
+      throw CommandError(
+        .unavailable, "--backend bluez is not built yet; use --backend hci, or leave it out")
+    }
+    let names = adapter.flatMap { selection -> [AdapterName] in
+      if case .these(let names) = selection { names } else { [] }
+    }
+    var configuration = HCIScanner.Configuration()
+    configuration.adapters =
+      adapter.contains(.all) ? .all : names.isEmpty ? .firstUsable : .these(names)
+    configuration.isActive = active
+    configuration.usesCodedPHY = coded
+    configuration.packetTap = packetTap
+    configuration.offsets = offsets.compactMap { offset in
+      offset.adapter.map { ($0, offset.decibels) }
+    }
+    return limit(HCIScanner(configuration))
+  }
+
+  /// Opens the recordings.
+  func openRecordings(
+    offsets: [AdapterOffset] = [], packetTap: PacketTap? = nil
+  ) throws -> ReplayScanner {
+    var numbered: [UInt16: Double] = [:]
+    for offset in offsets {
+      guard let name = offset.adapter else { continue }
+      guard case .number(let number) = name else {
+        throw CommandError(
+          .usage,
+          "--adapter-offset \(name)=…: recordings have adapters' numbers, not their "
+            + "addresses; name it as hci0, hci1 and so on")
+      }
+      numbered[number] = offset.decibels
+    }
+    do throws(CaptureError) {
+      return try ReplayScanner(
+        paths: replay, speed: speed, follows: follow, duration: nanoseconds, offsets: numbered,
+        packetTap: packetTap)
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  /// A live scanner that ends after the time that was given.
+  func limit(_ scanner: any Scanner) -> any Scanner {
+    nanoseconds.map { LimitedScanner(scanner, duration: $0) } ?? scanner
+  }
+
+  private var nanoseconds: Int64? { duration.map { Int64($0 * 1e9) } }
+}
+
+extension ReplayScanner.Speed: ExpressibleByArgument {
+  /// Reads `max`, or a multiple such as `1x`.
+  public init?(argument: String) { self.init(argument) }
+
+  /// As it is given.
+  public var defaultValueDescription: String {
+    switch self {
+    case .max: "max"
+    case .times(let factor): "\(decimal(factor, 3))x"
+    }
+  }
+}
+
+extension AdapterName: ExpressibleByArgument {}
+
+extension AdapterSelection: ExpressibleByArgument {
+  /// Reads the name of an adapter, or `all`.
+  public init?(argument: String) {
+    if argument == "all" {
+      self = .all
+    } else if let name = AdapterName(argument) {
+      self = .these([name])
+    } else {
+      return nil
+    }
+  }
+}
