@@ -65,16 +65,21 @@ import Testing
     #expect(try #require(late.smoothedError) > 2 * known)
   }
 
-  /// 4.5 m lies between the limits: near for a beacon that was near, far for one that was far.
-  @Test(arguments: [(Int8(-68), Proximity.near), (-76, .far)])
-  func theZoneOutlastsAnUnknown(signal: Int8, zone: Proximity) {
+  /// A beacon that is between the limits of a zone that it entered stays in it, whether it was unknown or not: one that
+  /// came there anew would be in the next.
+  @Test(arguments: [(Int8(-50), Int8(-54), Proximity.immediate), (-68, -72, .near)])
+  func theZoneOutlastsAnUnknown(inside: Int8, between: Int8, zone: Proximity) {
     var ranger = Ranger()
-    for index in 0..<30 { ranger.receive(sighting(Double(index) * 10, rssi: signal)) }
-    #expect(report(&ranger, 290...300).first?.proximity == zone)
-    #expect(report(&ranger, 301...330).first?.proximity == .unknown)
-    for index in 0..<12 {
-      ranger.receive(sighting(335 + 10 * Double(index), rssi: -72))
-      #expect(report(&ranger, 335 + 10 * index...344 + 10 * index).first?.proximity == zone)
+    for index in 0..<60 {
+      ranger.receive(sighting(Double(index) * 10, rssi: index < 30 ? inside : between))
+      let now = report(&ranger, index * 10 + 1...index * 10 + 9).first?.proximity
+      // After one packet its interval is not known: 9 s are a long silence.
+      #expect(now == (index == 0 ? .unknown : zone))
+    }
+    #expect(report(&ranger, 600...630).first?.proximity == .unknown)
+    for index in 64..<70 {
+      ranger.receive(sighting(Double(index) * 10, rssi: between))
+      #expect(report(&ranger, index * 10 + 1...index * 10 + 9).first?.proximity == zone)
     }
   }
 
