@@ -62,9 +62,13 @@ open class CLLocationManager: NSObject {
         }
       }
       let new = Receiver(delegate: newValue)
-      receiver.withLock { $0.delegate = new.delegate }
-      if newValue != nil { calls.delegateWasSet() }
+      // Before the delegate is there to start anything on another thread, whose events would be dropped.
       services.core.setReceiving(newValue != nil, for: client)
+      receiver.withLock { $0.delegate = new.delegate }
+      guard newValue != nil else { return }
+      // What found no delegate in between waits.
+      services.core.setReceiving(true, for: client)
+      calls.delegateWasSet()
     }
   }
 
