@@ -63,12 +63,10 @@ open class CLLocationManager: NSObject {
       }
       let new = Receiver(delegate: newValue)
       // Before the delegate is there to start anything on another thread, whose events would be dropped.
-      services.core.setReceiving(newValue != nil, for: client)
+      if newValue != nil { services.core.beginReceiving(client) }
       receiver.withLock { $0.delegate = new.delegate }
-      guard newValue != nil else { return }
-      // What found no delegate in between waits.
-      services.core.setReceiving(true, for: client)
-      calls.delegateWasSet()
+      if newValue != nil { calls.delegateWasSet() }
+      services.core.setReceiving(newValue != nil, for: client)
     }
   }
 

@@ -131,7 +131,12 @@ import Testing
     configuration.persistence = .file(files.state)
     for (number, status) in [CLAuthorizationStatus.notDetermined, .authorizedWhenInUse].enumerated()
     {
-      let services = LocationServices(configuration)
+      var services = LocationServices(configuration)
+      // The services before may not have closed the file yet.
+      while services.core.storageFailure != nil {
+        try await Task.sleep(for: .milliseconds(20))
+        services = LocationServices(configuration)
+      }
       let manager = CLLocationManager(services: services)
       #expect(manager.authorizationStatus == status, "process \(number)")
       manager.requestWhenInUseAuthorization()

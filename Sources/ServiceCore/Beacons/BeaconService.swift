@@ -173,7 +173,7 @@ public final class BeaconService: Sendable {
   public func reportReceiverStates(to client: ClientIdentifier) {
     host.update { [manager] machine, output in
       // A client that does not receive yet begins here, so that no change is missed or repeated.
-      manager.client(client)?.isReceiving = true
+      manager.beginReceiving(client)
       machine.reportReceivers(to: client, into: &output)
     }
   }

@@ -204,6 +204,11 @@ public final class ServiceManager: Sendable {
     deliverStored(to: client.group)
   }
 
+  /// Has a client receive events from now on. The stored ones wait for ``setReceiving(_:for:)``.
+  package func beginReceiving(_ identifier: ClientIdentifier) {
+    client(identifier)?.isReceiving = true
+  }
+
   /// Drops the waiting events of a client that a rule names.
   package func discardEvents(
     of identifier: ClientIdentifier, where isDropped: (any ServiceEvent) -> Bool
