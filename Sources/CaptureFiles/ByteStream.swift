@@ -46,9 +46,7 @@ struct ByteStream: ~Copyable {
     offset += count
   }
 
-  /// Passes over bytes of which only some may be there.
-  ///
-  /// - Returns: How many are still to come.
+  /// Passes over bytes of which only some may be there, and returns how many are still to come.
   mutating func pass(_ count: Int) -> Int {
     let here = min(count, end - start)
     consume(here)

@@ -114,9 +114,7 @@ package final class CaptureReader {
 }
 
 extension CaptureReader {
-  /// Decodes what is there.
-  ///
-  /// - Returns: Whether the batch is full, so that more may be there.
+  /// Decodes what is there, and returns whether the batch is full, so that more may be there.
   private func drain(into collector: inout SightingCollector) throws(CaptureError) -> Bool {
     if case .unknown = format { try findFormat() }
     format.passOver(&stream)
@@ -202,9 +200,7 @@ extension CaptureReader {
     @inline(__always)
     func hasRoom(_ output: borrowing OutputSpan<Sighting>) -> Bool { output.count < limit }
 
-    /// Decodes a packet, as ``Batch/decode(_:in:into:)`` would.
-    ///
-    /// - Returns: Whether it is one of these packets.
+    /// Decodes a packet as ``Batch/decode(_:in:into:)`` would, if it is one of these, and returns whether it is.
     @inline(__always)
     mutating func decode(
       _ packet: CapturedPacket, in read: RawSpan, _ output: inout OutputSpan<Sighting>
@@ -276,9 +272,8 @@ extension CaptureReader {
       }
     }
 
-    /// Decodes one packet, unless the replay is to end before it, or it belongs to the next batch.
-    ///
-    /// - Returns: Whether the batch has room for more.
+    /// Decodes one packet, unless the replay is to end before it or it belongs to the next batch, and returns whether the
+    /// batch has room for more.
     @inline(never)
     mutating func decode(
       _ packet: CapturedPacket, in read: RawSpan, into collector: inout SightingCollector

@@ -117,9 +117,7 @@ private final class Source {
   /// The time of the next sighting.
   var nextTime: MonotonicTime { collector.sightings[next].time }
 
-  /// Reads the next batch.
-  ///
-  /// - Returns: Whether it is known what comes next; otherwise more may be there later.
+  /// Reads the next batch, and returns whether it is known what comes next; otherwise more may be there later.
   func advance() -> Bool {
     collector.removeSightings()
     next = 0

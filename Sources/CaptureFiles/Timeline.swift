@@ -58,9 +58,7 @@ struct Timeline {
       recorded: WallClockTime(nanoseconds: .max), now: MonotonicTime(nanoseconds: .max),
       end: MonotonicTime(nanoseconds: .min), offset: .zero)
 
-    /// Goes on to a recorded moment.
-    ///
-    /// - Returns: Whether it lies on the line's course; otherwise nothing changes.
+    /// Goes on to a recorded moment if it lies on the line's course, and returns whether it does.
     @inline(__always)
     mutating func advance(to recorded: WallClockTime) -> Bool {
       let time = recorded.monotonicTime(offset)

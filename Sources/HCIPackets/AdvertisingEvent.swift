@@ -106,8 +106,6 @@ package struct AdvertisingEvent: ~Escapable {
   }
 
   /// The next report of an LE Advertising Report event, or `nil` after the last.
-  ///
-  /// - Throws: `Refusal`, as ``nextFields()``.
   @usableFromInline
   @_lifetime(copy self)
   @_lifetime(self: copy self)
@@ -146,8 +144,6 @@ package struct AdvertisingEvent: ~Escapable {
   /// TX_Power | RSSI | Periodic_Advertising_Interval (2) | Direct_Address_Type | Direct_Address (6) |
   /// Data_Length | Data
   /// ```
-  ///
-  /// - Throws: `Refusal`, as ``nextFields()``.
   @inlinable @inline(__always)
   @_lifetime(copy self)
   @_lifetime(self: copy self)

@@ -16,9 +16,7 @@ package struct ControllerVersion: Hashable, Sendable {
     self.company = company
   }
 
-  /// Reads what follows the status of Read Local Version Information's answer.
-  ///
-  /// - Throws: `ParseError` where it is cut short.
+  /// Reads what follows the status of Read Local Version Information's answer; throws where it is cut short.
   package init(_ bytes: RawSpan) throws(ParseError) {
     var cursor = ByteCursor(bytes)
     hci = try cursor.readUInt8()
@@ -44,9 +42,7 @@ package struct LEFeatures: OptionSet, Hashable, Sendable {
   /// Keeps any bits, known or not.
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// Reads what follows the status of LE Read Local Supported Features' answer (§7.8.3).
-  ///
-  /// - Throws: `ParseError` where it is cut short.
+  /// Reads what follows the status of LE Read Local Supported Features' answer (§7.8.3); throws where it is cut short.
   package init(_ bytes: RawSpan) throws(ParseError) {
     var cursor = ByteCursor(bytes)
     rawValue = try cursor.readLittleEndian(UInt64.self)

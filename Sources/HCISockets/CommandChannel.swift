@@ -25,9 +25,7 @@ struct CommandChannel: ~Copyable {
     socket = try HCISocket.bound(to: adapter)
   }
 
-  /// Sends a command and waits for its answer: Command Complete, or Command Status.
-  ///
-  /// - Returns: What follows the status.
+  /// Sends a command, waits for Command Complete or Command Status, and returns what follows the status.
   @discardableResult
   func send(_ command: HCICommand, within limit: Duration = answerLimit)
     throws(CommandFailure) -> [UInt8]

@@ -115,9 +115,7 @@ struct HCISocket: ~Copyable {
     guard sent == packet.count else { throw HCISocketError("write", adapter: adapter) }
   }
 
-  /// Reads one packet without waiting.
-  ///
-  /// - Returns: Its length; `nil` where there is none.
+  /// Reads one packet without waiting, and returns its length; `nil` where there is none.
   func read(into bytes: inout [UInt8]) throws(HCISocketError) -> Int? {
     // The array's memory is used during the call alone.
     let count = unsafe bytes.withUnsafeMutableBytes { room in

@@ -56,8 +56,6 @@ extension HCISystem {
 }
 
 extension Adapter {
-  /// Returns the adapters that are there, by number.
-  ///
-  /// - Throws: ``HCISocketError`` where the kernel has no Bluetooth.
+  /// Returns the adapters that are there, by number; throws where the kernel has no Bluetooth.
   package static func all() throws(HCISocketError) -> [Adapter] { try HCISystem.host.adapters(nil) }
 }

@@ -3,8 +3,7 @@
 ///
 /// A run has one calibration and a beacon may have its own: `beacon.over(run)`.
 public struct Calibration: Sendable, Hashable, Codable {
-  /// The power of the beacon as *this* adapter receives it at 1 m, in dBm, in place of the
-  /// advertised one.
+  /// The power of the beacon as *this* adapter receives it at 1 m, in dBm, in place of the advertised one.
   public var measuredPower: Double?
   /// How much stronger than true this adapter receives, in dB; unknown unless finite. It is taken off the signal strength,
   /// but not where ``measuredPower`` is set, for that was received by the same adapter.
@@ -31,10 +30,7 @@ public struct Calibration: Sendable, Hashable, Codable {
     self.budget = budget
   }
 
-  /// Returns what is known here, and for the rest what is known there.
-  ///
-  /// - Parameter general: The calibration of the run, for the calibration of a beacon.
-  /// - Returns: A calibration with the budget of this one.
+  /// Returns what is known here, and for the rest what is known there, with the budget of this calibration.
   package func over(_ general: Calibration) -> Calibration {
     Calibration(
       measuredPower: measuredPower ?? general.measuredPower,
@@ -43,11 +39,8 @@ public struct Calibration: Sendable, Hashable, Codable {
       budget: budget)
   }
 
-  /// Returns the power that distances are computed with.
-  ///
-  /// - Parameter advertised: The power in the beacon's advert, in dBm.
-  /// - Returns: The configured power if there is one that can be, else the advertised one if it
-  ///   can be, else -59 dBm, each with its source.
+  /// Returns the power that distances are computed with, in dBm: the configured one if it can be, else the advertised
+  /// one if it can be, else -59 dBm, each with its source.
   package func power(advertised: Double) -> MeasuredPower {
     if let measuredPower, MeasuredPower.isPlausible(measuredPower) {
       return MeasuredPower(decibelMilliwatts: measuredPower, source: .configured)
@@ -58,12 +51,7 @@ public struct Calibration: Sendable, Hashable, Codable {
     return MeasuredPower(decibelMilliwatts: MeasuredPower.fallback, source: .fallback)
   }
 
-  /// Returns the signal strength at which a beacon is received at a distance.
-  ///
-  /// - Parameters:
-  ///   - distance: The distance in meters.
-  ///   - advertisedPower: The power in the beacon's advert, in dBm.
-  /// - Returns: The signal strength as this adapter receives it, in dBm.
+  /// Returns the signal strength at which this adapter receives a beacon at a distance in meters, in dBm.
   package func rssi(atDistance distance: Double, advertisedPower: Double) -> Double {
     let power = power(advertised: advertisedPower)
     return (model ?? .standard).rssi(

@@ -15,8 +15,7 @@ public struct DistanceEstimate: Sendable, Hashable, Codable {
   /// ``distance`` ÷ factor and ``distance`` · factor two times in three.
   public var factor: Double { Double.exp(bounded) }
 
-  /// One standard deviation, in meters: what Core Location calls accuracy ("one sigma horizontal
-  /// accuracy").
+  /// One standard deviation, in meters: what Core Location calls accuracy ("one sigma horizontal accuracy").
   ///
   /// That of a log-normal distance with median m: m · exp(s²/2) · sqrt(exp(s²) - 1).
   public var standardDeviation: Double {

@@ -39,13 +39,8 @@ public struct ErrorBudget: Sendable, Hashable, Codable {
     self.fallbackPower = fallbackPower
   }
 
-  /// Returns the variance that a calibration leaves, in dB².
-  ///
-  /// - Parameters:
-  ///   - calibration: What is known.
-  ///   - power: The power in use.
-  ///   - loss: The loss between 1 m and the receiver, in dB; negative if nearer.
-  /// - Returns: The sum of the parts that apply, in dB².
+  /// Returns the variance that a calibration leaves, in dB²: the sum of the parts that apply at a loss between 1 m and
+  /// the receiver, in dB; negative if nearer.
   func variance(of calibration: Calibration, power: MeasuredPower, loss: Double) -> Double {
     var sum = shadowing * shadowing
     if power.source == .fallback { sum += fallbackPower * fallbackPower }

@@ -98,12 +98,7 @@ struct IdentityWatch: Sendable {
 
   private var histories: [BeaconIdentity: History] = [:]
 
-  /// Receives a sighting of another sender than the one before.
-  ///
-  /// - Parameters:
-  ///   - sighting: The sighting.
-  ///   - previous: The sender before.
-  /// - Returns: What was found, once for each identity.
+  /// Receives a sighting of another sender than the one before, and returns what was found, once for each identity.
   mutating func receive(
     _ sighting: Sighting, after previous: (address: BluetoothAddress, type: AddressType)
   ) -> IdentityFinding? {

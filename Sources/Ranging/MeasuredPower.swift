@@ -18,9 +18,6 @@ public struct MeasuredPower: Sendable, Hashable, Codable {
   /// The power in place of an implausible one: -59 dBm, which most beacons are sold with.
   package static let fallback = -59.0
 
-  /// Returns whether a power is plausible: at least -100 dBm and below 0 dBm.
-  ///
-  /// - Parameter power: A power at 1 m, in dBm.
-  /// - Returns: False for 0 and above, for below -100 and for what is not a number.
+  /// Returns whether a power at 1 m is plausible: a number that is at least -100 dBm and below 0 dBm.
   package static func isPlausible(_ power: Double) -> Bool { power >= -100 && power < 0 }
 }

@@ -5,9 +5,6 @@ enum Normal {
   /// Returns the value that a share of a standard normal population lies below.
   ///
   /// Wichura's algorithm AS 241, PPND7 (Appl. Stat. 37, 1988): about seven digits.
-  ///
-  /// - Parameter share: The share, between 0 and 1.
-  /// - Returns: The value, in standard deviations.
   static func quantile(_ share: Double) -> Double {
     let centered = share - 0.5
     if centered.magnitude <= 0.425 {

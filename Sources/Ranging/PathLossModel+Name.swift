@@ -2,11 +2,7 @@ extension PathLossModel {
   /// The names of all models, as the command line takes them.
   package static let names = ["log-distance", "android-nexus5", "android-2013"]
 
-  /// Creates the model of a name; `nil` for a name that is none of ``names``.
-  ///
-  /// - Parameters:
-  ///   - name: One of ``names``.
-  ///   - exponent: The exponent for `log-distance`; the other models have none.
+  /// Creates the model of a name, `log-distance` with an exponent; `nil` for a name that is none of ``names``.
   package init?(name: String, exponent: Double = PathLossModel.defaultExponent) {
     switch name {
     case "log-distance": self = .logDistance(exponent: exponent)

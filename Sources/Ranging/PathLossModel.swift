@@ -2,12 +2,10 @@ internal import RealModule
 
 /// A law by which signal strength falls with distance.
 ///
-/// Every distance is finite, lies from 0.01 to 1000 m and never grows with the signal
-/// strength.
+/// Every distance is finite, lies from 0.01 to 1000 m and never grows with the signal strength.
 public enum PathLossModel: Sendable, Hashable, Codable {
-  /// The log-distance law: d = 10^((P - rssi) / 10n) for an exponent n and a power P received at
-  /// 1 m (Rappaport, *Wireless Communications*, 2nd ed., 2002, section 4.9.1). The exponent is
-  /// kept from 0.5 to 8.
+  /// The log-distance law: d = 10^((P - rssi) / 10n) for an exponent n and a power P received at 1 m (Rappaport,
+  /// *Wireless Communications*, 2nd ed., 2002, section 4.9.1). The exponent is kept from 0.5 to 8.
   case logDistance(exponent: Double)
   /// The curve that the Android Beacon Library fits to a Nexus 5 and uses for devices it does not
   /// know: d = 0.42093 r^6.9476 + 0.54992 for r = rssi / P.
@@ -51,13 +49,8 @@ public enum PathLossModel: Sendable, Hashable, Codable {
     }
   }
 
-  /// Returns the signal strength that is received at a distance: the inverse of ``distance(rssi:measuredPower:)``.
-  ///
-  /// - Parameters:
-  ///   - distance: The distance in meters; it is kept from 0.01 to 1000.
-  ///   - measuredPower: The signal strength at 1 m, in dBm.
-  /// - Returns: The signal strength in dBm: of several that are received at the same distance, the
-  ///   strongest.
+  /// Returns the signal strength in dBm that is received at a distance, kept from 0.01 to 1000 m: the inverse of
+  /// ``distance(rssi:measuredPower:)``, and of several strengths at one distance the strongest.
   package func rssi(atDistance distance: Double, measuredPower: Double) -> Double {
     let distance = Self.clamped(distance.isFinite ? distance : Self.distanceRange.upperBound)
     switch self {
@@ -71,13 +64,9 @@ public enum PathLossModel: Sendable, Hashable, Codable {
     }
   }
 
-  /// Returns by how much the logarithm of the distance falls for each dB, for the propagation of errors.
-  ///
-  /// - Parameters:
-  ///   - rssi: The signal strength, in dBm.
-  ///   - measuredPower: The signal strength at 1 m, in dBm.
-  /// - Returns: -d ln(distance) / d rssi, per dB; finite, and at least that of the greatest
-  ///   exponent, so that a distance at the end of its range does not pass for exact.
+  /// Returns by how much the logarithm of the distance falls for each dB, -d ln(distance) / d rssi, for the propagation
+  /// of errors. It is finite, and at least that of the greatest exponent, so that a distance at the end of its range does
+  /// not pass for exact.
   func slope(rssi: Double, measuredPower: Double) -> Double {
     if case .logDistance(let exponent) = self { return ln10 / (10 * Self.usable(exponent)) }
     let stronger = distance(rssi: rssi + 0.5, measuredPower: measuredPower)

@@ -17,12 +17,7 @@ package struct ProximityThresholds: BitwiseCopyable, Sendable, Hashable {
 
   private init() { (enterImmediate, leaveImmediate, enterNear, leaveNear) = (0, 0, 0, 0) }
 
-  /// Computes a beacon's thresholds.
-  ///
-  /// - Parameters:
-  ///   - limits: Where the zones end, in meters.
-  ///   - calibration: What is known of the beacon.
-  ///   - advertisedPower: The power in its advert, in dBm.
+  /// Computes a beacon's thresholds from the power in its advert, in dBm.
   package init(limits: ProximityLimits, calibration: Calibration, advertisedPower: Double) {
     func threshold(_ distance: Double) -> Float {
       Float(calibration.rssi(atDistance: distance, advertisedPower: advertisedPower))

@@ -19,15 +19,8 @@ package struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
   /// The zone now.
   package var proximity: Proximity { zone }
 
-  /// Receives a smoothed signal strength.
-  ///
-  /// - Parameters:
-  ///   - mean: The mean, in dBm.
-  ///   - time: When it holds, in nanoseconds of a monotonic clock; a time that steps back starts
-  ///     the sum anew.
-  ///   - thresholds: The beacon's limits.
-  ///   - limits: By how much a limit must be passed.
-  /// - Returns: The zone now.
+  /// Receives a smoothed signal strength in dBm at a time in nanoseconds of a monotonic clock, and returns the zone. A
+  /// time that steps back starts the sum anew.
   @discardableResult
   package mutating func update(
     mean: Float, at time: Int64, thresholds: ProximityThresholds,

@@ -19,12 +19,7 @@ public enum ExitTimeoutRule: Sendable, Hashable, Codable {
   /// in ten is received, needs 690 s for one false exit a day and with 120 s has more than 200.
   public static let defaultCeiling = 900.0
 
-  /// Returns the exit timeout of a beacon, in seconds.
-  ///
-  /// - Parameters:
-  ///   - learner: What is learned of the beacon.
-  ///   - start: The adaptive timeout where nothing is learned, in seconds.
-  /// - Returns: The timeout, in seconds.
+  /// Returns the exit timeout of a beacon, in seconds: the start where an adaptive one has learned nothing.
   func seconds(_ learner: GapLearner, start: Double) -> Double {
     switch self {
     case .fixed(let seconds): return seconds

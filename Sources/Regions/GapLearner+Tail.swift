@@ -18,10 +18,7 @@ extension GapLearner {
       /// How many there are a day.
       package var perDay: Float = 0
 
-      /// Returns the gap that is exceeded so many times a day, in seconds.
-      ///
-      /// - Parameter wanted: How many times a day.
-      /// - Returns: The gap, in seconds; at least ``threshold``.
+      /// Returns the gap that is exceeded so many times a day, in seconds; at least ``threshold``.
       package func gap(perDay wanted: Float) -> Float {
         guard perDay > wanted, wanted > 0 else { return threshold }
         return threshold + scale * Float.log(perDay / wanted)
@@ -82,9 +79,6 @@ extension GapLearner {
     }
 
     /// Returns the gap that is exceeded so many times a day, in seconds, without floor or ceiling.
-    ///
-    /// - Parameter wanted: How many times a day.
-    /// - Returns: The exit timeout, in seconds.
     package func timeout(falseExitsPerDay wanted: Float) -> Float {
       max(common.gap(perDay: wanted), rare.gap(perDay: wanted))
     }

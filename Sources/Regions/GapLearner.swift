@@ -3,9 +3,8 @@ internal import RealModule
 /// A learner of a beacon's gaps: how long it is silent though it is there, and so how long a silence
 /// must last before the beacon counts as gone.
 ///
-/// It keeps the frequency of gaps of each length, forgetting over 12 h, and draws the
-/// ``GapLearner/Tail`` from it. A value is trivially copyable, of about 300 bytes, and takes a few
-/// nanoseconds a packet.
+/// It keeps the frequency of gaps of each length, forgetting over 12 h, and draws the ``GapLearner/Tail`` from it.
+/// A value is trivially copyable, of about 300 bytes, and takes a few nanoseconds a packet.
 package struct GapLearner: Sendable, BitwiseCopyable {
   private var histogram = GapHistogram()
   /// The beacon's own interval, in seconds: the gap between packets of which none was lost.
@@ -28,10 +27,8 @@ package struct GapLearner: Sendable, BitwiseCopyable {
   /// The share of time in which the scanner receives.
   private let share: Float
 
-  /// Creates a learner that knows nothing.
-  ///
-  /// - Parameter share: The share of time in which the scanner receives, from 0 to 1: the less, the longer
-  ///   the gaps that are taken for possible before many are known.
+  /// Creates a learner of a scanner that receives for a share of time, from 0 to 1: the less, the longer the gaps
+  /// that are taken for possible before many are known.
   package init(share: Float = 1) { self.share = share }
 
   /// The time over which gaps are forgotten, in seconds of reception: 12 h.
@@ -44,11 +41,8 @@ package struct GapLearner: Sendable, BitwiseCopyable {
   /// A first gap that is longer than this is an absence, in seconds.
   static let firstAbsence: Float = 120
 
-  /// Learns the time between two packets of the beacon.
-  ///
-  /// - Parameter gap: The time, in seconds. Less than 16 ms is the same packet, received twice: by two
-  ///   adapters, or on two channels.
-  /// - Returns: Whether ``tail`` was drawn anew.
+  /// Learns the seconds between two packets of the beacon, and returns whether ``tail`` was drawn anew. Less than
+  /// 16 ms is the same packet, received twice: by two adapters, or on two channels.
   @discardableResult
   package mutating func learn(gap: Float) -> Bool {
     guard gap >= GapHistogram.shortest, gap <= absence else { return false }

@@ -122,14 +122,8 @@ struct GateState: Sendable {
   /// A packet counts for at most this many dB, so that one alone does not decide.
   private static let largest: Float = 6
 
-  /// Receives the latest signal strength.
-  ///
-  /// - Parameters:
-  ///   - rssi: The signal strength, in dBm. As it is a whole number, one equal to a level is taken to
-  ///     lie half a dB beyond it.
-  ///   - statistics: The beacon's signal, this strength included.
-  ///   - levels: Where the gate opens and closes, in dBm; the same level twice for a boundary.
-  ///   - excess: The evidence that is needed, in dB · s.
+  /// Receives the latest signal strength, which the statistics include; for a boundary both levels are the same. As
+  /// the strength is a whole number, one equal to a level is taken to lie half a dB beyond it.
   mutating func receive(
     rssi: Float, _ statistics: SignalStatistics, levels: (enter: Float, exit: Float),
     excess: Double

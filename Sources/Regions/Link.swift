@@ -20,14 +20,8 @@ struct Link: Sendable {
 
   init(place: Int32, serial: UInt32) { (self.place, self.serial) = (place, serial) }
 
-  /// Receives a sighting of the beacon.
-  ///
-  /// - Parameters:
-  ///   - rssi: The signal strength, in dBm.
-  ///   - statistics: The beacon's signal, this sighting included.
-  ///   - now: The reception time.
-  ///   - rules: The region's rules.
-  /// - Returns: The rule by which the beacon entered or left the region; `nil` if it did not.
+  /// Receives a sighting of the beacon, which the statistics include, and returns the rule by which it entered or left
+  /// the region; `nil` if it did not.
   mutating func receive(
     rssi: Int8?, _ statistics: SignalStatistics, at now: Int64, _ rules: RegionRules
   ) -> RegionTransition.Rule? {

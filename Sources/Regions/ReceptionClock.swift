@@ -16,12 +16,7 @@ struct ReceptionClock: Sendable {
   /// The reception time now.
   var now: Int64? { latest.map { Self.subtract(lostSince ?? $0, lostTime) } }
 
-  /// Advances to a moment; an earlier one is taken as the latest.
-  ///
-  /// - Parameters:
-  ///   - time: The moment.
-  ///   - isSighting: Whether a sighting was received then.
-  /// - Returns: The reception time.
+  /// Advances to a moment, and returns its reception time; an earlier moment is taken as the latest.
   mutating func advance(to time: MonotonicTime, isSighting: Bool = false) -> Int64 {
     let time = max(time.nanoseconds, latest ?? .min)
     latest = time

@@ -127,8 +127,7 @@ extension RegionMonitor {
     return rule.seconds(beacon.learner, start: max(start, known))
   }
 
-  /// Returns the shortest exit timeout in the regions that a beacon holds, in nanoseconds; `.max` if it
-  /// holds none.
+  /// Returns the shortest exit timeout in the regions that a beacon holds, in nanoseconds; `.max` if it holds none.
   func shortestTimeout(_ place: Int) -> Int64 {
     var shortest = Int64.max
     for link in beacons[place].links where link.isInside {

@@ -10,11 +10,6 @@ extension RegionMonitor {
   package var needsFullDuty: Bool { index.firstLooks > 0 }
 
   /// Returns how long a region waits for a first beacon, in seconds at full duty.
-  ///
-  /// - Parameters:
-  ///   - rules: The region's rules.
-  ///   - state: The state it is assumed to have.
-  /// - Returns: The timeout, in seconds.
   func usualTimeout(_ rules: RegionRules, assuming state: RegionState) -> Double {
     let confirmation = rules.exitTimeout.seconds(
       GapLearner(), start: configuration.confirmationTimeout)

@@ -50,25 +50,16 @@ extension RegionMonitor {
   /// - Returns: Its state; `nil` if it is not monitored.
   public func state(of identifier: String) -> RegionState? { index[identifier]?.state }
 
-  /// Returns whether a region's state was determined, not only assumed.
-  ///
-  /// - Parameter identifier: The region's identifier.
-  /// - Returns: `false` too if it is not monitored.
+  /// Returns whether a region is monitored and its state was determined, not only assumed.
   package func isDetermined(_ identifier: String) -> Bool {
     index[identifier]?.isDetermined ?? false
   }
 
-  /// Returns the region with an identifier.
-  ///
-  /// - Parameter identifier: The region's identifier.
-  /// - Returns: The region; `nil` if it is not monitored.
+  /// Returns the region with an identifier; `nil` if it is not monitored.
   package func region(_ identifier: String) -> MonitoredRegion? { index[identifier]?.region }
 
-  /// Returns a region's state as a transition.
-  ///
-  /// - Parameter identifier: The region's identifier.
-  /// - Returns: The determination of the present state; `nil` if there is no such region, or if its state is
-  ///   not determined yet: then the determination that is to come is the answer.
+  /// Returns the determination of a region's present state; `nil` if there is no such region, or if its state is not
+  /// determined yet: then the determination that is to come is the answer.
   package func requestState(of identifier: String) -> RegionTransition? {
     guard let record = index[identifier], record.isDetermined, let latest = clock.latest else {
       return nil

@@ -37,8 +37,7 @@ extension RegionMonitor {
     }
   }
 
-  /// Gives a sighting to the links that need each one, and returns whether any of them entered or left its
-  /// region.
+  /// Gives a sighting to the links that need each one, and returns whether any of them entered or left its region.
   private mutating func attend(
     _ sighting: Sighting, at now: Int64, place: Int, _ transitions: inout [RegionTransition]
   ) -> Bool {
@@ -124,9 +123,7 @@ extension TrackedBeacon {
     lastReceived == .min ? .max : max(0, ReceptionClock.subtract(now, lastReceived))
   }
 
-  /// Records a sighting.
-  ///
-  /// - Returns: Whether the learned exit timeout changed.
+  /// Records a sighting, and returns whether the learned exit timeout changed.
   @inline(__always)
   mutating func record(_ sighting: Sighting, at now: Int64, losses: UInt32) -> Bool {
     let silence = silence(at: now)

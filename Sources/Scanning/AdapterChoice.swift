@@ -105,9 +105,7 @@ extension AdapterChoice {
       return .presence
     }
 
-    /// Follows the link that has just received, if it is the one, or a better one.
-    ///
-    /// - Returns: Whether its sighting counts.
+    /// Follows the link that has just received, if it is the one or a better one, and returns whether its sighting counts.
     private mutating func follow(_ number: Int, at time: Int64) -> Bool {
       let (link, before) = (links[number], links[followed])
       if number == followed || before.count == 0 {

@@ -47,8 +47,6 @@ struct RecordingSeries: ~Copyable {
   }
 
   /// Makes the first file; where no time is given for a rotated recording, its first packet does.
-  ///
-  /// - Throws: ``RecordingError`` where that cannot be done.
   static func begin(
     _ configuration: RecordingConfiguration, at time: WallClockTime?,
     remark: @escaping @Sendable (String) -> Void
@@ -158,9 +156,7 @@ struct RecordingSeries: ~Copyable {
     endPart()
   }
 
-  /// Has the file speak of an adapter.
-  ///
-  /// - Returns: What its packets are marked with.
+  /// Describes an adapter in the file, and returns what its packets are marked with.
   private mutating func declare(_ adapter: UInt16, at time: WallClockTime) -> UInt16 {
     guard configuration.format != .btsnoop else { return 0 }
     var number = adapters.firstIndex { $0.index == adapter }
