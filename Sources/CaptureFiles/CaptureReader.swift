@@ -33,16 +33,9 @@ package final class CaptureReader {
   /// The most frames in a report that was not joined, of at most 255 bytes.
   static let maximumFrames = 255 / 27
 
-  /// Opens a capture.
-  ///
-  /// - Parameters:
-  ///   - path: The file; `-` is standard input.
-  ///   - firstAdapter: The number that the recording's adapter 0 is given; the others follow it.
-  ///   - follows: Whether the file is still being written: its end is then never final.
-  ///   - duration: The number of nanoseconds of the recording that are read, from its first packet
-  ///     on; `nil` for all.
-  ///   - packetTap: Receives every HCI packet as it is read; not those of a sniffer.
-  /// - Throws: ``CaptureError`` where it cannot be opened.
+  /// Opens a capture; the path `-` is standard input. Adapter 0 of the recording is given the first number. A file that is
+  /// followed is still being written: its end is never final. The duration is in nanoseconds from the first packet on; `nil`
+  /// for all. The tap receives every HCI packet as it is read; not those of a sniffer.
   package init(
     path: String, firstAdapter: UInt16 = 0, follows: Bool = false, duration: Int64? = nil,
     packetTap: PacketTap? = nil
@@ -81,11 +74,8 @@ package final class CaptureReader {
   /// sightings of the latest batch: a clock that was set begins a new one.
   var wallClockOffset: WallClockOffset { timeline.wallClockOffset }
 
-  /// Reads until the collector has some sightings, or everything that one read of the file brought
-  /// is decoded. It does not wait for a pipe.
-  ///
-  /// - Throws: ``CaptureError`` at the first byte that cannot be read. What stood before it is in the
-  ///   collector by then.
+  /// Reads until the collector has some sightings, or everything that one read of the file brought is decoded. It does not
+  /// wait for a pipe. It throws at the first byte that cannot be read; what stood before it is in the collector by then.
   package func read(into collector: inout SightingCollector) throws(CaptureError) -> Progress {
     if try drain(into: &collector) { return .more }
     if timeline.isOver { return .end }

@@ -33,16 +33,9 @@ package struct CaptureWriter: Sendable {
     }
   }
 
-  /// Appends one packet.
-  ///
-  /// - Parameters:
-  ///   - packet: HCI with its H4 packet type in front; at most 262,140 bytes, more are cut.
-  ///   - time: When it was sent or received. btsnoop keeps the microsecond in which it lies; in pcapng,
-  ///     which has no time before 1970, one that lies there is 1970.
-  ///   - isReceived: Whether it came from the controller.
-  ///   - source: Which adapter it is of: its index in ``Format/btmon``, the interface's number in
-  ///     ``Format/pcapng``; ``Format/btsnoop`` does not keep it.
-  ///   - bytes: Where it goes.
+  /// Appends one packet: HCI with its H4 packet type in front, at most 262,140 bytes, more are cut. btsnoop keeps the
+  /// microsecond of its time; pcapng has no time before 1970. The source is the adapter's index in ``Format/btmon`` and the
+  /// interface's number in ``Format/pcapng``; ``Format/btsnoop`` does not keep it.
   package func write(
     _ packet: RawSpan, at time: WallClockTime, isReceived: Bool = true, source: UInt16 = 0,
     to bytes: inout [UInt8]

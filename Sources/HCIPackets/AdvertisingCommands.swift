@@ -61,13 +61,9 @@ package enum AdvertisingCommandSet: Hashable, Sendable {
     }
   }
 
-  /// Sets all that is to be on air, and switches it on.
-  ///
-  /// - Parameters:
-  ///   - parameters: How to advertise. Legacy commands know legacy packets alone.
-  ///   - data: AD structures: at most 31 bytes in legacy packets, else 251, which is what one command
-  ///     carries; a controller may have room for less.
-  /// - Returns: The commands in order; `nil` where these commands cannot do that.
+  /// Returns the commands that set all that is to be on air, and switch it on; `nil` where these commands cannot do that.
+  /// AD structures have at most 31 bytes in legacy packets, else 251, which is what one command carries; a controller may
+  /// have room for less. Legacy commands know legacy packets alone.
   package func start(_ parameters: AdvertisingParameters, data: [UInt8]) -> [HCICommand]? {
     guard (32...0xFF_FFFF).contains(parameters.interval) else { return nil }
     guard data.count <= (parameters.packets == .legacy ? 31 : 251) else { return nil }

@@ -63,10 +63,8 @@ package struct Advertiser: ~Copyable {
       isExtended: isExtended)
   }
 
-  /// Waits some milliseconds at most, and does what has become necessary; `nil` where nothing happened.
-  ///
-  /// - Throws: ``AdvertisingFailure`` where it cannot go on: where it is not permitted any more, or the adapter
-  ///   that came back cannot do it.
+  /// Waits some milliseconds at most, and does what has become necessary; `nil` where nothing happened. It throws where it
+  /// cannot go on: where it is not permitted any more, or the adapter that came back cannot do it.
   package mutating func step(_ limit: Int32 = 250) throws(AdvertisingFailure) -> Event? {
     if let loss = advert?.wait(limit) { return lost(loss) }
     if advert != nil {

@@ -16,10 +16,8 @@ struct CommandChannel: ~Copyable {
   /// so that a command of ours can wait for that long behind one that is never answered.
   static var answerLimit: Duration { .seconds(3) }
 
-  /// Opens a channel. That the adapter is off shows when a command is sent.
-  ///
-  /// - Throws: ``HCISocketError``: `EAFNOSUPPORT` where there is no Bluetooth, `ENODEV` where the adapter is not
-  ///   there.
+  /// Opens a channel; throws `EAFNOSUPPORT` where there is no Bluetooth, `ENODEV` where the adapter is not there. That it
+  /// is off shows when a command is sent.
   init(adapter: UInt16) throws(HCISocketError) {
     self.adapter = adapter
     socket = try HCISocket.bound(to: adapter)

@@ -14,10 +14,8 @@ struct HCISocket: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Opens a socket that is bound to no adapter.
-  ///
-  /// - Throws: ``HCISocketError``: `EAFNOSUPPORT` where the kernel has no Bluetooth, or not in this network
-  ///   namespace.
+  /// Opens a socket that is bound to no adapter; throws `EAFNOSUPPORT` where the kernel has no Bluetooth, or not in this
+  /// network namespace.
   static func unbound(for adapter: UInt16? = nil) throws(HCISocketError) -> HCISocket {
     let flags = SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
     let descriptor = socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue | flags), BTPROTO_HCI)
@@ -32,12 +30,9 @@ struct HCISocket: ~Copyable {
     return socket
   }
 
-  /// Opens a socket that receives what a scanner of one adapter needs, and nothing else.
-  ///
-  /// Commands of other programs are received too: they show which programs scan.
-  ///
-  /// - Throws: ``HCISocketError``: `EPERM` without `CAP_NET_RAW`. The kernel gives such a process no LE events and
-  ///   reports no error, but its filter shows it.
+  /// Opens a socket that receives what a scanner of one adapter needs, and nothing else. Commands of other programs are
+  /// received too: they show which programs scan. It throws `EPERM` without `CAP_NET_RAW`: the kernel gives such a process no
+  /// LE events and reports no error, but its filter shows it.
   static func scanning(_ adapter: UInt16) throws(HCISocketError) -> HCISocket {
     let socket = try bound(to: adapter)
     let events = [EVT_CMD_COMPLETE, EVT_CMD_STATUS, EVT_HARDWARE_ERROR, EVT_LE_META_EVENT]
@@ -103,9 +98,7 @@ struct HCISocket: ~Copyable {
     try set(filter, SOL_HCI, HCI_FILTER)
   }
 
-  /// Sends a command to the controller.
-  ///
-  /// - Throws: ``HCISocketError``: `ENETDOWN` where the adapter is off, `EPERM` without `CAP_NET_RAW`.
+  /// Sends a command to the controller; throws `ENETDOWN` where the adapter is off, `EPERM` without `CAP_NET_RAW`.
   func send(_ command: HCICommand) throws(HCISocketError) {
     let packet = command.packet
     // The array's memory is used during the call alone.
@@ -193,10 +186,8 @@ extension HCISocket {
       features: [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7])
   }
 
-  /// Switches an adapter on, which can take seconds.
-  ///
-  /// - Throws: ``HCISocketError``: `EPERM` without `CAP_NET_ADMIN`, `ERFKILL` where rfkill has switched it off,
-  ///   `ETIMEDOUT` where the controller does not answer.
+  /// Switches an adapter on, which can take seconds; throws `EPERM` without `CAP_NET_ADMIN`, `ERFKILL` where rfkill has
+  /// switched it off, `ETIMEDOUT` where the controller does not answer.
   func switchOn(_ index: UInt16) throws(HCISocketError) {
     guard ioctl(descriptor, UInt(cbluetooth_HCIDEVUP), CInt(index)) == 0 || errno == EALREADY
     else { throw HCISocketError("HCIDEVUP", adapter: index) }

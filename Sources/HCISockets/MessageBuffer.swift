@@ -18,10 +18,8 @@ struct MessageBuffer: ~Copyable {
   static var capacity: Int { 64 }
   private static var stride: Int { 1028 }
 
-  /// Receives what waits, at most ``capacity`` packets, without waiting.
-  ///
-  /// - Returns: Whether there may be more; `false` where the queue was emptied.
-  /// - Throws: ``HCISocketError``: `EPIPE` where the adapter is gone.
+  /// Receives what waits, at most ``capacity`` packets, without waiting, and returns whether there may be more: `false`
+  /// where the queue was emptied. It throws `EPIPE` where the adapter is gone.
   mutating func receive(from descriptor: Int32, adapter: UInt16) throws(HCISocketError) -> Bool {
     count = 0
     // Each array is as long as the call assumes, and used during it alone.

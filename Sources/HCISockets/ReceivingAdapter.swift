@@ -41,13 +41,7 @@ final class ReceivingAdapter {
     control.quietTimeout = nanoseconds < 9.2e18 ? Int64(max(nanoseconds, 0)) : .max
   }
 
-  /// Does what is due, and sends what is to be sent.
-  ///
-  /// - Parameters:
-  ///   - demand: What the scan is for.
-  ///   - others: The adapters that serve other names.
-  ///   - sockets: Returns all sockets of this scanner, which are no other program's.
-  ///   - now: The time.
+  /// Does what is due, and sends what is to be sent. The sockets of this scanner are no other program's.
   func advance(
     _ demand: ScanDemand, sparing others: Set<UInt16>, sockets: () -> [Int32],
     to now: MonotonicTime

@@ -36,16 +36,11 @@ package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
   @inlinable
   package init() {}
 
-  /// Receives a packet.
+  /// Receives a packet in dBm at a time in nanoseconds of a monotonic clock, and returns whether it completed a
+  /// measurement: ``mean`` changes with those alone. A time that is not later than the last one is taken as the same.
   ///
-  /// Every packet counts alike, those of one event received on three channels too. A signal strength
-  /// that is not a number or lies outside -128...127 dBm is ignored.
-  ///
-  /// - Parameters:
-  ///   - rssi: The signal strength, in dBm.
-  ///   - time: When it was received, in nanoseconds of a monotonic clock. A time that is not later
-  ///     than the last one is taken as the same instant.
-  /// - Returns: Whether the packet completed a measurement: ``mean`` changes with those alone.
+  /// Every packet counts alike, those of one event received on three channels too. A signal strength that is not a number
+  /// or lies outside -128...127 dBm is ignored.
   @inlinable
   @discardableResult
   package mutating func update(rssi: Float, at time: Int64) -> Bool {

@@ -23,14 +23,9 @@ package struct RecordType<Value>: Sendable {
   private let start: [UInt8]
   private let csvColumns: [Field<Value>.CSVColumn]
 
-  /// Describes a kind of record.
-  ///
-  /// - Parameters:
-  ///   - typeName: The value of the key `type`; `nil` where the record has none, or has it among its fields.
-  ///   - name: The name in the schema, by default that of the type; without any, the schema stands in place of a
-  ///     reference to it.
-  ///   - summary: The description in the schema.
-  ///   - groups: The fields, in the order of their keys.
+  /// Describes a kind of record: the value of its key `type`, which is `nil` where it has none or has it among its fields;
+  /// its name in the schema, by default that of the type, where a record without any stands in place of a reference; its
+  /// description there; and its fields in the order of their keys.
   package init(
     _ typeName: String?, named name: String? = nil, summary: String? = nil,
     _ groups: [Field<Value>]...

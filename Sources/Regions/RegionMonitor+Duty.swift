@@ -4,13 +4,12 @@ extension RegionMonitor {
   /// The share of time for which a scanner receives at reduced duty: 60 of 240 ms.
   static let slowShare: Float = 0.25
 
-  /// Adapts to a scanner that now receives all the time, or only for a share of it, to save power.
+  /// Adapts to a scanner that now receives all the time, as a monitor assumes at first, or only for a share of it, to
+  /// save power.
   ///
-  /// A beacon's gaps are longer at reduced duty. What is learned at one duty says little of the other, so
-  /// each is learned by itself, and the gap in which the duty changed teaches nothing. What is left of an
-  /// initial timeout counts for four times as long at reduced duty.
-  ///
-  /// - Parameter isFull: Whether the scanner receives all the time, as a monitor assumes at first.
+  /// A beacon's gaps are longer at reduced duty. What is learned at one duty says little of the other, so each is learned
+  /// by itself, and the gap in which the duty changed teaches nothing. What is left of an initial timeout counts for four
+  /// times as long at reduced duty.
   package mutating func dutyChanged(isFull: Bool) {
     guard isFull != isFullDuty else { return }
     isFullDuty = isFull

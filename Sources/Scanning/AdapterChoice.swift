@@ -40,10 +40,8 @@ package struct AdapterChoice: Sendable {
     case passedOver
   }
 
-  /// Creates a choice that has received nothing.
-  ///
-  /// - Parameter maximumBeacons: The most beacons that are remembered at once. With more, those received
-  ///   longest ago are evicted, and are followed anew when they come back.
+  /// Creates a choice that has received nothing and remembers so many beacons. With more, those received longest ago are
+  /// evicted, and are followed anew when they come back.
   package init(maximumBeacons: Int = 32768) { table = BeaconTable(capacity: maximumBeacons) }
 
   /// The number of beacons that are remembered: none as long as there is one adapter.

@@ -27,7 +27,8 @@ struct SchemaCommand: ParsableCommand {
         lines: [
           Sighting.record.schema, RegionReport.record(of: RangedBeacon.rawRecord).schema,
           MonitorEvent.enter.schema, MonitorEvent.exit.schema, MonitorEvent.determined.schema,
-          ScannerHealth.record.schema, CaptureStatus.record.schema, BeaconStatistics.record.schema,
+          ScannerHealth.record.schema, IdentityFinding.record.schema, CaptureStatus.record.schema,
+          BeaconStatistics.record.schema,
           AdvertDescription.record.schema, HostView.Radio.record.schema, Finding.record.schema,
           ScanSummary.record.schema,
         ],

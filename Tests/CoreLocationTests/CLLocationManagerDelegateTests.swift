@@ -85,8 +85,9 @@ import Testing
     manager.simulate(beacons: [], in: region)
     manager.simulate(beacons: [CLBeacon()], for: region.beaconIdentityConstraint)
     manager.requestWhenInUseAuthorization()
-    #expect(old.told == ["didRangeBeacons:in", "didChangeAuthorization"])
-    #expect(new.told == ["didRange:satisfying", "didChangeAuthorization()"])
+    // The manager below may report its own status meanwhile.
+    #expect(Set(old.told) == ["didRangeBeacons:in", "didChangeAuthorization"])
+    #expect(Set(new.told) == ["didRange:satisfying", "didChangeAuthorization()"])
   }
 
   @Test func `a delegate's own property comes before ours`() {

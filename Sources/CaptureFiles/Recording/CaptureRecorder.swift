@@ -55,15 +55,9 @@ package final class CaptureRecorder: Sendable {
     }
   }
 
-  /// Begins a recording: its first file is there when it returns.
-  ///
-  /// - Parameters:
-  ///   - configuration: What is recorded, and where.
-  ///   - wallTime: The time that the first file's name shows; `nil` for its first packet's. A rotated
-  ///     recording's first file is then made when that comes.
-  ///   - remark: Receives, on a thread of the recorder's own, what a person should know: what is wrong, once,
-  ///     and that it is well again.
-  /// - Throws: ``RecordingError`` where the first file cannot be made.
+  /// Begins a recording: its first file is there when it returns, but that of a rotated recording without a time comes
+  /// with its first packet. `remark` receives, on a thread of the recorder's own, what a person should know: what is wrong,
+  /// once, and that it is well again.
   package init(
     _ configuration: RecordingConfiguration, startingAt wallTime: WallClockTime?,
     remark: @escaping @Sendable (String) -> Void = { _ in }

@@ -1,3 +1,4 @@
+import Advertising
 import ArgumentParser
 import Ranging
 import Records
@@ -40,6 +41,12 @@ struct CalibrationOptions: ParsableArguments {
       valueName: "beacons@values"))
   var calibrate: [BeaconCalibration] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "The only sender that counts of a beacon that others imitate: UUID:MAJOR:MINOR=ADDRESS.",
+      discussion: "May be given several times.", valueName: "beacon=address"))
+  var pin: [Pin] = []
+
   func validate() throws {
     if let model, PathLossModel(name: model) == nil {
       throw ValidationError(
@@ -70,6 +77,7 @@ struct CalibrationOptions: ParsableArguments {
     configuration.ranging.beaconCalibrations = beacons
     configuration.monitoring.calibration = calibration
     configuration.monitoring.beaconCalibrations = beacons
+    for pin in pin { configuration.pins[pin.beacon] = pin.sender }
   }
 
   private func check(_ option: String, _ value: Double, _ range: ClosedRange<Double>) throws {
@@ -92,6 +100,22 @@ struct AdapterOffset: ExpressibleByArgument {
     guard parts.count > 1 else { return }
     guard parts.count == 2, let adapter = AdapterName(String(parts[0])) else { return nil }
     self.adapter = adapter
+  }
+}
+
+/// The sender that a beacon is known to have.
+struct Pin: ExpressibleByArgument {
+  var beacon: BeaconIdentity
+  var sender: BluetoothAddress
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "=", omittingEmptySubsequences: false)
+    guard parts.count == 2, let beacons = BeaconConstraint(String(parts[0])),
+      let major = beacons.major, let minor = beacons.minor,
+      let sender = BluetoothAddress(String(parts[1]))
+    else { return nil }
+    beacon = BeaconIdentity(uuid: beacons.uuid, major: major, minor: minor)
+    self.sender = sender
   }
 }
 

@@ -1,4 +1,5 @@
 import CaptureFiles
+import Ranging
 import Records
 import Scanning
 import ServiceCore
@@ -78,6 +79,15 @@ final class BeaconSession {
   ) async throws {
     var tally = HealthTally()
     let failure = try await run(while: isWanted) { event in
+      if case .identity(let finding, let time) = event, !options.quiet {
+        if options.format == .json {
+          try out.writeLine((finding, time), IdentityFinding.record)
+        } else if let writer, writer.isScreen {
+          try writer.write(trouble: "\(finding)", at: time)
+        } else {
+          report("beaconscan: \(finding)")
+        }
+      }
       guard case .health(let health, let time) = event else { return try consume(event) }
       status?.clear()
       tally.update(health)
@@ -105,14 +115,10 @@ final class BeaconSession {
     ScanSummary(counts: scanner.counts, beacons: beacons.count, evictions: beacons.evictions)
   }
 
-  /// Receives events to the end of the source, or until it is enough, or until an interrupt.
-  ///
-  /// - Parameters:
-  ///   - isWanted: Whether to go on; called ten times a second, on any thread.
-  ///   - consume: Receives an event, which counts as delivered when it returns.
-  /// - Returns: What was wrong with the source, to be reported after the results.
-  /// - Throws: What the consumer throws; ``CommandError/Status/interrupted`` where nothing had come yet, and
-  ///   ``CommandError/Status/noPermission`` where the administrator forbids it.
+  /// Receives events to the end of the source, or until it is enough, or until an interrupt, and returns what was wrong
+  /// with the source. `isWanted` is called ten times a second, on any thread. An event counts as delivered when `consume`
+  /// returns. It throws what that throws; ``CommandError/Status/interrupted`` where nothing had come yet, and
+  /// ``CommandError/Status/noPermission`` where the administrator forbids it.
   func run(
     while isWanted: @escaping @Sendable () -> Bool = { true },
     _ consume: (BeaconEvent) throws -> Verdict
