@@ -231,16 +231,23 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// The data that Scripts/ranging-plots.py and Scripts/regions-plots.py draw. The programs use declarations
-// that are not public, so they are built as a part of this package, and only on request.
+// The data that Scripts/ranging-plots.py and Scripts/regions-plots.py draw, and the steps that Benchmarks
+// measures. The programs use declarations that are not public, so they are built as a part of this package, and
+// only on request.
 if Context.environment["BEACONSCAN_TRACES"] != nil {
-  for (name, library) in [("ranging-trace", "Ranging"), ("regions-trace", "Regions")] {
+  let libraries = [
+    "ranging-trace": ["Ranging"], "regions-trace": ["Regions"],
+    "micro": [
+      "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets", "LinkLayer", "Ranging", "Regions",
+      "ServiceCore",
+    ],
+  ]
+  for (name, libraries) in libraries.sorted(by: { $0.key < $1.key }) {
     package.targets.append(
       .executableTarget(
         name: name,
-        dependencies: [
-          .target(name: library), "Advertising", "Scanning",
-          .product(name: "RealModule", package: "swift-numerics"),
+        dependencies: libraries.map { .target(name: $0) } + [
+          "Advertising", "Scanning", .product(name: "RealModule", package: "swift-numerics"),
         ],
         path: "Benchmarks/Sources/\(name)"))
   }

@@ -14,7 +14,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 DATA = HERE / "data"
 COMMAND = HERE.parent / ".build/release/beaconscan"
 GENERATE = HERE / ".build/release/generate"
-MICRO = HERE / ".build/release/micro"
+MICRO = HERE.parent / ".build/release/micro"
 YARDSTICK = DATA / "yardstick"
 LAUNCH = DATA / "launch"
 
