@@ -11,11 +11,15 @@ package struct ProximityThresholds: BitwiseCopyable, Sendable, Hashable {
   package let enterNear: Float
   /// Weaker than this is far.
   package let leaveNear: Float
+  /// By how much a limit must be passed, in dB · s.
+  package let excess: Float
 
   /// Thresholds that no signal passes.
   static let none = ProximityThresholds()
 
-  private init() { (enterImmediate, leaveImmediate, enterNear, leaveNear) = (0, 0, 0, 0) }
+  private init() {
+    (enterImmediate, leaveImmediate, enterNear, leaveNear, excess) = (0, 0, 0, 0, 0)
+  }
 
   /// Computes a beacon's thresholds from the power in its advert, in dBm.
   package init(limits: ProximityLimits, calibration: Calibration, advertisedPower: Double) {
@@ -26,5 +30,6 @@ package struct ProximityThresholds: BitwiseCopyable, Sendable, Hashable {
     leaveImmediate = threshold(limits.leaveImmediate)
     enterNear = threshold(limits.enterNear)
     leaveNear = threshold(limits.leaveNear)
+    excess = Float(limits.excess)
   }
 }

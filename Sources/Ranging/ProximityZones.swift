@@ -23,8 +23,7 @@ package struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
   /// time that steps back starts the sum anew.
   @discardableResult
   package mutating func update(
-    mean: Float, at time: Int64, thresholds: ProximityThresholds,
-    limits: ProximityLimits = .standard
+    mean: Float, at time: Int64, thresholds: ProximityThresholds
   ) -> Proximity {
     let (next, beyond) = zone(of: mean, thresholds)
     let elapsed = time.subtractingReportingOverflow(summedAt)
@@ -36,7 +35,7 @@ package struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
       excess += beyond * min(Float(elapsed.partialValue) * 1e-9, Self.longestGap)
     }
     summedAt = time
-    if zone == .unknown || next == .unknown || next == zone || excess >= Float(limits.excess) {
+    if zone == .unknown || next == .unknown || next == zone || excess >= thresholds.excess {
       zone = next
       wanted = next
       excess = 0

@@ -71,14 +71,28 @@ public struct Ranger: Sendable {
   /// Receives a sighting.
   public mutating func receive(_ sighting: Sighting) {
     var previous: (address: BluetoothAddress, type: AddressType)?
+    var isPowerKnown = true
     table.update(sighting.beacon, at: sighting.time) {
       State()
-    } update: { [configuration] state in
+    } update: { state in
       if state.sender?.address != sighting.address {
         previous = state.sender
         state.sender = (sighting.address, sighting.addressType)
       }
-      state.receive(sighting, configuration)
+      isPowerKnown = state.measuredPower == sighting.measuredPower
+      if isPowerKnown { state.receive(sighting) }
+    }
+    if !isPowerKnown {
+      // Apart, as the configuration would be copied for each sighting.
+      let thresholds = ProximityThresholds(
+        limits: configuration.limits, calibration: Self.calibration(sighting.beacon, configuration),
+        advertisedPower: Double(sighting.measuredPower))
+      table.update(sighting.beacon, at: sighting.time) {
+        State()
+      } update: { state in
+        (state.measuredPower, state.thresholds) = (sighting.measuredPower, thresholds)
+        state.receive(sighting)
+      }
     }
     if let previous, let finding = identities.receive(sighting, after: previous) { add(finding) }
   }
@@ -140,7 +154,7 @@ public struct Ranger: Sendable {
       filter.count > 0 && unmeasured <= limit(recentSeconds, recentIntervals, filter)
     if isMeasured {
       if entry.state.zones.proximity == .unknown {
-        entry.state.locate(at: time.nanoseconds, configuration)
+        entry.state.locate(at: time.nanoseconds)
       }
     } else if filter.forgets(after: Float(unmeasured)) {
       entry.state.zones.reset()
@@ -200,43 +214,30 @@ public struct Ranger: Sendable {
     let own = configuration.beaconCalibrations.first { $0.beacons.matches(beacon) }
     return own?.calibration.over(configuration.calibration) ?? configuration.calibration
   }
-
-  fileprivate static func thresholds(
-    _ beacon: BeaconIdentity, _ power: Int8, _ configuration: Configuration
-  ) -> ProximityThresholds {
-    ProximityThresholds(
-      limits: configuration.limits, calibration: calibration(beacon, configuration),
-      advertisedPower: Double(power))
-  }
 }
 
 extension Ranger.State {
-  /// Receives a sighting of this beacon.
-  fileprivate mutating func receive(_ sighting: Sighting, _ configuration: Ranger.Configuration) {
+  /// Receives a sighting of this beacon, whose power is the one of the thresholds.
+  fileprivate mutating func receive(_ sighting: Sighting) {
     sightings &+= 1
     lostTime = 0
     if firstReceived == nil { firstReceived = sighting.time }
-    if sighting.measuredPower != measuredPower {
-      measuredPower = sighting.measuredPower
-      thresholds = Ranger.thresholds(sighting.beacon, measuredPower, configuration)
-    }
     guard let rssi = sighting.rssi else { return }
     measured &+= 1
     sum &+= Int32(rssi)
     let time = sighting.time.nanoseconds
-    if filter.update(rssi: Float(rssi), at: time) { locate(at: time, configuration) }
+    if filter.update(rssi: Float(rssi), at: time) { locate(at: time) }
   }
 
   /// A beacon is new until it has sent so many packets, or for so long.
   private static let (newPackets, newNanoseconds) = (UInt32(3), MonotonicTime.nanosecondsPerSecond)
 
   /// Determines the zone of the signal.
-  fileprivate mutating func locate(at time: Int64, _ configuration: Ranger.Configuration) {
+  fileprivate mutating func locate(at time: Int64) {
     // A packet or two of a beacon that has just come are little evidence.
     let start = firstReceived ?? MonotonicTime(nanoseconds: time)
     let isNew = MonotonicTime(nanoseconds: time).nanoseconds(since: start) < Self.newNanoseconds
     if zones.proximity == .unknown, filter.measurements < Self.newPackets, isNew { return }
-    zones.update(
-      mean: filter.mean, at: time, thresholds: thresholds, limits: configuration.limits)
+    zones.update(mean: filter.mean, at: time, thresholds: thresholds)
   }
 }

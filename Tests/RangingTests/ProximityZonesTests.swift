@@ -8,7 +8,8 @@ import Testing
 
   /// Hysteresis alone: any excess changes the zone.
   @Test func hysteresis() throws {
-    let limits = try ProximityLimits(excess: 0)
+    let thresholds = ProximityThresholds(
+      limits: try ProximityLimits(excess: 0), calibration: Self.calibration, advertisedPower: -59)
     var zones = ProximityZones()
     #expect(zones.proximity == .unknown)
     let walk: [(Double, Proximity)] = [
@@ -18,7 +19,7 @@ import Testing
     ]
     for (distance, zone) in walk {
       let mean = Float(Self.calibration.rssi(atDistance: distance, advertisedPower: -59))
-      let now = zones.update(mean: mean, at: 0, thresholds: Self.thresholds, limits: limits)
+      let now = zones.update(mean: mean, at: 0, thresholds: thresholds)
       #expect(now == zone, "at \(distance) m")
     }
   }
