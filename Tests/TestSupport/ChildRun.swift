@@ -42,7 +42,9 @@ package final class ChildRun {
     process.currentDirectoryURL = scratch.folder
     environment["SWIFT_BACKTRACE"] = "enable=no"
     if let syncs {
-      environment["LD_PRELOAD"] = try Self.library.get()
+      // Beside what the run has already, such as what ThreadSanitizer needs.
+      let libraries = [try Self.library.get(), environment["LD_PRELOAD"] ?? ""]
+      environment["LD_PRELOAD"] = libraries.filter { !$0.isEmpty }.joined(separator: ":")
       environment["SYNCS"] = syncs
       environment["SYNCS_COPY"] = scratch["copy"]
     }
