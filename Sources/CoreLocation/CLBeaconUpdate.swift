@@ -30,14 +30,14 @@ public struct CLBeaconUpdate: Sendable {
   ///
   /// An update comes once a second, also with an empty list. While beacons cannot be ranged, one update for each
   /// reason has no beacons and says why; the iteration continues, and lists come again when the reason is gone. At
-  /// most ``mostWaiting`` updates wait for a slow iteration, the latest ones.
+  /// most ``maximumWaiting`` updates wait for a slow iteration, the latest ones.
   public static func liveUpdates(
     satisfying constraint: CLBeaconIdentityConstraint, services: LocationServices? = nil
   ) -> Updates {
     let services = services ?? .shared
     return Updates(
       {
-        AsyncStream(bufferingPolicy: .bufferingNewest(mostWaiting)) { continuation in
+        AsyncStream(bufferingPolicy: .bufferingNewest(maximumWaiting)) { continuation in
           let ranging = Ranging(constraint, services, continuation)
           // The stream keeps the object that ranges, and releases it when the iteration ends.
           continuation.onTermination = { _ in ranging.end() }
@@ -46,7 +46,7 @@ public struct CLBeaconUpdate: Sendable {
   }
 
   /// The maximum number of updates that wait for a slow iteration: those of a minute.
-  public static let mostWaiting = 60
+  public static let maximumWaiting = 60
 
   /// The asynchronous sequence of updates.
   public typealias Updates = CLUpdates<CLBeaconUpdate>
