@@ -43,17 +43,13 @@ package struct AdapterTarget: Hashable, Sendable {
     }
   }
 
-  /// Chooses the adapter that serves this target.
-  ///
-  /// - Returns: The adapter; `nil` where there is none.
+  /// Chooses the adapter that serves this target; `nil` where there is none.
   package func choose(among adapters: [Adapter], isHeld: (Adapter) -> Bool) -> Adapter? {
     name == nil && index == nil
       ? Adapter.best(of: adapters, isHeld: isHeld) : adapters.first(where: matches)
   }
 
-  /// Records that an adapter serves this target.
-  ///
-  /// - Returns: Whether it is another one than before, or has another number.
+  /// Records that an adapter serves this target, and returns whether it is another one than before, or has another number.
   package mutating func found(_ adapter: Adapter) -> Bool {
     let before = self
     index = adapter.index

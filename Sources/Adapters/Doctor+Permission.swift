@@ -1,9 +1,7 @@
 import HCIPackets
 
 extension Doctor {
-  /// Whether a process may scan, and what gives it the right.
-  ///
-  /// - Returns: An ``Finding/Level/ok`` or ``Finding/Level/error``.
+  /// Returns whether a process may scan, and what gives it the right, as ``Finding/Level/ok`` or ``Finding/Level/error``.
   package static func permission(
     _ rights: ProcessRights = .current(), _ program: ProgramFile = .current(),
     tools: Set<String> = ["setcap"]

@@ -2,9 +2,7 @@ package import Scanning
 
 /// The sentences for a person about a receiver state: what happened, where, and what fixes it.
 package enum HealthSentence {
-  /// Writes the sentence.
-  ///
-  /// - Returns: The sentence, without a full stop.
+  /// Returns the sentence, without a full stop.
   package static func of(
     _ condition: ScannerHealth.Condition, adapter: String, detail: String? = nil
   ) -> String {

@@ -27,10 +27,8 @@ package enum ScanCommandSet: Hashable, Sendable {
   /// Those of Bluetooth 5, LE Extended Advertising.
   case extended
 
-  /// The command set that the kernel uses for a controller, but for a few that it knows to be broken, so
-  /// that both use the same.
-  ///
-  /// - Parameter commands: Supported_Commands, 64 bytes (§6.27).
+  /// The command set that the kernel uses for a controller with these Supported_Commands, 64 bytes (§6.27), but for a few
+  /// that it knows to be broken, so that both use the same.
   package init(supportedCommands commands: [UInt8]) {
     // Octet 37, bits 5 and 6: LE Set Extended Scan Parameters and Enable.
     let isExtended = commands.count > 37 && commands[37] & 0x60 == 0x60

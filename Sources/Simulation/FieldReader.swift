@@ -149,9 +149,9 @@ extension WallClockTime {
     let parts = text.dropLast().split(separator: ".", omittingEmptySubsequences: false)
     guard text.last == "Z", (20...30).contains(text.utf8.count), parts.count <= 2,
       let date = try? Date(parts[0] + "Z", strategy: .iso8601),
-      ("1970"..<"2200").contains(parts[0].prefix(4))
+      case let seconds = date.timeIntervalSince1970, seconds >= 0, seconds < 7_258_118_400
     else { return nil }
-    self.init(nanoseconds: Int64(date.timeIntervalSince1970) * Self.nanosecondsPerSecond)
+    self.init(nanoseconds: Int64(seconds) * Self.nanosecondsPerSecond)
     // That strategy reads the 30th of February, too, as the 2nd of March.
     guard description.hasPrefix(parts[0]) else { return nil }
     guard parts.count == 2 else { return }

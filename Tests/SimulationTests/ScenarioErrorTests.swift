@@ -12,6 +12,9 @@ import Testing
       #"{"name": "a", "start": "yesterday"}"#,
       "start must be a time in UTC such as 2026-01-01T00:00:00Z"),
     Wrong(
+      #"{"name": "a", "start": "20026-1-01T00:00:00.5Z"}"#,
+      "start must be a time in UTC such as 2026-01-01T00:00:00Z"),
+    Wrong(
       #"{"name": "a", "start": "2026-02-29T00:00:00Z"}"#,
       "start must be a time in UTC such as 2026-01-01T00:00:00Z"),
     Wrong(

@@ -13,8 +13,9 @@ protocol ServiceHosting: AnyObject, Sendable {
   var pace: DispatchGroup? { get }
   var availability: ScannerAvailability { get }
   func restore(from store: RegistrationStore) -> Restored
-  /// Sets the service's authorization to the manager's.
+  /// Sets the service's authorization to the manager's. A source that may now run waits for ``resume()``.
   func updateAuthorization()
+  func resume()
   func remove(_ client: ClientIdentifier)
   /// Waits until what was put out before is on its way to the store.
   func finishOutput()
@@ -131,10 +132,14 @@ package final class ServiceHost<S: Service>: ServiceHosting {
 
   func updateAuthorization() {
     // Read under the lock: of two threads, the one that comes last has the latest.
-    update { service, output in
-      if let manager { service.setAuthorization(manager.latestStatus, into: &output) }
+    state.withLock { state in
+      var items = ServiceOutput<S>()
+      if let manager { state.service.setAuthorization(manager.latestStatus, into: &items) }
+      enqueue(items)
     }
   }
+
+  func resume() { update { _, _ in } }
 
   func remove(_ client: ClientIdentifier) {
     update { service, _ in service.remove(client) }

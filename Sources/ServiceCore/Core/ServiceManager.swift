@@ -110,6 +110,7 @@ public final class ServiceManager: Sendable {
     guard let restored else { return }
     finish(restored, since: arrivals)
     host.updateAuthorization()
+    host.resume()
   }
 
   private var hosts: [any ServiceHosting] { state.withLock { $0.hosts } }
@@ -408,9 +409,11 @@ public final class ServiceManager: Sendable {
       return state.status != previous
     }
     guard hasChanged else { return }
-    // A client that receives the status may start what was refused before.
+    // A client that receives the status may start what was refused before, and receives the status before the events
+    // of what it had started.
     for host in hosts { host.updateAuthorization() }
     reportAuthorization()
+    for host in hosts { host.resume() }
   }
 
   /// Sends the status to the clients that were sent another one.
