@@ -149,6 +149,8 @@ package final class ServiceStore: Sendable {
   /// The connection; `nil` until the database is made, and when the store is closed. The writer alone uses it.
   private let database: Mutex<Database?>
   private let writer = DispatchQueue(label: "beaconscan.storage")
+  /// Runs the completions of writes that are refused.
+  private let refusals = DispatchQueue(label: "beaconscan.storage.refusals")
 
   /// Reads what a store's files hold; makes them later and on the store's own queue where they are missing, with
   /// the directory of an application's store. No sync is waited for.
@@ -187,9 +189,9 @@ package final class ServiceStore: Sendable {
   ///
   /// - Parameters:
   ///   - changes: The changes, in order.
-  ///   - completion: Called on the store's queue when the changes are on the disk, or with the reason why one is
-  ///     not. Completions of writes that are stored run in the order of the writes. They must not wait for this
-  ///     store.
+  ///   - completion: Called on a queue of the store when the changes are on the disk, or with the reason why one is
+  ///     not. Completions of writes that are stored run in the order of the writes, and so do those of writes that
+  ///     are refused as a whole. They must not wait for this store.
   package func write(
     _ changes: [Change], completion: (@Sendable (StorageError?) -> Void)? = nil
   ) {
@@ -207,7 +209,7 @@ package final class ServiceStore: Sendable {
     }
     guard let problem, let completion else { return }
     // Not on the writer's queue, where it would wait for the disk that is too slow already.
-    DispatchQueue.global().async { [self] in completion(error(problem)) }
+    refusals.async { [self] in completion(error(problem)) }
   }
 
   private func error(_ problem: StorageError.Problem) -> StorageError {

@@ -163,6 +163,16 @@ extension ServiceStore {
     }
   }
 
+  @Test func refusalsComeInTheOrderOfTheWrites() throws {
+    let scratch = try Scratch()
+    let store = try ServiceStore(.file(scratch["s"]))
+    store.close()
+    let refused = Mutex<[Int]>([])
+    for number in 0..<5000 { store.write([]) { _ in refused.withLock { $0.append(number) } } }
+    eventually { refused.withLock { $0.count } == 5000 }
+    #expect(refused.withLock { $0 } == Array(0..<5000))
+  }
+
   /// What a batch changes is the same, whether it was put back after a failure or written one after the other.
   @Test(arguments: 0..<200)
   func aBatchThatFailedIsPutBackBelowNewerOnes(_ seed: UInt64) throws {

@@ -33,6 +33,7 @@ final class Client: Sendable {
   let pacesRecordings: Bool
 
   private let isAttached: Atomic<Bool>
+  private let isAttachedToStore = Atomic<Bool>(false)
   private let waiting = Atomic<Int>(0)
   private let replaceable = Atomic<Int>(0)
   private let hasOverflown = Atomic<Bool>(false)
@@ -67,6 +68,12 @@ final class Client: Sendable {
     set { isAttached.store(newValue, ordering: .releasing) }
   }
 
+  /// Whether the client can receive stored events now: the manager sets it together with those that waited.
+  var isReceivingStored: Bool {
+    get { isAttachedToStore.load(ordering: .acquiring) }
+    set { isAttachedToStore.store(newValue, ordering: .releasing) }
+  }
+
   /// Returns whether one more delivery may be sent. Of those that a later event makes superfluous, one is on its
   /// way. A recording waits for clients that pace it, so that nothing piles up.
   func admits(isReplaceable: Bool = false, isRecorded: Bool = false) -> Bool {
@@ -80,19 +87,17 @@ final class Client: Sendable {
     !hasOverflown.load(ordering: .acquiring) && admits(isRecorded: isRecorded)
   }
 
-  /// Records that a stored delivery waits until the client has finished with half of what it was sent.
-  func overflow() {
-    hasOverflown.store(true, ordering: .releasing)
-    // It may have finished meanwhile.
-    resumeIfReady(waiting.load(ordering: .acquiring))
-  }
+  /// Records that a stored delivery waits until the client has finished with half of what it was sent. The client
+  /// may have done so already: ``resumeIfReady()`` follows.
+  func overflow() { hasOverflown.store(true, ordering: .releasing) }
 
   /// Admits stored deliveries again.
   func endOverflow() { hasOverflown.store(false, ordering: .releasing) }
 
-  private func resumeIfReady(_ count: Int) {
-    guard count <= Self.maximumWaiting / 2,
-      hasOverflown.exchange(false, ordering: .acquiringAndReleasing)
+  /// Has the stored deliveries that wait sent, if the client has finished with half of what it was sent.
+  func resumeIfReady() {
+    guard hasOverflown.load(ordering: .acquiring),
+      waiting.load(ordering: .acquiring) <= Self.maximumWaiting / 2
     else { return }
     resume()
   }
@@ -104,7 +109,8 @@ final class Client: Sendable {
 
   func finished(isReplaceable: Bool) {
     if isReplaceable { replaceable.subtract(1, ordering: .releasing) }
-    resumeIfReady(waiting.subtract(1, ordering: .acquiringAndReleasing).newValue)
+    waiting.subtract(1, ordering: .acquiringAndReleasing)
+    resumeIfReady()
   }
 
   func send(

@@ -8,6 +8,8 @@ final class RegistrationStore: Sendable {
   private let configuration: ServiceManager.Configuration
   /// The database, or why there is none; `nil` until it is read.
   private let opened = Mutex<Result<ServiceStore?, StorageError>?>(nil)
+  /// The number of the latest event without a database.
+  private let latestSerial = Atomic<Int64>(0)
 
   init(_ configuration: ServiceManager.Configuration) { self.configuration = configuration }
 
@@ -54,6 +56,11 @@ final class RegistrationStore: Sendable {
   /// What the application was given when it requested authorization.
   var authorization: AuthorizationStatus? {
     database?.authorization.flatMap(AuthorizationStatus.init(rawValue:))
+  }
+
+  /// Returns the number of a new event, higher than those of earlier ones.
+  func nextSerial() -> Int64 {
+    database?.nextSerial() ?? latestSerial.wrappingAdd(1, ordering: .relaxed).newValue
   }
 
   /// Writes changes, soon; a failure is logged. The completion follows those of earlier writes.

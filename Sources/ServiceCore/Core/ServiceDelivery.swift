@@ -63,12 +63,14 @@ package final class ServiceDelivery: Sendable {
 struct StoredEvent: Sendable {
   let event: any ServiceEvent
   let group: ClientGroup
-  /// The number by which the store knows it; `nil` where it is not stored.
-  let serial: Int64?
+  /// The number by which the store knows it. Events are delivered in the order of their numbers.
+  let serial: Int64
   /// The registration that it belongs to.
   let identifier: String
   /// The service that reported it.
   let service: String
+  /// The deliveries for which the service's source waits, where it is a recording.
+  let pace: DispatchGroup?
 
   /// Whether it belongs to a registration.
   func belongs(to service: String, _ group: ClientGroup, _ identifier: String) -> Bool {

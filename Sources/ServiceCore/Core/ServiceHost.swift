@@ -9,8 +9,6 @@ import Synchronization
 protocol ServiceHosting: AnyObject, Sendable {
   var name: String { get }
   func stop() async
-  /// The deliveries for which the source waits, where it is a recording.
-  var pace: DispatchGroup? { get }
   var availability: ScannerAvailability { get }
   func restore(from store: RegistrationStore) -> Restored
   /// Sets the service's authorization to the manager's. A source that may now run waits for ``resume()``.
@@ -67,7 +65,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   deinit { source?.rest() }
 
   var name: String { S.name }
-  var pace: DispatchGroup? { isRecorded ? inFlight : nil }
+  private var pace: DispatchGroup? { isRecorded ? inFlight : nil }
 
   /// Whether time stands still while clients deal with events.
   var isRecorded: Bool { source?.isRecorded ?? false }
@@ -276,15 +274,15 @@ package final class ServiceHost<S: Service>: ServiceHosting {
       case .stored(let event, let group, let identifier, let value):
         let payload = store.database == nil ? nil : encode(event)
         let stored = StoredEvent(
-          event: event, group: group, serial: payload.flatMap { _ in store.database?.nextSerial() },
-          identifier: identifier, service: S.name)
-        if let payload, let serial = stored.serial {
+          event: event, group: group, serial: store.nextSerial(), identifier: identifier,
+          service: S.name, pace: pace)
+        writing.withLock { $0[stored.serial] = stored }
+        if let payload {
           groups.insert(group)
           let key = key(group, identifier)
           if let value = value.flatMap({ encode($0) }) { changes.append(.setState(key, value)) }
           changes.append(
-            .addEvent(ServiceStore.Event(serial: serial, key: key, payload: payload)))
-          writing.withLock { $0[serial] = stored }
+            .addEvent(ServiceStore.Event(serial: stored.serial, key: key, payload: payload)))
         }
         deliveries.append { [self] in deliver(stored) }
       }
@@ -300,10 +298,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
 
   /// Delivers a stored event, unless its registration was removed meanwhile.
   private func deliver(_ event: StoredEvent) {
-    if let serial = event.serial, writing.withLock({ $0.removeValue(forKey: serial) }) == nil {
-      return
-    }
-    manager?.deliver(event, pace: pace)
+    guard writing.withLock({ $0.removeValue(forKey: event.serial) }) != nil else { return }
+    manager?.deliver(event)
   }
 
   private func deliver(_ event: S.Event, to clients: [Client], isEnd: Bool) {
@@ -336,7 +332,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
       restored.events.append(
         StoredEvent(
           event: event, group: ClientGroup(stored.key.group), serial: stored.serial,
-          identifier: stored.key.identifier, service: S.name))
+          identifier: stored.key.identifier, service: S.name, pace: pace))
     }
     return restored
   }

@@ -63,11 +63,13 @@ public final class ServiceManager: Sendable {
   private struct State {
     var clients: [ClientIdentifier: Client] = [:]
     var latestClient: UInt64 = 0
-    /// How often a client came, went or began to receive.
+    /// How often a client went or began to receive.
     var arrivals = 0
     var hosts: [any ServiceHosting] = []
-    /// Stored events that wait for a client: at most ``maximumUndelivered``, then the oldest go.
-    var undelivered = Deque<Undelivered>()
+    /// Stored events that wait for a client.
+    var undelivered = Deque<UndeliveredEvent>()
+    /// Stored events that a thread is sending to the clients of a group; `nil` where none is.
+    var departing: [ClientGroup: Deque<UndeliveredEvent>] = [:]
     var status = AuthorizationStatus.notDetermined
     /// The status that each client was sent.
     var sent: [ClientIdentifier: AuthorizationStatus] = [:]
@@ -76,17 +78,19 @@ public final class ServiceManager: Sendable {
     /// The number of the latest reading of what the system allows, and of the latest that counts.
     var (readings, latestReading) = (0, 0)
     var isWatching = false
-  }
 
-  /// A stored event that waits.
-  private struct Undelivered {
-    let event: StoredEvent
-    /// The client that was too slow for it, while others may have received it; `nil` where there was no client.
-    var slow: (client: ClientIdentifier, delivery: StoredDelivery)?
+    /// Has the stored events of a group depart that wait. Returns whether no thread is sending to it: then the caller
+    /// must.
+    mutating func resume(_ group: ClientGroup) -> Bool {
+      let isFirst = departing[group] == nil
+      for waiting in undelivered where waiting.event.group == group {
+        departing[group, default: []].insert(waiting)
+      }
+      undelivered.removeAll { $0.event.group == group }
+      for client in clients.values where client.group == group { client.endOverflow() }
+      return isFirst && departing[group] != nil
+    }
   }
-
-  /// The maximum number of stored events that wait for a client.
-  static let maximumUndelivered = 16384
 
   /// Creates a manager.
   public init(_ configuration: Configuration = Configuration()) {
@@ -102,13 +106,12 @@ public final class ServiceManager: Sendable {
   // MARK: Services
 
   func add(_ host: any ServiceHosting) {
-    let arrivals = state.withLock { $0.arrivals }
     let restored = isRestored.withLock { isRestored in
       state.withLock { $0.hosts.append(host) }
       return isRestored ? host.restore(from: store) : nil
     }
     guard let restored else { return }
-    finish(restored, since: arrivals)
+    finish(restored)
     host.updateAuthorization()
     host.resume()
   }
@@ -165,7 +168,6 @@ public final class ServiceManager: Sendable {
     checkAuthorization()
     let (identifier, startsWatch) = state.withLock { state in
       state.latestClient += 1
-      state.arrivals += 1
       let identifier = ClientIdentifier(rawValue: state.latestClient)
       state.clients[identifier] = Client(
         identifier, in: group, sink: sink, isReceiving: isReceiving,
@@ -175,7 +177,7 @@ public final class ServiceManager: Sendable {
       return (identifier, !state.isWatching)
     }
     reportAuthorization()
-    if isReceiving { deliverStored(to: group) }
+    if isReceiving { setReceiving(true, for: identifier) }
     if startsWatch { watchAuthorization() }
     return identifier
   }
@@ -198,11 +200,14 @@ public final class ServiceManager: Sendable {
   /// Sets whether a client can receive events, such as whether it has a delegate. One that can is given the stored
   /// events that waited.
   public func setReceiving(_ isReceiving: Bool, for identifier: ClientIdentifier) {
-    guard let client = client(identifier) else { return }
-    client.isReceiving = isReceiving
-    guard isReceiving else { return }
-    state.withLock { $0.arrivals += 1 }
-    deliverStored(to: client.group)
+    let group = state.withLock { state -> ClientGroup? in
+      guard let client = state.clients[identifier] else { return nil }
+      (client.isReceiving, client.isReceivingStored) = (isReceiving, isReceiving)
+      guard isReceiving else { return nil }
+      state.arrivals += 1
+      return state.resume(client.group) ? client.group : nil
+    }
+    if let group { sendStored(to: group) }
   }
 
   /// Has a client receive events from now on. The stored ones wait for ``setReceiving(_:for:)``.
@@ -256,73 +261,92 @@ public final class ServiceManager: Sendable {
 
   // MARK: Stored events
 
-  /// Delivers a stored event to the clients of its group that can receive it, or keeps it for one.
-  func deliver(_ event: StoredEvent, pace: DispatchGroup?) {
-    let arrivals = state.withLock { $0.arrivals }
-    let clients = clients { $0.group == event.group && $0.isReceiving }
-    guard !clients.isEmpty else { return keep(Undelivered(event: event), since: arrivals) }
-    let delivery = StoredDelivery(event, to: clients.count) { [weak self, store] wasDelivered in
-      if !wasDelivered {
-        self?.keep(Undelivered(event: event), since: arrivals)
-      } else if let serial = event.serial {
-        store.database?.markDelivered(serial)
-      }
+  /// Delivers a stored event to the clients of its group that can receive it, behind the earlier ones of the group,
+  /// or keeps it for one.
+  func deliver(_ event: StoredEvent) {
+    let isFirst = state.withLock { state in
+      let isFirst = state.departing[event.group] == nil
+      state.departing[event.group, default: []].insert(UndeliveredEvent(new: event))
+      return isFirst
     }
-    for client in clients { send(delivery, to: client, pace: pace, since: arrivals) }
+    if isFirst { sendStored(to: event.group) }
   }
 
-  /// Sends a stored event to a client; where that is too slow, the event waits for it.
-  private func send(
-    _ delivery: StoredDelivery, to client: Client, pace: DispatchGroup?, since arrivals: Int
-  ) {
-    if client.admitsStored(isRecorded: pace != nil) {
-      return client.send(delivery.event.event, as: delivery, pace: pace)
-    }
-    keep(
-      Undelivered(event: delivery.event, slow: (client.identifier, delivery)), since: arrivals)
-    client.overflow()
-  }
-
-  /// Keeps a stored event for a client, unless one has come since the number of arrivals was read: then it is
-  /// delivered again.
-  private func keep(_ undelivered: Undelivered, since arrivals: Int) {
-    let serial = undelivered.event.serial
-    let isLate = state.withLock { state in
-      if state.undelivered.count >= Self.maximumUndelivered { state.undelivered.removeFirst() }
-      // One that comes back goes before the later ones.
-      let previous = state.undelivered.lastIndex { $0.event.serial ?? 0 <= serial ?? .max }
-      state.undelivered.insert(undelivered, at: previous.map { $0 + 1 } ?? 0)
-      return state.arrivals != arrivals
-    }
-    if isLate { deliverStored(to: undelivered.event.group) }
-  }
-
+  /// Delivers the stored events of a group that wait.
   private func deliverStored(to group: ClientGroup) {
-    let (waiting, arrivals) = state.withLock { state in
-      let waiting = state.undelivered.filter { $0.event.group == group }
-      state.undelivered.removeAll { $0.event.group == group }
-      return (waiting, state.arrivals)
-    }
-    for client in clients({ $0.group == group }) { client.endOverflow() }
-    for waiting in waiting {
-      // A recording waits for these too.
-      let pace = hosts.first { $0.name == waiting.event.service }?.pace
-      guard let (identifier, delivery) = waiting.slow else {
-        deliver(waiting.event, pace: pace)
-        continue
+    if state.withLock({ $0.resume(group) }) { sendStored(to: group) }
+  }
+
+  /// Sends the stored events of a group that depart. One thread at a time does so, and sends what others add
+  /// meanwhile, so that the order stays.
+  private func sendStored(to group: ClientGroup) {
+    while let (next, delivery, clients, slow) = nextStored(of: group) {
+      for client in clients {
+        client.send(next.event.event, as: delivery, pace: next.event.pace)
       }
-      if let client = client(identifier), client.isReceiving {
-        send(delivery, to: client, pace: pace, since: arrivals)
-      } else {
-        delivery.returned(wasDelivered: false)
-      }
+      // The client that it waited for is gone.
+      if clients.isEmpty, slow.isEmpty { delivery.returned(wasDelivered: false) }
+      // They may have finished meanwhile.
+      for client in slow { client.resumeIfReady() }
+      // The recording waits for the deliveries from here on.
+      withExtendedLifetime(next) {}
     }
+  }
+
+  /// Returns the next stored event of a group that departs, with the clients that can receive it and those that are
+  /// too slow for it; `nil` when there is none. What no client can receive waits.
+  private func nextStored(
+    of group: ClientGroup
+  ) -> (next: UndeliveredEvent, delivery: StoredDelivery, clients: [Client], slow: [Client])? {
+    state.withLock { state in
+      while let next = state.departing[group]?.popFirst() {
+        let event = next.event
+        let receivers = state.clients.values.filter {
+          $0.group == group && $0.isReceivingStored
+            && (next.slow == nil || next.slow?.client == $0.identifier)
+        }
+        let clients = receivers.sorted { $0.identifier.rawValue < $1.identifier.rawValue }
+        guard !clients.isEmpty || next.slow != nil else {
+          state.undelivered.insert(UndeliveredEvent(event))
+          continue
+        }
+        let arrivals = state.arrivals
+        let delivery =
+          next.slow?.delivery
+          ?? StoredDelivery(event, to: clients.count) { [weak self, store] wasDelivered in
+            if wasDelivered {
+              store.database?.markDelivered(event.serial)
+            } else {
+              self?.keep(event, since: arrivals)
+            }
+          }
+        let slow = clients.filter { !$0.admitsStored(isRecorded: event.pace != nil) }
+        for client in slow {
+          state.undelivered.insert(UndeliveredEvent(event, slow: (client.identifier, delivery)))
+          client.overflow()
+        }
+        return (next, delivery, clients.filter { client in !slow.contains { $0 === client } }, slow)
+      }
+      state.departing[group] = nil
+      return nil
+    }
+  }
+
+  /// Keeps a stored event that no client has dealt with. Where one has come since the number of arrivals was read,
+  /// the event is delivered again.
+  private func keep(_ event: StoredEvent, since arrivals: Int) {
+    let isFirst = state.withLock { state in
+      state.undelivered.insert(UndeliveredEvent(event))
+      return state.arrivals != arrivals && state.resume(event.group)
+    }
+    if isFirst { sendStored(to: event.group) }
   }
 
   /// Drops the waiting events of a registration.
   func discardStored(_ service: String, _ group: ClientGroup, _ identifier: String) {
     state.withLock { state in
       state.undelivered.removeAll { $0.event.belongs(to: service, group, identifier) }
+      state.departing[group]?.removeAll { $0.event.belongs(to: service, group, identifier) }
     }
     for client in clients({ $0.group == group }) {
       client.buffer?.discard { $0.stored?.belongs(to: service, group, identifier) ?? false }
@@ -350,19 +374,21 @@ public final class ServiceManager: Sendable {
   func restore() {
     // Diagnostics are logged here, outside of the lock.
     let authorization = store.authorization
-    let arrivals = state.withLock { $0.arrivals }
     let restored = isRestored.withLock { isRestored -> [Restored] in
       guard !isRestored else { return [] }
       isRestored = true
       state.withLock { $0.granted = $0.granted ?? authorization }
       return hosts.map { $0.restore(from: store) }
     }
-    for restored in restored { finish(restored, since: arrivals) }
+    for restored in restored { finish(restored) }
   }
 
-  private func finish(_ restored: Restored, since arrivals: Int) {
+  private func finish(_ restored: Restored) {
     for sentence in restored.failures { store.logger.error("\(sentence)") }
-    for event in restored.events { keep(Undelivered(event: event), since: arrivals) }
+    state.withLock { state in
+      for event in restored.events { state.undelivered.insert(UndeliveredEvent(event)) }
+    }
+    for group in Set(restored.events.map(\.group)) { deliverStored(to: group) }
   }
 
   // MARK: Authorization
