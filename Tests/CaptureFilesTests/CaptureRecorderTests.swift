@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What is recorded is read back.
-@Suite struct CaptureRecorderTests {
+@Suite(.blocking) struct CaptureRecorderTests {
   @Test(arguments: CaptureWriter.Format.allCases)
   func roundTripOfOneAdapter(format: CaptureWriter.Format) throws {
     let folder = try RecordingFolder()

@@ -1,9 +1,10 @@
 import CaptureFiles
 import Foundation
+import TestSupport
 import Testing
 
 /// Compressed captures, made by gzip itself.
-@Suite struct GzipTests {
+@Suite(.blocking) struct GzipTests {
   /// Runs gzip over bytes.
   private func gzip(_ bytes: [UInt8], level: Int = 6) throws -> [UInt8] {
     let file = try TemporaryFile(bytes)

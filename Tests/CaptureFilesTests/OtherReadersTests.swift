@@ -2,10 +2,11 @@ import Advertising
 import CaptureFiles
 import Foundation
 import Scanning
+import TestSupport
 import Testing
 
 /// What is recorded, read by programs that were not written here.
-@Suite struct OtherReadersTests {
+@Suite(.blocking) struct OtherReadersTests {
   private static let hasTshark = Program.has("tshark")
   private static let hasBtmon = Program.has("btmon")
 

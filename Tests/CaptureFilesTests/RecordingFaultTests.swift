@@ -7,7 +7,7 @@ import Testing
 @testable import CaptureFiles
 
 /// A disk that is full, gone, or cannot be written to.
-@Suite struct RecordingFaultTests {
+@Suite(.blocking) struct RecordingFaultTests {
   /// A batch of beacons.
   private func batch(_ minors: Range<UInt16>, adapter: UInt16 = 0) -> PacketBuffer {
     var batch = PacketBuffer()

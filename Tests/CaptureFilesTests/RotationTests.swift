@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Recordings in several files.
-@Suite struct RotationTests {
+@Suite(.blocking) struct RotationTests {
   /// Records beacons of rising minors, one every so many seconds.
   @discardableResult
   private func record(

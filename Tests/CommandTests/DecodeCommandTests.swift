@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `beaconscan decode`: one advert from hex.
-@Suite struct DecodeCommandTests {
+@Suite(.blocking) struct DecodeCommandTests {
   /// Every published vector, told by its bytes alone.
   @Test(arguments: Vector.all)
   func published(vector: Vector) throws {

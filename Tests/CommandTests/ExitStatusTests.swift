@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// How the command ends, and the one sentence that it says then.
-@Suite struct ExitStatusTests {
+@Suite(.blocking) struct ExitStatusTests {
   /// The status, and one line on standard error that holds some words.
   private func expect(_ run: Run, _ status: Int32, _ words: String...) {
     #expect(run.status == status, "\(run.error)")

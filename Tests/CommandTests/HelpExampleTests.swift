@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Every example in every help text works when it is pasted from the project's root.
-@Suite struct HelpExampleTests {
+@Suite(.blocking) struct HelpExampleTests {
   /// The commands of a help text: each line under EXAMPLES, continued where it ends in a backslash or
   /// a pipe.
   private func examples(_ help: String) -> [String] {

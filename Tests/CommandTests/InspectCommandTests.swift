@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `beaconscan inspect`.
-@Suite struct InspectCommandTests {
+@Suite(.blocking) struct InspectCommandTests {
   @Test func json() throws {
     let run = try Command.run("inspect", Command.capture("hostile.pcapng"), "--format", "json")
     #expect(run.status == 0 && run.error.isEmpty)

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Ctrl-C: a clean end after something was done, 130 before.
-@Suite struct InterruptTests {
+@Suite(.blocking) struct InterruptTests {
   @Test(arguments: ["json", "csv", "table"])
   func afterSightings(format: String) throws {
     let running = try Running(

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `beaconscan monitor`: what it writes, and its options.
-@Suite struct MonitorCommandTests {
+@Suite(.blocking) struct MonitorCommandTests {
   private static let kiosk = "kiosk=\(MonitorRun.visitor):1:100"
   private static let replay = ["--replay", Command.capture("visitor.btsnoop")]
 

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `beaconscan monitor --exec`: a command on each event.
-@Suite struct MonitorExecTests {
+@Suite(.blocking) struct MonitorExecTests {
   private static let regions =
     "--region kiosk=\(MonitorRun.visitor):1:100 --region nobody=\(MonitorRun.visitor):9"
   private static let replay = "--replay '\(Command.capture("visitor.btsnoop"))'"

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `beaconscan monitor --state-file`: what is known outlives the process.
-@Suite struct MonitorStateTests {
+@Suite(.blocking) struct MonitorStateTests {
   private static let kiosk = ["--region", "kiosk=\(MonitorRun.visitor):1:100"]
 
   private let scratch: Scratch

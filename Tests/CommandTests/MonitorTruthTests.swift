@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `beaconscan monitor` against what is known of the recordings.
-@Suite struct MonitorTruthTests {
+@Suite(.blocking) struct MonitorTruthTests {
   /// A recording, and how far an entry may lie from the moment at which the beacon's mean signal rises to
   /// what can be heard, in seconds: a few of its intervals. At the edge of hearing, the beacon that is sent
   /// every 10 s is first heard after 17 s, and the one that arrives is heard once 16 s before.

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Standard input, pipes that close, and pace.
-@Suite struct PipeTests {
+@Suite(.blocking) struct PipeTests {
   private static let scan = "beaconscan scan --format json --replay"
 
   @Test(arguments: [

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `beaconscan range`.
-@Suite struct RangeCommandTests {
+@Suite(.blocking) struct RangeCommandTests {
   private static let uuid = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
 
   @Test func json() throws {

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `beaconscan record`, fed by recordings: what comes from a radio goes the same way.
-@Suite struct RecordCommandTests {
+@Suite(.blocking) struct RecordCommandTests {
   private let visitor = Command.capture("visitor.btsnoop")
 
   private func bytes(_ url: URL) throws -> [UInt8] { [UInt8](try Data(contentsOf: url)) }

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `beaconscan scan` of recordings whose truth is known.
-@Suite struct ScanCommandTests {
+@Suite(.blocking) struct ScanCommandTests {
   private func truth(_ name: String) throws -> [Substring] {
     try Command.truth(name).filter { $0.hasPrefix(#"{"type":"sighting","#) }
   }

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A recording of Linux's monitor in which two adapters hear one beacon.
-@Suite struct TwoAdapterTests {
+@Suite(.blocking) struct TwoAdapterTests {
   /// A record of btsnoop's datalink 2001: the adapter and the opcode stand in the flags.
   private func record(_ event: [UInt8], adapter: UInt32, at microseconds: Int64) -> [UInt8] {
     let length = big(UInt32(event.count))

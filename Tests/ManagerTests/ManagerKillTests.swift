@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Kills a process that monitors regions, again and again, and reads in its log what its delegate was told.
-@Suite struct ManagerKillTests {
+@Suite(.blocking) struct ManagerKillTests {
   /// A short run each time; `BEACONSCAN_KILLS=500` for the full one.
   static let kills =
     ProcessInfo.processInfo.environment["BEACONSCAN_KILLS"].flatMap { Int($0) } ?? 20

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The whole core on a disk whose syncs take 2 s or more.
-@Suite struct SlowDiskTests {
+@Suite(.blocking) struct SlowDiskTests {
   /// The process lets a sync return when everything that must not wait for it has come, so that a core that waited
   /// would never get there.
   @Test func aSlowSyncDelaysNoCallerAndNoOtherClient() throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import Storage
 
 /// Where the file lies, whose it is, and what is refused.
-@Suite struct FileTests {
+@Suite(.blocking) struct FileTests {
   /// The sentence with which a store is refused.
   private func refusal(_ path: String, _ schema: Schema = Schema()) -> String {
     do throws(StorageError) {

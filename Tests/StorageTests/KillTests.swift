@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A store whose user is killed at any moment, or loses its power.
-@Suite struct KillTests {
+@Suite(.blocking) struct KillTests {
   /// 25 kills; `STORAGE_KILLS=500` for the full run, `STORAGE_SEED` for another one.
   @Test func nothingIsLostOrDoubledOverKills() throws {
     let environment = ProcessInfo.processInfo.environment
