@@ -14,9 +14,9 @@ for kind in "${kinds[@]}"; do
   options=(--sanitize="$kind" --scratch-path ".build/$kind")
   case $kind in
     thread)
-      # Without it, a Mutex that had to wait looks like a race.
-      clang -O2 -shared -fPIC Scripts/tsan-mutex.c -o "$state/tsan-mutex.so" -ldl
-      preload=$state/tsan-mutex.so
+      # What the libraries synchronize is reported as a race without it.
+      clang -O2 -shared -fPIC Scripts/tsan-runtime.c -o "$state/tsan-runtime.so" -ldl
+      preload=$state/tsan-runtime.so
       export TSAN_OPTIONS="halt_on_error=0 exitcode=66"
       ;;
     address)
