@@ -219,7 +219,7 @@ let package = Package(
       name: "CoreLocationTests",
       dependencies: [
         "Advertising", "CoreLocation", "Ranging", "Scanning", "StrangersSwift5", "StrangersSwift6",
-        "ServiceCore",
+        "ServiceCore", "TestSupport",
       ]),
     .testTarget(
       name: "RangingTests",

@@ -1,4 +1,5 @@
 import CoreLocation
+import TestSupport
 import Testing
 
 @testable import StrangersSwift5
@@ -129,7 +130,7 @@ import Testing
     manager.delegate?.locationManager?(
       manager, didDetermineState: .inside, for: CLBeaconRegion(uuid: UUID(), identifier: "r"))
     #expect(model.state == .inside)
-    for _ in 0..<1000 where model.nearest == nil { await Task.yield() }
+    await eventually { model.nearest != nil }
     #expect(model.nearest == 7)
     let tested = TestedModel()
     tested.fail(manager)

@@ -111,7 +111,7 @@ import Testing
     try site.beacons.register(Site.region("lobby"), for: kitchen.client)
     let start = scanner.clock.now
     scanner.clock.advance(by: 60)
-    #expect(await eventually { kitchen.regions.count == 3 })
+    try #require(await eventually { kitchen.regions.count == 3 })
     let events = kitchen.regions
     #expect(kitchen.registered == 1)
     #expect(events.map(\.transition.change) == [.determined(.outside), .enter, .exit])

@@ -37,11 +37,9 @@ import Testing
       }
     }
 
-    /// Waits until the client has so many events, at most ten seconds.
+    /// Waits until the client has so many events.
     func events(_ count: Int) async throws -> [TickEvent] {
-      for _ in 0..<2000 where received.withLock({ $0.count }) < count {
-        try await Task.sleep(for: .milliseconds(5))
-      }
+      await eventually { received.withLock { $0.count } >= count }
       return received.withLock { $0 }
     }
   }
@@ -66,9 +64,7 @@ import Testing
     #expect(try await process.events(1) == [.tick(2)])
     #expect(process.source.state.withLock { $0.demands } == [2])
     process.manager.removeClient(client)
-    for _ in 0..<2000 where process.source.state.withLock({ $0.rests }) == 0 {
-      try await Task.sleep(for: .milliseconds(5))
-    }
+    await eventually { process.source.state.withLock { $0.rests } > 0 }
     #expect(process.source.state.withLock { $0.rests } == 1)
   }
 
@@ -95,17 +91,14 @@ import Testing
           .init(at: 5), named: "tea", in: ClientGroup("kitchen"), into: &output)
       }
       process.source.tick(5)
-      for _ in 0..<2000 {
+      await eventually {
         process.manager.flush()
-        if process.manager.hasStoredEvents(in: ClientGroup("kitchen")) { break }
-        try await Task.sleep(for: .milliseconds(5))
+        return process.manager.hasStoredEvents(in: ClientGroup("kitchen"))
       }
       process.manager.removeClient(client)
       process.source.stop()
     }
-    for _ in 0..<1000 where (try? ServiceStore(.file(file))) == nil {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    await eventually { (try? ServiceStore(.file(file))) != nil }
     let process = Process(.file(file))
     _ = process.addClient(in: ClientGroup("kitchen"))
     #expect(try await process.events(1) == [.alarm("tea", at: 5)])
@@ -122,9 +115,7 @@ import Testing
       service.set(.init(at: 1), named: "now", in: .application, into: &output)
     }
     process.source.tick(1)
-    for _ in 0..<2000 where !process.manager.hasStoredEvents(in: .application) {
-      try await Task.sleep(for: .milliseconds(5))
-    }
+    await eventually { process.manager.hasStoredEvents(in: .application) }
     #expect(process.received.withLock { $0.isEmpty })
     process.manager.setReceiving(true, for: client)
     #expect(try await process.events(1) == [.alarm("now", at: 1)])

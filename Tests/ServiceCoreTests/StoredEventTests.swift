@@ -57,9 +57,7 @@ import Testing
     busy.block()
     process.source.tick(2)
     process.source.stop()
-    for _ in 0..<2000 where process.host.end == nil {
-      try await Task.sleep(for: .milliseconds(5))
-    }
+    await eventually { process.host.end != nil }
     // An end that did not wait would be received now.
     try await Task.sleep(for: .milliseconds(50))
     busy.resume()
@@ -128,9 +126,7 @@ import Testing
       }
       process.manager.flush()
     }
-    for _ in 0..<1000 where (try? ServiceStore(.file(file))) == nil {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    await eventually { (try? ServiceStore(.file(file))) != nil }
     var configuration = ServiceManager.Configuration()
     configuration.persistence = .file(file)
     configuration.authorization = SeamTests.Always()
@@ -174,9 +170,7 @@ import Testing
       service.set(.init(at: 2), named: "last", in: .application, into: &output)
     }
     process.source.tick(1)
-    for _ in 0..<2000 where !process.manager.hasStoredEvents(in: .application) {
-      try await Task.sleep(for: .milliseconds(5))
-    }
+    await eventually { process.manager.hasStoredEvents(in: .application) }
     process.source.tick(2)
     let received = Mutex<[TickEvent]>([])
     let reading = Task {
@@ -186,9 +180,7 @@ import Testing
         if let event = delivery.event as? TickEvent { received.withLock { $0.append(event) } }
       }
     }
-    for _ in 0..<1000 where received.withLock({ $0.count }) < 5001 {
-      try await Task.sleep(for: .milliseconds(5))
-    }
+    await eventually { received.withLock { $0.count } >= 5001 }
     reading.cancel()
     let events = received.withLock { $0 }
     #expect(events.count == 5001)

@@ -4,7 +4,7 @@ package import Testing
 
 extension Trait where Self == BlockingTests {
   /// The tests block their thread, such as those that wait for a process. They run on other threads than the tests
-  /// that await: there is one for each processor, and nothing goes on while tests block all of them.
+  /// that await: of those there is one for each processor, and nothing goes on while all of them are blocked.
   package static var blocking: BlockingTests { BlockingTests() }
 }
 
@@ -20,7 +20,7 @@ package struct BlockingTests: SuiteTrait, TestTrait, TestScoping {
     try await withTaskExecutorPreference(Threads.shared) { try await function() }
   }
 
-  /// As many tests as there are threads block at once; the others wait.
+  /// Threads of which each runs a test at a time.
   private final class Threads: TaskExecutor {
     static let shared = Threads(count: 4)
 
