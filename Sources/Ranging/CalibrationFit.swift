@@ -21,6 +21,8 @@ package struct CalibrationFit: Sendable {
   package struct Estimate: Sendable, Equatable {
     package var value: Double
     package var error: Double
+
+    package init(value: Double, error: Double) { (self.value, self.error) = (value, error) }
   }
 
   /// The power received at 1 m, in dBm.

@@ -58,12 +58,13 @@ package struct PlaceSurvey: Sendable {
     return (squares / (count - 1) / count).squareRoot()
   }
 
-  /// Whether more packets would add little.
+  /// Whether more packets would change little: the level is sure, or the beacon moved.
   package var isEnough: Bool {
     guard count >= Self.enoughPackets, seconds >= Self.enoughSeconds, let level else {
       return false
     }
     return level.error <= Self.enoughError || count == Self.maximumPackets
+      || change > Self.greatestChange
   }
 
   /// The greatest change of the level while it was measured, in dB: that of a stretch against the rest, or of the
