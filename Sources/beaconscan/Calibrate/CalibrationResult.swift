@@ -164,7 +164,7 @@ extension CalibrationResult {
 extension CalibrationResult.Place {
   /// One of the places.
   fileprivate static let record = RecordType<CalibrationResult.Place>(
-    nil, named: "calibrationPlace",
+    nil,
     [
       Field("place", .text) { $0.position.name },
       Field("rssi", .number(-128...20), decimals: 2) { $0.level.mean },
