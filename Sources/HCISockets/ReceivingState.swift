@@ -46,8 +46,10 @@ struct ReceivingState: ~Copyable {
     let began = self.began ?? start
     self.began = began
     findMore(at: start)
-    // Before the scan is changed: whose it is by now may be in what has not been read.
-    if demand != latestDemand { drain(at: start) }
+    // Before the scan is changed: whose it is by now may be in what has not been read. And before time advances over
+    // a pause of this process: what happened meanwhile waits in the sockets.
+    let pause = reached.map { start.nanoseconds(since: $0) } ?? 0
+    if demand != latestDemand || pause >= ReceivingAdapter.longestPause { drain(at: start) }
     latestDemand = demand
     advance(demand, to: start)
     wait(until: deadline, from: start)

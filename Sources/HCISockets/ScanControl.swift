@@ -171,6 +171,18 @@ struct ScanControl: Sendable {
     report(.scanning, since: time, detail: lacksCoded ? "it has no LE Coded PHY" : nil)
   }
 
+  /// Reports that it receives, by its own scan or another program's.
+  mutating func reportReceiving(since time: MonotonicTime) {
+    phase == .scanning ? reportScanning(since: time) : report(.shared, since: time)
+  }
+
+  /// Reports that what was on air between two moments was not received, though the adapter scanned.
+  mutating func receptionLost(from start: MonotonicTime, to end: MonotonicTime, detail: String) {
+    guard phase == .scanning || phase == .shared, !isReceptionLost else { return }
+    report(.lossy, since: start, detail: detail, isReceptionLost: true)
+    report(.lossy, since: end, detail: detail, isReceptionLost: false)
+  }
+
   /// Reports the receiver state, if it changed.
   mutating func report(
     _ condition: ScannerHealth.Condition, since time: MonotonicTime, detail: String? = nil,
@@ -362,7 +374,7 @@ struct ScanControl: Sendable {
     quietRetry.reset()
     nextQuietRetry = nil
     if condition == .quiet {
-      phase == .scanning ? reportScanning(since: now) : report(.shared, since: now)
+      reportReceiving(since: now)
     } else if condition == .notAnswering, isReceptionLost {
       report(.notAnswering, since: now, isReceptionLost: false)
     }
