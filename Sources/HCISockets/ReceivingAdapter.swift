@@ -64,13 +64,25 @@ final class ReceivingAdapter {
     flush(at: now)
   }
 
-  /// Switches the scan off and closes the socket, as there is no demand.
-  func rest() {
+  /// Switches the scan off and closes the socket, as there is no demand. The sockets of this scanner are no other program's.
+  func rest(sockets: () -> [Int32]) {
+    if control.phase == .shared, isLast(sockets) { control.adopt() }
     control.rest()
     flush(at: KernelClock.monotonic)
     socket = nil
     control.phase = .unusable
     nextLook = nil
+  }
+
+  /// Returns whether no other program is there to end the scan that runs.
+  ///
+  /// Two processes of ours whose scans began at once both end it so. Where they end at once too, the one with the longer
+  /// pause is the last: pauses differ between neighboring process IDs.
+  private func isLast(_ sockets: () -> [Int32]) -> Bool {
+    if HCIPrograms.hasOnly(sockets(), in: system.socketList()) { return true }
+    guard control.mayBeOurs else { return false }
+    usleep(25_000 * UInt32(1 + getpid() % 8))
+    return HCIPrograms.hasOnly(sockets(), in: system.socketList())
   }
 
   /// Returns the changes of the receiver state since the last call.

@@ -73,7 +73,8 @@ struct ReceivingState: ~Copyable {
     early = []
     latestDemand = .none
     availability = nil
-    for link in links { link.rest() }
+    let links = links
+    for link in links { link.rest { links.compactMap(\.descriptor) } }
   }
 
   /// Adds the adapters that came, where all are requested.
