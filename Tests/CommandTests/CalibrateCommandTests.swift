@@ -8,7 +8,7 @@ import Testing
 @testable import beaconscan
 
 /// `beaconscan calibrate`.
-@Suite struct CalibrateCommandTests {
+@Suite(.blocking) struct CalibrateCommandTests {
   private static let uuid = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
   private static let visitor = Command.capture("visitor.btsnoop")
 
