@@ -25,21 +25,20 @@ package struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
   package mutating func update(
     mean: Float, at time: Int64, thresholds: ProximityThresholds
   ) -> Proximity {
-    let (next, beyond) = zone(of: mean, thresholds)
+    let next = zone(of: mean, thresholds)
     let elapsed = time.subtractingReportingOverflow(summedAt)
-    if next != wanted || elapsed.overflow || elapsed.partialValue < 0 {
-      wanted = next
-      excess = 0
-    } else {
-      // A packet counts for a short while only, however long the gap before it.
-      excess += beyond * min(Float(elapsed.partialValue) * 1e-9, Self.longestGap)
-    }
     summedAt = time
-    if zone == .unknown || next == .unknown || next == zone || excess >= thresholds.excess {
-      zone = next
-      wanted = next
-      excess = 0
+    if next != zone, zone != .unknown, next != .unknown {
+      if next == wanted, !elapsed.overflow, elapsed.partialValue >= 0 {
+        // A packet counts for a short while only, however long the gap before it.
+        let seconds = min(Float(elapsed.partialValue) * 1e-9, Self.longestGap)
+        excess += beyond(mean, thresholds) * seconds
+      } else {
+        (wanted, excess) = (next, 0)
+      }
+      guard excess >= thresholds.excess else { return zone }
     }
+    (zone, wanted, excess) = (next, next, 0)
     return zone
   }
 
@@ -49,23 +48,25 @@ package struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
   /// A gap between packets counts for at most so many seconds.
   private static let longestGap: Float = 2
 
-  /// Returns the zone that a signal lies in, and how many dB it lies beyond the limit of the zone now.
-  private func zone(of mean: Float, _ thresholds: ProximityThresholds) -> (Proximity, Float) {
-    guard mean.isFinite else { return (.unknown, 0) }
+  /// Returns the zone that a signal lies in: the zone now if it is within the limits of that one, else the next one
+  /// that it is within. The zones of a thousand beacons in turn cannot be predicted, so nothing branches by them.
+  @inline(__always)
+  private func zone(of mean: Float, _ thresholds: ProximityThresholds) -> Proximity {
+    guard mean.isFinite else { return .unknown }
+    let closest =
+      1 + (mean < thresholds.leaveImmediate ? 1 : 0) + (mean < thresholds.leaveNear ? 1 : 0)
+    let farthest =
+      3 - (mean > thresholds.enterNear ? 1 : 0) - (mean > thresholds.enterImmediate ? 1 : 0)
+    let now = zone == .unknown ? farthest : zone.rawValue
+    return Proximity(rawValue: min(max(now, closest), farthest)) ?? .unknown
+  }
+
+  /// Returns how many dB a signal lies beyond the limit of the zone now, which it is not within.
+  private func beyond(_ mean: Float, _ thresholds: ProximityThresholds) -> Float {
     switch zone {
-    case .unknown:
-      return (
-        mean > thresholds.enterImmediate ? .immediate : mean > thresholds.enterNear ? .near : .far,
-        0
-      )
-    case .immediate where mean < thresholds.leaveImmediate:
-      return (mean < thresholds.leaveNear ? .far : .near, thresholds.leaveImmediate - mean)
-    case .near where mean > thresholds.enterImmediate:
-      return (.immediate, mean - thresholds.enterImmediate)
-    case .near where mean < thresholds.leaveNear: return (.far, thresholds.leaveNear - mean)
-    case .far where mean > thresholds.enterNear:
-      return (mean > thresholds.enterImmediate ? .immediate : .near, mean - thresholds.enterNear)
-    default: return (zone, 0)
+    case .immediate: thresholds.leaveImmediate - mean
+    case .near: max(mean - thresholds.enterImmediate, thresholds.leaveNear - mean)
+    case .far, .unknown: mean - thresholds.enterNear
     }
   }
 }

@@ -177,12 +177,11 @@ public struct Ranger: Sendable {
         calibration.estimate(rssi: mean, variance: 0, advertisedPower: power).distance
     }
     guard isMeasured, state.zones.proximity != .unknown else { return beacon }
-    let signal = filter.estimate
     beacon.proximity = state.zones.proximity
-    beacon.smoothed = Double(signal.mean)
-    beacon.smoothedError = Double(signal.variance).squareRoot()
+    beacon.smoothed = Double(filter.mean)
+    beacon.smoothedError = Double(filter.variance).squareRoot()
     beacon.estimate = calibration.estimate(
-      rssi: Double(signal.mean), variance: Double(signal.variance), advertisedPower: power)
+      rssi: Double(filter.mean), variance: Double(filter.variance), advertisedPower: power)
     return beacon
   }
 
@@ -230,7 +229,8 @@ extension Ranger.State {
   }
 
   /// A beacon is new until it has sent so many packets, or for so long.
-  private static let (newPackets, newNanoseconds) = (UInt32(3), MonotonicTime.nanosecondsPerSecond)
+  private static let newPackets: UInt32 = 3
+  private static let newNanoseconds = MonotonicTime.nanosecondsPerSecond
 
   /// Determines the zone of the signal.
   fileprivate mutating func locate(at time: Int64) {
