@@ -49,7 +49,7 @@ package struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
   private static let longestGap: Float = 2
 
   /// Returns the zone that a signal lies in: the zone now if it is within the limits of that one, else the next one
-  /// that it is within. The zones of a thousand beacons in turn cannot be predicted, so nothing branches by them.
+  /// that it is within. The limits are counted, as which of them a signal passes cannot be predicted.
   @inline(__always)
   private func zone(of mean: Float, _ thresholds: ProximityThresholds) -> Proximity {
     guard mean.isFinite else { return .unknown }
@@ -57,8 +57,10 @@ package struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
       1 + (mean < thresholds.leaveImmediate ? 1 : 0) + (mean < thresholds.leaveNear ? 1 : 0)
     let farthest =
       3 - (mean > thresholds.enterNear ? 1 : 0) - (mean > thresholds.enterImmediate ? 1 : 0)
-    let now = zone == .unknown ? farthest : zone.rawValue
-    return Proximity(rawValue: min(max(now, closest), farthest)) ?? .unknown
+    let now = zone.rawValue
+    if zone != .unknown, now >= closest, now <= farthest { return zone }
+    let next = zone == .unknown ? farthest : min(max(now, closest), farthest)
+    return Proximity(rawValue: next) ?? .unknown
   }
 
   /// Returns how many dB a signal lies beyond the limit of the zone now, which it is not within.

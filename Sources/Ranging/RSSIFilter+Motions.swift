@@ -20,15 +20,15 @@ extension RSSIFilter {
     let measuredVariance = noise.variance * scale
 
     // Mixing: what is known if the motion is this one now, whichever it was before. The probabilities are not
-    // normalized here, as they are below.
-    let changed = pendingSeconds * Self.changeRates
+    // normalized here, as they are below. None falls so low that it could not return.
+    let changed = pendingSeconds * Self.changeRates + 1e-6
     let prior = probabilities + changed
     let mixed = changed / prior
     let expected = levels - mixed * levels
-    let squares = levels * levels
+    let apart = levels * levels
     let spread =
       variances + pendingSeconds * Self.drifts
-      + mixed * (variance - variances + squares - mixed * squares)
+      + mixed * (variance - variances + apart - mixed * apart)
 
     // Kalman's update, in which Student's t is a normal distribution whose variance grows with the
     // surprise: `weight` is 1 without one, and the density weight⁴ over the deviation. The gain is
@@ -42,14 +42,18 @@ extension RSSIFilter {
     let updated = expected + share * total * error
     variances = share * surprisedVariance
     let square = weight * weight
-    let posterior = prior * square * square * Self.inverseRoot(total)
-    // None falls so low that it could not return.
-    probabilities = posterior * (1 / Self.sum(posterior)) + 1e-6
+    let posterior = square * square * (prior * Self.inverseRoot(total))
 
-    let moved = Self.sum(probabilities * updated)
-    mean += moved
+    // The mixture's mean, above the one before, and its variance. The sums do not wait for one another: what takes
+    // the time here is the chain of operations, not their number.
+    let factor = 1 / Self.sum(posterior)
+    let moved = Self.sum(posterior * updated) * factor
+    let squares = Self.sum(posterior * (variances + updated * updated)) * factor
+    probabilities = posterior * factor
     levels = updated - moved
-    variance = Self.sum(probabilities * (variances + levels * levels))
+    mean += moved
+    // Rounding takes it no lower, however far the level jumped.
+    variance = max(squares - moved * moved, 1e-4)
 
     noise.learn(sum: pendingSum, count: pendingCount, seconds: pendingSeconds, gap: gap)
     measurements &+= measurements < .max ? 1 : 0
