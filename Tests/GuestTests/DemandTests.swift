@@ -44,7 +44,7 @@ extension InGuest {
     }
 
     /// A terminal that is closed leaves no scan on, nor does a reader that goes.
-    @Test(arguments: [SIGHUP, SIGTERM, SIGPIPE]) func endsWithItsTerminal(signal: Int32) throws {
+    @Test(arguments: [SIGHUP, SIGTERM, SIGPIPE, SIGQUIT]) func endsWithItsTerminal(signal: Int32) throws {
       let air = try VirtualController(#"{"plug": "a"}"#, #"{"id": "x"}"#)
       try Guest.up()
       let line = "beaconscan scan --adapter hci0 --format json"
