@@ -247,7 +247,8 @@ if Context.environment["BEACONSCAN_TRACES"] != nil {
       .executableTarget(
         name: name,
         dependencies: libraries.map { .target(name: $0) } + [
-          "Advertising", "Scanning", .product(name: "RealModule", package: "swift-numerics"),
+          "Advertising", "Scanning", "TestSupport",
+          .product(name: "RealModule", package: "swift-numerics"),
         ],
         path: "Benchmarks/Sources/\(name)"))
   }
