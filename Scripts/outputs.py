@@ -198,6 +198,13 @@ def main():
                   ["--enter-count", "8/10"], ["--dwell", "10", "--exit-after", "5"]):
         checker.run(command, "monitor", *rules, "--region", visitor,
                     "--replay", "captures/visitor.btsnoop", *json_format)
+    stays = ["0.3=captures/visitor.btsnoop@38-51", "2=captures/visitor.btsnoop@17-34",
+             "2=captures/visitor.btsnoop@55-68"]
+    checker.run(command, "calibrate", *(f"--at={stay}" for stay in stays), *json_format)
+    checker.run(command, "calibrate", "--uuid", "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0",
+                "--major", "1", "--minor", "100", "--at=edge=captures/visitor.btsnoop@17-34",
+                "--at=inside=captures/visitor.btsnoop@38-51",
+                "--at=outside=captures/visitor.btsnoop@5-9", *json_format)
     # All at once, and from a pipe.
     checker.run(command, "inspect", *recordings, *json_format)
     packed = gzip.compress((ROOT / recordings[0]).read_bytes())

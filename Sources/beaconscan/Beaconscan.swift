@@ -34,7 +34,8 @@ struct Beaconscan: AsyncParsableCommand {
     version: "0.1.0",
     subcommands: [
       ScanCommand.self, RangeCommand.self, MonitorCommand.self, InspectCommand.self,
-      DecodeCommand.self, RecordCommand.self, SimulateCommand.self, AdvertiseCommand.self,
+      CalibrateCommand.self, DecodeCommand.self, RecordCommand.self, SimulateCommand.self,
+      AdvertiseCommand.self,
       AdaptersCommand.self, DoctorCommand.self, SchemaCommand.self,
     ])
 

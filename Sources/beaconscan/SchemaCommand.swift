@@ -28,7 +28,7 @@ struct SchemaCommand: ParsableCommand {
           Sighting.record.schema, RegionReport.record(of: RangedBeacon.fullRecord).schema,
           MonitorEvent.enter.schema, MonitorEvent.exit.schema, MonitorEvent.determined.schema,
           ScannerHealth.record.schema, IdentityFinding.record.schema, CaptureStatus.record.schema,
-          BeaconStatistics.record.schema,
+          BeaconStatistics.record.schema, CalibrationResult.record.schema,
           AdvertDescription.record.schema, HostView.Radio.record.schema, Finding.record.schema,
           ScanSummary.record.schema,
         ],

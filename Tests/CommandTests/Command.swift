@@ -36,6 +36,11 @@ enum Command {
     try finish(folder.appending(path: "beaconscan"), arguments, in: place)
   }
 
+  /// Runs `beaconscan` to its end.
+  static func run(_ arguments: [String]) throws -> Run {
+    try finish(folder.appending(path: "beaconscan"), arguments, in: root)
+  }
+
   /// Runs a line of shell, with `beaconscan` on the path.
   static func shell(_ script: String, in place: URL = root) throws -> Run {
     try finish(URL(filePath: "/bin/sh"), ["-c", script], in: place)

@@ -1,0 +1,157 @@
+internal import RealModule
+
+/// The measured power and the exponent that the levels of a beacon at known distances show.
+///
+/// The level at a place is P - 10 n log10(d), plus what walls and reflections do to that place, plus the error of the
+/// level. The fit is Bayes' linear regression (Gelman et al., *Bayesian Data Analysis*, 3rd ed., 2013, section 14.8).
+/// What is known before is that exponents spread about 2 as ``ErrorBudget/exponent`` has it, and that places deviate by
+/// some 3 dB; how far these do is learned as far as the places show it. Errors are the half widths of 95 % intervals.
+package struct CalibrationFit: Sendable {
+  /// A place: its distance in meters, and the level there.
+  package struct Place: Sendable {
+    package var distance: Double
+    package var level: PlaceSurvey.Level
+
+    package init(distance: Double, level: PlaceSurvey.Level) {
+      (self.distance, self.level) = (distance, level)
+    }
+  }
+
+  /// A value, and the half width of its 95 % interval.
+  package struct Estimate: Sendable, Equatable {
+    package var value: Double
+    package var error: Double
+
+    package init(value: Double, error: Double) { (self.value, self.error) = (value, error) }
+  }
+
+  /// The power received at 1 m, in dBm.
+  package let power: Estimate
+  /// The exponent; `nil` where all places have nearly the same distance.
+  package let exponent: Estimate?
+
+  /// By how much places deviate before anything is known of the site, in dB, and for how many places that counts.
+  private static let (expectedDeviation, expectedPlaces) = (3.0, 4.0)
+  /// From this ratio of the farthest distance to the nearest on the exponent is fitted.
+  private static let leastRatio = 1.9
+  /// A level that is so much weaker than the beacon states, in dB, or than the other places let expect, in
+  /// standard deviations, is no level of an open place.
+  private static let (greatestLoss, greatestDeviations) = (3 * ErrorBudget().adapter, 3.0)
+
+  /// Fits the places, at least one, of a beacon that states a power for 1 m, in dBm.
+  package init(_ places: [Place], statedPower: Double) throws(CalibrationProblem) {
+    let distances = places.map(\.distance)
+    let ratio = (distances.max() ?? 1) / (distances.min() ?? 1)
+    if places.count > 1 {
+      for index in places.indices {
+        var others = places
+        let place = others.remove(at: index)
+        let expected = Solution(others).level(at: place.distance)
+        let weaker = expected.mean - place.level.mean
+        let variance = expected.variance + place.level.error * place.level.error
+        if weaker > Self.greatestDeviations * variance.squareRoot() {
+          throw .obstructed(distance: place.distance, weaker: weaker, than: .otherPlaces)
+        }
+      }
+    }
+    let solution = Solution(places)
+    let power = solution.power
+    if MeasuredPower.isPlausible(statedPower), ratio < Self.leastRatio,
+      statedPower - power.value > Self.greatestLoss
+    {
+      throw .obstructed(
+        distance: distances.min() ?? 1, weaker: statedPower - power.value, than: .statedPower)
+    }
+    guard MeasuredPower.isPlausible(power.value) else { throw .impossiblePower(power.value) }
+    self.power = power
+    exponent = ratio < Self.leastRatio ? nil : solution.exponent
+  }
+
+  /// The posterior distribution of power and exponent: normal in the mean, with Student's t for the scale.
+  private struct Solution {
+    private var (powerMean, exponentMean) = (0.0, PathLossModel.defaultExponent)
+    private var (powerVariance, covariance, exponentVariance) = (0.0, 0.0, 0.0)
+    private var placeVariance = expectedDeviation * expectedDeviation
+    private let quantile: Double
+
+    init(_ places: [Place]) {
+      let spread = ErrorBudget().exponent * PathLossModel.defaultExponent
+      let extra = Double(max(0, places.count - 2))
+      quantile = Self.quantile(freedom: expectedPlaces + extra)
+      for _ in 0..<16 {
+        // Normal equations about the expected exponent, whose precision is added.
+        var (a, b, c, u, v) = (0.0, 0.0, 1 / (spread * spread), 0.0, 0.0)
+        for place in places {
+          let weight = 1 / (placeVariance + place.level.error * place.level.error)
+          let x = Self.slope(place.distance)
+          let y = place.level.mean - PathLossModel.defaultExponent * x
+          (a, b, c) = (a + weight, b + weight * x, c + weight * x * x)
+          (u, v) = (u + weight * y, v + weight * x * y)
+        }
+        let determinant = a * c - b * b
+        powerMean = (c * u - b * v) / determinant
+        exponentMean = PathLossModel.defaultExponent + (a * v - b * u) / determinant
+        (powerVariance, covariance, exponentVariance) = (
+          c / determinant, -b / determinant, a / determinant
+        )
+        let squares = places.reduce(0.0) { sum, place in
+          let error = place.level.mean - powerMean - exponentMean * Self.slope(place.distance)
+          return sum + error * error
+        }
+        placeVariance =
+          (expectedPlaces * expectedDeviation * expectedDeviation + squares)
+          / (expectedPlaces + extra)
+      }
+    }
+
+    var power: Estimate { Estimate(value: powerMean, error: quantile * powerVariance.squareRoot()) }
+
+    var exponent: Estimate {
+      Estimate(value: exponentMean, error: quantile * exponentVariance.squareRoot())
+    }
+
+    /// Returns the level that is expected of another place, and its variance in dB².
+    func level(at distance: Double) -> (mean: Double, variance: Double) {
+      let x = Self.slope(distance)
+      return (
+        powerMean + exponentMean * x,
+        powerVariance + 2 * x * covariance + x * x * exponentVariance + placeVariance
+      )
+    }
+
+    /// Returns by how many dB an exponent of 1 changes the level at a distance.
+    private static func slope(_ distance: Double) -> Double { -10 * Double.log10(distance) }
+
+    /// Returns the half width of the 95 % interval of Student's t (Abramowitz and Stegun, *Handbook of Mathematical
+    /// Functions*, 1964, formula 26.7.5).
+    private static func quantile(freedom: Double) -> Double {
+      1.96 + 2.372 / freedom + 2.823 / (freedom * freedom)
+    }
+  }
+}
+
+/// The boundary of a region that the levels at its edge, inside and outside show.
+package struct BoundaryFit: Sendable {
+  /// The level of the boundary, in dBm, with the half width of its 95 % interval.
+  package let level: CalibrationFit.Estimate
+  /// By how much the signal is stronger inside than at the edge, and at the edge than outside, in dB.
+  package let inside: Double
+  package let outside: Double
+
+  /// The least difference between inside and outside, in dB, by which a signal strength tells them apart.
+  private static let leastDifference = 6.0
+
+  /// Places the boundary at the edge's level.
+  package init(
+    edge: PlaceSurvey.Level, inside: PlaceSurvey.Level, outside: PlaceSurvey.Level
+  ) throws(CalibrationProblem) {
+    let difference = inside.mean - outside.mean
+    guard difference >= Self.leastDifference else { throw .sidesAlike(difference) }
+    guard edge.mean < inside.mean, edge.mean > outside.mean else {
+      throw .edgeIsNoEdge(edge: edge.mean, inside: inside.mean, outside: outside.mean)
+    }
+    level = CalibrationFit.Estimate(value: edge.mean, error: 1.96 * edge.error)
+    self.inside = inside.mean - edge.mean
+    self.outside = edge.mean - outside.mean
+  }
+}

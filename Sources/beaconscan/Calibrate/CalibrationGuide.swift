@@ -1,0 +1,87 @@
+import Ranging
+import Records
+import Scanning
+
+/// The dialog of a live calibration: which place is next, when it is measured, and when that is enough.
+struct CalibrationGuide {
+  private(set) var survey: CalibrationSurvey
+  /// Why the dialog ended before its end.
+  private(set) var failure: String?
+  private let places: [CalibrationPlace.Position]
+  private var index = 0
+  /// When the place began to be measured; `nil` while the beacon is being placed.
+  private var began: MonotonicTime?
+  private var isMeasured = false
+  /// When it was last looked whether it is enough, in seconds since ``began``.
+  private var looked = 0.0
+
+  /// The longest time that a place is measured, the first one, which does not count because a hand is still at the
+  /// beacon, and that between two looks whether it is enough, in seconds.
+  private static let (longestTime, settlingTime, lookTime) = (180.0, 1.0, 0.5)
+
+  init(_ places: [CalibrationPlace.Position], regions: [NamedRegion]) {
+    self.places = places
+    survey = CalibrationSurvey(regions: regions)
+  }
+
+  var isOver: Bool { index == places.count || failure != nil }
+
+  /// What is to be done now.
+  var instruction: String {
+    "\(index + 1) of \(places.count): \(places[index].instruction), and press Return."
+  }
+
+  /// What is known of the place that is measured; `nil` while none is.
+  var progress: String? {
+    guard isMeasured else { return nil }
+    guard let (beacon, link) = survey.leader else {
+      return "\(places[index].name): nothing received yet"
+    }
+    let level = link.survey.level.map {
+      "\(fixed($0.mean, 1)) ± \(fixed(1.96 * $0.error, 1)) dBm, "
+    }
+    return "\(places[index].name): \(beacon)  \(level ?? "")\(link.survey.count) packets in "
+      + "\(fixed(link.survey.seconds, 0)) s"
+  }
+
+  /// Begins to measure the place at which the beacon now is.
+  mutating func beginPlace() {
+    if !isMeasured { (isMeasured, began, looked) = (true, nil, 0) }
+  }
+
+  /// Ends the dialog: nobody can answer any more.
+  mutating func endInput() {
+    if !isMeasured, !isOver {
+      failure =
+        "standard input ended before \(places[index].name) was measured; run it in a terminal"
+    }
+  }
+
+  /// Receives sightings, and returns the lines that a person should read.
+  mutating func receive(_ sightings: [Sighting]) -> [String] {
+    for sighting in sightings where isMeasured {
+      let start = began ?? sighting.time
+      began = start
+      let seconds = sighting.time.seconds(since: start)
+      if seconds < Self.settlingTime { continue }
+      survey.receive(sighting)
+      // A look reads all packets.
+      guard seconds - looked >= Self.lookTime else { continue }
+      looked = seconds
+      if seconds > Self.longestTime || survey.isEnough { return finishPlace() }
+    }
+    return []
+  }
+
+  private mutating func finishPlace() -> [String] {
+    let (place, summary) = (places[index], progress ?? "")
+    isMeasured = false
+    do throws(CalibrationSurvey.Failure) {
+      try survey.finishPlace()
+    } catch {
+      return ["\(place.name): \(error.message)", instruction]
+    }
+    index += 1
+    return ["\(summary): enough"] + (isOver ? [] : [instruction])
+  }
+}

@@ -1,0 +1,196 @@
+import ArgumentParser
+import CaptureFiles
+import Glibc
+import Records
+import Scanning
+import ServiceCore
+import Synchronization
+
+/// `beaconscan calibrate`: what a site does to the signal, measured at known places.
+struct CalibrateCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "calibrate",
+    abstract:
+      "Measure a beacon at known places: its power at 1 m, the site's exponent, a boundary.",
+    discussion: """
+      Live, it asks for the beacon at each place in turn, shows how sure it is of the signal, and \
+      goes on when it has received enough: 10 seconds and more. Lift the beacon off metal, keep \
+      bodies out of the way, and move it by a hand's width now and then: a signal differs by some \
+      dB from one spot to the next, and each --at, also at the same distance, is one more spot.
+
+      From recordings: one for each place, or the seconds of one that belong to each.
+
+      With --at edge, inside and outside it finds the boundary of a region, for monitor --boundary.
+
+      It prints the options that use the result, with their errors (half of a 95 % interval), and \
+      refuses what cannot be right: too few packets, a beacon that moves, a body in the way.
+
+      EXAMPLES
+        beaconscan calibrate
+        beaconscan calibrate --at 1 --at 1 --at 3 --at 6 --write site.options
+        beaconscan calibrate --at edge --at inside --at outside
+        beaconscan calibrate --at 0.3=captures/visitor.btsnoop@38-51 \\
+          --at 2=captures/visitor.btsnoop@17-34 --at 2=captures/visitor.btsnoop@55-68
+      """)
+
+  @Option(
+    help: ArgumentHelp(
+      "A place: the distance in meters, or edge, inside or outside; its recording, and the seconds of that.",
+      discussion: "May be given several times, in the order of measuring. (default: 1, 2 and 4)",
+      valueName: "place[=file[@from-to]]"), completion: .file())
+  var at: [CalibrationPlace] = []
+
+  @OptionGroup var source: SourceOptions
+  @OptionGroup var regions: RegionOptions
+  @OptionGroup var output: OutputOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Write the options to this file, one a line: beaconscan range $(cat FILE).",
+      valueName: "file"), completion: .file())
+  var write: String?
+
+  private static let maximumPlaces = 32
+
+  private var places: [CalibrationPlace] {
+    at.isEmpty ? ["1", "2", "4"].compactMap(CalibrationPlace.init) : at
+  }
+
+  func validate() throws {
+    guard source.replay.isEmpty else {
+      throw ValidationError("Name each recording with its place, as in --at 1=FILE.")
+    }
+    guard at.count <= Self.maximumPlaces else {
+      throw ValidationError("--at may be given \(Self.maximumPlaces) times at most.")
+    }
+    let recorded = at.filter { $0.recording != nil }.count
+    guard recorded == 0 || recorded == at.count else {
+      throw ValidationError("Give each --at a recording, as in --at 1=FILE, or none of them.")
+    }
+    if recorded > 0, let option = source.liveOption {
+      throw ValidationError("\(option) is for live scanning, and --at names a recording.")
+    }
+    let positions = Set(at.map(\.position))
+    let boundary = positions.intersection(CalibrationPlace.Position.boundary)
+    guard boundary.isEmpty || (boundary.count == 3 && at.count == 3) else {
+      throw ValidationError(
+        "A boundary needs the three places edge, inside and outside, once each and no other.")
+    }
+  }
+
+  func run() async throws {
+    if at.contains(where: { $0.recording != nil }) {
+      try finish(try surveyRecordings(), to: StandardOutput())
+    } else {
+      try await run(
+        BeaconSession(source.open(), showsProgress: false), to: StandardOutput())
+    }
+  }
+
+  /// Guides through a live calibration.
+  private func run(_ session: BeaconSession, to out: StandardOutput) async throws {
+    let guide = Mutex(CalibrationGuide(places.map(\.position), regions: regions.all))
+    let status = StatusLine()
+    session.report(guide.withLock { $0.instruction })
+    try session.beacons.startSightings(for: session.client)
+    try await session.show(
+      output, to: out, status: status,
+      while: {
+        let presses = ReturnKey.presses()
+        return guide.withLock { guide in
+          if let presses { if presses > 0 { guide.beginPlace() } } else { guide.endInput() }
+          if let progress = guide.progress { status?.show { progress } }
+          return !guide.isOver
+        }
+      }
+    ) { event in
+      guard case .sightings(let sightings) = event else { return .more }
+      let (lines, isOver) = guide.withLock { ($0.receive(sightings), $0.isOver) }
+      if !lines.isEmpty { status?.clear() }
+      for line in lines { session.report(line) }
+      return isOver ? .enough : .more
+    } end: { _ in
+    }
+    let ended = guide.withLock { $0 }
+    if let failure = ended.failure { throw CommandError(.noInput, failure) }
+    guard ended.isOver else {
+      throw CommandError(.interrupted, "ended before every place was measured")
+    }
+    try finish(ended.survey, to: out)
+  }
+
+  /// Measures the places in their recordings.
+  private func surveyRecordings() throws -> CalibrationSurvey {
+    var survey = CalibrationSurvey(regions: regions.all)
+    for place in places {
+      guard let path = place.recording else { continue }
+      do {
+        let scanner = try ReplayScanner(paths: [path])
+        var sightings: [Sighting] = []
+        var isOver = false
+        while !isOver, !Interrupt.isRequested {
+          let progress = try scanner.receive(for: .ranging, until: nil, into: &sightings)
+          isOver = progress.isOver
+          for sighting in sightings {
+            let seconds = progress.began.map { sighting.time.seconds(since: $0) } ?? 0
+            if place.seconds.contains(seconds) { survey.receive(sighting) }
+          }
+        }
+      } catch let error as CaptureError {
+        throw CommandError(error)
+      }
+      if Interrupt.isRequested {
+        throw CommandError(.interrupted, "interrupted before every place was measured")
+      }
+      do throws(CalibrationSurvey.Failure) {
+        try survey.finishPlace()
+      } catch {
+        throw CommandError(.badData, "\(path), \(place.position.name): \(error.message)")
+      }
+    }
+    return survey
+  }
+
+  /// Writes what the survey adds up to.
+  private func finish(_ survey: CalibrationSurvey, to out: StandardOutput) throws {
+    let results: [CalibrationResult]
+    do throws(CalibrationSurvey.Failure) {
+      results = try .init(CalibrationResult.all(survey, places.map(\.position)))
+    } catch {
+      throw CommandError(.badData, error.message)
+    }
+    if output.format == .table {
+      try out.write(lines: results.flatMap(\.lines))
+    } else {
+      try out.write(results, CalibrationResult.record, output.format)
+    }
+    try out.flush()
+    guard let write else { return }
+    var options: [String] = []
+    for option in results.flatMap({ $0.options + $0.generalOptions })
+    where !options.contains(option) {
+      // The exponent is the site's: that of the first adapter is as good as that of another.
+      let name = option.prefix { $0 != "=" }
+      if name == "--environment", options.contains(where: { $0.hasPrefix(name) }) { continue }
+      options.append(option)
+    }
+    let file = try OutputFile(write)
+    try file.write(Array((options.joined(separator: "\n") + "\n").utf8))
+    try file.finish()
+  }
+}
+
+/// The Return key of standard input.
+private enum ReturnKey {
+  /// Returns how often it was pressed since the last call; `nil` when it cannot be pressed any more.
+  static func presses() -> Int? {
+    var presses = 0
+    var look = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    while unsafe poll(&look, 1, 0) > 0 {
+      var byte: UInt8 = 0
+      guard unsafe read(STDIN_FILENO, &byte, 1) == 1 else { return presses > 0 ? presses : nil }
+      presses += byte == UInt8(ascii: "\n") ? 1 : 0
+    }
+    return presses
+  }
+}
