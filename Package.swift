@@ -186,8 +186,8 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "Adapters", "Advertising", "BeaconTesting", "HCIPackets", "Records", "Regions", "Scanning",
-        "ServiceCore", "TestSupport", "beaconscan",
+        "Adapters", "Advertising", "BeaconTesting", "HCIPackets", "Ranging", "Records", "Regions",
+        "Scanning", "ServiceCore", "TestSupport", "beaconscan",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

@@ -3,9 +3,10 @@ package import Scanning
 
 /// The sides of beacons: a state machine that is given the sightings of two adapters.
 ///
-/// The side follows from the difference of the two links' smoothed levels. It is named once the difference exceeds 3 dB
-/// and its own standard error, whichever is more, and given up once it falls below half of that. Offsets of the
-/// adapters must be subtracted from the sightings before.
+/// The side follows from the difference of the two links' smoothed levels. It is named when the difference exceeds 3 dB
+/// and its own standard error, and given up when it falls below half of that, in both cases by 2 dB · s
+/// (``CumulativeSum``). At first the side is not known until the standard error is below 1.5 dB or a side is named. Offsets of
+/// the adapters must be subtracted from the sightings before.
 ///
 /// A beacon whose signal one of the adapters has not measured lately has no side, with one exception: the other adapter has
 /// received it ten times since, and the silent adapter still receives other beacons. If both received the
@@ -15,6 +16,8 @@ package import Scanning
 package struct SideFinder: Sendable {
   /// The least difference that names a side, in dB.
   fileprivate static let edge: Float = 3
+  /// By how much the difference must lie beyond the limit for how long, in dB · s.
+  fileprivate static let excess: Float = 2
   /// The number of measurements of each link that a side needs.
   fileprivate static let fewestMeasurements: UInt32 = 3
   /// The number of packets by one adapter alone that name a side.
@@ -24,7 +27,7 @@ package struct SideFinder: Sendable {
   fileprivate struct Links: Sendable {
     var filters = InlineArray<2, RSSIFilter>(repeating: RSSIFilter())
     /// The side by the difference of the levels; `nil` while there is none.
-    var side: Side?
+    var side = CumulativeSum<Side?>(nil)
     /// The number of packets that each adapter received since the other one's last, at most ``alonePackets``.
     var alone = InlineArray<2, UInt8>(repeating: 0)
   }
@@ -77,7 +80,7 @@ package struct SideFinder: Sendable {
   package func side(of beacon: BeaconIdentity, at time: MonotonicTime) -> Side? {
     guard let links = table.state(of: beacon) else { return nil }
     switch (links.isRecent(0, at: time), links.isRecent(1, at: time)) {
-    case (true, true): return links.side
+    case (true, true): return links.side.state
     case (true, false): return isAlone(0, links, at: time) ? .left : nil
     case (false, true): return isAlone(1, links, at: time) ? .right : nil
     case (false, false): return nil
@@ -94,7 +97,7 @@ package struct SideFinder: Sendable {
 extension SideFinder.Links {
   /// Receives a signal strength by one of the adapters.
   fileprivate mutating func receive(_ rssi: Float, by own: Int, at time: MonotonicTime) {
-    if !isRecent(own, at: time) { side = nil }
+    if !isRecent(own, at: time) { side = CumulativeSum(nil) }
     if alone[own] < SideFinder.alonePackets { alone[own] += 1 }
     alone[1 - own] = 0
     guard filters[own].update(rssi: rssi, at: time.nanoseconds), isRecent(1 - own, at: time),
@@ -102,13 +105,22 @@ extension SideFinder.Links {
     else { return }
     let (left, right) = (filters[0].estimate, filters[1].estimate)
     let difference = left.mean - right.mean
-    let edge = max(SideFinder.edge, (left.variance + right.variance).squareRoot())
-    let isKept = side == (difference > 0 ? .left : .right) && abs(difference) > edge / 2
-    if abs(difference) > edge {
-      side = difference > 0 ? .left : .right
-    } else if !isKept {
-      side = .between
-    }
+    let deviation = (left.variance + right.variance).squareRoot()
+    let edge = max(SideFinder.edge, deviation)
+    let next: Side = abs(difference) <= edge ? .between : difference > 0 ? .left : .right
+    // At first little is known of the difference.
+    if side.state == nil, next == .between, deviation > SideFinder.edge / 2 { return }
+    // How far the difference lies beyond the limit of the side now, and towards which side.
+    let (towards, beyond): (Side, Float) =
+      switch side.state {
+      case .left: difference < edge / 2 ? (.between, edge / 2 - difference) : (.left, 0)
+      case .right: difference > -edge / 2 ? (.between, difference + edge / 2) : (.right, 0)
+      case .between, nil: (next, abs(difference) - edge)
+      }
+    side.update(
+      to: towards == side.state ? towards : next, towards: towards, beyond: beyond,
+      at: time.nanoseconds, limit: SideFinder.excess,
+      changesAtOnce: side.state == nil && next == .between)
   }
 
   /// Returns whether an adapter measured the beacon's signal lately.

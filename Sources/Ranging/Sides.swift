@@ -12,6 +12,7 @@ public struct Sides: Sendable, Hashable, Codable {
 }
 
 /// The side of a beacon as two adapters receive it.
+@frozen
 public enum Side: String, Sendable, Hashable, Codable, CaseIterable {
   /// The adapter on the left receives it clearly stronger.
   case left

@@ -83,13 +83,18 @@ struct Pair {
     }
   }
 
-  /// Returns the shares of reports with the beacon's side, with none, and with the other side, as text in percent.
+  /// Returns the shares of reports with the beacon's side, with none, and with the other side, as text in percent; and
+  /// how often the side changes, per minute.
   ///
   /// In the middle, none is right and both sides are wrong. A beacon that walks counts beyond half a meter from it.
-  func shares(seed: UInt64, runs: Int) -> String {
-    var (right, none, wrong) = (0.0, 0.0, 0.0)
+  func measure(seed: UInt64, runs: Int) -> (shares: String, changes: Double) {
+    var (right, none, wrong, changes, reports) = (0.0, 0.0, 0.0, 0.0, 0.0)
     for run in 0..<runs {
+      var last: Side??
       self.run(seed: seed + UInt64(run)) { seconds, side in
+        if let last, last != side { changes += 1 }
+        last = .some(side)
+        reports += 1
         let place = place(at: seconds)
         if lateral == nil, place.magnitude < 0.5 { return }
         switch side {
@@ -100,21 +105,25 @@ struct Pair {
       }
     }
     let all = (right + none + wrong) / 100
-    return [right, none, wrong].map { fixed($0 / all, 0) }.joined(separator: " / ")
+    let shares = [right, none, wrong].map { fixed($0 / all, 0) }.joined(separator: " / ")
+    return (shares, changes / reports * 60)
   }
 }
 
 func measureSides(seed: UInt64, runs: Int) {
   print(
     "| Apart | Before them | In the middle | Before one | 1 m beside it | 3 m beside it"
-      + " | Walks past |")
-  print("| - | - | - | - | - | - | - |")
+      + " | Walks past | Changes/min, still |")
+  print("| - | - | - | - | - | - | - | - |")
   for apart in [0.5, 1, 2, 4] {
     for ahead in [1.0, 2, 4] {
       let cells = [0, apart / 2, apart / 2 + 1, apart / 2 + 3, nil].map {
-        Pair(apart: apart, ahead: ahead, lateral: $0).shares(seed: seed, runs: runs)
+        Pair(apart: apart, ahead: ahead, lateral: $0).measure(seed: seed, runs: runs)
       }
-      print("| \(fixed(apart, 1)) m | \(fixed(ahead, 0)) m | \(cells.joined(separator: " | ")) |")
+      let changes = cells.dropLast().reduce(0) { $0 + $1.changes } / 4
+      print(
+        "| \(fixed(apart, 1)) m | \(fixed(ahead, 0)) m | "
+          + cells.map(\.shares).joined(separator: " | ") + " | \(fixed(changes, 2)) |")
     }
   }
   print("")
@@ -124,5 +133,7 @@ func measureSides(seed: UInt64, runs: Int) {
     ("a body before the nearer adapter takes 8 dB", Pair(apart: 2, ahead: 2, lateral: 2, body: 8)),
     ("the farther adapter receives 5 dB too much", Pair(apart: 2, ahead: 2, lateral: 2, offset: 5)),
   ]
-  for (name, pair) in pairs { print("| \(name) | \(pair.shares(seed: seed, runs: runs)) |") }
+  for (name, pair) in pairs {
+    print("| \(name) | \(pair.measure(seed: seed, runs: runs).shares) |")
+  }
 }
