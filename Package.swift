@@ -236,7 +236,7 @@ let package = Package(
 // only on request.
 if Context.environment["BEACONSCAN_TRACES"] != nil {
   let libraries = [
-    "ranging-trace": ["Ranging"], "regions-trace": ["Regions"],
+    "ranging-trace": ["Ranging", "TestSupport"], "regions-trace": ["Regions", "TestSupport"],
     "micro": [
       "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets", "LinkLayer", "Ranging", "Regions",
       "ServiceCore",
@@ -247,8 +247,7 @@ if Context.environment["BEACONSCAN_TRACES"] != nil {
       .executableTarget(
         name: name,
         dependencies: libraries.map { .target(name: $0) } + [
-          "Advertising", "Scanning", "TestSupport",
-          .product(name: "RealModule", package: "swift-numerics"),
+          "Advertising", "Scanning", .product(name: "RealModule", package: "swift-numerics"),
         ],
         path: "Benchmarks/Sources/\(name)"))
   }

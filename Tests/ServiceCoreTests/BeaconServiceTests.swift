@@ -193,7 +193,8 @@ import Testing
     #expect(site.beacons.regions(of: reader.client).map(\.identifier) == ["known"])
     site.beacons.requestState(of: Site.region("known"), for: reader.client)
     #expect(await eventually { reader.states["known"] == .inside })
-    // What cannot be found out any more is unknown.
+    // What cannot be found out any more is unknown: half a second from here is too short.
+    #expect(await eventually { site.beacons.received?.to == scanner.clock.now })
     site.beacons.requestState(of: Site.region("late", Site.one(8)), for: reader.client)
     scanner.finish(at: 10.5)
     scanner.clock.advance(by: 1)
