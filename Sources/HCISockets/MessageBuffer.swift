@@ -29,6 +29,10 @@ struct MessageBuffer: ~Copyable {
       if errno == EAGAIN || errno == EINTR { return false }
       throw HCISocketError("recvmmsg", adapter: adapter)
     }
+    // No packet is empty: this is the end.
+    if received > 0, lengths[0] == 0 {
+      throw HCISocketError("recvmmsg", errno: EPIPE, adapter: adapter)
+    }
     count = Int(received)
     return count == Self.capacity
   }

@@ -20,8 +20,8 @@ final class ReceivingAdapter {
   private var nextLook: MonotonicTime?
   private var power: PowerSwitch
   private var drops: UInt32 = 0
-  private var nextDropLook: MonotonicTime?
   private var latestDrop = MonotonicTime(nanoseconds: 0)
+  private var gap = LongestGap(at: KernelClock.monotonic)
   private var goneSince: MonotonicTime?
 
   /// How often the system is asked about the adapter, in nanoseconds.
@@ -62,16 +62,27 @@ final class ReceivingAdapter {
       control.setAlone(isAlone, at: now)
     }
     flush(at: now)
-    countDrops(at: now)
   }
 
-  /// Switches the scan off and closes the socket, as there is no demand.
-  func rest() {
+  /// Switches the scan off and closes the socket, as there is no demand. The sockets of this scanner are no other program's.
+  func rest(sockets: () -> [Int32]) {
+    if control.phase == .shared, isLast(sockets) { control.adopt() }
     control.rest()
     flush(at: KernelClock.monotonic)
     socket = nil
     control.phase = .unusable
     nextLook = nil
+  }
+
+  /// Returns whether no other program is there to end the scan that runs.
+  ///
+  /// Two processes of ours whose scans began at once both end it so. Where they end at once too, the one with the longer
+  /// pause is the last: pauses differ between neighboring process IDs.
+  private func isLast(_ sockets: () -> [Int32]) -> Bool {
+    if HCIPrograms.hasOnly(sockets(), in: system.socketList()) { return true }
+    guard control.mayBeOurs else { return false }
+    usleep(25_000 * UInt32(1 + getpid() % 8))
+    return HCIPrograms.hasOnly(sockets(), in: system.socketList())
   }
 
   /// Returns the changes of the receiver state since the last call.
@@ -97,14 +108,14 @@ final class ReceivingAdapter {
   /// Whether the adapter is switched off.
   var isDown: Bool { control.condition == .down }
 
-  /// Records that the adapter is gone.
-  private func lost(at now: MonotonicTime) {
+  /// Records that the adapter is gone, since a moment at which it was there for the last time.
+  private func lost(since: MonotonicTime, at now: MonotonicTime) {
     socket = nil
     nextLook = now.advanced(by: Self.lookInterval)
     let gone = goneSince ?? now
     goneSince = gone
     if now.nanoseconds(since: gone) >= Self.patience { target.forget() }
-    control.closed(.removed, since: now)
+    control.closed(.removed, since: since)
     power.found()
   }
 
@@ -112,7 +123,7 @@ final class ReceivingAdapter {
   private func look(at now: MonotonicTime, sparing others: Set<UInt16>) {
     let adapter: Adapter
     do throws(HCISocketError) {
-      guard let found = try find(sparing: others) else { return lost(at: now) }
+      guard let found = try find(sparing: others) else { return lost(since: now, at: now) }
       adapter = found
     } catch {
       // A scan that runs needs no answer.
@@ -157,6 +168,7 @@ final class ReceivingAdapter {
       socket = try system.open(index)
       drops = 0
       clock = KernelClock(now: now, wall: KernelClock.wall)
+      gap = LongestGap(at: now)
       power.found()
       control.opened(at: now)
     } catch {
@@ -193,18 +205,36 @@ final class ReceivingAdapter {
     }
   }
 
-  private func countDrops(at now: MonotonicTime) {
-    guard now >= nextDropLook ?? now, let drops = socket?.drops else { return }
-    nextDropLook = now.advanced(by: 1_000_000_000)
-    if drops > self.drops, control.condition == .scanning {
-      control.report(.lossy, since: now, detail: "\(drops - self.drops) packets lost")
-    }
-    if drops > self.drops { latestDrop = now }
+  /// Counts the packets that the kernel had no room for, after all that waited was read. What was lost lies where no
+  /// packet was for the longest time: there nobody knows what was on air.
+  ///
+  /// Where this process did not run for a while, nor perhaps the machine, such a gap is a loss without any count.
+  private func checkReception(wasStopped: Bool, at now: MonotonicTime) {
+    let drops = socket?.drops ?? 0
+    let lost = Int64(drops) - Int64(self.drops)
     self.drops = drops
-    if control.condition == .lossy, now >= latestDrop.advanced(by: 5_000_000_000) {
-      control.reportScanning(since: now)
+    gap.end(at: now)
+    if lost > 0 ? gap.length >= Self.leastLoss : wasStopped && gap.length >= Self.longestPause {
+      latestDrop = now
+      control.receptionLost(
+        from: gap.from, to: gap.to,
+        detail: lost > 0
+          ? "\(lost) packets lost" : "it did not run for \(gap.length / 1_000_000_000) s")
+    } else if lost > 0 {
+      latestDrop = now
+      if control.condition == .scanning {
+        control.report(.lossy, since: now, detail: "\(lost) packets lost")
+      }
+    } else if control.condition == .lossy, now >= latestDrop.advanced(by: 5_000_000_000) {
+      control.reportReceiving(since: now)
     }
+    gap = LongestGap(at: now)
   }
+
+  /// The shortest gap in which packets that were lost can lie, and the longest pause between two readings of a process
+  /// that runs, in nanoseconds.
+  private static let leastLoss: Int64 = 250_000_000
+  static let longestPause = MonotonicTime.nanosecondsPerSecond
 
   // MARK: What the socket receives
 
@@ -217,6 +247,7 @@ final class ReceivingAdapter {
   ) -> MonotonicTime {
     guard let index = target.index, let descriptor else { return now }
     let before = collector.counts.reports
+    let wasStopped = now.nanoseconds(since: clock.latestEmpty) >= Self.longestPause
     clock.read(at: now, wall: KernelClock.wall)
     collector.adapter = index
     var isGone = false
@@ -233,9 +264,15 @@ final class ReceivingAdapter {
       for packet in 0..<buffer.count { handle(packet, of: buffer, &collector, now) }
       calls += 1
     }
-    if !mayHaveMore { clock.emptied() }
+    if isGone {
+      lost(since: gap.latest, at: now)
+      return now
+    }
+    if !mayHaveMore {
+      clock.emptied()
+      checkReception(wasStopped: wasStopped, at: now)
+    }
     if collector.counts.reports > before { control.received(at: now) }
-    if isGone { lost(at: now) }
     return mayHaveMore ? collector.time : now
   }
 
@@ -249,6 +286,7 @@ final class ReceivingAdapter {
     collector.counts.packets &+= 1
     collector.time = clock.moment(of: stamp)
     collector.wallTime = stamp
+    gap.end(at: collector.time)
     if let tap = configuration.packetTap, let index = target.index {
       tap(bytes, stamp, isReceived, index)
     }

@@ -46,8 +46,10 @@ struct ReceivingState: ~Copyable {
     let began = self.began ?? start
     self.began = began
     findMore(at: start)
-    // Before the scan is changed: whose it is by now may be in what has not been read.
-    if demand != latestDemand { drain(at: start) }
+    // Before the scan is changed: whose it is by now may be in what has not been read. And before time advances over
+    // a pause of this process: what happened meanwhile waits in the sockets.
+    let pause = reached.map { start.nanoseconds(since: $0) } ?? 0
+    if demand != latestDemand || pause >= ReceivingAdapter.longestPause { drain(at: start) }
     latestDemand = demand
     advance(demand, to: start)
     wait(until: deadline, from: start)
@@ -71,7 +73,8 @@ struct ReceivingState: ~Copyable {
     early = []
     latestDemand = .none
     availability = nil
-    for link in links { link.rest() }
+    let links = links
+    for link in links { link.rest { links.compactMap(\.descriptor) } }
   }
 
   /// Adds the adapters that came, where all are requested.

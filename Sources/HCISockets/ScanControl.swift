@@ -55,7 +55,11 @@ struct ScanControl: Sendable {
   /// Whether the controller can receive on the LE Coded PHY; `nil` before it was asked.
   private var supportsCodedPHY: Bool?
   /// Whether the scan that runs is one that this process started.
-  var isOurs = false
+  var isOurs = false {
+    didSet { if isOurs { mayBeOurs = true } }
+  }
+  /// Whether this process has started a scan since it was last off: another program may have done the same then.
+  private(set) var mayBeOurs = false
   /// The command of ours that waits for its answer.
   var pending: (command: HCICommand, sent: MonotonicTime)?
   /// What comes after it.
@@ -95,6 +99,12 @@ struct ScanControl: Sendable {
     }
   }
 
+  /// Takes the scan that runs for ours, because no other process is there that could have started it: the next rest ends
+  /// it.
+  mutating func adopt() {
+    if phase == .shared { isOurs = true }
+  }
+
   /// Switches the scan off, if it is ours, as there is no demand.
   mutating func rest() {
     wanted = nil
@@ -109,7 +119,7 @@ struct ScanControl: Sendable {
 
   /// Starts, as the adapter can be used.
   mutating func opened(at now: MonotonicTime) {
-    isOurs = false
+    (isOurs, mayBeOurs) = (false, false)
     pending = nil
     queue = []
     foreign = []
@@ -169,6 +179,18 @@ struct ScanControl: Sendable {
   mutating func reportScanning(since time: MonotonicTime) {
     let lacksCoded = wanted?.usesCodedPHY == true && supportsCodedPHY != true
     report(.scanning, since: time, detail: lacksCoded ? "it has no LE Coded PHY" : nil)
+  }
+
+  /// Reports that it receives, by its own scan or another program's.
+  mutating func reportReceiving(since time: MonotonicTime) {
+    phase == .scanning ? reportScanning(since: time) : report(.shared, since: time)
+  }
+
+  /// Reports that what was on air between two moments was not received, though the adapter scanned.
+  mutating func receptionLost(from start: MonotonicTime, to end: MonotonicTime, detail: String) {
+    guard phase == .scanning || phase == .shared, !isReceptionLost else { return }
+    report(.lossy, since: start, detail: detail, isReceptionLost: true)
+    report(.lossy, since: end, detail: detail, isReceptionLost: false)
   }
 
   /// Reports the receiver state, if it changed.
@@ -234,6 +256,7 @@ struct ScanControl: Sendable {
     case commandSet?.parametersOpcode where phase == .shared && result.status == 0:
       phase = .starting
       if let commandSet { queue = [commandSet.enable(true)] }
+    case .readLocalVersion where phase == .shared: needsCensus = true
     case commandSet?.enableOpcode where phase == .starting && command.parameters.first != 1:
       // Off already, if it would not: nothing of ours runs.
       isOurs = false
@@ -245,6 +268,9 @@ struct ScanControl: Sendable {
     case commandSet?.parametersOpcode where phase == .starting && result.status != 0,
       commandSet?.enableOpcode where phase == .starting && result.status != 0:
       startFailed(result.status, received: received, at: now)
+    case commandSet?.enableOpcode where phase == .shared && result.status == 0:
+      // Another program was faster by a moment, and the controller took both.
+      mayBeOurs = true
     case commandSet?.enableOpcode where phase == .starting:
       isOurs = true
       phase = .scanning
@@ -339,7 +365,7 @@ struct ScanControl: Sendable {
   /// the scan is started again.
   mutating func scanEnded(at now: MonotonicTime) {
     let wasOurs = isOurs
-    isOurs = false
+    (isOurs, mayBeOurs) = (false, false)
     guard wanted != nil, phase != .unusable else { return }
     // The answer to a command of before does not come, or means nothing any more.
     if pending?.command.opcode == commandSet?.enableOpcode { pending = nil }
@@ -349,7 +375,7 @@ struct ScanControl: Sendable {
 
   /// Handles that the controller reported a fault; the kernel resets it.
   mutating func hardwareError(_ code: UInt8, at now: MonotonicTime) {
-    isOurs = false
+    (isOurs, mayBeOurs) = (false, false)
     pending = nil
     commandSet = nil
     report(.hardwareError, since: now, detail: "code \(Self.hexadecimal(code))")
@@ -362,7 +388,7 @@ struct ScanControl: Sendable {
     quietRetry.reset()
     nextQuietRetry = nil
     if condition == .quiet {
-      phase == .scanning ? reportScanning(since: now) : report(.shared, since: now)
+      reportReceiving(since: now)
     } else if condition == .notAnswering, isReceptionLost {
       report(.notAnswering, since: now, isReceptionLost: false)
     }
@@ -380,7 +406,6 @@ struct ScanControl: Sendable {
     if pending == nil, queue.isEmpty, isProbeDue {
       queue = [HCICommand(.readLocalVersion)]
       sendNext(at: now)
-      if phase == .shared { needsCensus = true }
     }
     detectQuiet(at: now)
   }

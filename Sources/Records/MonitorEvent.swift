@@ -131,7 +131,6 @@ extension MonitorEvent {
         rules.signal == nil && rules.distance == nil && rules.count == .first && rules.dwell == 0
       let what = isSightingEnough ? "not received" : "no beacon met the rules"
       return "\(what) for \(seconds(reason.exitTimeout)) s"
-    case .forgotten: return "made room for other beacons"
     case .request: return "requested"
     }
   }

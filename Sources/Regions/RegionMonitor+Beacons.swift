@@ -4,25 +4,23 @@ internal import Scanning
 extension RegionMonitor {
   /// Returns a beacon's place, with its links up to date; -1 if no region matches it.
   @inline(__always)
-  mutating func place(of beacon: BeaconIdentity, _ transitions: inout [RegionTransition]) -> Int32 {
+  mutating func place(of beacon: BeaconIdentity) -> Int32 {
     let known = places.find(beacon) { beacons[$0].identity == beacon }
     guard known >= 0, beacons[Int(known)].generation == index.generation,
       !beacons[Int(known)].links.isEmpty
-    else { return newPlace(of: beacon, known: known, &transitions) }
+    else { return newPlace(of: beacon, known: known) }
     return known
   }
 
-  private mutating func newPlace(
-    of beacon: BeaconIdentity, known: Int32, _ transitions: inout [RegionTransition]
-  ) -> Int32 {
+  private mutating func newPlace(of beacon: BeaconIdentity, known: Int32) -> Int32 {
     if known >= 0 {
-      if beacons[Int(known)].generation != index.generation { relink(Int(known), &transitions) }
+      if beacons[Int(known)].generation != index.generation { relink(Int(known)) }
       return beacons[Int(known)].links.isEmpty ? -1 : known
     }
     guard index.matches(beacon.uuid), !index.places(for: beacon).isEmpty else { return -1 }
-    if places.count >= configuration.maximumBeacons { makeRoom(sparing: nil, &transitions) }
+    if places.count >= configuration.maximumBeacons, !makeRoom(sparing: nil) { return -1 }
     let place = makePlace(for: beacon)
-    relink(Int(place), &transitions)
+    relink(Int(place))
     return beacons[Int(place)].links.isEmpty ? -1 : place
   }
 
@@ -43,49 +41,53 @@ extension RegionMonitor {
   }
 
   /// Links a beacon to the regions that match it, and keeps its links to those that are still there.
-  private mutating func relink(_ place: Int, _ transitions: inout [RegionTransition]) {
-    let matching = index.places(for: beacons[place].identity).prefix(configuration.maximumLinks)
+  private mutating func relink(_ place: Int) {
     var known: [UInt32: Link] = [:]
     for link in beacons[place].links { known[link.serial] = link }
     links -= beacons[place].links.count
     beacons[place].links = []
-    while links + matching.count > configuration.maximumLinks, places.count > 1 {
-      makeRoom(sparing: place, &transitions)
-    }
-    beacons[place].links = matching.map { region in
+    var matching = index.places(for: beacons[place].identity).map { region in
       let serial = index.records[Int(region)].serial
       return known[serial] ?? Link(place: region, serial: serial)
     }
+    while links + matching.count > configuration.maximumLinks, makeRoom(sparing: place) {}
+    let room = max(configuration.maximumLinks - links, 0)
+    if matching.count > room {
+      // What it holds stays.
+      matching = Array(
+        (matching.filter(\.isInside) + matching.filter { !$0.isInside }).prefix(room))
+    }
+    beacons[place].links = matching
     links += matching.count
     beacons[place].generation = index.generation
-    beacons[place].attentive = beacons[place].links.count { link in
+    beacons[place].attentive = matching.count { link in
       !link.isInside || index.records[Int(link.place)].region.rules.hasGates
     }
     beacons[place].shortest = shortestTimeout(place)
     schedule(place)
   }
 
-  /// Evicts the eighth of the beacons that were received longest ago, first those that hold no region.
-  private mutating func makeRoom(sparing spared: Int?, _ transitions: inout [RegionTransition]) {
+  /// Evicts the eighth of the beacons that were received longest ago, first those that hold no region, and returns
+  /// whether there were any. The only one that holds a region stays: strangers cannot push it out.
+  private mutating func makeRoom(sparing spared: Int?) -> Bool {
     let byAge = places.places.filter { Int($0) != spared }.map { place in
       let holds = beacons[Int(place)].shortest != .max
       return (holds ? 1 : 0, beacons[Int(place)].lastReceived, place)
     }.sorted(by: <)
-    let now = clock.now ?? 0
-    let leaving = byAge.prefix(max(1, places.count / 8)).map(\.2)
-    for place in leaving {
-      places.remove(beacons[Int(place)].identity, from: place)
+    let (wanted, before) = (max(1, places.count / 8), evictions)
+    for (_, _, place) in byAge where evictions - before < wanted {
       let held = beacons[Int(place)].links.filter {
         $0.isInside && index.isCurrent($0.place, $0.serial)
       }
-      for link in held {
-        hold(link.place, by: Int(place), .forgotten, at: now, isEntering: false, &transitions)
-      }
+      if held.contains(where: { index.records[Int($0.place)].holders == 1 }) { continue }
+      for link in held { index.records[Int(link.place)].holders -= 1 }
+      places.remove(beacons[Int(place)].identity, from: place)
       links -= beacons[Int(place)].links.count
       serials &+= 1
       beacons[Int(place)] = TrackedBeacon(beacons[Int(place)].identity, serial: serials)
       vacant.append(place)
       evictions += 1
     }
+    return evictions > before
   }
 }

@@ -27,7 +27,8 @@ public struct RegionMonitor: Sendable {
     public var confirmationTimeout = 30.0
     /// The most regions at once.
     public var maximumRegions = 16384
-    /// The most beacons that are tracked at once. With more, those received longest ago are evicted.
+    /// The most beacons that are tracked at once. With more, those received longest ago are evicted, but none
+    /// that alone holds a region; where all do, new ones are passed over.
     public var maximumBeacons = 16384
     /// The most pairs of a tracked beacon and a region that matches it.
     public var maximumLinks = 262_144
@@ -103,7 +104,7 @@ public struct RegionMonitor: Sendable {
     var transitions: [RegionTransition] = []
     let now = clock.advance(to: sighting.time, isSighting: true)
     run(to: now, &transitions)
-    let place = place(of: sighting.beacon, &transitions)
+    let place = place(of: sighting.beacon)
     if place >= 0 { receive(sighting, at: now, place: Int(place), &transitions) }
     return transitions
   }

@@ -60,8 +60,6 @@ extension RegionTransition {
     case exitTimeout = "silence"
     /// No beacon met the rules while one was waited for.
     case start
-    /// So many beacons were received since that it was evicted.
-    case forgotten
     /// The state was requested.
     case request
   }

@@ -112,6 +112,24 @@ import Testing
     #expect(run.said.last?.hasSuffix("reception lost for 2.5 s of 20.0 s") == true)
   }
 
+  /// A run that received nothing at all because of its adapter is no success.
+  @Test func aRunWithoutReceptionFails() async throws {
+    let scanner = ScriptedScanner()
+    scanner.report(.down, at: 0)
+    scanner.clock.advance(by: 60)
+    await #expect {
+      _ = try await LiveRun(["scan", "--duration", "5"], scanner)
+    } throws: { error in
+      (error as? CommandError)?.status == .unavailable
+        && (error as? CommandError)?.message.contains("beaconscan doctor") == true
+    }
+    let later = ScriptedScanner()
+    later.report(.down, at: 0)
+    later.report(.scanning, at: 4)
+    later.clock.advance(by: 60)
+    #expect(try await LiveRun(["scan", "--duration", "5"], later).said.count == 3)
+  }
+
   @Test func durationIsOfTheScannersTime() async throws {
     let scanner = ScriptedScanner()
     scanner.report(.scanning, at: 0)

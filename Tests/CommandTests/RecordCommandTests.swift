@@ -64,6 +64,12 @@ import Testing
     let none = try Command.run("record", "--replay", visitor, "none/a", in: scratch.folder)
     #expect(none.status == 73)
     #expect(none.error.contains("none/a: cannot create it (No such file or directory)"))
+    for place in [".", ". --force"] {
+      let folder = try Command.shell(
+        "beaconscan record --replay '\(visitor)' \(place)", in: scratch.folder)
+      #expect(folder.status == 73)
+      #expect(folder.error.contains("it is a directory; name a file in it"), "\(folder.error)")
+    }
     // What cannot be opened leaves no recording.
     let missing = try Command.run("record", "--replay", "none/a", "b", in: scratch.folder)
     #expect(missing.status == 66)

@@ -65,7 +65,7 @@ extension InGuest {
       try air.stop()
     }
 
-    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
     func endsAtASignal(signal: Int32) throws {
       let air = try controllers(#", "extended": true"#)
       let child = try start("--adapter", "00:AA:01:00:00:01")

@@ -56,3 +56,19 @@ import Testing
     }
   }
 }
+
+/// The longest time without a packet.
+@Suite struct LongestGapTests {
+  @Test func itIsTheLongest() {
+    func time(_ seconds: Int64) -> MonotonicTime {
+      MonotonicTime(nanoseconds: seconds * 1_000_000_000)
+    }
+    var gap = LongestGap(at: time(1))
+    #expect(gap.length == 0 && gap.latest == time(1))
+    for moment in [2, 3, 9, 11, 12] as [Int64] { gap.end(at: time(moment)) }
+    #expect(gap.from == time(3) && gap.to == time(9))
+    // Neither one that is as long nor a step back changes it.
+    for moment in [18, 4, 19] as [Int64] { gap.end(at: time(moment)) }
+    #expect(gap.from == time(3) && gap.to == time(9) && gap.latest == time(19))
+  }
+}

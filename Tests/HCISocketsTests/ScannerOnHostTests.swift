@@ -68,6 +68,42 @@ import Testing
     #expect(host.isScanning(0))
   }
 
+  /// A process that did not run for a while knows nothing of that time: reception counts as lost.
+  @Test func aPauseIsLostReception() throws {
+    let host = ModelHost()
+    host.plug(0, Self.one)
+    let scanner = host.scanner(.firstUsable)
+    _ = try host.run(scanner, seconds: 5) { host.isScanning(0) }
+    _ = try host.run(scanner, seconds: 0.3)
+    let stopped = KernelClock.monotonic
+    usleep(1_300_000)
+    let resumed = KernelClock.monotonic
+    let health = try host.run(scanner, seconds: 0.3)
+    let lost = try #require(health.first { $0.isReceptionLost }, "\(health)")
+    let restored = try #require(health.first { $0.time > lost.time })
+    #expect(lost.condition == .lossy && lost.time <= stopped)
+    #expect(!restored.isReceptionLost && restored.time >= resumed)
+    #expect(lost.sentence.contains("did not run for"))
+  }
+
+  /// An adapter that went and came back while the process did not run is gone since before that.
+  @Test func anAdapterThatLeftInAPauseIsGoneSinceThen() throws {
+    let host = ModelHost()
+    host.plug(0, Self.one)
+    let scanner = host.scanner(.firstUsable)
+    _ = try host.run(scanner, seconds: 5) { host.isScanning(0) }
+    _ = try host.run(scanner, seconds: 0.3)
+    let stopped = KernelClock.monotonic
+    host.pull(0)
+    host.plug(0, Self.one)
+    usleep(1_300_000)
+    let health = try host.run(scanner, seconds: 5) { host.isScanning(0) }
+    let named = try host.run(scanner, seconds: 0.3)
+    let first = try #require(health.first, "nothing was reported")
+    #expect(first.condition == .removed && first.isReceptionLost && first.time <= stopped)
+    #expect((health + named).last?.condition == .scanning)
+  }
+
   /// What fails to open, as where too many files are open, does not end a scan that runs.
   @Test(arguments: [EMFILE, EAFNOSUPPORT])
   func aScanThatRunsGoesOn(errno: Int32) throws {

@@ -70,6 +70,54 @@ import Testing
     #expect(model.conditions == [.shared, .scanning])
   }
 
+  /// A tool switches the scan off, and on with its filter, and ends: nobody is there to end its scan.
+  @Test func aScanThatAToolLeftWithItsFilterIsTakenBack() {
+    var model = ModelController()
+    model.open()
+    model.pass(2)
+    discover(&model)
+    #expect(model.conditions.last == .takenOver)
+    for _ in 0..<3 {
+      model.now = model.now.advanced(by: 1_000_000_000)
+      // As the adapter does it: a census follows at once, where one is due.
+      model.control.advance(to: model.now)
+      if model.control.needsCensus { model.control.setAlone(true, at: model.now) }
+      model.run()
+      if model.control.needsCensus { model.control.setAlone(true, at: model.now) }
+      model.run()
+    }
+    #expect(model.conditions.last == .scanning && model.parameters == [0, 96, 0, 96, 0, 0, 0])
+    model.control.rest()
+    model.run()
+    #expect(!model.isScanning, "it is ours to end")
+  }
+
+  /// Two processes start at the same moment, and the controller takes both commands: the scan may be either's.
+  @Test func aScanThatTwoStartedAtOnceMayBeOurs() {
+    var model = ModelController()
+    model.open()
+    model.pass(2)
+    model.other(HCICommand(.setScanEnable, [0, 0]))
+    #expect(!model.control.mayBeOurs)
+    model.now = model.now.advanced(by: 500_000_000)
+    model.control.advance(to: model.now)
+    // Our parameters are taken; then the other's scan begins, and our own command arrives.
+    model.step()
+    let enable = model.control.commands
+    model.control.sent(byOther: HCICommand(.setScanEnable, [1, 0]), at: model.now)
+    model.control.done(byOther: HCICommand(.setScanEnable, [1, 0]), at: model.now)
+    model.control.foreign = []
+    model.isScanning = true
+    #expect(enable.count == 1)
+    model.run()
+    #expect(model.control.phase == .shared && model.control.mayBeOurs)
+    // The other is gone.
+    model.control.adopt()
+    model.control.rest()
+    model.run()
+    #expect(!model.isScanning)
+  }
+
   @Test func theEndOfAnothersScanThatWasMissedIsFound() {
     var model = ModelController()
     model.isScanning = true

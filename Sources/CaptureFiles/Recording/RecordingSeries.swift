@@ -62,9 +62,13 @@ struct RecordingSeries: ~Copyable {
       series.flush()
       return series
     } catch {
+      // A directory is there already, too, and --force does not help.
+      let isDirectory = (try? Stat(FilePath(configuration.path)))?.type == .directory
       throw RecordingError(
         file: configuration.path,
-        problem: error.errno == .fileExists ? .exists : .cannotCreate(error.errno))
+        problem: isDirectory
+          ? .cannotCreate(.isDirectory)
+          : error.errno == .fileExists ? .exists : .cannotCreate(error.errno))
     }
   }
 

@@ -108,6 +108,11 @@ final class BeaconSession {
       report("beaconscan: " + tally.sentence(scanner.name, beacons.received))
     }
     if let failure { throw failure }
+    if isLive, !Interrupt.isRequested, tally.hasNeverReceived(beacons.received) {
+      throw CommandError(
+        .unavailable,
+        "nothing could be received all the time; see what prevents it: beaconscan doctor")
+    }
   }
 
   /// Returns the summary with a number of beacons, and how many of them made room for others.

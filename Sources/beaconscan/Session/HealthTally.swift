@@ -56,16 +56,31 @@ struct HealthTally {
     return sentences.isEmpty ? nil : sentences.joined(separator: "; ")
   }
 
+  /// For how long it listened and for how long of that reception was lost, in seconds, given from when until when it
+  /// received.
+  private func times(_ listened: (from: MonotonicTime, to: MonotonicTime)?) -> (
+    total: Double, lost: Double
+  ) {
+    guard let (from, to) = listened else { return (0, 0) }
+    let total = max(0, to.seconds(since: from))
+    let still = lostSince.map { max(0, to.nanoseconds(since: $0)) } ?? 0
+    return (total, min(total, Double(lost + still) / 1e9))
+  }
+
+  /// Returns whether reception was lost from the beginning to the end.
+  func hasNeverReceived(_ listened: (from: MonotonicTime, to: MonotonicTime)?) -> Bool {
+    let (total, lost) = times(listened)
+    // The state of an adapter is known a moment after the beginning.
+    return total > 0 && total - lost < 0.1
+  }
+
   /// Returns one sentence, without a full stop, given the scanner's name, for where no adapter reported, and from
   /// when until when it received.
   func sentence(_ name: String, _ listened: (from: MonotonicTime, to: MonotonicTime)?) -> String {
-    let end = listened?.to
-    let total = listened.map { max(0, $0.to.seconds(since: $0.from)) } ?? 0
-    let still = lostSince.flatMap { since in end.map { max(0, $0.nanoseconds(since: since)) } } ?? 0
-    let without = min(total, Double(lost + still) / 1e9)
+    let (total, lost) = times(listened)
     let time =
-      without > 0
-      ? "reception lost for \(fixed(without, 1)) s of \(fixed(total, 1)) s"
+      lost > 0
+      ? "reception lost for \(fixed(lost, 1)) s of \(fixed(total, 1)) s"
       : "reception never lost in \(fixed(total, 1)) s"
     guard !adapters.isEmpty else { return "\(name): \(time)" }
     // Of one adapter, faults and lost time go together.

@@ -5,11 +5,12 @@ import Synchronization
 enum Interrupt {
   static var isRequested: Bool { interruptRequested.load(ordering: .relaxed) }
 
-  /// Handles SIGINT and SIGTERM, and SIGHUP unless `nohup` has it ignored: a controller goes on scanning and
+  /// Handles SIGINT, SIGTERM and SIGQUIT, and SIGHUP unless `nohup` has it ignored: a controller goes on scanning and
   /// advertising when its program is gone. Lets writes to a closed pipe fail instead of killing the process.
   static func install() {
     signal(SIGINT, recordInterrupt)
     signal(SIGTERM, recordInterrupt)
+    signal(SIGQUIT, recordInterrupt)
     signal(SIGPIPE, SIG_IGN)
     let before = signal(SIGHUP, recordInterrupt)
     // SIG_IGN is no function but the number 1; the two are compared as numbers.
