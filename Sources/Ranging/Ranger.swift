@@ -150,8 +150,7 @@ public struct Ranger: Sendable {
     let filter = entry.state.filter
     // A sighting without a signal strength shows that the beacon is there, not its distance.
     let unmeasured = time.seconds(since: MonotonicTime(nanoseconds: filter.lastTime))
-    let isMeasured =
-      filter.count > 0 && unmeasured <= limit(recentSeconds, recentIntervals, filter)
+    let isMeasured = filter.count > 0 && unmeasured <= recent(filter)
     if isMeasured {
       if entry.state.zones.proximity == .unknown {
         entry.state.locate(at: time.nanoseconds)
@@ -200,6 +199,11 @@ public struct Ranger: Sendable {
     state.isPowerReported = true
     return IdentityFinding(
       beacon: beacon.beacon, time: time, problem: .measuredPower(beacon.measuredPower, rssi: rssi))
+  }
+
+  /// Returns for how long a beacon counts as here after a measured signal, in seconds.
+  static func recent(_ filter: RSSIFilter) -> Double {
+    limit(recentSeconds, recentIntervals, filter)
   }
 
   private static func limit(_ seconds: Double, _ intervals: Double, _ filter: RSSIFilter) -> Double

@@ -44,7 +44,9 @@ extension InGuest {
     }
 
     /// A terminal that is closed leaves no scan on, nor does a reader that goes.
-    @Test(arguments: [SIGHUP, SIGTERM, SIGPIPE, SIGQUIT]) func endsWithItsTerminal(signal: Int32) throws {
+    @Test(arguments: [SIGHUP, SIGTERM, SIGPIPE, SIGQUIT]) func endsWithItsTerminal(signal: Int32)
+      throws
+    {
       let air = try VirtualController(#"{"plug": "a"}"#, #"{"id": "x"}"#)
       try Guest.up()
       let line = "beaconscan scan --adapter hci0 --format json"
@@ -58,6 +60,47 @@ extension InGuest {
         command.finish()
       }
       #expect(!(try air.scan().isOn))
+      try air.stop()
+    }
+
+    /// A tool switches the scan off, and on with its filter, and is gone: it is taken back, and ours to end.
+    @Test func aScanThatAToolLeftIsTakenBack() throws {
+      let air = try VirtualController(#"{"plug": "a"}"#, #"{"id": "x"}"#)
+      try Guest.up()
+      let command = try LiveCommand("scan", "--adapter", "hci0")
+      try #require(command.line("sighting") != nil, "\(command.error)")
+      let began = Guest.now
+      for line in ["0x000C 00 00", "0x000B 00 10 00 10 00 00 00", "0x000C 01 01"] {
+        try Guest.run("hcitool -i hci0 cmd 0x08 \(line)")
+      }
+      #expect(command.line("health", since: began) { $0["state"] == "scanning" } != nil)
+      Guest.wait { (try? air.scan().isFiltered) == false }
+      #expect(!(try air.scan().isFiltered), "\(command.health(since: began))")
+      #expect(command.interrupt() == 0)
+      #expect(!(try air.scan().isOn), "\(command.health(since: began))")
+      try air.stop()
+    }
+
+    /// Two that start at once, after a third switched the scan off, leave none on when both have ended.
+    @Test func twoProcessesLeaveNoScan() throws {
+      let air = try VirtualController(#"{"plug": "a"}"#, #"{"id": "x"}"#)
+      try Guest.up()
+      let first = try LiveCommand("scan", "--adapter", "hci0")
+      let second = try LiveCommand("scan", "--adapter", "hci0")
+      for command in [first, second] {
+        try #require(command.line("sighting") != nil, "\(command.error)")
+      }
+      for _ in 0..<3 {
+        try Guest.run("hcitool -i hci0 cmd 0x08 0x000C 00 00")
+        let off = Guest.now
+        for command in [first, second] {
+          #expect(command.line("sighting", since: off + 0.5) != nil, "\(command.health())")
+        }
+      }
+      kill(first.id, SIGINT)
+      kill(second.id, SIGINT)
+      #expect(first.finish() == 0 && second.finish() == 0)
+      #expect(!(try air.scan().isOn), "\(first.health()) \(second.health())")
       try air.stop()
     }
 

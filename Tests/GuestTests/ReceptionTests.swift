@@ -44,6 +44,37 @@ extension InGuest {
       try air.stop()
     }
 
+    /// A process that is stopped for longer than the exit timeout, while more comes than the socket holds, or while the
+    /// adapter goes and comes back, reports lost reception and no exit.
+    @Test(arguments: [FaultTests.Fault?.none, .removed])
+    func aStoppedProcessReportsNoExit(fault: FaultTests.Fault?) throws {
+      let air = try VirtualController(
+        #"{"plug": "a", "addr": "00:AA:01:00:00:42"}"#,
+        #"{"id": "noise", "data": "02011a020a0c", "interval": 200, "rssi": -60}"#)
+      let command = try FaultTests.monitor(air, exitAfter: 3)
+      let began = Guest.now
+      kill(command.id, SIGSTOP)
+      if let fault {
+        try fault.make(air)
+        sleep(5)
+        try fault.fix(air)
+      } else {
+        try air.perform(#"{"id": "noise", "burst": 30000}"#)
+        sleep(5)
+      }
+      kill(command.id, SIGCONT)
+      let state = fault == nil ? "lossy" : "removed"
+      #expect(command.line("health", since: began) { $0["state"] == state } != nil)
+      #expect(command.line("health", since: began) { $0["state"] == "scanning" } != nil)
+      #expect(command.lines("exit").isEmpty, "\(command.health(since: began))")
+      // What leaves now, leaves.
+      try air.perform(#"{"id": "x", "off": true}"#)
+      #expect(command.line("exit") != nil)
+      #expect(command.lines("enter").count == 1)
+      #expect(command.interrupt() == 0)
+      try air.stop()
+    }
+
     /// Bytes that no controller should send end nothing.
     @Test func damagedEvents() throws {
       let air = try VirtualController(#"{"plug": "a"}"#, #"{"id": "x"}"#)
