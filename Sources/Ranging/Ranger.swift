@@ -22,7 +22,7 @@ public struct Ranger: Sendable {
   }
 
   /// The settings.
-  public let configuration: Configuration
+  package let configuration: Configuration
 
   fileprivate var table: BeaconTable<State>
 
