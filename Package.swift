@@ -186,8 +186,8 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "Adapters", "Advertising", "BeaconTesting", "HCIPackets", "Records", "Regions", "Scanning",
-        "ServiceCore", "TestSupport", "beaconscan",
+        "Adapters", "Advertising", "BeaconTesting", "HCIPackets", "Ranging", "Records", "Regions",
+        "Scanning", "ServiceCore", "TestSupport", "beaconscan",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -236,7 +236,7 @@ let package = Package(
 // only on request.
 if Context.environment["BEACONSCAN_TRACES"] != nil {
   let libraries = [
-    "ranging-trace": ["Ranging"], "regions-trace": ["Regions"],
+    "ranging-trace": ["Ranging", "TestSupport"], "regions-trace": ["Regions", "TestSupport"],
     "micro": [
       "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets", "LinkLayer", "Ranging", "Regions",
       "ServiceCore",

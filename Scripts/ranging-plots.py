@@ -10,6 +10,7 @@ drawings.
 """
 
 import csv
+import dataclasses
 import datetime
 import io
 import json
@@ -20,15 +21,36 @@ import sys
 
 # Okabe and Ito's colors, which color-blind readers can distinguish.
 GREY, BLUE, ORANGE = "#777777", "#0072B2", "#D55E00"
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 800, 360, 62, 14, 52, 44
+WIDTH, LEFT, RIGHT, TOP, BOTTOM, GAP, PLOT = 800, 62, 14, 56, 44, 60, 280
 
-TRACES = {
+# The UUID of those that walk in the recordings.
+WALKERS = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+
+STEPS = {
     "step10": "A jump of 15 dB, 10 packets a second, noise of 5 dB",
     "step5": "A fall of 15 dB, 5 packets a second, half of the fading slow",
     "step1": "A jump of 15 dB, 1 packet a second, noise of 5 dB",
     "still10": "Nothing moves: 10 packets a second, half of the fading slow",
-    "walk": "A simulated walk at 0.5 m/s from 10 m to 1 m and back, 5 packets a second",
 }
+
+
+@dataclasses.dataclass
+class Series:
+    """What is drawn of a beacon over seconds, in dBm or in meters; the estimate is NaN where it is not known."""
+    title: str = ""
+    truth: list[tuple[float, float]] = dataclasses.field(default_factory=list)
+    raw: list[tuple[float, float]] = dataclasses.field(default_factory=list)
+    estimate: list[tuple[float, float, float, float]] = dataclasses.field(default_factory=list)
+
+    def known(self) -> list[list[tuple[float, float, float, float]]]:
+        """The stretches in which there is an estimate."""
+        stretches = [[]]
+        for point in self.estimate:
+            if math.isnan(point[1]):
+                stretches.append([])
+            else:
+                stretches[-1].append(point)
+        return [stretch for stretch in stretches if stretch]
 
 
 def output(*words: object) -> str:
@@ -36,40 +58,59 @@ def output(*words: object) -> str:
         [str(word) for word in words], check=True, capture_output=True, text=True).stdout
 
 
-def trace(program: str, experiment: str) -> list[dict[str, float | None]]:
-    """The rows of an experiment: seconds, raw, truth, estimate, and the ends of its interval, in dBm."""
-    rows = []
+def step(program: str, experiment: str) -> Series:
+    """The packets of an experiment in dBm, and the level with two standard errors."""
+    series = Series()
     for row in csv.DictReader(io.StringIO(output(program, experiment))):
-        mean, error = float(row["mean"]), float(row["standard_error"])
-        rows.append({
-            "seconds": float(row["seconds"]), "truth": float(row["truth"]),
-            "raw": float(row["rssi"]) if row["rssi"] else None,
-            "estimate": mean, "low": mean - 2 * error, "high": mean + 2 * error})
-    return rows
+        seconds, mean, error = (float(row[key]) for key in ("seconds", "mean", "standard_error"))
+        series.truth.append((seconds, float(row["truth"])))
+        series.raw.append((seconds, float(row["rssi"])))
+        series.estimate.append((seconds, mean, mean - 2 * error, mean + 2 * error))
+    return series
 
 
-def recording(command: str, name: str, minor: int) -> list[dict[str, float | None]]:
-    """The same rows of a beacon in a shipped recording, in meters, once a second."""
-    def seconds(line: dict) -> float:
-        return datetime.datetime.fromisoformat(line["time"].replace("Z", "+00:00")).timestamp()
+def walk(program: str) -> Series:
+    """The simulated walk, in meters."""
+    series = Series()
+    for row in csv.DictReader(io.StringIO(output(program, "walk"))):
+        value = {key: float(text) for key, text in row.items() if text}
+        if "truth" in value:
+            series.truth.append((value["seconds"], value["truth"]))
+        if "raw" in value:
+            series.raw.append((value["seconds"], value["raw"]))
+        if "estimate" in value:
+            series.estimate.append(tuple(value[key] for key in ("seconds", "estimate", "low", "high")))
+    return series
 
-    truth = {}
-    scenario = f"captures/{name}.json"
-    for text in output(command, "simulate", scenario, "--output", "/dev/null", "--truth", "-").splitlines():
-        line = json.loads(text)
-        if line["type"] == "position" and line["minor"] == minor:
-            truth[round(seconds(line))] = line["distance"]
-    rows, start = [], min(truth)
-    replay = output(command, "range", "--replay", f"captures/{name}.btsnoop", "--format", "json")
-    for text in replay.splitlines():
-        line = json.loads(text)
-        for beacon in line.get("beacons", []) if line["type"] == "range" else []:
-            if beacon["minor"] == minor and beacon["distance"] and beacon["rssi"]:
-                rows.append({
-                    "seconds": seconds(line) - start, "truth": truth.get(round(seconds(line))),
-                    "raw": 10 ** ((beacon["measuredPower"] - beacon["rssi"]) / 20), "estimate": beacon["distance"],
-                    "low": beacon["distanceLow"], "high": beacon["distanceHigh"]})
-    return rows
+
+def recording(command: str, name: str, minor: int, title: str) -> Series:
+    """A beacon of a shipped recording in meters, with the exponent of the recording's scenario."""
+    series, scenario = Series(title), f"captures/{name}.json"
+    exponent = json.loads(pathlib.Path(scenario).read_text())["environment"]["pathLossExponent"]
+    replay = ("--replay", f"captures/{name}.btsnoop", "--uuid", WALKERS, "--format", "json")
+    start = None
+
+    def lines(*words: object):
+        for text in output(command, *words).splitlines():
+            line = json.loads(text)
+            if "time" in line:
+                time = datetime.datetime.fromisoformat(line["time"].replace("Z", "+00:00")).timestamp()
+                yield line, time
+
+    for line, time in lines("simulate", scenario, "--output", "/dev/null", "--truth", "-"):
+        start = time if start is None else start
+        if line["type"] == "position" and (line["uuid"], line["minor"]) == (WALKERS, minor):
+            series.truth.append((time - start, line["distance"]))
+    for line, time in lines("scan", *replay):
+        if line["type"] == "sighting" and line["minor"] == minor:
+            loss = line["measuredPower"] - line["rssi"]
+            series.raw.append((time - start, 10 ** (loss / 10 / exponent)))
+    for line, time in lines("range", "--environment", exponent, *replay):
+        for beacon in line.get("beacons", []):
+            if beacon["minor"] == minor:
+                numbers = (beacon[key] or math.nan for key in ("distance", "distanceLow", "distanceHigh"))
+                series.estimate.append((time - start, *numbers))
+    return series
 
 
 def steps(low: float, high: float) -> list[float]:
@@ -79,65 +120,89 @@ def steps(low: float, high: float) -> list[float]:
     return [size * index for index in range(math.ceil(low / size), math.floor(high / size) + 1)]
 
 
-def draw(rows: list[dict], title: str, unit: str, interval: str, target: pathlib.Path) -> None:
-    """Writes a drawing; meters have a logarithmic axis."""
-    scale = math.log10 if unit == "m" else float
-    values = [scale(row[key]) for row in rows for key in ("raw", "truth", "estimate")
-              if row[key] is not None]
+def panel(series: Series, top: int, first: float, last: float, axis: str, isDistance: bool) -> list[str]:
+    """One beacon's plot; distances have a logarithmic axis."""
+    scale = math.log10 if isDistance else float
+    values = [scale(value) for _, value in series.truth + series.raw]
+    values += [scale(value) for stretch in series.known() for point in stretch for value in point[1:]]
     margin = 0.04 * (max(values) - min(values))
     low, high = min(values) - margin, max(values) + margin
-    first, last = rows[0]["seconds"], rows[-1]["seconds"]
 
     def x(seconds: float) -> str:
         return f"{LEFT + (WIDTH - LEFT - RIGHT) * (seconds - first) / (last - first):.1f}"
 
     def y(value: float) -> str:
-        share = min(max((scale(value) - low) / (high - low), 0), 1)
-        return f"{HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share:.1f}"
+        return f"{top + PLOT * (high - scale(value)) / (high - low):.1f}"
 
-    def line(key: str, some: list[dict]) -> str:
-        return " ".join(f"{x(row['seconds'])},{y(row[key])}" for row in some if row[key] is not None)
+    def points(pairs) -> str:
+        return " ".join(f"{x(seconds)},{y(value)}" for seconds, value in pairs)
 
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
-        'font-size="12">',
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-        f'<text x="{LEFT}" y="20" font-size="14">{title}</text>',
-    ]
-    ticks = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100] if unit == "m" else steps(low, high)
+    parts = []
+    if series.title:
+        parts.append(f'<text x="{LEFT}" y="{top - 8}">{series.title}</text>')
+    ticks = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100] if isDistance else steps(low, high)
     for tick in ticks:
         if low <= scale(tick) <= high:
             parts.append(f'<path d="M{LEFT},{y(tick)}H{WIDTH - RIGHT}" stroke="#dddddd"/>')
             parts.append(
-                f'<text x="{LEFT - 6}" y="{y(tick)}" dy="4" text-anchor="end">{tick:g}</text>')
+                f'<text x="{LEFT - 6}" y="{y(tick)}" dy="4" text-anchor="end">{tick:g}</text>'.replace(">-", ">−"))
     for tick in steps(first, last):
-        parts.append(f'<path d="M{x(tick)},{TOP}V{HEIGHT - BOTTOM}" stroke="#dddddd"/>')
+        parts.append(f'<path d="M{x(tick)},{top}V{top + PLOT}" stroke="#dddddd"/>')
         parts.append(
-            f'<text x="{x(tick)}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{tick:g}</text>')
+            f'<text x="{x(tick)}" y="{top + PLOT + 16}" text-anchor="middle">{tick:g}</text>')
+    middle = top + PLOT // 2
     parts.append(
-        f'<text x="{WIDTH // 2}" y="{HEIGHT - 8}" text-anchor="middle">seconds</text>')
+        f'<text x="16" y="{middle}" text-anchor="middle" transform="rotate(-90 16 {middle})">{axis}</text>')
+    for stretch in series.known():
+        band = [(point[0], point[3]) for point in stretch] + [(point[0], point[2]) for point in stretch[::-1]]
+        parts.append(f'<polygon points="{points(band)}" fill="{BLUE}" fill-opacity="0.2"/>')
+    dots = "".join(f"M{x(seconds)},{y(value)}h0" for seconds, value in series.raw)
+    parts.append(f'<path d="{dots}" stroke="{GREY}" stroke-width="3.2" stroke-linecap="round"/>')
     parts.append(
-        f'<text x="16" y="{HEIGHT // 2}" text-anchor="middle" '
-        f'transform="rotate(-90 16 {HEIGHT // 2})">{unit}</text>')
-    parts.append(
-        f'<polygon points="{line("high", rows)} {line("low", rows[::-1])}" fill="{BLUE}" '
-        'fill-opacity="0.2"/>')
-    for row in rows:
-        if row["raw"] is not None:
-            parts.append(
-                f'<circle cx="{x(row["seconds"])}" cy="{y(row["raw"])}" r="1.8" fill="{GREY}"/>')
-    parts.append(
-        f'<polyline points="{line("truth", rows)}" fill="none" stroke="{ORANGE}" '
-        'stroke-width="1.6" stroke-dasharray="6 4"/>')
-    parts.append(
-        f'<polyline points="{line("estimate", rows)}" fill="none" stroke="{BLUE}" '
-        'stroke-width="1.8"/>')
-    legend = LEFT
-    raw = "distance by the mean signal of the second" if unit == "m" else "packets"
-    for text, color in ((raw, GREY), ("truth", ORANGE), ("estimate", BLUE), (interval, "#cce3f0")):
-        parts.append(f'<rect x="{legend}" y="30" width="14" height="10" fill="{color}"/>')
-        parts.append(f'<text x="{legend + 19}" y="40">{text}</text>')
-        legend += 40 + 6.5 * len(text)
+        f'<polyline points="{points(series.truth)}" fill="none" stroke="{ORANGE}" stroke-width="1.8" '
+        'stroke-dasharray="6 4"/>')
+    for stretch in series.known():
+        parts.append(
+            f'<polyline points="{points(point[:2] for point in stretch)}" fill="none" stroke="{BLUE}" '
+            'stroke-width="1.8" stroke-linejoin="round"/>')
+    return parts
+
+
+def legend(names: tuple[str, str, str, str]) -> list[str]:
+    """The marks as they are drawn, and their names."""
+    marks = (
+        f'd="M7,0h0" stroke="{GREY}" stroke-width="5" stroke-linecap="round"',
+        f'd="M0,0H20" stroke="{ORANGE}" stroke-width="1.8" stroke-dasharray="6 4"',
+        f'd="M0,0H20" stroke="{BLUE}" stroke-width="1.8"',
+        f'd="M0,0H20" stroke="{BLUE}" stroke-width="12" stroke-opacity="0.2"')
+    parts, place = [], LEFT
+    for name, mark in zip(names, marks):
+        parts.append(f'<path transform="translate({place:.0f} 36)" {mark}/>')
+        parts.append(f'<text x="{place + 26:.0f}" y="40">{name}</text>')
+        place += 54 + 6.4 * len(name)
+    return parts
+
+
+def draw(name: str, title: str, panels: list[Series], isDistance: bool = True) -> None:
+    """Writes a drawing with a plot for each beacon, one below the other, over the same seconds."""
+    target = pathlib.Path(f"docs/images/ranging-{name}.svg")
+    tops = [TOP + (24 if panels[0].title else 0) + (PLOT + GAP) * index for index in range(len(panels))]
+    height = tops[-1] + PLOT + BOTTOM
+    times = [
+        point[0] for series in panels for points in (series.truth, series.raw, *series.known()) for point in points]
+    axis = "Distance in meters" if isDistance else "Signal strength in dBm"
+    names = (
+        ("distance by one packet", "true distance", "estimate", "its 95 % interval") if isDistance
+        else ("packet", "true mean", "estimate", "two standard errors (95 %)"))
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" '
+        'font-size="12">',
+        f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
+        f'<text x="{LEFT}" y="20" font-size="14">{title}</text>',
+        *legend(names)]
+    for series, top in zip(panels, tops):
+        parts += panel(series, top, min(times), max(times), axis, isDistance)
+    parts.append(f'<text x="{WIDTH // 2}" y="{height - 8}" text-anchor="middle">Time in seconds</text>')
     target.write_text("\n".join([*parts, "</svg>", ""]))
     print(target)
 
@@ -145,14 +210,17 @@ def draw(rows: list[dict], title: str, unit: str, interval: str, target: pathlib
 def main() -> None:
     program = sys.argv[1] if len(sys.argv) > 1 else ".build/release/ranging-trace"
     command = sys.argv[2] if len(sys.argv) > 2 else ".build/debug/beaconscan"
-    folder = pathlib.Path("docs/images")
-    folder.mkdir(parents=True, exist_ok=True)
-    for experiment, title in TRACES.items():
-        target = folder / f"ranging-{experiment}.svg"
-        draw(trace(program, experiment), title, "dBm", "two standard errors", target)
+    pathlib.Path("docs/images").mkdir(parents=True, exist_ok=True)
+    for experiment, title in STEPS.items():
+        draw(experiment, title, [step(program, experiment)], isDistance=False)
+    draw("walk", "A simulated walk at 0.5 m/s from 10 m to 1 m and back, 2 packets a second", [walk(program)])
     draw(
-        recording(command, "visitor", 100), "captures/visitor.btsnoop: a visitor's beacon, once a second",
-        "m", "95 % interval", folder / "ranging-visitor.svg")
+        "visitor", "captures/visitor.btsnoop: a visitor comes, stays, and goes, 10 packets a second",
+        [recording(command, "visitor", 100, "")])
+    draw(
+        "lobby", "captures/lobby.btsnoop: two that walk through a crowded lobby",
+        [recording(command, "lobby", 7, "A cart, 5 packets a second"),
+         recording(command, "lobby", 8, "A phone, 10 packets a second, sent 6 dB weaker than it states")])
 
 
 if __name__ == "__main__":

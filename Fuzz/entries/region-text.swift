@@ -27,10 +27,13 @@ private func checkConstraint(_ text: String) {
       ProximityUUID(text) == nil, "a UUID alone is no constraint")
   }
   require(BeaconConstraint(constraint.description) == constraint, "\(constraint): round trip")
-  let numbers = [constraint.major, constraint.minor].count { $0 != nil }
-  require(parts.count == 1 + numbers, "\(text) became \(constraint)")
-  // Numbers are digits and nothing else.
-  for (part, number) in zip(parts.dropFirst(), [constraint.major, constraint.minor]) {
+  let count = constraint.minor != nil ? 3 : constraint.major != nil ? 2 : 1
+  require(parts.count == count, "\(text) became \(constraint)")
+  // Numbers are digits and nothing else; a major of a minor may be any.
+  let isAnyMajor = constraint.major == nil && constraint.minor != nil
+  require(!isAnyMajor || parts[1] == "*", "\(text) became \(constraint)")
+  for (part, number) in zip(parts.dropFirst(), [constraint.major, constraint.minor])
+  where !(isAnyMajor && part == "*") {
     require(part.utf8.allSatisfy { (48...57).contains($0) }, "\(part) passed for a number")
     require(Int(part) == number.map { Int($0) }, "\(part) became \(number ?? 0)")
   }

@@ -38,7 +38,11 @@ struct AdvertOnAir: ~Copyable {
       throw AdvertisingFailure(error)
     }
     let socket = try Self.listener(adapter)
-    commandSet = try Self.putOnAir(channel, adapter, supported, parameters, data)
+    // An advert that runs though no other process is there was left by one that was killed.
+    let isAlone = HCIPrograms.hasOnly(
+      [channel.descriptor, socket.descriptor], in: HCISystem.host.socketList())
+    commandSet = try Self.putOnAir(
+      channel, adapter, supported, parameters, data, takingDownOthers: isAlone)
     self.channel = channel
     self.socket = socket
     // What was received so far are commands of our own.
@@ -64,10 +68,10 @@ struct AdvertOnAir: ~Copyable {
     }
   }
 
-  /// Tries sets of adverts until one is free.
+  /// Tries sets of adverts until one is free, or takes down what runs in the first.
   private static func putOnAir(
     _ channel: borrowing CommandChannel, _ adapter: Adapter, _ supported: [UInt8],
-    _ parameters: AdvertisingParameters, _ data: [UInt8]
+    _ parameters: AdvertisingParameters, _ data: [UInt8], takingDownOthers isAlone: Bool
   ) throws(AdvertisingFailure) -> AdvertisingCommandSet {
     var latest = AdvertisingFailure.busy(adapter.name)
     for number in 0..<maximumSets {
@@ -77,7 +81,13 @@ struct AdvertOnAir: ~Copyable {
         throw .noExtended(adapter.name)
       }
       do throws(CommandFailure) {
-        for command in commands { try channel.send(command) }
+        do throws(CommandFailure) {
+          try channel.send(commands[0])
+        } catch .refused(_, CommandResult.commandDisallowed, _) where isAlone {
+          for command in set.stop { _ = try? channel.send(command) }
+          try channel.send(commands[0])
+        }
+        for command in commands.dropFirst() { try channel.send(command) }
         return set
       } catch {
         latest = AdvertisingFailure(error)

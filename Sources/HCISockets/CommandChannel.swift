@@ -11,6 +11,8 @@ import HCIPackets
 struct CommandChannel: ~Copyable {
   let adapter: UInt16
   private let socket: HCISocket
+  /// The number of its socket in this process.
+  var descriptor: Int32 { socket.descriptor }
 
   /// How long an answer may take. The kernel itself waits for 2 s before it sends the next command of any program,
   /// so that a command of ours can wait for that long behind one that is never answered.

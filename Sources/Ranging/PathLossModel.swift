@@ -15,9 +15,9 @@ public enum PathLossModel: Sendable, Hashable, Codable {
 
   /// The exponent where none is known: 2, that of free space and the middle of the 1.4–2.7 that
   /// fitted indoor recordings. No exponent fits all sites.
-  public static let defaultExponent = 2.0
+  package static let defaultExponent = 2.0
 
-  /// The log-distance law with ``defaultExponent``.
+  /// The log-distance law with the exponent 2.
   public static let standard = PathLossModel.logDistance(exponent: defaultExponent)
 
   /// The distances that a model returns, in meters.

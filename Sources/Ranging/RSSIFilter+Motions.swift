@@ -5,8 +5,8 @@ extension RSSIFilter {
   /// The share of each motion among the beacons whose motion has just changed.
   @inlinable static var shares: SIMD4<Float> { SIMD4(0.86, 0.08, 0.02, 0.04) }
 
-  /// How often the motion changes, per second.
-  @inlinable static var changeRate: Float { 0.008 }
+  /// How often the motion changes to each, per second.
+  @inlinable static var changeRates: SIMD4<Float> { 0.008 * shares }
 
   /// The degrees of freedom of the measurements' distribution.
   @inlinable static var freedom: Float { 7 }
@@ -16,38 +16,56 @@ extension RSSIFilter {
   @inline(__always)
   mutating func measure() {
     let scale = 1 / pendingCount
-    let measured = pendingSum * scale
+    let measured = pendingSum * scale - mean
     let measuredVariance = noise.variance * scale
-    let seconds = pendingSeconds
 
-    // Mixing: what is known if the motion is this one now, whichever it was before.
-    let (mean, variance) = estimate
-    let change = Self.changeRate * seconds / (1 + Self.changeRate * seconds)
-    let changed = change * Self.shares
-    let prior = (1 - change) * probabilities + changed
+    // Mixing: what is known if the motion is this one now, whichever it was before. The probabilities are not
+    // normalized here, as they are below. None falls so low that it could not return.
+    let changed = pendingSeconds * Self.changeRates + 1e-6
+    let prior = probabilities + changed
     let mixed = changed / prior
-    let apart = mean - levels
-    let expected = levels + mixed * apart
+    let expected = levels - mixed * levels
+    let apart = levels * levels
     let spread =
-      variances + mixed * (variance - variances + (1 - mixed) * apart * apart)
-      + seconds * Self.drifts
+      variances + pendingSeconds * Self.drifts
+      + mixed * (variance - variances + apart - mixed * apart)
 
     // Kalman's update, in which Student's t is a normal distribution whose variance grows with the
-    // surprise: `weight` is 1 without one, and the density weight⁴ over the deviation.
+    // surprise: `weight` is 1 without one, and the density weight⁴ over the deviation. The gain is
+    // `share * total`, from a fraction extended by `surprised`, so that neither division waits for the other.
     let error = measured - expected
     let total = spread + measuredVariance
-    let weight = total / (total + error * error * (1 / Self.freedom))
-    let share = spread / (spread * weight + measuredVariance)
-    levels = expected + share * weight * error
-    variances = share * measuredVariance
+    let surprised = total + error * error * (1 / Self.freedom)
+    let weight = total / surprised
+    let surprisedVariance = measuredVariance * surprised
+    let share = spread / (spread * total + surprisedVariance)
+    let updated = expected + share * total * error
+    variances = share * surprisedVariance
     let square = weight * weight
-    let posterior = prior * square * square * Self.inverseRoot(total)
-    // None falls so low that it could not return.
-    probabilities = posterior * (1 / posterior.sum()) + 1e-6
+    let posterior = square * square * (prior * Self.inverseRoot(total))
 
-    noise.learn(sum: pendingSum, count: pendingCount, seconds: seconds, gap: gap)
+    // The mixture's mean, above the one before, and its variance. The sums do not wait for one another: what takes
+    // the time here is the chain of operations, not their number.
+    let factor = 1 / Self.sum(posterior)
+    let moved = Self.sum(posterior * updated) * factor
+    let squares = Self.sum(posterior * (variances + updated * updated)) * factor
+    probabilities = posterior * factor
+    levels = updated - moved
+    mean += moved
+    // Rounding takes it no lower, however far the level jumped.
+    variance = max(squares - moved * moved, 1e-4)
+
+    noise.learn(sum: pendingSum, count: pendingCount, seconds: pendingSeconds, gap: gap)
     measurements &+= measurements < .max ? 1 : 0
     (pendingSum, pendingCount, pendingSeconds) = (0, 0, 0)
+  }
+
+  /// Returns the sum of the lanes, added in pairs: `sum()` adds one after the other, which takes twice as long.
+  @inlinable
+  @inline(__always)
+  static func sum(_ lanes: SIMD4<Float>) -> Float {
+    let pairs = lanes.lowHalf + lanes.highHalf
+    return pairs.x + pairs.y
   }
 
   /// Returns 1 over the square root, within 0.2 %: a guess from the exponent and one step of Newton's method (C.

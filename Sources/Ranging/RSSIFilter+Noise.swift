@@ -39,10 +39,10 @@ extension RSSIFilter {
       if means == 2 {
         let bend = mean - 2 * last + lastButOne
         // Clipped at three deviations (Huber), so that a jump or a dip teaches little.
-        let sample = min(bend * bend * self.count / 6, 9 * variance)
+        let sample = min(bend * bend * self.count * (1 / 6), 9 * variance)
         variance = max(variance + (sample - variance) * gain, 1)
         // The plain mean of the samples, which becomes an exponential one of fifty.
-        gain = max(gain / (1 + gain), 0.02)
+        if gain > 0.02 { gain = max(gain / (1 + gain), 0.02) }
       }
       (lastButOne, last, means) = (last, mean, min(means + 1, 2))
       (self.sum, self.count, self.seconds) = (0, 0, 0)

@@ -15,7 +15,7 @@
 ///
 /// The value is trivially copyable, owns no clock and calls no library function.
 package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
-  /// The level by each motion in dBm, its variance in dB², and the motion's probability.
+  /// The level by each motion in dB above ``mean``, its variance in dB², and the motion's probability.
   @usableFromInline var levels = SIMD4<Float>.zero
   @usableFromInline var variances = SIMD4<Float>.zero
   @usableFromInline var probabilities = SIMD4<Float>.zero
@@ -31,6 +31,14 @@ package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
   @usableFromInline var pendingCount: Float = 0
   @usableFromInline var pendingSeconds: Float = 0
   @usableFromInline var noise = Noise()
+
+  /// The smoothed signal strength, in dBm; 0 before the first packet.
+  @usableFromInline package var mean: Float = 0
+
+  /// The variance of ``mean``, in dB².
+  ///
+  /// It holds what fading and noise do to the mean, not shadowing or calibration: see ``ErrorBudget`` for those.
+  @usableFromInline package var variance = Float.greatestFiniteMagnitude
 
   /// Creates a filter that has received nothing.
   @inlinable
@@ -68,13 +76,14 @@ package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
   /// Returns whether the level begins anew with the first packet after a silence in seconds: after 10 s and ten
   /// intervals. Interval and noise are kept.
   @inlinable
-  package func forgets(after silence: Float) -> Bool { silence > max(10, 10 * gap) }
+  package func forgets(after silence: Float) -> Bool { silence > 10 && silence > 10 * gap }
 
   /// Begins the level with a packet.
   @inlinable
   mutating func begin(at rssi: Float) {
-    levels = SIMD4(repeating: rssi)
-    variances = SIMD4(repeating: 2 * noise.variance)
+    (mean, variance) = (rssi, 2 * noise.variance)
+    levels = .zero
+    variances = SIMD4(repeating: variance)
     probabilities = Self.shares
     measurements = 1
     (pendingSum, pendingCount, pendingSeconds) = (0, 0, 0)
@@ -102,8 +111,7 @@ package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
   @inlinable
   static func seconds(from earlier: Int64, to later: Int64) -> Float {
     guard later > earlier else { return 0 }
-    // Unsigned, the difference is right even where the signed one would overflow.
-    let nanoseconds = min(UInt64(bitPattern: later &- earlier), UInt64(Int64.max))
-    return Float(Int64(truncatingIfNeeded: nanoseconds)) * 1e-9
+    let difference = later.subtractingReportingOverflow(earlier)
+    return Float(difference.overflow ? .max : difference.partialValue) * 1e-9
   }
 }

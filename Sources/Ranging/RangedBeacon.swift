@@ -25,6 +25,8 @@ public struct RangedBeacon: Sendable, Hashable, Codable {
   public var firstReceived: MonotonicTime
   /// When it was last received.
   public var lastReceived: MonotonicTime
+  /// Its side, where two adapters have sides; `nil` where it is not known.
+  public var side: Side?
 }
 
 extension RangedBeacon {

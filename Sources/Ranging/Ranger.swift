@@ -22,7 +22,7 @@ public struct Ranger: Sendable {
   }
 
   /// The settings.
-  public let configuration: Configuration
+  package let configuration: Configuration
 
   fileprivate var table: BeaconTable<State>
 
@@ -150,8 +150,7 @@ public struct Ranger: Sendable {
     let filter = entry.state.filter
     // A sighting without a signal strength shows that the beacon is there, not its distance.
     let unmeasured = time.seconds(since: MonotonicTime(nanoseconds: filter.lastTime))
-    let isMeasured =
-      filter.count > 0 && unmeasured <= limit(recentSeconds, recentIntervals, filter)
+    let isMeasured = filter.count > 0 && unmeasured <= recent(filter)
     if isMeasured {
       if entry.state.zones.proximity == .unknown {
         entry.state.locate(at: time.nanoseconds)
@@ -177,12 +176,11 @@ public struct Ranger: Sendable {
         calibration.estimate(rssi: mean, variance: 0, advertisedPower: power).distance
     }
     guard isMeasured, state.zones.proximity != .unknown else { return beacon }
-    let signal = filter.estimate
     beacon.proximity = state.zones.proximity
-    beacon.smoothed = Double(signal.mean)
-    beacon.smoothedError = Double(signal.variance).squareRoot()
+    beacon.smoothed = Double(filter.mean)
+    beacon.smoothedError = Double(filter.variance).squareRoot()
     beacon.estimate = calibration.estimate(
-      rssi: Double(signal.mean), variance: Double(signal.variance), advertisedPower: power)
+      rssi: Double(filter.mean), variance: Double(filter.variance), advertisedPower: power)
     return beacon
   }
 
@@ -201,6 +199,11 @@ public struct Ranger: Sendable {
     state.isPowerReported = true
     return IdentityFinding(
       beacon: beacon.beacon, time: time, problem: .measuredPower(beacon.measuredPower, rssi: rssi))
+  }
+
+  /// Returns for how long a beacon counts as here after a measured signal, in seconds.
+  static func recent(_ filter: RSSIFilter) -> Double {
+    limit(recentSeconds, recentIntervals, filter)
   }
 
   private static func limit(_ seconds: Double, _ intervals: Double, _ filter: RSSIFilter) -> Double
@@ -230,7 +233,8 @@ extension Ranger.State {
   }
 
   /// A beacon is new until it has sent so many packets, or for so long.
-  private static let (newPackets, newNanoseconds) = (UInt32(3), MonotonicTime.nanosecondsPerSecond)
+  private static let newPackets: UInt32 = 3
+  private static let newNanoseconds = MonotonicTime.nanosecondsPerSecond
 
   /// Determines the zone of the signal.
   fileprivate mutating func locate(at time: Int64) {

@@ -26,12 +26,15 @@ package struct RegionReport: Sendable {
 }
 
 extension RangedBeacon {
-  /// A beacon in a line of `range --raw`.
-  package static let rawRecord = RecordType<RangedBeacon>(
+  /// A beacon in a line of `range --raw --sides`.
+  package static let fullRecord = RecordType<RangedBeacon>(
     nil, named: "rangedBeacon",
     Field.identity { $0.beacon },
     [
       Field("proximity", .proximity, column: Column()) { $0.proximity.name },
+      Field(
+        "side", .one(of: Side.allCases.map(\.rawValue)).orNull, .sometimes, column: Column()
+      ) { $0.side?.rawValue },
       Field(
         "accuracy", .meters, decimals: 3,
         column: Column("±", .right, isLate: true) {
@@ -61,8 +64,11 @@ extension RangedBeacon {
       ) { $0.rawDistance },
     ])
 
-  /// A beacon in a line of `range`.
-  package static let record = rawRecord.omitting(raw)
+  /// Returns a beacon in a line of `range`, with the fields of `--raw` and of `--sides` or without them.
+  package static func record(showsRaw: Bool, showsSides: Bool) -> RecordType<RangedBeacon> {
+    let record = showsRaw ? fullRecord : fullRecord.omitting(raw)
+    return showsSides ? record : record.omitting(.sometimes)
+  }
 
   private static let powerSources: [MeasuredPower.Source] = [.advertised, .configured, .fallback]
   private static let raw = Field<RangedBeacon>.Presence.together("raw")

@@ -35,12 +35,14 @@ extension GapLearner {
     init() {}
 
     /// How many gaps each line rests on.
-    private static let (commonGaps, rareGaps) = (Float(40), Float(4))
+    private static let commonGaps: Float = 40
+    private static let rareGaps: Float = 4
     /// Made-up gaps that count with each line's own, so that a few do not decide alone.
     private static let madeUp: Float = 4
     /// Until 64 gaps are known, made-up gaps last two intervals at least: half of the packets lost. At
     /// reduced duty as much more is taken for lost.
-    private static let (assumedIntervals, assumedGaps) = (Float(2), Float(64))
+    private static let assumedIntervals: Float = 2
+    private static let assumedGaps: Float = 64
     /// How many of its standard errors are added to the scale of the common line.
     private static let errors: Float = 0.5
 

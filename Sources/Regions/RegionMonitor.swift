@@ -54,7 +54,7 @@ public struct RegionMonitor: Sendable {
   }
 
   /// The settings, each number in its range.
-  public let configuration: Configuration
+  package let configuration: Configuration
   /// The number of beacons that were evicted.
   package internal(set) var evictions = 0
 
@@ -80,7 +80,7 @@ public struct RegionMonitor: Sendable {
   }
 
   /// The identifiers of the regions, sorted.
-  public var identifiers: [String] { index.identifiers.keys.sorted() }
+  package var identifiers: [String] { index.identifiers.keys.sorted() }
   /// The number of regions.
   package var regionCount: Int { index.identifiers.count }
   /// The number of beacons that are tracked.

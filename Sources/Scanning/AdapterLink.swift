@@ -23,7 +23,8 @@ struct AdapterLink: Sendable {
   private static let unknown: Int64 = 2_000_000_000
   /// After so long, or so many of its gaps, what was known of a link is known no more; a single sighting is
   /// remembered for longer, as it may be seldom sent.
-  private static let (forgets, forgetsGaps): (Int64, Int64) = (10_000_000_000, 10)
+  private static let forgets: Int64 = 10_000_000_000
+  private static let forgetsGaps: Int64 = 10
   private static let forgetsOne: Int64 = 60_000_000_000
   /// No gap is longer, in nanoseconds: an hour.
   private static let maximumGap: Int64 = 3_600_000_000_000

@@ -66,6 +66,13 @@ package struct BeaconTable<State> {
   @inlinable
   package var entries: [Entry] { isOrdered ? storage : order.map { storage[$0] } }
 
+  /// Returns what is kept of a beacon; `nil` if it is not in the table.
+  @inlinable
+  package func state(of beacon: BeaconIdentity) -> State? {
+    let place = Int(places.find(beacon) { storage[$0].beacon == beacon })
+    return place < 0 ? nil : storage[place].state
+  }
+
   /// Records that a beacon was received, and changes what is kept of it, which is made for a beacon that is not in
   /// the table.
   @inlinable @inline(__always)

@@ -14,7 +14,7 @@ public struct Moment<Clock>: Hashable, Sendable, BitwiseCopyable {
 
   /// The number of nanoseconds in a second.
   @inlinable
-  public static var nanosecondsPerSecond: Int64 { 1_000_000_000 }
+  package static var nanosecondsPerSecond: Int64 { 1_000_000_000 }
 
   /// Returns the moment that lies `nanoseconds` later (earlier, if negative).
   @inlinable
@@ -88,7 +88,7 @@ public struct WallClockOffset: Hashable, Sendable, BitwiseCopyable, Codable {
 
   /// The offset of two lines that are the same.
   @inlinable
-  public static var zero: Self { Self(nanoseconds: 0) }
+  package static var zero: Self { Self(nanoseconds: 0) }
 }
 
 extension MonotonicTime {

@@ -19,8 +19,7 @@ public protocol Scanner: AnyObject, Sendable {
 
   /// Receives what there is, and waits for it if there is none.
   ///
-  /// A call lasts a tenth of a second at most (``Scanner/maximumReceiveTime``), because the demand may
-  /// have changed by then.
+  /// A call lasts a tenth of a second at most, because the demand may have changed by then.
   ///
   /// - Parameters:
   ///   - demand: How much is needed, never ``ScanDemand/none``. A scanner may deliver more.
@@ -42,7 +41,7 @@ public protocol Scanner: AnyObject, Sendable {
 
 extension Scanner {
   /// The longest time that one call of ``receive(for:until:into:)`` takes, in nanoseconds.
-  public static var maximumReceiveTime: Int64 { MonotonicTime.nanosecondsPerSecond / 10 }
+  package static var maximumReceiveTime: Int64 { MonotonicTime.nanosecondsPerSecond / 10 }
 }
 
 /// How much a scanner has to receive: no more than its clients need.

@@ -19,7 +19,8 @@ struct RangeCommand: AsyncParsableCommand {
 
       Without --replay an adapter listens. While reception is lost no reports come; standard error \
       has the reason, and reports resume by themselves. What several adapters receive is one \
-      beacon, with the strongest of their signals.
+      beacon, with the strongest of their signals; --sides adds whether the left or the right of \
+      two adapters receives it stronger.
 
       EXAMPLES
         beaconscan range --duration 60
@@ -39,6 +40,13 @@ struct RangeCommand: AsyncParsableCommand {
       valueName: "a,b,c,d"))
   var zones: ProximityLimits?
 
+  @Option(
+    help: ArgumentHelp(
+      "Show which of two adapters is nearer to each beacon: left=hci0,right=hci1.",
+      discussion: "The adapters should stand 2 m apart or more; give their --adapter-offset.",
+      valueName: "left=adapter,right=adapter"), transform: Sides.init(option:))
+  var sides: Sides?
+
   @OptionGroup var output: OutputOptions
 
   @Option(help: ArgumentHelp("Time between two reports.", valueName: "seconds"))
@@ -55,9 +63,14 @@ struct RangeCommand: AsyncParsableCommand {
       throw ValidationError("--interval must be from 0.05 to 86400 seconds.")
     }
     try checkCount(count)
+    try sides?.check(source)
   }
 
   func run() async throws {
+    var source = source
+    if let sides, source.isLive, source.adapter.isEmpty {
+      source.adapter = [.these([sides.left, sides.right])]
+    }
     try await run(
       BeaconSession(
         source.open(offsets: calibration.adapterOffset), showsProgress: !output.quiet,
@@ -69,6 +82,7 @@ struct RangeCommand: AsyncParsableCommand {
     var configuration = BeaconService.Configuration()
     calibration.apply(to: &configuration)
     if let zones { configuration.ranging.limits = zones }
+    configuration.sides = sides
     configuration.rangingInterval = interval
     return configuration
   }
@@ -76,14 +90,15 @@ struct RangeCommand: AsyncParsableCommand {
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
     out.flushesLines = out.isTerminal || session.isPaced
     let regions = regions.all
+    let beacon = RangedBeacon.record(showsRaw: raw, showsSides: sides != nil)
     let writer: any ResultWriter =
       switch output.format {
       case .json, .csv:
         RecordRangeWriter(
-          output: out, regions: regions, isJSON: output.format == .json, showsRaw: raw)
+          output: out, regions: regions, isJSON: output.format == .json, beacon: beacon)
       case .table where out.isTerminal && session.isPaced:
-        LiveRangeWriter(output: out, regions: regions, showsRaw: raw)
-      case .table: VisitRangeWriter(output: out, regions: regions)
+        LiveRangeWriter(output: out, regions: regions, beacon: beacon)
+      case .table: VisitRangeWriter(output: out, regions: regions, showsSides: sides != nil)
       }
     let requests: [BeaconConstraint?] = regions.isEmpty ? [nil] : regions.map(\.constraint)
     for constraint in requests {
@@ -110,5 +125,54 @@ extension ProximityLimits: ExpressibleByArgument {
     try? self.init(
       enterImmediate: numbers[0], leaveImmediate: numbers[1], enterNear: numbers[2],
       leaveNear: numbers[3])
+  }
+}
+
+extension Sides {
+  /// Reads `left=hci0,right=hci1`, in either order.
+  init(option: String) throws {
+    let example = "for example left=hci0,right=hci1"
+    var adapters: [String: AdapterName] = [:]
+    for pair in option.split(separator: ",", omittingEmptySubsequences: false) {
+      let words = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let side = words.first, side == "left" || side == "right", words.count == 2 else {
+        throw ValidationError("'\(pair)' is neither left=ADAPTER nor right=ADAPTER; \(example).")
+      }
+      guard let adapter = AdapterName(String(words[1])) else {
+        throw ValidationError(
+          "'\(words[1])' is no adapter; name it by its number or its address, \(example) or "
+            + "\(side)=AA:BB:CC:DD:EE:FF.")
+      }
+      guard adapters.updateValue(adapter, forKey: String(side)) == nil else {
+        throw ValidationError("\(side) is given twice; give left and right once each, \(example).")
+      }
+    }
+    guard let left = adapters["left"], let right = adapters["right"] else {
+      let missing = adapters["left"] == nil ? "left" : "right"
+      throw ValidationError("\(missing) is missing; name both adapters, \(example).")
+    }
+    guard left != right else {
+      throw ValidationError("left and right are both \(left); name two adapters, \(example).")
+    }
+    self.init(left: left, right: right)
+  }
+
+  /// Checks that the source has both adapters.
+  func check(_ source: SourceOptions) throws {
+    for name in [left, right] {
+      if case .address = name, !source.isLive {
+        throw ValidationError(
+          "--sides \(name): recordings have adapters' numbers, not their addresses; name it as "
+            + "hci0 in the first recording, hci100 in the second and so on.")
+      }
+      let isScanning = source.adapter.contains { selection in
+        if case .these(let names) = selection { names.contains(name) } else { selection == .all }
+      }
+      guard source.adapter.isEmpty || isScanning else {
+        throw ValidationError(
+          "--sides needs \(name), which --adapter leaves out; add --adapter \(name), or give no "
+            + "--adapter.")
+      }
+    }
   }
 }

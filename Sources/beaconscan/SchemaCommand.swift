@@ -25,7 +25,7 @@ struct SchemaCommand: ParsableCommand {
               + "$defs/truth."),
         ],
         lines: [
-          Sighting.record.schema, RegionReport.record(of: RangedBeacon.rawRecord).schema,
+          Sighting.record.schema, RegionReport.record(of: RangedBeacon.fullRecord).schema,
           MonitorEvent.enter.schema, MonitorEvent.exit.schema, MonitorEvent.determined.schema,
           ScannerHealth.record.schema, IdentityFinding.record.schema, CaptureStatus.record.schema,
           BeaconStatistics.record.schema, CalibrationResult.record.schema,

@@ -1,5 +1,7 @@
 import BeaconTesting
 import Foundation
+import Ranging
+import Records
 import Regions
 import Scanning
 import SystemPackage
@@ -23,7 +25,9 @@ import Testing
   @Test func rangeShowsAFaultUntilItIsFixed() throws {
     let time = WallClockTime(nanoseconds: 0)
     let frames = try drawn { output in
-      let writer = LiveRangeWriter(output: output, regions: [], showsRaw: false)
+      let writer = LiveRangeWriter(
+        output: output, regions: [],
+        beacon: RangedBeacon.record(showsRaw: false, showsSides: false))
       try writer.write(trouble: "hci0 is down", at: time)
       try writer.write(
         RangingReport(

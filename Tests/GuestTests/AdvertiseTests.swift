@@ -143,6 +143,28 @@ extension InGuest {
       try air.stop()
     }
 
+    /// What a killed process left on air is taken down by the next one, which takes no second set of adverts.
+    @Test func afterAKill() throws {
+      let air = try controllers()
+      for adapter in ["hci0", "hci1"] {
+        let killed = try start("--adapter", adapter)
+        let controller = adapter == "hci0" ? "a" : "b"
+        try #require(
+          try Guest.wait { try !air.entries("advertise", of: controller).isEmpty },
+          "\(killed.error)")
+        try #require(Guest.wait { killed.error.contains("advertises") }, "\(killed.error)")
+        killed.send(SIGKILL)
+        killed.finish()
+        let next = try start("--adapter", adapter, "--duration", "1")
+        #expect(next.finish() == 0, "\(next.error)")
+      }
+      #expect(
+        try Set(air.entries("advertise", of: "b").compactMap { $0.fields["set"] as? Int }) == [0xEF]
+      )
+      #expect(try !isOnAir(air))
+      try air.stop()
+    }
+
     /// CAP_NET_RAW is enough; without it the refusal names the command that fixes it.
     @Test func permission() throws {
       let air = try controllers()

@@ -2,14 +2,6 @@ import RealModule
 import TestSupport
 import Testing
 
-extension SplitMix64 {
-  /// Normal with deviation 1 (Box and Muller, Ann. Math. Stat. 29, 1958).
-  mutating func normal() -> Double {
-    let radius = (-2 * Double.log(1 - uniform())).squareRoot()
-    return radius * Double.cos(2 * .pi * uniform())
-  }
-}
-
 /// What happens to a beacon's signal on its way, in dB.
 struct Fading: Sendable, CustomTestStringConvertible {
   var name: String

@@ -114,11 +114,3 @@ import Testing
     return values.sorted()[values.count / 2]
   }
 }
-
-extension SplitMix64 {
-  /// Normal with deviation 1 (Box and Muller, Ann. Math. Stat. 29, 1958).
-  mutating func normal() -> Double {
-    let radius = (-2 * Double.log(1 - uniform())).squareRoot()
-    return radius * Double.cos(2 * .pi * uniform())
-  }
-}

@@ -46,6 +46,24 @@ import Testing
     #expect(one.reports.first?.time == scanner.clock.now)
   }
 
+  /// The adapters are named by their addresses, which the receiver's states bring.
+  @Test func rangedBeaconsHaveSides() async throws {
+    let scanner = ScriptedScanner()
+    func name(_ number: UInt64) -> AdapterName {
+      .address(BluetoothAddress(rawValue: 0x00AA_0100_0000 + number))
+    }
+    for (adapter, rssi) in [(0, -75), (1, -60)] as [(UInt16, Int8)] {
+      scanner.report(.scanning, at: 0, adapter: adapter)
+      scanner.add(Site.frame(1), rssi: rssi, every: 0.1, from: 0.1, to: 5, adapter: adapter)
+    }
+    let site = try Site(scanner, sides: Sides(left: name(0), right: name(1)))
+    let reader = site.reader()
+    try site.beacons.startRanging(RangingRequest(nil), for: reader.client)
+    scanner.clock.advance(by: 5)
+    #expect(await eventually { reader.reports.count == 5 })
+    #expect(reader.reports.last?.beacons.map(\.side) == [.right])
+  }
+
   @Test func twoRequestsForOneUUIDAreStoppedApart() async throws {
     let scanner = ScriptedScanner()
     let site = try Site(scanner)
@@ -175,7 +193,8 @@ import Testing
     #expect(site.beacons.regions(of: reader.client).map(\.identifier) == ["known"])
     site.beacons.requestState(of: Site.region("known"), for: reader.client)
     #expect(await eventually { reader.states["known"] == .inside })
-    // What cannot be found out any more is unknown.
+    // What cannot be found out any more is unknown: half a second from here is too short.
+    #expect(await eventually { site.beacons.received?.to == scanner.clock.now })
     site.beacons.requestState(of: Site.region("late", Site.one(8)), for: reader.client)
     scanner.finish(at: 10.5)
     scanner.clock.advance(by: 1)

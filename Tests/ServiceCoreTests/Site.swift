@@ -1,5 +1,6 @@
 import Advertising
 import BeaconTesting
+import Ranging
 import Regions
 import Scanning
 import ServiceCore
@@ -17,7 +18,7 @@ final class Site: Sendable {
   init(
     _ scanner: any Scanner, persistence: ServiceManager.Persistence = .none,
     authorization: any AuthorizationProvider = Administrator(),
-    pins: [BeaconIdentity: BluetoothAddress] = [:]
+    pins: [BeaconIdentity: BluetoothAddress] = [:], sides: Sides? = nil
   ) throws {
     var configuration = ServiceManager.Configuration()
     configuration.persistence = persistence
@@ -27,6 +28,7 @@ final class Site: Sendable {
     // A fixed timeout, so that the moments are plain.
     service.rules = try RegionRules(exitTimeout: .fixed(seconds: 5))
     service.pins = pins
+    service.sides = sides
     beacons = BeaconService(manager, scanner: scanner, configuration: service)
   }
 

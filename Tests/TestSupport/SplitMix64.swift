@@ -1,4 +1,6 @@
-/// A small seeded generator (Steele, Lea and Flood, 2014), so that a failure can be repeated.
+import Glibc
+
+/// A small seeded generator (Steele, Lea and Flood, OOPSLA 2014), so that a failure can be repeated.
 package struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 
@@ -16,6 +18,20 @@ package struct SplitMix64: RandomNumberGenerator {
 
   /// A number from 0 up to 1.
   package mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
+
+  /// A number from one up to another.
+  package mutating func uniform(_ low: Double, _ high: Double) -> Double {
+    low + (high - low) * uniform()
+  }
+
+  /// A normal number with deviation 1 (Box and Muller, Ann. Math. Stat. 29, 1958).
+  package mutating func normal() -> Double {
+    let radius = (-2 * log(1 - uniform())).squareRoot()
+    return radius * cos(2 * .pi * uniform())
+  }
+
+  /// An exponential number with a mean.
+  package mutating func exponential(mean: Double) -> Double { -mean * log(1 - uniform()) }
 
   /// Random bytes.
   package mutating func bytes(_ count: Int) -> [UInt8] {

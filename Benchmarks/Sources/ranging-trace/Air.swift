@@ -1,26 +1,5 @@
 internal import RealModule
-
-/// SplitMix64 (Steele, Lea and Flood, 2014) and Box and Muller's normal numbers.
-struct Noise {
-  var state: UInt64 = 7
-
-  mutating func uniform() -> Double {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return Double((z ^ (z >> 31)) >> 11) * 0x1p-53
-  }
-
-  mutating func uniform(_ low: Double, _ high: Double) -> Double { low + (high - low) * uniform() }
-
-  mutating func normal() -> Double {
-    let radius = (-2 * Double.log(1 - uniform())).squareRoot()
-    return radius * Double.cos(2 * .pi * uniform())
-  }
-
-  mutating func exponential(mean: Double) -> Double { -mean * Double.log(1 - uniform()) }
-}
+internal import TestSupport
 
 /// A beacon that moves in a room, and what a receiver at the origin gets of it.
 struct Family {
@@ -69,7 +48,7 @@ struct Field {
   let direct: Double
   let scattered: Double
 
-  init(_ family: Family, _ noise: inout Noise) {
+  init(_ family: Family, _ noise: inout SplitMix64) {
     let rice = Double.pow(10, family.rice / 10)
     direct = (rice / (rice + 1)).squareRoot()
     scattered = (1 / (rice + 1)).squareRoot()
@@ -88,7 +67,7 @@ struct Field {
   }
 
   /// Lets people move for a tenth of a second; they do in three spells of five seconds out of five.
-  mutating func advance(to seconds: Double, _ noise: inout Noise) {
+  mutating func advance(to seconds: Double, _ noise: inout SplitMix64) {
     if seconds >= activeUntil {
       isActive = noise.uniform() < 0.6
       activeUntil += 5
@@ -114,10 +93,31 @@ struct Field {
   }
 }
 
+/// People who pass between beacon and receiver: for 1 to 4 s, every 40 s. They take 5 to 10 dB.
+struct Passers {
+  private var start: Double
+  private var (greatest, length) = (0.0, 1.0)
+
+  init(_ noise: inout SplitMix64) { start = noise.exponential(mean: 40) }
+
+  mutating func advance(to seconds: Double, _ noise: inout SplitMix64) {
+    guard seconds > start + length else { return }
+    (start, length) = (seconds + noise.exponential(mean: 40), noise.uniform(1, 4))
+    greatest = noise.uniform(5, 10)
+  }
+
+  /// What they take at a moment, in dB.
+  func depth(at seconds: Double) -> Double {
+    guard seconds >= start else { return 0 }
+    let share = Double.sin(.pi * (seconds - start) / length)
+    return greatest * share * share
+  }
+}
+
 extension Family {
   /// A run with a seed of its own.
   func run(seed: UInt64) -> [Moment] {
-    var noise = Noise(state: seed &* 0x2545_F491_4F6C_DD1D)
+    var noise = SplitMix64(seed: seed &* 0x2545_F491_4F6C_DD1D)
     var field = Field(self, &noise)
     let channelOffsets = (0..<3).map { _ in noise.normal() }
     let distance = 0.35 * Double.pow(12 / 0.35, noise.uniform())
@@ -126,8 +126,7 @@ extension Family {
     var isGoing = false
     var (turned, turnAt) = (0.0, 0.0)
     var shadow = shadowing * noise.normal()
-    // Someone passes between for 1 to 4 s, every 40 s, and takes 5 to 10 dB.
-    var (passes, passDepth, passLength) = (noise.exponential(mean: 40), 0.0, 1.0)
+    var passers = Passers(&noise)
     var dropout = (start: noise.exponential(mean: 60), end: 0.0)
     var moments: [Moment] = []
     var (x, y) = (0.0, 0.1)
@@ -164,10 +163,7 @@ extension Family {
       } else if moved > 0 {
         turned = away > Self.length(before.0, before.1) ? -1.5 : 1.5
       }
-      if time > passes + passLength {
-        (passes, passLength) = (time + noise.exponential(mean: 40), noise.uniform(1, 4))
-        passDepth = noise.uniform(5, 10)
-      }
+      passers.advance(to: time, &noise)
       if time > dropout.end, time > dropout.start {
         dropout = (time + noise.exponential(mean: 60), time + noise.uniform(2, 8))
       }
@@ -175,10 +171,7 @@ extension Family {
       let channel = Int(noise.uniform() * 3)
       var rssi = -59 - 10 * exponent * Double.log10(away) + shadow + turned
       rssi += field.gain(x: x, y: y, channel: channel) + channelOffsets[channel] + noise.normal()
-      if time >= passes {
-        let depth = Double.sin(.pi * (time - passes) / passLength)
-        rssi -= passDepth * depth * depth
-      }
+      rssi -= passers.depth(at: time)
       let isLost = noise.uniform() < loss || time < dropout.end
       moments.append(
         Moment(
@@ -188,10 +181,10 @@ extension Family {
     return moments
   }
 
-  private static func triangle(_ phase: Double) -> Double {
+  static func triangle(_ phase: Double) -> Double {
     let rest = phase.truncatingRemainder(dividingBy: 2)
     return rest < 1 ? rest : 2 - rest
   }
 
-  private static func length(_ x: Double, _ y: Double) -> Double { (x * x + y * y).squareRoot() }
+  static func length(_ x: Double, _ y: Double) -> Double { (x * x + y * y).squareRoot() }
 }

@@ -1,17 +1,19 @@
 // Prints what the signal filter and the ranger make of made-up beacons, for Scripts/ranging-plots.py and
 // docs/ranging.md.
 //
-//   ranging-trace step10 | step5 | step1 | still10 | walk | families [SEED [RUNS]] | speed [packets]
+//   ranging-trace step10 | step5 | step1 | still10 | walk | families [SEED [RUNS]] | sides [SEED [RUNS]] | speed [packets]
 //
 // step10: 10 Hz, N(0, 5 dB), 15 dB up at 20 s. step5: 5 Hz, indoor fading, 15 dB down at 20 s.
 // step1: 1 Hz, N(0, 5 dB), 15 dB up at 60 s. still10: 10 Hz, indoor fading, nothing moves.
-// walk: 5 Hz, 0.5 m/s from 10 m to 1 m and back, Rician fading, shadowing, bodies and dropouts.
+// walk: packets and reports of the family that walks at 0.5 m/s, at 2 Hz, with seed 20000.
 // families: not CSV, but rows of the table in docs/ranging.md; 16 runs from seed 1000.
+// sides: not CSV, but rows of the table in docs/ranging.md; 64 runs from seed 1000.
 // speed: not CSV, but the time a packet takes: 5 million, or so many, over 1,000 beacons in turn, at 10 Hz and at 1 Hz.
 internal import Advertising
 internal import Ranging
 internal import RealModule
 internal import Scanning
+internal import TestSupport
 
 struct Experiment {
   var name: String
@@ -31,7 +33,7 @@ let experiments = [
 ]
 
 func trace(_ experiment: Experiment) {
-  var noise = Noise()
+  var noise = SplitMix64(seed: 7)
   var filter = RSSIFilter()
   var slow = 0.0
   // Slow fading has a correlation time of 1 s.
@@ -195,21 +197,27 @@ func measure(_ family: Family, seed: UInt64, runs: Int) {
       + " | \(fixed(100 * covered / all, 0)) % |")
 }
 
+/// Prints the first 90 s of a family's first run in the table: the packets, and the reports once a second.
 func traceWalk() {
-  let family = Family(name: "walk", motion: .walk, rate: 5, seconds: 90, speed: 0.5)
-  let moments = family.run(seed: 3)
-  var filter = RSSIFilter()
-  print("seconds,truth,rssi,mean,standard_error")
-  for moment in moments {
-    if let rssi = moment.rssi { filter.update(rssi: rssi, at: Int64(moment.seconds * 1e9)) }
-    let truth = -59 - 20 * Double.log10(moment.distance)
-    let rssi = moment.rssi.map { "\($0)" } ?? ""
-    print("\(moment.seconds),\(truth),\(rssi),\(filter.mean),\(filter.standardError)")
+  guard
+    let family = families.first(where: { $0.motion == .walk && $0.rate == 2 && $0.speed == 0.5 })
+  else { return }
+  print("seconds,truth,raw,estimate,low,high")
+  for moment in family.run(seed: 20000) where moment.seconds < 90 {
+    let raw = moment.rssi.map { "\(Double.pow(10, (-59 - Double($0)) / 20))" } ?? ""
+    print("\(moment.seconds),\(moment.distance),\(raw),,,")
+  }
+  for report in reports(family, seed: 20000) where report.seconds < 90 {
+    let numbers = report.beacon.estimate.map { estimate in
+      let (low, high) = estimate.interval(coverage: 0.95)
+      return "\(estimate.distance),\(low),\(high)"
+    }
+    print("\(report.seconds),,,\(numbers ?? "nan,nan,nan")")
   }
 }
 
 func measureSpeed(packets: Int) {
-  var noise = Noise()
+  var noise = SplitMix64(seed: 7)
   let signals = (0..<4096).map { _ in Float((-70 + 4 * noise.normal()).rounded()) }
   for gap in [Int64(100_000_000), 1_000_000_000] {
     var filters = [RSSIFilter](repeating: RSSIFilter(), count: 1000)
@@ -239,8 +247,10 @@ case "families":
   for family in families {
     measure(family, seed: UInt64(numbers.first ?? 1000), runs: numbers.count > 1 ? numbers[1] : 16)
   }
+case "sides":
+  measureSides(seed: UInt64(numbers.first ?? 1000), runs: numbers.count > 1 ? numbers[1] : 64)
 case let name?:
   for experiment in experiments where experiment.name == name { trace(experiment) }
 default:
-  print("usage: ranging-trace step10 | step5 | step1 | still10 | walk | families | speed")
+  print("usage: ranging-trace step10 | step5 | step1 | still10 | walk | families | sides | speed")
 }

@@ -1,4 +1,4 @@
-internal import RealModule
+internal import TestSupport
 
 /// Bad times: losses of 10 s in the mean.
 struct Spells {
@@ -22,23 +22,16 @@ struct Air {
   private let interval: Double
   private let loss: Double
   private let losses: Spells
-  /// The state of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-  private var state: UInt64
+  private var random: SplitMix64
   private var isBad = false
   private var left = 0.0
 
   init(_ interval: Double, _ loss: Double, _ losses: Spells, seed: UInt64) {
     (self.interval, self.loss, self.losses) = (interval, loss, losses)
-    state = seed &* 7919
+    random = SplitMix64(seed: seed &* 7919)
   }
 
-  mutating func uniform() -> Double {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return Double((z ^ (z >> 31)) >> 11) * 0x1p-53
-  }
+  mutating func uniform() -> Double { random.uniform() }
 
   /// Seconds from one packet that is received to the next: intervals with up to 10 ms added by chance
   /// (Bluetooth Core Specification, Vol 6, Part B, 4.4.2.2.1).
@@ -52,7 +45,7 @@ struct Air {
         while left <= 0 {
           isBad.toggle()
           let mean = isBad ? 10 : 10 * (1 - losses.share) / losses.share
-          left -= mean * Double.log(1 - uniform())
+          left += random.exponential(mean: mean)
         }
       }
       if uniform() >= (isBad ? max(loss, losses.loss) : loss) { return sum }

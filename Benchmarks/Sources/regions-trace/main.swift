@@ -9,7 +9,6 @@
 // visitor does who comes 1 to 30 s after the region was added; at full and at reduced duty.
 // speed: not CSV, but the time that a gap takes to learn.
 internal import Advertising
-internal import RealModule
 internal import Regions
 internal import Scanning
 

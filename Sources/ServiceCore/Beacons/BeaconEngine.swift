@@ -36,19 +36,21 @@ struct BeaconEngine {
   private let pins: [BeaconIdentity: BluetoothAddress]
   private var ranger: Ranger
   private var adapters: AdapterChoice
+  private var sides: SideFinder?
   private var isResting = false
   /// The moment since which reception is lost; `nil` while there is reception.
   private(set) var receptionLostSince: MonotonicTime?
   private var schedule: RangingSchedule
 
   /// Creates an engine without requests, which makes ranging reports every so many nanoseconds. Pins name the only
-  /// sender that counts of a beacon.
+  /// sender that counts of a beacon; sides, the adapters by which beacons have a side.
   init(
     ranging: Ranger.Configuration, monitoring: RegionMonitor.Configuration,
-    pins: [BeaconIdentity: BluetoothAddress], interval: Int64, restsWhenEmpty: Bool
+    pins: [BeaconIdentity: BluetoothAddress], sides: Sides?, interval: Int64, restsWhenEmpty: Bool
   ) {
     (configuration, self.pins) = (ranging, pins)
     ranger = Ranger(ranging)
+    self.sides = sides.map { SideFinder($0, maximumBeacons: ranging.maximumBeacons) }
     adapters = AdapterChoice(maximumBeacons: max(ranging.maximumBeacons, monitoring.maximumBeacons))
     schedule = RangingSchedule(interval: interval, rests: restsWhenEmpty)
     monitor = RegionMonitor(monitoring)
@@ -72,7 +74,10 @@ struct BeaconEngine {
     let wasEmpty = ranged.isEmpty
     ranged = beacons
     guard ranged.isEmpty != wasEmpty else { return }
-    if ranged.isEmpty { ranger = Ranger(configuration) }
+    if ranged.isEmpty {
+      ranger = Ranger(configuration)
+      sides?.removeAll()
+    }
     schedule.reset()
     if let now, !isResting, receptionLostSince == nil { schedule.start(at: now) }
   }
@@ -105,6 +110,7 @@ struct BeaconEngine {
   /// effect from when it began, as far as nothing was delivered since.
   mutating func update(_ health: ScannerHealth) {
     begin(at: health.time)
+    sides?.update(health)
     if health.isReceptionLost, receptionLostSince == nil {
       receptionLostSince = health.time
       schedule.pause()
@@ -146,6 +152,7 @@ struct BeaconEngine {
     let monitors = monitor.regionCount > 0
     let ranges = !ranged.isEmpty
     let isPinned = !pins.isEmpty
+    let findsSides = ranges && sides != nil
     var count = 0
     for sighting in sightings {
       if ranges, let due = schedule.due, due <= sighting.time {
@@ -153,6 +160,7 @@ struct BeaconEngine {
       }
       count += 1
       if isPinned, let pin = pins[sighting.beacon], pin != sighting.address { continue }
+      if findsSides, ranged.matches(sighting.beacon) { sides?.receive(sighting) }
       let hasChanged: Bool
       switch adapters.receive(sighting) {
       case .followed: hasChanged = process(sighting, ranges: ranges, monitors: monitors)
@@ -216,7 +224,12 @@ struct BeaconEngine {
 
   private mutating func report(at time: MonotonicTime) {
     now = max(now ?? time, time)
-    let beacons = ranger.report(at: time)
+    var beacons = ranger.report(at: time)
+    if let sides {
+      for index in beacons.indices {
+        beacons[index].side = sides.side(of: beacons[index].beacon, at: time)
+      }
+    }
     schedule.report(isEmpty: beacons.isEmpty)
     news.append(.ranged(time, beacons))
     appendFindings()

@@ -67,7 +67,7 @@ struct BeaconMachine: Service {
     let nanoseconds = configuration.rangingInterval * 1e9
     engine = BeaconEngine(
       ranging: configuration.ranging, monitoring: configuration.monitoring,
-      pins: configuration.pins,
+      pins: configuration.pins, sides: configuration.sides,
       interval: nanoseconds >= 1 && nanoseconds < 9e18
         ? Int64(nanoseconds) : MonotonicTime.nanosecondsPerSecond,
       restsWhenEmpty: isRecorded)

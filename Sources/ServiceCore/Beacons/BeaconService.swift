@@ -19,6 +19,8 @@ public final class BeaconService: Sendable {
     public var rules = RegionRules.standard
     /// The only sender that counts of each of these beacons, for ranging and regions: clones of them are ignored.
     public var pins: [BeaconIdentity: BluetoothAddress] = [:]
+    /// The adapters by which ranged beacons have a side; `nil` for none. Subtract the adapters' offsets in the scanner.
+    public var sides: Sides?
     /// How regions are monitored.
     public var monitoring = RegionMonitor.Configuration()
 

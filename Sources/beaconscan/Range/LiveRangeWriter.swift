@@ -7,14 +7,14 @@ import ServiceCore
 /// `range` on a terminal: a table that is redrawn in place.
 final class LiveRangeWriter: ResultWriter {
   private let regions: [NamedRegion]
-  private let showsRaw: Bool
+  private let beacon: RecordType<RangedBeacon>
   private var sparklines: [BeaconIdentity: Sparkline] = [:]
   private var screen: LiveScreen
   private var lines: [String] = []
   private var trouble: String?
 
-  init(output: StandardOutput, regions: [NamedRegion], showsRaw: Bool) {
-    (self.regions, self.showsRaw) = (regions, showsRaw)
+  init(output: StandardOutput, regions: [NamedRegion], beacon: RecordType<RangedBeacon>) {
+    (self.regions, self.beacon) = (regions, beacon)
     screen = LiveScreen(output)
   }
 
@@ -45,11 +45,10 @@ final class LiveRangeWriter: ResultWriter {
   }
 
   private func table(_ beacons: [RangedBeacon]) -> [String] {
-    let columns = (showsRaw ? RangedBeacon.rawRecord : RangedBeacon.record).columns
     let sparklines = sparklines
     // A region has one UUID, and the line above has it.
     return Table(
-      columns.dropFirst(regions.isEmpty ? 0 : 1)
+      beacon.columns.dropFirst(regions.isEmpty ? 0 : 1)
         + [Column("SIGNAL") { sparklines[$0.beacon]?.text ?? "" }]
     ).lines(beacons)
   }

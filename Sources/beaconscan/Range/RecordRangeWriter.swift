@@ -12,9 +12,11 @@ final class RecordRangeWriter: ResultWriter {
   private let beacon: RecordType<RangedBeacon>
   private let report: RecordType<RegionReport>
 
-  init(output: StandardOutput, regions: [NamedRegion], isJSON: Bool, showsRaw: Bool) {
-    (self.output, self.regions, self.isJSON) = (output, regions, isJSON)
-    beacon = showsRaw ? RangedBeacon.rawRecord : RangedBeacon.record
+  init(
+    output: StandardOutput, regions: [NamedRegion], isJSON: Bool,
+    beacon: RecordType<RangedBeacon>
+  ) {
+    (self.output, self.regions, self.isJSON, self.beacon) = (output, regions, isJSON, beacon)
     report = RegionReport.record(of: beacon)
   }
 

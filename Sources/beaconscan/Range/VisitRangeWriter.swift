@@ -4,7 +4,7 @@ import Records
 import Scanning
 import ServiceCore
 
-/// `range` as a plain table at the end: the beacons, how near they came, and through which zones.
+/// `range` as a plain table at the end: the beacons, how near they came, through which zones, and on which sides.
 final class VisitRangeWriter: ResultWriter {
   private struct Visit: Sendable {
     let beacon: BeaconIdentity
@@ -12,31 +12,50 @@ final class VisitRangeWriter: ResultWriter {
     var last: WallClockTime
     var sightings = 0
     var nearest: (distance: Double, time: WallClockTime)?
-    var zones: [(zone: Proximity, time: WallClockTime)] = []
+    var zones = Changes()
+    var sides = Changes()
 
     mutating func update(_ beacon: RangedBeacon, at received: WallClockTime) {
       last = received
       sightings += beacon.sightings
-      if beacon.proximity != .unknown, beacon.proximity != zones.last?.zone {
-        zones.append((beacon.proximity, received))
-        // Bounded, whatever a beacon does: the first and the last changes are kept.
-        if zones.count > 64 { zones.remove(at: 8) }
-      }
+      if beacon.proximity != .unknown { zones.add(beacon.proximity.name, at: received) }
+      if let side = beacon.side { sides.add(side.rawValue, at: received) }
       if let distance = beacon.estimate?.distance, distance < nearest?.distance ?? .infinity {
         nearest = (distance, received)
       }
     }
   }
 
+  /// The zones or sides that a beacon was in, one after the other.
+  private struct Changes: Sendable {
+    private var names: [(name: String, time: WallClockTime)] = []
+
+    /// Changes that are shown; the middle ones are left out.
+    private static let maximumShown = 8
+
+    mutating func add(_ name: String, at time: WallClockTime) {
+      guard name != names.last?.name else { return }
+      names.append((name, time))
+      // Bounded, whatever a beacon does: the first and the last changes are kept.
+      if names.count > 64 { names.remove(at: 8) }
+    }
+
+    var text: String {
+      let changes = names.map { "\($0.name) \($0.time.clock.prefix(8))" }
+      guard changes.count > Self.maximumShown else { return changes.joined(separator: " → ") }
+      let half = Self.maximumShown / 2
+      return (changes.prefix(half) + ["…"] + changes.suffix(half)).joined(separator: " → ")
+    }
+  }
+
   private let output: StandardOutput
   private let regions: [NamedRegion]
+  private let columns: [Column<Visit>]
   private var visits = BeaconTable<Visit>(capacity: 4096)
 
-  /// Zone changes that are shown of one beacon; the middle ones are counted.
-  private static let maximumZones = 8
-
-  init(output: StandardOutput, regions: [NamedRegion]) {
+  init(output: StandardOutput, regions: [NamedRegion], showsSides: Bool) {
     (self.output, self.regions) = (output, regions)
+    columns = Self.columns + (showsSides ? [Column("SIDES") { $0.sides.text }] : [])
   }
 
   func write(_ report: RangingReport) throws {
@@ -64,7 +83,7 @@ final class VisitRangeWriter: ResultWriter {
         continue
       }
       // A region has one UUID, and its name or the line above has it.
-      let table = Table(Array(Self.columns.dropFirst(region == nil ? 0 : 1)))
+      let table = Table(Array(columns.dropFirst(region == nil ? 0 : 1)))
       try output.write(lines: table.lines(rows))
     }
     if summary.evictions > 0 {
@@ -77,13 +96,6 @@ final class VisitRangeWriter: ResultWriter {
       Column("SIGHTINGS", .right) { String($0.sightings) }, Column("FROM") { $0.first.clock },
       Column("TO") { $0.last.clock },
       Column("NEAREST", .right) { fixed($0.nearest?.distance, 1, "m") },
-      Column("AT") { $0.nearest?.time.clock }, Column("ZONES") { zones($0) },
+      Column("AT") { $0.nearest?.time.clock }, Column("ZONES") { $0.zones.text },
     ]
-
-  private static func zones(_ visit: Visit) -> String {
-    let changes = visit.zones.map { "\($0.zone.name) \($0.time.clock.prefix(8))" }
-    guard changes.count > maximumZones else { return changes.joined(separator: " → ") }
-    let shown = changes.prefix(maximumZones / 2) + ["…"] + changes.suffix(maximumZones / 2)
-    return shown.joined(separator: " → ")
-  }
 }

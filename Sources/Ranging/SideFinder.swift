@@ -1,0 +1,132 @@
+package import Advertising
+package import Scanning
+
+/// The sides of beacons: a state machine that is given the sightings of two adapters.
+///
+/// The side follows from the difference of the two links' smoothed levels. It is named when the difference exceeds 3 dB
+/// and its own standard error, and given up when it falls below half of that, in both cases by 2 dB · s
+/// (``CumulativeSum``). At first the side is not known until the standard error is below 1.5 dB or a side is named. Offsets of
+/// the adapters must be subtracted from the sightings before.
+///
+/// A beacon whose signal one of the adapters has not measured lately has no side, with one exception: the other adapter has
+/// received it ten times since, and the silent adapter still receives other beacons. If both received the
+/// beacon equally well, that would happen once in a thousand times.
+///
+/// Memory is bounded by the number of beacons, about 300 bytes each.
+package struct SideFinder: Sendable {
+  /// The least difference that names a side, in dB.
+  fileprivate static let edge: Float = 3
+  /// By how much the difference must lie beyond the limit for how long, in dB · s.
+  fileprivate static let excess: Float = 2
+  /// The number of measurements of each link that a side needs.
+  fileprivate static let fewestMeasurements: UInt32 = 3
+  /// The number of packets by one adapter alone that name a side.
+  fileprivate static let alonePackets: UInt8 = 10
+
+  /// One beacon by both adapters, the left one first.
+  fileprivate struct Links: Sendable {
+    var filters = InlineArray<2, RSSIFilter>(repeating: RSSIFilter())
+    /// The side by the difference of the levels; `nil` while there is none.
+    var side = CumulativeSum<Side?>(nil)
+    /// The number of packets that each adapter received since the other one's last, at most ``alonePackets``.
+    var alone = InlineArray<2, UInt8>(repeating: 0)
+  }
+
+  private let names: [AdapterName]
+  /// The adapters' numbers; `nil` while that of an address is not known.
+  private var numbers: [UInt16?]
+  /// When each adapter last received a beacon; `nil` before the first.
+  private var received: [MonotonicTime?] = [nil, nil]
+  private var table: BeaconTable<Links>
+
+  /// Creates a finder that has received nothing, of so many beacons. With more, those received longest ago are evicted.
+  package init(_ sides: Sides, maximumBeacons: Int) {
+    names = [sides.left, sides.right]
+    numbers = names.map { if case .number(let number) = $0 { number } else { nil } }
+    table = BeaconTable(capacity: maximumBeacons)
+  }
+
+  /// Forgets all beacons.
+  package mutating func removeAll() { table = BeaconTable(capacity: table.capacity) }
+
+  /// Learns an adapter's number from a report of its state: numbers change when adapters come and go.
+  package mutating func update(_ health: ScannerHealth) {
+    guard let address = health.address, let adapter = health.adapter,
+      case .number(let number)? = AdapterName(adapter)
+    else { return }
+    for (index, name) in names.enumerated() {
+      guard case .address(let named) = name else { continue }
+      if named == address {
+        numbers[index] = health.condition == .removed ? nil : number
+      } else if numbers[index] == number {
+        numbers[index] = nil
+      }
+    }
+  }
+
+  /// Receives a sighting of any adapter, in the order of time.
+  package mutating func receive(_ sighting: Sighting) {
+    guard let own = numbers.firstIndex(of: sighting.adapter) else { return }
+    received[own] = sighting.time
+    guard let rssi = sighting.rssi else { return }
+    table.update(sighting.beacon, at: sighting.time) {
+      Links()
+    } update: { links in
+      links.receive(Float(rssi), by: own, at: sighting.time)
+    }
+  }
+
+  /// Returns the side of a beacon at a moment; `nil` where it is not known.
+  package func side(of beacon: BeaconIdentity, at time: MonotonicTime) -> Side? {
+    guard let links = table.state(of: beacon) else { return nil }
+    switch (links.isRecent(0, at: time), links.isRecent(1, at: time)) {
+    case (true, true): return links.side.state
+    case (true, false): return isAlone(0, links, at: time) ? .left : nil
+    case (false, true): return isAlone(1, links, at: time) ? .right : nil
+    case (false, false): return nil
+    }
+  }
+
+  /// Returns whether an adapter received a beacon for long enough alone, though the other one receives others.
+  private func isAlone(_ own: Int, _ links: Links, at time: MonotonicTime) -> Bool {
+    guard links.alone[own] == Self.alonePackets, let other = received[1 - own] else { return false }
+    return time.seconds(since: other) <= Ranger.recentSeconds
+  }
+}
+
+extension SideFinder.Links {
+  /// Receives a signal strength by one of the adapters.
+  fileprivate mutating func receive(_ rssi: Float, by own: Int, at time: MonotonicTime) {
+    if !isRecent(own, at: time) { side = CumulativeSum(nil) }
+    if alone[own] < SideFinder.alonePackets { alone[own] += 1 }
+    alone[1 - own] = 0
+    guard filters[own].update(rssi: rssi, at: time.nanoseconds), isRecent(1 - own, at: time),
+      min(filters[0].measurements, filters[1].measurements) >= SideFinder.fewestMeasurements
+    else { return }
+    let (left, right) = (filters[0], filters[1])
+    let difference = left.mean - right.mean
+    let deviation = (left.variance + right.variance).squareRoot()
+    let edge = max(SideFinder.edge, deviation)
+    let next: Side = abs(difference) <= edge ? .between : difference > 0 ? .left : .right
+    // At first little is known of the difference.
+    if side.state == nil, next == .between, deviation > SideFinder.edge / 2 { return }
+    // How far the difference lies beyond the limit of the side now, and towards which side.
+    let (towards, beyond): (Side, Float) =
+      switch side.state {
+      case .left: difference < edge / 2 ? (.between, edge / 2 - difference) : (.left, 0)
+      case .right: difference > -edge / 2 ? (.between, difference + edge / 2) : (.right, 0)
+      case .between, nil: (next, abs(difference) - edge)
+      }
+    side.update(
+      to: towards == side.state ? towards : next, towards: towards, beyond: beyond,
+      at: time.nanoseconds, limit: SideFinder.excess,
+      changesAtOnce: side.state == nil && next == .between)
+  }
+
+  /// Returns whether an adapter measured the beacon's signal lately.
+  fileprivate func isRecent(_ own: Int, at time: MonotonicTime) -> Bool {
+    let filter = filters[own]
+    return filter.count > 0
+      && time.seconds(since: MonotonicTime(nanoseconds: filter.lastTime)) <= Ranger.recent(filter)
+  }
+}
