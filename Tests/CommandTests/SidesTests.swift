@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `range --sides`, over the recordings of two adapters.
-@Suite struct SidesTests {
+@Suite(.blocking) struct SidesTests {
   /// A visitor who walks from one distance to another, and a beacon that stays at 3 m, as one adapter receives them.
   private func scenario(from first: Int, to last: Int, seed: Int) -> String {
     """
