@@ -109,7 +109,8 @@ import Testing
           while !Task.isCancelled {
             process.manager.setReceiving(false, for: client)
             process.manager.setReceiving(true, for: client)
-            process.manager.removeClient(process.manager.addClient())
+            // It is given nothing, so that nothing comes back from it after later events were delivered.
+            process.manager.removeClient(process.manager.addClient(isReceiving: false))
             await Task.yield()
           }
         }
