@@ -5,7 +5,8 @@ import Testing
 @testable import StrangersSwift5
 @testable import StrangersSwift6
 
-@Suite struct CLLocationManagerDelegateTests {
+/// On the main thread, where managers then report: they do not read a stranger's subclass while the test sets it.
+@MainActor @Suite struct CLLocationManagerDelegateTests {
   enum Event: CaseIterable, Sendable {
     case ranged, rangingFailed, authorization, location
 
@@ -75,8 +76,7 @@ import Testing
     #expect(delegate.told == ["override"])
   }
 
-  // The manager reports its authorization on the main thread then, not while the delegate is being set.
-  @Test @MainActor func `optional calls reach every method`() {
+  @Test func `optional calls reach every method`() {
     let manager = FakeManager()
     let multiplexer = Multiplexer()
     let (old, new) = (OldOnly(), NewOnly())
@@ -108,7 +108,7 @@ import Testing
     #expect(service.isAllowed)
   }
 
-  @Test @MainActor func `an override is asked, not the manager`() {
+  @Test func `an override is asked, not the manager`() {
     let manager = FakeManager(location: CLLocation(latitude: 1, longitude: 2))
     manager.desiredAccuracy = 5
     manager.distanceFilter = 6
@@ -124,7 +124,7 @@ import Testing
     #expect(!FakeManager.isMonitoringAvailable(for: CLCircularRegion.self))
   }
 
-  @Test @MainActor func `delegates of the main actor are told on it`() async {
+  @Test func `delegates of the main actor are told on it`() async {
     let manager = StubManager()
     let model = NonisolatedModel(locationManager: manager)
     manager.startRangingBeacons(satisfying: CLBeaconIdentityConstraint(uuid: UUID()))
