@@ -27,6 +27,7 @@ let package = Package(
     // Layer 0
     .target(name: "Bytes"),
     .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
+    .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
     .systemLibrary(name: "CXattr"),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -63,6 +64,8 @@ let package = Package(
 
     .target(
       name: "Adapters", dependencies: ["Advertising", "CXattr", "HCIPackets", "Scanning"]),
+
+    .target(name: "DBusMessages", dependencies: ["CDBus"]),
 
     // Links libbluetooth, which is under the GPL: a product of its own.
     .target(
@@ -119,6 +122,7 @@ let package = Package(
     .testTarget(
       name: "AdvertisingTests",
       dependencies: ["Advertising", "Bytes", "HCIPackets", "TestSupport"]),
+    .testTarget(name: "DBusMessagesTests", dependencies: ["DBusMessages", "TestSupport"]),
     .testTarget(
       name: "HCIPacketsTests",
       dependencies: ["Advertising", "Bytes", "HCIPackets", "TestSupport"]),
