@@ -72,6 +72,10 @@ let package = Package(
       name: "HCISockets",
       dependencies: ["Adapters", "Advertising", "Bytes", "CBluetooth", "HCIPackets", "Scanning"]),
 
+    .target(
+      name: "BlueZ",
+      dependencies: ["Adapters", "Advertising", "Bytes", "DBusMessages", "HCIPackets", "Scanning"]),
+
     // Published for tests of scanners and of apps.
     .target(name: "BeaconTesting", dependencies: ["Advertising", "Scanning"]),
 
@@ -109,7 +113,7 @@ let package = Package(
     .executableTarget(
       name: "beaconscan",
       dependencies: [
-        "Adapters", "Advertising", "Bytes", "CaptureFiles", "HCIPackets", "HCISockets",
+        "Adapters", "Advertising", "BlueZ", "Bytes", "CaptureFiles", "HCIPackets", "HCISockets",
         "LinkLayer", "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Simulation",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import BlueZ
 public import CaptureFiles
 import HCISockets
 import Records
@@ -91,16 +92,21 @@ struct SourceOptions: ParsableArguments {
   /// - Throws: `CommandError` where it cannot.
   func open(offsets: [AdapterOffset] = [], packetTap: PacketTap? = nil) throws -> any Scanner {
     guard isLive else { return try openRecordings(offsets: offsets, packetTap: packetTap) }
-    if backend == .bluez {
-      throw CommandError(
-        .unavailable, "--backend bluez is not built yet; use --backend hci, or leave it out")
-    }
     let names = adapter.flatMap { selection -> [AdapterName] in
       if case .these(let names) = selection { names } else { [] }
     }
-    var configuration = HCIScanner.Configuration()
-    configuration.adapters =
+    let adapters: AdapterSelection =
       adapter.contains(.all) ? .all : names.isEmpty ? .firstUsable : .these(names)
+    if backend == .bluez {
+      var configuration = BlueZScanner.Configuration()
+      configuration.adapters = adapters
+      configuration.offsets = offsets.compactMap { offset in
+        offset.adapter.map { ($0, offset.decibels) }
+      }
+      return limit(BlueZScanner(configuration))
+    }
+    var configuration = HCIScanner.Configuration()
+    configuration.adapters = adapters
     configuration.isActive = active
     configuration.usesCodedPHY = coded
     configuration.packetTap = packetTap
