@@ -14,7 +14,13 @@ let package = Package(
     .library(name: "BeaconTesting", targets: ["BeaconTesting"]),
     .library(name: "ServiceCore", targets: ["ServiceCore"]),
     .library(name: "CoreLocation", targets: ["CoreLocation"]),
-    .library(name: "HCISockets", targets: ["HCISockets"]),
+    .library(name: "LiveScanning", targets: ["LiveScanning"]),
+  ],
+  traits: [
+    .trait(
+      name: "RawHCI",
+      description: "Scan by raw HCI sockets too, which links libbluetooth: GPL-2.0-or-later."),
+    .default(enabledTraits: ["RawHCI"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -67,7 +73,7 @@ let package = Package(
 
     .target(name: "DBusMessages", dependencies: ["CDBus"]),
 
-    // Links libbluetooth, which is under the GPL: a product of its own.
+    // Links libbluetooth, which is under the GPL. Libraries depend on it by the trait RawHCI only.
     .target(
       name: "HCISockets",
       dependencies: ["Adapters", "Advertising", "Bytes", "CBluetooth", "HCIPackets", "Scanning"]),
@@ -75,6 +81,13 @@ let package = Package(
     .target(
       name: "BlueZ",
       dependencies: ["Adapters", "Advertising", "Bytes", "DBusMessages", "HCIPackets", "Scanning"]),
+
+    .target(
+      name: "LiveScanning",
+      dependencies: [
+        "Adapters", "BlueZ", "Scanning",
+        .target(name: "HCISockets", condition: .when(traits: ["RawHCI"])),
+      ]),
 
     // Published for tests of scanners and of apps.
     .target(name: "BeaconTesting", dependencies: ["Advertising", "Scanning"]),
@@ -114,7 +127,8 @@ let package = Package(
       name: "beaconscan",
       dependencies: [
         "Adapters", "Advertising", "BlueZ", "Bytes", "CaptureFiles", "HCIPackets", "HCISockets",
-        "LinkLayer", "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Simulation",
+        "LinkLayer", "LiveScanning", "Ranging", "Records", "Regions", "Scanning", "ServiceCore",
+        "Simulation",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),

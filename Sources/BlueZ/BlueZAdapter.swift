@@ -9,6 +9,7 @@ struct BlueZAdapter {
     var condition: ScannerHealth.Condition
     var time: MonotonicTime
     var detail: String?
+    var isReceptionLost: Bool
   }
 
   /// How far something is that bluetoothd is to do.
@@ -91,6 +92,7 @@ struct BlueZAdapter {
       )
       return []
     }
+    if isReceiving, isReceptionLost { reportReceiving(since: now) }
     update(isDiscovering: view.isDiscovering, at: now)
     if isReceiving, let latestAdvert, now.nanoseconds(since: latestAdvert) >= quietTimeout {
       report(.quiet, since: latestAdvert, detail: "for \(quietTimeout / 1_000_000_000) s")
@@ -188,6 +190,12 @@ struct BlueZAdapter {
     reportReceiving(since: now)
   }
 
+  mutating func discoveryIsInProgress(at now: MonotonicTime) {
+    guard !isDiscovering else { return discoveryStarted(at: now) }
+    discovery = .refused
+    wait(at: now)
+  }
+
   mutating func discoveryRefused(
     _ condition: ScannerHealth.Condition, detail: String, at now: MonotonicTime
   ) {
@@ -231,14 +239,23 @@ struct BlueZAdapter {
   ) {
     guard condition != self.condition else { return }
     (self.condition, self.detail) = (condition, detail)
-    changes.append(Change(condition: condition, time: time, detail: detail))
+    append(condition, since: time, detail: detail, isReceptionLost: condition.isFault)
   }
 
   /// Reports that what was on air during a time is not known.
   mutating func receptionLost(from: MonotonicTime, to: MonotonicTime, detail: String) {
     guard !isReceptionLost, let condition else { return }
-    changes.append(Change(condition: .stopped, time: from, detail: detail))
-    changes.append(Change(condition: condition, time: to, detail: self.detail))
+    append(.lossy, since: from, detail: detail, isReceptionLost: true)
+    append(condition, since: to, detail: self.detail, isReceptionLost: false)
+  }
+
+  private mutating func append(
+    _ condition: ScannerHealth.Condition, since time: MonotonicTime, detail: String?,
+    isReceptionLost: Bool
+  ) {
+    changes.append(
+      Change(
+        condition: condition, time: time, detail: detail, isReceptionLost: isReceptionLost))
   }
 }
 

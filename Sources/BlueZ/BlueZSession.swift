@@ -48,8 +48,8 @@ struct BlueZSession: ~Copyable {
   /// After how long without a message bluetoothd is asked whether it is alive, and how long an answer may take.
   private static let lifeInterval: Int64 = 2_000_000_000
   private static let answerLimit: Int64 = 4_000_000_000
-  /// The longest pause between two calls of a client that runs.
-  private static let longestPause = MonotonicTime.nanosecondsPerSecond
+  /// The longest time between two readings of a process that runs.
+  private static let longestPause = 2 * MonotonicTime.nanosecondsPerSecond
   /// The most bytes of an advert's data that one AD structure can have.
   private static let maximumData = 252
 
@@ -75,15 +75,6 @@ struct BlueZSession: ~Copyable {
     let start = MonotonicTime.now
     let began = self.began ?? start
     self.began = began
-    let last = reached ?? start
-    if start.nanoseconds(since: last) >= Self.longestPause {
-      // What was on air meanwhile is not known; what bluetoothd has sent since is read first.
-      let seconds = start.nanoseconds(since: last) / Self.longestPause
-      for index in links.indices {
-        links[index].receptionLost(
-          from: last, to: start, detail: "this process did not run for \(seconds) s")
-      }
-    }
     connect(at: start)
     advance(demand, at: start)
     let end = min(
@@ -91,6 +82,7 @@ struct BlueZSession: ~Copyable {
       start.advanced(by: BlueZScanner.maximumReceiveTime))
     let messages = wait(until: end, from: start)
     let now = MonotonicTime.now
+    checkPause(at: now)
     collector.removeSightings()
     for message in messages { handle(message, at: now) }
     // What follows an answer is sent at once.
@@ -111,6 +103,16 @@ struct BlueZSession: ~Copyable {
     lost()
     (obstacle, availability, nextConnection, reached) = (nil, nil, nil, nil)
     backoff.reset()
+  }
+
+  /// Notices that this process did not run for a while, nor perhaps the machine: what was on air is not known.
+  private mutating func checkPause(at now: MonotonicTime) {
+    guard let reached, now.nanoseconds(since: reached) >= Self.longestPause else { return }
+    let seconds = now.nanoseconds(since: reached) / MonotonicTime.nanosecondsPerSecond
+    for index in links.indices {
+      links[index].receptionLost(
+        from: reached, to: now, detail: "this process did not run for \(seconds) s")
+    }
   }
 
   /// Waits for messages until a moment.
@@ -251,6 +253,7 @@ struct BlueZSession: ~Copyable {
   // MARK: What came
 
   private mutating func handle(_ message: BusMessage, at now: MonotonicTime) {
+    guard bus != nil else { return }
     do throws(BusError) {
       if let change = message.ownerChange, change.name == BlueZName.service {
         return try found(change.owner, at: now)
@@ -258,13 +261,13 @@ struct BlueZSession: ~Copyable {
       switch message.kind {
       case .reply, .error:
         guard let call = calls.removeValue(forKey: message.replySerial) else { return }
-        if message.sender == owner { try received(at: now) }
+        if message.sender == owner { received(at: now) }
         try answered(call, by: message, at: now)
       case .call where message.sender == owner:
-        try received(at: now)
+        received(at: now)
         try called(message, at: now)
       case .signal where message.sender == owner:
-        try received(at: now)
+        received(at: now)
         handle(signal: message, at: now)
       default: break
       }
@@ -274,9 +277,12 @@ struct BlueZSession: ~Copyable {
   }
 
   /// Records that bluetoothd sent something. If it was mute, everything begins anew with another connection.
-  private mutating func received(at now: MonotonicTime) throws(BusError) {
+  private mutating func received(at now: MonotonicTime) {
     latestMessage = now
-    if obstacle == .notAnswering { throw .disconnected }
+    guard obstacle == .notAnswering else { return }
+    bus?.close()
+    lost()
+    nextConnection = now
   }
 
   private mutating func answered(
@@ -317,9 +323,10 @@ struct BlueZSession: ~Copyable {
         links[index].monitorRegistered(at: now)
       }
     case .startDiscovery:
-      // It is in progress where bluetoothd has kept it over a pause of the adapter's.
-      guard let error, error.name != "org.bluez.Error.InProgress" else {
-        return links[index].discoveryStarted(at: now)
+      guard let error else { return links[index].discoveryStarted(at: now) }
+      // Either it was requested already, or the kernel is still busy with that of a bluetoothd that was killed.
+      if error.name == "org.bluez.Error.InProgress" {
+        return links[index].discoveryIsInProgress(at: now)
       }
       let condition: ScannerHealth.Condition =
         switch error.name {
@@ -458,7 +465,7 @@ struct BlueZSession: ~Copyable {
           ScannerHealth(
             change.condition, at: max(change.time, began ?? change.time),
             adapter: links[index].target.hostName, address: links[index].target.address,
-            isReceptionLost: change.condition.isFault
+            isReceptionLost: change.isReceptionLost
               && others.allSatisfy { links[$0].isReceptionLost },
             sentence: BlueZSentence.of(
               change.condition, adapter: links[index].target.title, detail: change.detail)))
