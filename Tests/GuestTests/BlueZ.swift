@@ -88,26 +88,14 @@ final class BlueZ {
     ).output.contains("true")
   }
 
-  /// All objects and their properties as JSON, but for devices that it forgets by itself.
-  static func objects() throws -> String {
+  /// All objects and their properties as text, but for devices, which it forgets 30 s after their last advert.
+  static func objects(withDevices: Bool = Guest.isLong) throws -> [String] {
     let run = try Guest.run(
-      "busctl --json=short call org.bluez / org.freedesktop.DBus.ObjectManager GetManagedObjects")
+      "dbus-send --system --print-reply=literal --dest=org.bluez /"
+        + " org.freedesktop.DBus.ObjectManager.GetManagedObjects")
     try #require(run.status == 0, "\(run.error)")
-    let reply = try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any]
-    let objects = try #require((reply?["data"] as? [[String: Any]])?.first)
-    let lasting = objects.filter { _, interfaces in
-      let device = (interfaces as? [String: Any])?["org.bluez.Device1"] as? [String: Any]
-      return device.map { !isTemporary($0) } ?? true
-    }
-    let data = try JSONSerialization.data(withJSONObject: lasting, options: .sortedKeys)
-    return String(decoding: data, as: UTF8.self)
-  }
-
-  /// Whether bluetoothd forgets a device: 30 s after its last advert, where nobody has asked to keep it.
-  private static func isTemporary(_ device: [String: Any]) -> Bool {
-    ["Connected", "Paired", "Trusted", "Blocked"].allSatisfy { name in
-      (device[name] as? [String: Any])?["data"] as? Bool == false
-    }
+    return run.output.split(separator: "/org/bluez").dropFirst().map(String.init)
+      .filter { withDevices || !$0.contains("/dev_") }.sorted()
   }
 
   /// A client of bluetoothd that discovers until it is stopped.
@@ -131,13 +119,13 @@ final class BlueZ {
       #expect(
         try Guest.wait { try !BlueZ.isDiscovering() },
         "the discovery does not end: \(child.output)")
-      try quit()
+      try order("quit")
+      child.finish()
     }
 
-    /// Ends the client, and with it what it discovers.
-    func quit() throws {
-      try order("quit")
-      try orders.fileHandleForWriting.close()
+    /// Kills the client, which ends its discovery.
+    func kill() {
+      child.send(SIGKILL)
       child.finish()
     }
   }
