@@ -20,7 +20,7 @@ extension BusMessage {
       case .error: replySerial != 0 && errorName != nil
       }
     guard isComplete else { throw .invalid(reason: "a message of kind \(kind) lacks a part") }
-    // Room is left for the header.
+    // No longer than a connection receives by default; room is left for the header.
     var budget = BusLimits().messageBytes - 65_536
     for value in body { try value.check(depth: 0, &budget) }
     try BusValue.check(signature: body.map(\.typeSignature).joined())
