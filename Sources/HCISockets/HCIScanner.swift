@@ -18,8 +18,7 @@ import Synchronization
 ///
 /// Each adapter takes 66 KB and up to 1 MiB of the kernel's memory for what has not been read.
 public final class HCIScanner: Scanner {
-  /// Is shown a packet with its H4 type in front: its bytes, when the kernel took it by the wall clock, whether it
-  /// came from the controller, and the adapter's number.
+  /// Is given every packet in the order of time.
   public typealias PacketTap = Scanning.PacketTap
 
   /// How to scan.

@@ -17,6 +17,7 @@ final class ReceivingAdapter {
 
   private let configuration: HCIScanner.Configuration
   private let system: HCISystem
+  private let tap: OrderedTap?
   private var nextLook: MonotonicTime?
   private var power: PowerSwitch
   private var drops: UInt32 = 0
@@ -31,10 +32,13 @@ final class ReceivingAdapter {
   /// After how long another adapter replaces one that is gone, where any will do.
   private static let patience: Int64 = 5_000_000_000
 
-  init(_ name: AdapterName?, _ configuration: HCIScanner.Configuration, system: HCISystem) {
+  init(
+    _ name: AdapterName?, _ configuration: HCIScanner.Configuration, system: HCISystem,
+    tap: OrderedTap?
+  ) {
     target = AdapterTarget(name)
     self.configuration = configuration
-    self.system = system
+    (self.system, self.tap) = (system, tap)
     power = PowerSwitch(system.switchOn)
     let nanoseconds = configuration.quietTimeout * 1e9
     // Longer than 292 years, and no number at all, is never.
@@ -167,7 +171,7 @@ final class ReceivingAdapter {
     do throws(HCISocketError) {
       socket = try system.open(index)
       drops = 0
-      clock = KernelClock(now: now, wall: KernelClock.wall)
+      clock = KernelClock(now: now, wall: now.wallClockTime(KernelClock.currentOffset))
       gap = LongestGap(at: now)
       power.found()
       control.opened(at: now)
@@ -190,6 +194,7 @@ final class ReceivingAdapter {
     control.commands.removeAll()
     for command in commands {
       guard socket != nil else { return }
+      let sent = KernelClock.monotonic
       do throws(HCISocketError) {
         try socket?.send(command)
       } catch {
@@ -198,10 +203,10 @@ final class ReceivingAdapter {
         nextLook = now
         return
       }
-      guard let tap = configuration.packetTap, let index = target.index else { continue }
+      guard let tap, let index = target.index else { continue }
       let packet = command.packet
       // Only initialized integers, which stay until the call returns.
-      unsafe tap(packet.span.bytes, KernelClock.wall, false, index)
+      unsafe tap.add(packet.span.bytes, at: sent, isReceived: false, adapter: index)
     }
   }
 
@@ -248,7 +253,7 @@ final class ReceivingAdapter {
     guard let index = target.index, let descriptor else { return now }
     let before = collector.counts.reports
     let wasStopped = now.nanoseconds(since: clock.latestEmpty) >= Self.longestPause
-    clock.read(at: now, wall: KernelClock.wall)
+    clock.read(at: now, wall: now.wallClockTime(KernelClock.currentOffset))
     collector.adapter = index
     var isGone = false
     var mayHaveMore = true
@@ -287,8 +292,8 @@ final class ReceivingAdapter {
     collector.time = clock.moment(of: stamp)
     collector.wallTime = stamp
     gap.end(at: collector.time)
-    if let tap = configuration.packetTap, let index = target.index {
-      tap(bytes, stamp, isReceived, index)
+    if let tap, let index = target.index {
+      tap.add(bytes, at: collector.time, isReceived: isReceived, adapter: index)
     }
     guard bytes.byteCount >= 3 else { return }
     switch bytes.littleEndian(UInt8.self, at: 0) {

@@ -11,6 +11,7 @@ struct ReceivingState: ~Copyable {
 
   private let configuration: HCIScanner.Configuration
   private let system: HCISystem
+  private let tap: OrderedTap?
   private var links: [ReceivingAdapter] = []
   private var buffer = MessageBuffer()
   private var polled: [pollfd] = []
@@ -29,12 +30,13 @@ struct ReceivingState: ~Copyable {
   init(_ configuration: HCIScanner.Configuration, system: HCISystem) {
     self.configuration = configuration
     self.system = system
+    tap = configuration.packetTap.map { OrderedTap($0) }
     switch configuration.adapters {
-    case .firstUsable: links = [ReceivingAdapter(nil, configuration, system: system)]
+    case .firstUsable: links = [ReceivingAdapter(nil, configuration, system: system, tap: tap)]
     case .all: break
     case .these(let names):
       for name in names where !links.contains(where: { $0.target.name == name }) {
-        links.append(ReceivingAdapter(name, configuration, system: system))
+        links.append(ReceivingAdapter(name, configuration, system: system, tap: tap))
       }
     }
   }
@@ -63,8 +65,7 @@ struct ReceivingState: ~Copyable {
     updateAvailability(after: health)
     return ScanProgress(
       began: began, reached: reached,
-      wallClockOffset: WallClockOffset(from: KernelClock.monotonic, to: KernelClock.wall),
-      health: health)
+      wallClockOffset: KernelClock.currentOffset, health: health)
   }
 
   mutating func rest() {
@@ -75,6 +76,7 @@ struct ReceivingState: ~Copyable {
     availability = nil
     let links = links
     for link in links { link.rest { links.compactMap(\.descriptor) } }
+    tap?.handOver()
   }
 
   /// Adds the adapters that came, where all are requested.
@@ -84,7 +86,7 @@ struct ReceivingState: ~Copyable {
     for adapter in (try? system.adapters(links.lazy.compactMap(\.descriptor).first)) ?? []
     where !links.contains(where: { $0.target.matches(adapter) }) {
       let name = adapter.address.map { AdapterName.address($0) } ?? .number(adapter.index)
-      links.append(ReceivingAdapter(name, configuration, system: system))
+      links.append(ReceivingAdapter(name, configuration, system: system, tap: tap))
     }
   }
 
@@ -120,6 +122,7 @@ struct ReceivingState: ~Copyable {
       all = min(all, link.read(&buffer, into: &collector, at: now))
     }
     swap(&collector.sightings, &sightings)
+    tap?.handOver(until: all)
     reached = max(all, reached ?? all)
     guard links.count > 1 else { return }
     sightings.sort { $0.time < $1.time }
