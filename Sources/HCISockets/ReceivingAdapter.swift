@@ -1,4 +1,5 @@
 import Adapters
+import Advertising
 import Bytes
 import Glibc
 import HCIPackets
@@ -315,6 +316,7 @@ final class ReceivingAdapter {
       }
       let first = collector.sightings.count
       collector.receive(event: bytes, at: 1)
+      if control.needsReports { findRepeats(in: bytes, at: collector.time) }
       if offset != 0 {
         for index in first..<collector.sightings.count {
           collector.sightings[index].subtract(offset: offset)
@@ -327,6 +329,30 @@ final class ReceivingAdapter {
       control.hardwareError(bytes.littleEndian(UInt8.self, at: 3), at: now)
     default: break
     }
+  }
+
+  /// Gives the control the hash of each whole advert of an event.
+  private func findRepeats(in bytes: RawSpan, at time: MonotonicTime) {
+    guard var event = AdvertisingEvent(bytes, at: 1) else { return }
+    // The collector has counted what is refused.
+    if event.isExtended {
+      while let fragment = try? event.nextFragment() {
+        if fragment.isWhole { control.received(report: Self.hash(fragment.report), at: time) }
+      }
+    } else {
+      while let report = try? event.nextReport() {
+        control.received(report: Self.hash(report), at: time)
+      }
+    }
+  }
+
+  private static func hash(_ report: borrowing AdvertisingReport) -> Int {
+    var hasher = Hasher()
+    hasher.combine(report.address)
+    hasher.combine(report.eventType.rawValue)
+    // The memory is used during the call alone.
+    unsafe report.data.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    return hasher.finalize()
   }
 
   /// The socket's number in this process; `nil` while it is closed.

@@ -47,6 +47,9 @@ struct ScanControl: Sendable {
   /// What a person should know about it beyond the condition's own sentence.
   private(set) var detail: String?
   var isReceptionLost = false
+  /// Finds adverts that are reported twice, while it is not known whether another program's scan has its duplicate filter on;
+  /// `nil` otherwise.
+  private var repeats: RepeatFinder?
   private var latestChange = MonotonicTime(nanoseconds: .min)
   /// How to scan; `nil` while there is no demand.
   var wanted: ScanParameters?
@@ -99,6 +102,12 @@ struct ScanControl: Sendable {
     }
   }
 
+  /// Whether the reports are needed by ``received(report:at:)``.
+  var needsReports: Bool { repeats != nil }
+
+  /// Whether the absence of adverts means nothing yet, though the adapter scans.
+  private var isUnproven: Bool { repeats != nil }
+
   /// Takes the scan that runs for ours, because no other process is there that could have started it: the next rest ends
   /// it.
   mutating func adopt() {
@@ -114,6 +123,7 @@ struct ScanControl: Sendable {
     isOurs = false
     pending = nil
     queue = []
+    repeats = nil
     if phase != .unusable { phase = .resting }
   }
 
@@ -124,6 +134,7 @@ struct ScanControl: Sendable {
     queue = []
     foreign = []
     commandSet = nil
+    repeats = nil
     phase = .resting
     start(at: now)
   }
@@ -183,7 +194,11 @@ struct ScanControl: Sendable {
 
   /// Reports that it receives, by its own scan or another program's.
   mutating func reportReceiving(since time: MonotonicTime) {
-    phase == .scanning ? reportScanning(since: time) : report(.shared, since: time)
+    guard phase != .scanning else { return reportScanning(since: time) }
+    report(
+      .shared, since: time,
+      detail: repeats == nil ? nil : "perhaps with its duplicate filter on, which shows by the next repeat",
+      isReceptionLost: isUnproven)
   }
 
   /// Reports that what was on air between two moments was not received, though the adapter scanned.
@@ -274,6 +289,7 @@ struct ScanControl: Sendable {
     case commandSet?.enableOpcode where phase == .starting:
       isOurs = true
       phase = .scanning
+      repeats = nil
       retry.reset()
       takeovers = 0
       began = received
@@ -295,7 +311,9 @@ struct ScanControl: Sendable {
       needsCensus = true
       began = received
       latestReport = nil
-      report(.shared, since: received)
+      // The command that started it was sent before this socket was there.
+      repeats = RepeatFinder()
+      reportReceiving(since: received)
     } else {
       refuse(status, at: now)
     }
@@ -346,6 +364,7 @@ struct ScanControl: Sendable {
     guard wanted != nil else { return }
     queue = []
     phase = .shared
+    repeats = nil
     let filters = command.parameters.count > 1 && command.parameters[1] != 0
     if filters || wasOurs || condition == .takenOver {
       // The absence of an advert that was reported once means nothing any more.
@@ -366,6 +385,7 @@ struct ScanControl: Sendable {
   mutating func scanEnded(at now: MonotonicTime) {
     let wasOurs = isOurs
     (isOurs, mayBeOurs) = (false, false)
+    repeats = nil
     guard wanted != nil, phase != .unusable else { return }
     // The answer to a command of before does not come, or means nothing any more.
     if pending?.command.opcode == commandSet?.enableOpcode { pending = nil }
@@ -378,6 +398,7 @@ struct ScanControl: Sendable {
     (isOurs, mayBeOurs) = (false, false)
     pending = nil
     commandSet = nil
+    repeats = nil
     report(.hardwareError, since: now, detail: "code \(Self.hexadecimal(code))")
     if wanted != nil { wait(Self.grace, from: now) }
   }
@@ -390,8 +411,16 @@ struct ScanControl: Sendable {
     if condition == .quiet {
       reportReceiving(since: now)
     } else if condition == .notAnswering, isReceptionLost {
-      report(.notAnswering, since: now, isReceptionLost: false)
+      report(.notAnswering, since: now, isReceptionLost: isUnproven)
     }
+  }
+
+  /// Records the hash of an advert that was reported: its sender, kind and data. One that is reported twice shows that the
+  /// duplicate filter of another program's scan is off.
+  mutating func received(report hash: Int, at time: MonotonicTime) {
+    guard repeats?.receive(hash, at: time) == true else { return }
+    repeats = nil
+    if condition == .shared { reportReceiving(since: time) }
   }
 
   // MARK: Time
@@ -416,7 +445,7 @@ struct ScanControl: Sendable {
     if condition != .hardwareError || waited >= Self.commandLife {
       // Adverts may come nevertheless.
       let receives = latestReport.map { $0 > sent } ?? false
-      report(.notAnswering, since: sent, isReceptionLost: !receives)
+      report(.notAnswering, since: sent, isReceptionLost: !receives || isUnproven)
     }
     guard waited >= Self.commandLife else { return }
     pending = nil
@@ -429,7 +458,9 @@ struct ScanControl: Sendable {
   private mutating func detectQuiet(at now: MonotonicTime) {
     guard let since = latestReport ?? began else { return }
     guard now.nanoseconds(since: since) >= quietTimeout, condition != .notAnswering else { return }
-    if !isReceptionLost { report(.quiet, since: now) }
+    if !isReceptionLost || isUnproven {
+      report(.quiet, since: now, isReceptionLost: isUnproven)
+    }
     guard pending == nil, now >= nextQuietRetry ?? now else { return }
     // Some controllers fall silent until the scan is started again. And the end of another program's scan may have
     // been missed: one that scans refuses parameters, and is not disturbed by that.

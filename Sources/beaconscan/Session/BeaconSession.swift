@@ -108,7 +108,9 @@ final class BeaconSession {
       report("beaconscan: " + tally.sentence(scanner.name, beacons.received))
     }
     if let failure { throw failure }
-    if isLive, !Interrupt.isRequested, tally.hasNeverReceived(beacons.received) {
+    if isLive, !Interrupt.isRequested, scanner.counts.reports == 0,
+      tally.hasNeverReceived(beacons.received)
+    {
       throw CommandError(
         .unavailable,
         "nothing could be received all the time; see what prevents it: beaconscan doctor")
