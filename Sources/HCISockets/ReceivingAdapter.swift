@@ -135,6 +135,11 @@ final class ReceivingAdapter {
       return socket == nil ? failed(error, at: now) : ()
     }
     goneSince = nil
+    if socket != nil, !target.matches(adapter) {
+      // The one that served first is back.
+      control.left()
+      flush(at: now)
+    }
     if target.found(adapter) { socket = nil }
     guard adapter.isUp else { return isDown(adapter, at: now) }
     if socket == nil { open(adapter.index, at: now) }
@@ -175,7 +180,7 @@ final class ReceivingAdapter {
       clock = KernelClock(now: now, wall: now.wallClockTime(KernelClock.currentOffset))
       gap = LongestGap(at: now)
       power.found()
-      control.opened(at: now)
+      control.opened(at: now, inPlaceOf: target.replaced)
     } catch {
       failed(error, at: now)
     }

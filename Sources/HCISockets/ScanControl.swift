@@ -50,6 +50,10 @@ struct ScanControl: Sendable {
   /// Finds adverts that are reported twice, while it is not known whether another program's scan has its duplicate filter on;
   /// `nil` otherwise.
   private var repeats: RepeatFinder?
+  /// The adapter in whose place this one scans, for a person; `nil` where there is none.
+  private var replaced: String?
+  /// Whether this adapter has received anything in that place.
+  private var hasReceivedInPlace = false
   private var latestChange = MonotonicTime(nanoseconds: .min)
   /// How to scan; `nil` while there is no demand.
   var wanted: ScanParameters?
@@ -106,7 +110,7 @@ struct ScanControl: Sendable {
   var needsReports: Bool { repeats != nil }
 
   /// Whether the absence of adverts means nothing yet, though the adapter scans.
-  private var isUnproven: Bool { repeats != nil }
+  private var isUnproven: Bool { repeats != nil || replaced != nil && !hasReceivedInPlace }
 
   /// Takes the scan that runs for ours, because no other process is there that could have started it: the next rest ends
   /// it.
@@ -127,8 +131,17 @@ struct ScanControl: Sendable {
     if phase != .unusable { phase = .resting }
   }
 
-  /// Starts, as the adapter can be used.
-  mutating func opened(at now: MonotonicTime) {
+  /// Leaves the adapter for another one, whose state is reported anew.
+  mutating func left() {
+    let wanted = wanted
+    rest()
+    self.wanted = wanted
+    (condition, detail) = (nil, nil)
+  }
+
+  /// Starts, as the adapter can be used, perhaps in the place of another one.
+  mutating func opened(at now: MonotonicTime, inPlaceOf other: String? = nil) {
+    if other != replaced { (replaced, hasReceivedInPlace) = (other, false) }
     (isOurs, mayBeOurs) = (false, false)
     pending = nil
     queue = []
@@ -189,7 +202,16 @@ struct ScanControl: Sendable {
   /// Reports that the adapter scans, and what was requested that the controller lacks.
   mutating func reportScanning(since time: MonotonicTime) {
     let lacksCoded = wanted?.usesCodedPHY == true && supportsCodedPHY != true
-    report(.scanning, since: time, detail: lacksCoded ? "it has no LE Coded PHY" : nil)
+    let details = [
+      lacksCoded ? "it has no LE Coded PHY" : nil,
+      replaced.map {
+        "in the place of \($0), which is used again when it is back and on"
+          + (hasReceivedInPlace ? "" : "; it has not received anything yet")
+      },
+    ].compactMap(\.self)
+    report(
+      .scanning, since: time, detail: details.isEmpty ? nil : details.joined(separator: "; "),
+      isReceptionLost: isUnproven)
   }
 
   /// Reports that it receives, by its own scan or another program's.
@@ -295,7 +317,11 @@ struct ScanControl: Sendable {
       began = received
       latestReport = nil
       // Whether it receives anything now will be seen. What was read with the answer came after it.
-      if condition != .quiet { reportScanning(since: received) }
+      if condition == .quiet {
+        report(.quiet, since: received, isReceptionLost: isUnproven)
+      } else {
+        reportScanning(since: received)
+      }
     default: break
     }
   }
@@ -408,7 +434,9 @@ struct ScanControl: Sendable {
     latestReport = now
     quietRetry.reset()
     nextQuietRetry = nil
-    if condition == .quiet {
+    let isFirstInPlace = replaced != nil && !hasReceivedInPlace
+    hasReceivedInPlace = true
+    if condition == .quiet || condition == .scanning && isFirstInPlace {
       reportReceiving(since: now)
     } else if condition == .notAnswering, isReceptionLost {
       report(.notAnswering, since: now, isReceptionLost: isUnproven)

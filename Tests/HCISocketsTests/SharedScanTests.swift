@@ -158,7 +158,8 @@ import Testing
     model.isScanning = false
     model.pass(45)
     #expect(model.isScanning)
-    #expect(model.conditions == [.shared, .quiet, .scanning])
+    #expect(model.conditions == [.shared, .quiet, .quiet, .scanning])
+    #expect(model.reported.map(\.isReceptionLost) == [true, true, false, false])
   }
 
   @Test func aControllerThatIsHeldToTheOtherCommandsIsGivenThose() {
