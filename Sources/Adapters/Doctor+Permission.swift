@@ -66,7 +66,7 @@ extension Doctor {
           .scan, .warning, adapter: name,
           "it scans already, though no program has an HCI socket: a program that ended left its scan "
             + "on; the next scan takes it back and ends it",
-          command: "\(quoted(host.program.path)) scan --adapter \(name) --duration 2s")
+          command: "\(quoted(host.program.path)) scan --adapter \(name) --duration 2")
       case .refused(_, CommandResult.commandDisallowed, _):
         let (programs, command) = socketUsers(host)
         return Finding(

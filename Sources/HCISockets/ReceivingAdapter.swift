@@ -20,6 +20,8 @@ final class ReceivingAdapter {
   private let system: HCISystem
   private let tap: OrderedTap?
   private var nextLook: MonotonicTime?
+  /// How many looks follow one another quickly.
+  private var hurriedLooks = 2
   private var power: PowerSwitch
   private var drops: UInt32 = 0
   private var latestDrop = MonotonicTime(nanoseconds: 0)
@@ -28,7 +30,7 @@ final class ReceivingAdapter {
 
   /// How often the system is asked about the adapter, in nanoseconds.
   private static let lookInterval: Int64 = 250_000_000
-  /// How often that is where there is no Bluetooth at all.
+  /// How often that is where there is no Bluetooth at all, and where changes of an adapter that works are reported.
   private static let seldomLookInterval: Int64 = 5_000_000_000
   /// After how long another adapter replaces one that is gone, where any will do.
   private static let patience: Int64 = 5_000_000_000
@@ -46,9 +48,26 @@ final class ReceivingAdapter {
     control.quietTimeout = nanoseconds < 9.2e18 ? Int64(max(nanoseconds, 0)) : .max
   }
 
+  /// Asks the system about the adapter now and a little later, as something happens to it.
+  func lookNow() { (nextLook, hurriedLooks) = (nil, 2) }
+
+  /// Whether the adapter works, and what happens to it is reported.
+  private func isCalm(_ isWatched: Bool) -> Bool {
+    isWatched && socket != nil && hurriedLooks == 0
+  }
+
+  /// Returns when ``advance(_:sparing:isWatched:sockets:to:)`` next has something to do. It asks about an adapter that works and
+  /// is watched over when it is called anyway.
+  func nextDeadline(after now: MonotonicTime, isWatched: Bool) -> MonotonicTime? {
+    let look = isCalm(isWatched) ? nil : nextLook ?? now
+    let step = control.nextDeadline(after: now)
+    guard let look, let step else { return look ?? step }
+    return min(look, step)
+  }
+
   /// Does what is due, and sends what is to be sent. The sockets of this scanner are no other program's.
   func advance(
-    _ demand: ScanDemand, sparing others: Set<UInt16>, sockets: () -> [Int32],
+    _ demand: ScanDemand, sparing others: Set<UInt16>, isWatched: Bool, sockets: () -> [Int32],
     to now: MonotonicTime
   ) {
     // Full duty for ranging; 60 ms of every 240 ms for monitoring.
@@ -59,6 +78,8 @@ final class ReceivingAdapter {
     if now >= nextLook ?? now {
       nextLook = now.advanced(by: Self.lookInterval)
       look(at: now, sparing: others)
+      hurriedLooks = max(0, hurriedLooks - 1)
+      if isCalm(isWatched) { nextLook = now.advanced(by: Self.seldomLookInterval) }
       offset = configuration.offsets.last { target.matches($0.adapter) }?.decibels ?? 0
     }
     control.advance(to: now)
@@ -242,8 +263,8 @@ final class ReceivingAdapter {
     gap = LongestGap(at: now)
   }
 
-  /// The shortest gap in which packets that were lost can lie, and the longest pause between two readings of a process
-  /// that runs, in nanoseconds.
+  /// The shortest gap in which packets that were lost can lie, and how much later than planned a process that runs reads at
+  /// most, in nanoseconds.
   private static let leastLoss: Int64 = 250_000_000
   static let longestPause = MonotonicTime.nanosecondsPerSecond
 
@@ -252,13 +273,13 @@ final class ReceivingAdapter {
   /// The most calls of one reading: 2,048 packets, then others have their turn.
   private static let maximumCalls = 32
 
-  /// Reads what waits, and returns the moment up to which everything has been read.
+  /// Reads what waits, and returns the moment up to which everything has been read. The process may have been stopped before.
   func read(
-    _ buffer: inout MessageBuffer, into collector: inout SightingCollector, at now: MonotonicTime
+    _ buffer: inout MessageBuffer, into collector: inout SightingCollector, at now: MonotonicTime,
+    wasStopped: Bool
   ) -> MonotonicTime {
     guard let index = target.index, let descriptor else { return now }
     let before = collector.counts.reports
-    let wasStopped = now.nanoseconds(since: clock.latestEmpty) >= Self.longestPause
     clock.read(at: now, wall: now.wallClockTime(KernelClock.currentOffset))
     collector.adapter = index
     var isGone = false

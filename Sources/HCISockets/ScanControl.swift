@@ -92,7 +92,7 @@ struct ScanControl: Sendable {
   /// The kernel gives up a command after 2 s, and only then sends the next.
   private static let commandLife: Int64 = 2_050_000_000
   /// How often it is asked whether it is still there.
-  private static let probeInterval: Int64 = 1_000_000_000
+  private static let probeInterval: Int64 = 2_000_000_000
   /// How long a scan that another program switched off is left to it: it may be about to start its own.
   private static let grace: Int64 = 400_000_000
 
@@ -453,6 +453,19 @@ struct ScanControl: Sendable {
 
   // MARK: Time
 
+  /// Returns when ``advance(to:)`` next has something to do; silence is looked for whenever it is called.
+  func nextDeadline(after now: MonotonicTime) -> MonotonicTime? {
+    if let pending {
+      let late = pending.sent.advanced(by: Self.answerLimit)
+      return late > now ? late : pending.sent.advanced(by: Self.commandLife)
+    }
+    return switch phase {
+    case .waiting(let moment): moment
+    case .scanning, .shared: latestAnswer?.advanced(by: Self.probeInterval) ?? now
+    case .unusable, .resting, .starting: nil
+    }
+  }
+
   /// Lets time pass.
   mutating func advance(to now: MonotonicTime) {
     guard phase != .unusable, wanted != nil else { return }
@@ -471,9 +484,12 @@ struct ScanControl: Sendable {
     let waited = now.nanoseconds(since: sent)
     guard waited >= Self.answerLimit else { return }
     if condition != .hardwareError || waited >= Self.commandLife {
-      // Adverts may come nevertheless.
+      // Adverts may come nevertheless. If not, the latest of them and the latest answer are the last signs of reception.
       let receives = latestReport.map { $0 > sent } ?? false
-      report(.notAnswering, since: sent, isReceptionLost: !receives || isUnproven)
+      let latest = [latestReport, latestAnswer].compactMap(\.self).max() ?? sent
+      report(
+        .notAnswering, since: receives ? sent : min(latest, sent),
+        isReceptionLost: !receives || isUnproven)
     }
     guard waited >= Self.commandLife else { return }
     pending = nil

@@ -86,7 +86,7 @@ extension DoctorTests {
       name: "a program that ended left its scan on",
       host: .with { $0.radios = [.with { $0.scanFailure = refused }] }, subject: .scan,
       level: .warning, words: "no program has an HCI socket",
-      command: "/usr/local/bin/beaconscan scan --adapter hci0 --duration 2s"),
+      command: "/usr/local/bin/beaconscan scan --adapter hci0 --duration 2"),
     Case(
       name: "bluetoothd discovers",
       host: .with {

@@ -48,6 +48,7 @@ import Testing
     host.plug(1, Self.other)
     let scanner = host.scanner(.firstUsable)
     _ = try host.run(scanner, seconds: 60) { host.isScanning(0) }
+    _ = try host.run(scanner, seconds: 0.3)
     host.pull(0)
     var health = try host.run(scanner, seconds: 60) { host.isScanning(1) }
     health += try host.run(scanner, seconds: 0.3)

@@ -101,6 +101,7 @@ public final class ServiceManager: Sendable {
   deinit {
     // What waits for a client keeps the client and its buffer.
     for client in state.withLock({ $0.clients.values }) { client.buffer?.close() }
+    for host in hosts { host.wake() }
   }
 
   // MARK: Services
@@ -456,9 +457,9 @@ public final class ServiceManager: Sendable {
     }
   }
 
-  /// Reads every two seconds what the system allows, as long as there are clients.
+  /// Reads every five seconds what the system allows, as long as there are clients.
   private func watchAuthorization() {
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + 2) { [weak self] in
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + 5) { [weak self] in
       guard let self else { return }
       let isWatching = self.state.withLock { state in
         state.isWatching = !state.clients.isEmpty
