@@ -93,7 +93,7 @@ public final class HCIScanner: Scanner {
   /// What was counted so far.
   public var counts: ScanCounts { counted.withLock { $0 } }
 
-  /// Waits until something is received or ``wake()`` is called: a quarter of a second at most, and two seconds where nothing
+  /// Waits until something is received or ``wake()`` is called: a quarter of a second at most, and four seconds where nothing
   /// is on air.
   ///
   /// It never throws: a fault is reported as health, and may pass.

@@ -31,9 +31,10 @@ struct ReceivingState: ~Copyable {
 
   /// Reports that come faster than this are read together: one system call for many.
   private static let gathering: Int64 = 10_000_000
-  /// The longest waits in nanoseconds: where something is on air, and where nothing has been for so long. The first is as much
-  /// later as a pause of this process is noticed.
-  private static let (longestWait, longestQuietWait): (Int64, Int64) = (250_000_000, 2_000_000_000)
+  /// The longest waits in nanoseconds: where something is on air, and where nothing has been for two seconds. A pause of this
+  /// process is noticed as much later.
+  private static let (longestWait, longestQuietWait): (Int64, Int64) = (250_000_000, 4_000_000_000)
+  private static let quietBegins: Int64 = 2_000_000_000
   /// The time between two looks at a link whose deadline has passed, in nanoseconds.
   private static let shortestWait: Int64 = 10_000_000
 
@@ -124,7 +125,7 @@ struct ReceivingState: ~Copyable {
   /// How long a wait may last if nothing happens.
   private func longestWait(at now: MonotonicTime, canBeWoken: Bool) -> Int64 {
     if !canBeWoken { return HCIScanner.maximumReceiveTime }
-    let isQuiet = now.nanoseconds(since: latestReport) >= Self.longestQuietWait && !links.isEmpty
+    let isQuiet = now.nanoseconds(since: latestReport) >= Self.quietBegins && !links.isEmpty
     return isQuiet ? Self.longestQuietWait : Self.longestWait
   }
 

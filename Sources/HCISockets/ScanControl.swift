@@ -91,8 +91,10 @@ struct ScanControl: Sendable {
   private static let answerLimit: Int64 = 1_000_000_000
   /// The kernel gives up a command after 2 s, and only then sends the next.
   private static let commandLife: Int64 = 2_050_000_000
-  /// How often it is asked whether it is still there.
-  private static let probeInterval: Int64 = 2_000_000_000
+  /// How often it is asked whether it is still there, and how often where nothing has been on air for so long: what could
+  /// exit soon is on air.
+  private static let (probeInterval, quietProbeInterval): (Int64, Int64) = (1_000_000_000, 4_000_000_000)
+  private static let quietBegins: Int64 = 10_000_000_000
   /// How long a scan that another program switched off is left to it: it may be about to start its own.
   private static let grace: Int64 = 400_000_000
 
@@ -461,9 +463,16 @@ struct ScanControl: Sendable {
     }
     return switch phase {
     case .waiting(let moment): moment
-    case .scanning, .shared: latestAnswer?.advanced(by: Self.probeInterval) ?? now
+    case .scanning, .shared: nextProbe(at: now)
     case .unusable, .resting, .starting: nil
     }
+  }
+
+  /// When the controller is to be asked whether it is still there.
+  private func nextProbe(at now: MonotonicTime) -> MonotonicTime {
+    let since = latestReport ?? began ?? now
+    let isQuiet = now.nanoseconds(since: since) >= Self.quietBegins
+    return latestAnswer?.advanced(by: isQuiet ? Self.quietProbeInterval : Self.probeInterval) ?? now
   }
 
   /// Lets time pass.
@@ -472,8 +481,7 @@ struct ScanControl: Sendable {
     if let pending { missAnswer(since: pending.sent, at: now) }
     if case .waiting(let moment) = phase, moment <= now { start(at: now) }
     guard phase == .scanning || phase == .shared else { return }
-    let isProbeDue = latestAnswer.map { now >= $0.advanced(by: Self.probeInterval) } ?? true
-    if pending == nil, queue.isEmpty, isProbeDue {
+    if pending == nil, queue.isEmpty, now >= nextProbe(at: now) {
       queue = [HCICommand(.readLocalVersion)]
       sendNext(at: now)
     }

@@ -19,7 +19,7 @@ public protocol Scanner: AnyObject, Sendable {
 
   /// Receives what there is, and waits for it if there is none.
   ///
-  /// A call lasts a tenth of a second at most, because the demand may have changed by then; it may last for two seconds if
+  /// A call lasts a tenth of a second at most, because the demand may have changed by then; it may last longer if
   /// ``wake()`` ends it.
   ///
   /// - Parameters:

@@ -39,8 +39,8 @@ extension InGuest {
       let command = try LiveCommand(
         subcommand, "--adapter", "hci0", "--region", "desk=\(FaultTests.region)")
       try #require(command.line("health") { $0["state"] == "scanning" } != nil, "\(command.error)")
-      // A region is looked for at the start.
-      sleep(8)
+      // A region is looked for at the start, and a room is quiet after ten seconds.
+      sleep(14)
       let rate = ProcessUse.wakeUpRate(command.id, over: 20)
       print("\(subcommand) in a quiet room: \(rate) wake-ups a second")
       #expect(rate <= 2)

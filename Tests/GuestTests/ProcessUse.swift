@@ -24,10 +24,11 @@ struct ProcessUse {
     ticks = (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
   }
 
-  /// How often each thread of a process has waited and woken up.
+  /// How often each thread of a process, but the caller's own, has waited and woken up.
   static func wakeUps(_ id: Int32) -> [String: Int] {
     let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/task")) ?? []
-    return threads.reduce(into: [:]) { counts, thread in
+    let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+    return threads.filter { own?.hasSuffix("/\($0)") != true }.reduce(into: [:]) { counts, thread in
       let status = try? String(contentsOfFile: "/proc/\(id)/task/\(thread)/status", encoding: .utf8)
       let line = status?.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
       counts[thread] = line?.split(separator: "\t").last.flatMap { Int($0) }
@@ -44,7 +45,6 @@ struct ProcessUse {
       latest.merge(wakeUps(id)) { $1 }
     }
     let total = latest.reduce(0) { $0 + $1.value - (first[$1.key] ?? 0) }
-    print("wake-ups by thread:", latest.mapValues { $0 }, "before:", first)
     return Double(total) / (Guest.now - began)
   }
 

@@ -457,19 +457,21 @@ public final class ServiceManager: Sendable {
     }
   }
 
-  /// Reads every five seconds what the system allows, as long as there are clients.
+  /// Reads within every five seconds what the system allows, as long as there are clients.
   private func watchAuthorization() {
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + 5) { [weak self] in
-      guard let self else { return }
-      let isWatching = self.state.withLock { state in
+    let timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
+    // With leeway it wakes the process together with another timer.
+    timer.schedule(deadline: .now() + 4, repeating: 4, leeway: .seconds(1))
+    timer.setEventHandler { [weak self] in
+      let isWatching = self?.state.withLock { state in
         state.isWatching = !state.clients.isEmpty
         return state.isWatching
       }
-      guard isWatching else { return }
-      self.checkAuthorization()
+      guard let self, isWatching == true else { return timer.cancel() }
+      checkAuthorization()
       // Those that had no room for an earlier one.
-      self.reportAuthorization()
-      self.watchAuthorization()
+      reportAuthorization()
     }
+    timer.activate()
   }
 }
