@@ -58,14 +58,21 @@ package protocol ServiceSource: AnyObject, Sendable {
   /// Whether the source can be used now.
   var availability: ScannerAvailability { get }
 
-  /// Waits for input, a tenth of a second at most, and returns it and whether no more will come. The memory of the
+  /// Waits for input, a tenth of a second at most or until ``wake()``, and returns it and whether no more will come. The memory of the
   /// latest input that was processed may be used again. An error says why the source will never deliver any more.
   func receive(_ demand: Demand, reusing used: consuming Input?) throws -> (
     input: Input, isOver: Bool
   )
 
+  /// Ends a wait that runs, as the demand may have changed. By default it does nothing.
+  func wake()
+
   /// Rests until the next call of ``receive(_:reusing:)``.
   func rest()
+}
+
+extension ServiceSource {
+  package func wake() {}
 }
 
 /// A registration as an earlier process stored it.
