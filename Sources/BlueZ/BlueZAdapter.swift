@@ -119,7 +119,8 @@ struct BlueZAdapter {
     return view
   }
 
-  private mutating func update(isDiscovering: Bool, at now: MonotonicTime) {
+  /// Records whether bluetoothd discovers with the adapter.
+  mutating func update(isDiscovering: Bool, at now: MonotonicTime) {
     self.isDiscovering = isDiscovering
     guard discovery == .on, !isDiscovering else {
       idleSince = nil

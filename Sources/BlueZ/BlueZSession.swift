@@ -36,6 +36,10 @@ struct BlueZSession: ~Copyable {
   private var calls: [UInt32: Call] = [:]
   /// What keeps the scanner from bluetoothd, as it was reported.
   private var obstacle: BlueZView.Obstacle?
+  /// Whether bluetoothd has left calls unanswered.
+  private var isMute = false
+  /// What was reported of each adapter last, unless something was reported of all since.
+  private var reported: [ScannerHealth?] = []
   private var health: [ScannerHealth] = []
   private var began: MonotonicTime?
   private var reached: MonotonicTime?
@@ -101,7 +105,7 @@ struct BlueZSession: ~Copyable {
   mutating func rest() {
     bus?.close()
     lost()
-    (obstacle, availability, nextConnection, reached) = (nil, nil, nil, nil)
+    (availability, nextConnection, reached) = (nil, nil, nil)
     backoff.reset()
   }
 
@@ -165,6 +169,7 @@ struct BlueZSession: ~Copyable {
   private mutating func lost() {
     bus = nil
     calls = [:]
+    isMute = false
     leave()
   }
 
@@ -198,6 +203,7 @@ struct BlueZSession: ~Copyable {
   private mutating func report(_ obstacle: BlueZView.Obstacle, at now: MonotonicTime) {
     guard obstacle != self.obstacle else { return }
     self.obstacle = obstacle
+    reported = []
     let isNotPermitted = obstacle.condition == .notPermitted
     availability =
       isNotPermitted ? .notPermitted(obstacle.sentence) : .unavailable(obstacle.sentence)
@@ -241,6 +247,7 @@ struct BlueZSession: ~Copyable {
     if let oldest = calls.values.map(\.sent).min(), latestMessage < oldest,
       now.nanoseconds(since: oldest) >= Self.answerLimit
     {
+      isMute = true
       report(.notAnswering, at: latestMessage)
     } else if now.nanoseconds(since: latestMessage) >= Self.lifeInterval, calls.isEmpty {
       var call = BusMessage(
@@ -279,7 +286,7 @@ struct BlueZSession: ~Copyable {
   /// Records that bluetoothd sent something. If it was mute, everything begins anew with another connection.
   private mutating func received(at now: MonotonicTime) {
     latestMessage = now
-    guard obstacle == .notAnswering else { return }
+    guard isMute else { return }
     bus?.close()
     lost()
     nextConnection = now
@@ -378,7 +385,13 @@ struct BlueZSession: ~Copyable {
         name == BlueZName.adapter || name == BlueZName.monitorManager
       }
     }
-    if isAboutAdapters, hasObjects { adapters = BlueZAdapterView.all(in: objects) }
+    if isAboutAdapters, hasObjects {
+      adapters = BlueZAdapterView.all(in: objects)
+      for view in adapters {
+        guard let index = links.firstIndex(where: { $0.path == view.path }) else { continue }
+        links[index].update(isDiscovering: view.isDiscovering, at: now)
+      }
+    }
 
     // An unchanged advert is no change of an object, and an advert all the same.
     let path: String?
@@ -405,7 +418,10 @@ struct BlueZSession: ~Copyable {
     guard isAdvert else { return }
     let device = objects.objects[path]?[BlueZName.device] ?? properties
     let rssi = (properties["RSSI"] ?? device["RSSI"])?.asInt
-    received(device, at: path, rssi: rssi.flatMap { Int8(exactly: $0) }, link: index, at: now)
+    received(
+      device, at: path,
+      rssi: rssi.flatMap { Int8(exactly: $0) }.flatMap(AdvertisingReport.rssi(hci:)), link: index,
+      at: now)
   }
 
   /// Receives the advert that a device's properties show, if it is one of Apple's.
@@ -461,18 +477,32 @@ struct BlueZSession: ~Copyable {
     for index in links.indices {
       for change in links[index].changes {
         let others = links.indices.filter { $0 != index }
-        health.append(
+        report(
           ScannerHealth(
             change.condition, at: max(change.time, began ?? change.time),
             adapter: links[index].target.hostName, address: links[index].target.address,
             isReceptionLost: change.isReceptionLost
               && others.allSatisfy { links[$0].isReceptionLost },
             sentence: BlueZSentence.of(
-              change.condition, adapter: links[index].target.title, detail: change.detail)))
+              change.condition, adapter: links[index].target.title, detail: change.detail)),
+          of: index)
       }
       links[index].changes = []
     }
     return health
+  }
+
+  /// Reports the state of an adapter, unless it is the one that was reported last: that held, also over a rest.
+  private mutating func report(_ change: ScannerHealth, of index: Int) {
+    while reported.count <= index { reported.append(nil) }
+    let last = reported[index]
+    if let last, last.condition == change.condition,
+      last.isReceptionLost == change.isReceptionLost, last.adapter == change.adapter
+    {
+      return
+    }
+    reported[index] = change
+    health.append(change)
   }
 
   private mutating func updateAvailability() {
