@@ -1,5 +1,6 @@
 import Advertising
 import CaptureFiles
+import Ranging
 import Records
 import Scanning
 
@@ -8,13 +9,19 @@ struct InspectReport {
   /// The recordings; none of what is on air.
   let captures: [CaptureStatus]
   let counts: ScanCounts
-  let table: BeaconTable<BeaconStatistics>
+  let census: BeaconCensus
 
-  func write(_ format: OutputFormat, to output: StandardOutput) throws {
-    switch format {
+  private var table: BeaconTable<BeaconStatistics> { census.table }
+
+  func write(_ options: OutputOptions, to output: StandardOutput) throws {
+    if options.format != .json, !options.quiet {
+      for (finding, _) in census.findings { printError("beaconscan: \(finding)") }
+    }
+    switch options.format {
     case .json:
       try output.write(captures, CaptureStatus.record, .json)
       try output.write(table.entries, BeaconStatistics.record, .json)
+      try output.write(census.findings, IdentityFinding.record, .json)
       try output.writeLine(
         ScanSummary(counts: counts, beacons: table.beaconsReceived, evictions: table.evictions),
         ScanSummary.record)
