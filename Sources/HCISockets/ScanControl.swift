@@ -1,3 +1,4 @@
+import Adapters
 import Bytes
 import HCIPackets
 import Scanning
