@@ -14,9 +14,6 @@ struct InspectReport {
   private var table: BeaconTable<BeaconStatistics> { census.table }
 
   func write(_ options: OutputOptions, to output: StandardOutput) throws {
-    if options.format != .json, !options.quiet {
-      for (finding, _) in census.findings { printError("beaconscan: \(finding)") }
-    }
     switch options.format {
     case .json:
       try output.write(captures, CaptureStatus.record, .json)
@@ -25,7 +22,11 @@ struct InspectReport {
       try output.writeLine(
         ScanSummary(counts: counts, beacons: table.beaconsReceived, evictions: table.evictions),
         ScanSummary.record)
-    case .csv: try output.write(table.entries, BeaconStatistics.record, .csv)
+    case .csv:
+      for (finding, _) in census.findings where !options.quiet {
+        printError("beaconscan: \(finding)")
+      }
+      try output.write(table.entries, BeaconStatistics.record, .csv)
     case .table: try writeTable(to: output)
     }
   }
@@ -46,6 +47,7 @@ struct InspectReport {
     for refusal in Refusal.allCases where counts[refusal] > 0 {
       try output.write("refused: \(counts[refusal]) \(refusal.explanation)\n")
     }
+    for (finding, _) in census.findings { try output.write("\(finding)\n") }
     if !table.entries.isEmpty { try output.write(table.entries, BeaconStatistics.record, .table) }
   }
 }
