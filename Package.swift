@@ -226,6 +226,16 @@ let package = Package(
         "Advertising", "CaptureFiles", "Ranging", "Scanning", "Simulation",
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
+    .testTarget(
+      name: "BlueZTests",
+      dependencies: [
+        "Advertising", "BeaconTesting", "BlueZ", "DBusMessages", "Scanning", "TestSupport",
+      ]),
+    .testTarget(
+      name: "LiveScanningTests",
+      dependencies: [
+        "Adapters", "Advertising", "BlueZ", "LiveScanning", "Scanning", "TestSupport",
+      ]),
     .testTarget(name: "RecordsTests", dependencies: ["Records", "Scanning"]),
     .testTarget(
       name: "SimulationTests",

@@ -41,11 +41,11 @@ has_header sqlite3.h sqlite3 || missing="$missing libsqlite3-dev"
 # libdbus's headers lie in folders that only pkg-config knows.
 command -v pkg-config >/dev/null 2>&1 || missing="$missing pkg-config"
 has_header dbus/dbus.h dbus-1 || missing="$missing libdbus-1-dev"
+command -v dbus-daemon >/dev/null 2>&1 || missing="$missing dbus"
 command -v git >/dev/null 2>&1 || missing="$missing git"
 command -v gzip >/dev/null 2>&1 || missing="$missing gzip"
 has_certificates || missing="$missing ca-certificates"
 if [ "$extra" = yes ]; then
-  command -v dbus-daemon >/dev/null 2>&1 || missing="$missing dbus-daemon"
   command -v python3 >/dev/null 2>&1 || missing="$missing python3"
   python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
   command -v mandoc >/dev/null 2>&1 || missing="$missing mandoc"
@@ -56,7 +56,7 @@ missing=${missing# }
 if [ -n "$missing" ]; then
   if ! command -v apt-get >/dev/null 2>&1; then
     fail "missing: $missing (names of Debian and Ubuntu). Install them with your system's package" \
-      "manager (libsqlite3-dev is sqlite-devel on Fedora, sqlite on Arch), then run this again."
+      "manager (libdbus-1-dev is dbus-devel on Fedora, dbus on Arch), then run this again."
   fi
   # $missing is a list of words.
   if [ "$(id -u)" = 0 ]; then

@@ -30,7 +30,7 @@ extension Adapter {
         + (adapter.block == nil ? 1 : 0)
     }
     // Of equals, the first.
-    return zip(adapters, ranks).reversed().max { $0.1 < $1.1 }?.0
+    return zip(adapters, ranks).max { $0.1 < $1.1 }?.0
   }
 }
 

@@ -60,6 +60,13 @@ extension Doctor {
       else { return nil }
       switch radio.scanFailure {
       case nil: return Finding(.scan, .ok, adapter: name, "it takes scan parameters")
+      case .refused(_, CommandResult.commandDisallowed, _)
+      where host.programs.programs.isEmpty && host.programs.unseenUsers.isEmpty:
+        return Finding(
+          .scan, .warning, adapter: name,
+          "it scans already, though no program has an HCI socket: a program that ended left its scan "
+            + "on; the next scan takes it back and ends it",
+          command: "\(quoted(host.program.path)) scan --adapter \(name) --duration 2")
       case .refused(_, CommandResult.commandDisallowed, _):
         let (programs, command) = socketUsers(host)
         return Finding(

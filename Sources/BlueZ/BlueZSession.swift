@@ -36,6 +36,10 @@ struct BlueZSession: ~Copyable {
   private var calls: [UInt32: Call] = [:]
   /// What keeps the scanner from bluetoothd, as it was reported.
   private var obstacle: BlueZView.Obstacle?
+  /// Whether bluetoothd has left calls unanswered.
+  private var isMute = false
+  /// What was reported of each adapter last, unless something was reported of all since.
+  private var reported: [ScannerHealth?] = []
   private var health: [ScannerHealth] = []
   private var began: MonotonicTime?
   private var reached: MonotonicTime?
@@ -70,7 +74,8 @@ struct BlueZSession: ~Copyable {
   // MARK: One call of the client
 
   mutating func receive(
-    for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
+    for demand: ScanDemand, until deadline: MonotonicTime?, wakeSignal: borrowing WakeSignal,
+    into sightings: inout [Sighting]
   ) -> ScanProgress {
     let start = MonotonicTime.now
     let began = self.began ?? start
@@ -79,10 +84,10 @@ struct BlueZSession: ~Copyable {
     advance(demand, at: start)
     let end = min(
       deadline ?? MonotonicTime(nanoseconds: .max),
-      start.advanced(by: BlueZScanner.maximumReceiveTime))
-    let messages = wait(until: end, from: start)
+      start.advanced(by: isBusy ? BlueZScanner.maximumReceiveTime : Self.lifeInterval))
+    let messages = wait(until: end, wakeSignal: wakeSignal, from: start)
     let now = MonotonicTime.now
-    checkPause(at: now)
+    checkPause(from: start, to: max(end, start), at: now)
     collector.removeSightings()
     for message in messages { handle(message, at: now) }
     // What follows an answer is sent at once.
@@ -101,13 +106,18 @@ struct BlueZSession: ~Copyable {
   mutating func rest() {
     bus?.close()
     lost()
-    (obstacle, availability, nextConnection, reached) = (nil, nil, nil, nil)
+    (availability, nextConnection, reached) = (nil, nil, nil)
     backoff.reset()
   }
 
   /// Notices that this process did not run for a while, nor perhaps the machine: what was on air is not known.
-  private mutating func checkPause(at now: MonotonicTime) {
-    guard let reached, now.nanoseconds(since: reached) >= Self.longestPause else { return }
+  private mutating func checkPause(
+    from start: MonotonicTime, to end: MonotonicTime, at now: MonotonicTime
+  ) {
+    // Either before the wait from start to end, or in it.
+    guard let reached,
+      max(start.nanoseconds(since: reached), now.nanoseconds(since: end)) >= Self.longestPause
+    else { return }
     let seconds = now.nanoseconds(since: reached) / MonotonicTime.nanosecondsPerSecond
     for index in links.indices {
       links[index].receptionLost(
@@ -115,11 +125,18 @@ struct BlueZSession: ~Copyable {
     }
   }
 
-  /// Waits for messages until a moment.
-  private mutating func wait(until end: MonotonicTime, from start: MonotonicTime) -> [BusMessage] {
+  /// Whether something is to be done soon, whatever comes.
+  private var isBusy: Bool {
+    bus == nil || !calls.isEmpty || links.contains(where: \.isBusy)
+  }
+
+  /// Waits for messages until a moment, or until it is woken.
+  private mutating func wait(
+    until end: MonotonicTime, wakeSignal: borrowing WakeSignal, from start: MonotonicTime
+  ) -> [BusMessage] {
+    defer { wakeSignal.reset() }
     guard let bus else {
-      let left = max(0, end.nanoseconds(since: start))
-      usleep(UInt32(left / 1000))
+      wakeSignal.wait(nanoseconds: end.nanoseconds(since: start))
       return []
     }
     let gather = min(
@@ -127,7 +144,8 @@ struct BlueZSession: ~Copyable {
     if gather > 0 { usleep(UInt32(gather / 1000)) }
     do throws(BusError) {
       let left = max(0, end.nanoseconds(since: MonotonicTime.now))
-      let messages = try bus.receive(waitingAtMost: left)
+      let other = wakeSignal.descriptor >= 0 ? wakeSignal.descriptor : nil
+      let messages = try bus.receive(waitingAtMost: left, orUntil: other)
       if !messages.isEmpty { latestRead = MonotonicTime.now }
       return messages
     } catch {
@@ -165,6 +183,7 @@ struct BlueZSession: ~Copyable {
   private mutating func lost() {
     bus = nil
     calls = [:]
+    isMute = false
     leave()
   }
 
@@ -198,6 +217,7 @@ struct BlueZSession: ~Copyable {
   private mutating func report(_ obstacle: BlueZView.Obstacle, at now: MonotonicTime) {
     guard obstacle != self.obstacle else { return }
     self.obstacle = obstacle
+    reported = []
     let isNotPermitted = obstacle.condition == .notPermitted
     availability =
       isNotPermitted ? .notPermitted(obstacle.sentence) : .unavailable(obstacle.sentence)
@@ -241,6 +261,7 @@ struct BlueZSession: ~Copyable {
     if let oldest = calls.values.map(\.sent).min(), latestMessage < oldest,
       now.nanoseconds(since: oldest) >= Self.answerLimit
     {
+      isMute = true
       report(.notAnswering, at: latestMessage)
     } else if now.nanoseconds(since: latestMessage) >= Self.lifeInterval, calls.isEmpty {
       var call = BusMessage(
@@ -279,7 +300,7 @@ struct BlueZSession: ~Copyable {
   /// Records that bluetoothd sent something. If it was mute, everything begins anew with another connection.
   private mutating func received(at now: MonotonicTime) {
     latestMessage = now
-    guard obstacle == .notAnswering else { return }
+    guard isMute else { return }
     bus?.close()
     lost()
     nextConnection = now
@@ -378,7 +399,13 @@ struct BlueZSession: ~Copyable {
         name == BlueZName.adapter || name == BlueZName.monitorManager
       }
     }
-    if isAboutAdapters, hasObjects { adapters = BlueZAdapterView.all(in: objects) }
+    if isAboutAdapters, hasObjects {
+      adapters = BlueZAdapterView.all(in: objects)
+      for view in adapters {
+        guard let index = links.firstIndex(where: { $0.path == view.path }) else { continue }
+        links[index].update(isDiscovering: view.isDiscovering, at: now)
+      }
+    }
 
     // An unchanged advert is no change of an object, and an advert all the same.
     let path: String?
@@ -405,7 +432,10 @@ struct BlueZSession: ~Copyable {
     guard isAdvert else { return }
     let device = objects.objects[path]?[BlueZName.device] ?? properties
     let rssi = (properties["RSSI"] ?? device["RSSI"])?.asInt
-    received(device, at: path, rssi: rssi.flatMap { Int8(exactly: $0) }, link: index, at: now)
+    received(
+      device, at: path,
+      rssi: rssi.flatMap { Int8(exactly: $0) }.flatMap(AdvertisingReport.rssi(hci:)), link: index,
+      at: now)
   }
 
   /// Receives the advert that a device's properties show, if it is one of Apple's.
@@ -461,18 +491,32 @@ struct BlueZSession: ~Copyable {
     for index in links.indices {
       for change in links[index].changes {
         let others = links.indices.filter { $0 != index }
-        health.append(
+        report(
           ScannerHealth(
             change.condition, at: max(change.time, began ?? change.time),
             adapter: links[index].target.hostName, address: links[index].target.address,
             isReceptionLost: change.isReceptionLost
               && others.allSatisfy { links[$0].isReceptionLost },
             sentence: BlueZSentence.of(
-              change.condition, adapter: links[index].target.title, detail: change.detail)))
+              change.condition, adapter: links[index].target.title, detail: change.detail)),
+          of: index)
       }
       links[index].changes = []
     }
     return health
+  }
+
+  /// Reports the state of an adapter, unless it is the one that was reported last: that held, also over a rest.
+  private mutating func report(_ change: ScannerHealth, of index: Int) {
+    while reported.count <= index { reported.append(nil) }
+    let last = reported[index]
+    if let last, last.condition == change.condition,
+      last.isReceptionLost == change.isReceptionLost, last.adapter == change.adapter
+    {
+      return
+    }
+    reported[index] = change
+    health.append(change)
   }
 
   private mutating func updateAvailability() {

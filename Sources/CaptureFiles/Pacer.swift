@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import Scanning
 
 /// A recording's time as the monotonic clock drives it.
@@ -23,7 +24,6 @@ struct Pacer {
   func sleep(until moment: MonotonicTime, atMost longest: Int64) {
     let wait = min(Double(moment.nanoseconds(since: now)) / factor, Double(longest))
     guard wait > 0 else { return }
-    // Nobody signals it: it is a sleep that needs no system's header.
-    _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .nanoseconds(Int(wait)))
+    usleep(UInt32(clamping: Int(wait) / 1000))
   }
 }

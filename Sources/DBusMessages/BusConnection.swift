@@ -23,10 +23,9 @@ import Glibc
   /// The number of messages that others sent and that were dropped, because a call had to read past more than the limits permit
   /// to keep, or because one had too many values. Where it rises, a mirror of another's state is no longer complete.
   package private(set) var droppedMessages = 0
-  /// The connection's socket, for a caller that waits for several; it is readable when ``receive(waitingAtMost:orUntil:)``
-  /// may have messages. Messages that a call has kept do not show there: they are received first.
-  package let descriptor: Int32
 
+  /// The connection's socket, which libdbus closes.
+  private let descriptor: Int32
   private let handle: OpaquePointer
   private let limits: BusLimits
   private var kept: [BusMessage] = []
@@ -39,9 +38,7 @@ import Glibc
   /// Prepares libdbus for several threads, once.
   private static let threads: Void = { _ = dbus_threads_init_default() }()
 
-  /// Connects to a bus, and takes a unique name.
-  ///
-  /// - Parameter timeout: The time for the bus's answer, in nanoseconds.
+  /// Connects to a bus, and takes a unique name. The bus has the timeout, in nanoseconds, to answer.
   package init(
     _ address: BusAddress, limits: BusLimits = BusLimits(), timeout: Int64 = defaultTimeout
   ) throws(BusError) {
@@ -80,7 +77,9 @@ import Glibc
     } catch {
       switch error {
       case .disconnected:
-        throw .unavailable(address: text, reason: "it closed the connection before it answered")
+        // So ends a connection of a user whom the bus does not accept.
+        throw .notPermitted(
+          reason: "the bus at '\(text)' closed the connection of user \(getuid()) unanswered")
       case .timedOut: throw .unavailable(address: text, reason: "it did not answer in time")
       default: throw error
       }
@@ -111,32 +110,40 @@ import Glibc
 // MARK: Sending
 
 extension BusConnection {
-  /// Sends a message, and returns its serial. The reply to a call comes through
-  /// ``receive(waitingAtMost:orUntil:)``.
+  /// Sends a message, and returns its serial. What the bus does not read at once is sent during the next calls and waits. The
+  /// reply to a call comes through ``receive(waitingAtMost:orUntil:)``.
   @discardableResult
   package func send(_ message: BusMessage) throws(BusError) -> UInt32 {
     let wire = try WireMessage.make(message)
     guard isConnected else { throw .disconnected }
-    let unsent = unsafe dbus_connection_get_outgoing_size(handle)
-    guard unsent <= limits.unsentBytes else { throw .congested(bytes: unsent) }
+    while unsentBytes > limits.unsentBytes {
+      guard poll(0, or: nil, writes: true).socket & Int16(POLLOUT) != 0 else {
+        throw .congested(bytes: unsentBytes)
+      }
+      transfer()
+      guard isConnected else { throw .disconnected }
+    }
     return try unsafe wire.send(on: handle)
   }
 
+  private var unsentBytes: Int { unsafe dbus_connection_get_outgoing_size(handle) }
+
   /// Sends a call, waits for its reply, and returns the reply's values. Other messages that come meanwhile are kept, in order,
-  /// for ``receive(waitingAtMost:orUntil:)``; so is a reply that comes too late.
-  ///
-  /// - Parameter timeout: The time for the reply, in nanoseconds.
+  /// for ``receive(waitingAtMost:orUntil:)``; so is a reply that comes later than the timeout, which is in nanoseconds.
   package func call(
     _ message: BusMessage, timeout: Int64 = defaultTimeout
   ) throws(BusError) -> [BusValue] {
     let deadline = monotonicTime() &+ min(max(0, timeout), Int64.max / 2)
     var message = message
     message.expectsReply = true
-    let serial = try send(message)
+    var serial: UInt32?
     var isOver = false
     while true {
+      if serial == nil, isOver || unsentBytes <= limits.unsentBytes || !isConnected {
+        serial = try send(message)
+      }
       while let wire = next() {
-        guard wire.answeredSerial == serial else {
+        guard let serial, wire.answeredSerial == serial else {
           keep(wire)
           // A flood does not make a call wait longer.
           isOver = monotonicTime() >= deadline
@@ -178,13 +185,9 @@ extension BusConnection {
 // MARK: Receiving
 
 extension BusConnection {
-  /// Returns what has come, in order. Waits if nothing has.
-  ///
-  /// - Parameters:
-  ///   - nanoseconds: The longest time to wait.
-  ///   - wakeUp: A descriptor that ends the wait when it is readable; it is not read.
-  /// - Returns: No messages if the time is over or the descriptor is readable; at most as many as the limits permit, and the
-  ///   rest the next time.
+  /// Returns what has come, in order: at most as many messages as the limits permit, and the rest the next time. If nothing
+  /// has come, it waits for at most that many nanoseconds, or until another descriptor is readable, which it does not
+  /// read; then there may be no messages.
   package func receive(
     waitingAtMost nanoseconds: Int64, orUntil wakeUp: Int32? = nil
   ) throws(BusError) -> [BusMessage] {

@@ -20,7 +20,7 @@ extension BusMessage {
       case .error: replySerial != 0 && errorName != nil
       }
     guard isComplete else { throw .invalid(reason: "a message of kind \(kind) lacks a part") }
-    // Room is left for the header.
+    // No longer than a connection receives by default; room is left for the header.
     var budget = BusLimits().messageBytes - 65_536
     for value in body { try value.check(depth: 0, &budget) }
     try BusValue.check(signature: body.map(\.typeSignature).joined())
@@ -39,9 +39,8 @@ extension BusMessage {
 }
 
 extension BusValue {
-  /// Throws ``BusError/invalid(reason:)`` for a value that D-Bus does not permit.
-  ///
-  /// - Parameter budget: The bytes that are left in the message; the value may take fewer than are counted.
+  /// Throws ``BusError/invalid(reason:)`` for a value that D-Bus does not permit. The budget has the bytes that are left
+  /// in the message; the value may take fewer than are counted.
   fileprivate func check(depth: Int, _ budget: inout Int) throws(BusError) {
     guard depth <= WireMessage.maximumDepth else {
       throw .invalid(reason: "values that are more than \(WireMessage.maximumDepth) deep")
@@ -62,9 +61,10 @@ extension BusValue {
     case .fileDescriptor: throw .invalid(reason: "file descriptors are not sent")
     case .bytes(let bytes): budget -= bytes.count
     case .array(let element, let values):
-      try Self.check(signature: typeSignature, isSingle: true)
+      try Self.check(signature: element, isSingle: true)
       for value in values { try value.check(element, depth: depth + 1, &budget) }
     case .dictionary(let key, let type, let entries):
+      guard key.utf8.count == 1 else { throw .invalid(reason: "'\(key)' is no type of a key") }
       try Self.check(signature: typeSignature, isSingle: true)
       for entry in entries {
         try entry.key.check(key, depth: depth + 2, &budget)
@@ -90,10 +90,11 @@ extension BusValue {
 
   fileprivate static func check(signature: String, isSingle: Bool = false) throws(BusError) {
     // The text outlives the calls, which do not keep it.
-    let isValid = unsafe !signature.utf8.contains(0)
-      && (isSingle
-        ? dbus_signature_validate_single(signature, nil) : dbus_signature_validate(signature, nil))
-        != 0
-    guard isValid else { throw .invalid(reason: "'\(signature)' is no valid signature") }
+    let isValid =
+      unsafe isSingle
+      ? dbus_signature_validate_single(signature, nil) : dbus_signature_validate(signature, nil)
+    guard !signature.utf8.contains(0), isValid != 0 else {
+      throw .invalid(reason: "'\(signature)' is no valid signature")
+    }
   }
 }

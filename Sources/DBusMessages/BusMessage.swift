@@ -62,9 +62,7 @@ package struct BusMessage: Hashable, Sendable {
     self.destination = destination
   }
 
-  /// Reads a message from its bytes.
-  ///
-  /// - Parameter limit: The memory that its values may take, in bytes.
+  /// Reads a message from its bytes. The limit is about the memory that its values may take.
   package init(parsing bytes: [UInt8], limit: Int = BusLimits().decodedBytes) throws(BusError) {
     var budget = limit
     self = try WireMessage.parse(bytes).decoded(&budget)

@@ -25,7 +25,7 @@ package struct ManagedObjects: Sendable {
   private let maximumBytes: Int
   private var bytes = 0
 
-  /// - Parameter maximumBytes: About the memory that the objects may take.
+  /// Creates a mirror without objects, which may take about that much memory.
   package init(owner: String? = nil, maximumBytes: Int = 64 << 20) {
     self.owner = owner
     self.maximumBytes = maximumBytes

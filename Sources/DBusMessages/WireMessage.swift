@@ -60,9 +60,7 @@ extension WireMessage {
     return unsafe WireMessage(taking: handle)
   }
 
-  /// Returns the message as values.
-  ///
-  /// - Parameter budget: The memory that the values may take; it is lowered by what they take.
+  /// Returns the message as values. The budget is the memory that they may take; it is lowered by what they take.
   func decoded(_ budget: inout Int) throws(BusError) -> BusMessage {
     let type = unsafe dbus_message_get_type(handle)
     guard let kind = BusMessage.Kind(rawValue: type) else {

@@ -42,6 +42,7 @@ package final class HCIScanner: Scanner {
 
   private let system: HCISystem
   private let state: Mutex<ReceivingState>
+  private let wakeSignal = WakeSignal()
   private let counted = Mutex(ScanCounts())
   /// Whether the adapters can be used, and until when that holds.
   private let known = Mutex<(until: MonotonicTime, availability: ScannerAvailability)?>(nil)
@@ -89,7 +90,8 @@ package final class HCIScanner: Scanner {
   /// What was counted so far.
   package var counts: ScanCounts { counted.withLock { $0 } }
 
-  /// Waits until something is received, at most a tenth of a second.
+  /// Waits until something is received or ``wake()`` is called: a quarter of a second at most, and four seconds where nothing
+  /// is on air.
   ///
   /// It never throws: a fault is reported as health, and may pass.
   package func receive(
@@ -100,7 +102,8 @@ package final class HCIScanner: Scanner {
     swap(&own, &sightings)
     defer { swap(&own, &sightings) }
     let (progress, counts, availability) = state.withLock { state in
-      let progress = state.receive(for: demand, until: deadline, into: &own)
+      let progress = state.receive(
+        for: demand, until: deadline, wakeSignal: wakeSignal, into: &own)
       return (progress, state.collector.counts, state.availability)
     }
     counted.withLock { $0 = counts }
@@ -109,6 +112,9 @@ package final class HCIScanner: Scanner {
     }
     return progress
   }
+
+  /// Ends a wait of ``receive(for:until:into:)``.
+  package func wake() { wakeSignal.send() }
 
   /// Switches the scan off, and closes the sockets.
   package func rest() {

@@ -49,7 +49,17 @@ struct HCISocket: ~Copyable {
     return socket
   }
 
-  private func bindAndSet(_ adapter: UInt16) throws(HCISocketError) {
+  /// Opens a socket that receives what the kernel itself reports of all adapters: that one comes, goes, or is switched on
+  /// or off.
+  static func watching() throws(HCISocketError) -> HCISocket {
+    let socket = try unbound()
+    // HCI_DEV_NONE
+    try socket.bind(to: UInt16.max)
+    try socket.filter(events: [EVT_STACK_INTERNAL])
+    return socket
+  }
+
+  private func bind(to adapter: UInt16) throws(HCISocketError) {
     var address = sockaddr_hci()
     address.hci_family = sa_family_t(AF_BLUETOOTH)
     address.hci_dev = adapter
@@ -57,10 +67,14 @@ struct HCISocket: ~Copyable {
     // The structure outlives the call.
     let bound = unsafe withUnsafePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        unsafe bind(descriptor, address, socklen_t(MemoryLayout<sockaddr_hci>.size))
+        unsafe Glibc.bind(descriptor, address, socklen_t(MemoryLayout<sockaddr_hci>.size))
       }
     }
     guard bound == 0 else { throw HCISocketError("bind", adapter: adapter) }
+  }
+
+  private func bindAndSet(_ adapter: UInt16) throws(HCISocketError) {
+    try bind(to: adapter)
     for option in [HCI_TIME_STAMP, HCI_DATA_DIR] { try set(1 as Int32, SOL_HCI, option) }
     // Room for a second of 1,000 reports; the kernel gives less to a process that may not have it.
     let room: Int32 = 1 << 20

@@ -8,6 +8,8 @@ struct HCISystem: Sendable {
   /// is given.
   var adapters: @Sendable (_ socket: Int32?) throws(HCISocketError) -> [Adapter]
   var open: @Sendable (UInt16) throws(HCISocketError) -> HCISocket
+  /// Opens a socket that can be read when an adapter comes, goes, or is switched on or off; `nil` where that fails.
+  var watch: @Sendable () -> HCISocket? = { nil }
   /// Switches an adapter on, which can take seconds.
   var switchOn: @Sendable (UInt16) throws(HCISocketError) -> Void
   /// Returns whether a program has an adapter for itself alone.
@@ -23,6 +25,7 @@ struct HCISystem: Sendable {
       return try HCISocket.adapters(through: socket.descriptor)
     },
     open: { (index) throws(HCISocketError) in try HCISocket.scanning(index) },
+    watch: { try? HCISocket.watching() },
     switchOn: { (index) throws(HCISocketError) in try HCISocket.unbound().switchOn(index) },
     isHeld: { adapter in (try? HCISocket.bound(to: adapter.index))?.isHeld ?? false },
     socketList: { HCIPrograms.socketList() }, rights: { .current() })

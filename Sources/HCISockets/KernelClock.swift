@@ -43,6 +43,21 @@ struct KernelClock: Sendable {
   /// The wall's clock.
   static var wall: WallClockTime { WallClockTime(nanoseconds: time(CLOCK_REALTIME)) }
 
+  /// The distance from monotonic to wall-clock time now: between two readings of the monotonic clock that are closer than
+  /// 20 µs, or the closest of three where the process is interrupted.
+  static var currentOffset: WallClockOffset {
+    var best: (width: Int64, offset: WallClockOffset)?
+    for _ in 0..<3 {
+      let (start, wall, end) = (monotonic, wall, monotonic)
+      let width = end.nanoseconds(since: start)
+      if width < best?.width ?? .max {
+        best = (width, WallClockOffset(from: start.advanced(by: width / 2), to: wall))
+      }
+      if width < 20_000 { break }
+    }
+    return best?.offset ?? WallClockOffset(from: monotonic, to: wall)
+  }
+
   private static func time(_ clock: clockid_t) -> Int64 {
     var time = timespec()
     // The structure outlives the call.

@@ -1,4 +1,5 @@
 import Adapters
+import Advertising
 import Bytes
 import Glibc
 import HCIPackets
@@ -17,7 +18,10 @@ final class ReceivingAdapter {
 
   private let configuration: HCIScanner.Configuration
   private let system: HCISystem
+  private let tap: OrderedTap?
   private var nextLook: MonotonicTime?
+  /// How many looks follow one another quickly.
+  private var hurriedLooks = 2
   private var power: PowerSwitch
   private var drops: UInt32 = 0
   private var latestDrop = MonotonicTime(nanoseconds: 0)
@@ -26,24 +30,44 @@ final class ReceivingAdapter {
 
   /// How often the system is asked about the adapter, in nanoseconds.
   private static let lookInterval: Int64 = 250_000_000
-  /// How often that is where there is no Bluetooth at all.
+  /// How often that is where there is no Bluetooth at all, and where changes of an adapter that works are reported.
   private static let seldomLookInterval: Int64 = 5_000_000_000
   /// After how long another adapter replaces one that is gone, where any will do.
   private static let patience: Int64 = 5_000_000_000
 
-  init(_ name: AdapterName?, _ configuration: HCIScanner.Configuration, system: HCISystem) {
+  init(
+    _ name: AdapterName?, _ configuration: HCIScanner.Configuration, system: HCISystem,
+    tap: OrderedTap?
+  ) {
     target = AdapterTarget(name)
     self.configuration = configuration
-    self.system = system
+    (self.system, self.tap) = (system, tap)
     power = PowerSwitch(system.switchOn)
     let nanoseconds = configuration.quietTimeout * 1e9
     // Longer than 292 years, and no number at all, is never.
     control.quietTimeout = nanoseconds < 9.2e18 ? Int64(max(nanoseconds, 0)) : .max
   }
 
+  /// Asks the system about the adapter now and a little later, as something happens to it.
+  func lookNow() { (nextLook, hurriedLooks) = (nil, 2) }
+
+  /// Whether the adapter works, and what happens to it is reported.
+  private func isCalm(_ isWatched: Bool) -> Bool {
+    isWatched && socket != nil && hurriedLooks == 0
+  }
+
+  /// Returns when ``advance(_:sparing:isWatched:sockets:to:)`` next has something to do. It asks about an adapter that works and
+  /// is watched over when it is called anyway.
+  func nextDeadline(after now: MonotonicTime, isWatched: Bool) -> MonotonicTime? {
+    let look = isCalm(isWatched) ? nil : nextLook ?? now
+    let step = control.nextDeadline(after: now)
+    guard let look, let step else { return look ?? step }
+    return min(look, step)
+  }
+
   /// Does what is due, and sends what is to be sent. The sockets of this scanner are no other program's.
   func advance(
-    _ demand: ScanDemand, sparing others: Set<UInt16>, sockets: () -> [Int32],
+    _ demand: ScanDemand, sparing others: Set<UInt16>, isWatched: Bool, sockets: () -> [Int32],
     to now: MonotonicTime
   ) {
     // Full duty for ranging; 60 ms of every 240 ms for monitoring.
@@ -54,6 +78,8 @@ final class ReceivingAdapter {
     if now >= nextLook ?? now {
       nextLook = now.advanced(by: Self.lookInterval)
       look(at: now, sparing: others)
+      hurriedLooks = max(0, hurriedLooks - 1)
+      if isCalm(isWatched) { nextLook = now.advanced(by: Self.seldomLookInterval) }
       offset = configuration.offsets.last { target.matches($0.adapter) }?.decibels ?? 0
     }
     control.advance(to: now)
@@ -130,6 +156,11 @@ final class ReceivingAdapter {
       return socket == nil ? failed(error, at: now) : ()
     }
     goneSince = nil
+    if socket != nil, !target.matches(adapter) {
+      // The one that served first is back.
+      control.left()
+      flush(at: now)
+    }
     if target.found(adapter) { socket = nil }
     guard adapter.isUp else { return isDown(adapter, at: now) }
     if socket == nil { open(adapter.index, at: now) }
@@ -167,10 +198,10 @@ final class ReceivingAdapter {
     do throws(HCISocketError) {
       socket = try system.open(index)
       drops = 0
-      clock = KernelClock(now: now, wall: KernelClock.wall)
+      clock = KernelClock(now: now, wall: now.wallClockTime(KernelClock.currentOffset))
       gap = LongestGap(at: now)
       power.found()
-      control.opened(at: now)
+      control.opened(at: now, inPlaceOf: target.replaced)
     } catch {
       failed(error, at: now)
     }
@@ -190,6 +221,7 @@ final class ReceivingAdapter {
     control.commands.removeAll()
     for command in commands {
       guard socket != nil else { return }
+      let sent = KernelClock.monotonic
       do throws(HCISocketError) {
         try socket?.send(command)
       } catch {
@@ -198,10 +230,10 @@ final class ReceivingAdapter {
         nextLook = now
         return
       }
-      guard let tap = configuration.packetTap, let index = target.index else { continue }
+      guard let tap, let index = target.index else { continue }
       let packet = command.packet
       // Only initialized integers, which stay until the call returns.
-      unsafe tap(packet.span.bytes, KernelClock.wall, false, index)
+      unsafe tap.add(packet.span.bytes, at: sent, isReceived: false, adapter: index)
     }
   }
 
@@ -231,8 +263,8 @@ final class ReceivingAdapter {
     gap = LongestGap(at: now)
   }
 
-  /// The shortest gap in which packets that were lost can lie, and the longest pause between two readings of a process
-  /// that runs, in nanoseconds.
+  /// The shortest gap in which packets that were lost can lie, and how much later than planned a process that runs reads at
+  /// most, in nanoseconds.
   private static let leastLoss: Int64 = 250_000_000
   static let longestPause = MonotonicTime.nanosecondsPerSecond
 
@@ -241,14 +273,14 @@ final class ReceivingAdapter {
   /// The most calls of one reading: 2,048 packets, then others have their turn.
   private static let maximumCalls = 32
 
-  /// Reads what waits, and returns the moment up to which everything has been read.
+  /// Reads what waits, and returns the moment up to which everything has been read. The process may have been stopped before.
   func read(
-    _ buffer: inout MessageBuffer, into collector: inout SightingCollector, at now: MonotonicTime
+    _ buffer: inout MessageBuffer, into collector: inout SightingCollector, at now: MonotonicTime,
+    wasStopped: Bool
   ) -> MonotonicTime {
     guard let index = target.index, let descriptor else { return now }
     let before = collector.counts.reports
-    let wasStopped = now.nanoseconds(since: clock.latestEmpty) >= Self.longestPause
-    clock.read(at: now, wall: KernelClock.wall)
+    clock.read(at: now, wall: now.wallClockTime(KernelClock.currentOffset))
     collector.adapter = index
     var isGone = false
     var mayHaveMore = true
@@ -287,8 +319,8 @@ final class ReceivingAdapter {
     collector.time = clock.moment(of: stamp)
     collector.wallTime = stamp
     gap.end(at: collector.time)
-    if let tap = configuration.packetTap, let index = target.index {
-      tap(bytes, stamp, isReceived, index)
+    if let tap, let index = target.index {
+      tap.add(bytes, at: collector.time, isReceived: isReceived, adapter: index)
     }
     guard bytes.byteCount >= 3 else { return }
     switch bytes.littleEndian(UInt8.self, at: 0) {
@@ -310,6 +342,7 @@ final class ReceivingAdapter {
       }
       let first = collector.sightings.count
       collector.receive(event: bytes, at: 1)
+      if control.needsReports { findRepeats(in: bytes, at: collector.time) }
       if offset != 0 {
         for index in first..<collector.sightings.count {
           collector.sightings[index].subtract(offset: offset)
@@ -322,6 +355,30 @@ final class ReceivingAdapter {
       control.hardwareError(bytes.littleEndian(UInt8.self, at: 3), at: now)
     default: break
     }
+  }
+
+  /// Gives the control the hash of each whole advert of an event.
+  private func findRepeats(in bytes: RawSpan, at time: MonotonicTime) {
+    guard var event = AdvertisingEvent(bytes, at: 1) else { return }
+    // The collector has counted what is refused.
+    if event.isExtended {
+      while let fragment = try? event.nextFragment() {
+        if fragment.isWhole { control.received(report: Self.hash(fragment.report), at: time) }
+      }
+    } else {
+      while let report = try? event.nextReport() {
+        control.received(report: Self.hash(report), at: time)
+      }
+    }
+  }
+
+  private static func hash(_ report: borrowing AdvertisingReport) -> Int {
+    var hasher = Hasher()
+    hasher.combine(report.address)
+    hasher.combine(report.eventType.rawValue)
+    // The memory is used during the call alone.
+    unsafe report.data.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    return hasher.finalize()
   }
 
   /// The socket's number in this process; `nil` while it is closed.

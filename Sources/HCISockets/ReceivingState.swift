@@ -11,12 +11,18 @@ struct ReceivingState: ~Copyable {
 
   private let configuration: HCIScanner.Configuration
   private let system: HCISystem
+  private let tap: OrderedTap?
   private var links: [ReceivingAdapter] = []
   private var buffer = MessageBuffer()
   private var polled: [pollfd] = []
   private var began: MonotonicTime?
   private var reached: MonotonicTime?
   private var latestRead = MonotonicTime(nanoseconds: 0)
+  private var latestReport = MonotonicTime(nanoseconds: 0)
+  /// When the sockets are to be read at the latest; `nil` at rest.
+  private var nextRead: MonotonicTime?
+  /// Can be read when an adapter comes, goes, or is switched on or off.
+  private var watch: HostWatch?
   private var latestDemand = ScanDemand.none
   private var missing: ScannerHealth.Condition?
   private var nextCount: MonotonicTime?
@@ -25,37 +31,46 @@ struct ReceivingState: ~Copyable {
 
   /// Reports that come faster than this are read together: one system call for many.
   private static let gathering: Int64 = 10_000_000
+  /// The longest waits in nanoseconds: where something is on air, and where nothing has been for two seconds. A pause of this
+  /// process is noticed as much later.
+  private static let (longestWait, longestQuietWait): (Int64, Int64) = (250_000_000, 4_000_000_000)
+  private static let quietBegins: Int64 = 2_000_000_000
+  /// The time between two looks at a link whose deadline has passed, in nanoseconds.
+  private static let shortestWait: Int64 = 10_000_000
 
   init(_ configuration: HCIScanner.Configuration, system: HCISystem) {
     self.configuration = configuration
     self.system = system
+    tap = configuration.packetTap.map { OrderedTap($0) }
     switch configuration.adapters {
-    case .firstUsable: links = [ReceivingAdapter(nil, configuration, system: system)]
+    case .firstUsable: links = [ReceivingAdapter(nil, configuration, system: system, tap: tap)]
     case .all: break
     case .these(let names):
       for name in names where !links.contains(where: { $0.target.name == name }) {
-        links.append(ReceivingAdapter(name, configuration, system: system))
+        links.append(ReceivingAdapter(name, configuration, system: system, tap: tap))
       }
     }
   }
 
   mutating func receive(
-    for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
+    for demand: ScanDemand, until deadline: MonotonicTime?, wakeSignal: borrowing WakeSignal,
+    into sightings: inout [Sighting]
   ) -> ScanProgress {
     let start = KernelClock.monotonic
     let began = self.began ?? start
     self.began = began
+    if watch == nil { watch = HostWatch(system) }
     findMore(at: start)
     // Before the scan is changed: whose it is by now may be in what has not been read. And before time advances over
     // a pause of this process: what happened meanwhile waits in the sockets.
-    let pause = reached.map { start.nanoseconds(since: $0) } ?? 0
-    if demand != latestDemand || pause >= ReceivingAdapter.longestPause { drain(at: start) }
+    if demand != latestDemand || wasStopped(at: start) { drain(at: start) }
     latestDemand = demand
     advance(demand, to: start)
-    wait(until: deadline, from: start)
+    wait(until: deadline, wakeSignal: wakeSignal, from: start)
     let now = KernelClock.monotonic
-    let packets = collector.counts.packets
+    let (packets, reports) = (collector.counts.packets, collector.counts.reports)
     read(at: now, into: &sightings)
+    if collector.counts.reports != reports { latestReport = now }
     // The commands that follow an answer are sent at once.
     advance(demand, to: now)
     if collector.counts.packets != packets { latestRead = now }
@@ -63,18 +78,21 @@ struct ReceivingState: ~Copyable {
     updateAvailability(after: health)
     return ScanProgress(
       began: began, reached: reached,
-      wallClockOffset: WallClockOffset(from: KernelClock.monotonic, to: KernelClock.wall),
-      health: health)
+      wallClockOffset: KernelClock.currentOffset, health: health)
   }
 
   mutating func rest() {
     drain(at: KernelClock.monotonic)
+    nextRead = nil
+    // Another process of ours that ends now sees that no other socket than its own is left.
+    watch = nil
     // No client waits for it.
     early = []
     latestDemand = .none
     availability = nil
     let links = links
     for link in links { link.rest { links.compactMap(\.descriptor) } }
+    tap?.handOver()
   }
 
   /// Adds the adapters that came, where all are requested.
@@ -84,42 +102,82 @@ struct ReceivingState: ~Copyable {
     for adapter in (try? system.adapters(links.lazy.compactMap(\.descriptor).first)) ?? []
     where !links.contains(where: { $0.target.matches(adapter) }) {
       let name = adapter.address.map { AdapterName.address($0) } ?? .number(adapter.index)
-      links.append(ReceivingAdapter(name, configuration, system: system))
+      links.append(ReceivingAdapter(name, configuration, system: system, tap: tap))
     }
   }
 
   private func advance(_ demand: ScanDemand, to now: MonotonicTime) {
     let links = links
+    let watched = watch?.descriptor
     for link in links {
       let others = links.filter { $0 !== link && $0.descriptor != nil }.compactMap(\.target.index)
       link.advance(
-        demand, sparing: Set(others), sockets: { links.compactMap(\.descriptor) }, to: now)
+        demand, sparing: Set(others), isWatched: watched != nil,
+        sockets: { (links.map(\.descriptor) + [watched]).compactMap(\.self) }, to: now)
     }
   }
 
+  /// Whether this process did not run when the sockets were to be read.
+  private func wasStopped(at now: MonotonicTime) -> Bool {
+    nextRead.map { now.nanoseconds(since: $0) >= ReceivingAdapter.longestPause } ?? false
+  }
+
+  /// How long a wait may last if nothing happens.
+  private func longestWait(at now: MonotonicTime, canBeWoken: Bool) -> Int64 {
+    if !canBeWoken { return HCIScanner.maximumReceiveTime }
+    let isQuiet = now.nanoseconds(since: latestReport) >= Self.quietBegins && !links.isEmpty
+    return isQuiet ? Self.longestQuietWait : Self.longestWait
+  }
+
   /// Waits until something can be read, or it is time for something else.
-  private mutating func wait(until deadline: MonotonicTime?, from start: MonotonicTime) {
-    let end = min(deadline ?? .max, start.advanced(by: HCIScanner.maximumReceiveTime))
+  private mutating func wait(
+    until deadline: MonotonicTime?, wakeSignal: borrowing WakeSignal, from start: MonotonicTime
+  ) {
+    let longest = longestWait(at: start, canBeWoken: wakeSignal.descriptor >= 0)
+    var end = min(deadline ?? .max, start.advanced(by: longest))
+    let soonest = start.advanced(by: Self.shortestWait)
     polled.removeAll(keepingCapacity: true)
-    for link in links { polled.append(link.polled) }
+    for link in links {
+      polled.append(link.polled)
+      if let moment = link.nextDeadline(after: start, isWatched: watch != nil) {
+        end = min(end, max(moment, soonest))
+      }
+    }
+    let watched = watch?.descriptor ?? -1
+    for descriptor in [wakeSignal.descriptor, watched] {
+      polled.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
+    }
+    nextRead = max(end, start)
     let left = max(0, end.nanoseconds(since: start))
     // Rounded up: what is due is then over. The array's memory is used during the call alone.
     unsafe poll(&polled, nfds_t(polled.count), Int32((left + 999_999) / 1_000_000))
+    if polled[polled.count - 2].revents != 0 { wakeSignal.reset() }
+    if polled[polled.count - 1].revents != 0 { hostChanged() }
     let now = KernelClock.monotonic
     let since = now.nanoseconds(since: latestRead)
     let gather = min(Self.gathering - since, end.nanoseconds(since: now))
     if gather > 0 { usleep(UInt32(gather / 1000)) }
   }
 
+  /// Has every adapter looked at, as one of them came, went, or was switched on or off.
+  private mutating func hostChanged() {
+    watch?.removeAll()
+    nextCount = nil
+    for link in links { link.lookNow() }
+  }
+
   private mutating func read(at now: MonotonicTime, into sightings: inout [Sighting]) {
+    let wasStopped = wasStopped(at: now)
+    nextRead = now
     collector.removeSightings()
     collector.sightings += early
     early.removeAll(keepingCapacity: true)
     var all = now
     for link in links {
-      all = min(all, link.read(&buffer, into: &collector, at: now))
+      all = min(all, link.read(&buffer, into: &collector, at: now, wasStopped: wasStopped))
     }
     swap(&collector.sightings, &sightings)
+    tap?.handOver(until: all)
     reached = max(all, reached ?? all)
     guard links.count > 1 else { return }
     sightings.sort { $0.time < $1.time }
@@ -183,6 +241,23 @@ struct ReceivingState: ~Copyable {
     // One adapter that works is enough; of those whose state is not known yet nothing is concluded.
     availability =
       all.contains(.available) ? .available : all.contains(nil) ? nil : all.first ?? nil
+  }
+}
+
+/// A socket that can be read when an adapter comes, goes, or is switched on or off.
+private final class HostWatch {
+  private let socket: HCISocket
+  var descriptor: Int32 { socket.descriptor }
+
+  init?(_ system: HCISystem) {
+    guard let socket = system.watch() else { return nil }
+    self.socket = socket
+  }
+
+  /// Reads what waits.
+  func removeAll() {
+    var bytes = [UInt8](repeating: 0, count: 64)
+    while (try? socket.read(into: &bytes)) ?? 0 > 0 {}
   }
 }
 

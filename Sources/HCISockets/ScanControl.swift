@@ -48,6 +48,13 @@ struct ScanControl: Sendable {
   /// What a person should know about it beyond the condition's own sentence.
   private(set) var detail: String?
   var isReceptionLost = false
+  /// Finds adverts that are reported twice, while it is not known whether another program's scan has its duplicate filter on;
+  /// `nil` otherwise.
+  private var repeats: RepeatFinder?
+  /// The adapter in whose place this one scans, for a person; `nil` where there is none.
+  private var replaced: String?
+  /// Whether this adapter has received anything in that place.
+  private var hasReceivedInPlace = false
   private var latestChange = MonotonicTime(nanoseconds: .min)
   /// How to scan; `nil` while there is no demand.
   var wanted: ScanParameters?
@@ -85,8 +92,10 @@ struct ScanControl: Sendable {
   private static let answerLimit: Int64 = 1_000_000_000
   /// The kernel gives up a command after 2 s, and only then sends the next.
   private static let commandLife: Int64 = 2_050_000_000
-  /// How often it is asked whether it is still there.
-  private static let probeInterval: Int64 = 1_000_000_000
+  /// How often it is asked whether it is still there, and how often where nothing has been on air for so long: what could
+  /// exit soon is on air.
+  private static let (probeInterval, quietProbeInterval): (Int64, Int64) = (1_000_000_000, 4_000_000_000)
+  private static let quietBegins: Int64 = 10_000_000_000
   /// How long a scan that another program switched off is left to it: it may be about to start its own.
   private static let grace: Int64 = 400_000_000
 
@@ -99,6 +108,12 @@ struct ScanControl: Sendable {
     case .unusable, .waiting, .shared: break
     }
   }
+
+  /// Whether the reports are needed by ``received(report:at:)``.
+  var needsReports: Bool { repeats != nil }
+
+  /// Whether the absence of adverts means nothing yet, though the adapter scans.
+  private var isUnproven: Bool { repeats != nil || replaced != nil && !hasReceivedInPlace }
 
   /// Takes the scan that runs for ours, because no other process is there that could have started it: the next rest ends
   /// it.
@@ -115,16 +130,27 @@ struct ScanControl: Sendable {
     isOurs = false
     pending = nil
     queue = []
+    repeats = nil
     if phase != .unusable { phase = .resting }
   }
 
-  /// Starts, as the adapter can be used.
-  mutating func opened(at now: MonotonicTime) {
+  /// Leaves the adapter for another one, whose state is reported anew.
+  mutating func left() {
+    let wanted = wanted
+    rest()
+    self.wanted = wanted
+    (condition, detail) = (nil, nil)
+  }
+
+  /// Starts, as the adapter can be used, perhaps in the place of another one.
+  mutating func opened(at now: MonotonicTime, inPlaceOf other: String? = nil) {
+    if other != replaced { (replaced, hasReceivedInPlace) = (other, false) }
     (isOurs, mayBeOurs) = (false, false)
     pending = nil
     queue = []
     foreign = []
     commandSet = nil
+    repeats = nil
     phase = .resting
     start(at: now)
   }
@@ -179,12 +205,25 @@ struct ScanControl: Sendable {
   /// Reports that the adapter scans, and what was requested that the controller lacks.
   mutating func reportScanning(since time: MonotonicTime) {
     let lacksCoded = wanted?.usesCodedPHY == true && supportsCodedPHY != true
-    report(.scanning, since: time, detail: lacksCoded ? "it has no LE Coded PHY" : nil)
+    let details = [
+      lacksCoded ? "it has no LE Coded PHY" : nil,
+      replaced.map {
+        "in the place of \($0), which is used again when it is back and on"
+          + (hasReceivedInPlace ? "" : "; it has not received anything yet")
+      },
+    ].compactMap(\.self)
+    report(
+      .scanning, since: time, detail: details.isEmpty ? nil : details.joined(separator: "; "),
+      isReceptionLost: isUnproven)
   }
 
   /// Reports that it receives, by its own scan or another program's.
   mutating func reportReceiving(since time: MonotonicTime) {
-    phase == .scanning ? reportScanning(since: time) : report(.shared, since: time)
+    guard phase != .scanning else { return reportScanning(since: time) }
+    report(
+      .shared, since: time,
+      detail: repeats == nil ? nil : "perhaps with its duplicate filter on, which shows by the next repeat",
+      isReceptionLost: isUnproven)
   }
 
   /// Reports that what was on air between two moments was not received, though the adapter scanned.
@@ -275,12 +314,17 @@ struct ScanControl: Sendable {
     case commandSet?.enableOpcode where phase == .starting:
       isOurs = true
       phase = .scanning
+      repeats = nil
       retry.reset()
       takeovers = 0
       began = received
       latestReport = nil
       // Whether it receives anything now will be seen. What was read with the answer came after it.
-      if condition != .quiet { reportScanning(since: received) }
+      if condition == .quiet {
+        report(.quiet, since: received, isReceptionLost: isUnproven)
+      } else {
+        reportScanning(since: received)
+      }
     default: break
     }
   }
@@ -296,7 +340,9 @@ struct ScanControl: Sendable {
       needsCensus = true
       began = received
       latestReport = nil
-      report(.shared, since: received)
+      // The command that started it was sent before this socket was there.
+      repeats = RepeatFinder()
+      reportReceiving(since: received)
     } else {
       refuse(status, at: now)
     }
@@ -347,6 +393,7 @@ struct ScanControl: Sendable {
     guard wanted != nil else { return }
     queue = []
     phase = .shared
+    repeats = nil
     let filters = command.parameters.count > 1 && command.parameters[1] != 0
     if filters || wasOurs || condition == .takenOver {
       // The absence of an advert that was reported once means nothing any more.
@@ -367,6 +414,7 @@ struct ScanControl: Sendable {
   mutating func scanEnded(at now: MonotonicTime) {
     let wasOurs = isOurs
     (isOurs, mayBeOurs) = (false, false)
+    repeats = nil
     guard wanted != nil, phase != .unusable else { return }
     // The answer to a command of before does not come, or means nothing any more.
     if pending?.command.opcode == commandSet?.enableOpcode { pending = nil }
@@ -379,6 +427,7 @@ struct ScanControl: Sendable {
     (isOurs, mayBeOurs) = (false, false)
     pending = nil
     commandSet = nil
+    repeats = nil
     report(.hardwareError, since: now, detail: "code \(Self.hexadecimal(code))")
     if wanted != nil { wait(Self.grace, from: now) }
   }
@@ -388,14 +437,44 @@ struct ScanControl: Sendable {
     latestReport = now
     quietRetry.reset()
     nextQuietRetry = nil
-    if condition == .quiet {
+    let isFirstInPlace = replaced != nil && !hasReceivedInPlace
+    hasReceivedInPlace = true
+    if condition == .quiet || condition == .scanning && isFirstInPlace {
       reportReceiving(since: now)
     } else if condition == .notAnswering, isReceptionLost {
-      report(.notAnswering, since: now, isReceptionLost: false)
+      report(.notAnswering, since: now, isReceptionLost: isUnproven)
     }
   }
 
+  /// Records the hash of an advert that was reported: its sender, kind and data. One that is reported twice shows that the
+  /// duplicate filter of another program's scan is off.
+  mutating func received(report hash: Int, at time: MonotonicTime) {
+    guard repeats?.receive(hash, at: time) == true else { return }
+    repeats = nil
+    if condition == .shared { reportReceiving(since: time) }
+  }
+
   // MARK: Time
+
+  /// Returns when ``advance(to:)`` next has something to do; silence is looked for whenever it is called.
+  func nextDeadline(after now: MonotonicTime) -> MonotonicTime? {
+    if let pending {
+      let late = pending.sent.advanced(by: Self.answerLimit)
+      return late > now ? late : pending.sent.advanced(by: Self.commandLife)
+    }
+    return switch phase {
+    case .waiting(let moment): moment
+    case .scanning, .shared: nextProbe(at: now)
+    case .unusable, .resting, .starting: nil
+    }
+  }
+
+  /// When the controller is to be asked whether it is still there.
+  private func nextProbe(at now: MonotonicTime) -> MonotonicTime {
+    let since = latestReport ?? began ?? now
+    let isQuiet = now.nanoseconds(since: since) >= Self.quietBegins
+    return latestAnswer?.advanced(by: isQuiet ? Self.quietProbeInterval : Self.probeInterval) ?? now
+  }
 
   /// Lets time pass.
   mutating func advance(to now: MonotonicTime) {
@@ -403,8 +482,7 @@ struct ScanControl: Sendable {
     if let pending { missAnswer(since: pending.sent, at: now) }
     if case .waiting(let moment) = phase, moment <= now { start(at: now) }
     guard phase == .scanning || phase == .shared else { return }
-    let isProbeDue = latestAnswer.map { now >= $0.advanced(by: Self.probeInterval) } ?? true
-    if pending == nil, queue.isEmpty, isProbeDue {
+    if pending == nil, queue.isEmpty, now >= nextProbe(at: now) {
       queue = [HCICommand(.readLocalVersion)]
       sendNext(at: now)
     }
@@ -415,9 +493,12 @@ struct ScanControl: Sendable {
     let waited = now.nanoseconds(since: sent)
     guard waited >= Self.answerLimit else { return }
     if condition != .hardwareError || waited >= Self.commandLife {
-      // Adverts may come nevertheless.
+      // Adverts may come nevertheless. If not, the latest of them and the latest answer are the last signs of reception.
       let receives = latestReport.map { $0 > sent } ?? false
-      report(.notAnswering, since: sent, isReceptionLost: !receives)
+      let latest = [latestReport, latestAnswer].compactMap(\.self).max() ?? sent
+      report(
+        .notAnswering, since: receives ? sent : min(latest, sent),
+        isReceptionLost: !receives || isUnproven)
     }
     guard waited >= Self.commandLife else { return }
     pending = nil
@@ -430,7 +511,9 @@ struct ScanControl: Sendable {
   private mutating func detectQuiet(at now: MonotonicTime) {
     guard let since = latestReport ?? began else { return }
     guard now.nanoseconds(since: since) >= quietTimeout, condition != .notAnswering else { return }
-    if !isReceptionLost { report(.quiet, since: now) }
+    if !isReceptionLost || isUnproven {
+      report(.quiet, since: now, isReceptionLost: isUnproven)
+    }
     guard pending == nil, now >= nextQuietRetry ?? now else { return }
     // Some controllers fall silent until the scan is started again. And the end of another program's scan may have
     // been missed: one that scans refuses parameters, and is not disturbed by that.

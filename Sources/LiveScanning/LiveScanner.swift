@@ -145,7 +145,7 @@ public final class LiveScanner: Scanner {
 
   private func scanner(of backend: Backend) -> any Scanner { backend == .bluez ? bluez : hci }
 
-  /// Waits until something is received, at most a tenth of a second, or longer where a choice is to be made.
+  /// Waits until something is received or ``wake()`` is called: four seconds at most.
   ///
   /// It never throws: a fault is reported as health, and may pass.
   public func receive(
@@ -170,6 +170,12 @@ public final class LiveScanner: Scanner {
       }
     }
     return progress
+  }
+
+  /// Ends a wait of ``receive(for:until:into:)``.
+  public func wake() {
+    hci.wake()
+    bluez.wake()
   }
 
   /// Switches the scan off.

@@ -19,7 +19,8 @@ public protocol Scanner: AnyObject, Sendable {
 
   /// Receives what there is, and waits for it if there is none.
   ///
-  /// A call lasts a tenth of a second at most, because the demand may have changed by then.
+  /// A call lasts a tenth of a second at most, because the demand may have changed by then; it may last longer if
+  /// ``wake()`` ends it.
   ///
   /// - Parameters:
   ///   - demand: How much is needed, never ``ScanDemand/none``. A scanner may deliver more.
@@ -35,12 +36,19 @@ public protocol Scanner: AnyObject, Sendable {
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress
 
+  /// Ends the wait of a call of ``receive(for:until:into:)`` that another thread has made, or of the next one, because the
+  /// demand has changed. By default it does nothing.
+  func wake()
+
   /// Switches the radio off until the next ``receive(for:until:into:)``, as there is no demand.
   func rest()
 }
 
 extension Scanner {
-  /// The longest time that one call of ``receive(for:until:into:)`` takes, in nanoseconds.
+  /// Does nothing: a wait of a tenth of a second ends by itself.
+  public func wake() {}
+
+  /// The longest time that one call of ``receive(for:until:into:)`` takes where ``wake()`` does not end it, in nanoseconds.
   package static var maximumReceiveTime: Int64 { MonotonicTime.nanosecondsPerSecond / 10 }
 }
 

@@ -32,6 +32,28 @@ extension InGuest {
       try air.stop()
     }
 
+    /// A start during a discovery, whose scan reports each advert once, is lost reception from the beginning.
+    @Test func aStartDuringADiscovery() throws {
+      let air = try VirtualController(#"{"plug": "a", "addr": "00:AA:01:00:00:42"}"#)
+      let service = try BlueZ()
+      defer { service.stop() }
+      let client = try Discovery()
+      try #require(try Guest.wait { try isDiscovering() && air.scan().isFiltered })
+      let command = try FaultTests.monitor(air, exitAfter: 3)
+      let first = try #require(command.line("health"))
+      #expect(first["state"] == "shared" && first.fields["deaf"] as? Bool == true)
+      sleep(6)
+      #expect(command.lines("exit").isEmpty, "\(command.lines("health").map(\.fields))")
+      try client.stop { try !isDiscovering() }
+      let last = command.line("health") {
+        $0["state"] == "scanning" && $0.fields["deaf"] as? Bool == false
+      }
+      #expect(last != nil, "\(command.health())")
+      #expect(command.lines("exit").isEmpty)
+      #expect(command.interrupt() == 0)
+      try air.stop()
+    }
+
     /// To end ours while bluetoothd discovers leaves its discovery whole.
     @Test func ourEndDoesNotHarmADiscovery() throws {
       let air = try VirtualController(#"{"plug": "a", "addr": "00:AA:01:00:00:42"}"#)

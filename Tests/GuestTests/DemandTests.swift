@@ -32,6 +32,29 @@ extension InGuest {
       #expect(!setting.isActive && !setting.isFiltered)
     }
 
+    /// A quiet room wakes the process twice a second at most.
+    @Test(arguments: ["monitor", "scan"]) func aQuietRoomWakesRarely(subcommand: String) throws {
+      let air = try VirtualController(#"{"plug": "a"}"#)
+      try Guest.up()
+      let command = try LiveCommand(
+        subcommand, "--adapter", "hci0", "--region", "desk=\(FaultTests.region)")
+      try #require(command.line("health") { $0["state"] == "scanning" } != nil, "\(command.error)")
+      // A region is looked for at the start, and a room is quiet after ten seconds.
+      sleep(14)
+      let rate = ProcessUse.wakeUpRate(command.id, over: 20)
+      print("\(subcommand) in a quiet room: \(rate) wake-ups a second")
+      #expect(rate <= 2)
+      // It is awake at once where something happens.
+      let spoke = try air.perform(FaultTests.beacon)
+      #expect(command.line(subcommand == "scan" ? "sighting" : "enter", since: spoke) != nil)
+      let down = Guest.now
+      try Guest.run("hciconfig hci0 down")
+      let lost = try #require(command.line("health", since: down) { $0["state"] == "down" })
+      print("down after \(lost.arrival - down) s")
+      #expect(command.interrupt() == 0)
+      try air.stop()
+    }
+
     @Test func activeOnRequest() throws {
       #expect(try setting(["scan", "--active"]).isActive)
     }

@@ -206,6 +206,22 @@ extension InGuest {
       try air.stop()
     }
 
+    /// A killed program left its scan on: nothing holds it, and the command ends it.
+    @Test func aScanThatWasLeftOn() throws {
+      let air = try VirtualController(#"{"plug": "a"}"#)
+      try Guest.up()
+      let killed = try LiveCommand("scan", "--adapter", "hci0")
+      #expect(try Guest.wait { try air.scan().isOn })
+      kill(killed.id, SIGKILL)
+      killed.finish()
+      let finding = try #require(try examine().finding("scan", "hci0"))
+      #expect(finding.level == "warning" && finding.message.contains("no program"))
+      try give(finding.command)
+      #expect(try !air.scan().isOn)
+      #expect(try examine().finding("scan", "hci0")?.level == "ok")
+      try air.stop()
+    }
+
     /// The doctor comes back from a controller that does not, and one that works is enough.
     @Test func mute() throws {
       let air = try VirtualController(

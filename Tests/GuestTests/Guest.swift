@@ -23,6 +23,15 @@ enum Guest {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
+  /// Sets the wall clock forward by some seconds; a program of its own would end a wait of this process, which the wall
+  /// clock times.
+  static func setWallClock(forward seconds: Int) throws {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    time.tv_sec += seconds
+    try #require(unsafe clock_settime(CLOCK_REALTIME, &time) == 0, "it may not set the clock")
+  }
+
   /// What a run of a program came to.
   struct Run {
     var status: Int32

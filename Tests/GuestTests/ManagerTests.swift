@@ -70,6 +70,19 @@ extension InGuest {
       try air.stop()
     }
 
+    /// A manager for which nothing is registered wakes its process twice a second at most.
+    @Test func nothingRegisteredWakesRarely() throws {
+      let air = try VirtualController(#"{"plug": "a"}"#, #"{"id": "x"}"#)
+      try Guest.up()
+      let manager = make(Listener())
+      sleep(2)
+      let rate = ProcessUse.wakeUpRate(getpid(), over: 20)
+      print("nothing registered: \(rate) wake-ups a second")
+      #expect(rate <= 2)
+      #expect(manager.monitoredRegions.isEmpty)
+      try air.stop()
+    }
+
     /// A fault is reported to the delegate, and nothing else; everything resumes by itself.
     @Test func aFaultIsReportedAndServicesResume() throws {
       let uuid = try #require(Self.uuid)

@@ -24,6 +24,30 @@ struct ProcessUse {
     ticks = (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
   }
 
+  /// How often each thread of a process, but the caller's own, has waited and woken up.
+  static func wakeUps(_ id: Int32) -> [String: Int] {
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/task")) ?? []
+    let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+    return threads.filter { own?.hasSuffix("/\($0)") != true }.reduce(into: [:]) { counts, thread in
+      let status = try? String(contentsOfFile: "/proc/\(id)/task/\(thread)/status", encoding: .utf8)
+      let line = status?.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+      counts[thread] = line?.split(separator: "\t").last.flatMap { Int($0) }
+    }
+  }
+
+  /// How often a process wakes up in a second, over so many seconds; what a thread did that ended counts, but for its last
+  /// two seconds.
+  static func wakeUpRate(_ id: Int32, over seconds: Int) -> Double {
+    let (began, first) = (Guest.now, wakeUps(id))
+    var latest = first
+    for _ in 0..<seconds / 2 {
+      sleep(2)
+      latest.merge(wakeUps(id)) { $1 }
+    }
+    let total = latest.reduce(0) { $0 + $1.value - (first[$1.key] ?? 0) }
+    return Double(total) / (Guest.now - began)
+  }
+
   /// Microseconds of CPU since another moment.
   func microseconds(since earlier: ProcessUse) -> Int { (ticks - earlier.ticks) * 10_000 }
 }

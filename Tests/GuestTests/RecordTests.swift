@@ -27,6 +27,13 @@ extension InGuest {
       return try Tally.received(in: "/tmp/replayed.jsonl")
     }
 
+    /// Expects that no packet stands behind a later one.
+    private func expectOrder(in file: String) throws {
+      let run = try Guest.run("beaconscan inspect \(file) --format json | grep '^{.type.:.capture'")
+      #expect(
+        run.output.contains(#""disordered":0,"clockStepsBack":0"#), "\(run.output) \(run.error)")
+    }
+
     @Test(arguments: ["btsnoop", "btmon", "pcapng"], [false, true])
     func aRecordingHasWhatWasReceived(format: String, isExtended: Bool) throws {
       let air = try VirtualController(#"{"plug": "a", "extended": \#(isExtended), "batch": 3}"#)
@@ -39,10 +46,50 @@ extension InGuest {
       #expect(command.finish() == 0, "\(command.error)")
       let received = try replayed(file)
       #expect(received == truth, "\(received.difference(from: truth))")
+      try expectOrder(in: file)
       if format != "pcapng" {
         let lines = try Guest.run("btmon -r \(file) | grep -c '  *RSSI: -'").output
         #expect(Int(lines.dropLast()) == truth.total, "btmon reads \(lines)")
       }
+      try air.stop()
+    }
+
+    /// What two adapters received stands in the order of time, too.
+    @Test func twoAdaptersAreRecordedInOrder() throws {
+      let air = try VirtualController(
+        #"{"plug": "a", "addr": "00:AA:01:00:00:42"}"#,
+        #"{"plug": "b", "addr": "00:AA:01:00:00:43", "extended": true}"#)
+      try Guest.up("hci1")
+      let file = "/tmp/two.btsnoop"
+      let command = try record(file, ["--adapter", "hci1", "--force"], to: air)
+      command.send(SIGINT)
+      #expect(command.finish() == 0, "\(command.error)")
+      #expect(try replayed(file).total > 0)
+      try expectOrder(in: file)
+      try air.stop()
+    }
+
+    /// The wall clock is set forward by an hour, twice, and back: the file has no such step, and a replay no exit.
+    @Test func aStepOfTheWallClockIsNoAbsence() throws {
+      let air = try VirtualController(#"{"plug": "a", "addr": "00:AA:01:00:00:42"}"#)
+      try air.perform(FaultTests.beacon)
+      let file = "/tmp/stepped.btsnoop"
+      let command = try record(file, ["--force"], to: air)
+      for hours in [1, 1, -2] {
+        try Guest.setWallClock(forward: hours * 3600)
+        // Recorded within a second also where the clock was set back.
+        let size = Guest.size(of: file)
+        #expect(Guest.wait { Guest.size(of: file) > size }, "\(command.error)")
+        try air.waitForReports(600)
+      }
+      command.send(SIGINT)
+      #expect(command.finish() == 0, "\(command.error)")
+      try expectOrder(in: file)
+      let replay = try Guest.run(
+        "beaconscan monitor --replay \(file) --region desk=\(FaultTests.region) --exit-after 30"
+          + " --format json")
+      #expect(replay.lines.count { $0.contains(#""type":"enter""#) } == 1, "\(replay.output)")
+      #expect(!replay.output.contains(#""type":"exit""#), "\(replay.output)")
       try air.stop()
     }
 

@@ -83,6 +83,11 @@ extension DoctorTests {
         $0.programs.programs = [HCIProgram(process: 42, name: "hcitool")]
       }, subject: .scan, level: .warning, words: "hcitool (42)", command: "sudo kill 42"),
     Case(
+      name: "a program that ended left its scan on",
+      host: .with { $0.radios = [.with { $0.scanFailure = refused }] }, subject: .scan,
+      level: .warning, words: "no program has an HCI socket",
+      command: "/usr/local/bin/beaconscan scan --adapter hci0 --duration 2"),
+    Case(
       name: "bluetoothd discovers",
       host: .with {
         $0.radios = [.with { $0.scanFailure = refused }]

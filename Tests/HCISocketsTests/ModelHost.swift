@@ -126,6 +126,16 @@ final class ModelHost: Sendable {
     }
   }
 
+  /// Has an adapter's controller report an advert.
+  func report(_ index: UInt16) {
+    state.withLock { state in
+      guard let controller = state.controllers[index], controller.descriptor >= 0 else { return }
+      let event: [UInt8] = [4, 0x3E, 12, 2, 1, 3, 0, 1, 2, 3, 4, 5, 6, 0, 0xC4]
+      // The array outlives the call.
+      _ = unsafe send(controller.descriptor, event, event.count, 0)
+    }
+  }
+
   /// Has each controller answer the commands that wait.
   func answer() {
     state.withLock { state in

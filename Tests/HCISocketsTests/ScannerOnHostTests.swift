@@ -41,6 +41,33 @@ import Testing
     #expect(host.isScanning(3) && !host.isScanning(0))
   }
 
+  /// Where any adapter will do, another one takes the place of one that stays away, and gives it back.
+  @Test func anotherAdapterTakesThePlaceForAWhile() throws {
+    let host = ModelHost()
+    host.plug(0, Self.one)
+    host.plug(1, Self.other)
+    let scanner = host.scanner(.firstUsable)
+    _ = try host.run(scanner, seconds: 60) { host.isScanning(0) }
+    _ = try host.run(scanner, seconds: 0.3)
+    host.pull(0)
+    var health = try host.run(scanner, seconds: 60) { host.isScanning(1) }
+    health += try host.run(scanner, seconds: 0.3)
+    #expect(health.map(\.condition) == [.removed, .scanning], "\(health)")
+    #expect(health.last?.isReceptionLost == true, "it has not received anything")
+    #expect(health.last?.sentence.contains("in the place of hci0 (00:AA:01:00:00:42)") == true)
+    host.report(1)
+    let first = try host.run(scanner, seconds: 0.3)
+    #expect(first.map(\.condition) == [.scanning] && first.last?.isReceptionLost == false)
+    #expect(first.last?.sentence.contains("in the place of") == true)
+    host.plug(2, Self.one)
+    var back = try host.run(scanner, seconds: 60) { host.isScanning(2) }
+    back += try host.run(scanner, seconds: 0.3)
+    #expect(!host.isScanning(1), "its scan was left on")
+    #expect(back.map(\.condition) == [.scanning] && back.last?.isReceptionLost == false)
+    #expect(back.last?.address == BluetoothAddress(rawValue: Self.one))
+    #expect(back.last?.sentence == "hci2 scans")
+  }
+
   /// Of two adapters, each other's socket is no other program's.
   @Test func scansOfAKilledProcessAreTakenOver() throws {
     let host = ModelHost()

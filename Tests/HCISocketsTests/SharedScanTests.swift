@@ -60,6 +60,38 @@ import Testing
     #expect(model.conditions == [.shared, .scanning])
   }
 
+  /// Until an advert comes twice, the other program's duplicate filter may be on.
+  @Test func receptionIsLostUntilAnAdvertIsRepeated() {
+    var model = ModelController()
+    model.isScanning = true
+    model.open()
+    model.control.setAlone(false, at: model.now)
+    #expect(model.control.isReceptionLost && model.control.needsReports)
+    // A crowd, of which each is reported once.
+    for hash in 0..<1000 {
+      model.now = model.now.advanced(by: 1_000_000)
+      model.control.received(report: hash, at: model.now)
+    }
+    model.pass(5)
+    #expect(model.control.isReceptionLost)
+    // The crowd again.
+    for hash in 0..<1000 { model.control.received(report: hash, at: model.now) }
+    model.run()
+    #expect(!model.control.isReceptionLost && !model.control.needsReports)
+    #expect(model.conditions == [.shared, .shared])
+    #expect(model.reported.map(\.isReceptionLost) == [true, false])
+  }
+
+  /// What comes again after a long time may be new to the filter.
+  @Test func aLateRepeatShowsNothing() {
+    var finder = RepeatFinder()
+    let start = MonotonicTime(nanoseconds: 0)
+    let found = [0, 10, 19].map { seconds in
+      finder.receive(7, at: start.advanced(by: seconds * 1_000_000_000))
+    }
+    #expect(found == [false, false, true])
+  }
+
   @Test func aScanThatAProcessLeftWhenItDiedIsTakenOver() {
     var model = ModelController(isExtended: true)
     model.isScanning = true
@@ -127,7 +159,8 @@ import Testing
     model.isScanning = false
     model.pass(45)
     #expect(model.isScanning)
-    #expect(model.conditions == [.shared, .quiet, .scanning])
+    #expect(model.conditions == [.shared, .quiet, .quiet, .scanning])
+    #expect(model.reported.map(\.isReceptionLost) == [true, true, false, false])
   }
 
   @Test func aControllerThatIsHeldToTheOtherCommandsIsGivenThose() {

@@ -42,7 +42,7 @@ package final class CaptureRecorder: Sendable {
     let waitsForDisk: Bool
     /// There is something to be written; it cannot wait; there is room; all is written.
     let something = DispatchSemaphore(value: 0)
-    let hurry = DispatchSemaphore(value: 0)
+    let hurry = WakeSignal()
     let room = DispatchSemaphore(value: 0)
     let ended = DispatchSemaphore(value: 0)
 
@@ -99,9 +99,9 @@ package final class CaptureRecorder: Sendable {
       switch outcome {
       case .accepted: break
       case .first: channel.something.signal()
-      case .half: channel.hurry.signal()
+      case .half: channel.hurry.send()
       case .mustWait:
-        channel.hurry.signal()
+        channel.hurry.send()
         channel.room.wait()
       }
     } while outcome == .mustWait
@@ -129,17 +129,18 @@ package final class CaptureRecorder: Sendable {
   private func end() {
     channel.waiting.withLock { $0.isEnding = true }
     channel.something.signal()
-    channel.hurry.signal()
+    channel.hurry.send()
   }
 
   private static func run(_ channel: Channel) {
     var packets = PacketBuffer()
-    var next = DispatchTime.now()
+    var next: UInt64 = 0
     while true {
       channel.something.wait()
       // Packets gather until half a second after the last write began.
-      _ = channel.hurry.wait(timeout: next)
-      next = .now() + .nanoseconds(Int(period))
+      let now = DispatchTime.now().uptimeNanoseconds
+      channel.hurry.wait(nanoseconds: next > now ? Int64(next - now) : 0)
+      next = DispatchTime.now().uptimeNanoseconds + UInt64(period)
       let (dropped, isEnding, waitingCallers) = channel.waiting.withLock { waiting in
         swap(&waiting.packets, &packets)
         defer { (waiting.dropped, waiting.waitingCallers) = (0, 0) }

@@ -38,5 +38,7 @@ final class ScannerSource: ServiceSource {
     )
   }
 
+  func wake() { scanner.wake() }
+
   func rest() { scanner.rest() }
 }

@@ -58,14 +58,21 @@ package protocol ServiceSource: AnyObject, Sendable {
   /// Whether the source can be used now.
   var availability: ScannerAvailability { get }
 
-  /// Waits for input, a tenth of a second at most, and returns it and whether no more will come. The memory of the
+  /// Waits for input, a tenth of a second at most or until ``wake()``, and returns it and whether no more will come. The memory of the
   /// latest input that was processed may be used again. An error says why the source will never deliver any more.
   func receive(_ demand: Demand, reusing used: consuming Input?) throws -> (
     input: Input, isOver: Bool
   )
 
+  /// Ends a wait that runs, as the demand may have changed. By default it does nothing.
+  func wake()
+
   /// Rests until the next call of ``receive(_:reusing:)``.
   func rest()
+}
+
+extension ServiceSource {
+  package func wake() {}
 }
 
 /// A registration as an earlier process stored it.
@@ -89,22 +96,31 @@ package struct ServiceOutput<S: Service>: Sendable {
 
   enum Recipients: Sendable {
     case client(ClientIdentifier)
+    case some(Set<ClientIdentifier>, Set<ClientGroup>)
     case all
   }
 
   private(set) var items: [Item] = []
-  /// Whether an event goes to every client.
-  private(set) var isForAll = false
+  /// Whether an event may go to any client.
+  private(set) var needsEveryone = false
 
   /// Delivers an event to one client.
   package mutating func deliver(_ event: S.Event, to client: ClientIdentifier) {
     items.append(.event(event, to: .client(client)))
   }
 
+  /// Delivers an event once to each client that is one of some or in one of some groups.
+  package mutating func deliver(
+    _ event: S.Event, to clients: Set<ClientIdentifier>, andGroups groups: Set<ClientGroup>
+  ) {
+    items.append(.event(event, to: .some(clients, groups)))
+    needsEveryone = true
+  }
+
   /// Delivers an event to every client.
   package mutating func deliverToAll(_ event: S.Event) {
     items.append(.event(event, to: .all))
-    isForAll = true
+    needsEveryone = true
   }
 
   /// Stores an event with the state that it reports, then delivers it to the clients of its group. Where no client

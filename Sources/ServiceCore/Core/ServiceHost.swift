@@ -9,6 +9,8 @@ import Synchronization
 protocol ServiceHosting: AnyObject, Sendable {
   var name: String { get }
   func stop() async
+  /// Ends a wait of the source: one that nobody holds any more then rests.
+  func wake()
   var availability: ScannerAvailability { get }
   func restore(from store: RegistrationStore) -> Restored
   /// Sets the service's authorization to the manager's. A source that may now run waits for ``resume()``.
@@ -64,6 +66,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
 
   deinit { source?.rest() }
 
+  func wake() { source?.wake() }
+
   var name: String { S.name }
   private var pace: DispatchGroup? { isRecorded ? inFlight : nil }
 
@@ -91,6 +95,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   func stop() async {
     state.withLock { $0.isStopped = true }
     guard !isRecorded else { return }
+    source?.wake()
     await withCheckedContinuation { continuation in
       receiver.async { [source] in
         source?.rest()
@@ -124,7 +129,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
       enqueue(items)
       return (result, start(&state))
     }
-    if starts { run() }
+    if starts { run() } else { source?.wake() }
     return result
   }
 
@@ -135,6 +140,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
       if let manager { state.service.setAuthorization(manager.latestStatus, into: &items) }
       enqueue(items)
     }
+    source?.wake()
   }
 
   func resume() { update { _, _ in } }
@@ -230,7 +236,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   private func enqueue(_ items: ServiceOutput<S>, isEnd: Bool = false) {
     guard !items.items.isEmpty else { return }
     // A client that begins to receive later does not receive what happened before.
-    let everyone = items.isForAll ? manager?.clients { $0.isReceiving } ?? [] : []
+    let everyone = items.needsEveryone ? manager?.clients { $0.isReceiving } ?? [] : []
     output.async { [self] in perform(items, everyone, isEnd: isEnd) }
   }
 
@@ -248,6 +254,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         let clients: [Client] =
           switch recipients {
           case .client(let client): manager.client(client).map { [$0] } ?? []
+          case .some(let clients, let groups):
+            everyone.filter { clients.contains($0.identifier) || groups.contains($0.group) }
           case .all: everyone
           }
         // What comes with a change of the client's group waits until that is stored.
@@ -327,6 +335,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         state: stored.state.flatMap { decode(S.RegistrationState.self, $0, &restored.failures) })
     }
     state.withLock { $0.service.restore(registrations) }
+    source?.wake()
     for stored in database.undelivered where stored.key.service == S.name {
       guard let event = decode(S.Event.self, stored.payload, &restored.failures) else { continue }
       restored.events.append(

@@ -101,6 +101,7 @@ public final class ServiceManager: Sendable {
   deinit {
     // What waits for a client keeps the client and its buffer.
     for client in state.withLock({ $0.clients.values }) { client.buffer?.close() }
+    for host in hosts { host.wake() }
   }
 
   // MARK: Services
@@ -456,19 +457,21 @@ public final class ServiceManager: Sendable {
     }
   }
 
-  /// Reads every two seconds what the system allows, as long as there are clients.
+  /// Reads within every five seconds what the system allows, as long as there are clients.
   private func watchAuthorization() {
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + 2) { [weak self] in
-      guard let self else { return }
-      let isWatching = self.state.withLock { state in
+    let timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
+    // With leeway it wakes the process together with another timer.
+    timer.schedule(deadline: .now() + 4, repeating: 4, leeway: .seconds(1))
+    timer.setEventHandler { [weak self] in
+      let isWatching = self?.state.withLock { state in
         state.isWatching = !state.clients.isEmpty
         return state.isWatching
       }
-      guard isWatching else { return }
-      self.checkAuthorization()
+      guard let self, isWatching == true else { return timer.cancel() }
+      checkAuthorization()
       // Those that had no room for an earlier one.
-      self.reportAuthorization()
-      self.watchAuthorization()
+      reportAuthorization()
     }
+    timer.activate()
   }
 }

@@ -1,4 +1,6 @@
 import CaptureFiles
+import Dispatch
+import Glibc
 import Ranging
 import Records
 import Scanning
@@ -74,7 +76,7 @@ final class BeaconSession {
   /// - Throws: As ``run(while:_:)``, and what was wrong with the source.
   func show(
     _ options: OutputOptions, to out: StandardOutput, on writer: (any ResultWriter)? = nil,
-    status: StatusLine? = nil, while isWanted: @escaping @Sendable () -> Bool = { true },
+    status: StatusLine? = nil, while isWanted: (@Sendable () -> Bool)? = nil,
     _ consume: (BeaconEvent) throws -> Verdict, end: (_ isWhole: Bool) throws -> Void
   ) async throws {
     var tally = HealthTally()
@@ -108,7 +110,9 @@ final class BeaconSession {
       report("beaconscan: " + tally.sentence(scanner.name, beacons.received))
     }
     if let failure { throw failure }
-    if isLive, !Interrupt.isRequested, tally.hasNeverReceived(beacons.received) {
+    if isLive, !Interrupt.isRequested, scanner.counts.reports == 0,
+      tally.hasNeverReceived(beacons.received)
+    {
       throw CommandError(
         .unavailable,
         "nothing could be received all the time; see what prevents it: beaconscan doctor")
@@ -121,27 +125,32 @@ final class BeaconSession {
   }
 
   /// Receives events to the end of the source, or until it is enough, or until an interrupt, and returns what was wrong
-  /// with the source. `isWanted` is called ten times a second, on any thread. An event counts as delivered when `consume`
+  /// with the source. `isWanted` is called ten times a second, on any thread, and of a live source without a terminal once. An event counts as delivered when `consume`
   /// returns. It throws what that throws; ``CommandError/Status/interrupted`` where nothing had come yet, and
   /// ``CommandError/Status/noPermission`` where the administrator forbids it.
   func run(
-    while isWanted: @escaping @Sendable () -> Bool = { true },
-    _ consume: (BeaconEvent) throws -> Verdict
+    while isWanted: (@Sendable () -> Bool)? = nil, _ consume: (BeaconEvent) throws -> Verdict
   ) async throws -> CommandError? {
     manager.setReceiving(true, for: client)
     authorization.start()
     manager.requestAuthorization(.authorizedAlways)
     guard manager.authorizationStatus.isAuthorized else { throw forbidden }
-    let watch = Task.detached { [manager, client, progress] in
-      while !Interrupt.isRequested, isWanted(), !Task.isCancelled {
-        progress?.update()
-        try? await Task.sleep(for: .milliseconds(100))
+    // Without the client, its events end.
+    let interrupt = Interrupt.onRequest { [manager, client] in manager.removeClient(client) }
+    let watch =
+      isWanted == nil && progress == nil
+      ? nil
+      : Task.detached { [manager, client, progress, isLive] in
+        let isShown = isatty(STDERR_FILENO) == 1
+        while isWanted?() ?? true, !Task.isCancelled {
+          progress?.update()
+          try? await Task.sleep(for: .milliseconds(isLive && !isShown ? 1000 : 100))
+        }
+        if !Task.isCancelled { manager.removeClient(client) }
       }
-      // Without the client, its events end.
-      if !Task.isCancelled { manager.removeClient(client) }
-    }
     defer {
-      watch.cancel()
+      interrupt.cancel()
+      watch?.cancel()
       progress?.clear()
       manager.flush()
     }

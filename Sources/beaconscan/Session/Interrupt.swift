@@ -1,13 +1,30 @@
+import Dispatch
 import Glibc
+import Scanning
 import Synchronization
 
 /// Whether the user asked to stop. The first interrupt ends the work cleanly; a second kills.
 enum Interrupt {
   static var isRequested: Bool { interruptRequested.load(ordering: .relaxed) }
 
+  /// Calls a function once the user has asked to stop, until the returned source is canceled.
+  static func onRequest(_ body: @escaping @Sendable () -> Void) -> any DispatchSourceRead {
+    let source = DispatchSource.makeReadSource(
+      fileDescriptor: interruptSignal.descriptor, queue: .global())
+    source.setEventHandler {
+      // Otherwise it could be read for ever.
+      interruptSignal.reset()
+      body()
+    }
+    source.activate()
+    return source
+  }
+
   /// Handles SIGINT, SIGTERM and SIGQUIT, and SIGHUP unless `nohup` has it ignored: a controller goes on scanning and
   /// advertising when its program is gone. Lets writes to a closed pipe fail instead of killing the process.
   static func install() {
+    // It is created here, not in a handler.
+    interruptSignal.reset()
     signal(SIGINT, recordInterrupt)
     signal(SIGTERM, recordInterrupt)
     signal(SIGQUIT, recordInterrupt)
@@ -21,9 +38,11 @@ enum Interrupt {
 }
 
 private let interruptRequested = Atomic<Bool>(false)
+private let interruptSignal = WakeSignal()
 
-/// A signal's handler: it only stores to an atomic and restores a default, which handlers may.
+/// A signal's handler: it only stores to an atomic, writes a byte and restores a default, which handlers may.
 private func recordInterrupt(_ number: Int32) {
   interruptRequested.store(true, ordering: .relaxed)
+  interruptSignal.send()
   signal(number, SIG_DFL)
 }

@@ -37,5 +37,6 @@ final class LimitedScanner: Scanner {
     return progress
   }
 
+  func wake() { scanner.wake() }
   func rest() { scanner.rest() }
 }

@@ -1,0 +1,60 @@
+import Scanning
+
+/// Hands packets to a tap in the order of time: those of several adapters, which are read one after the other, and the
+/// commands that were sent while earlier packets waited to be read.
+///
+/// Times are monotonic ones, converted by the distance to wall-clock time at the scanner's creation: a wall clock that is
+/// set later moves no packet. It holds at most ``maximumBytes``; beyond that it hands over all at once.
+final class OrderedTap {
+  private struct Packet {
+    var time: MonotonicTime
+    var place: Range<Int>
+    var isReceived: Bool
+    var adapter: UInt16
+  }
+
+  /// The maximum number of bytes of packets that wait for earlier ones.
+  static let maximumBytes = 4 * 1024 * 1024
+
+  private let tap: PacketTap
+  private let wallClockOffset: WallClockOffset
+  private var packets: [Packet] = []
+  private var bytes: [UInt8] = []
+
+  init(_ tap: @escaping PacketTap, _ wallClockOffset: WallClockOffset = KernelClock.currentOffset) {
+    (self.tap, self.wallClockOffset) = (tap, wallClockOffset)
+  }
+
+  /// Copies a packet with its H4 packet type in front.
+  func add(_ packet: RawSpan, at time: MonotonicTime, isReceived: Bool, adapter: UInt16) {
+    if bytes.count + packet.byteCount > Self.maximumBytes { handOver() }
+    let start = bytes.count
+    // The memory is used during the call alone.
+    unsafe packet.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+    packets.append(
+      Packet(
+        time: time, place: start..<bytes.count, isReceived: isReceived, adapter: adapter))
+  }
+
+  /// Hands over the packets up to a moment, to which every adapter has been read; by default all of them.
+  func handOver(until moment: MonotonicTime = MonotonicTime(nanoseconds: .max)) {
+    // Sorting is stable: packets of one moment keep their order.
+    packets.sort { $0.time < $1.time }
+    let count = packets.firstIndex { $0.time > moment } ?? packets.count
+    for packet in packets[..<count] {
+      // The array stays as it is during the call.
+      unsafe tap(
+        bytes.span.bytes.extracting(packet.place), packet.time.wallClockTime(wallClockOffset),
+        packet.isReceived, packet.adapter)
+    }
+    packets.removeFirst(count)
+    guard !packets.isEmpty else { return bytes.removeAll(keepingCapacity: true) }
+    var rest: [UInt8] = []
+    for index in packets.indices {
+      let start = rest.count
+      rest += bytes[packets[index].place]
+      packets[index].place = start..<rest.count
+    }
+    bytes = rest
+  }
+}
