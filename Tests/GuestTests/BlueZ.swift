@@ -48,14 +48,10 @@ final class BlueZ {
   }
 
   /// Starts bluetoothd again.
-  ///
-  /// - Returns: When it was started, in seconds on CLOCK_MONOTONIC.
-  @discardableResult
-  func restart() throws -> Double {
-    let began = Guest.now
-    daemon = try Self.start(options)
-    return began
-  }
+  func restart() throws { daemon = try Self.start(options) }
+
+  /// Lets bluetoothd stand still, or go on.
+  func setStopped(_ isStopped: Bool) { daemon.send(isStopped ? SIGSTOP : SIGCONT) }
 
   func stop() {
     daemon.send(SIGTERM)
@@ -96,6 +92,32 @@ final class BlueZ {
     try #require(run.status == 0, "\(run.error)")
     return run.output.split(separator: "/org/bluez").dropFirst().map(String.init)
       .filter { withDevices || !$0.contains("/dev_") }.sorted()
+  }
+
+  /// Records when bluetoothd takes its name on the bus and loses it.
+  final class Watch {
+    private let child: Child
+
+    init() throws {
+      child = try Child(
+        "/usr/bin/dbus-monitor",
+        ["--system", "--profile", "type='signal',member='NameOwnerChanged',arg0='org.bluez'"],
+        output: .file)
+      try #require(Guest.wait { child.output.contains("NameAcquired") }, "\(child.error)")
+    }
+
+    /// The moments of the changes, in seconds since 1970.
+    var changes: [Double] {
+      child.output.split(separator: "\n").filter { $0.hasSuffix("NameOwnerChanged") }
+        .compactMap { line in
+          line.split(separator: "\t").dropFirst().first.flatMap { Double($0) }
+        }
+    }
+
+    func stop() {
+      child.send(SIGTERM)
+      child.finish()
+    }
   }
 
   /// A client of bluetoothd that discovers until it is stopped.

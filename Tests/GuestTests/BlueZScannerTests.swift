@@ -39,14 +39,14 @@ extension InGuest {
 
     // MARK: Faults
 
-    /// bluetoothd crashes again and again. The loss is reported each time, and then that it is restored.
+    /// bluetoothd crashes again and again. The loss is reported each time, and then that reception is restored.
     @Test func itIsKilledAndRestarted() throws {
       let air = try VirtualController(Self.plug)
       let service = try BlueZ("-E")
       defer { service.stop() }
       let before = try BlueZ.objects()
+      let watch = try BlueZ.Watch()
       let command = try Self.monitor(air)
-      let shift = try air.wallClockShift
       var random = SplitMix64(seed: 1)
       var delays: [Double] = []
       for turn in 1...(Guest.isLong ? 20 : 4) {
@@ -57,21 +57,42 @@ extension InGuest {
         #expect(lost["state"] == "systemError")
         // Once for longer than the exit timeout.
         usleep(turn == 2 ? 5_000_000 : UInt32(random.uniform(0, 1_500_000)))
-        let restarted = try service.restart()
+        let restarted = Guest.now
+        try service.restart()
         let restored = try #require(
-          command.health(isReceptionLost: false, since: restarted), "turn \(turn): \(command.error)"
-        )
+          command.health(isReceptionLost: false, since: restarted),
+          "turn \(turn): \(command.error)")
         #expect(restored["state"] == "scanning")
-        delays.append(try #require(restored.wallTime) - shift - restarted)
+        try #require(Guest.wait { watch.changes.count == turn * 2 })
+        delays.append(try #require(restored.wallTime) - watch.changes[turn * 2 - 1])
         #expect(try Guest.wait { try air.scan().isOn })
         // An exit that is due comes while it is received.
         usleep(UInt32(random.uniform(0, 500_000)))
         #expect(command.lines("exit").isEmpty, "turn \(turn): an exit though the beacon stayed")
       }
-      delays.sort()
-      print("restored \(delays) s after the start of bluetoothd's process")
+      print("restored \(delays) s after bluetoothd took its name")
+      watch.stop()
       try Self.expectOnlyTrueExit(command, air)
       try Self.expectNothingLeft(air, before)
+      try air.stop()
+    }
+
+    /// bluetoothd stands still for longer than the exit timeout: the loss is reported, and no exit.
+    @Test func itStandsStill() throws {
+      let air = try VirtualController(Self.plug)
+      let service = try BlueZ("-E")
+      defer { service.stop() }
+      let command = try Self.monitor(air)
+      let began = Guest.now
+      service.setStopped(true)
+      let lost = try #require(command.health(isReceptionLost: true, since: began))
+      #expect(lost["state"] == "notAnswering")
+      sleep(4)
+      service.setStopped(false)
+      let restored = command.health(isReceptionLost: false, since: lost.arrival)
+      #expect(restored?["state"] == "scanning")
+      sleep(4)
+      try Self.expectOnlyTrueExit(command, air)
       try air.stop()
     }
 

@@ -37,17 +37,15 @@ extension InGuest {
       let air = try VirtualController(#"{"plug": "a", "addr": "00:AA:01:00:00:42"}"#)
       let service = try BlueZ()
       defer { service.stop() }
-      let client = try Discovery()
-      try #require(try Guest.wait { try isDiscovering() && air.scan().isFiltered })
+      let client = try BlueZ.Discovery()
+      try #require(try Guest.wait { try BlueZ.isDiscovering() && air.scan().isFiltered })
       let command = try FaultTests.monitor(air, exitAfter: 3)
       let first = try #require(command.line("health"))
-      #expect(first["state"] == "shared" && first.fields["deaf"] as? Bool == true)
+      #expect(first["state"] == "shared" && first.isReceptionLost)
       sleep(6)
       #expect(command.lines("exit").isEmpty, "\(command.lines("health").map(\.fields))")
-      try client.stop { try !isDiscovering() }
-      let last = command.line("health") {
-        $0["state"] == "scanning" && $0.fields["deaf"] as? Bool == false
-      }
+      try client.stop()
+      let last = command.line("health") { $0["state"] == "scanning" && !$0.isReceptionLost }
       #expect(last != nil, "\(command.health())")
       #expect(command.lines("exit").isEmpty)
       #expect(command.interrupt() == 0)
