@@ -142,8 +142,8 @@ import Testing
     try receive(scanner, for: .monitoring, into: &received) { $0.sightings.count >= 3 }
     #expect(received.sightings.map(\.rssi) == [nil, nil, nil])
     #expect(!bluez.calls.contains("StartDiscovery"))
-    // A higher demand starts a discovery, and a lower one ends it.
-    try receive(scanner, into: &received) { _ in bluez.isDiscovering }
+    // A demand for signal strengths starts a discovery, and a lower one ends it.
+    try receive(scanner, for: .monitoringSignals, into: &received) { _ in bluez.isDiscovering }
     try receive(scanner, for: .monitoring, into: &received) { _ in !bluez.isDiscovering }
     scanner.rest()
     eventually { bluez.isClean }
