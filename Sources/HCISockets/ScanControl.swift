@@ -112,7 +112,9 @@ struct ScanControl: Sendable {
   var needsReports: Bool { repeats != nil }
 
   /// Whether the absence of adverts means nothing yet, though the adapter scans.
-  private var isUnproven: Bool { repeats != nil || replaced != nil && !hasReceivedInPlace }
+  private var isUnproven: Bool {
+    repeats != nil || replaced != nil && !hasReceivedInPlace
+  }
 
   /// Takes the scan that runs for ours, because no other process is there that could have started it: the next rest ends
   /// it.
@@ -221,7 +223,8 @@ struct ScanControl: Sendable {
     guard phase != .scanning else { return reportScanning(since: time) }
     report(
       .shared, since: time,
-      detail: repeats == nil ? nil : "perhaps with its duplicate filter on, which shows by the next repeat",
+      detail: repeats == nil
+        ? nil : "perhaps with its duplicate filter on, until an advert comes twice",
       isReceptionLost: isUnproven)
   }
 
