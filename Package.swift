@@ -14,7 +14,13 @@ let package = Package(
     .library(name: "BeaconTesting", targets: ["BeaconTesting"]),
     .library(name: "ServiceCore", targets: ["ServiceCore"]),
     .library(name: "CoreLocation", targets: ["CoreLocation"]),
-    .library(name: "HCISockets", targets: ["HCISockets"]),
+    .library(name: "LiveScanning", targets: ["LiveScanning"]),
+  ],
+  traits: [
+    .trait(
+      name: "RawHCI",
+      description: "Scan by raw HCI sockets too, which links libbluetooth: GPL-2.0-or-later."),
+    .default(enabledTraits: ["RawHCI"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -27,6 +33,7 @@ let package = Package(
     // Layer 0
     .target(name: "Bytes"),
     .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
+    .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
     .systemLibrary(name: "CXattr"),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -64,10 +71,23 @@ let package = Package(
     .target(
       name: "Adapters", dependencies: ["Advertising", "CXattr", "HCIPackets", "Scanning"]),
 
-    // Links libbluetooth, which is under the GPL: a product of its own.
+    .target(name: "DBusMessages", dependencies: ["CDBus"]),
+
+    // Links libbluetooth, which is under the GPL. Libraries depend on it by the trait RawHCI only.
     .target(
       name: "HCISockets",
       dependencies: ["Adapters", "Advertising", "Bytes", "CBluetooth", "HCIPackets", "Scanning"]),
+
+    .target(
+      name: "BlueZ",
+      dependencies: ["Adapters", "Advertising", "Bytes", "DBusMessages", "HCIPackets", "Scanning"]),
+
+    .target(
+      name: "LiveScanning",
+      dependencies: [
+        "Adapters", "BlueZ", "Scanning",
+        .target(name: "HCISockets", condition: .when(traits: ["RawHCI"])),
+      ]),
 
     // Published for tests of scanners and of apps.
     .target(name: "BeaconTesting", dependencies: ["Advertising", "Scanning"]),
@@ -106,8 +126,9 @@ let package = Package(
     .executableTarget(
       name: "beaconscan",
       dependencies: [
-        "Adapters", "Advertising", "Bytes", "CaptureFiles", "HCIPackets", "HCISockets",
-        "LinkLayer", "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Simulation",
+        "Adapters", "Advertising", "BlueZ", "Bytes", "CaptureFiles", "HCIPackets", "HCISockets",
+        "LinkLayer", "LiveScanning", "Ranging", "Records", "Regions", "Scanning", "ServiceCore",
+        "Simulation",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -119,6 +140,7 @@ let package = Package(
     .testTarget(
       name: "AdvertisingTests",
       dependencies: ["Advertising", "Bytes", "HCIPackets", "TestSupport"]),
+    .testTarget(name: "DBusMessagesTests", dependencies: ["DBusMessages", "TestSupport"]),
     .testTarget(
       name: "HCIPacketsTests",
       dependencies: ["Advertising", "Bytes", "HCIPackets", "TestSupport"]),
@@ -203,6 +225,16 @@ let package = Package(
       dependencies: [
         "Advertising", "CaptureFiles", "Ranging", "Scanning", "Simulation",
         .product(name: "RealModule", package: "swift-numerics"),
+      ]),
+    .testTarget(
+      name: "BlueZTests",
+      dependencies: [
+        "Advertising", "BeaconTesting", "BlueZ", "DBusMessages", "Scanning", "TestSupport",
+      ]),
+    .testTarget(
+      name: "LiveScanningTests",
+      dependencies: [
+        "Adapters", "Advertising", "BlueZ", "LiveScanning", "Scanning", "TestSupport",
       ]),
     .testTarget(name: "RecordsTests", dependencies: ["Records", "Scanning"]),
     .testTarget(

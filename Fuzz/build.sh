@@ -31,7 +31,7 @@ build_entries() {
   local build=Fuzz/out/.build target flag entry objects=() flags=()
   mkdir -p Fuzz/out/bin
   for flag in "${library_flags[@]}"; do flags+=(-Xswiftc "$flag"); done
-  for target in Simulation Ranging; do
+  for target in Simulation Ranging DBusMessages; do
     swift build -c release --scratch-path "$build" --target "$target" "${flags[@]}" \
       >Fuzz/out/build.log 2>&1 || { cat Fuzz/out/build.log >&2; return 1; }
   done
@@ -39,7 +39,7 @@ build_entries() {
   # The objects of the sources that there are now: an old build's may lie beside them.
   local module source
   for module in Bytes Advertising HCIPackets LinkLayer Scanning Ranging Regions Records CaptureFiles \
-    Simulation; do
+    Simulation DBusMessages; do
     while IFS= read -r source; do
       # Folders of sources do not show in the build.
       objects+=("$build/release/$module.build/$(basename "$source").o")
@@ -51,6 +51,10 @@ build_entries() {
     while IFS= read -r source; do objects+=("$source"); done \
       < <(find "$build/release/$module.build" -name '*.o')
   done
+
+  # Where libdbus's headers lie.
+  local headers=()
+  for flag in $(pkg-config --cflags dbus-1); do headers+=(-Xcc "$flag"); done
 
   for entry in "$@"; do
     if [[ ! -f "Fuzz/entries/$entry.swift" ]]; then
@@ -70,8 +74,9 @@ build_entries() {
       -enable-upcoming-feature MemberImportVisibility -warnings-as-errors \
       -I "$build/release/Modules" \
       -Xcc -fmodule-map-file=Sources/CZlib/module.modulemap \
+      -Xcc -fmodule-map-file=Sources/CDBus/module.modulemap "${headers[@]}" \
       -Xcc -fmodule-map-file="$build/checkouts/swift-system/Sources/CSystem/include/module.modulemap" \
       -Xcc -fmodule-map-file="$build/checkouts/swift-numerics/Sources/_NumericsShims/include/module.modulemap" \
-      Fuzz/support/*.swift "Fuzz/entries/$entry.swift" "${objects[@]}" -lz -o "$program"
+      Fuzz/support/*.swift "Fuzz/entries/$entry.swift" "${objects[@]}" -lz -ldbus-1 -o "$program"
   done
 }

@@ -334,6 +334,97 @@ def sighting_seeds() -> None:
     seed("beacon-table", "forget", bytes([40]) + bytes(x for i in range(200) for x in ((5, i) if i % 9 else (0xF8,))))
 
 
+def bus_bytes(signature: str, values: list, order: str, start: int = 0) -> bytes:
+    """D-Bus's marshaling of values, whose first byte lies at a place in the message."""
+    out = bytearray()
+
+    def align(size: int) -> None:
+        out.extend(bytes(-(start + len(out)) % size))
+
+    def end(types: str, at: int) -> int:
+        if types[at] == "a":
+            return end(types, at + 1)
+        if types[at] not in "({":
+            return at + 1
+        at += 1
+        while types[at] not in ")}":
+            at = end(types, at)
+        return at + 1
+
+    def write(kind: str, value) -> None:
+        first = kind[0]
+        if first in "ynqiuxtdb":
+            code = {"y": "B", "n": "h", "q": "H", "x": "q", "t": "Q", "b": "I", "u": "I"}.get(first, first)
+            align(struct.calcsize(order + code))
+            out.extend(struct.pack(order + code, value))
+        elif first in "so":
+            write("u", len(value))
+            out.extend(value.encode() + b"\0")
+        elif first == "g":
+            out.extend(bytes([len(value)]) + value.encode() + b"\0")
+        elif first == "v":
+            write("g", value[0])
+            write(*value)
+        elif first in "({":
+            align(8)
+            sequence(kind[1:-1], value)
+        else:
+            write("u", 0)
+            size = len(out)
+            align(8 if kind[1] in "xtd({" else 4 if kind[1] in "iubsoa" else 2 if kind[1] in "nq" else 1)
+            begin = len(out)
+            for element in value:
+                write(kind[1:], element)
+            out[size - 4:size] = struct.pack(order + "I", len(out) - begin)
+
+    def sequence(types: str, values) -> None:
+        at = 0
+        for value in values:
+            write(types[at:end(types, at)], value)
+            at = end(types, at)
+
+    sequence(signature, values)
+    return bytes(out)
+
+
+def bus_message(kind: int, fields: dict, signature: str, values: list, order: str = "<") -> bytes:
+    types = {1: "o", 2: "s", 3: "s", 4: "s", 5: "u", 6: "s", 7: "s", 8: "g"}
+    fields = fields | ({8: signature} if signature else {})
+    body = bus_bytes(signature, values, order)
+    head = bytes([ord("l" if order == "<" else "B"), kind, 1, 1]) + struct.pack(order + "II", len(body), 7)
+    head += bus_bytes("a(yv)", [[(code, (types[code], value)) for code, value in fields.items()]], order, len(head))
+    return head + bytes(-len(head) % 8) + body
+
+
+def bus_seeds() -> None:
+    bus, manager = "org.freedesktop.DBus", "org.freedesktop.DBus.ObjectManager"
+    device = [
+        ("Address", ("s", "E2:C5:6D:B5:DF:FB")), ("RSSI", ("n", -70)), ("Paired", ("b", 0)), ("UUIDs", ("as", [])),
+        ("ManufacturerData", ("a{qv}", [(76, ("ay", ibeacon()[4:]))])), ("Adapter", ("o", "/org/bluez/hci0")),
+    ]
+    path = "/org/bluez/hci0/dev_E2_C5_6D_B5_DF_FB"
+    interfaces = [("org.bluez.Device1", device), ("org.freedesktop.DBus.Properties", [])]
+    messages = {
+        "call": (1, {1: "/", 2: manager, 3: "GetManagedObjects", 6: "org.bluez"}, "", []),
+        "objects": (2, {5: 3, 7: ":1.1"}, "a{oa{sa{sv}}}", [[(path, interfaces)]]),
+        "added": (4, {1: "/", 2: manager, 3: "InterfacesAdded", 7: ":1.1"}, "oa{sa{sv}}", [path, interfaces]),
+        "removed": (4, {1: "/", 2: manager, 3: "InterfacesRemoved"}, "oas", [path, ["org.bluez.Device1"]]),
+        "changed": (4, {1: path, 2: bus + ".Properties", 3: "PropertiesChanged"}, "sa{sv}as",
+                    ["org.bluez.Device1", device[:2], ["RSSI"]]),
+        "error": (3, {4: bus + ".Error.ServiceUnknown", 5: 2, 7: bus}, "s", ["The name is not activatable"]),
+        "owner": (4, {1: "/org/freedesktop/DBus", 2: bus, 3: "NameOwnerChanged", 7: bus}, "sss", ["org.bluez", ":1.1", ""]),
+        "numbers": (1, {1: "/", 3: "M"}, "ynqiuxtdb", [1, -2, 3, -4, 5, -6, 7, 0.5, 1]),
+        "nested": (1, {1: "/", 3: "M"}, "(ya(nv))aayag", [(1, [(2, ("v", ("(y)", (3,))))]), [b"ab", b""], ["", "a{sv}"]]),
+    }
+    for name, parts in messages.items():
+        seed("dbus-message", name, bus_message(*parts))
+        seed("dbus-message", name + "-big", bus_message(*parts, order=">"))
+        if parts[2]:
+            body = bytes([len(parts[2])]) + parts[2].encode() + bus_bytes(parts[2], parts[3], "<")
+            seed("dbus-message", name + "-body", body)
+    seed("dbus-message", "cut", bus_message(*messages["objects"])[:-9])
+
+
 def main() -> None:
     shutil.rmtree(CORPUS, ignore_errors=True)
     for name, advert in ADVERTS.items():
@@ -345,6 +436,7 @@ def main() -> None:
     text_seeds()
     scenario_seeds()
     sighting_seeds()
+    bus_seeds()
     for folder in sorted(CORPUS.iterdir()):
         sizes = [path.stat().st_size for path in folder.iterdir()]
         print(f"{folder.name}: {len(sizes)} seeds, {sum(sizes)} bytes")

@@ -38,11 +38,14 @@ missing=''
 has_header zlib.h zlib || missing="$missing zlib1g-dev"
 has_header bluetooth/hci.h bluez || missing="$missing libbluetooth-dev"
 has_header sqlite3.h sqlite3 || missing="$missing libsqlite3-dev"
+# libdbus's headers lie in folders that only pkg-config knows.
+command -v pkg-config >/dev/null 2>&1 || missing="$missing pkg-config"
+has_header dbus/dbus.h dbus-1 || missing="$missing libdbus-1-dev"
+command -v dbus-daemon >/dev/null 2>&1 || missing="$missing dbus"
 command -v git >/dev/null 2>&1 || missing="$missing git"
 command -v gzip >/dev/null 2>&1 || missing="$missing gzip"
 has_certificates || missing="$missing ca-certificates"
 if [ "$extra" = yes ]; then
-  command -v pkg-config >/dev/null 2>&1 || missing="$missing pkg-config"
   command -v python3 >/dev/null 2>&1 || missing="$missing python3"
   python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
   command -v mandoc >/dev/null 2>&1 || missing="$missing mandoc"

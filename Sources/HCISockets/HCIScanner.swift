@@ -2,7 +2,7 @@ import Adapters
 import Advertising
 import Glibc
 import HCIPackets
-public import Scanning
+package import Scanning
 import Synchronization
 
 /// A scanner on raw HCI sockets: for a machine that is a kiosk and nothing else.
@@ -17,31 +17,28 @@ import Synchronization
 /// own discovery has the controller report each advert once.
 ///
 /// Each adapter takes 66 KB and up to 1 MiB of the kernel's memory for what has not been read.
-public final class HCIScanner: Scanner {
-  /// Is given every packet in the order of time.
-  public typealias PacketTap = Scanning.PacketTap
-
+package final class HCIScanner: Scanner {
   /// How to scan.
-  public struct Configuration: Sendable {
+  package struct Configuration: Sendable {
     /// The adapters that scan.
-    public var adapters = AdapterSelection.firstUsable
+    package var adapters = AdapterSelection.firstUsable
     /// How much stronger than true adapters measure, in dB: subtracted from each signal strength.
-    public var offsets: [(adapter: AdapterName, decibels: Double)] = []
+    package var offsets: [(adapter: AdapterName, decibels: Double)] = []
     /// Whether advertisers are asked for their scan response.
-    public var isActive = false
+    package var isActive = false
     /// Whether adverts on the LE Coded PHY are received too, where the controller can.
-    public var usesCodedPHY = false
+    package var usesCodedPHY = false
     /// After so many seconds without any advert the receiver state is `quiet`.
-    public var quietTimeout = 30.0
+    package var quietTimeout = 30.0
     /// Is shown every packet, on the thread that receives.
-    public var packetTap: PacketTap?
+    package var packetTap: PacketTap?
 
     /// Creates the default configuration.
-    public init() {}
+    package init() {}
   }
 
   /// How the scanner scans.
-  public let configuration: Configuration
+  package let configuration: Configuration
 
   private let system: HCISystem
   private let state: Mutex<ReceivingState>
@@ -51,7 +48,7 @@ public final class HCIScanner: Scanner {
   private let known = Mutex<(until: MonotonicTime, availability: ScannerAvailability)?>(nil)
 
   /// Creates a scanner, which touches no adapter before it receives.
-  public convenience init(_ configuration: Configuration = Configuration()) {
+  package convenience init(_ configuration: Configuration = Configuration()) {
     self.init(configuration, system: .host)
   }
 
@@ -68,16 +65,16 @@ public final class HCIScanner: Scanner {
   }
 
   /// The adapters' names.
-  public var name: String { configuration.adapters.description }
+  package var name: String { configuration.adapters.description }
 
   /// Never: the radio does not wait for its client.
-  public var isRecorded: Bool { false }
+  package var isRecorded: Bool { false }
 
   /// Whether an adapter is there, may be used, and is on or can be switched on.
   ///
   /// While the scanner receives, this is what its adapters' states show; at rest, the system is asked once a second
   /// at most.
-  public var availability: ScannerAvailability {
+  package var availability: ScannerAvailability {
     known.withLock { known in
       let now = KernelClock.monotonic
       if let known, now < known.until { return known.availability }
@@ -91,13 +88,13 @@ public final class HCIScanner: Scanner {
   private static let availabilityLife = MonotonicTime.nanosecondsPerSecond
 
   /// What was counted so far.
-  public var counts: ScanCounts { counted.withLock { $0 } }
+  package var counts: ScanCounts { counted.withLock { $0 } }
 
   /// Waits until something is received or ``wake()`` is called: a quarter of a second at most, and four seconds where nothing
   /// is on air.
   ///
   /// It never throws: a fault is reported as health, and may pass.
-  public func receive(
+  package func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
     // The lock's closure can take the array only as its own.
@@ -117,10 +114,10 @@ public final class HCIScanner: Scanner {
   }
 
   /// Ends a wait of ``receive(for:until:into:)``.
-  public func wake() { wakeSignal.send() }
+  package func wake() { wakeSignal.send() }
 
   /// Switches the scan off, and closes the sockets.
-  public func rest() {
+  package func rest() {
     state.withLock { $0.rest() }
     // What the adapters' states showed holds for a moment longer.
     let end = KernelClock.monotonic.advanced(by: Self.availabilityLife)

@@ -1,3 +1,4 @@
+import Adapters
 import Bytes
 import HCIPackets
 import Scanning
@@ -93,7 +94,8 @@ struct ScanControl: Sendable {
   private static let commandLife: Int64 = 2_050_000_000
   /// How often it is asked whether it is still there, and how often where nothing has been on air for so long: what could
   /// exit soon is on air.
-  private static let (probeInterval, quietProbeInterval): (Int64, Int64) = (1_000_000_000, 4_000_000_000)
+  private static let (probeInterval, quietProbeInterval): (Int64, Int64) =
+    (1_000_000_000, 4_000_000_000)
   private static let quietBegins: Int64 = 10_000_000_000
   /// How long a scan that another program switched off is left to it: it may be about to start its own.
   private static let grace: Int64 = 400_000_000

@@ -4,6 +4,16 @@ extension RegionMonitor {
   /// The share of time for which a scanner receives at reduced duty: 60 of 240 ms.
   static let slowShare: Float = 0.25
 
+  /// Adapts to another receiver: what was learned of gaps holds for it no more, and states stay. Each beacon has the
+  /// initial timeout until its gaps are known again.
+  package mutating func receiverChanged() {
+    for place in places.places.map(Int.init) {
+      beacons[place].forgetGaps(isFullDuty: isFullDuty)
+      beacons[place].shortest = shortestTimeout(place)
+      schedule(place)
+    }
+  }
+
   /// Adapts to a scanner that now receives all the time, as a monitor assumes at first, or only for a share of it, to
   /// save power.
   ///
@@ -27,6 +37,13 @@ extension RegionMonitor {
 }
 
 extension TrackedBeacon {
+  /// Forgets what is learned of both duties.
+  mutating func forgetGaps(isFullDuty: Bool) {
+    let (full, slow) = (GapLearner(), GapLearner(share: RegionMonitor.slowShare))
+    (learner, otherLearner) = isFullDuty ? (full, slow) : (slow, full)
+    losses = .max
+  }
+
   /// Swaps what is learned of the two duties.
   mutating func changeDuty() {
     swap(&learner, &otherLearner)

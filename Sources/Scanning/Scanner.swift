@@ -87,6 +87,8 @@ public struct ScanProgress: Sendable, Hashable {
   public var isOver: Bool
   /// The changes of the receiver state since the last call, in order.
   public var health: [ScannerHealth]
+  /// Whether something else receives than before, so that the gaps between a beacon's sightings may be others.
+  package var hasOtherReceiver = false
 
   /// Creates a progress.
   public init(

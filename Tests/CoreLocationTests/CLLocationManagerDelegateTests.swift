@@ -5,7 +5,8 @@ import Testing
 @testable import StrangersSwift5
 @testable import StrangersSwift6
 
-@Suite struct CLLocationManagerDelegateTests {
+/// On the main thread, where managers then report: they do not read a stranger's subclass while the test sets it.
+@MainActor @Suite struct CLLocationManagerDelegateTests {
   enum Event: CaseIterable, Sendable {
     case ranged, rangingFailed, authorization, location
 
@@ -123,7 +124,7 @@ import Testing
     #expect(!FakeManager.isMonitoringAvailable(for: CLCircularRegion.self))
   }
 
-  @Test @MainActor func `delegates of the main actor are told on it`() async {
+  @Test func `delegates of the main actor are told on it`() async {
     let manager = StubManager()
     let model = NonisolatedModel(locationManager: manager)
     manager.startRangingBeacons(satisfying: CLBeaconIdentityConstraint(uuid: UUID()))

@@ -98,6 +98,10 @@ struct BeaconMachine: Service {
     wallClockOffset = progress.wallClockOffset
     // A recording has everything that was received, whatever the demand.
     if !isRecorded { engine.monitor.dutyChanged(isFull: input.scan == .ranging) }
+    if input.progress.hasOtherReceiver {
+      input.progress.hasOtherReceiver = false
+      engine.monitor.receiverChanged()
+    }
     if let began = progress.began { engine.begin(at: began) }
     let rest = input.sightings[input.processed...]
     // A receiver's state from a moment on bears on what it received from then on.

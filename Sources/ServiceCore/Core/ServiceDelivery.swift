@@ -38,6 +38,9 @@ package final class ServiceDelivery: Sendable {
     self.pace = client.pacesRecordings ? pace : nil
     self.pace?.enter()
     client.began(isReplaceable: event.isReplaceable)
+    // Whichever thread acknowledges or finishes the delivery, it then sees what is written above.
+    isAcknowledged.store(false, ordering: .releasing)
+    isFinished.store(false, ordering: .releasing)
   }
 
   deinit { finish() }

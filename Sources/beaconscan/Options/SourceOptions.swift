@@ -1,6 +1,6 @@
 public import ArgumentParser
 public import CaptureFiles
-import HCISockets
+public import LiveScanning
 import Records
 public import Scanning
 
@@ -36,19 +36,19 @@ struct SourceOptions: ParsableArguments {
       valueName: "adapter"))
   var adapter: [AdapterSelection] = []
 
-  @Option(help: "How the adapter is spoken to: auto, hci (a raw socket) or bluez.")
-  var backend = Backend.auto
+  @Option(
+    help: ArgumentHelp(
+      "How to receive: hci (a raw socket), bluez (bluetoothd, over D-Bus), or auto.",
+      discussion:
+        "auto uses a raw socket where that is permitted and bluetoothd does not scan, and bluetoothd "
+        + "otherwise."))
+  var backend = LiveScanner.Backend.auto
 
   @Flag(help: "Ask advertisers for their scan responses too, which costs them power.")
   var active = false
 
   @Flag(help: "Receive on the Coded PHY too, where the adapter has it.")
   var coded = false
-
-  /// How an adapter is spoken to.
-  enum Backend: String, ExpressibleByArgument, CaseIterable {
-    case auto, hci, bluez
-  }
 
   func validate() throws {
     try checkDuration(duration)
@@ -91,14 +91,16 @@ struct SourceOptions: ParsableArguments {
   /// - Throws: `CommandError` where it cannot.
   func open(offsets: [AdapterOffset] = [], packetTap: PacketTap? = nil) throws -> any Scanner {
     guard isLive else { return try openRecordings(offsets: offsets, packetTap: packetTap) }
-    if backend == .bluez {
-      throw CommandError(
-        .unavailable, "--backend bluez is not built yet; use --backend hci, or leave it out")
-    }
     let names = adapter.flatMap { selection -> [AdapterName] in
       if case .these(let names) = selection { names } else { [] }
     }
-    var configuration = HCIScanner.Configuration()
+    if let option = rawOption(packetTap), backend == .bluez {
+      throw CommandError(
+        .usage, "\(option) needs raw HCI sockets, which --backend bluez does not use; leave out one"
+      )
+    }
+    var configuration = LiveScanner.Configuration()
+    configuration.backend = backend
     configuration.adapters =
       adapter.contains(.all) ? .all : names.isEmpty ? .firstUsable : .these(names)
     configuration.isActive = active
@@ -107,7 +109,12 @@ struct SourceOptions: ParsableArguments {
     configuration.offsets = offsets.compactMap { offset in
       offset.adapter.map { ($0, offset.decibels) }
     }
-    return limit(HCIScanner(configuration))
+    return limit(LiveScanner(configuration))
+  }
+
+  /// What was requested and only raw HCI sockets can do.
+  private func rawOption(_ packetTap: PacketTap?) -> String? {
+    packetTap != nil ? "record" : coded ? "--coded" : active ? "--active" : nil
   }
 
   /// Opens the recordings.
@@ -156,6 +163,8 @@ extension ReplayScanner.Speed: ExpressibleByArgument {
 }
 
 extension AdapterName: ExpressibleByArgument {}
+
+extension LiveScanner.Backend: ExpressibleByArgument {}
 
 extension AdapterSelection: ExpressibleByArgument {
   /// Reads the name of an adapter, or `all`.

@@ -1,0 +1,295 @@
+import Adapters
+import DBusMessages
+import Scanning
+
+/// One adapter that bluetoothd receives with: what was set up in bluetoothd, and the receiver state.
+struct BlueZAdapter {
+  /// A change of the receiver state.
+  struct Change {
+    var condition: ScannerHealth.Condition
+    var time: MonotonicTime
+    var detail: String?
+    var isReceptionLost: Bool
+  }
+
+  /// How far something is that bluetoothd is to do.
+  enum Step: Hashable {
+    case off
+    /// It was asked for, and not yet answered.
+    case requested
+    case on
+    /// It was refused, and is asked for again later.
+    case refused
+  }
+
+  /// The adapter that serves the requested name.
+  private(set) var target: AdapterTarget
+  /// Its object path, while it is there.
+  private(set) var path: String?
+  private(set) var monitor = Step.off
+  private(set) var discovery = Step.off
+  /// The latest receiver state; `nil` before any is known.
+  private(set) var condition: ScannerHealth.Condition?
+  private(set) var detail: String?
+  /// The changes of the receiver state that were not reported yet.
+  var changes: [Change] = []
+
+  private var hasMonitors = false
+  /// Whether bluetoothd says that it discovers, and since when it does not although it should.
+  private var isDiscovering = false
+  private var idleSince: MonotonicTime?
+  private var goneSince: MonotonicTime?
+  private var latestAdvert: MonotonicTime?
+  private var nextTry: MonotonicTime?
+  /// Until when a monitor that was registered is to be taken into use.
+  private var monitorLimit: MonotonicTime?
+  private var backoff = Backoff.quick
+  private let quietTimeout: Int64
+
+  /// After how long another adapter replaces one that is gone, where any will do.
+  private static let patience: Int64 = 5_000_000_000
+  /// The time that bluetoothd has to take a monitor into use after it was registered, in nanoseconds.
+  private static let activationLimit: Int64 = 2_000_000_000
+  /// bluetoothd pauses for five seconds between two discoveries of ten.
+  private static let longestIdle: Int64 = 7_000_000_000
+
+  init(_ name: AdapterName?, quietTimeout seconds: Double) {
+    target = AdapterTarget(name)
+    let nanoseconds = seconds * 1e9
+    // Longer than 292 years, and no number at all, is never.
+    quietTimeout = nanoseconds < 9.2e18 ? Int64(max(nanoseconds, 0)) : .max
+  }
+
+  /// Whether adverts are received, each of them or only some.
+  var isReceiving: Bool { monitor == .on || discovery == .on }
+
+  /// Whether nothing is received, or it is not known yet.
+  var isReceptionLost: Bool { condition?.isFault ?? true }
+
+  /// Whether adverts are counted by the calls of the monitor: without a discovery, and in its pauses, bluetoothd
+  /// signals only what has changed.
+  var countsMonitorCalls: Bool { discovery != .on || !isDiscovering }
+
+  /// Whether adverts are counted by the signals of devices.
+  var countsSignals: Bool { monitor != .on || !countsMonitorCalls }
+
+  /// The monitor's name, while there is an adapter.
+  var beaconMonitor: BeaconMonitor? { path.map(BeaconMonitor.init(adapter:)) }
+
+  // MARK: What is to be sent
+
+  /// Adapts to the adapters that are there, and returns what bluetoothd is to be asked for.
+  mutating func advance(
+    _ demand: ScanDemand, adapters: [BlueZAdapterView], at now: MonotonicTime
+  ) -> [BlueZRequest] {
+    guard let view = find(among: adapters, at: now) else { return [] }
+    hasMonitors = view.hasMonitors
+    guard view.adapter.isUp else {
+      // What was discovered is forgotten with the power; the monitor stays.
+      discovery = .off
+      report(
+        view.adapter.block == nil ? .down : .blocked, since: now, detail: view.adapter.block?.detail
+      )
+      return []
+    }
+    if isReceiving, isReceptionLost { reportReceiving(since: now) }
+    update(isDiscovering: view.isDiscovering, at: now)
+    if isReceiving, let latestAdvert, now.nanoseconds(since: latestAdvert) >= quietTimeout {
+      report(.quiet, since: latestAdvert, detail: "for \(quietTimeout / 1_000_000_000) s")
+    }
+    return requests(demand, at: now)
+  }
+
+  private mutating func find(among adapters: [BlueZAdapterView], at now: MonotonicTime)
+    -> BlueZAdapterView?
+  {
+    guard let adapter = target.choose(among: adapters.map(\.adapter), isHeld: { _ in false }),
+      let view = adapters.first(where: { $0.adapter.index == adapter.index })
+    else {
+      disconnect()
+      let gone = goneSince ?? now
+      goneSince = gone
+      if now.nanoseconds(since: gone) >= Self.patience { target.forget() }
+      report(.removed, since: now)
+      return nil
+    }
+    goneSince = nil
+    if target.found(adapter) || view.path != path { disconnect() }
+    path = view.path
+    return view
+  }
+
+  /// Records whether bluetoothd discovers with the adapter.
+  mutating func update(isDiscovering: Bool, at now: MonotonicTime) {
+    self.isDiscovering = isDiscovering
+    guard discovery == .on, !isDiscovering else {
+      idleSince = nil
+      return
+    }
+    let since = idleSince ?? now
+    idleSince = since
+    guard now.nanoseconds(since: since) >= Self.longestIdle else { return }
+    // Somebody else's reset ended it, and bluetoothd has not begun again.
+    idleSince = nil
+    discovery = .off
+    if monitor != .on { report(.stopped, since: since) }
+  }
+
+  /// The monitor comes first: a discovery that begins before it reports each advert once for its first ten seconds.
+  private mutating func requests(_ demand: ScanDemand, at now: MonotonicTime) -> [BlueZRequest] {
+    guard let path, now >= nextTry ?? now else { return [] }
+    if hasMonitors, monitor == .off {
+      monitor = .requested
+      return [.registerMonitor(BeaconMonitor(adapter: path), adapter: path)]
+    }
+    if let monitorLimit, now >= monitorLimit { monitorRefused() }
+    guard monitor != .requested else { return [] }
+    let isWanted = demand == .ranging || monitor != .on
+    switch discovery {
+    case .off, .refused:
+      guard isWanted else { break }
+      discovery = .requested
+      return [.setFilter(adapter: path), .startDiscovery(adapter: path)]
+    case .on:
+      guard !isWanted else { break }
+      discovery = .off
+      return [.stopDiscovery(adapter: path)]
+    case .requested: break
+    }
+    return []
+  }
+
+  // MARK: What bluetoothd answers
+
+  /// Records that bluetoothd accepted the monitor, which it takes into use next.
+  mutating func monitorRegistered(at now: MonotonicTime) {
+    if monitor == .requested { monitorLimit = now.advanced(by: Self.activationLimit) }
+  }
+
+  /// Records that bluetoothd took the monitor into use.
+  mutating func monitorActivated(at now: MonotonicTime) {
+    monitor = .on
+    monitorLimit = nil
+    reportReceiving(since: now)
+  }
+
+  /// Records that bluetoothd ended the monitor.
+  mutating func monitorReleased(at now: MonotonicTime) {
+    monitor = .off
+    wait(at: now)
+  }
+
+  /// Records that bluetoothd refused the monitor: it reports fewer adverts without.
+  mutating func monitorRefused() {
+    monitor = .refused
+    monitorLimit = nil
+  }
+
+  mutating func discoveryStarted(at now: MonotonicTime) {
+    discovery = .on
+    backoff.reset()
+    reportReceiving(since: now)
+  }
+
+  mutating func discoveryIsInProgress(at now: MonotonicTime) {
+    guard !isDiscovering else { return discoveryStarted(at: now) }
+    discovery = .refused
+    wait(at: now)
+  }
+
+  mutating func discoveryRefused(
+    _ condition: ScannerHealth.Condition, detail: String, at now: MonotonicTime
+  ) {
+    discovery = .refused
+    wait(at: now)
+    if monitor != .on || condition == .notPermitted {
+      report(condition, since: now, detail: detail)
+    }
+  }
+
+  /// Forgets what was set up, because the adapter or bluetoothd is gone.
+  mutating func disconnect() {
+    (path, monitor, discovery) = (nil, .off, .off)
+    (nextTry, monitorLimit, idleSince, latestAdvert) = (nil, nil, nil, nil)
+    backoff.reset()
+  }
+
+  /// Begins anew after bluetoothd was gone: what holds now is reported.
+  mutating func reset() {
+    disconnect()
+    condition = nil
+  }
+
+  /// Records an advert.
+  mutating func received(at now: MonotonicTime) {
+    latestAdvert = now
+    if condition == .quiet { reportReceiving(since: now) }
+  }
+
+  private mutating func wait(at now: MonotonicTime) {
+    nextTry = now.advanced(by: backoff.next())
+  }
+
+  private mutating func reportReceiving(since time: MonotonicTime) {
+    latestAdvert = latestAdvert ?? time
+    report(monitor == .on ? .scanning : .shared, since: time)
+  }
+
+  private mutating func report(
+    _ condition: ScannerHealth.Condition, since time: MonotonicTime, detail: String? = nil
+  ) {
+    guard condition != self.condition else { return }
+    (self.condition, self.detail) = (condition, detail)
+    append(condition, since: time, detail: detail, isReceptionLost: condition.isFault)
+  }
+
+  /// Reports that what was on air during a time is not known.
+  mutating func receptionLost(from: MonotonicTime, to: MonotonicTime, detail: String) {
+    guard !isReceptionLost, let condition else { return }
+    append(.lossy, since: from, detail: detail, isReceptionLost: true)
+    append(condition, since: to, detail: self.detail, isReceptionLost: false)
+  }
+
+  private mutating func append(
+    _ condition: ScannerHealth.Condition, since time: MonotonicTime, detail: String?,
+    isReceptionLost: Bool
+  ) {
+    changes.append(
+      Change(
+        condition: condition, time: time, detail: detail, isReceptionLost: isReceptionLost))
+  }
+}
+
+/// Something that is asked of bluetoothd.
+enum BlueZRequest: Hashable {
+  case registerMonitor(BeaconMonitor, adapter: String)
+  case setFilter(adapter: String)
+  case startDiscovery(adapter: String)
+  case stopDiscovery(adapter: String)
+
+  /// The call.
+  var message: BusMessage {
+    switch self {
+    case .registerMonitor(let monitor, let adapter):
+      Self.call(
+        "RegisterMonitor", of: BlueZName.monitorManager, at: adapter, .objectPath(monitor.root))
+    case .setFilter(let adapter):
+      Self.call(
+        "SetDiscoveryFilter", of: BlueZName.adapter, at: adapter,
+        .properties(["Transport": .string("le"), "DuplicateData": .boolean(true)]))
+    case .startDiscovery(let adapter):
+      Self.call("StartDiscovery", of: BlueZName.adapter, at: adapter)
+    case .stopDiscovery(let adapter):
+      Self.call("StopDiscovery", of: BlueZName.adapter, at: adapter)
+    }
+  }
+
+  private static func call(
+    _ member: String, of interface: String, at path: String, _ body: BusValue...
+  ) -> BusMessage {
+    var call = BusMessage(
+      call: member, of: interface, at: path, to: BlueZName.service, body: body)
+    call.startsService = false
+    return call
+  }
+}

@@ -1,0 +1,44 @@
+import DBusMessages
+
+/// bluetoothd's names on the bus (BlueZ, doc/*-api.txt).
+enum BlueZName {
+  static let service = "org.bluez"
+  static let adapter = "org.bluez.Adapter1"
+  static let device = "org.bluez.Device1"
+  static let monitorManager = "org.bluez.AdvertisementMonitorManager1"
+  static let monitor = "org.bluez.AdvertisementMonitor1"
+}
+
+/// The advertisement monitor of one adapter, which this process offers to bluetoothd as an object.
+struct BeaconMonitor: Hashable {
+  /// The path of the object manager that has the monitor.
+  let root: String
+
+  /// Creates the monitor of the adapter with an object path, such as `/org/bluez/hci0`.
+  init(adapter path: String) { root = "/beaconscan" + path.dropFirst("/org/bluez".count) }
+
+  /// The monitor's own path.
+  var path: String { root + "/monitor" }
+
+  /// The monitor's properties: adverts with manufacturer-specific data (AD type 0xFF) that begin as an iBeacon frame
+  /// does.
+  static let properties = BusValue.properties([
+    "Type": .string("or_patterns"),
+    "Patterns": .array(
+      element: "(yyay)",
+      [.structure([.byte(0), .byte(0xFF), .bytes([0x4C, 0x00, 0x02, 0x15])])]),
+  ])
+
+  /// What `GetManagedObjects` returns.
+  var objects: BusValue {
+    .dictionary(
+      key: "o", value: "a{sa{sv}}",
+      [
+        BusValue.Entry(
+          .objectPath(path),
+          .dictionary(
+            key: "s", value: "a{sv}",
+            [BusValue.Entry(.string(BlueZName.monitor), Self.properties)]))
+      ])
+  }
+}

@@ -1,0 +1,33 @@
+import Adapters
+import Scanning
+
+/// The sentences for a person about a receiver state, where bluetoothd receives.
+enum BlueZSentence {
+  /// Returns the sentence, without a full stop.
+  static func of(
+    _ condition: ScannerHealth.Condition, adapter: String, detail: String? = nil
+  ) -> String {
+    let extra = detail.map { " (\($0))" } ?? ""
+    switch condition {
+    case .scanning: return "bluetoothd scans with \(adapter)\(extra)"
+    case .shared:
+      return
+        "bluetoothd has no advertisement monitors for \(adapter)\(extra): it reports each beacon about "
+        + "once in 10 s; give it the option --experimental, or scan with --backend hci"
+    case .stopped:
+      return "bluetoothd does not scan with \(adapter)\(extra); it is asked again"
+    case .down:
+      return "\(adapter) is switched off; switch it on: bluetoothctl power on"
+    case .notAnswering: return BlueZView.Obstacle.notAnswering.sentence
+    case .refused: return "bluetoothd refuses to scan with \(adapter)\(extra); it is asked again"
+    case .notPermitted: return BlueZView.Obstacle.refused(detail ?? "no reason is known").sentence
+    default: return HealthSentence.of(condition, adapter: adapter, detail: detail)
+    }
+  }
+
+  /// Returns why an adapter is off.
+  static func off(_ adapter: Adapter) -> String {
+    guard let block = adapter.block else { return of(.down, adapter: adapter.name) }
+    return of(.blocked, adapter: adapter.name, detail: block.detail)
+  }
+}

@@ -1,0 +1,137 @@
+package import Adapters
+import Advertising
+package import DBusMessages
+package import Scanning
+
+/// bluetoothd as values, as far as this process can see it: for the choice of a radio, and for the doctor.
+package struct BlueZView: Hashable, Sendable {
+  /// What keeps this process from bluetoothd.
+  package enum Obstacle: Hashable, Sendable {
+    /// There is no bus, with the reason.
+    case noBus(String)
+    /// The bus, or bluetoothd, refuses this process, with the reason.
+    case refused(String)
+    /// The bus is there, and bluetoothd is not.
+    case notRunning
+    /// bluetoothd does not answer.
+    case notAnswering
+  }
+
+  /// What keeps this process from bluetoothd; `nil` where nothing does.
+  package var obstacle: Obstacle?
+  package var adapters: [BlueZAdapterView] = []
+
+  /// Asks bluetoothd. A bus or a bluetoothd that does not answer makes it take a second or two.
+  package static func current(_ address: BusAddress = .system) -> BlueZView {
+    do throws(BusError) {
+      let second = MonotonicTime.nanosecondsPerSecond
+      let bus = try BusConnection(address, timeout: second)
+      defer { bus.close() }
+      guard try bus.owner(of: BlueZName.service) != nil else {
+        return BlueZView(obstacle: .notRunning)
+      }
+      var request = ManagedObjects.request(to: BlueZName.service)
+      request.startsService = false
+      var objects = ManagedObjects()
+      _ = objects.reset(try bus.call(request, timeout: second))
+      return BlueZView(adapters: BlueZAdapterView.all(in: objects))
+    } catch {
+      return BlueZView(obstacle: Obstacle(error))
+    }
+  }
+
+  /// Whether bluetoothd scans with an adapter, for whichever program.
+  package var isDiscovering: Bool { adapters.contains { $0.isDiscovering } }
+
+  /// Returns whether one of the selected adapters can be used, and why not.
+  package func availability(of selection: AdapterSelection) -> ScannerAvailability {
+    if let obstacle {
+      if case .refused = obstacle { return .notPermitted(obstacle.sentence) }
+      return .unavailable(obstacle.sentence)
+    }
+    let all = adapters.map(\.adapter)
+    let selected = all.filter(selection.includes)
+    guard let adapter = Adapter.best(of: selected, isHeld: { _ in false }) else {
+      return .unavailable(selection.absence(among: all))
+    }
+    if adapter.isUp { return .available }
+    return .unavailable(BlueZSentence.off(adapter))
+  }
+}
+
+extension BlueZView.Obstacle {
+  init(_ error: BusError) {
+    switch error {
+    case .notPermitted(let reason): self = .refused(reason)
+    case .timedOut: self = .notAnswering
+    case .failed(BusError.Name.accessDenied, let message): self = .refused(message)
+    case .failed(BusError.Name.serviceUnknown, _), .failed(BusError.Name.nameHasNoOwner, _):
+      self = .notRunning
+    case .failed(BusError.Name.noReply, _): self = .notAnswering
+    default: self = .noBus("\(error)")
+    }
+  }
+
+  /// The sentence for a person, without a full stop.
+  package var sentence: String {
+    switch self {
+    case .noBus(let reason):
+      "the system's message bus cannot be reached (\(reason)); start it: "
+        + "sudo systemctl start dbus, or give the container -v /run/dbus:/run/dbus"
+    case .refused(let reason):
+      "the system's message bus does not let this user talk to bluetoothd (\(reason)); join its "
+        + "group: sudo adduser USER bluetooth"
+    case .notRunning:
+      "bluetoothd does not run; start it: sudo systemctl start bluetooth"
+    case .notAnswering:
+      "bluetoothd does not answer; if it stays so, restart it: sudo systemctl restart bluetooth"
+    }
+  }
+
+  /// The receiver state that this means.
+  var condition: ScannerHealth.Condition {
+    switch self {
+    case .refused: .notPermitted
+    case .notAnswering: .notAnswering
+    case .noBus, .notRunning: .systemError
+    }
+  }
+}
+
+/// An adapter as bluetoothd shows it.
+package struct BlueZAdapterView: Hashable, Sendable {
+  /// The adapter's object path, such as `/org/bluez/hci0`.
+  package var path: String
+  package var adapter: Adapter
+  package var isDiscovering: Bool
+  /// Whether advertisement monitors can be registered with it.
+  package var hasMonitors: Bool
+
+  /// Returns the adapters among bluetoothd's objects, by number.
+  static func all(in objects: ManagedObjects) -> [BlueZAdapterView] {
+    objects.objects.compactMap { path, interfaces -> BlueZAdapterView? in
+      guard let properties = interfaces[BlueZName.adapter], let index = index(in: path) else {
+        return nil
+      }
+      let isUp = properties["Powered"]?.asBool ?? false
+      return BlueZAdapterView(
+        path: path,
+        adapter: Adapter(
+          index: index, address: properties["Address"]?.asString.flatMap { BluetoothAddress($0) },
+          isUp: isUp, block: isUp ? nil : RadioBlock(adapter: index), bus: "",
+          // Only adapters with Low Energy are of use here; bluetoothd does not tell which have it.
+          features: [0, 0, 0, 0, 0x40]),
+        isDiscovering: properties["Discovering"]?.asBool ?? false,
+        hasMonitors: interfaces[BlueZName.monitorManager] != nil)
+    }
+    .sorted { $0.adapter.index < $1.adapter.index }
+  }
+
+  /// The adapter's number in an object path that ends with `/hciN`.
+  private static func index(in path: String) -> UInt16? {
+    guard let name = path.split(separator: "/").last,
+      case .number(let index) = AdapterName(String(name))
+    else { return nil }
+    return index
+  }
+}

@@ -1,0 +1,319 @@
+import CDBus
+import Glibc
+
+/// A connection to a bus, used by one thread at a time.
+///
+/// A call waits for its reply and keeps what else comes for ``receive(waitingAtMost:orUntil:)``, in order. Nothing is
+/// read in between, so that a sender without end waits in the bus and not here; ``BusLimits`` bounds what a call keeps.
+///
+/// ```swift
+/// let bus = try BusConnection(.system)
+/// try bus.addMatch(.owner(of: "org.bluez"))
+/// let objects = try bus.call(
+///   BusMessage(
+///     call: "GetManagedObjects", of: "org.freedesktop.DBus.ObjectManager", at: "/",
+///     to: "org.bluez"))
+/// while true {
+///   for message in try bus.receive(waitingAtMost: 1_000_000_000) { print(message) }
+/// }
+/// ```
+@safe package final class BusConnection {
+  /// The name that the bus gave this connection, such as ":1.42".
+  package private(set) var uniqueName = ""
+  /// The number of messages that others sent and that were dropped, because a call had to read past more than the limits permit
+  /// to keep, or because one had too many values. Where it rises, a mirror of another's state is no longer complete.
+  package private(set) var droppedMessages = 0
+
+  /// The connection's socket, which libdbus closes.
+  private let descriptor: Int32
+  private let handle: OpaquePointer
+  private let limits: BusLimits
+  private var kept: [BusMessage] = []
+  private var keptBytes = 0
+  private var isClosed = false
+
+  /// The time that a bus or a service has for an answer, in nanoseconds, as libdbus has it.
+  package static let defaultTimeout: Int64 = 25_000_000_000
+
+  /// Prepares libdbus for several threads, once.
+  private static let threads: Void = { _ = dbus_threads_init_default() }()
+
+  /// Connects to a bus, and takes a unique name. The bus has the timeout, in nanoseconds, to answer.
+  package init(
+    _ address: BusAddress, limits: BusLimits = BusLimits(), timeout: Int64 = defaultTimeout
+  ) throws(BusError) {
+    Self.threads
+    // libdbus writes without SIGPIPE; the process keeps its own handling of that signal.
+    dbus_connection_set_change_sigpipe(0)
+    let text = address.text
+    guard !text.utf8.contains(0) else { throw .invalid(reason: "an address with a zero byte") }
+    var error = unsafe DBusError()
+    unsafe dbus_error_init(&error)
+    defer { unsafe dbus_error_free(&error) }
+    // libdbus copies the address; the error's texts are copied at once.
+    guard let handle = unsafe dbus_connection_open_private(text, &error) else {
+      let name = unsafe error.name.map { unsafe String(cString: $0) } ?? ""
+      let reason = unsafe error.message.map { unsafe String(cString: $0) } ?? "no reason is known"
+      switch name {
+      case BusError.Name.accessDenied: throw .notPermitted(reason: reason)
+      case "org.freedesktop.DBus.Error.BadAddress": throw .invalid(reason: reason)
+      default: throw .unavailable(address: text, reason: reason)
+      }
+    }
+    unsafe self.handle = handle
+    self.limits = limits
+    unsafe dbus_connection_set_exit_on_disconnect(handle, 0)
+    unsafe dbus_connection_set_max_message_size(handle, limits.messageBytes)
+    unsafe dbus_connection_set_max_received_size(handle, limits.messageBytes)
+    var descriptor: Int32 = -1
+    guard unsafe dbus_connection_get_unix_fd(handle, &descriptor) != 0 else {
+      self.descriptor = -1
+      throw .unavailable(address: text, reason: "its transport has no socket")
+    }
+    self.descriptor = descriptor
+    do throws(BusError) {
+      let answer = try call(.toBus("Hello"), timeout: timeout)
+      uniqueName = answer.first?.asString ?? ""
+    } catch {
+      switch error {
+      case .disconnected where unsafe dbus_connection_get_is_authenticated(handle) == 0:
+        throw .notPermitted(reason: "the bus at '\(text)' does not accept this user")
+      case .disconnected:
+        throw .unavailable(address: text, reason: "it closed the connection before it answered")
+      case .timedOut: throw .unavailable(address: text, reason: "it did not answer in time")
+      default: throw error
+      }
+    }
+  }
+
+  deinit {
+    close()
+    unsafe dbus_connection_unref(handle)
+  }
+
+  /// Ends the connection. What was not yet sent is sent if the bus reads it now, and otherwise lost.
+  package func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    if unsafe dbus_connection_get_is_connected(handle) != 0 {
+      transfer()
+    }
+    unsafe dbus_connection_close(handle)
+  }
+
+  /// Whether the connection has not ended, as far as is known without reading.
+  package var isConnected: Bool {
+    unsafe !isClosed && dbus_connection_get_is_connected(handle) != 0
+  }
+}
+
+// MARK: Sending
+
+extension BusConnection {
+  /// Sends a message, and returns its serial. What the bus does not read at once is sent during the next calls and waits. The
+  /// reply to a call comes through ``receive(waitingAtMost:orUntil:)``.
+  @discardableResult
+  package func send(_ message: BusMessage) throws(BusError) -> UInt32 {
+    let wire = try WireMessage.make(message)
+    guard isConnected else { throw .disconnected }
+    while unsentBytes > limits.unsentBytes {
+      guard poll(0, or: nil, writes: true).socket & Int16(POLLOUT) != 0 else {
+        throw .congested(bytes: unsentBytes)
+      }
+      transfer()
+      guard isConnected else { throw .disconnected }
+    }
+    return try unsafe wire.send(on: handle)
+  }
+
+  private var unsentBytes: Int { unsafe dbus_connection_get_outgoing_size(handle) }
+
+  /// Sends a call, waits for its reply, and returns the reply's values. Other messages that come meanwhile are kept, in order,
+  /// for ``receive(waitingAtMost:orUntil:)``; so is a reply that comes later than the timeout, which is in nanoseconds.
+  package func call(
+    _ message: BusMessage, timeout: Int64 = defaultTimeout
+  ) throws(BusError) -> [BusValue] {
+    let deadline = monotonicTime() &+ min(max(0, timeout), Int64.max / 2)
+    var message = message
+    message.expectsReply = true
+    var serial: UInt32?
+    var isOver = false
+    while true {
+      if serial == nil, isOver || unsentBytes <= limits.unsentBytes || !isConnected {
+        serial = try send(message)
+      }
+      while let wire = next() {
+        guard let serial, wire.answeredSerial == serial else {
+          keep(wire)
+          // A flood does not make a call wait longer.
+          isOver = monotonicTime() >= deadline
+          if isOver { break }
+          continue
+        }
+        var budget = limits.decodedBytes
+        let reply = try wire.decoded(&budget)
+        if let error = reply.error { throw error }
+        return reply.body
+      }
+      guard isConnected else { throw .disconnected }
+      guard !isOver else { throw .timedOut(member: message.member ?? "") }
+      isOver = !wait(until: deadline, or: nil)
+    }
+  }
+
+  /// Answers a call, if its caller waits for a reply.
+  package func reply(to call: BusMessage, with body: [BusValue] = []) throws(BusError) {
+    try answer(BusMessage(.reply, body: body), to: call)
+  }
+
+  /// Answers a call by an error, if its caller waits for a reply.
+  package func replyError(to call: BusMessage, name: String, message: String) throws(BusError) {
+    var error = BusMessage(.error, body: [.string(message)])
+    error.errorName = name
+    try answer(error, to: call)
+  }
+
+  private func answer(_ message: BusMessage, to call: BusMessage) throws(BusError) {
+    guard call.kind == .call, call.expectsReply else { return }
+    var message = message
+    message.destination = call.sender
+    message.replySerial = call.serial
+    try send(message)
+  }
+}
+
+// MARK: Receiving
+
+extension BusConnection {
+  /// Returns what has come, in order: at most as many messages as the limits permit, and the rest the next time. If nothing
+  /// has come, it waits for at most that many nanoseconds, or until another descriptor is readable, which it does not
+  /// read; then there may be no messages.
+  package func receive(
+    waitingAtMost nanoseconds: Int64, orUntil wakeUp: Int32? = nil
+  ) throws(BusError) -> [BusMessage] {
+    let deadline = monotonicTime() &+ min(max(0, nanoseconds), Int64.max / 2)
+    var isOver = false
+    while true {
+      while hasRoom, let wire = next() { keep(wire) }
+      if !kept.isEmpty {
+        defer {
+          kept = []
+          keptBytes = 0
+        }
+        return kept
+      }
+      guard isConnected else { throw .disconnected }
+      guard !isOver else { return [] }
+      isOver = !wait(until: deadline, or: wakeUp)
+    }
+  }
+
+  private var hasRoom: Bool {
+    kept.count < limits.messages && keptBytes < limits.decodedBytes
+  }
+
+  /// Keeps a message, or counts it as dropped; who called is answered.
+  private func keep(_ wire: consuming WireMessage) {
+    guard !wire.isDisconnection else { return }
+    var budget = limits.decodedBytes
+    if hasRoom, let message = try? wire.decoded(&budget) {
+      kept.append(message)
+      keptBytes += limits.decodedBytes - budget
+    } else {
+      droppedMessages += 1
+    }
+  }
+
+  /// Returns the next message that is here, and reads without waiting; `nil` if there is none.
+  private func next() -> WireMessage? {
+    while !isClosed {
+      if let message = unsafe dbus_connection_pop_message(handle) {
+        return unsafe WireMessage(taking: message)
+      }
+      // libdbus closes the socket of a connection that has ended.
+      guard isConnected, poll(0, or: nil, writes: false).socket != 0 else { return nil }
+      transfer()
+    }
+    return nil
+  }
+
+  /// Reads and writes what is possible without waiting.
+  private func transfer() { unsafe dbus_connection_read_write(handle, 0) }
+
+  /// Waits until the socket can be read, or written if something is to be sent, and does so.
+  ///
+  /// - Returns: Whether there is time left, and the other descriptor is not readable.
+  private func wait(until deadline: Int64, or wakeUp: Int32?) -> Bool {
+    let rest = max(0, deadline - monotonicTime())
+    let milliseconds = Int32(clamping: (rest + 999_999) / 1_000_000)
+    guard unsafe dbus_connection_get_is_authenticated(handle) != 0 else {
+      // Before that only libdbus knows whether it is to read or to write.
+      unsafe dbus_connection_read_write(handle, milliseconds)
+      return rest > 0
+    }
+    let writes = unsafe dbus_connection_has_messages_to_send(handle) != 0
+    let ready = poll(milliseconds, or: wakeUp, writes: writes)
+    // A signal ends a wait early: its rest is waited for again.
+    if ready.socket != 0 { transfer() }
+    return rest > 0 && !ready.wakeUp
+  }
+
+  private func poll(
+    _ milliseconds: Int32, or wakeUp: Int32?, writes: Bool
+  ) -> (socket: Int16, wakeUp: Bool) {
+    // A negative descriptor is passed over.
+    var entries = [
+      pollfd(fd: descriptor, events: Int16(writes ? POLLIN | POLLOUT : POLLIN), revents: 0),
+      pollfd(fd: wakeUp ?? -1, events: Int16(POLLIN), revents: 0),
+    ]
+    // The entries outlive the call. After an error they are as they were.
+    _ = unsafe Glibc.poll(&entries, nfds_t(entries.count), milliseconds)
+    return (entries[0].revents, entries[1].revents != 0)
+  }
+}
+
+/// Returns the time of the monotonic clock, in nanoseconds.
+private func monotonicTime() -> Int64 {
+  var time = timespec()
+  // The structure outlives the call.
+  unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+  return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}
+
+// MARK: The bus
+
+extension BusConnection {
+  /// Lets the bus send what a rule matches.
+  package func addMatch(_ rule: BusMatch) throws(BusError) {
+    _ = try call(.toBus("AddMatch", .string(rule.text)))
+  }
+
+  /// Removes a rule that was added; others stay.
+  package func removeMatch(_ rule: BusMatch) throws(BusError) {
+    _ = try call(.toBus("RemoveMatch", .string(rule.text)))
+  }
+
+  /// Returns the unique name of a name's owner; `nil` if it has none.
+  package func owner(of name: String) throws(BusError) -> String? {
+    do throws(BusError) {
+      return try call(.toBus("GetNameOwner", .string(name))).first?.asString
+    } catch .failed(BusError.Name.nameHasNoOwner, _) {
+      return nil
+    }
+  }
+}
+
+extension BusMessage {
+  /// Returns a call of the bus itself.
+  package static func toBus(_ member: String, _ body: BusValue...) -> BusMessage {
+    BusMessage(call: member, of: Bus.name, at: Bus.path, to: Bus.name, body: body)
+  }
+
+  /// A name's new owner, `nil` for none, if the bus sent this to report it.
+  package var ownerChange: (name: String, owner: String?)? {
+    guard isSignal("NameOwnerChanged", of: Bus.name), sender == Bus.name, body.count == 3,
+      let name = body[0].asString, let owner = body[2].asString
+    else { return nil }
+    return (name, owner.isEmpty ? nil : owner)
+  }
+}

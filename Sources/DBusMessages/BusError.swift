@@ -1,0 +1,65 @@
+/// A bus that cannot be used, or a call that failed.
+package enum BusError: Error, Hashable, Sendable {
+  /// No bus answers at the address.
+  case unavailable(address: String, reason: String)
+  /// The bus, or a service, refuses this process: its policy does not permit the connection or the call.
+  case notPermitted(reason: String)
+  /// The connection has ended; it stays so.
+  case disconnected
+  /// No reply to a call came in time.
+  case timedOut(member: String)
+  /// A call was answered by an error.
+  case failed(name: String, message: String)
+  /// A value that has no place in a message, a message that cannot be read, or an address that is none.
+  case invalid(reason: String)
+  /// The bus does not read what was sent: this number of bytes waits.
+  case congested(bytes: Int)
+}
+
+extension BusError {
+  /// Names of errors that buses and services answer with.
+  package enum Name {
+    package static let serviceUnknown = "org.freedesktop.DBus.Error.ServiceUnknown"
+    package static let nameHasNoOwner = "org.freedesktop.DBus.Error.NameHasNoOwner"
+    package static let accessDenied = "org.freedesktop.DBus.Error.AccessDenied"
+    package static let unknownObject = "org.freedesktop.DBus.Error.UnknownObject"
+    package static let unknownInterface = "org.freedesktop.DBus.Error.UnknownInterface"
+    package static let unknownMethod = "org.freedesktop.DBus.Error.UnknownMethod"
+    package static let invalidArguments = "org.freedesktop.DBus.Error.InvalidArgs"
+    package static let matchRuleInvalid = "org.freedesktop.DBus.Error.MatchRuleInvalid"
+    package static let limitsExceeded = "org.freedesktop.DBus.Error.LimitsExceeded"
+    package static let noReply = "org.freedesktop.DBus.Error.NoReply"
+    package static let noMemory = "org.freedesktop.DBus.Error.NoMemory"
+  }
+
+  /// Creates the error that an error message means.
+  init(name: String, message: String) {
+    self =
+      name == Name.accessDenied
+      ? .notPermitted(reason: message) : .failed(name: name, message: message)
+  }
+
+  /// The name that a call was answered with; `nil` for an error that was no answer.
+  package var name: String? {
+    switch self {
+    case .failed(let name, _): name
+    case .notPermitted: Name.accessDenied
+    default: nil
+    }
+  }
+}
+
+extension BusError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .unavailable(let address, let reason):
+      "no D-Bus bus answers at '\(address)': \(reason)"
+    case .notPermitted(let reason): "D-Bus does not permit it: \(reason)"
+    case .disconnected: "the connection to D-Bus has ended"
+    case .timedOut(let member): "D-Bus: no reply to \(member) came in time"
+    case .failed(let name, let message): "D-Bus: \(name): \(message)"
+    case .invalid(let reason): "D-Bus: \(reason)"
+    case .congested(let bytes): "the D-Bus bus does not read: \(bytes) bytes wait to be sent"
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import CDBus
+
+extension BusMessage {
+  /// Throws ``BusError/invalid(reason:)`` for what D-Bus does not permit in a message.
+  func check() throws(BusError) {
+    try unsafe Self.check(sender, "bus name", dbus_validate_bus_name)
+    try unsafe Self.check(destination, "bus name", dbus_validate_bus_name)
+    try unsafe Self.check(path, "object path", dbus_validate_path)
+    try unsafe Self.check(interface, "interface", dbus_validate_interface)
+    try unsafe Self.check(member, "member", dbus_validate_member)
+    try unsafe Self.check(errorName, "error name", dbus_validate_error_name)
+    guard interface != "org.freedesktop.DBus.Local", path != "/org/freedesktop/DBus/Local" else {
+      throw .invalid(reason: "the interface and the path of a connection's own messages")
+    }
+    let isComplete =
+      switch kind {
+      case .call: path != nil && member != nil
+      case .signal: path != nil && interface != nil && member != nil
+      case .reply: replySerial != 0
+      case .error: replySerial != 0 && errorName != nil
+      }
+    guard isComplete else { throw .invalid(reason: "a message of kind \(kind) lacks a part") }
+    // No longer than a connection receives by default; room is left for the header.
+    var budget = BusLimits().messageBytes - 65_536
+    for value in body { try value.check(depth: 0, &budget) }
+    try BusValue.check(signature: body.map(\.typeSignature).joined())
+  }
+
+  private static func check(
+    _ text: String?, _ what: String,
+    _ isValid: (UnsafePointer<CChar>?, UnsafeMutablePointer<DBusError>?) -> dbus_bool_t
+  ) throws(BusError) {
+    guard let text else { return }
+    // The text outlives the call, which does not keep it.
+    guard !text.utf8.contains(0), unsafe isValid(text, nil) != 0 else {
+      throw .invalid(reason: "'\(text)' is no valid \(what)")
+    }
+  }
+}
+
+extension BusValue {
+  /// Throws ``BusError/invalid(reason:)`` for a value that D-Bus does not permit. The budget has the bytes that are left
+  /// in the message; the value may take fewer than are counted.
+  fileprivate func check(depth: Int, _ budget: inout Int) throws(BusError) {
+    guard depth <= WireMessage.maximumDepth else {
+      throw .invalid(reason: "values that are more than \(WireMessage.maximumDepth) deep")
+    }
+    budget -= 16
+    switch self {
+    case .string(let text):
+      budget -= text.utf8.count
+      guard !text.utf8.contains(0), unsafe dbus_validate_utf8(text, nil) != 0 else {
+        throw .invalid(reason: "a string that holds a zero byte")
+      }
+    case .objectPath(let text):
+      budget -= text.utf8.count
+      guard !text.utf8.contains(0), unsafe dbus_validate_path(text, nil) != 0 else {
+        throw .invalid(reason: "'\(text)' is no valid object path")
+      }
+    case .signature(let text): try Self.check(signature: text)
+    case .fileDescriptor: throw .invalid(reason: "file descriptors are not sent")
+    case .bytes(let bytes): budget -= bytes.count
+    case .array(let element, let values):
+      try Self.check(signature: element, isSingle: true)
+      for value in values { try value.check(element, depth: depth + 1, &budget) }
+    case .dictionary(let key, let type, let entries):
+      guard key.utf8.count == 1 else { throw .invalid(reason: "'\(key)' is no type of a key") }
+      try Self.check(signature: typeSignature, isSingle: true)
+      for entry in entries {
+        try entry.key.check(key, depth: depth + 2, &budget)
+        try entry.value.check(type, depth: depth + 2, &budget)
+      }
+    case .structure(let values):
+      guard !values.isEmpty else { throw .invalid(reason: "a structure without members") }
+      for value in values { try value.check(depth: depth + 1, &budget) }
+    case .variant(let value):
+      try value.check(depth: depth + 1, &budget)
+      try Self.check(signature: value.typeSignature, isSingle: true)
+    default: break
+    }
+    guard budget >= 0 else { throw .invalid(reason: "a message that is too long") }
+  }
+
+  private func check(_ type: String, depth: Int, _ budget: inout Int) throws(BusError) {
+    guard typeSignature == type else {
+      throw .invalid(reason: "a value of type '\(typeSignature)' among those of '\(type)'")
+    }
+    try check(depth: depth, &budget)
+  }
+
+  fileprivate static func check(signature: String, isSingle: Bool = false) throws(BusError) {
+    // The text outlives the calls, which do not keep it.
+    let isValid =
+      unsafe isSingle
+      ? dbus_signature_validate_single(signature, nil) : dbus_signature_validate(signature, nil)
+    guard !signature.utf8.contains(0), isValid != 0 else {
+      throw .invalid(reason: "'\(signature)' is no valid signature")
+    }
+  }
+}

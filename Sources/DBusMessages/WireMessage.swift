@@ -1,0 +1,317 @@
+import CDBus
+
+/// A message of libdbus, released with its value. What libdbus is given is checked before: it ends the process
+/// for a name or a value that is not valid.
+@safe struct WireMessage: ~Copyable {
+  private let handle: OpaquePointer
+
+  /// Takes over a message.
+  init(taking handle: OpaquePointer) { unsafe self.handle = handle }
+
+  deinit { unsafe dbus_message_unref(handle) }
+
+  /// The most levels of values within values, which is also libdbus's limit for what is received.
+  static let maximumDepth = 64
+
+  /// The call that this message answers; `nil` for one that answers none.
+  var answeredSerial: UInt32? {
+    let type = unsafe dbus_message_get_type(handle)
+    guard type == BusMessage.Kind.reply.rawValue || type == BusMessage.Kind.error.rawValue else {
+      return nil
+    }
+    return unsafe dbus_message_get_reply_serial(handle)
+  }
+
+  /// Whether libdbus made this message itself at the connection's end. No peer can send one.
+  var isDisconnection: Bool {
+    unsafe dbus_message_is_signal(handle, "org.freedesktop.DBus.Local", "Disconnected") != 0
+  }
+
+  /// Queues the message, and returns its serial.
+  func send(on connection: OpaquePointer) throws(BusError) -> UInt32 {
+    var serial: UInt32 = 0
+    // The connection outlives the call, and holds its own reference to the message.
+    guard unsafe dbus_connection_send(connection, handle, &serial) != 0 else { throw .noMemory }
+    return serial
+  }
+}
+
+extension BusError {
+  static var noMemory: BusError { .failed(name: Name.noMemory, message: "no memory") }
+}
+
+// MARK: From libdbus
+
+extension WireMessage {
+  /// Reads a message from its bytes.
+  static func parse(_ bytes: [UInt8]) throws(BusError) -> WireMessage {
+    guard let count = Int32(exactly: bytes.count) else { throw .invalid(reason: "a long message") }
+    var error = unsafe DBusError()
+    unsafe dbus_error_init(&error)
+    defer { unsafe dbus_error_free(&error) }
+    // libdbus copies the bytes.
+    let handle = unsafe bytes.withUnsafeBytes { buffer in
+      unsafe dbus_message_demarshal(
+        buffer.baseAddress?.assumingMemoryBound(to: CChar.self), count, &error)
+    }
+    guard let handle = unsafe handle else {
+      throw .invalid(reason: unsafe text(error.message) ?? "these bytes are no message")
+    }
+    return unsafe WireMessage(taking: handle)
+  }
+
+  /// Returns the message as values. The budget is the memory that they may take; it is lowered by what they take.
+  func decoded(_ budget: inout Int) throws(BusError) -> BusMessage {
+    let type = unsafe dbus_message_get_type(handle)
+    guard let kind = BusMessage.Kind(rawValue: type) else {
+      throw .invalid(reason: "a message of the unknown type \(type)")
+    }
+    var message = BusMessage(kind)
+    unsafe message.sender = Self.text(dbus_message_get_sender(handle))
+    unsafe message.destination = Self.text(dbus_message_get_destination(handle))
+    unsafe message.path = Self.text(dbus_message_get_path(handle))
+    unsafe message.interface = Self.text(dbus_message_get_interface(handle))
+    unsafe message.member = Self.text(dbus_message_get_member(handle))
+    unsafe message.errorName = Self.text(dbus_message_get_error_name(handle))
+    message.serial = unsafe dbus_message_get_serial(handle)
+    message.replySerial = unsafe dbus_message_get_reply_serial(handle)
+    message.expectsReply = unsafe kind == .call && dbus_message_get_no_reply(handle) == 0
+    message.startsService = unsafe dbus_message_get_auto_start(handle) != 0
+    let names = [
+      message.sender, message.destination, message.path, message.interface, message.member,
+      message.errorName,
+    ]
+    budget -= names.reduce(512) { $0 + ($1?.utf8.count ?? 0) }
+    var iterator = unsafe DBusMessageIter()
+    if unsafe dbus_message_iter_init(handle, &iterator) != 0 {
+      message.body = try unsafe Self.values(&iterator, depth: 0, &budget)
+    }
+    return message
+  }
+
+  private static func values(
+    _ iterator: inout DBusMessageIter, depth: Int, _ budget: inout Int
+  ) throws(BusError) -> [BusValue] {
+    var values: [BusValue] = []
+    while unsafe dbus_message_iter_get_arg_type(&iterator) != 0 {
+      values.append(try unsafe value(&iterator, depth: depth, &budget))
+      unsafe dbus_message_iter_next(&iterator)
+    }
+    return values
+  }
+
+  private static func value(
+    _ iterator: inout DBusMessageIter, depth: Int, _ budget: inout Int
+  ) throws(BusError) -> BusValue {
+    budget -= BusValue.plainSize
+    guard budget >= 0 else { throw .invalid(reason: "a message with too many values") }
+    let type = unsafe UInt8(truncatingIfNeeded: dbus_message_iter_get_arg_type(&iterator))
+    switch type {
+    case UInt8(ascii: "y"): return .byte(unsafe basic(&iterator, 0))
+    case UInt8(ascii: "b"): return .boolean(unsafe basic(&iterator, 0 as UInt32) != 0)
+    case UInt8(ascii: "n"): return .int16(unsafe basic(&iterator, 0))
+    case UInt8(ascii: "q"): return .uint16(unsafe basic(&iterator, 0))
+    case UInt8(ascii: "i"): return .int32(unsafe basic(&iterator, 0))
+    case UInt8(ascii: "u"): return .uint32(unsafe basic(&iterator, 0))
+    case UInt8(ascii: "x"): return .int64(unsafe basic(&iterator, 0))
+    case UInt8(ascii: "t"): return .uint64(unsafe basic(&iterator, 0))
+    case UInt8(ascii: "d"): return .double(unsafe basic(&iterator, 0))
+    // Reading it would make another descriptor.
+    case UInt8(ascii: "h"): return .fileDescriptor
+    case UInt8(ascii: "s"): return .string(unsafe string(&iterator, &budget))
+    case UInt8(ascii: "o"): return .objectPath(unsafe string(&iterator, &budget))
+    case UInt8(ascii: "g"): return .signature(unsafe string(&iterator, &budget))
+    default: break
+    }
+    guard depth < maximumDepth else { throw .invalid(reason: "values that are too deep") }
+    budget -= BusValue.containerSize - BusValue.plainSize
+    var inner = unsafe DBusMessageIter()
+    unsafe dbus_message_iter_recurse(&iterator, &inner)
+    switch type {
+    case UInt8(ascii: "a"): break
+    case UInt8(ascii: "v"):
+      return .variant(try unsafe value(&inner, depth: depth + 1, &budget))
+    case UInt8(ascii: "r"):
+      return .structure(try unsafe values(&inner, depth: depth + 1, &budget))
+    default: throw .invalid(reason: "a value of the unknown type \(type)")
+    }
+
+    let element = unsafe dbus_message_iter_get_element_type(&iterator)
+    if element == UInt8(ascii: "y") {
+      var start: UnsafePointer<UInt8>?
+      var count: Int32 = 0
+      // The bytes live as long as the message, and are copied at once.
+      unsafe dbus_message_iter_get_fixed_array(&inner, &start, &count)
+      let bytes = unsafe Array(UnsafeBufferPointer(start: start, count: Int(count)))
+      budget -= bytes.count
+      return .bytes(bytes)
+    }
+    let signature = unsafe dbus_message_iter_get_signature(&iterator)
+    defer { unsafe dbus_free(signature) }
+    let elementType = (unsafe text(signature) ?? "").dropFirst()
+    budget -= elementType.utf8.count
+    guard element == UInt8(ascii: "e") else {
+      return .array(
+        element: String(elementType), try unsafe values(&inner, depth: depth + 1, &budget))
+    }
+    var entries: [BusValue.Entry] = []
+    while unsafe dbus_message_iter_get_arg_type(&inner) != 0 {
+      var entry = unsafe DBusMessageIter()
+      unsafe dbus_message_iter_recurse(&inner, &entry)
+      let key = try unsafe value(&entry, depth: depth + 2, &budget)
+      unsafe dbus_message_iter_next(&entry)
+      entries.append(BusValue.Entry(key, try unsafe value(&entry, depth: depth + 2, &budget)))
+      unsafe dbus_message_iter_next(&inner)
+    }
+    // "{", one basic type, the value's, "}"
+    let types = elementType.dropFirst().dropLast()
+    return .dictionary(key: String(types.prefix(1)), value: String(types.dropFirst()), entries)
+  }
+
+  /// Returns a number, which libdbus stores in a variable of exactly its size.
+  private static func basic<Value: BitwiseCopyable>(
+    _ iterator: inout DBusMessageIter, _ initial: Value
+  ) -> Value {
+    var value = initial
+    unsafe dbus_message_iter_get_basic(&iterator, &value)
+    return value
+  }
+
+  private static func string(_ iterator: inout DBusMessageIter, _ budget: inout Int) -> String {
+    // The text lives as long as the message, and is copied at once.
+    var start: UnsafePointer<CChar>?
+    unsafe dbus_message_iter_get_basic(&iterator, &start)
+    let string = unsafe text(start) ?? ""
+    budget -= string.utf8.count
+    return string
+  }
+
+  private static func text(_ start: UnsafePointer<CChar>?) -> String? {
+    guard let start = unsafe start else { return nil }
+    return unsafe String(cString: start)
+  }
+}
+
+// MARK: To libdbus
+
+extension WireMessage {
+  /// Makes a message, or throws ``BusError/invalid(reason:)`` for one that D-Bus does not permit.
+  static func make(_ message: BusMessage) throws(BusError) -> WireMessage {
+    try message.check()
+    guard let handle = unsafe dbus_message_new(message.kind.rawValue) else { throw .noMemory }
+    let wire = unsafe WireMessage(taking: handle)
+    // libdbus copies the texts.
+    let isSet =
+      unsafe dbus_message_set_sender(handle, message.sender) != 0
+      && dbus_message_set_destination(handle, message.destination) != 0
+      && dbus_message_set_path(handle, message.path) != 0
+      && dbus_message_set_interface(handle, message.interface) != 0
+      && dbus_message_set_member(handle, message.member) != 0
+      && dbus_message_set_error_name(handle, message.errorName) != 0
+      && (message.replySerial == 0
+        || dbus_message_set_reply_serial(handle, message.replySerial) != 0)
+    guard isSet else { throw .noMemory }
+    unsafe dbus_message_set_no_reply(handle, message.expectsReply ? 0 : 1)
+    unsafe dbus_message_set_auto_start(handle, message.startsService ? 1 : 0)
+    var iterator = unsafe DBusMessageIter()
+    unsafe dbus_message_iter_init_append(handle, &iterator)
+    for value in message.body {
+      guard unsafe append(value, to: &iterator) else { throw .noMemory }
+    }
+    return wire
+  }
+
+  /// Returns the bytes of the message with a serial.
+  func bytes(serial: UInt32) throws(BusError) -> [UInt8] {
+    guard serial != 0 else { throw .invalid(reason: "a message whose serial is 0") }
+    unsafe dbus_message_set_serial(handle, serial)
+    var start: UnsafeMutablePointer<CChar>?
+    var count: Int32 = 0
+    guard unsafe dbus_message_marshal(handle, &start, &count) != 0 else { throw .noMemory }
+    defer { unsafe dbus_free(start) }
+    // The bytes are copied before they are freed.
+    return unsafe Array(UnsafeRawBufferPointer(start: start, count: Int(count)))
+  }
+
+  /// Appends a value that was checked, and returns whether there was memory for it.
+  private static func append(_ value: BusValue, to iterator: inout DBusMessageIter) -> Bool {
+    switch value {
+    case .byte(let value): return unsafe append(value, "y", to: &iterator)
+    case .boolean(let value): return unsafe append(value ? 1 : 0 as UInt32, "b", to: &iterator)
+    case .int16(let value): return unsafe append(value, "n", to: &iterator)
+    case .uint16(let value): return unsafe append(value, "q", to: &iterator)
+    case .int32(let value): return unsafe append(value, "i", to: &iterator)
+    case .uint32(let value): return unsafe append(value, "u", to: &iterator)
+    case .int64(let value): return unsafe append(value, "x", to: &iterator)
+    case .uint64(let value): return unsafe append(value, "t", to: &iterator)
+    case .double(let value): return unsafe append(value, "d", to: &iterator)
+    case .string(let text): return unsafe append(text: text, "s", to: &iterator)
+    case .objectPath(let text): return unsafe append(text: text, "o", to: &iterator)
+    case .signature(let text): return unsafe append(text: text, "g", to: &iterator)
+    case .fileDescriptor: return false
+    case .bytes(let bytes):
+      return unsafe within("a", "y", of: &iterator) { inner in
+        // libdbus copies the bytes.
+        unsafe bytes.withUnsafeBufferPointer { buffer in
+          guard var start = buffer.baseAddress, !buffer.isEmpty else { return true }
+          return unsafe dbus_message_iter_append_fixed_array(
+            &inner, Int32(UInt8(ascii: "y")), &start, Int32(buffer.count)) != 0
+        }
+      }
+    case .array(let element, let values):
+      return unsafe within("a", element, of: &iterator) { inner in
+        values.allSatisfy { unsafe append($0, to: &inner) }
+      }
+    case .dictionary(let key, let type, let entries):
+      return unsafe within("a", "{\(key)\(type)}", of: &iterator) { inner in
+        entries.allSatisfy { entry in
+          unsafe within("e", nil, of: &inner) { pair in
+            unsafe append(entry.key, to: &pair) && append(entry.value, to: &pair)
+          }
+        }
+      }
+    case .structure(let values):
+      return unsafe within("r", nil, of: &iterator) { inner in
+        values.allSatisfy { unsafe append($0, to: &inner) }
+      }
+    case .variant(let value):
+      return unsafe within("v", value.typeSignature, of: &iterator) { inner in
+        unsafe append(value, to: &inner)
+      }
+    }
+  }
+
+  private static func append<Value: BitwiseCopyable>(
+    _ value: Value, _ type: Unicode.Scalar, to iterator: inout DBusMessageIter
+  ) -> Bool {
+    var value = value
+    return unsafe dbus_message_iter_append_basic(&iterator, Int32(type.value), &value) != 0
+  }
+
+  private static func append(
+    text: String, _ type: Unicode.Scalar, to iterator: inout DBusMessageIter
+  ) -> Bool {
+    // libdbus copies the text.
+    unsafe text.withCString { start in
+      var start = unsafe start
+      return unsafe dbus_message_iter_append_basic(&iterator, Int32(type.value), &start) != 0
+    }
+  }
+
+  /// Fills a container. One that could not be filled is given up, and the message with it.
+  private static func within(
+    _ type: Unicode.Scalar, _ contained: String?, of iterator: inout DBusMessageIter,
+    _ fill: (inout DBusMessageIter) -> Bool
+  ) -> Bool {
+    var inner = unsafe DBusMessageIter()
+    guard
+      unsafe dbus_message_iter_open_container(
+        &iterator, Int32(type.value), contained, &inner) != 0
+    else { return false }
+    guard unsafe fill(&inner) else {
+      unsafe dbus_message_iter_abandon_container(&iterator, &inner)
+      return false
+    }
+    return unsafe dbus_message_iter_close_container(&iterator, &inner) != 0
+  }
+}

@@ -1,0 +1,60 @@
+import BlueZ
+import Scanning
+
+/// The way by which adapters are used, and why.
+package struct BackendChoice: Hashable, Sendable {
+  package var backend: LiveScanner.Backend
+  /// Why, as it follows "because"; `nil` where there was no choice.
+  package var reason: String?
+
+  init(_ backend: LiveScanner.Backend, reason: String?) {
+    (self.backend, self.reason) = (backend, reason)
+  }
+
+  /// Returns the way to begin with: raw HCI where it is permitted and bluetoothd does not scan, and bluetoothd
+  /// otherwise.
+  static func first(
+    hci: ScannerAvailability, bluez view: BlueZView, of adapters: AdapterSelection
+  ) -> BackendChoice {
+    let bluez = view.availability(of: adapters)
+    switch (hci, bluez) {
+    case (.available, .available) where view.isDiscovering:
+      return BackendChoice(.bluez, reason: "another program scans with bluetoothd")
+    case (.available, _):
+      return BackendChoice(.hci, reason: "this process may use raw HCI sockets")
+    case (.notPermitted, .available):
+      return BackendChoice(.bluez, reason: "this process may not use raw HCI sockets")
+    case (.unavailable, .available):
+      return BackendChoice(.bluez, reason: "raw HCI sockets cannot be used here")
+    // Its states tell what is to be done.
+    case (.notPermitted, _) where view.obstacle == nil:
+      return BackendChoice(.bluez, reason: "this process may not use raw HCI sockets")
+    default: return BackendChoice(.hci, reason: "bluetoothd cannot be used")
+    }
+  }
+
+  /// Returns the other way, if it can be used, in place of one that receives nothing.
+  static func alternative(
+    to choice: BackendChoice, hci: () -> ScannerAvailability, bluez: () -> ScannerAvailability
+  ) -> BackendChoice {
+    if choice.backend == .hci {
+      return bluez() == .available
+        ? BackendChoice(.bluez, reason: "raw HCI sockets received nothing") : choice
+    }
+    return hci() == .available
+      ? BackendChoice(.hci, reason: "bluetoothd reported nothing") : choice
+  }
+
+  /// Returns whether one of the two can be used, and otherwise what is to be done.
+  static func availability(
+    hci: ScannerAvailability, bluez: ScannerAvailability
+  ) -> ScannerAvailability {
+    switch (hci, bluez) {
+    case (.available, _), (_, .available): .available
+    case (.notPermitted(let raw), .unavailable(let bus)),
+      (.notPermitted(let raw), .notPermitted(let bus)):
+      .notPermitted("\(raw); or, without that right: \(bus)")
+    default: hci
+    }
+  }
+}

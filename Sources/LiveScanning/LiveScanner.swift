@@ -1,0 +1,249 @@
+import Adapters
+import BlueZ
+public import Scanning
+import Synchronization
+
+#if RawHCI
+  import HCISockets
+#endif
+
+/// A scanner on the adapters of this machine.
+///
+/// There are two ways to receive. Raw HCI sockets deliver every advert with the kernel's time stamp, but need
+/// `CAP_NET_RAW` and a controller that no other program has scan. bluetoothd, over D-Bus, serves any user, beside
+/// other programs, and costs more processor time. ``Backend-swift.enum/auto`` chooses raw HCI where it is permitted and bluetoothd
+/// does not scan, and bluetoothd otherwise; where one way fails for two seconds and the other one works, it changes to that.
+///
+/// Built without the package trait `RawHCI`, it has bluetoothd alone, and links no code under the GPL.
+public final class LiveScanner: Scanner {
+  /// A way to receive.
+  public enum Backend: String, Sendable, CaseIterable, Codable {
+    /// Whichever works best.
+    case auto
+    /// Raw HCI sockets.
+    case hci
+    /// bluetoothd, over D-Bus.
+    case bluez
+  }
+
+  /// How to scan.
+  public struct Configuration: Sendable {
+    /// The way to receive.
+    public var backend = Backend.auto
+    /// The adapters that scan.
+    public var adapters = AdapterSelection.firstUsable
+    /// How much stronger than true adapters measure, in dB: subtracted from each signal strength.
+    public var offsets: [(adapter: AdapterName, decibels: Double)] = []
+    /// Whether advertisers are asked for their scan response. bluetoothd asks them whenever beacons are ranged.
+    public var isActive = false
+    /// Whether adverts on the LE Coded PHY are received too, where the controller can. bluetoothd does not receive them.
+    public var usesCodedPHY = false
+    /// After so many seconds without any advert the receiver state is `quiet`.
+    public var quietTimeout = 30.0
+    /// Is shown every packet, on the thread that receives. Only raw HCI sockets have packets.
+    public var packetTap: PacketTap?
+
+    /// Creates the default configuration.
+    public init() {}
+  }
+
+  /// How the scanner scans.
+  public let configuration: Configuration
+
+  private let hci: any Scanner
+  private let bluez: any Scanner
+  private let state: Mutex<State>
+
+  private struct State {
+    /// The way that is used, and why; `nil` until something is received.
+    var choice: BackendChoice?
+    /// Since when nothing is received.
+    var lostSince: MonotonicTime?
+    var nextLook: MonotonicTime?
+    var began: MonotonicTime?
+    var reached: MonotonicTime?
+    /// Whether another way was chosen since the last report.
+    var hasChanged = false
+  }
+
+  /// After how long without reception the other way is tried, and how often, in nanoseconds.
+  private static let patience: Int64 = 2_000_000_000
+
+  /// Creates a scanner, which touches no adapter before it receives.
+  public convenience init(_ configuration: Configuration = Configuration()) {
+    var overBus = BlueZScanner.Configuration()
+    overBus.adapters = configuration.adapters
+    overBus.offsets = configuration.offsets
+    overBus.quietTimeout = configuration.quietTimeout
+    self.init(
+      configuration, hci: Self.rawScanner(configuration), bluez: BlueZScanner(overBus),
+      view: { BlueZView.current() })
+  }
+
+  /// What bluetoothd shows.
+  private let view: @Sendable () -> BlueZView
+
+  /// Creates a scanner on two others.
+  init(
+    _ configuration: Configuration, hci: any Scanner, bluez: any Scanner,
+    view: @escaping @Sendable () -> BlueZView
+  ) {
+    (self.configuration, self.hci, self.bluez, self.view) = (configuration, hci, bluez, view)
+    state = Mutex(State())
+  }
+
+  private static func rawScanner(_ configuration: Configuration) -> any Scanner {
+    #if RawHCI
+      var raw = HCIScanner.Configuration()
+      raw.adapters = configuration.adapters
+      raw.offsets = configuration.offsets
+      raw.isActive = configuration.isActive
+      raw.usesCodedPHY = configuration.usesCodedPHY
+      raw.quietTimeout = configuration.quietTimeout
+      raw.packetTap = configuration.packetTap
+      return HCIScanner(raw)
+    #else
+      return AbsentScanner(configuration.adapters)
+    #endif
+  }
+
+  /// The adapters' names.
+  public var name: String { configuration.adapters.description }
+
+  /// Never: the radio does not wait for its client.
+  public var isRecorded: Bool { false }
+
+  /// The way that is used now, and why; `nil` at rest.
+  package var choice: BackendChoice? { state.withLock { $0.choice } }
+
+  /// Whether one of the two ways can be used.
+  public var availability: ScannerAvailability {
+    let known = choice
+    let first = known.map { scanner(of: $0.backend).availability } ?? .unavailable("")
+    if known != nil, first == .available || fixed != nil { return first }
+    switch fixed {
+    case .hci: return hci.availability
+    case .bluez: return bluez.availability
+    default: return BackendChoice.availability(hci: hci.availability, bluez: bluez.availability)
+    }
+  }
+
+  /// What was counted so far.
+  public var counts: ScanCounts {
+    var counts = hci.counts
+    counts += bluez.counts
+    return counts
+  }
+
+  /// The only way that the configuration permits; `nil` where there is a choice.
+  private var fixed: Backend? {
+    if configuration.backend != .auto { return configuration.backend }
+    // Only raw sockets have these.
+    return configuration.packetTap != nil || configuration.usesCodedPHY || configuration.isActive
+      ? .hci : nil
+  }
+
+  private func scanner(of backend: Backend) -> any Scanner { backend == .bluez ? bluez : hci }
+
+  /// Waits until something is received or ``wake()`` is called, at most for some seconds.
+  ///
+  /// It never throws: a fault is reported as health, and may pass.
+  public func receive(
+    for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
+  ) throws -> ScanProgress {
+    let choice = currentChoice()
+    var progress = try scanner(of: choice.backend)
+      .receive(for: demand, until: deadline, into: &sightings)
+    state.withLock { state in
+      for change in progress.health {
+        state.lostSince = change.isReceptionLost ? state.lostSince ?? change.time : nil
+      }
+      state.began = state.began ?? progress.began
+      state.reached = [state.reached, progress.reached].compactMap(\.self).max()
+      (progress.began, progress.reached) = (state.began, state.reached)
+      progress.hasOtherReceiver = state.hasChanged
+      state.hasChanged = false
+    }
+    if let reason = choice.reason {
+      for index in progress.health.indices where !progress.health[index].isReceptionLost {
+        progress.health[index].sentence += "; chosen because \(reason)"
+      }
+    }
+    return progress
+  }
+
+  /// Ends a wait of ``receive(for:until:into:)``.
+  public func wake() {
+    hci.wake()
+    bluez.wake()
+  }
+
+  /// Switches the scan off.
+  public func rest() {
+    hci.rest()
+    bluez.rest()
+    state.withLock { state in
+      (state.choice, state.lostSince, state.nextLook) = (nil, nil, nil)
+      state.reached = nil
+    }
+  }
+
+  /// Returns the way to use: the one in use, the first one, or the other one where that fails.
+  private func currentChoice() -> BackendChoice {
+    if let fixed {
+      return state.withLock { state in
+        let choice = BackendChoice(fixed, reason: nil)
+        state.choice = choice
+        return choice
+      }
+    }
+    let now = MonotonicTime.now
+    let (known, mustLook) = state.withLock { state in
+      let isLost = state.lostSince.map { now.nanoseconds(since: $0) >= Self.patience } ?? false
+      let isDue = now >= state.nextLook ?? now
+      if isLost, isDue { state.nextLook = now.advanced(by: Self.patience) }
+      return (state.choice, state.choice == nil || isLost && isDue)
+    }
+    if let known, !mustLook { return known }
+    let next =
+      known.map { choice in
+        BackendChoice.alternative(
+          to: choice, hci: { hci.availability }, bluez: { bluez.availability })
+      } ?? BackendChoice.first(hci: hci.availability, bluez: view(), of: configuration.adapters)
+    if let known, next.backend != known.backend { scanner(of: known.backend).rest() }
+    state.withLock { state in
+      if let known, next.backend != known.backend {
+        (state.lostSince, state.hasChanged) = (nil, true)
+      }
+      state.choice = next
+    }
+    return next
+  }
+}
+
+#if !RawHCI
+  /// Stands for raw HCI sockets where they are not built in.
+  private final class AbsentScanner: Scanner {
+    let name: String
+    let isRecorded = false
+    let counts = ScanCounts()
+    let availability = ScannerAvailability.unavailable(
+      "raw HCI sockets are not built in; build with the package trait RawHCI")
+
+    init(_ adapters: AdapterSelection) { name = adapters.description }
+
+    func receive(
+      for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
+    ) throws -> ScanProgress {
+      throw Absence()
+    }
+
+    func rest() {}
+
+    private struct Absence: Error, CustomStringConvertible {
+      var description: String {
+        "raw HCI sockets are not built in; build with the package trait RawHCI"
+      }
+    }
+  }
+#endif

@@ -1,0 +1,66 @@
+import Foundation
+
+/// A D-Bus bus of a test's own, which ends with its value.
+package final class BusDaemon {
+  package let address: String
+  private let process = Process()
+  private let ended = DispatchSemaphore(value: 0)
+
+  /// Starts a bus, whose socket lies in the directory, and which needs the program `dbus-daemon`. Rules are added to its
+  /// configuration, such as `<deny send_interface="a.b"/>`.
+  package init(in scratch: Scratch, rules: String = "") throws {
+    address = "unix:path=\(scratch["bus"])"
+    let configuration = """
+      <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+        "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+      <busconfig>
+        <type>session</type>
+        <listen>\(address)</listen>
+        <auth>EXTERNAL</auth>
+        <policy context="default">
+          <allow send_destination="*" eavesdrop="true"/>
+          <allow eavesdrop="true"/>
+          <allow own="*"/>
+          \(rules)
+        </policy>
+      </busconfig>
+      """
+    try scratch.write(Array(configuration.utf8), "bus.conf")
+    try? FileManager.default.removeItem(atPath: scratch["bus"])
+    let output = Pipe()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = [
+      "dbus-daemon", "--nofork", "--nopidfile", "--print-address",
+      "--config-file=\(scratch["bus.conf"])",
+    ]
+    process.standardOutput = output
+    try scratch.write([], "bus.log")
+    process.standardError = FileHandle(forWritingAtPath: scratch["bus.log"])
+    process.terminationHandler = { [ended] _ in ended.signal() }
+    try withoutBlockedSignals { try process.run() }
+    // It prints its address when it listens.
+    guard !output.fileHandleForReading.availableData.isEmpty else {
+      throw NoBus(log: String(decoding: try scratch.bytes("bus.log"), as: UTF8.self))
+    }
+  }
+
+  private struct NoBus: Error, CustomStringConvertible {
+    let log: String
+    var description: String {
+      "dbus-daemon, which Scripts/setup.sh installs, did not start: \(log)"
+    }
+  }
+
+  deinit { kill() }
+
+  /// Ends the bus as the kernel does.
+  package func kill() {
+    guard process.isRunning else { return }
+    Foundation.kill(process.processIdentifier, SIGKILL)
+    ended.wait()
+  }
+
+  /// Stops the bus until ``resume()``: it neither reads nor answers.
+  package func pause() { Foundation.kill(process.processIdentifier, SIGSTOP) }
+  package func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }
+}
