@@ -78,8 +78,8 @@ extension InGuest {
             return scan.isOn && scan.isFiltered
           })
         let command = try LiveCommand(
-          "monitor", "--adapter", "hci0", "--region", "desk=\(FaultTests.region)", "--exit-after",
-          "3")
+          "monitor", "--backend", "hci", "--adapter", "hci0", "--region",
+          "desk=\(FaultTests.region)", "--exit-after", "3")
         let first = try #require(command.line("health"), "\(command.error)")
         if first["state"] == "shared" {
           #expect(first.fields["deaf"] as? Bool == true)
