@@ -5,8 +5,8 @@
     swift build --product beaconscan
     python3 Scripts/ranging-plots.py
 
-Run it from the project's root; other programs may be named as arguments, in that order. The same source gives the same
-drawings.
+Run it from the project's root; other programs may be named as arguments, in that order, and then the folder that
+walks.py calls HALL, without which that drawing stays as it is. The same source gives the same drawings.
 """
 
 import csv
@@ -18,6 +18,8 @@ import math
 import pathlib
 import subprocess
 import sys
+
+import walks
 
 # Okabe and Ito's colors, which color-blind readers can distinguish.
 GREY, BLUE, ORANGE = "#777777", "#0072B2", "#D55E00"
@@ -111,6 +113,13 @@ def recording(command: str, name: str, minor: int, title: str) -> Series:
                 numbers = (beacon[key] or math.nan for key in ("distance", "distanceLow", "distanceHigh"))
                 series.estimate.append((time - start, *numbers))
     return series
+
+
+def walked(walk: walks.Walk) -> Series:
+    """A recorded walk, its distances with the standard exponent."""
+    truth = [(seconds, distance) for seconds, distance, _ in walk.packets]
+    raw = [(seconds, 10 ** ((walk.power - rssi) / 20)) for seconds, _, rssi in walk.packets]
+    return Series(walk.name.capitalize(), truth, raw, walk.estimates)
 
 
 def steps(low: float, high: float) -> list[float]:
@@ -221,6 +230,13 @@ def main() -> None:
         "lobby", "captures/lobby.btsnoop: two that walk through a crowded lobby",
         [recording(command, "lobby", 7, "A cart, 5 packets a second"),
          recording(command, "lobby", 8, "A phone, 10 packets a second, sent 6 dB weaker than it states")])
+    *flat, last = (walked(walk) for walk in walks.walks(command, sys.argv[3] if len(sys.argv) > 3 else None))
+    if len(sys.argv) > 3:
+        last.title = ""
+        draw("hall", "Recorded: a beacon that moves through a hall, past a receiver, 2 packets a second", [last])
+    else:
+        flat.append(last)
+    draw("flat", "Recorded: a robot carries a beacon through a flat, 2.2 packets a second", flat)
 
 
 if __name__ == "__main__":

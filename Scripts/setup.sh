@@ -56,7 +56,7 @@ missing=${missing# }
 if [ -n "$missing" ]; then
   if ! command -v apt-get >/dev/null 2>&1; then
     fail "missing: $missing (names of Debian and Ubuntu). Install them with your system's package" \
-      "manager (libsqlite3-dev is sqlite-devel on Fedora, sqlite on Arch), then run this again."
+      "manager (libdbus-1-dev is dbus-devel on Fedora, dbus on Arch), then run this again."
   fi
   # $missing is a list of words.
   if [ "$(id -u)" = 0 ]; then

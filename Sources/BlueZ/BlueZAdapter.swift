@@ -63,6 +63,12 @@ struct BlueZAdapter {
   /// Whether adverts are received, each of them or only some.
   var isReceiving: Bool { monitor == .on || discovery == .on }
 
+  /// Whether something is to be asked for soon, or was asked for and is not answered.
+  var isBusy: Bool {
+    nextTry != nil || monitor == .requested || discovery == .requested || discovery == .refused
+      || idleSince != nil || isReceptionLost && path != nil
+  }
+
   /// Whether nothing is received, or it is not known yet.
   var isReceptionLost: Bool { condition?.isFault ?? true }
 
@@ -138,6 +144,7 @@ struct BlueZAdapter {
   /// The monitor comes first: a discovery that begins before it reports each advert once for its first ten seconds.
   private mutating func requests(_ demand: ScanDemand, at now: MonotonicTime) -> [BlueZRequest] {
     guard let path, now >= nextTry ?? now else { return [] }
+    nextTry = nil
     if hasMonitors, monitor == .off {
       monitor = .requested
       return [.registerMonitor(BeaconMonitor(adapter: path), adapter: path)]

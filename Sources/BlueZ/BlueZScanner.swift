@@ -35,6 +35,7 @@ package final class BlueZScanner: Scanner {
   package let configuration: Configuration
 
   private let session: Mutex<BlueZSession>
+  private let wakeSignal = WakeSignal()
   private let counted = Mutex(ScanCounts())
   /// Whether the adapters can be used, and until when that holds.
   private let known = Mutex<(until: MonotonicTime, availability: ScannerAvailability)?>(nil)
@@ -68,7 +69,7 @@ package final class BlueZScanner: Scanner {
   /// What was counted so far. A report is an iBeacon frame: bluetoothd keeps other adverts to itself.
   package var counts: ScanCounts { counted.withLock { $0 } }
 
-  /// Waits until something is received, at most a tenth of a second, or a second where the bus does not answer.
+  /// Waits until something is received or ``wake()`` is called: two seconds at most.
   ///
   /// It never throws: a fault is reported as health, and may pass.
   package func receive(
@@ -79,7 +80,8 @@ package final class BlueZScanner: Scanner {
     swap(&own, &sightings)
     defer { swap(&own, &sightings) }
     let (progress, counts, availability) = session.withLock { session in
-      let progress = session.receive(for: demand, until: deadline, into: &own)
+      let progress = session.receive(
+        for: demand, until: deadline, wakeSignal: wakeSignal, into: &own)
       return (progress, session.counts, session.availability)
     }
     counted.withLock { $0 = counts }
@@ -88,6 +90,9 @@ package final class BlueZScanner: Scanner {
     }
     return progress
   }
+
+  /// Ends a wait of ``receive(for:until:into:)``.
+  package func wake() { wakeSignal.send() }
 
   /// Ends the connection, and with it all that was set up in bluetoothd.
   package func rest() {

@@ -74,7 +74,8 @@ struct BlueZSession: ~Copyable {
   // MARK: One call of the client
 
   mutating func receive(
-    for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
+    for demand: ScanDemand, until deadline: MonotonicTime?, wakeSignal: borrowing WakeSignal,
+    into sightings: inout [Sighting]
   ) -> ScanProgress {
     let start = MonotonicTime.now
     let began = self.began ?? start
@@ -83,10 +84,10 @@ struct BlueZSession: ~Copyable {
     advance(demand, at: start)
     let end = min(
       deadline ?? MonotonicTime(nanoseconds: .max),
-      start.advanced(by: BlueZScanner.maximumReceiveTime))
-    let messages = wait(until: end, from: start)
+      start.advanced(by: isBusy ? BlueZScanner.maximumReceiveTime : Self.lifeInterval))
+    let messages = wait(until: end, wakeSignal: wakeSignal, from: start)
     let now = MonotonicTime.now
-    checkPause(at: now)
+    checkPause(from: start, to: max(end, start), at: now)
     collector.removeSightings()
     for message in messages { handle(message, at: now) }
     // What follows an answer is sent at once.
@@ -110,8 +111,13 @@ struct BlueZSession: ~Copyable {
   }
 
   /// Notices that this process did not run for a while, nor perhaps the machine: what was on air is not known.
-  private mutating func checkPause(at now: MonotonicTime) {
-    guard let reached, now.nanoseconds(since: reached) >= Self.longestPause else { return }
+  private mutating func checkPause(
+    from start: MonotonicTime, to end: MonotonicTime, at now: MonotonicTime
+  ) {
+    // Either before the wait from start to end, or in it.
+    guard let reached,
+      max(start.nanoseconds(since: reached), now.nanoseconds(since: end)) >= Self.longestPause
+    else { return }
     let seconds = now.nanoseconds(since: reached) / MonotonicTime.nanosecondsPerSecond
     for index in links.indices {
       links[index].receptionLost(
@@ -119,11 +125,18 @@ struct BlueZSession: ~Copyable {
     }
   }
 
-  /// Waits for messages until a moment.
-  private mutating func wait(until end: MonotonicTime, from start: MonotonicTime) -> [BusMessage] {
+  /// Whether something is to be done soon, whatever comes.
+  private var isBusy: Bool {
+    bus == nil || !calls.isEmpty || links.contains(where: \.isBusy)
+  }
+
+  /// Waits for messages until a moment, or until it is woken.
+  private mutating func wait(
+    until end: MonotonicTime, wakeSignal: borrowing WakeSignal, from start: MonotonicTime
+  ) -> [BusMessage] {
+    defer { wakeSignal.reset() }
     guard let bus else {
-      let left = max(0, end.nanoseconds(since: start))
-      usleep(UInt32(left / 1000))
+      wakeSignal.wait(nanoseconds: end.nanoseconds(since: start))
       return []
     }
     let gather = min(
@@ -131,7 +144,8 @@ struct BlueZSession: ~Copyable {
     if gather > 0 { usleep(UInt32(gather / 1000)) }
     do throws(BusError) {
       let left = max(0, end.nanoseconds(since: MonotonicTime.now))
-      let messages = try bus.receive(waitingAtMost: left)
+      let other = wakeSignal.descriptor >= 0 ? wakeSignal.descriptor : nil
+      let messages = try bus.receive(waitingAtMost: left, orUntil: other)
       if !messages.isEmpty { latestRead = MonotonicTime.now }
       return messages
     } catch {

@@ -76,10 +76,10 @@ import Glibc
       uniqueName = answer.first?.asString ?? ""
     } catch {
       switch error {
-      case .disconnected where unsafe dbus_connection_get_is_authenticated(handle) == 0:
-        throw .notPermitted(reason: "the bus at '\(text)' does not accept this user")
       case .disconnected:
-        throw .unavailable(address: text, reason: "it closed the connection before it answered")
+        // So ends a connection of a user whom the bus does not accept.
+        throw .notPermitted(
+          reason: "the bus at '\(text)' closed the connection of user \(getuid()) unanswered")
       case .timedOut: throw .unavailable(address: text, reason: "it did not answer in time")
       default: throw error
       }

@@ -145,7 +145,7 @@ public final class LiveScanner: Scanner {
 
   private func scanner(of backend: Backend) -> any Scanner { backend == .bluez ? bluez : hci }
 
-  /// Waits until something is received or ``wake()`` is called, at most for some seconds.
+  /// Waits until something is received or ``wake()`` is called: four seconds at most.
   ///
   /// It never throws: a fault is reported as health, and may pass.
   public func receive(

@@ -56,7 +56,7 @@ public struct IdentityFinding: Sendable, Hashable, Codable, CustomStringConverti
 /// Core Specification, Vol 6, Part B, §1.3), or if their signals lie too far apart to be one device's.
 ///
 /// At most 1,024 identities of 4 senders each are followed: of more, the one that changed longest ago makes room.
-struct IdentityWatch: Sendable {
+package struct IdentityWatch: Sendable {
   private struct Sender {
     var address: BluetoothAddress
     var type: AddressType
@@ -98,8 +98,11 @@ struct IdentityWatch: Sendable {
 
   private var histories: [BeaconIdentity: History] = [:]
 
+  /// Creates a watch that has received nothing.
+  package init() {}
+
   /// Receives a sighting of another sender than the one before, and returns what was found, once for each identity.
-  mutating func receive(
+  package mutating func receive(
     _ sighting: Sighting, after previous: (address: BluetoothAddress, type: AddressType)
   ) -> IdentityFinding? {
     var history =

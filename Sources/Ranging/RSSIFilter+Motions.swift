@@ -5,8 +5,11 @@ extension RSSIFilter {
   /// The share of each motion among the beacons whose motion has just changed.
   @inlinable static var shares: SIMD4<Float> { SIMD4(0.86, 0.08, 0.02, 0.04) }
 
-  /// How often the motion changes to each, per second.
+  /// How often the motion changes to each, per second, in the first second after a measurement.
   @inlinable static var changeRates: SIMD4<Float> { 0.008 * shares }
+
+  /// The same in the seconds after the first. A beacon that moves for part of a long gap appears to have jumped.
+  @inlinable static var lateChangeRates: SIMD4<Float> { SIMD4(0, 0, 0, 0.001) }
 
   /// The degrees of freedom of the measurements' distribution.
   @inlinable static var freedom: Float { 7 }
@@ -21,14 +24,19 @@ extension RSSIFilter {
 
     // Mixing: what is known if the motion is this one now, whichever it was before. The probabilities are not
     // normalized here, as they are below. None falls so low that it could not return.
-    let changed = pendingSeconds * Self.changeRates + 1e-6
+    // A motion from before a long gap goes on for one second of it. Only a beacon that begins to move within the gap
+    // is expected to drift for all of it. So, of a slow beacon, a second measurement that agrees with the first one after a
+    // jump is strong evidence for the jump.
+    let early = min(pendingSeconds, 1)
+    let late = pendingSeconds - early
+    let changed = early * Self.changeRates + late * Self.lateChangeRates + 1e-6
     let prior = probabilities + changed
     let mixed = changed / prior
     let expected = levels - mixed * levels
     let apart = levels * levels
     let spread =
-      variances + pendingSeconds * Self.drifts
-      + mixed * (variance - variances + apart - mixed * apart)
+      variances + early * Self.drifts
+      + mixed * (variance - variances + apart - mixed * apart + late * Self.drifts)
 
     // Kalman's update, in which Student's t is a normal distribution whose variance grows with the
     // surprise: `weight` is 1 without one, and the density weight⁴ over the deviation. The gain is

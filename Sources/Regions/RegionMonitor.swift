@@ -68,6 +68,10 @@ public struct RegionMonitor: Sendable {
   var links = 0
   var serials: UInt32 = 0
   var deadlines = Heap<Deadline>()
+  private var identities = IdentityWatch()
+  /// The identities that several senders use at once, until ``removeFindings()``; at most 64.
+  package private(set) var findings: [IdentityFinding] = []
+  private static let maximumFindings = 64
   /// The regions that were added before the first moment.
   var waiting: [String] = []
 
@@ -105,8 +109,29 @@ public struct RegionMonitor: Sendable {
     let now = clock.advance(to: sighting.time, isSighting: true)
     run(to: now, &transitions)
     let place = place(of: sighting.beacon)
-    if place >= 0 { receive(sighting, at: now, place: Int(place), &transitions) }
+    if place >= 0 {
+      if beacons[Int(place)].sender?.address != sighting.address {
+        changeSender(sighting, place: Int(place))
+      }
+      receive(sighting, at: now, place: Int(place), &transitions)
+    }
     return transitions
+  }
+
+  /// Records that another sender than before uses the identity of the beacon at a place.
+  private mutating func changeSender(_ sighting: Sighting, place: Int) {
+    let previous = beacons[place].sender
+    beacons[place].sender = (sighting.address, sighting.addressType)
+    guard let previous, let finding = identities.receive(sighting, after: previous),
+      findings.count < Self.maximumFindings
+    else { return }
+    findings.append(finding)
+  }
+
+  /// Removes and returns the identities that several senders use at once, each once.
+  package mutating func removeFindings() -> [IdentityFinding] {
+    defer { findings.removeAll() }
+    return findings
   }
 
   /// Stops all timeouts, because nothing can be received until ``receptionRestored(at:)``.

@@ -12,6 +12,8 @@ struct TrackedBeacon: Sendable {
   var lastTime = MonotonicTime(nanoseconds: 0)
   var rssi: Int8?
   var measuredPower: Int8 = .max
+  /// The sender of the last sighting; `nil` before the first.
+  var sender: (address: BluetoothAddress, type: AddressType)?
   var samples = 0
   /// What is learned of its gaps at the present duty, and at the other one.
   var learner = GapLearner()

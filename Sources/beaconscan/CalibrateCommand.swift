@@ -91,6 +91,7 @@ struct CalibrateCommand: AsyncParsableCommand {
   private func run(_ session: BeaconSession, to out: StandardOutput) async throws {
     let guide = Mutex(CalibrationGuide(places.map(\.position), regions: regions.all))
     let status = StatusLine()
+    let isTerminal = isatty(STDIN_FILENO) == 1
     session.report(guide.withLock { $0.instruction })
     try session.beacons.startSightings(for: session.client)
     try await session.show(
@@ -98,7 +99,7 @@ struct CalibrateCommand: AsyncParsableCommand {
       while: {
         let presses = ReturnKey.presses()
         return guide.withLock { guide in
-          if let presses { if presses > 0 { guide.beginPlace() } } else { guide.endInput() }
+          guide.receive(returns: presses, areKept: !isTerminal)
           if let progress = guide.progress { status?.show { progress } }
           return !guide.isOver
         }

@@ -1,6 +1,7 @@
 import Advertising
 import ArgumentParser
 import CaptureFiles
+import Ranging
 import Records
 import Scanning
 import ServiceCore
@@ -75,8 +76,8 @@ struct InspectCommand: AsyncParsableCommand {
     }
     // Of a file that is no capture at all there is nothing to report.
     if let failure, scanner.counts.packets == 0 { throw failure }
-    try InspectReport(captures: scanner.statuses, counts: scanner.counts, table: census.table)
-      .write(output.format, to: out)
+    try InspectReport(captures: scanner.statuses, counts: scanner.counts, census: census)
+      .write(output, to: out)
     try out.flush()
     scanner.remark(output)
     if let failure { throw failure }
@@ -104,22 +105,39 @@ struct InspectCommand: AsyncParsableCommand {
       beaconCount.value = census.table.beaconsReceived
       return .more
     } end: { _ in
-      try InspectReport(captures: [], counts: scanner.counts, table: census.table)
-        .write(output.format, to: out)
+      try InspectReport(captures: [], counts: scanner.counts, census: census).write(output, to: out)
     }
   }
 }
 
 /// Counts beacons.
-private struct BeaconCensus {
+struct BeaconCensus {
   /// The most beacons that are kept: with what is known of each, less than 16 MB.
   private static let capacity = 65_536
+  private static let maximumFindings = 1024
 
   let regions: [NamedRegion]
   private(set) var table = BeaconTable<BeaconStatistics>(capacity: capacity)
+  /// The identities that several senders use at once, and when that was found; at most 1,024.
+  private(set) var findings: [(finding: IdentityFinding, time: WallClockTime)] = []
+  private var identities = IdentityWatch()
+
+  init(regions: [NamedRegion]) { self.regions = regions }
 
   mutating func receive(_ sightings: [Sighting]) {
     let wanted = regions.isEmpty ? sightings : sightings.filter { regions.include($0.beacon) }
-    table.update(wanted.span, orMake: BeaconStatistics.init) { $0.receive($1) }
+    var changes: [(sighting: Sighting, sender: (BluetoothAddress, AddressType))] = []
+    table.update(wanted.span, orMake: BeaconStatistics.init) { statistics, sighting in
+      if statistics.address != sighting.address {
+        changes.append((sighting, (statistics.address, statistics.addressType)))
+      }
+      statistics.receive(sighting)
+    }
+    for (sighting, sender) in changes {
+      guard let finding = identities.receive(sighting, after: sender),
+        findings.count < Self.maximumFindings
+      else { continue }
+      findings.append((finding, sighting.wallTime))
+    }
   }
 }

@@ -123,7 +123,7 @@ import Testing
     // Nothing counts before Return.
     for second in 0..<20 { #expect(guide.receive(Self.sightings(second: second, rssi: -90)) == []) }
     #expect(guide.progress == nil)
-    guide.beginPlace()
+    guide.receive(returns: 1, areKept: false)
     #expect(guide.progress == "1 m: nothing received yet")
     var lines: [String] = []
     var second = 20
@@ -134,7 +134,7 @@ import Testing
     #expect((31...33).contains(second), "ten seconds after the first, which does not count")
     #expect(lines.count == 2 && lines[0].hasSuffix("enough"))
     #expect(lines[1].hasPrefix("2 of 2: put the beacon 4 m from"))
-    guide.beginPlace()
+    guide.receive(returns: 1, areKept: false)
     // It is carried away meanwhile: the place is measured again.
     lines = []
     let start = second
@@ -145,7 +145,7 @@ import Testing
     }
     #expect(lines.first?.contains("the signal changed by") == true, "\(lines)")
     #expect(lines.last?.hasPrefix("2 of 2") == true && !guide.isOver)
-    guide.beginPlace()
+    guide.receive(returns: 1, areKept: false)
     while !guide.isOver, second < 900 {
       _ = guide.receive(Self.sightings(second: second, rssi: -72))
       second += 1
@@ -158,13 +158,35 @@ import Testing
 
   @Test func theDialogEndsWithItsInput() {
     var guide = CalibrationGuide([.distance(1)], regions: [])
-    guide.endInput()
+    guide.receive(returns: nil, areKept: false)
     #expect(guide.isOver && guide.failure?.contains("terminal") == true)
     // A place that is measured already needs no answer.
     var measured = CalibrationGuide([.distance(1)], regions: [])
-    measured.beginPlace()
-    measured.endInput()
+    measured.receive(returns: 1, areKept: false)
+    measured.receive(returns: nil, areKept: false)
     #expect(!measured.isOver)
+  }
+
+  /// Lines from a pipe come all at once, and its end soon after; a key of a terminal is pressed twice by mistake.
+  @Test(arguments: [true, false])
+  func eachLineOfAPipeBeginsAPlace(isPipe: Bool) {
+    var guide = CalibrationGuide([.distance(1), .distance(4)], regions: [])
+    guide.receive(returns: 2, areKept: isPipe)
+    for second in 0..<80 {
+      _ = guide.receive(Self.sightings(second: second, rssi: second < 12 ? -60 : -72))
+      guide.receive(returns: isPipe ? nil : 0, areKept: isPipe)
+    }
+    #expect(guide.failure == nil && guide.isOver == isPipe)
+    #expect(isPipe || guide.instruction.hasPrefix("2 of 2"))
+    // Too few lines are an error that says so.
+    var short = CalibrationGuide([.distance(1), .distance(4)], regions: [])
+    short.receive(returns: 1, areKept: true)
+    for second in 0..<80 where !short.isOver {
+      _ = short.receive(Self.sightings(second: second, rssi: -60))
+      short.receive(returns: nil, areKept: true)
+    }
+    #expect(short.failure?.contains("before 4 m was measured") == true)
+    #expect(short.failure?.contains("a line for each place") == true)
   }
 
   @Test func severalAdaptersHaveOffsets() throws {

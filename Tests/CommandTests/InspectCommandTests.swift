@@ -9,7 +9,9 @@ import Testing
     #expect(run.status == 0 && run.error.isEmpty)
     let objects = try run.json()
     let types = objects.compactMap { $0["type"] as? String }
-    #expect(types == ["capture"] + [String](repeating: "beacon", count: 11) + ["summary"])
+    #expect(
+      types == ["capture"] + [String](repeating: "beacon", count: 11)
+        + ["identity", "identity", "summary"])
     #expect(
       objects[0]["format"] as? String == "pcapng, link type 201 (Bluetooth HCI H4 with direction)")
     let summary = try #require(objects.last)
@@ -22,8 +24,8 @@ import Testing
         "badCRC": 0, "truncatedPacket": 28, "malformedPacket": 58, "incompleteReport": 29,
         "malformedADStructure": 56, "malformedIBeacon": 117, "unsupportedPacket": 0,
       ])
-    let heard = objects.compactMap { $0["sightings"] as? Int }.dropLast().reduce(0, +)
-    #expect(heard == 617)
+    let beacons = objects.filter { $0["type"] as? String == "beacon" }
+    #expect(beacons.compactMap { $0["sightings"] as? Int }.reduce(0, +) == 617)
     // The decoys' UUID is not among them.
     #expect(!run.output.contains("DEC0DEC0"))
   }

@@ -39,6 +39,30 @@ import Testing
     #expect(heard == 1113)
   }
 
+  /// What inspect and monitor report of identities that several senders use is what range reports.
+  @Test(arguments: [
+    ["inspect", Command.capture("hostile.pcapng")],
+    ["monitor", "--uuid", uuid, "--replay", Command.capture("hostile.pcapng")],
+  ])
+  func othersFindTheSameImitators(arguments: [String]) throws {
+    func imitated(_ arguments: [String]) throws -> [String] {
+      try Command.run(arguments + ["--format", "json"]).json().compactMap { object in
+        guard let senders = object["senders"] as? [[String: Any]], !senders.isEmpty,
+          let minor = object["minor"] as? Int
+        else { return nil }
+        return "\(minor): \(senders.compactMap { $0["address"] as? String }.sorted())"
+      }
+    }
+    let found = try imitated(arguments)
+    #expect(
+      try found == imitated(["range", "--replay", Command.capture("hostile.pcapng")]))
+    #expect(found.count == 2)
+    // In CSV it is a sentence on standard error, unless --quiet is given.
+    let run = try Command.run(arguments + ["--format", "csv"])
+    #expect(run.error.split(separator: "\n").count { $0.contains("2 senders at once") } == 2)
+    #expect(try Command.run(arguments + ["--format", "csv", "--quiet"]).error.isEmpty)
+  }
+
   @Test func csv() throws {
     let run = try Command.run(
       "range", "--replay", Command.capture("visitor.btsnoop"), "--format", "csv", "--raw")

@@ -369,6 +369,13 @@ import Testing
     }
   }
 
+  @Test func aBusThatRefusesTheUser() throws {
+    let scratch = try Scratch()
+    let daemon = try BusDaemon(in: scratch, rules: #"<deny user="*"/>"#)
+    let error = #expect(throws: BusError.self) { try BusConnection(.address(daemon.address)) }
+    guard case .notPermitted = error else { throw try #require(error) }
+  }
+
   @Test func aClosedConnection() throws {
     let bus = try BusConnection(address)
     let other = try BusConnection(address)

@@ -268,6 +268,21 @@ import Testing
     #expect(isPinned ? loudest ?? 0 < -50 : loudest ?? 0 > -50)
   }
 
+  /// A client that monitors the beacons receives each finding once, whether it ranges them as well or not.
+  @Test(arguments: [false, true])
+  func monitoringFindsImitatorsToo(isRanging: Bool) async throws {
+    let site = try Site(Self.recording("hostile.pcapng"))
+    let reader = site.reader()
+    if isRanging { try site.beacons.startRanging(RangingRequest(nil), for: reader.client) }
+    try site.beacons.register(Site.region("all"), for: reader.client)
+    #expect(await eventually { reader.hasEnded })
+    var imitated: [UInt16] = []
+    for case .identity(let finding, at: _) in reader.events {
+      if case .severalSenders = finding.problem { imitated.append(finding.beacon.minor) }
+    }
+    #expect(imitated.sorted() == [1, 2])
+  }
+
   @Test func theEndOfARecordingEndsEverySequence() async throws {
     let scanner = try Self.recording("visitor.btsnoop")
     let site = try Site(scanner)

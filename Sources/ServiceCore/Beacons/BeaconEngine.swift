@@ -17,7 +17,7 @@ struct BeaconEngine {
     case region(RegionTransition)
     /// The receiver's state from now on.
     case health(ScannerHealth)
-    /// What is wrong with a beacon that is ranged.
+    /// What is wrong with a beacon that is ranged or monitored.
     case identity(IdentityFinding)
   }
 
@@ -194,6 +194,14 @@ struct BeaconEngine {
     guard monitors else { return hasChanged }
     let transitions = monitor.receive(sighting)
     append(transitions)
+    if !monitor.findings.isEmpty {
+      let findings = monitor.removeFindings()
+      // Ranging finds those of its beacons itself.
+      if !ranges || !ranged.matches(sighting.beacon) {
+        news += findings.map { .identity($0) }
+        hasChanged = true
+      }
+    }
     return hasChanged || !transitions.isEmpty
   }
 

@@ -16,8 +16,8 @@ public enum BeaconEvent: ServiceEvent, Hashable {
   case registered(BeaconRegion)
   /// The receiver's state changed, at a wall-clock time.
   case health(ScannerHealth, at: WallClockTime)
-  /// Something is wrong with the identity or the measured power of a beacon that the client ranges: reported once,
-  /// at a wall-clock time.
+  /// Something is wrong with the identity or, if the client ranges it, the measured power of a beacon that the client
+  /// ranges or monitors: reported once, at a wall-clock time.
   case identity(IdentityFinding, at: WallClockTime)
   /// The application may not use the service any more.
   case refused(AuthorizationStatus)

@@ -316,10 +316,16 @@ struct BeaconMachine: Service {
           }
         if !isRepeated { deliver(transition, into: &output) }
       case .identity(let finding):
-        let time = finding.time.wallClockTime(wallClockOffset)
-        for (client, needs) in needs where needs.filter.matches(finding.beacon) {
-          output.deliver(.identity(finding, at: time), to: client)
+        var groups: Set<ClientGroup> = []
+        if case .severalSenders = finding.problem {
+          for (key, entry) in regions where entry.region.constraint.matches(finding.beacon) {
+            groups.insert(key.group)
+          }
         }
+        let clients = needs.filter { $0.value.filter.matches(finding.beacon) }.map(\.key)
+        output.deliver(
+          .identity(finding, at: finding.time.wallClockTime(wallClockOffset)), to: Set(clients),
+          andGroups: groups)
       case .health(let change):
         output.deliverToAll(.health(change, at: change.time.wallClockTime(wallClockOffset)))
         if receivers.update(change) { giveUpQuestions(into: &output) }

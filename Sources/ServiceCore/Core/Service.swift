@@ -96,22 +96,31 @@ package struct ServiceOutput<S: Service>: Sendable {
 
   enum Recipients: Sendable {
     case client(ClientIdentifier)
+    case some(Set<ClientIdentifier>, Set<ClientGroup>)
     case all
   }
 
   private(set) var items: [Item] = []
-  /// Whether an event goes to every client.
-  private(set) var isForAll = false
+  /// Whether an event may go to any client.
+  private(set) var needsEveryone = false
 
   /// Delivers an event to one client.
   package mutating func deliver(_ event: S.Event, to client: ClientIdentifier) {
     items.append(.event(event, to: .client(client)))
   }
 
+  /// Delivers an event once to each client that is one of some or in one of some groups.
+  package mutating func deliver(
+    _ event: S.Event, to clients: Set<ClientIdentifier>, andGroups groups: Set<ClientGroup>
+  ) {
+    items.append(.event(event, to: .some(clients, groups)))
+    needsEveryone = true
+  }
+
   /// Delivers an event to every client.
   package mutating func deliverToAll(_ event: S.Event) {
     items.append(.event(event, to: .all))
-    isForAll = true
+    needsEveryone = true
   }
 
   /// Stores an event with the state that it reports, then delivers it to the clients of its group. Where no client

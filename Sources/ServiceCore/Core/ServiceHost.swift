@@ -236,7 +236,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   private func enqueue(_ items: ServiceOutput<S>, isEnd: Bool = false) {
     guard !items.items.isEmpty else { return }
     // A client that begins to receive later does not receive what happened before.
-    let everyone = items.isForAll ? manager?.clients { $0.isReceiving } ?? [] : []
+    let everyone = items.needsEveryone ? manager?.clients { $0.isReceiving } ?? [] : []
     output.async { [self] in perform(items, everyone, isEnd: isEnd) }
   }
 
@@ -254,6 +254,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         let clients: [Client] =
           switch recipients {
           case .client(let client): manager.client(client).map { [$0] } ?? []
+          case .some(let clients, let groups):
+            everyone.filter { clients.contains($0.identifier) || groups.contains($0.group) }
           case .all: everyone
           }
         // What comes with a change of the client's group waits until that is stored.

@@ -12,12 +12,17 @@ struct CalibrationGuide {
   /// When the place began to be measured; `nil` while the beacon is being placed.
   private var began: MonotonicTime?
   private var isMeasured = false
-  /// When it was last looked whether it is enough, in seconds since ``began``.
-  private var looked = 0.0
+  /// The time of the last check whether the place is measured well enough, in seconds since ``began``.
+  private var lastCheck = 0.0
+  /// The number of Returns that have not begun a place yet.
+  private var returns = 0
 
-  /// The longest time that a place is measured, the first one, which does not count because a hand is still at the
-  /// beacon, and that between two looks whether it is enough, in seconds.
-  private static let (longestTime, settlingTime, lookTime) = (180.0, 1.0, 0.5)
+  /// The longest time that a place is measured, in seconds.
+  private static let longestTime = 180.0
+  /// The seconds at the start of a place that do not count, because a hand is still at the beacon.
+  private static let settlingTime = 1.0
+  /// The seconds between two checks, as each check reads all packets.
+  private static let checkInterval = 0.5
 
   init(_ places: [CalibrationPlace.Position], regions: [NamedRegion]) {
     self.places = places
@@ -44,16 +49,21 @@ struct CalibrationGuide {
       + "\(fixed(link.survey.seconds, 0)) s"
   }
 
-  /// Begins to measure the place at which the beacon now is.
-  mutating func beginPlace() {
-    if !isMeasured { (isMeasured, began, looked) = (true, nil, 0) }
-  }
-
-  /// Ends the dialog: nobody can answer any more.
-  mutating func endInput() {
-    if !isMeasured, !isOver {
+  /// Receives how often Return was pressed since the last call, or `nil` after the end of standard input, and begins
+  /// to measure the place at which the beacon now is.
+  ///
+  /// A Return that is pressed while a place is measured counts for nothing, unless it is to be kept for the next place:
+  /// lines from a pipe may all come at once.
+  mutating func receive(returns count: Int?, areKept: Bool) {
+    returns = (areKept ? returns : 0) + (count ?? 0)
+    guard !isMeasured, !isOver else { return }
+    if returns > 0 {
+      returns -= 1
+      (isMeasured, began, lastCheck) = (true, nil, 0)
+    } else if count == nil {
       failure =
-        "standard input ended before \(places[index].name) was measured; run it in a terminal"
+        "standard input ended before \(places[index].name) was measured; run it in a terminal, or "
+        + "give it a line for each place"
     }
   }
 
@@ -65,9 +75,8 @@ struct CalibrationGuide {
       let seconds = sighting.time.seconds(since: start)
       if seconds < Self.settlingTime { continue }
       survey.receive(sighting)
-      // A look reads all packets.
-      guard seconds - looked >= Self.lookTime else { continue }
-      looked = seconds
+      guard seconds - lastCheck >= Self.checkInterval else { continue }
+      lastCheck = seconds
       if seconds > Self.longestTime || survey.isEnough { return finishPlace() }
     }
     return []

@@ -1,5 +1,6 @@
 import Advertising
 import CaptureFiles
+import Ranging
 import Records
 import Scanning
 
@@ -8,17 +9,24 @@ struct InspectReport {
   /// The recordings; none of what is on air.
   let captures: [CaptureStatus]
   let counts: ScanCounts
-  let table: BeaconTable<BeaconStatistics>
+  let census: BeaconCensus
 
-  func write(_ format: OutputFormat, to output: StandardOutput) throws {
-    switch format {
+  private var table: BeaconTable<BeaconStatistics> { census.table }
+
+  func write(_ options: OutputOptions, to output: StandardOutput) throws {
+    switch options.format {
     case .json:
       try output.write(captures, CaptureStatus.record, .json)
       try output.write(table.entries, BeaconStatistics.record, .json)
+      try output.write(census.findings, IdentityFinding.record, .json)
       try output.writeLine(
         ScanSummary(counts: counts, beacons: table.beaconsReceived, evictions: table.evictions),
         ScanSummary.record)
-    case .csv: try output.write(table.entries, BeaconStatistics.record, .csv)
+    case .csv:
+      for (finding, _) in census.findings where !options.quiet {
+        printError("beaconscan: \(finding)")
+      }
+      try output.write(table.entries, BeaconStatistics.record, .csv)
     case .table: try writeTable(to: output)
     }
   }
@@ -39,6 +47,7 @@ struct InspectReport {
     for refusal in Refusal.allCases where counts[refusal] > 0 {
       try output.write("refused: \(counts[refusal]) \(refusal.explanation)\n")
     }
+    for (finding, _) in census.findings { try output.write("\(finding)\n") }
     if !table.entries.isEmpty { try output.write(table.entries, BeaconStatistics.record, .table) }
   }
 }
