@@ -54,8 +54,8 @@ extension InGuest {
       try Guest.up()
       try air.perform(beacon)
       let command = try LiveCommand(
-        "monitor", "--adapter", "00:AA:01:00:00:42", "--region", "desk=\(region)", "--exit-after",
-        "\(exitAfter)", by: .scanner)
+        "monitor", "--backend", "hci", "--adapter", "00:AA:01:00:00:42", "--region",
+        "desk=\(region)", "--exit-after", "\(exitAfter)", by: .scanner)
       try #require(
         command.line("enter") != nil, "it received nothing: \(command.error)")
       return command
