@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// ```swift
 /// let manager = ServiceManager()
-/// let beacons = BeaconService(manager, scanner: HCIScanner())
+/// let beacons = BeaconService(manager, scanner: LiveScanner())
 /// let client = manager.addClient()
 /// manager.requestAuthorization(.authorizedAlways)
 /// try beacons.startRanging(RangingRequest(BeaconConstraint(uuid: uuid)), for: client)
