@@ -55,6 +55,10 @@ import Testing
       }
     }
     var isLost: Bool { health.last?.isReceptionLost ?? true }
+    /// The moment that was reached.
+    var reached: MonotonicTime?
+    /// Whether lost reception was reported of a time that had been reached already: a beacon may have left in it.
+    var isLossLate = false
   }
 
   /// Receives until a condition holds.
@@ -69,6 +73,11 @@ import Testing
       let progress = try scanner.receive(for: demand, until: nil, into: &sightings)
       received.sightings += sightings
       received.health += progress.health
+      let losses = progress.health.filter(\.isReceptionLost)
+      if let reached = received.reached, losses.contains(where: { $0.time < reached }) {
+        received.isLossLate = true
+      }
+      received.reached = progress.reached
     }
     #expect(isDone(received), "after \(calls) calls: \(received.conditions)")
   }
@@ -205,6 +214,7 @@ import Testing
     bluez.setMute(true)
     try receive(scanner, into: &received) { $0.isLost }
     #expect(received.conditions.last == .notAnswering)
+    #expect(!received.isLossLate)
     bluez.setMute(false)
     try receive(scanner, into: &received) { !$0.isLost }
   }
