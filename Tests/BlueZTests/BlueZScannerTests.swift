@@ -19,7 +19,8 @@ import Testing
 
   static let device = "/org/bluez/hci0/dev_C0_00_00_00_00_01"
   static let identity = BeaconIdentity(
-    uuid: ProximityUUID("E2C56DB5-DFFB-48D2-B060-D0F5A71096E0")!, major: 1, minor: 2)
+    uuid: ProximityUUID(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0), major: 1,
+    minor: 2)
 
   /// The properties of a device that advertises an iBeacon frame.
   static func values(
@@ -55,6 +56,10 @@ import Testing
       }
     }
     var isLost: Bool { health.last?.isReceptionLost ?? true }
+    /// The moment that was reached.
+    var reached: MonotonicTime?
+    /// Whether lost reception was reported of a time that had been reached already: a beacon may have left in it.
+    var isLossLate = false
   }
 
   /// Receives until a condition holds.
@@ -69,6 +74,11 @@ import Testing
       let progress = try scanner.receive(for: demand, until: nil, into: &sightings)
       received.sightings += sightings
       received.health += progress.health
+      let losses = progress.health.filter(\.isReceptionLost)
+      if let reached = received.reached, losses.contains(where: { $0.time < reached }) {
+        received.isLossLate = true
+      }
+      received.reached = progress.reached
     }
     #expect(isDone(received), "after \(calls) calls: \(received.conditions)")
   }
@@ -205,6 +215,7 @@ import Testing
     bluez.setMute(true)
     try receive(scanner, into: &received) { $0.isLost }
     #expect(received.conditions.last == .notAnswering)
+    #expect(!received.isLossLate)
     bluez.setMute(false)
     try receive(scanner, into: &received) { !$0.isLost }
   }
