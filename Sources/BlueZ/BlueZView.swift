@@ -80,7 +80,7 @@ extension BlueZView.Obstacle {
         + "sudo systemctl start dbus, or give the container -v /run/dbus:/run/dbus"
     case .refused(let reason):
       "the system's message bus does not let this user talk to bluetoothd (\(reason)); join its "
-        + "group: sudo adduser USER bluetooth"
+        + "group: sudo adduser USER bluetooth, or start the container with --userns keep-id"
     case .notRunning:
       "bluetoothd does not run; start it: sudo systemctl start bluetooth"
     case .notAnswering:

@@ -54,7 +54,9 @@ package struct BackendChoice: Hashable, Sendable {
     case (.notPermitted(let raw), .unavailable(let bus)),
       (.notPermitted(let raw), .notPermitted(let bus)):
       .notPermitted("\(raw); or, without that right: \(bus)")
-    default: hci
+    case (.unavailable(let raw), .unavailable(let bus)),
+      (.unavailable(let raw), .notPermitted(let bus)):
+      .unavailable("\(raw); or, over D-Bus: \(bus)")
     }
   }
 }

@@ -165,7 +165,7 @@ public final class LiveScanner: Scanner {
       state.began = state.began ?? progress.began
       state.reached = [state.reached, progress.reached].compactMap(\.self).max()
       (progress.began, progress.reached) = (state.began, state.reached)
-      progress.hasOtherReceiver = state.hasChanged
+      progress.hasOtherReceiver = progress.hasOtherReceiver || state.hasChanged
       state.hasChanged = false
     }
     if let reason = choice.reason {
