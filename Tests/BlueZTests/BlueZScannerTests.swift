@@ -1,3 +1,4 @@
+import Adapters
 import Advertising
 import BeaconTesting
 import DBusMessages
