@@ -118,8 +118,8 @@ let package = Package(
     .target(
       name: "CoreLocation",
       dependencies: [
-        "Advertising", "CaptureFiles", "Ranging", "Regions", "Scanning", "ServiceCore",
-        .product(name: "Logging", package: "swift-log"),
+        "Advertising", "CaptureFiles", "LiveScanning", "Ranging", "Regions", "Scanning",
+        "ServiceCore", .product(name: "Logging", package: "swift-log"),
       ]),
 
     // The command
@@ -179,7 +179,8 @@ let package = Package(
     .testTarget(
       name: "ManagerTests",
       dependencies: [
-        "Advertising", "BeaconTesting", "CaptureFiles", "CoreLocation", "ManagerTorture",
+        "Advertising", "BeaconTesting", "CaptureFiles", "CoreLocation", "LiveScanning",
+        "ManagerTorture",
         "Regions", "Scanning", "ServiceCore", "Storage", "TestSupport",
         .product(name: "Logging", package: "swift-log"),
       ],

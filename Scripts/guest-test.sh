@@ -8,7 +8,8 @@
 #   Scripts/guest-test.sh --run 'COMMAND'    runs a line of shell in the guest instead
 #   Scripts/guest-test.sh --set-up           only prepares the guest
 #
-# Its status is 0 only if tests ran and all passed. GUEST_ACCEL=tcg or kvm chooses how the guest is run.
+# Its status is 0 only if tests ran and all passed. GUEST_ACCEL=tcg or kvm chooses how the guest is run;
+# GUEST_LONG=1 repeats what is repeated more often, such as 20 restarts of bluetoothd instead of 4.
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -22,7 +23,7 @@ in_guest() {
   local name=$1
   shift
   Tests/Guest/boot.sh -w "$out" -t "${GUEST_LIMIT:-3000}" env NO_COLOR=1 SWIFT_BACKTRACE=enable=no \
-    .build/guest/built/beaconscanPackageTests.xctest --testing-library swift-testing "$@" 2>&1 |
+    GUEST_LONG="${GUEST_LONG-}" .build/guest/built/beaconscanPackageTests.xctest --testing-library swift-testing "$@" 2>&1 |
     sed -u 's/\x1b\[[0-9;]*m//g' | tee "$out/$name"
   grep -qE 'Test run with [1-9][0-9]* tests? .*passed' "$out/$name"
 }

@@ -10,8 +10,9 @@ package enum HealthSentence {
     switch condition {
     case .scanning: return "\(adapter) scans\(extra)"
     case .shared:
-      return "another program scans with \(adapter)\(extra): what it receives is used, but adverts may be "
-        + "missing until it ends"
+      return
+        "another program scans with \(adapter)\(extra): what it receives is used, but adverts may "
+        + "be missing until it ends"
     case .takenOver:
       return "another program took over the scan of \(adapter)\(extra), as bluetoothd does to "
         + "discover: adverts may be missing until it ends"

@@ -151,7 +151,7 @@ struct BlueZAdapter {
     }
     if let monitorLimit, now >= monitorLimit { monitorRefused() }
     guard monitor != .requested else { return [] }
-    let isWanted = demand == .ranging || monitor != .on
+    let isWanted = demand > .monitoring || monitor != .on
     switch discovery {
     case .off, .refused:
       guard isWanted else { break }

@@ -43,6 +43,8 @@ struct BlueZSession: ~Copyable {
   private var health: [ScannerHealth] = []
   private var began: MonotonicTime?
   private var reached: MonotonicTime?
+  /// When messages were waited for the last time.
+  private var latestEnd: MonotonicTime?
   /// When bluetoothd sent something for the last time, and when messages were read for the last time.
   private var latestMessage = MonotonicTime(nanoseconds: 0)
   private var latestRead = MonotonicTime(nanoseconds: 0)
@@ -81,20 +83,24 @@ struct BlueZSession: ~Copyable {
     let began = self.began ?? start
     self.began = began
     connect(at: start)
-    advance(demand, at: start)
-    let end = min(
-      deadline ?? MonotonicTime(nanoseconds: .max),
-      start.advanced(by: isBusy ? BlueZScanner.maximumReceiveTime : Self.lifeInterval))
+    advance(demand, until: deadline, at: start)
+    var end = start.advanced(by: isBusy ? BlueZScanner.maximumReceiveTime : Self.lifeInterval)
+    // A moment that has come is reached when bluetoothd answers.
+    if let deadline, deadline > start || !isAnswerNeeded || deadline <= reached ?? start {
+      end = min(end, deadline)
+    }
     let messages = wait(until: end, wakeSignal: wakeSignal, from: start)
     let now = MonotonicTime.now
     checkPause(from: start, to: max(end, start), at: now)
     collector.removeSightings()
     for message in messages { handle(message, at: now) }
     // What follows an answer is sent at once.
-    advance(demand, at: now)
+    advance(demand, until: deadline, at: now)
     swap(&collector.sightings, &sightings)
-    reached = max(now, reached ?? now)
     let health = removeHealth()
+    let known = isAnswerNeeded ? max(latestMessage, health.map(\.time).max() ?? latestMessage) : now
+    reached = max(known, reached ?? known)
+    latestEnd = now
     updateAvailability()
     return ScanProgress(
       began: began, reached: reached,
@@ -106,7 +112,7 @@ struct BlueZSession: ~Copyable {
   mutating func rest() {
     bus?.close()
     lost()
-    (availability, nextConnection, reached) = (nil, nil, nil)
+    (availability, nextConnection, reached, latestEnd) = (nil, nil, nil, nil)
     backoff.reset()
   }
 
@@ -115,8 +121,8 @@ struct BlueZSession: ~Copyable {
     from start: MonotonicTime, to end: MonotonicTime, at now: MonotonicTime
   ) {
     // Either before the wait from start to end, or in it.
-    guard let reached,
-      max(start.nanoseconds(since: reached), now.nanoseconds(since: end)) >= Self.longestPause
+    guard let reached, let latestEnd,
+      max(start.nanoseconds(since: latestEnd), now.nanoseconds(since: end)) >= Self.longestPause
     else { return }
     let seconds = now.nanoseconds(since: reached) / MonotonicTime.nanosecondsPerSecond
     for index in links.indices {
@@ -124,6 +130,9 @@ struct BlueZSession: ~Copyable {
         from: reached, to: now, detail: "this process did not run for \(seconds) s")
     }
   }
+
+  /// Whether silence is absence only up to the moment of bluetoothd's latest message: it may stand still.
+  private var isAnswerNeeded: Bool { hasObjects && obstacle == nil }
 
   /// Whether something is to be done soon, whatever comes.
   private var isBusy: Bool {
@@ -228,10 +237,12 @@ struct BlueZSession: ~Copyable {
 
   // MARK: What is due
 
-  private mutating func advance(_ demand: ScanDemand, at now: MonotonicTime) {
+  private mutating func advance(
+    _ demand: ScanDemand, until deadline: MonotonicTime?, at now: MonotonicTime
+  ) {
     guard owner != nil else { return }
     do throws(BusError) {
-      try checkLife(at: now)
+      try checkLife(until: deadline, at: now)
       guard hasObjects else { return }
       findMore()
       for index in links.indices {
@@ -256,14 +267,17 @@ struct BlueZSession: ~Copyable {
     }
   }
 
-  /// Asks bluetoothd whether it is alive where it sends nothing, and notices where it does not answer.
-  private mutating func checkLife(at now: MonotonicTime) throws(BusError) {
+  /// Asks bluetoothd whether it is alive where it sends nothing or something is due, and notices where it does not answer.
+  private mutating func checkLife(
+    until deadline: MonotonicTime?, at now: MonotonicTime
+  ) throws(BusError) {
+    let isDue = deadline.map { latestMessage < $0 && $0 <= now } ?? false
     if let oldest = calls.values.map(\.sent).min(), latestMessage < oldest,
       now.nanoseconds(since: oldest) >= Self.answerLimit
     {
       isMute = true
       report(.notAnswering, at: latestMessage)
-    } else if now.nanoseconds(since: latestMessage) >= Self.lifeInterval, calls.isEmpty {
+    } else if calls.isEmpty, isDue || now.nanoseconds(since: latestMessage) >= Self.lifeInterval {
       var call = BusMessage(
         call: "Ping", of: "org.freedesktop.DBus.Peer", at: "/", to: BlueZName.service)
       call.startsService = false

@@ -94,7 +94,8 @@ struct ScanControl: Sendable {
   private static let commandLife: Int64 = 2_050_000_000
   /// How often it is asked whether it is still there, and how often where nothing has been on air for so long: what could
   /// exit soon is on air.
-  private static let (probeInterval, quietProbeInterval): (Int64, Int64) = (1_000_000_000, 4_000_000_000)
+  private static let (probeInterval, quietProbeInterval): (Int64, Int64) =
+    (1_000_000_000, 4_000_000_000)
   private static let quietBegins: Int64 = 10_000_000_000
   /// How long a scan that another program switched off is left to it: it may be about to start its own.
   private static let grace: Int64 = 400_000_000
@@ -113,7 +114,9 @@ struct ScanControl: Sendable {
   var needsReports: Bool { repeats != nil }
 
   /// Whether the absence of adverts means nothing yet, though the adapter scans.
-  private var isUnproven: Bool { repeats != nil || replaced != nil && !hasReceivedInPlace }
+  private var isUnproven: Bool {
+    repeats != nil || replaced != nil && !hasReceivedInPlace
+  }
 
   /// Takes the scan that runs for ours, because no other process is there that could have started it: the next rest ends
   /// it.
@@ -222,7 +225,8 @@ struct ScanControl: Sendable {
     guard phase != .scanning else { return reportScanning(since: time) }
     report(
       .shared, since: time,
-      detail: repeats == nil ? nil : "perhaps with its duplicate filter on, which shows by the next repeat",
+      detail: repeats == nil
+        ? nil : "perhaps with its duplicate filter on, until an advert comes twice",
       isReceptionLost: isUnproven)
   }
 

@@ -45,6 +45,13 @@ public final class LiveScanner: Scanner {
 
     /// Creates the default configuration.
     public init() {}
+
+    /// The only way that is permitted; `nil` where there is a choice.
+    fileprivate var fixed: Backend? {
+      if backend != .auto { return backend }
+      // Only raw sockets have these.
+      return packetTap != nil || usesCodedPHY || isActive ? .hci : nil
+    }
   }
 
   /// How the scanner scans.
@@ -71,6 +78,11 @@ public final class LiveScanner: Scanner {
 
   /// Creates a scanner, which touches no adapter before it receives.
   public convenience init(_ configuration: Configuration = Configuration()) {
+    #if !RawHCI
+      var configuration = configuration
+      // There is no other, also where bluetoothd does not run yet.
+      if configuration.fixed == nil { configuration.backend = .bluez }
+    #endif
     var overBus = BlueZScanner.Configuration()
     overBus.adapters = configuration.adapters
     overBus.offsets = configuration.offsets
@@ -120,8 +132,8 @@ public final class LiveScanner: Scanner {
   public var availability: ScannerAvailability {
     let known = choice
     let first = known.map { scanner(of: $0.backend).availability } ?? .unavailable("")
-    if known != nil, first == .available || fixed != nil { return first }
-    switch fixed {
+    if known != nil, first == .available || configuration.fixed != nil { return first }
+    switch configuration.fixed {
     case .hci: return hci.availability
     case .bluez: return bluez.availability
     default: return BackendChoice.availability(hci: hci.availability, bluez: bluez.availability)
@@ -133,14 +145,6 @@ public final class LiveScanner: Scanner {
     var counts = hci.counts
     counts += bluez.counts
     return counts
-  }
-
-  /// The only way that the configuration permits; `nil` where there is a choice.
-  private var fixed: Backend? {
-    if configuration.backend != .auto { return configuration.backend }
-    // Only raw sockets have these.
-    return configuration.packetTap != nil || configuration.usesCodedPHY || configuration.isActive
-      ? .hci : nil
   }
 
   private func scanner(of backend: Backend) -> any Scanner { backend == .bluez ? bluez : hci }
@@ -190,7 +194,7 @@ public final class LiveScanner: Scanner {
 
   /// Returns the way to use: the one in use, the first one, or the other one where that fails.
   private func currentChoice() -> BackendChoice {
-    if let fixed {
+    if let fixed = configuration.fixed {
       return state.withLock { state in
         let choice = BackendChoice(fixed, reason: nil)
         state.choice = choice

@@ -39,6 +39,8 @@ struct RegionIndex: Sendable {
   private var serials: UInt32 = 0
   /// The number of regions whose initial timeout runs for the first time.
   private(set) var firstLooks = 0
+  /// The number of regions whose rules have gates.
+  private(set) var gated = 0
 
   subscript(identifier: String) -> Record? {
     identifiers[identifier].map { records[Int($0)] }
@@ -55,6 +57,7 @@ struct RegionIndex: Sendable {
     let record = Record(
       region: region, serial: serials, state: state, timeout: timeout, isFirstLook: isFirstLook)
     if isFirstLook { firstLooks += 1 }
+    if region.rules.hasGates { gated += 1 }
     let place: Int32
     if let vacant = free.popLast() {
       place = vacant
@@ -81,6 +84,7 @@ struct RegionIndex: Sendable {
     guard let place = identifiers.removeValue(forKey: identifier) else { return nil }
     let region = records[Int(place)].region
     records[Int(place)].serial = 0
+    if region.rules.hasGates { gated -= 1 }
     endFirstLook(place)
     free.append(place)
     matching[region.constraint]?.removeAll { $0 == place }

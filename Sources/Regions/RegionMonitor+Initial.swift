@@ -9,6 +9,9 @@ extension RegionMonitor {
   /// duty shortens it to a quarter.
   package var needsFullDuty: Bool { index.firstLooks > 0 }
 
+  /// Whether a region has a boundary, which needs signal strengths.
+  package var hasGates: Bool { index.gated > 0 }
+
   /// Returns how long a region waits for a first beacon, in seconds at full duty.
   func usualTimeout(_ rules: RegionRules, assuming state: RegionState) -> Double {
     let confirmation = rules.exitTimeout.seconds(

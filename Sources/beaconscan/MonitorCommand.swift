@@ -22,7 +22,7 @@ struct MonitorCommand: AsyncParsableCommand {
       On a terminal, a live run and a paced replay (--speed 1x) redraw a table of the regions in \
       place. Otherwise there is a line for each event.
 
-      Without --replay an adapter listens. While reception is lost no region is left; standard \
+      Without --replay an adapter receives. While reception is lost no region is left; standard \
       error has the reason, and monitoring resumes by itself. What several adapters receive is one \
       beacon.
 

@@ -17,8 +17,8 @@ struct RangeCommand: AsyncParsableCommand {
       On a terminal, a live run and a paced replay (--speed 1x) redraw their table in place. \
       Otherwise the table comes at the end: the sightings of each beacon, and its zones in order.
 
-      Without --replay an adapter listens. While reception is lost no reports come; standard error \
-      has the reason, and reports resume by themselves. What several adapters receive is one \
+      Without --replay an adapter receives. While reception is lost no reports come; standard \
+      error has the reason, and reports resume by themselves. What several adapters receive is one \
       beacon, with the strongest of their signals; --sides adds whether the left or the right of \
       two adapters receives it stronger.
 

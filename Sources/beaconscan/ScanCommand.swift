@@ -9,8 +9,8 @@ struct ScanCommand: AsyncParsableCommand {
     commandName: "scan",
     abstract: "Show every sighting as it is received.",
     discussion: """
-      With no region named, every iBeacon counts. Without --replay an adapter listens; what \
-      several adapters receive is shown as often.
+      With no region named, every iBeacon counts. Without --replay an adapter receives; \
+      what several adapters receive is shown as often.
 
       EXAMPLES
         beaconscan scan --adapter hci0

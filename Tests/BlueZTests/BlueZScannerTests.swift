@@ -56,6 +56,10 @@ import Testing
       }
     }
     var isLost: Bool { health.last?.isReceptionLost ?? true }
+    /// The moment that was reached.
+    var reached: MonotonicTime?
+    /// Whether lost reception was reported of a time that had been reached already: a beacon may have left in it.
+    var isLossLate = false
   }
 
   /// Receives until a condition holds.
@@ -70,6 +74,11 @@ import Testing
       let progress = try scanner.receive(for: demand, until: nil, into: &sightings)
       received.sightings += sightings
       received.health += progress.health
+      let losses = progress.health.filter(\.isReceptionLost)
+      if let reached = received.reached, losses.contains(where: { $0.time < reached }) {
+        received.isLossLate = true
+      }
+      received.reached = progress.reached
     }
     #expect(isDone(received), "after \(calls) calls: \(received.conditions)")
   }
@@ -143,8 +152,8 @@ import Testing
     try receive(scanner, for: .monitoring, into: &received) { $0.sightings.count >= 3 }
     #expect(received.sightings.map(\.rssi) == [nil, nil, nil])
     #expect(!bluez.calls.contains("StartDiscovery"))
-    // A higher demand starts a discovery, and a lower one ends it.
-    try receive(scanner, into: &received) { _ in bluez.isDiscovering }
+    // A demand for signal strengths starts a discovery, and a lower one ends it.
+    try receive(scanner, for: .monitoringSignals, into: &received) { _ in bluez.isDiscovering }
     try receive(scanner, for: .monitoring, into: &received) { _ in !bluez.isDiscovering }
     scanner.rest()
     eventually { bluez.isClean }
@@ -206,6 +215,7 @@ import Testing
     bluez.setMute(true)
     try receive(scanner, into: &received) { $0.isLost }
     #expect(received.conditions.last == .notAnswering)
+    #expect(!received.isLossLate)
     bluez.setMute(false)
     try receive(scanner, into: &received) { !$0.isLost }
   }

@@ -78,10 +78,12 @@ import Testing
     #expect(run.output.isEmpty)
   }
 
-  @Test func bluezIsNotThereYet() throws {
-    let run = try Command.run("scan", "--backend", "bluez")
-    expect(run, 69, "--backend hci")
+  @Test func bluezNeedsABus() throws {
+    let run = try Command.shell(
+      "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nowhere beaconscan scan --backend bluez")
+    expect(run, 69, "message bus cannot be reached")
     #expect(run.output.isEmpty)
+    expect(try Command.run("scan", "--backend", "bluez", "--coded"), 64, "--coded needs raw HCI")
   }
 
   @Test func unwritableOutput() throws {

@@ -52,10 +52,17 @@ extension InGuest {
     /// `monitor` as a service runs it: with CAP_NET_RAW alone. It is inside when this returns.
     static func monitor(_ air: VirtualController, exitAfter: Int) throws -> LiveCommand {
       try Guest.up()
+      return try monitor(air, exitAfter: exitAfter, backend: "hci", by: .scanner)
+    }
+
+    /// `monitor` of a region whose beacon is there. It is inside when this returns.
+    static func monitor(
+      _ air: VirtualController, exitAfter: Int, backend: String, by user: LiveCommand.User
+    ) throws -> LiveCommand {
       try air.perform(beacon)
       let command = try LiveCommand(
         "monitor", "--adapter", "00:AA:01:00:00:42", "--region", "desk=\(region)", "--exit-after",
-        "\(exitAfter)", by: .scanner)
+        "\(exitAfter)", "--backend", backend, by: user)
       try #require(
         command.line("enter") != nil, "it received nothing: \(command.error)")
       return command

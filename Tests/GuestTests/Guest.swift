@@ -6,6 +6,9 @@ enum Guest {
   /// Whether this is the guest. Its second program says so.
   static let isHere = ProcessInfo.processInfo.environment["BEACONSCAN_GUEST"] != nil
 
+  /// Whether tests that repeat something do it as often as is wanted before a release, instead of in short.
+  static let isLong = ProcessInfo.processInfo.environment["GUEST_LONG"] == "1"
+
   /// The project's root, the same inside and outside.
   static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()

@@ -11,6 +11,8 @@ final class LiveCommand {
     var fields: [String: Any]
 
     var type: String { fields["type"] as? String ?? "" }
+    /// Of a health line, whether reception is lost.
+    var isReceptionLost: Bool { fields["deaf"] as? Bool ?? false }
     subscript(_ field: String) -> String? { fields[field] as? String }
     /// The moment that the line itself has, in seconds since 1970.
     var wallTime: Double? { self["time"].flatMap(LiveCommand.seconds) }
@@ -23,14 +25,19 @@ final class LiveCommand {
     case nobody
     /// Nobody, with CAP_NET_RAW alone.
     case scanner
+    /// A person at a desktop: uid 1000, with no capability at all.
+    case person
 
+    /// What runs a program by them.
     var prefix: [String] {
-      let nobody = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+      func user(_ id: Int) -> [String] {
+        ["/usr/bin/setpriv", "--reuid=\(id)", "--regid=\(id)", "--clear-groups"]
+      }
       return switch self {
       case .root: []
-      case .nobody: nobody + ["--inh-caps=-all"]
-      case .scanner:
-        nobody + ["--inh-caps=-all,+net_raw", "--ambient-caps=+net_raw"]
+      case .nobody: user(65534) + ["--inh-caps=-all"]
+      case .scanner: user(65534) + ["--inh-caps=-all,+net_raw", "--ambient-caps=+net_raw"]
+      case .person: user(1000) + ["--inh-caps=-all"]
       }
     }
   }
@@ -42,7 +49,12 @@ final class LiveCommand {
   private var known: [Line] = []
 
   /// Starts it, by a user, with `--format json` added to its arguments.
-  init(_ arguments: String..., by user: User = .root) throws {
+  convenience init(_ arguments: String..., by user: User = .root) throws {
+    try self.init(arguments, by: user)
+  }
+
+  /// Starts it, by a user, with `--format json` added to its arguments.
+  init(_ arguments: [String], by user: User) throws {
     let line = user.prefix + [Guest.beaconscan] + arguments + ["--format", "json"]
     child = try Child(line[0], Array(line.dropFirst()), output: .pipe(pipe))
     try? pipe.fileHandleForWriting.close()
@@ -89,6 +101,11 @@ final class LiveCommand {
       return found != nil || !isRunning
     }
     return found
+  }
+
+  /// Waits for a health line by which reception is lost, or restored.
+  func health(isReceptionLost: Bool, since moment: Double) -> Line? {
+    line("health", since: moment) { $0.isReceptionLost == isReceptionLost }
   }
 
   /// Interrupts it and waits for its end.

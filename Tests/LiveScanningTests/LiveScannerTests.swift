@@ -97,4 +97,11 @@ import Testing
       hci.rest()
     }
   }
+
+  #if !RawHCI
+    /// There is no choice: a bluetoothd that does not run yet is waited for.
+    @Test func `without raw sockets it has bluetoothd alone`() {
+      #expect(LiveScanner().configuration.backend == .bluez)
+    }
+  #endif
 }

@@ -1,9 +1,12 @@
 import BeaconTesting
-import CoreLocation
+import LiveScanning
+import Logging
 import ServiceCore
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import CoreLocation
 
 /// The end of what is heard, and where delegates are called until then.
 @Suite struct EndTests {
@@ -53,11 +56,21 @@ import Testing
     #expect(scene.listener.all.last == "cannot monitor lobby 5")
   }
 
-  @Test func hasComeWhereNothingHears() async throws {
+  @Test func hasComeWhereNoRecordingCanBeOpened() async throws {
     var configuration = LocationServices.Configuration()
     configuration.persistence = .none
-    let services = LocationServices(configuration)
+    configuration.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let services = LocationServices(
+      configuration, environment: ["BEACONSCAN_REPLAY": "/nowhere.btsnoop"])
     await #expect(throws: CLError.self) { try await services.ended() }
+  }
+
+  /// Apps that were written for Apple's systems configure nothing, and receive.
+  @Test func theAdaptersAreTheDefault() {
+    var configuration = LocationServices.Configuration()
+    configuration.persistence = .none
+    let services = LocationServices(configuration, environment: [:])
+    #expect(services.scanner is LiveScanner)
   }
 
   @Test func canBeCancelled() async throws {

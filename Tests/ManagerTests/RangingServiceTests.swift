@@ -1,5 +1,6 @@
 import BeaconTesting
 import CoreLocation
+import Regions
 import Scanning
 import ServiceCore
 import TestSupport
@@ -67,6 +68,18 @@ import Testing
     #expect(scene.scanner.demands.first == .ranging)
     scene.scanner.clock.advance(by: 10)
     await eventually { scene.scanner.demands.last == .monitoring }
+    // A boundary needs signal strengths.
+    let near = Scene.region("near")
+    near.rules = try? RegionRules(signal: SignalGate(enter: -60, exit: -70))
+    scene.manager.startMonitoring(for: near)
+    for (demand, stops) in [(ScanDemand.monitoringSignals, true), (.monitoring, false)] {
+      let isRequested = await eventually {
+        scene.scanner.clock.advance(by: 5)
+        return scene.scanner.demands.last == demand
+      }
+      #expect(isRequested)
+      if stops { scene.manager.stopMonitoring(for: near) }
+    }
   }
 
   @Test func everyManagerIsToldOfItsOwn() async {

@@ -64,6 +64,23 @@ import Testing
     #expect(exits <= 4, "\(exits) exits at \(interval) s")
   }
 
+  /// Of a radio that reports a beacon every tenth of a second, a silence of ten seconds is an absence; of one that
+  /// reports it every ten seconds it is none.
+  @Test func anotherReceiverIsLearntAnew() throws {
+    var kept = try Station(interval: 0.1, loss: 0.1, seed: 1)
+    kept.run(seconds: 120, fully: true)
+    var renewed = kept
+    renewed.monitor.receiverChanged()
+    #expect(renewed.monitor.state(of: "r") == .inside)
+    for number in 1...12 {
+      let next = sighting(kept.time + 10 * Double(number))
+      kept.exits += kept.monitor.receive(next).count { $0.change == .exit }
+      renewed.exits += renewed.monitor.receive(next).count { $0.change == .exit }
+    }
+    #expect(kept.exits > 0)
+    #expect(renewed.exits == 0)
+  }
+
   @Test func whatWasLearntBeforeIsKnownAgain() throws {
     var station = try Station(interval: 0.1, loss: 0.1, seed: 3)
     station.run(seconds: 120, fully: true)

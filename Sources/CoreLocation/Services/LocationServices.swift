@@ -10,8 +10,8 @@ import Synchronization
 /// The services of a process, which all its managers share: the source of beacons, the application's authorization,
 /// and what outlives the process.
 ///
-/// An app that was written for Apple's systems need not know it: managers use ``shared``, which takes its source
-/// from the environment. An app for Linux chooses at its start:
+/// An app that was written for Apple's systems need not know it: managers use ``shared``, which receives with the
+/// machine's adapters. An app for Linux may choose at its start:
 ///
 /// ```swift
 /// var configuration = LocationServices.Configuration()
@@ -23,7 +23,8 @@ import Synchronization
 public final class LocationServices: Sendable {
   /// The settings of the services.
   public struct Configuration: Sendable {
-    /// The source of beacons; `nil` for the one that the environment names (see ``EnvironmentScanner``).
+    /// The source of beacons; `nil` for the machine's adapters, or the recordings that the environment names (see
+    /// ``EnvironmentScanner``).
     public var scanner: (any Scanning.Scanner)?
     /// The application's identifier: its regions and its authorization are stored under this name. The default is
     /// the name of the program's file.
@@ -91,11 +92,16 @@ public final class LocationServices: Sendable {
   let monitors = Mutex<[String: ConditionMonitor]>([:])
 
   /// Creates services of their own, as tests need them.
-  public init(_ configuration: Configuration) {
+  public convenience init(_ configuration: Configuration) {
+    self.init(configuration, environment: ProcessInfo.processInfo.environment)
+  }
+
+  /// Creates services for an environment of the process.
+  init(_ configuration: Configuration, environment: [String: String]) {
     self.configuration = configuration
     scanner =
       configuration.scanner
-      ?? EnvironmentScanner.make { configuration.logger.error("\($0)") }
+      ?? EnvironmentScanner.make(environment) { configuration.logger.error("\($0)") }
     var settings = ServiceManager.Configuration()
     settings.applicationIdentifier = configuration.applicationIdentifier
     settings.authorization = configuration.authorization
@@ -108,6 +114,20 @@ public final class LocationServices: Sendable {
     beaconSettings.rules = configuration.rules
     beaconSettings.monitoring = configuration.monitoring
     beacons = BeaconService(core, scanner: scanner, configuration: beaconSettings)
+    if configuration.scanner == nil, let scanner, !scanner.isRecorded { logFaults() }
+  }
+
+  /// Logs why nothing is received, as one sentence each time: an app that was written for Apple's systems asks for no
+  /// receiver state.
+  private func logFaults() {
+    _ = core.addClient(in: .observers, isReceiving: false) {
+      [logger = configuration.logger] delivery in
+      if case .health(let health, _)? = delivery.event as? BeaconEvent, health.isReceptionLost {
+        logger.error("\(health.sentence)")
+      }
+      delivery.acknowledge()
+      delivery.finish()
+    }
   }
 
   /// Adds the client of a manager. Its delegate is called on the run loop of the current thread, or on the queue of
@@ -128,7 +148,8 @@ public final class LocationServices: Sendable {
   var isEnabled: Bool { scanner != nil && core.availability == .available }
 
   static let noScanner =
-    "nothing receives beacons: name a recording in BEACONSCAN_REPLAY, or give the services a scanner"
+    "nothing receives beacons: the recording that BEACONSCAN_REPLAY names cannot be opened; name another one, or none to "
+    + "receive with the adapters"
 
   // MARK: The receiver and the end
 

@@ -83,7 +83,8 @@ struct BeaconMachine: Service {
           .ranging
         } else if engine.monitor.regionCount > 0 {
           // The first look at a region is a short one.
-          engine.monitor.needsFullDuty ? .ranging : .monitoring
+          engine.monitor.needsFullDuty
+            ? .ranging : engine.monitor.hasGates ? .monitoringSignals : .monitoring
         } else {
           .none
         }

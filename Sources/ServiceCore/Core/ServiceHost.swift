@@ -168,7 +168,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   /// Receives once, processes what came, and returns whether there is demand for more.
   private func step(_ used: inout S.Source.Input?) -> Bool {
     guard let source else { return false }
-    if isRecorded { inFlight.wait() }
+    if isRecorded { inFlight.wait() } else { manager?.checkAuthorizationIfDue() }
     let (demand, rest) = state.withLock { state -> (S.Source.Demand?, (S.Source.Input, Bool)?) in
       guard state.end == nil, !state.isStopped, let demand = state.service.demand else {
         state.isRunning = false

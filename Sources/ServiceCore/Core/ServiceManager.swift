@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// ```swift
 /// let manager = ServiceManager()
-/// let beacons = BeaconService(manager, scanner: HCIScanner())
+/// let beacons = BeaconService(manager, scanner: LiveScanner())
 /// let client = manager.addClient()
 /// manager.requestAuthorization(.authorizedAlways)
 /// try beacons.startRanging(RangingRequest(BeaconConstraint(uuid: uuid)), for: client)
@@ -77,6 +77,8 @@ public final class ServiceManager: Sendable {
     var granted: AuthorizationStatus?
     /// The number of the latest reading of what the system allows, and of the latest that counts.
     var (readings, latestReading) = (0, 0)
+    /// When it was last read while a source ran, in nanoseconds of uptime.
+    var latestCheck: UInt64 = 0
     var isWatching = false
 
     /// Has the stored events of a group depart that wait. Returns whether no thread is sending to it: then the caller
@@ -443,6 +445,18 @@ public final class ServiceManager: Sendable {
     for host in hosts { host.resume() }
   }
 
+  /// Reads what the system allows, if that was not done in the last two seconds. The thread of a radio calls this while it
+  /// runs, so that no timer wakes the process for it.
+  func checkAuthorizationIfDue() {
+    let now = DispatchTime.now().uptimeNanoseconds
+    let isDue = state.withLock { state in
+      guard now >= state.latestCheck + 2_000_000_000 else { return false }
+      state.latestCheck = now
+      return true
+    }
+    if isDue { checkAuthorization() }
+  }
+
   /// Sends the status to the clients that were sent another one.
   private func reportAuthorization() {
     reports.withLock { _ in
@@ -457,11 +471,11 @@ public final class ServiceManager: Sendable {
     }
   }
 
-  /// Reads within every five seconds what the system allows, as long as there are clients.
+  /// Reads within every ten seconds what the system allows, as long as there are clients.
   private func watchAuthorization() {
     let timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
     // With leeway it wakes the process together with another timer.
-    timer.schedule(deadline: .now() + 4, repeating: 4, leeway: .seconds(1))
+    timer.schedule(deadline: .now() + 8, repeating: 8, leeway: .seconds(2))
     timer.setEventHandler { [weak self] in
       let isWatching = self?.state.withLock { state in
         state.isWatching = !state.clients.isEmpty

@@ -38,16 +38,22 @@ struct SourceOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How to receive: hci (a raw socket), bluez (bluetoothd, over D-Bus), or auto.",
+      "How to receive: hci (raw HCI sockets), bluez (bluetoothd, over D-Bus) or auto.",
       discussion:
-        "auto uses a raw socket where that is permitted and bluetoothd does not scan, and bluetoothd "
-        + "otherwise."))
+        "auto uses raw HCI sockets where they are permitted and bluetoothd does not scan, and otherwise "
+        + "bluetoothd. Where one of them receives nothing for two seconds, it uses the other."))
   var backend = LiveScanner.Backend.auto
 
-  @Flag(help: "Ask advertisers for their scan responses too, which costs them power.")
+  @Flag(
+    help: ArgumentHelp(
+      "Ask advertisers for their scan responses too, which costs them power.",
+      discussion: "Needs raw HCI sockets. bluetoothd asks for them whenever strengths are needed."))
   var active = false
 
-  @Flag(help: "Receive on the Coded PHY too, where the adapter has it.")
+  @Flag(
+    help: ArgumentHelp(
+      "Receive on the Coded PHY too, where the adapter has it.",
+      discussion: "Needs raw HCI sockets."))
   var coded = false
 
   func validate() throws {

@@ -35,7 +35,12 @@ class Controller:
         self.queue, self.oldest = [], None
         self.commands = Commands(self)
         self.file = os.open("/dev/vhci", os.O_RDWR | os.O_NONBLOCK)
-        self.send(b"\xff\x00")  # a primary controller
+        try:
+            self.send(b"\xff\x00")  # a primary controller
+        except OSError as error:
+            # After a second without that word the kernel has made one by itself.
+            if error.errno != errno.EBADFD:
+                raise
 
     def unplug(self):
         self.commands.stop_advertising()

@@ -2,7 +2,7 @@ import CaptureFiles
 import CoreLocation
 
 do {
-  // A recording to try the kiosk with. Without one, the environment names the scanner.
+  // A recording to try the kiosk with. Without one, the machine's adapters receive.
   if let recording = CommandLine.arguments.dropFirst().first {
     var configuration = LocationServices.Configuration()
     configuration.scanner = try ReplayScanner(paths: [recording], speed: .max)
