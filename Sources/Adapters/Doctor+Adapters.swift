@@ -10,7 +10,8 @@ extension Doctor {
     let idle = host.idleDevices.map { device in
       Finding(
         .adapter, found.isEmpty ? .error : .warning,
-        "no driver has taken the USB adapter \(device)\(host.place)", command: host.outside("modprobe btusb"))
+        "no driver has taken the USB adapter \(device)\(host.place)",
+        command: host.outside("modprobe btusb"))
     }
     guard found.isEmpty else {
       return found.map { adapter in
@@ -45,7 +46,8 @@ extension Doctor {
           host.isContainer || host.tools.contains("rfkill")
           ? host.outside("rfkill unblock bluetooth")
           : host.rights.isRoot ? "echo 0 > \(entry)" : "echo 0 | sudo tee \(entry)"
-        return Finding(.rfkill, .error, adapter: name, "rfkill blocks it\(host.place)", command: command)
+        return Finding(
+          .rfkill, .error, adapter: name, "rfkill blocks it\(host.place)", command: command)
       case nil: return Finding(.rfkill, .ok, adapter: name, "nothing blocks it")
       }
     }
@@ -71,7 +73,8 @@ extension Doctor {
         return Finding(.power, .ok, adapter: name, "it is switched on")
       }
       return Finding(
-        .power, .error, adapter: name, "it is switched off\(host.place)", command: powerOn(name, host))
+        .power, .error, adapter: name, "it is switched off\(host.place)",
+        command: powerOn(name, host))
     }
   }
 

@@ -38,8 +38,8 @@ extension Doctor {
       let edit = "sed -i 's/^#*Experimental *=.*/Experimental = true/' /etc/bluetooth/main.conf"
       return Finding(
         .monitors, .warning, adapter: name,
-        "bluetoothd has no advertisement monitors for it, and without them reports each beacon about "
-          + "once in 10 s; switch on its experimental interfaces\(host.place)",
+        "bluetoothd has no advertisement monitors for it, and without them reports each beacon "
+          + "about once in 10 s; switch on its experimental interfaces\(host.place)",
         command: host.outside(edit) + " && " + host.manage("bluetooth", "restart"))
     }
   }

@@ -6,12 +6,14 @@ extension Doctor {
     _ rights: ProcessRights = .current(), _ program: ProgramFile = .current(),
     tools: Set<String> = ["setcap"]
   ) -> Finding {
-    if rights.mayScan { return Finding(.permission, .ok, "this process may use raw HCI sockets (CAP_NET_RAW)") }
+    if rights.mayScan {
+      return Finding(.permission, .ok, "this process may use raw HCI sockets (CAP_NET_RAW)")
+    }
     guard rights.isOnHost else {
       return Finding(
         .permission, .error,
-        "this process may not use raw HCI sockets: its rights hold in a namespace of users alone, as in a "
-          + "container without root; start the container as root",
+        "this process may not use raw HCI sockets: its rights hold in a namespace of users alone, "
+          + "as in a container without root; start the container as root",
         command: "sudo podman run --network host --cap-add NET_RAW IMAGE")
     }
     guard rights.bounding & ProcessRights.netRaw != 0 else {

@@ -17,8 +17,8 @@ package struct BackendChoice: Hashable, Sendable {
     let reason = reason.map { ", because \($0)" } ?? ""
     switch backend {
     case .bluez:
-      return "scans receive through bluetoothd\(reason); that costs more processor time than raw HCI "
-        + "sockets, and is without --active, --coded and record"
+      return "scans receive through bluetoothd\(reason); that costs more processor time than raw "
+        + "HCI sockets, and is without --active, --coded and record"
     case .auto, .hci:
       return "scans receive by raw HCI sockets\(reason); that costs the least processor time"
     }

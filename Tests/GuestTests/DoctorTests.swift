@@ -70,7 +70,8 @@ extension InGuest {
       try Guest.up()
       let doctor = try examine()
       #expect(doctor.status == 0 && doctor.error.isEmpty, "\(doctor.error)")
-      #expect(doctor.findings.allSatisfy { ["bus", "backend"].contains($0.id) || $0.level == "ok" })
+      let others = doctor.findings.filter { $0.level != "ok" }
+      #expect(others.map(\.id) == ["bus", "backend"])
       #expect(doctor.finding("scan", "hci0") != nil)
       #expect(doctor.finding("bus")?.level == "warning")
       #expect(doctor.finding("backend")?.message.contains("by raw HCI sockets") == true)
@@ -135,9 +136,9 @@ extension InGuest {
 
       doctor = try examine(Self.nobody)
       #expect(doctor.errors.map(\.id) == ["power", "permission", "bluetoothd"])
-      try """
-        <busconfig><policy context="default"><deny send_destination="org.bluez"/></policy></busconfig>
-        """.write(toFile: refusal, atomically: true, encoding: .utf8)
+      let policy = #"<policy context="default"><deny send_destination="org.bluez"/></policy>"#
+      try "<busconfig>\(policy)</busconfig>".write(
+        toFile: refusal, atomically: true, encoding: .utf8)
       try Guest.run("service dbus reload")
       try give(doctor.errors.last?.command)
 

@@ -100,7 +100,8 @@ extension DoctorTests {
       name: "refuses to scan",
       host: radio {
         $0.scanFailure = .refused(.setScanParameters, status: 0x12, adapter: "hci0")
-      }, subject: .scan, level: .warning, words: "invalid parameters", command: "sudo hciconfig hci0 reset"),
+      }, subject: .scan, level: .warning, words: "invalid parameters",
+      command: "sudo hciconfig hci0 reset"),
   ]
 
   /// A host on which raw HCI sockets can be used, and bluetoothd cannot.
@@ -163,8 +164,8 @@ extension DoctorTests {
     Case(
       name: "no monitors", host: .with { $0.bluez?.adapters[0].hasMonitors = false },
       subject: .monitors, level: .info, words: "once in 10 s",
-      command: "sudo sed -i 's/^#*Experimental *=.*/Experimental = true/' /etc/bluetooth/main.conf "
-        + "&& sudo systemctl restart bluetooth"),
+      command: "sudo sed -i 's/^#*Experimental *=.*/Experimental = true/' "
+        + "/etc/bluetooth/main.conf && sudo systemctl restart bluetooth"),
     Case(
       name: "no monitors, and no other way",
       host: .with {
@@ -172,8 +173,8 @@ extension DoctorTests {
         $0.bluez?.adapters[0].hasMonitors = false
         $0.hasSystemd = false
       }, subject: .monitors, level: .warning, words: "once in 10 s",
-      command: "sudo sed -i 's/^#*Experimental *=.*/Experimental = true/' /etc/bluetooth/main.conf "
-        + "&& sudo service bluetooth restart"),
+      command: "sudo sed -i 's/^#*Experimental *=.*/Experimental = true/' "
+        + "/etc/bluetooth/main.conf && sudo service bluetooth restart"),
     Case(
       name: "a container without the bus", host: container(.noBus("why")), subject: .bus,
       words: "/run/dbus/system_bus_socket", command: "docker run \(mount)"),
