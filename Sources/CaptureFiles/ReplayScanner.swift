@@ -29,9 +29,9 @@ public final class ReplayScanner: Scanner {
 
   private let state: Mutex<State>
   /// How fast time passes.
-  public let speed: Speed
+  package let speed: Speed
   /// Whether the recordings are still being written.
-  public let follows: Bool
+  package let follows: Bool
 
   /// Opens recordings.
   ///

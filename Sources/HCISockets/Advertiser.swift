@@ -28,7 +28,7 @@ package struct Advertiser: ~Copyable {
   /// Whether the adapter may be switched on: not where somebody switched it off.
   private var maySwitchOn = true
   private var advert: AdvertOnAir?
-  private var began = KernelClock.monotonic
+  private var began = MonotonicTime.now
   private var retry = Backoff(first: 250_000_000, longest: 5_000_000_000)
   private var next = MonotonicTime(nanoseconds: .min)
 
@@ -56,7 +56,7 @@ package struct Advertiser: ~Copyable {
     let advert = try AdvertOnAir(adapter, parameters, data)
     let isExtended = advert.isExtended
     self.advert = consume advert
-    began = KernelClock.monotonic
+    began = MonotonicTime.now
     maySwitchOn = false
     return .onAir(
       adapter: adapter.name, address: parameters.randomAddress ?? adapter.address ?? randomAddress,
@@ -69,17 +69,17 @@ package struct Advertiser: ~Copyable {
     if let loss = advert?.wait(limit) { return lost(loss) }
     if advert != nil {
       // What was long on air did not fall to another program that does so again and again.
-      if KernelClock.monotonic.nanoseconds(since: began) > 30_000_000_000 { retry.reset() }
+      if MonotonicTime.now.nanoseconds(since: began) > 30_000_000_000 { retry.reset() }
       return nil
     }
-    guard KernelClock.monotonic >= next else {
+    guard MonotonicTime.now >= next else {
       pause(limit)
       return nil
     }
     do {
       return try start()
     } catch {
-      next = KernelClock.monotonic.advanced(by: retry.next())
+      next = MonotonicTime.now.advanced(by: retry.next())
       guard error.isPassing else { throw error }
       if error.isAbsence { maySwitchOn = true }
       pause(limit)
@@ -92,7 +92,7 @@ package struct Advertiser: ~Copyable {
   private mutating func lost(_ loss: AdvertOnAir.Loss) -> Event {
     // Where the adapter is gone there is nothing to take down.
     advert = nil
-    next = KernelClock.monotonic.advanced(by: retry.next())
+    next = MonotonicTime.now.advanced(by: retry.next())
     if loss == .adapter(.removed) || loss == .adapter(.blocked) { maySwitchOn = true }
     return .offAir(loss.sentence(title))
   }

@@ -76,7 +76,7 @@ package final class HCIScanner: Scanner {
   /// at most.
   package var availability: ScannerAvailability {
     known.withLock { known in
-      let now = KernelClock.monotonic
+      let now = MonotonicTime.now
       if let known, now < known.until { return known.availability }
       let availability = system.availability(of: configuration.adapters)
       known = (now.advanced(by: Self.availabilityLife), availability)
@@ -120,7 +120,7 @@ package final class HCIScanner: Scanner {
   package func rest() {
     state.withLock { $0.rest() }
     // What the adapters' states showed holds for a moment longer.
-    let end = KernelClock.monotonic.advanced(by: Self.availabilityLife)
+    let end = MonotonicTime.now.advanced(by: Self.availabilityLife)
     known.withLock { known in
       if let (until, availability) = known { known = (min(until, end), availability) }
     }

@@ -1,4 +1,4 @@
-import Glibc
+import Adapters
 import Scanning
 
 /// Turns the kernel's time stamps, which are wall-clock times, into monotonic times.
@@ -38,30 +38,18 @@ struct KernelClock: Sendable {
   /// Records that the queue was empty after it was read.
   mutating func emptied() { latestEmpty = now }
 
-  /// The monotonic clock.
-  static var monotonic: MonotonicTime { MonotonicTime(nanoseconds: time(CLOCK_MONOTONIC)) }
-  /// The wall's clock.
-  static var wall: WallClockTime { WallClockTime(nanoseconds: time(CLOCK_REALTIME)) }
-
   /// The distance from monotonic to wall-clock time now: between two readings of the monotonic clock that are closer than
   /// 20 µs, or the closest of three where the process is interrupted.
   static var currentOffset: WallClockOffset {
     var best: (width: Int64, offset: WallClockOffset)?
     for _ in 0..<3 {
-      let (start, wall, end) = (monotonic, wall, monotonic)
+      let (start, wall, end) = (MonotonicTime.now, WallClockTime.now, MonotonicTime.now)
       let width = end.nanoseconds(since: start)
       if width < best?.width ?? .max {
         best = (width, WallClockOffset(from: start.advanced(by: width / 2), to: wall))
       }
       if width < 20_000 { break }
     }
-    return best?.offset ?? WallClockOffset(from: monotonic, to: wall)
-  }
-
-  private static func time(_ clock: clockid_t) -> Int64 {
-    var time = timespec()
-    // The structure outlives the call.
-    unsafe clock_gettime(clock, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    return best?.offset ?? WallClockOffset(from: MonotonicTime.now, to: WallClockTime.now)
   }
 }

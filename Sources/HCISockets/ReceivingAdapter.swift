@@ -14,7 +14,7 @@ final class ReceivingAdapter {
   /// The scan and the receiver state.
   private(set) var control = ScanControl()
   private var socket: HCISocket?
-  private var clock = KernelClock(now: KernelClock.monotonic, wall: KernelClock.wall)
+  private var clock = KernelClock(now: MonotonicTime.now, wall: WallClockTime.now)
 
   private let configuration: HCIScanner.Configuration
   private let system: HCISystem
@@ -25,7 +25,7 @@ final class ReceivingAdapter {
   private var power: PowerSwitch
   private var drops: UInt32 = 0
   private var latestDrop = MonotonicTime(nanoseconds: 0)
-  private var gap = LongestGap(at: KernelClock.monotonic)
+  private var gap = LongestGap(at: MonotonicTime.now)
   private var goneSince: MonotonicTime?
 
   /// How often the system is asked about the adapter, in nanoseconds.
@@ -94,7 +94,7 @@ final class ReceivingAdapter {
   func rest(sockets: () -> [Int32]) {
     if control.phase == .shared, isLast(sockets) { control.adopt() }
     control.rest()
-    flush(at: KernelClock.monotonic)
+    flush(at: MonotonicTime.now)
     socket = nil
     control.phase = .unusable
     nextLook = nil
@@ -221,7 +221,7 @@ final class ReceivingAdapter {
     control.commands.removeAll()
     for command in commands {
       guard socket != nil else { return }
-      let sent = KernelClock.monotonic
+      let sent = MonotonicTime.now
       do throws(HCISocketError) {
         try socket?.send(command)
       } catch {

@@ -56,7 +56,7 @@ struct ReceivingState: ~Copyable {
     for demand: ScanDemand, until deadline: MonotonicTime?, wakeSignal: borrowing WakeSignal,
     into sightings: inout [Sighting]
   ) -> ScanProgress {
-    let start = KernelClock.monotonic
+    let start = MonotonicTime.now
     let began = self.began ?? start
     self.began = began
     if watch == nil { watch = HostWatch(system) }
@@ -67,7 +67,7 @@ struct ReceivingState: ~Copyable {
     latestDemand = demand
     advance(demand, to: start)
     wait(until: deadline, wakeSignal: wakeSignal, from: start)
-    let now = KernelClock.monotonic
+    let now = MonotonicTime.now
     let (packets, reports) = (collector.counts.packets, collector.counts.reports)
     read(at: now, into: &sightings)
     if collector.counts.reports != reports { latestReport = now }
@@ -82,7 +82,7 @@ struct ReceivingState: ~Copyable {
   }
 
   mutating func rest() {
-    drain(at: KernelClock.monotonic)
+    drain(at: MonotonicTime.now)
     nextRead = nil
     // Another process of ours that ends now sees that no other socket than its own is left.
     watch = nil
@@ -153,7 +153,7 @@ struct ReceivingState: ~Copyable {
     unsafe poll(&polled, nfds_t(polled.count), Int32((left + 999_999) / 1_000_000))
     if polled[polled.count - 2].revents != 0 { wakeSignal.reset() }
     if polled[polled.count - 1].revents != 0 { hostChanged() }
-    let now = KernelClock.monotonic
+    let now = MonotonicTime.now
     let since = now.nanoseconds(since: latestRead)
     let gather = min(Self.gathering - since, end.nanoseconds(since: now))
     if gather > 0 { usleep(UInt32(gather / 1000)) }
@@ -227,7 +227,7 @@ struct ReceivingState: ~Copyable {
     availability = .unavailable(sentence)
     return [
       ScannerHealth(
-        condition, at: KernelClock.monotonic, adapter: nil, isReceptionLost: true,
+        condition, at: MonotonicTime.now, adapter: nil, isReceptionLost: true,
         sentence: sentence)
     ]
   }

@@ -55,7 +55,7 @@ public final class LiveScanner: Scanner {
   }
 
   /// How the scanner scans.
-  public let configuration: Configuration
+  package let configuration: Configuration
 
   private let hci: any Scanner
   private let bluez: any Scanner

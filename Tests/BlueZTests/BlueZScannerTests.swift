@@ -20,7 +20,8 @@ import Testing
 
   static let device = "/org/bluez/hci0/dev_C0_00_00_00_00_01"
   static let identity = BeaconIdentity(
-    uuid: ProximityUUID("E2C56DB5-DFFB-48D2-B060-D0F5A71096E0")!, major: 1, minor: 2)
+    uuid: ProximityUUID(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0), major: 1,
+    minor: 2)
 
   /// The properties of a device that advertises an iBeacon frame.
   static func values(

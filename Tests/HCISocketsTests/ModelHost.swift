@@ -178,9 +178,9 @@ extension ModelHost {
   ) throws -> [ScannerHealth] {
     var sightings: [Sighting] = []
     var health: [ScannerHealth] = []
-    let end = KernelClock.monotonic.advanced(by: Int64(seconds * 1e9))
-    while KernelClock.monotonic < end, !isDone() {
-      let deadline = KernelClock.monotonic.advanced(by: 10_000_000)
+    let end = MonotonicTime.now.advanced(by: Int64(seconds * 1e9))
+    while MonotonicTime.now < end, !isDone() {
+      let deadline = MonotonicTime.now.advanced(by: 10_000_000)
       health += try scanner.receive(for: .ranging, until: deadline, into: &sightings).health
       answer()
     }

@@ -102,9 +102,9 @@ import Testing
     let scanner = host.scanner(.firstUsable)
     _ = try host.run(scanner, seconds: 5) { host.isScanning(0) }
     _ = try host.run(scanner, seconds: 0.3)
-    let stopped = KernelClock.monotonic
+    let stopped = MonotonicTime.now
     usleep(1_300_000)
-    let resumed = KernelClock.monotonic
+    let resumed = MonotonicTime.now
     let health = try host.run(scanner, seconds: 0.3)
     let lost = try #require(health.first { $0.isReceptionLost }, "\(health)")
     let restored = try #require(health.first { $0.time > lost.time })
@@ -120,7 +120,7 @@ import Testing
     let scanner = host.scanner(.firstUsable)
     _ = try host.run(scanner, seconds: 5) { host.isScanning(0) }
     _ = try host.run(scanner, seconds: 0.3)
-    let stopped = KernelClock.monotonic
+    let stopped = MonotonicTime.now
     host.pull(0)
     host.plug(0, Self.one)
     usleep(1_300_000)
@@ -175,8 +175,8 @@ import Testing
     #expect(host.opened == 1, "at rest it is asked for once a second at most")
     _ = try host.run(scanner, seconds: 0.5)
     let before = host.opened
-    let end = KernelClock.monotonic.advanced(by: 1_200_000_000)
-    while KernelClock.monotonic < end {
+    let end = MonotonicTime.now.advanced(by: 1_200_000_000)
+    while MonotonicTime.now < end {
       _ = try host.run(scanner, seconds: 0.1)
       #expect(scanner.availability == .available)
     }
