@@ -33,7 +33,8 @@ extension Doctor {
     (host.bluez?.adapters ?? []).map { view in
       let name = view.adapter.name
       guard !view.hasMonitors else {
-        return Finding(.monitors, .ok, adapter: name, "bluetoothd has advertisement monitors for it")
+        return Finding(
+          .monitors, .ok, adapter: name, "bluetoothd has advertisement monitors for it")
       }
       let edit = "sed -i 's/^#*Experimental *=.*/Experimental = true/' /etc/bluetooth/main.conf"
       return Finding(
