@@ -34,7 +34,7 @@ public final class LiveScanner: Scanner {
     public var adapters = AdapterSelection.firstUsable
     /// How much stronger than true adapters measure, in dB: subtracted from each signal strength.
     public var offsets: [(adapter: AdapterName, decibels: Double)] = []
-    /// Whether advertisers are asked for their scan response. bluetoothd asks them whenever beacons are ranged.
+    /// Whether advertisers are asked for their scan response. bluetoothd asks where signal strengths are needed.
     public var isActive = false
     /// Whether adverts on the LE Coded PHY are received too, where the controller can. bluetoothd does not receive them.
     public var usesCodedPHY = false

