@@ -7,8 +7,8 @@ extension BlueZView {
   /// Asks bluetoothd. A bus or a bluetoothd that does not answer makes it take a second or two.
   package static func current(_ address: BusAddress = .system) -> BlueZView {
     do throws(BusError) {
-      let second = MonotonicTime.nanosecondsPerSecond
-      let bus = try BusConnection(address, timeout: second)
+      let limit = 3 * MonotonicTime.nanosecondsPerSecond
+      let bus = try BusConnection(address, timeout: limit)
       defer { bus.close() }
       guard try bus.owner(of: BlueZName.service) != nil else {
         return BlueZView(obstacle: .notRunning)
@@ -16,7 +16,7 @@ extension BlueZView {
       var request = ManagedObjects.request(to: BlueZName.service)
       request.startsService = false
       var objects = ManagedObjects()
-      _ = objects.reset(try bus.call(request, timeout: second))
+      _ = objects.reset(try bus.call(request, timeout: limit))
       return BlueZView(adapters: BlueZAdapterView.all(in: objects))
     } catch {
       return BlueZView(obstacle: Obstacle(error))

@@ -169,8 +169,9 @@ public final class LiveScanner: Scanner {
       state.hasChanged = false
     }
     if let reason = choice.reason {
+      let cost = choice.backend == .bluez ? "; it costs more processor time" : ""
       for index in progress.health.indices where !progress.health[index].isReceptionLost {
-        progress.health[index].sentence += "; chosen because \(reason)"
+        progress.health[index].sentence += "; chosen because \(reason)\(cost)"
       }
     }
     return progress
