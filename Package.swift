@@ -230,7 +230,8 @@ let package = Package(
     .testTarget(
       name: "BlueZTests",
       dependencies: [
-        "Advertising", "BeaconTesting", "BlueZ", "DBusMessages", "Scanning", "TestSupport",
+        "Adapters", "Advertising", "BeaconTesting", "BlueZ", "DBusMessages", "Scanning",
+        "TestSupport",
       ]),
     .testTarget(
       name: "LiveScanningTests",

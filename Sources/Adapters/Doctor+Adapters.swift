@@ -3,34 +3,38 @@ import HCIPackets
 extension Doctor {
   /// Whether there is an adapter.
   static func adapters(_ host: HostView) -> [Finding] {
-    guard host.socketError == 0 else { return [] }
+    guard host.socketError == 0 || host.bluez != nil && host.bluez?.obstacle == nil else {
+      return []
+    }
+    let found = host.adapters
     let idle = host.idleDevices.map { device in
       Finding(
-        .adapter, host.radios.isEmpty ? .error : .warning,
-        "no driver has taken the USB adapter \(device)", command: host.asRoot("modprobe btusb"))
+        .adapter, found.isEmpty ? .error : .warning,
+        "no driver has taken the USB adapter \(device)\(host.place)",
+        command: host.outside("modprobe btusb"))
     }
-    guard host.radios.isEmpty else {
-      return host.radios.map { radio in
-        let address = radio.adapter.address.map { "\($0)" } ?? "without an address"
-        return Finding(
-          .adapter, .ok, adapter: radio.adapter.name,
-          "it is there: \(address), \(radio.adapter.bus)")
+    guard found.isEmpty else {
+      return found.map { adapter in
+        let address = adapter.address.map { "\($0)" } ?? "without an address"
+        let bus = adapter.bus.isEmpty ? "" : ", \(adapter.bus)"
+        return Finding(.adapter, .ok, adapter: adapter.name, "it is there: \(address)\(bus)")
       } + idle
     }
     guard idle.isEmpty else { return idle }
     return [
       Finding(
         .adapter, .error,
-        "there is no adapter; plug one in, or see why the kernel did not take the one that is there",
-        command: host.asRoot("dmesg | grep -i -e bluetooth -e firmware"))
+        "there is no adapter; plug one in, or see why the kernel did not take the one that is there"
+          + host.place,
+        command: host.outside("dmesg | grep -i -e bluetooth -e firmware"))
     ]
   }
 
   /// Whether rfkill blocks an adapter.
   static func blocks(_ host: HostView) -> [Finding] {
-    host.radios.map { radio in
-      let name = radio.adapter.name
-      switch radio.adapter.block {
+    host.adapters.map { adapter in
+      let name = adapter.name
+      switch adapter.block {
       case .hard:
         return Finding(
           .rfkill, .error, adapter: name,
@@ -39,10 +43,11 @@ extension Doctor {
       case .soft:
         let entry = "/sys/class/bluetooth/\(name)/rfkill*/soft"
         let command =
-          host.tools.contains("rfkill")
-          ? host.asRoot("rfkill unblock bluetooth")
+          host.isContainer || host.tools.contains("rfkill")
+          ? host.outside("rfkill unblock bluetooth")
           : host.rights.isRoot ? "echo 0 > \(entry)" : "echo 0 | sudo tee \(entry)"
-        return Finding(.rfkill, .error, adapter: name, "rfkill blocks it", command: command)
+        return Finding(
+          .rfkill, .error, adapter: name, "rfkill blocks it\(host.place)", command: command)
       case nil: return Finding(.rfkill, .ok, adapter: name, "nothing blocks it")
       }
     }
@@ -61,24 +66,28 @@ extension Doctor {
 
   /// Whether an adapter is switched on.
   static func power(_ host: HostView) -> [Finding] {
-    host.radios.filter { !$0.isHeld }.map { radio in
-      let name = radio.adapter.name
-      guard !radio.adapter.isUp else {
+    let held = Set(host.radios.filter(\.isHeld).map(\.adapter))
+    return host.adapters.filter { !held.contains($0) }.map { adapter in
+      let name = adapter.name
+      guard !adapter.isUp else {
         return Finding(.power, .ok, adapter: name, "it is switched on")
       }
       return Finding(
-        .power, .error, adapter: name, "it is switched off", command: powerOn(name, host))
+        .power, .error, adapter: name, "it is switched off\(host.place)",
+        command: powerOn(name, host))
     }
   }
 
   /// The command that switches an adapter on, by what is installed.
   static func powerOn(_ adapter: String, _ host: HostView) -> String? {
     // BlueZ's service does it for every user, but for one adapter of several only after a dialogue.
-    if host.hasBluetoothd == true, host.radios.count == 1, host.tools.contains("bluetoothctl") {
+    if let bluez = host.bluez, bluez.obstacle == nil, host.adapters.count == 1,
+      host.isContainer || host.tools.contains("bluetoothctl")
+    {
       return "bluetoothctl power on"
     }
-    let btmgmt = host.asRoot("btmgmt --index \(adapter.dropFirst(3)) power on")
-    if host.tools.contains("btmgmt") { return btmgmt }
+    let btmgmt = host.outside("btmgmt --index \(adapter.dropFirst(3)) power on")
+    if host.isContainer || host.tools.contains("btmgmt") { return btmgmt }
     if host.tools.contains("hciconfig") { return host.asRoot("hciconfig \(adapter) up") }
     return host.tools.contains("apt-get")
       ? host.asRoot("apt-get install bluez") + " && " + btmgmt : nil

@@ -1,30 +1,32 @@
 import HCIPackets
 
 extension Doctor {
-  /// Returns whether a process may scan, and what gives it the right, as ``Finding/Level/ok`` or ``Finding/Level/error``.
+  /// Returns whether a process may use raw HCI sockets, and what gives it the right, as ``Finding/Level/ok`` or ``Finding/Level/error``.
   package static func permission(
     _ rights: ProcessRights = .current(), _ program: ProgramFile = .current(),
     tools: Set<String> = ["setcap"]
   ) -> Finding {
-    if rights.mayScan { return Finding(.permission, .ok, "this process may scan (CAP_NET_RAW)") }
+    if rights.mayScan {
+      return Finding(.permission, .ok, "this process may use raw HCI sockets (CAP_NET_RAW)")
+    }
     guard rights.isOnHost else {
       return Finding(
         .permission, .error,
-        "this process may not scan: its rights hold in a namespace of users alone, as in a "
-          + "container without root; start the container as root",
+        "this process may not use raw HCI sockets: its rights hold in a namespace of users alone, "
+          + "as in a container without root; start the container as root",
         command: "sudo podman run --network host --cap-add NET_RAW IMAGE")
     }
     guard rights.bounding & ProcessRights.netRaw != 0 else {
       return Finding(
         .permission, .error,
-        "this process may not scan, and may not be given the right: it was started without "
+        "this process may not use raw HCI sockets, nor be given the right: it was started without "
           + "CAP_NET_RAW; in a systemd unit, CapabilityBoundingSet= must have it",
         command: "docker run --network host --cap-add NET_RAW IMAGE")
     }
     if rights.hasNoNewPrivileges {
       return Finding(
         .permission, .error,
-        "this process may not scan, and is given no rights of its file: it was started with "
+        "this process may not use raw HCI sockets, and is given no rights of its file: it was started with "
           + "no_new_privs; in a systemd unit, use AmbientCapabilities=CAP_NET_RAW")
     }
     let setcap =
@@ -38,7 +40,7 @@ extension Doctor {
       let place = "/usr/local/bin/beaconscan"
       return Finding(
         .permission, .error,
-        "this process may not scan, and the file system of \(program.path) \(why); "
+        "this process may not use raw HCI sockets, and the file system of \(program.path) \(why); "
           + "install it elsewhere",
         command: rights.asRoot("install -D -m 755 \(quoted(program.path)) \(place)")
           + " && \(setcap) cap_net_raw+ep \(place)")
@@ -47,7 +49,7 @@ extension Doctor {
       program.hasCapabilities
       ? "the capabilities of \(program.path) do not have CAP_NET_RAW" : "it has no CAP_NET_RAW"
     return Finding(
-      .permission, .error, "this process may not scan: \(why)",
+      .permission, .error, "this process may not use raw HCI sockets: \(why)",
       command: "\(setcap) cap_net_raw+ep \(quoted(program.path))")
   }
 
@@ -90,25 +92,11 @@ extension Doctor {
       return ("\(host.programs)", host.asRoot("kill \(other.process)"))
     }
     if host.programs.programs.isEmpty, host.programs.unseenUsers.isEmpty {
-      return ("none that can be seen", host.asRoot("systemctl restart bluetooth"))
+      return ("none that can be seen", host.manage("bluetooth", "restart"))
     }
     if !host.programs.unseenUsers.isEmpty, !host.rights.isRoot {
       return ("\(host.programs)", "sudo \(quoted(host.program.path)) doctor")
     }
-    return ("\(host.programs)", host.asRoot("systemctl restart bluetooth"))
-  }
-
-  /// Whether BlueZ's service runs, which scanning on HCI sockets does not need.
-  static func service(_ host: HostView) -> Finding? {
-    guard let isRunning = host.hasBluetoothd else { return nil }
-    if isRunning { return Finding(.bluetoothd, .ok, "bluetoothd runs") }
-    let command =
-      host.tools.contains("bluetoothd")
-      ? host.asRoot("systemctl enable --now bluetooth")
-      : host.tools.contains("apt-get") ? host.asRoot("apt-get install bluez") : nil
-    return Finding(
-      .bluetoothd, .info,
-      "bluetoothd does not run; scanning on HCI sockets does not need it, scanning over D-Bus does",
-      command: command)
+    return ("\(host.programs)", host.manage("bluetooth", "restart"))
   }
 }

@@ -4,9 +4,9 @@ package struct Finding: Hashable, Sendable {
   package enum Level: String, Hashable, Sendable {
     /// As it should be.
     case ok
-    /// Scanning does not need it.
+    /// Nothing that scanning needs.
     case info
-    /// Scanning works, but not as well as it could.
+    /// Scanning works, but not as well as it could, or not in every way.
     case warning
     /// Scanning does not work.
     case error
@@ -24,14 +24,27 @@ package struct Finding: Hashable, Sendable {
     /// Whether a program has it for itself.
     case held
     case power
-    /// Whether this process may scan.
+    /// Whether this process may use raw HCI sockets.
     case permission
     case answer
     case lowEnergy = "low-energy"
     /// Whether another program scans.
     case scan
+    /// Whether the system's message bus can be reached.
+    case bus
+    /// Whether the bus lets this process talk to BlueZ's service.
+    case policy
     /// Whether BlueZ's service runs.
     case bluetoothd
+    /// Whether BlueZ's service reports every advert.
+    case monitors
+    /// The way to receive that is chosen, if none is named.
+    case backend
+
+    /// Whether raw HCI sockets alone need it.
+    var isOfRawHCI: Bool { self == .network || self == .permission || self == .scan }
+    /// Whether receiving by bluetoothd alone needs it.
+    var isOfBlueZ: Bool { self == .bus || self == .policy || self == .bluetoothd }
   }
 
   /// What was checked.

@@ -20,7 +20,14 @@ extension HostView {
     host.hasHostNetwork = hasHostNetwork(isContainer: host.isContainer)
     host.idleDevices = idleDevices()
     host.programs = .current()
-    host.hasBluetoothd = host.isContainer ? nil : runs("bluetoothd")
+    host.hasSystemd = exists("/run/systemd/system")
+    if exists(podmanMark) { host.engine = "podman" }
+    host.flatpak = text(of: "/.flatpak-info")?.split(separator: "\n")
+      .first { $0.hasPrefix("name=") }.map { String($0.dropFirst("name=".count)) }
+    // The entry is copied before anything could replace it.
+    if let entry = unsafe getpwuid(getuid()) {
+      host.user = unsafe String(cString: entry.pointee.pw_name)
+    }
     host.tools = Set(toolNames.filter(isInstalled))
     return host
   }
@@ -34,10 +41,14 @@ extension HostView {
     }
   }
 
-  /// Whether this is not the first namespace of processes, whose number is fixed in the kernel.
+  /// Whether Docker or Podman left their mark, or this is not the first namespace of processes, whose number is fixed in
+  /// the kernel.
   private static var isContainer: Bool {
-    linkTarget(of: "/proc/self/ns/pid").map { $0 != "pid:[4026531836]" } ?? false
+    exists("/.dockerenv") || exists(podmanMark)
+      || linkTarget(of: "/proc/self/ns/pid").map { $0 != "pid:[4026531836]" } ?? false
   }
+
+  private static let podmanMark = "/run/.containerenv"
 
   /// Whether the first process has the same network: it is the host's, unless this is a container.
   private static func hasHostNetwork(isContainer: Bool) -> Bool? {
@@ -58,12 +69,6 @@ extension HostView {
         && firstLine(of: "\(path)/bInterfaceProtocol") == "01"
         // The second interface, for sound, belongs to the first.
         && name.hasSuffix(".0") && !exists("\(path)/driver")
-    }
-  }
-
-  private static func runs(_ program: String) -> Bool {
-    names(in: "/proc").contains { process in
-      Int32(process) != nil && firstLine(of: "/proc/\(process)/comm") == program
     }
   }
 

@@ -37,15 +37,31 @@ package struct HostView: Hashable, Sendable {
   package var idleDevices: [String] = []
   /// The other programs that have HCI sockets.
   package var programs = HCIPrograms()
-  /// Whether bluetoothd runs; `nil` where that cannot be seen.
-  package var hasBluetoothd: Bool?
+  /// bluetoothd, as it is seen over the bus; `nil` where that was not asked.
+  package var bluez: BlueZView?
+  /// The way to receive that is chosen if none is named, with the reason and the cost: a sentence without a full stop.
+  package var backend: String?
+  /// Whether systemd manages the services.
+  package var hasSystemd = true
+  /// The program that runs the container.
+  package var engine = "docker"
+  /// The identifier of the Flatpak app that this process is part of.
+  package var flatpak: String?
+  /// The name of the user.
+  package var user = "USER"
   /// Those programs of ``toolNames`` that are installed.
   package var tools: Set<String> = []
 
   /// The programs that fix something.
   package static let toolNames = [
-    "apt-get", "bluetoothctl", "bluetoothd", "btmgmt", "hciconfig", "rfkill", "setcap",
+    "apt-get", "bluetoothctl", "bluetoothd", "btmgmt", "dbus-broker", "dbus-daemon", "hciconfig",
+    "rfkill", "setcap",
   ]
+
+  /// The adapters: the kernel's, or bluetoothd's where the kernel shows none to this process.
+  var adapters: [Adapter] {
+    socketError == 0 ? radios.map(\.adapter) : bluez?.adapters.map(\.adapter) ?? []
+  }
 
   func asRoot(_ command: String) -> String { rights.asRoot(command) }
 }

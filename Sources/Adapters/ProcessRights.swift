@@ -14,6 +14,8 @@ package struct ProcessRights: Hashable, Sendable {
   /// Whether its capabilities hold on the host, and not in a namespace of users alone.
   package var isOnHost = true
   package var isRoot = false
+  /// Whether its user has the same number on the host.
+  package var hasHostUser = true
 
   /// `CAP_NET_ADMIN`: switching adapters on and off.
   package static var netAdmin: UInt64 { 1 << 12 }
@@ -35,11 +37,11 @@ extension ProcessRights {
   package static func current() -> ProcessRights {
     ProcessRights(
       status: text(of: "/proc/self/status") ?? "", userMap: text(of: "/proc/self/uid_map") ?? "",
-      isRoot: geteuid() == 0)
+      user: geteuid())
   }
 
   /// Reads the kernel's `status` and `uid_map`.
-  init(status: String, userMap: String, isRoot: Bool) {
+  init(status: String, userMap: String, user: UInt32) {
     var fields: [Substring: Substring] = [:]
     for line in status.split(separator: "\n") {
       let parts = line.split(separator: ":", maxSplits: 1)
@@ -52,7 +54,17 @@ extension ProcessRights {
       effective: fields["CapEff"].flatMap { UInt64($0, radix: 16) } ?? 0,
       bounding: fields["CapBnd"].flatMap { UInt64($0, radix: 16) } ?? 0,
       hasNoNewPrivileges: fields["NoNewPrivs"] == "1", isFiltered: fields["Seccomp"] == "2",
-      isOnHost: map.isEmpty || map == ["0", "0", "4294967295"], isRoot: isRoot)
+      isOnHost: map.isEmpty || map == ["0", "0", "4294967295"], isRoot: user == 0,
+      hasHostUser: Self.hasHostUser(user, map.compactMap { Int($0) }))
+  }
+
+  /// Whether a user has the same number outside, by ranges of a first number inside, a first number outside, and a length.
+  private static func hasHostUser(_ user: UInt32, _ map: [Int]) -> Bool {
+    guard !map.isEmpty else { return true }
+    return stride(from: 0, to: map.count - 2, by: 3).contains { start in
+      map[start] == map[start + 1] && map[start] <= Int(user)
+        && Int(user) - map[start] < map[start + 2]
+    }
   }
 }
 

@@ -35,6 +35,8 @@ struct BlueZAdapter {
   var changes: [Change] = []
 
   private var hasMonitors = false
+  /// Whether the monitor was on when adverts were received last.
+  private var hadMonitor: Bool?
   /// Whether bluetoothd says that it discovers, and since when it does not although it should.
   private var isDiscovering = false
   private var idleSince: MonotonicTime?
@@ -81,6 +83,13 @@ struct BlueZAdapter {
 
   /// The monitor's name, while there is an adapter.
   var beaconMonitor: BeaconMonitor? { path.map(BeaconMonitor.init(adapter:)) }
+
+  /// Returns whether adverts are reported by a monitor now and were not before, or the other way round.
+  mutating func changedRate() -> Bool {
+    guard isReceiving else { return false }
+    defer { hadMonitor = monitor == .on }
+    return hadMonitor.map { $0 != (monitor == .on) } ?? false
+  }
 
   // MARK: What is to be sent
 

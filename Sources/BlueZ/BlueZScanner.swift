@@ -7,8 +7,8 @@ import Synchronization
 ///
 /// bluetoothd scans for all programs at once. The scanner registers an advertisement monitor for iBeacon frames, by
 /// which bluetoothd reports every such advert of a passive scan. That shows who is there; signal strengths are
-/// reported only where they change by 8 dB. For ranging it therefore starts a discovery with duplicates too, which
-/// asks advertisers for their scan responses. A bluetoothd without monitors (5.66 has them as an experiment) reports
+/// reported only where they change by 8 dB. Where they are needed it therefore starts a discovery with duplicates too,
+/// which asks advertisers for their scan responses. A bluetoothd without monitors (5.66 has them as an experiment) reports
 /// each beacon about once in ten seconds.
 ///
 /// Sightings are stamped when they are read. bluetoothd may report two adverts of one device that follow each other at once

@@ -16,8 +16,13 @@ enum BlueZSentence {
         + "once in 10 s; give it the option --experimental, or scan with --backend hci"
     case .stopped:
       return "bluetoothd does not scan with \(adapter)\(extra); it is asked again"
+    case .quiet:
+      return
+        "bluetoothd reports no advert from \(adapter)\(extra): no beacon is on air, or it has no antenna"
     case .down:
-      return "\(adapter) is switched off; switch it on: bluetoothctl power on"
+      return
+        "\(adapter) is switched off; switch it on: busctl set-property org.bluez /org/bluez/\(adapter) "
+        + "org.bluez.Adapter1 Powered b true"
     case .notAnswering: return BlueZView.Obstacle.notAnswering.sentence
     case .refused: return "bluetoothd refuses to scan with \(adapter)\(extra); it is asked again"
     case .notPermitted: return BlueZView.Obstacle.refused(detail ?? "no reason is known").sentence

@@ -55,7 +55,7 @@ struct BlueZSession: ~Copyable {
   private static let lifeInterval: Int64 = 2_000_000_000
   private static let answerLimit: Int64 = 4_000_000_000
   /// The longest time between two readings of a process that runs.
-  private static let longestPause = 2 * MonotonicTime.nanosecondsPerSecond
+  private static let longestPause = 3 * MonotonicTime.nanosecondsPerSecond
   /// The most bytes of an advert's data that one AD structure can have.
   private static let maximumData = 252
 
@@ -102,10 +102,13 @@ struct BlueZSession: ~Copyable {
     reached = max(known, reached ?? known)
     latestEnd = now
     updateAvailability()
-    return ScanProgress(
+    var progress = ScanProgress(
       began: began, reached: reached,
       wallClockOffset: WallClockOffset(from: MonotonicTime.now, to: WallClockTime.now),
       health: health)
+    // With a monitor each advert is reported, and without one each beacon every ten seconds.
+    for index in links.indices where links[index].changedRate() { progress.hasOtherReceiver = true }
+    return progress
   }
 
   /// Ends the connection: bluetoothd drops what was set up by it.

@@ -1,5 +1,6 @@
+package import Adapters
 import BlueZ
-import Scanning
+package import Scanning
 
 /// The way by which adapters are used, and why.
 package struct BackendChoice: Hashable, Sendable {
@@ -11,9 +12,21 @@ package struct BackendChoice: Hashable, Sendable {
     (self.backend, self.reason) = (backend, reason)
   }
 
+  /// The way, the reason and the cost: a sentence without a full stop.
+  package var sentence: String {
+    let reason = reason.map { ", because \($0)" } ?? ""
+    switch backend {
+    case .bluez:
+      return "scans receive through bluetoothd\(reason); that costs more processor time than raw "
+        + "HCI sockets, and is without --active, --coded and record"
+    case .auto, .hci:
+      return "scans receive by raw HCI sockets\(reason); that costs the least processor time"
+    }
+  }
+
   /// Returns the way to begin with: raw HCI where it is permitted and bluetoothd does not scan, and bluetoothd
   /// otherwise.
-  static func first(
+  package static func first(
     hci: ScannerAvailability, bluez view: BlueZView, of adapters: AdapterSelection
   ) -> BackendChoice {
     let bluez = view.availability(of: adapters)
@@ -54,7 +67,9 @@ package struct BackendChoice: Hashable, Sendable {
     case (.notPermitted(let raw), .unavailable(let bus)),
       (.notPermitted(let raw), .notPermitted(let bus)):
       .notPermitted("\(raw); or, without that right: \(bus)")
-    default: hci
+    case (.unavailable(let raw), .unavailable(let bus)),
+      (.unavailable(let raw), .notPermitted(let bus)):
+      .unavailable("\(raw); or, over D-Bus: \(bus)")
     }
   }
 }

@@ -34,7 +34,7 @@ public final class LiveScanner: Scanner {
     public var adapters = AdapterSelection.firstUsable
     /// How much stronger than true adapters measure, in dB: subtracted from each signal strength.
     public var offsets: [(adapter: AdapterName, decibels: Double)] = []
-    /// Whether advertisers are asked for their scan response. bluetoothd asks them whenever beacons are ranged.
+    /// Whether advertisers are asked for their scan response. bluetoothd asks where signal strengths are needed.
     public var isActive = false
     /// Whether adverts on the LE Coded PHY are received too, where the controller can. bluetoothd does not receive them.
     public var usesCodedPHY = false
@@ -165,12 +165,13 @@ public final class LiveScanner: Scanner {
       state.began = state.began ?? progress.began
       state.reached = [state.reached, progress.reached].compactMap(\.self).max()
       (progress.began, progress.reached) = (state.began, state.reached)
-      progress.hasOtherReceiver = state.hasChanged
+      progress.hasOtherReceiver = progress.hasOtherReceiver || state.hasChanged
       state.hasChanged = false
     }
     if let reason = choice.reason {
+      let cost = choice.backend == .bluez ? "; it costs more processor time" : ""
       for index in progress.health.indices where !progress.health[index].isReceptionLost {
-        progress.health[index].sentence += "; chosen because \(reason)"
+        progress.health[index].sentence += "; chosen because \(reason)\(cost)"
       }
     }
     return progress

@@ -1,6 +1,9 @@
 import Adapters
 import ArgumentParser
+import BlueZ
 import HCISockets
+import LiveScanning
+import Scanning
 
 /// `beaconscan doctor`: what stops scanning on this machine, and the command that fixes it.
 struct DoctorCommand: ParsableCommand {
@@ -8,10 +11,12 @@ struct DoctorCommand: ParsableCommand {
     commandName: "doctor",
     abstract: "Find what stops scanning on this machine, and the commands that fix it.",
     discussion: """
-      Looks at the kernel, this process's network and rights, the adapters, and the programs that \
-      use them. Each fault is followed by the one command that fixes it; run them in their order. \
-      An error stops scanning, a warning does not. Where there are several adapters, one that \
-      works is enough.
+      Looks at the kernel, this process's network and rights, the adapters, the programs that use \
+      them, the system's message bus and bluetoothd. Each fault is followed by the one command \
+      that fixes it; run them in their order. An error stops scanning, a warning does not. Where \
+      there are several adapters, one that works is enough; so is one of the two ways to receive, \
+      by raw HCI sockets or by bluetoothd. The last line is the way that scans take by \
+      themselves, why, and what it costs.
 
       The doctor switches nothing on or off. It asks each adapter's controller for its version and \
       sets scan parameters, which starts no scan; the next program that scans sets its own.
@@ -27,13 +32,18 @@ struct DoctorCommand: ParsableCommand {
   var format = OutputFormat.table
 
   func run() throws {
-    let findings = Doctor.examine(.current())
+    var host = HostView.current()
+    let bluez = BlueZView.current()
+    host.bluez = bluez
+    host.backend =
+      BackendChoice.first(hci: HCIScanner().availability, bluez: bluez, of: .firstUsable).sentence
+    let findings = Doctor.examine(host)
     let out = StandardOutput()
     try out.write(findings, format)
     try out.flush()
     guard let obstacle = Doctor.obstacle(in: findings) else { return }
     throw CommandError(
-      obstacle.subject == .permission ? .noPermission : .unavailable,
+      [.permission, .policy].contains(obstacle.subject) ? .noPermission : .unavailable,
       "scanning does not work yet: \(obstacle.sentence)")
   }
 }

@@ -1,3 +1,4 @@
+import Adapters
 import Advertising
 import BeaconTesting
 import DBusMessages
@@ -47,6 +48,8 @@ import Testing
   /// What a scanner received.
   struct Received {
     var sightings: [Sighting] = []
+    /// How often something else received than before.
+    var changes = 0
     var health: [ScannerHealth] = []
 
     /// The states, without the times that a busy machine kept this process from running for.
@@ -74,6 +77,7 @@ import Testing
       let progress = try scanner.receive(for: demand, until: nil, into: &sightings)
       received.sightings += sightings
       received.health += progress.health
+      received.changes += progress.hasOtherReceiver ? 1 : 0
       let losses = progress.health.filter(\.isReceptionLost)
       if let reached = received.reached, losses.contains(where: { $0.time < reached }) {
         received.isLossLate = true
@@ -192,6 +196,21 @@ import Testing
     try receive(scanner, into: &received) { _ in bluez.isDiscovering }
   }
 
+  @Test func `a bluetoothd without monitors after one with them reports at another rate`() throws {
+    var bluez = try ModelBlueZ(on: bus)
+    let scanner = scanner()
+    var received = Received()
+    try receive(scanner, into: &received) { !$0.isLost }
+    bluez.end()
+    try receive(scanner, into: &received) { $0.isLost }
+    bluez = try ModelBlueZ(on: bus, .init(hasMonitors: false))
+    defer { bluez.end() }
+    #expect(received.changes == 0)
+    try receive(scanner, into: &received) { !$0.isLost }
+    #expect(received.conditions == [.scanning, .systemError, .shared])
+    #expect(received.changes == 1)
+  }
+
   @Test func `an end of the bus is lost reception, and its return restores it`() throws {
     var bluez = try ModelBlueZ(on: bus)
     let scanner = scanner()
@@ -213,8 +232,7 @@ import Testing
     var received = Received()
     try receive(scanner, into: &received) { !$0.isLost }
     bluez.setMute(true)
-    try receive(scanner, into: &received) { $0.isLost }
-    #expect(received.conditions.last == .notAnswering)
+    try receive(scanner, into: &received) { $0.conditions.last == .notAnswering }
     #expect(!received.isLossLate)
     bluez.setMute(false)
     try receive(scanner, into: &received) { !$0.isLost }

@@ -30,6 +30,7 @@ need xz-utils xz
 need bluez bluetoothctl btmon hciconfig hcitool btmgmt
 need dbus dbus-daemon dbus-send
 need rfkill rfkill
+need xdg-dbus-proxy xdg-dbus-proxy
 need strace strace
 need procps pgrep
 need libcap2-bin setcap

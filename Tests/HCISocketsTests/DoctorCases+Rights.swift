@@ -1,3 +1,4 @@
+import Glibc
 import HCIPackets
 
 @testable import Adapters
@@ -7,6 +8,7 @@ extension DoctorTests {
   private static func nobody(_ change: (inout HostView) -> Void = { _ in }) -> HostView {
     .with {
       $0.rights = .nobody
+      $0.bluez = nil
       change(&$0)
     }
   }
@@ -98,17 +100,127 @@ extension DoctorTests {
       name: "refuses to scan",
       host: radio {
         $0.scanFailure = .refused(.setScanParameters, status: 0x12, adapter: "hci0")
-      }, subject: .scan, words: "invalid parameters", command: "sudo hciconfig hci0 reset"),
+      }, subject: .scan, level: .warning, words: "invalid parameters",
+      command: "sudo hciconfig hci0 reset"),
+  ]
+
+  /// A host on which raw HCI sockets can be used, and bluetoothd cannot.
+  private static func without(
+    _ obstacle: BlueZView.Obstacle, _ change: (inout HostView) -> Void = { _ in }
+  ) -> HostView {
+    .with {
+      $0.bluez = BlueZView(obstacle: obstacle)
+      change(&$0)
+    }
+  }
+
+  /// A container that has neither the host's network nor, in the way that is given, its bluetoothd.
+  private static func container(
+    _ obstacle: BlueZView.Obstacle?, _ change: (inout HostView) -> Void = { _ in }
+  ) -> HostView {
+    .with {
+      $0.socketError = EAFNOSUPPORT
+      $0.radios = []
+      $0.isContainer = true
+      $0.hasHostNetwork = nil
+      $0.rights = .root
+      $0.bluez?.obstacle = obstacle
+      if obstacle != nil { $0.bluez?.adapters = [] }
+      change(&$0)
+    }
+  }
+
+  private static let mount = "-v /run/dbus:/run/dbus IMAGE"
+
+  static let bluezCases = [
     Case(
-      name: "no bluetoothd", host: .with { $0.hasBluetoothd = false }, subject: .bluetoothd,
-      level: .info, words: "does not need it",
-      command: "sudo systemctl enable --now bluetooth"),
+      name: "no bus", host: without(.noBus("why")), subject: .bus, level: .warning,
+      words: "does not run (why)", command: "sudo systemctl start dbus"),
     Case(
-      name: "no BlueZ",
-      host: .with {
-        $0.hasBluetoothd = false
-        $0.tools = ["apt-get"]
-      }, subject: .bluetoothd, level: .info, words: "does not need it",
+      name: "no bus, and no systemd", host: without(.noBus("why")) { $0.hasSystemd = false },
+      subject: .bus, level: .warning, words: "does not run", command: "sudo service dbus start"),
+    Case(
+      name: "no bus installed", host: without(.noBus("why")) { $0.tools = ["apt-get"] },
+      subject: .bus, level: .warning, words: "does not run",
+      command: "sudo apt-get install dbus"),
+    Case(
+      name: "no bluetoothd", host: without(.notRunning), subject: .bluetoothd, level: .warning,
+      words: "does not run", command: "sudo systemctl enable --now bluetooth"),
+    Case(
+      name: "no BlueZ", host: without(.notRunning) { $0.tools = ["apt-get"] },
+      subject: .bluetoothd, level: .warning, words: "does not run",
       command: "sudo apt-get install bluez"),
+    Case(
+      name: "bluetoothd does not answer", host: without(.notAnswering), subject: .bluetoothd,
+      level: .warning, words: "does not answer", command: "sudo systemctl restart bluetooth"),
+    Case(
+      name: "bluetoothd shows no adapter", host: .with { $0.bluez = BlueZView() },
+      subject: .bluetoothd, level: .warning, words: "no adapter",
+      command: "sudo systemctl restart bluetooth"),
+    Case(
+      name: "the bus's policy", host: without(.refused("why")) { $0.user = "anna" },
+      subject: .policy, level: .warning, words: "log in again",
+      command: "sudo usermod -aG bluetooth anna"),
+    Case(
+      name: "no monitors", host: .with { $0.bluez?.adapters[0].hasMonitors = false },
+      subject: .monitors, level: .info, words: "once in 10 s",
+      command: "sudo sed -i 's/^#*Experimental *=.*/Experimental = true/' "
+        + "/etc/bluetooth/main.conf && sudo systemctl restart bluetooth"),
+    Case(
+      name: "no monitors, and no other way",
+      host: .with {
+        $0.rights = .nobody
+        $0.bluez?.adapters[0].hasMonitors = false
+        $0.hasSystemd = false
+      }, subject: .monitors, level: .warning, words: "once in 10 s",
+      command: "sudo sed -i 's/^#*Experimental *=.*/Experimental = true/' "
+        + "/etc/bluetooth/main.conf && sudo service bluetooth restart"),
+    Case(
+      name: "a container without the bus", host: container(.noBus("why")), subject: .bus,
+      words: "/run/dbus/system_bus_socket", command: "docker run \(mount)"),
+    Case(
+      name: "a container of Podman's", host: container(.noBus("why")) { $0.engine = "podman" },
+      subject: .bus, words: "/run/dbus/system_bus_socket", command: "podman run \(mount)"),
+    Case(
+      name: "a container with a root of its own",
+      host: container(.refused("why")) {
+        $0.engine = "podman"
+        $0.rights.hasHostUser = false
+      }, subject: .policy, words: "another number",
+      command: "podman run --userns keep-id \(mount)"),
+    Case(
+      name: "a container of a user whom the policy refuses", host: container(.refused("why")),
+      subject: .policy, words: "join the group",
+      command: "docker run --group-add \"$(getent group bluetooth | cut -d: -f3)\" \(mount)"),
+    Case(
+      name: "a container with AppArmor's profile",
+      host: container(.refused("An AppArmor policy prevents this sender from sending")),
+      subject: .policy, words: "AppArmor",
+      command: "docker run --security-opt apparmor=unconfined \(mount)"),
+    Case(
+      name: "a host without bluetoothd, outside a container", host: container(.notRunning),
+      subject: .bluetoothd, words: "outside", command: "sudo systemctl enable --now bluetooth"),
+    Case(
+      name: "an adapter that is off, outside a container",
+      host: container(nil) { $0.bluez?.adapters[0].adapter.isUp = false }, subject: .power,
+      words: "outside", command: "bluetoothctl power on"),
+    Case(
+      name: "no adapter, outside a container", host: container(nil) { $0.bluez?.adapters = [] },
+      subject: .adapter, words: "there is no adapter",
+      command: "sudo dmesg | grep -i -e bluetooth -e firmware"),
+    Case(
+      name: "a container with the bus alone", host: container(nil), subject: .network,
+      level: .warning, words: "another one",
+      command: "docker run --network host --cap-add NET_RAW IMAGE"),
+    Case(
+      name: "Flatpak without the bus",
+      host: container(.noBus("why")) { $0.flatpak = "org.example.App" }, subject: .bus,
+      words: "Flatpak",
+      command: "flatpak override --user --system-talk-name=org.bluez org.example.App"),
+    Case(
+      name: "Flatpak's filter of the bus",
+      host: container(.notRunning) { $0.flatpak = "org.example.App" }, subject: .bluetoothd,
+      words: "org.bluez",
+      command: "flatpak override --user --system-talk-name=org.bluez org.example.App"),
   ]
 }

@@ -18,6 +18,7 @@ extension DoctorTests {
     .with {
       $0.socketError = errno
       $0.radios = []
+      $0.bluez = nil
       change(&$0)
     }
   }
@@ -117,7 +118,7 @@ extension DoctorTests {
       name: "down beside bluetoothd", host: down(), subject: .power, words: "switched off",
       command: "bluetoothctl power on"),
     Case(
-      name: "down without bluetoothd", host: down { $0.hasBluetoothd = false }, subject: .power,
+      name: "down without bluetoothd", host: down { $0.bluez = nil }, subject: .power,
       words: "switched off", command: "sudo btmgmt --index 0 power on"),
     Case(
       name: "down with old tools", host: down { $0.tools = ["hciconfig"] }, subject: .power,

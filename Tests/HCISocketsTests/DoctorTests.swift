@@ -24,11 +24,11 @@ import Testing
     #expect(findings.allSatisfy { $0.level == .ok && $0.command == nil })
     #expect(Doctor.obstacle(in: findings) == nil)
     // All that can be looked at was, in the order in which to mend; nothing was held.
-    let subjects = Finding.Subject.allCases.filter { $0 != .held }
+    let subjects = Finding.Subject.allCases.filter { $0 != .held && $0 != .backend }
     #expect(findings.map(\.subject) == subjects)
   }
 
-  @Test(arguments: kernelCases + adapterCases + rightsCases + scanCases)
+  @Test(arguments: kernelCases + adapterCases + rightsCases + scanCases + bluezCases)
   func finding(_ one: Case) throws {
     let findings = Doctor.examine(one.host)
     let found = try #require(
@@ -45,6 +45,7 @@ import Testing
   @Test func order() {
     let host = HostView.with {
       $0.rights = .nobody
+      $0.bluez = nil
       $0.radios = [
         .with {
           $0.adapter.isUp = false
@@ -76,6 +77,31 @@ import Testing
     #expect(Doctor.obstacle(in: Doctor.examine(both))?.adapter == "hci2")
   }
 
+  /// One way to receive is enough; where neither is free, what prevents each of them is an error.
+  @Test(arguments: [
+    (true, BlueZView.Obstacle?.none, []), (true, .notRunning, []), (false, nil, []),
+    (false, .notRunning, [Finding.Subject.permission, .bluetoothd]),
+    (false, .refused(""), [.permission, .policy]), (false, .noBus(""), [.permission, .bus]),
+  ])
+  func twoWays(mayUseRaw: Bool, obstacle: BlueZView.Obstacle?, errors: [Finding.Subject]) {
+    var host = HostView.with {
+      $0.rights = mayUseRaw ? .scanner : .nobody
+      $0.bluez?.obstacle = obstacle
+      $0.backend = "scans receive somehow"
+    }
+    var findings = Doctor.examine(host)
+    #expect(findings.filter { $0.level == .error }.map(\.subject) == errors)
+    #expect(findings.contains { $0.level == .warning } == (mayUseRaw != (obstacle == nil)))
+    // The way that is taken is shown where there is one.
+    #expect(findings.contains { $0.subject == .backend && $0.level == .info } == errors.isEmpty)
+    // What both need is an error, and the only one where one of them is free.
+    host.radios[0].adapter.isUp = false
+    host.radios[0].report = ControllerReport()
+    findings = Doctor.examine(host)
+    #expect(findings.filter { $0.level == .error }.map(\.subject) == [.power] + errors)
+    #expect(!findings.contains { $0.subject == .backend })
+  }
+
   /// Whatever is true of a host, nothing traps, and what cannot be known is not told.
   @Test(arguments: [EAFNOSUPPORT, EPERM, EACCES, ENOMEM], [true, false])
   func withoutSockets(errno: Int32, hasBluetooth: Bool) {
@@ -83,6 +109,7 @@ import Testing
       $0.socketError = errno
       $0.hasBluetooth = hasBluetooth
       $0.radios = []
+      $0.bluez = nil
     }
     let findings = Doctor.examine(host)
     #expect(findings.allSatisfy { $0.adapter == nil && $0.subject != .adapter })

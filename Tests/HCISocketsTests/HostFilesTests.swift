@@ -13,17 +13,27 @@ import Testing
       "Name:\tbeaconscan\nCapEff:\t0000000000002000\nCapBnd:\t000001ffffffffff\n"
       + "NoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t3\n"
     let map = "         0          0 4294967295\n"
-    let rights = ProcessRights(status: status, userMap: map, isRoot: false)
+    let rights = ProcessRights(status: status, userMap: map, user: 1000)
     #expect(
       rights
         == ProcessRights(
           effective: ProcessRights.netRaw, bounding: 0x1FF_FFFF_FFFF, hasNoNewPrivileges: true,
           isFiltered: true))
     #expect(rights.mayScan)
-    let inside = ProcessRights(status: status, userMap: "0 1000 1\n", isRoot: true)
-    #expect(!inside.mayScan && !inside.isOnHost)
-    let nothing = ProcessRights(status: "", userMap: "", isRoot: false)
-    #expect(!nothing.mayScan && nothing.isOnHost)
+    let inside = ProcessRights(status: status, userMap: "0 1000 1\n", user: 0)
+    #expect(!inside.mayScan && !inside.isOnHost && inside.isRoot && !inside.hasHostUser)
+    let nothing = ProcessRights(status: "", userMap: "", user: 1000)
+    #expect(!nothing.mayScan && nothing.isOnHost && nothing.hasHostUser)
+  }
+
+  /// Podman's map with `--userns keep-id`, and users that have no number outside, or that is no map at all.
+  @Test(arguments: [
+    ("0 1 1000\n1000 1000 1\n1001 1001 64536\n", 1000, true),
+    ("0 1 1000\n1000 0 1\n1001 1001 64536\n", 1000, false),
+    ("0 0 1\n", 5, false), ("0 0", 0, false), ("x y z\n", 0, true),
+  ])
+  func users(map: String, user: UInt32, isSame: Bool) {
+    #expect(ProcessRights(status: "", userMap: map, user: user).hasHostUser == isSame)
   }
 
   /// Lines of Linux 6.1; the list has one for each socket.

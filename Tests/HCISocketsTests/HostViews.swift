@@ -12,7 +12,7 @@ extension HostView {
     var host = HostView(rights: .scanner, program: ProgramFile(path: "/usr/local/bin/beaconscan"))
     host.release = "6.1.0-56-amd64"
     host.hasHostNetwork = true
-    host.hasBluetoothd = true
+    host.bluez = .well
     host.radios = [.well()]
     host.tools = Set(toolNames)
     return host
@@ -71,4 +71,14 @@ extension ProcessRights {
   static var nobody: ProcessRights { ProcessRights(effective: 0) }
   /// Root's.
   static var root: ProcessRights { ProcessRights(effective: .max, isRoot: true) }
+}
+
+extension BlueZView {
+  /// A bluetoothd that runs, with one adapter.
+  static var well: BlueZView {
+    BlueZView(adapters: [
+      BlueZAdapterView(
+        path: "/org/bluez/hci0", adapter: .well(), isDiscovering: false, hasMonitors: true)
+    ])
+  }
 }

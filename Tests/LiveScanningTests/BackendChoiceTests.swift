@@ -41,7 +41,9 @@ import Testing
     let no = ScannerAvailability.unavailable("it is off")
     #expect(BackendChoice.availability(hci: .available, bluez: no) == .available)
     #expect(BackendChoice.availability(hci: no, bluez: .available) == .available)
-    #expect(BackendChoice.availability(hci: no, bluez: no) == no)
+    #expect(
+      BackendChoice.availability(hci: no, bluez: no)
+        == .unavailable("it is off; or, over D-Bus: it is off"))
     #expect(
       BackendChoice.availability(hci: .notPermitted("no right"), bluez: no)
         == .notPermitted("no right; or, without that right: it is off"))

@@ -95,6 +95,7 @@ final class BeaconSession {
       tally.update(health)
       if options.format == .json {
         try out.writeLine((health, time), ScannerHealth.record)
+        if options.verbose { report("beaconscan: \(health.sentence)") }
       } else if let writer, writer.isScreen {
         try writer.write(trouble: tally.trouble, at: time)
       } else if !options.quiet {

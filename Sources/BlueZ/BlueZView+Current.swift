@@ -3,29 +3,12 @@ import Advertising
 package import DBusMessages
 package import Scanning
 
-/// bluetoothd as values, as far as this process can see it: for the choice of a radio, and for the doctor.
-package struct BlueZView: Hashable, Sendable {
-  /// What keeps this process from bluetoothd.
-  package enum Obstacle: Hashable, Sendable {
-    /// There is no bus, with the reason.
-    case noBus(String)
-    /// The bus, or bluetoothd, refuses this process, with the reason.
-    case refused(String)
-    /// The bus is there, and bluetoothd is not.
-    case notRunning
-    /// bluetoothd does not answer.
-    case notAnswering
-  }
-
-  /// What keeps this process from bluetoothd; `nil` where nothing does.
-  package var obstacle: Obstacle?
-  package var adapters: [BlueZAdapterView] = []
-
+extension BlueZView {
   /// Asks bluetoothd. A bus or a bluetoothd that does not answer makes it take a second or two.
   package static func current(_ address: BusAddress = .system) -> BlueZView {
     do throws(BusError) {
-      let second = MonotonicTime.nanosecondsPerSecond
-      let bus = try BusConnection(address, timeout: second)
+      let limit = 3 * MonotonicTime.nanosecondsPerSecond
+      let bus = try BusConnection(address, timeout: limit)
       defer { bus.close() }
       guard try bus.owner(of: BlueZName.service) != nil else {
         return BlueZView(obstacle: .notRunning)
@@ -33,15 +16,12 @@ package struct BlueZView: Hashable, Sendable {
       var request = ManagedObjects.request(to: BlueZName.service)
       request.startsService = false
       var objects = ManagedObjects()
-      _ = objects.reset(try bus.call(request, timeout: second))
+      _ = objects.reset(try bus.call(request, timeout: limit))
       return BlueZView(adapters: BlueZAdapterView.all(in: objects))
     } catch {
       return BlueZView(obstacle: Obstacle(error))
     }
   }
-
-  /// Whether bluetoothd scans with an adapter, for whichever program.
-  package var isDiscovering: Bool { adapters.contains { $0.isDiscovering } }
 
   /// Returns whether one of the selected adapters can be used, and why not.
   package func availability(of selection: AdapterSelection) -> ScannerAvailability {
@@ -80,7 +60,7 @@ extension BlueZView.Obstacle {
         + "sudo systemctl start dbus, or give the container -v /run/dbus:/run/dbus"
     case .refused(let reason):
       "the system's message bus does not let this user talk to bluetoothd (\(reason)); join its "
-        + "group: sudo adduser USER bluetooth"
+        + "group: sudo usermod -aG bluetooth USER, or start the container with --userns keep-id"
     case .notRunning:
       "bluetoothd does not run; start it: sudo systemctl start bluetooth"
     case .notAnswering:
@@ -98,15 +78,7 @@ extension BlueZView.Obstacle {
   }
 }
 
-/// An adapter as bluetoothd shows it.
-package struct BlueZAdapterView: Hashable, Sendable {
-  /// The adapter's object path, such as `/org/bluez/hci0`.
-  package var path: String
-  package var adapter: Adapter
-  package var isDiscovering: Bool
-  /// Whether advertisement monitors can be registered with it.
-  package var hasMonitors: Bool
-
+extension BlueZAdapterView {
   /// Returns the adapters among bluetoothd's objects, by number.
   static func all(in objects: ManagedObjects) -> [BlueZAdapterView] {
     objects.objects.compactMap { path, interfaces -> BlueZAdapterView? in
