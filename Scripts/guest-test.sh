@@ -16,7 +16,7 @@ cd "$root"
 out=.build/guest/out
 
 # With two CPUs these tests, half of the time, run in a guest of their own.
-apart='LosslessTests|HotplugTests|TrackTests|HarnessTests|ReceptionTests'
+apart='BothBackendsTests|LosslessTests|HotplugTests|TrackTests|HarnessTests|ReceptionTests'
 
 # in_guest NAME ARGUMENT…: runs the tests that the arguments choose; their output is in $out/NAME, too.
 in_guest() {

@@ -90,7 +90,9 @@ final class BlueZ {
       "dbus-send --system --print-reply --dest=org.bluez /"
         + " org.freedesktop.DBus.ObjectManager.GetManagedObjects")
     try #require(run.status == 0, "\(run.error)")
-    return run.output.split(separator: "\n      dict entry(").dropFirst().map(String.init)
+    // Only the array of all objects ends at this depth.
+    return run.output.replacing("\n   ]\n", with: "").split(separator: "\n      dict entry(")
+      .dropFirst().map(String.init)
       .filter { withDevices || !$0.contains("/dev_") }.sorted()
   }
 
