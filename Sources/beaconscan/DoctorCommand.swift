@@ -28,8 +28,7 @@ struct DoctorCommand: ParsableCommand {
         beaconscan doctor --format json
       """)
 
-  @Option(help: "How results are written: table, json (one object a line) or csv.")
-  var format = OutputFormat.table
+  @OptionGroup var form: FormatOptions
 
   func run() throws {
     var host = HostView.current()
@@ -39,7 +38,7 @@ struct DoctorCommand: ParsableCommand {
       BackendChoice.first(hci: HCIScanner().availability, bluez: bluez, of: .firstUsable).sentence
     let findings = Doctor.examine(host)
     let out = StandardOutput()
-    try out.write(findings, format)
+    try out.write(findings, form)
     try out.flush()
     guard let obstacle = Doctor.obstacle(in: findings) else { return }
     throw CommandError(
