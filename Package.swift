@@ -73,10 +73,13 @@ let package = Package(
 
     .target(name: "DBusMessages", dependencies: ["CDBus"]),
 
-    // Links libbluetooth, which is under the GPL. Libraries depend on it by the trait RawHCI only.
+    // Links libbluetooth, which is under the GPL, by the trait RawHCI only.
     .target(
       name: "HCISockets",
-      dependencies: ["Adapters", "Advertising", "Bytes", "CBluetooth", "HCIPackets", "Scanning"]),
+      dependencies: [
+        "Adapters", "Advertising", "Bytes", "HCIPackets", "Scanning",
+        .target(name: "CBluetooth", condition: .when(traits: ["RawHCI"])),
+      ]),
 
     .target(
       name: "BlueZ",
