@@ -58,9 +58,11 @@ def use(process: int) -> tuple[float, int]:
     seconds = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     waits = 0
     for thread in pathlib.Path(f"/proc/{process}/task").iterdir():
-        for line in (thread / "status").read_text().splitlines():
-            if line.startswith("voluntary_ctxt_switches"):
-                waits += int(line.split()[1])
+        try:
+            status = (thread / "status").read_text()
+        except FileNotFoundError:
+            continue  # it has ended
+        waits += int(status.rpartition("\nvoluntary_ctxt_switches:")[2].split()[0])
     return seconds, waits
 
 
@@ -108,12 +110,13 @@ class Place:
         self.air.wait()
 
 
-def measure(place: Place, name: str, words: list, output: pathlib.Path, seconds: float) -> None:
-    """Prints what a program costs in a quiet room, and with 100 beacons ten times a second."""
+def measure(
+        place: Place, name: str, words: list, output: pathlib.Path, seconds: float, crowd: int) -> None:
+    """Prints what a program costs in a quiet room, and with a crowd of beacons ten times a second."""
     with output.open("wb") as file:
         client = subprocess.Popen([str(word) for word in words], stdout=file)
     time.sleep(5)
-    for beacons in (0, 100):
+    for beacons in (0, crowd):
         if beacons:
             place.order(id="x", uuid=REGION, count=beacons, interval=100, jitter=0, noise=3, rssi=-60)
             time.sleep(3)
@@ -131,7 +134,7 @@ def measure(place: Place, name: str, words: list, output: pathlib.Path, seconds:
         for (cpu, waits), (earlier, fewer) in zip(after, before):
             cells.append(f"{(cpu - earlier) / span * 100:.1f} % {(waits - fewer) / span:.1f}")
         print(f"{name:<24}" + "".join(f"{cell:>17}" for cell in cells), flush=True)
-    place.order(id="x", count=100, off=True)
+    place.order(id="x", count=crowd, off=True)
     client.terminate()
     client.wait()
     time.sleep(3)
@@ -140,6 +143,7 @@ def measure(place: Place, name: str, words: list, output: pathlib.Path, seconds:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--bleak", help="an interpreter that has bleak")
+    parser.add_argument("--beacons", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=20)
     arguments = parser.parse_args()
     if "BEACONSCAN_GUEST" not in os.environ:
@@ -162,7 +166,7 @@ def main() -> None:
                 programs.append((f"bleak, {mode}", PERSON + [arguments.bleak, "-c", BLEAK, mode]))
         place = Place(folder)
         for number, (title, words) in enumerate(programs):
-            measure(place, title, words, folder / f"output-{number}", arguments.seconds)
+            measure(place, title, words, folder / f"output-{number}", arguments.seconds, arguments.beacons)
         place.stop()
 
 

@@ -12,7 +12,7 @@ import Synchronization
 /// each beacon about once in ten seconds.
 ///
 /// Sightings are stamped when they are read. bluetoothd may report two adverts of one device that follow each other at once
-/// as one. An adapter that is off stays off: whoever has switched it off may have a reason.
+/// as one. An adapter that is off stays off.
 ///
 /// What it set up in bluetoothd ends with its connection to the bus, also where the process is killed.
 package final class BlueZScanner: Scanner {

@@ -87,10 +87,12 @@ final class BlueZ {
   /// All objects and their properties as text, but for devices, which it forgets 30 s after their last advert.
   static func objects(withDevices: Bool = Guest.isLong) throws -> [String] {
     let run = try Guest.run(
-      "dbus-send --system --print-reply=literal --dest=org.bluez /"
+      "dbus-send --system --print-reply --dest=org.bluez /"
         + " org.freedesktop.DBus.ObjectManager.GetManagedObjects")
     try #require(run.status == 0, "\(run.error)")
-    return run.output.split(separator: "/org/bluez").dropFirst().map(String.init)
+    // Only the array of all objects ends at this depth.
+    return run.output.replacing("\n   ]\n", with: "").split(separator: "\n      dict entry(")
+      .dropFirst().map(String.init)
       .filter { withDevices || !$0.contains("/dev_") }.sorted()
   }
 

@@ -57,7 +57,7 @@ extension InGuest {
         bash <<'END'
         for file in /proc/$$/fd/*; do
           number=${file##*/}
-          [ "$number" -gt 2 ] && [ "$number" -lt 255 ] && eval "exec $number>&-"
+          [ "$number" -gt 2 ] && [ "$number" -ne 255 ] && eval "exec $number>&-"
         done
         (\(command)) </dev/zero >/dev/null
         END
