@@ -229,53 +229,36 @@ import HCIPackets
     let adapter: UInt16?
 
     static func unbound(for adapter: UInt16? = nil) throws(HCISocketError) -> HCISocket {
-      throw .notBuiltIn(adapter)
+      throw .notBuiltIn
     }
 
-    static func bound(to adapter: UInt16) throws(HCISocketError) -> HCISocket {
-      throw .notBuiltIn(adapter)
-    }
+    static func bound(to adapter: UInt16) throws(HCISocketError) -> HCISocket { throw .notBuiltIn }
 
     static func scanning(_ adapter: UInt16) throws(HCISocketError) -> HCISocket {
-      throw .notBuiltIn(adapter)
+      throw .notBuiltIn
     }
 
-    static func watching() throws(HCISocketError) -> HCISocket { throw .notBuiltIn(nil) }
+    static func watching() throws(HCISocketError) -> HCISocket { throw .notBuiltIn }
 
     static func adapters(through descriptor: Int32) throws(HCISocketError) -> [Adapter] {
-      throw .notBuiltIn(nil)
+      throw .notBuiltIn
     }
 
     static func adapter(at index: UInt16, through descriptor: Int32) throws(HCISocketError)
       -> Adapter?
     {
-      throw .notBuiltIn(index)
+      throw .notBuiltIn
     }
 
     func filter(
       events: [Int32], opcode: Opcode = Opcode(rawValue: 0), commands: Bool = false
-    ) throws(HCISocketError) { throw .notBuiltIn(adapter) }
+    ) throws(HCISocketError) { throw .notBuiltIn }
 
-    func send(_ command: HCICommand) throws(HCISocketError) { throw .notBuiltIn(adapter) }
-
-    func read(into bytes: inout [UInt8]) throws(HCISocketError) -> Int? {
-      throw .notBuiltIn(adapter)
-    }
-
-    func wait(milliseconds: Int32) throws(HCISocketError) { throw .notBuiltIn(adapter) }
-
-    func switchOn(_ index: UInt16) throws(HCISocketError) { throw .notBuiltIn(index) }
-
+    func send(_ command: HCICommand) throws(HCISocketError) { throw .notBuiltIn }
+    func read(into bytes: inout [UInt8]) throws(HCISocketError) -> Int? { throw .notBuiltIn }
+    func wait(milliseconds: Int32) throws(HCISocketError) { throw .notBuiltIn }
+    func switchOn(_ index: UInt16) throws(HCISocketError) { throw .notBuiltIn }
     var drops: UInt32 { 0 }
     var isHeld: Bool { false }
-  }
-
-  extension HCISocketError {
-    /// The error of every call where the package is built without libbluetooth.
-    static func notBuiltIn(_ adapter: UInt16?) -> HCISocketError {
-      HCISocketError(
-        "raw HCI sockets are not built in (package trait RawHCI)", errno: EAFNOSUPPORT,
-        adapter: adapter)
-    }
   }
 #endif

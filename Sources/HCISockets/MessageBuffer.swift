@@ -41,7 +41,7 @@ struct MessageBuffer: ~Copyable {
       count = Int(received)
       return count == Self.capacity
     #else
-      throw .notBuiltIn(adapter)
+      throw .notBuiltIn
     #endif
   }
 
