@@ -1,3 +1,4 @@
+import Adapters
 public import ArgumentParser
 public import CaptureFiles
 public import LiveScanning
@@ -120,7 +121,14 @@ struct SourceOptions: ParsableArguments {
     configuration.offsets = offsets.compactMap { offset in
       offset.adapter.map { ($0, offset.decibels) }
     }
-    return limit(LiveScanner(configuration))
+    let scanner = LiveScanner(configuration)
+    // Where anything will do and nothing can be used, this has one diagnosis with `doctor`.
+    if backend == .auto, adapter.isEmpty, packetTap == nil, scanner.availability != .available,
+      let error = CommandError(preventing: Doctor.findings())
+    {
+      throw error
+    }
+    return limit(scanner)
   }
 
   /// What was requested and only raw HCI sockets can do.
