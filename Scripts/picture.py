@@ -150,9 +150,10 @@ def main():
     found, wanted = {}, [STEP * number for number in range(1, FRAMES + 1)]
     # A machine that is too busy to draw each second leaves one out: then once more.
     for _ in range(5):
-        text = shown(command, arguments)
-        for cells in Terminal().frames(text):
-            time = re.search(r"\d\d:(\d\d):(\d\d)", "".join(character for character, _ in cells[0]))
+        for cells in Terminal().frames(shown(command, arguments)):
+            # The table's own time stands at its top.
+            text = "\n".join("".join(character for character, _ in row) for row in cells)
+            time = re.search(r"\d\d:(\d\d):(\d\d)", text)
             if time:
                 # The last one of a second, which is drawn in full.
                 found[int(time.group(1)) * 60 + int(time.group(2))] = [list(row) for row in cells]
