@@ -48,6 +48,7 @@ struct InspectCommand: AsyncParsableCommand {
     var source = source
     source.replay += files
     let out = StandardOutput()
+    out.zone = output.zone
     guard source.isLive else { return try run(source.openRecordings(), to: out) }
     source.duration = source.duration ?? Self.liveDuration
     try await run(BeaconSession(source.open(), showsProgress: false), to: out)

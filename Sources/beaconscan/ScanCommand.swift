@@ -33,6 +33,7 @@ struct ScanCommand: AsyncParsableCommand {
   }
 
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
+    out.zone = output.zone
     let regions = regions.all
     let flushes = out.isTerminal || session.isPaced
     var left = count ?? .max

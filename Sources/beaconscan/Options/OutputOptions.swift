@@ -1,4 +1,5 @@
 import ArgumentParser
+import Records
 
 /// How results are written.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
@@ -15,11 +16,17 @@ struct OutputOptions: ParsableArguments {
   @Option(help: "How results are written: table, json (one object a line) or csv.")
   var format = OutputFormat.table
 
+  @Flag(help: "Show times in UTC in tables, where they are local; JSON and CSV have UTC always.")
+  var utc = false
+
   @Flag(help: "Write only errors to standard error.")
   var quiet = false
 
   @Flag(help: "Write more to standard error: files, counts, what was refused.")
   var verbose = false
+
+  /// The zone of the times in tables.
+  var zone: ClockZone { utc ? .utc : .local }
 }
 
 /// Checks the value of a --count.

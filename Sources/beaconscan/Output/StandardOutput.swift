@@ -1,4 +1,5 @@
 import Glibc
+import Records
 import SystemPackage
 
 /// Standard output, or another file, in a buffer of 64 KiB.
@@ -12,11 +13,18 @@ final class StandardOutput {
   }
   /// Whether each line goes out at once: on a terminal, and where events come as they happen.
   var flushesLines: Bool
+  /// The zone of the times in tables.
+  var zone = ClockZone.local
+  /// The header of the table whose lines are written; another one is written where the terminal's width changes.
+  var header: String?
   private(set) var hasWritten = false
 
   private var buffer: [UInt8] = []
-  private let file: FileDescriptor
+  let file: FileDescriptor
   private static let capacity = 64 * 1024
+
+  /// The number of columns that a table may have: that of the terminal; `nil` elsewhere, where nothing is cut.
+  var width: Int? { isTerminal ? TerminalSize.current?.columns : nil }
 
   init(_ file: FileDescriptor = .standardOutput) {
     self.file = file
