@@ -4,12 +4,13 @@
 set -euo pipefail
 tree=$1
 
-# A group of its own in the hierarchy that systemd uses, which is removed with all that systemd makes in it.
-groups=/sys/fs/cgroup
-[ -e "$groups/cgroup.controllers" ] || groups=/sys/fs/cgroup/systemd
-group=$groups/beaconscan-$$
-mkdir "$group" 2>/dev/null || exit 1
-trap 'find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || true' EXIT
+# A group of its own in each hierarchy that systemd uses, which is removed with all that systemd makes in it.
+groups=()
+for groups_of in /sys/fs/cgroup /sys/fs/cgroup/systemd /sys/fs/cgroup/unified; do
+  [ ! -e "$groups_of/cgroup.procs" ] || groups+=("$groups_of/beaconscan-$$")
+done
+[ ${#groups[@]} -gt 0 ] && mkdir "${groups[@]}" 2>/dev/null || exit 1
+trap 'find "${groups[@]}" -depth -type d -exec rmdir {} + 2>/dev/null || true' EXIT
 
 cat >"$tree/etc/systemd/system/trial.service" <<'UNIT'
 [Service]
@@ -28,7 +29,9 @@ ln -sf ../trial.service "$tree/etc/systemd/system/multi-user.target.wants/trial.
 # systemd must change no setting of this machine's kernel: /proc/sys and /sys are read-only.
 mounts='
   set -e
-  echo $$ >"$2/cgroup.procs"
+  tree=$1
+  shift
+  for group; do echo $$ >"$group/cgroup.procs"; done
   exec unshare --pid --mount --uts --ipc --net --cgroup --fork --kill-child sh -ec '\''
     mount --make-rprivate /
     mount --bind "$1" "$1"
@@ -56,6 +59,6 @@ mounts='
     fi
     exec env -i container=docker PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot "$1" \
       /lib/systemd/systemd --system --unit=multi-user.target --log-target=null
-  '\'' sh "$1"'
-timeout -k 10 300 sh -c "$mounts" sh "$tree" "$group" >/dev/null 2>&1 </dev/null || true
+  '\'' sh "$tree"'
+timeout -k 10 300 sh -c "$mounts" sh "$tree" "${groups[@]}" >/dev/null 2>&1 </dev/null || true
 [ -s "$tree/trial.log" ]
