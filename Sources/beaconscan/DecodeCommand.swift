@@ -25,7 +25,7 @@ struct DecodeCommand: ParsableCommand {
     name: .customLong("as"), help: "What the bytes are: auto, ad, manufacturer, h4, ll or command.")
   var input = DecodeInput.auto
 
-  @Option(help: "How the answer is written: table, json or csv.")
+  @Option(help: "How results are written: table, json (one object a line) or csv.")
   var format = OutputFormat.table
 
   func run() throws {

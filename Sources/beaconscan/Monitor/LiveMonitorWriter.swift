@@ -31,7 +31,7 @@ final class LiveMonitorWriter: ResultWriter {
       row.snapshot?.since.map { String($0.dayAndClock.dropLast(4)) }
     },
     Column("BEACONS", .right) { row in row.snapshot.map { String($0.status.beacons) } },
-    Column("NEAREST") { row in row.nearest.map { "\($0.beacon.major):\($0.beacon.minor)" } },
+    Column("NEAREST") { row in row.nearest?.beacon.shortName },
     Column("DISTANCE", .right) { fixed($0.nearest?.estimate?.distance, 1, "m") },
     Column("RSSI", .right) { row in row.nearest?.rssi.map { "\($0) dBm" } },
     Column("EXIT IN", .right) { row in
