@@ -194,7 +194,7 @@ def main():
     checker.run(command, "range", "--region", "kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100",
                 "--replay", "captures/visitor.btsnoop", *json_format)
     checker.run(command, "range", "--sides", "left=hci0,right=hci100", "--replay", "captures/visitor.btsnoop",
-                "--replay", "captures/visitor.btsnoop", *json_format)
+                "--replay", "./captures/visitor.btsnoop", *json_format)
     visitor = "kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100"
     for recording in recordings:
         checker.run(command, "monitor", "--replay", recording, "--region", visitor,

@@ -20,18 +20,17 @@ struct BeaconsCommand: ParsableCommand {
       valueName: "file"), completion: .file(extensions: ["toml"]))
   var config: String?
 
-  @Option(help: "How results are written: table, json (one object a line) or csv.")
-  var format = OutputFormat.table
+  @OptionGroup var form: FormatOptions
 
   func run() throws {
     let beacons = Settings.current.beacons
     let output = StandardOutput()
-    if beacons.isEmpty, format == .table {
+    if beacons.isEmpty, form.format == .table {
       try output.write(
         "no beacon has a name; give one with calibrate --save or in \(Settings.userPath ?? "a file")\n"
       )
     } else {
-      try output.write(beacons, NamedBeacon.record, format)
+      try output.write(beacons, NamedBeacon.record, form.format)
     }
     try output.flush()
   }

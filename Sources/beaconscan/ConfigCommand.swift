@@ -77,13 +77,12 @@ struct ConfigCommand: ParsableCommand {
       completion: .file(extensions: ["toml"]))
     var config: String?
 
-    @Option(help: "How results are written: table, json (one object a line) or csv.")
-    var format = OutputFormat.table
+    @OptionGroup var form: FormatOptions
 
     func run() throws {
       let settings = try Settings(path: config)
       let output = StandardOutput()
-      try output.write(settings.lines, SettingLine.record, format)
+      try output.write(settings.lines, SettingLine.record, form.format)
       try output.flush()
     }
   }

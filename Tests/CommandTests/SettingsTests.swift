@@ -48,15 +48,16 @@ import Testing
       ("fromat = 'json'", 1, "there is no key 'fromat'; 'format' may be meant"),
       (
         "format = 'xml'", 10,
-        "the value 'xml' is invalid for '--format <format>'; valid is 'table', 'json'"
+        "--format: 'xml' cannot be used: please provide one of 'table', 'json'"
       ),
       ("exec = 'x'", 1, "'exec' belongs to monitor"),
       ("quiet = 'yes'", 9, "'quiet' is true or false"),
       ("backend = ['hci']", 11, "'backend' has one value"),
       ("duration = true", 12, "'duration' is a text in quotes or a number"),
-      ("adapter = ['hci0', 'eth1']", 11, "the value 'eth1' is invalid for '--adapter"),
+      ("adapter = ['hci0', 'eth1']", 11, "--adapter: 'eth1' cannot be used: write hci0"),
       ("environment = 99", 15, "--environment must be from 0.5 to 8"),
-      ("a = ", 5, "expected a value"), ("zones = '1,2,3,4'", 1, "belongs to range alone"),
+      ("count = 0", 1, "'count' belongs to "), ("a = ", 5, "expected a value"),
+      ("zones = '1,2,3,4'", 1, "belongs to range alone"),
       ("[monitr]", 2, "there is no table 'monitr'; 'monitor' may be meant"),
       ("[region.a]\nuuid = 'E2C5'", 8, "no proximity UUID"),
       ("[region.b]", 1, "'uuid' is missing here"),
@@ -73,8 +74,8 @@ import Testing
       ("[beacon.g]\nuuid = '\(Self.uuid)'", 1, "a beacon has 'uuid', 'major' and 'minor'"),
       ("[beacon.h]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = 1\naddress = 'x'", 11, "no address"),
       ("[beacon.i]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = 1", 1, "'h' is the same beacon"),
-      ("[record]\nformat = 'json'", 10, "valid is 'btsnoop'"),
-      ("[range]\nzones = '1,2'", 9, "Where zones end, in meters"),
+      ("[record]\nformat = 'json'", 10, "please provide one of 'btsnoop'"),
+      ("[range]\nzones = '1,2'", 9, "write four distances"),
       ("[record]", 2, "'record' is there already"),
     ]
     var lines: [String] = []
@@ -125,9 +126,9 @@ import Testing
 
         """)
     for (setting, words) in [
-      ("BEACONSCAN_FORMAT=xml", "BEACONSCAN_FORMAT: the value 'xml'"),
+      ("BEACONSCAN_FORMAT=xml", "BEACONSCAN_FORMAT: --format: 'xml' cannot be used"),
       ("BEACONSCAN_QUIET=perhaps", "'perhaps' is neither"),
-      ("BEACONSCAN_SCAN_COUNT=x", "BEACONSCAN_SCAN_COUNT: the value 'x'"),
+      ("BEACONSCAN_SCAN_COUNT=x", "BEACONSCAN_SCAN_COUNT: --count: 'x'"),
     ] {
       let run = try Command.shell("\(setting) beaconscan scan \(Self.replay)")
       #expect(
@@ -141,6 +142,7 @@ import Testing
 
   @Test(arguments: [
     ("", "", "{"), ("BEACONSCAN_FORMAT=csv", "", "time,"),
+    ("BEACONSCAN_JSON=1", "--format csv", "time,"),
     ("BEACONSCAN_FORMAT=csv", "--format table", "TIME"), ("", "--format table", "TIME"),
     ("BEACONSCAN_SCAN_FORMAT=csv BEACONSCAN_FORMAT=table", "", "time,"),
     ("BEACONSCAN_FORMAT=", "", "{"),
@@ -215,7 +217,9 @@ import Testing
     // A wrong one is found in its place.
     let wrong = try run(
       "BEACONSCAN_ADAPTER_OFFSET='hci1=4;5;x' beaconscan range \(Self.replay)", with: all)
-    #expect(wrong.status == 64 && wrong.error.contains("BEACONSCAN_ADAPTER_OFFSET: the value 'x'"))
+    #expect(
+      wrong.status == 64 && wrong.error.contains("BEACONSCAN_ADAPTER_OFFSET: --adapter-offset: 'x'")
+    )
   }
 
   /// Each option of each subcommand is a key; what is shared means the same.

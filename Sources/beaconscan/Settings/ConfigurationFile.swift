@@ -219,27 +219,14 @@ struct ConfigurationFile {
     do {
       let parsed = try type.parse(arguments)
       if let rules = parsed as? RuleOptions { _ = try rules.rules }
+      if var source = parsed as? SourceOptions { try source.check() }
       return nil
     } catch let error as CommandError {
       return error.message
     } catch {
-      let message = type.message(for: error)
-      return sentence(message.hasSuffix(".") ? String(message.dropLast()) : message, type)
+      let command = (type as? any ParsableCommand.Type)?._commandName
+      return usageSentence(type.message(for: error), subcommand: command)
     }
-  }
-
-  /// Returns a message of the parser as one sentence that shows what would be valid.
-  private static func sentence(_ message: String, _ type: any ParsableArguments.Type) -> String {
-    guard message.hasPrefix("The value ") else { return message }
-    let sentence = "the" + message.dropFirst(3)
-    guard !message.contains(". Please provide ") else {
-      return sentence.replacing(". Please provide one of ", with: "; valid is ")
-    }
-    let option = OptionCatalog.options(of: type).values.first { option in
-      option.name.map { message.contains("'--\($0) ") } ?? false
-    }
-    guard let help = option?.abstract, !message.contains(">': ") else { return sentence }
-    return sentence + "; it is: " + (help.hasSuffix(".") ? String(help.dropLast()) : help)
   }
 
   // MARK: Regions and beacons

@@ -57,7 +57,7 @@ enum OptionCatalog {
 
   /// Options of which only those of the first source that gives one are used.
   static let alternatives: [Set<String>] = [
-    RuleOptions.limits, ["model", "environment"], ["quiet", "verbose"],
+    RuleOptions.limits, ["model", "environment"], ["quiet", "verbose"], ["format", "json"],
     ["uuid", "major", "minor", "region"],
   ]
 
@@ -81,26 +81,7 @@ enum OptionCatalog {
 
   /// Returns a name that may have been meant, if one is near.
   static func suggestion(for name: String, among names: some Sequence<String>) -> String? {
-    let near = names.map { ($0, distance(name, $0)) }.filter { $0.1 <= max(1, name.count / 3) }
+    let near = names.map { ($0, name.edits(to: $0)) }.filter { $0.1 <= max(1, name.count / 3) }
     return near.min { ($0.1, $0.0) < ($1.1, $1.0) }?.0
-  }
-
-  /// Returns how many characters are added, left out, changed or swapped between two names.
-  private static func distance(_ one: String, _ other: String) -> Int {
-    let (one, other) = (Array(one.prefix(64)), Array(other))
-    var before = [Int](), last = Array(0...other.count)
-    for row in one.indices {
-      var line = [row + 1]
-      for column in other.indices {
-        var best = min(last[column + 1], line[column]) + 1
-        best = min(best, last[column] + (one[row] == other[column] ? 0 : 1))
-        if row > 0, column > 0, one[row] == other[column - 1], one[row - 1] == other[column] {
-          best = min(best, before[column - 1] + 1)
-        }
-        line.append(best)
-      }
-      (before, last) = (last, line)
-    }
-    return last[other.count]
   }
 }
