@@ -105,7 +105,7 @@ extension MonitorEvent {
       ]),
     columns: [
       Column("BEACON", width: 11) { event in
-        event.reason.lastSighting.map { "\($0.beacon.major):\($0.beacon.minor)" }
+        event.reason.lastSighting?.beacon.shortName
       },
       Column("REASON", fit: .cut(to: 20)) { $0.explanation },
     ]

@@ -141,7 +141,10 @@ struct MonitorCommand: AsyncParsableCommand {
           + "more; it was removed")
     }
     for region in regions {
-      let registered = BeaconRegion(identifier: region.name, constraint: region.constraint)
+      let rules = region.rules.isEmpty ? nil : try rules.rules(of: region)
+      if let rules { events.record(region: region.name, rules: rules) }
+      let registered = BeaconRegion(
+        identifier: region.name, constraint: region.constraint, rules: rules)
       var state = RegionState.outside
       // Other rules for the same beacons begin with what is known of them.
       if stored.contains(where: {
