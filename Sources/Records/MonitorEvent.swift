@@ -53,20 +53,29 @@ extension MonitorEvent {
       nil,
       [
         time,
-        Field("type", .string, column: Column("EVENT", width: 5) { $0.kind.rawValue.uppercased() })
-        {
-          $0.kind.rawValue
-        },
+        Field("type", .string, column: event) { $0.kind.rawValue },
         region(regionWidth), state, dwell, reason,
       ])
   }
 
   private static let time = Field<MonitorEvent>(
-    "time", .time, column: Column(width: 23) { $0.time.dayAndClock }
+    "time", .time, column: Column(priority: .main, time: \.time)
   ) { $0.time }
 
+  private static let event = Column<MonitorEvent>("EVENT", width: 5, priority: .key) {
+    $0.kind.rawValue.uppercased()
+  }.colored { event in
+    switch event.kind {
+    case .enter: 32
+    case .exit: 33
+    case .state: 2
+    }
+  }
+
   private static func region(_ width: Int = 0) -> Field<MonitorEvent> {
-    Field("region", .text, column: Column(width: width)) { $0.region }
+    Field("region", .text, column: Column(width: width, priority: .key, fit: .cut(to: 8))) {
+      $0.region
+    }
   }
 
   private static let dwell = Field<MonitorEvent>(
@@ -95,10 +104,10 @@ extension MonitorEvent {
         Field("loss", .number(0...1).orNull, decimals: 3) { $0.reason.loss },
       ]),
     columns: [
-      Column("BEACON", width: 11) { event in
-        event.reason.lastSighting.map { "\($0.beacon.major):\($0.beacon.minor)" }
+      Column("BEACON", width: max(11, BeaconNames.width)) { event in
+        event.reason.lastSighting?.beacon.shortName
       },
-      Column("REASON") { $0.explanation },
+      Column("REASON", fit: .cut(to: 20)) { $0.explanation },
     ]
   ) { $0 }
 
@@ -156,15 +165,4 @@ extension RegionState {
     case .outside: "outside"
     }
   }
-}
-
-extension WallClockTime {
-  /// The time of day, to milliseconds.
-  package var clock: String { clock(digits: 3) }
-
-  /// The time of day with digits of a second, at most 6.
-  func clock(digits: Int) -> String { String(description.dropFirst(11).prefix(9 + digits)) }
-
-  /// The day, and the time of day to milliseconds.
-  package var dayAndClock: String { description.prefix(10) + " " + clock }
 }

@@ -6,18 +6,20 @@ extension Sighting {
   package static let record = RecordType<Sighting>(
     "sighting",
     [
-      Field("time", .time, column: Column(width: 15) { $0.wallTime.clock(digits: 6) }) {
+      Field("time", .time, column: Column(priority: .main, digits: 6, time: \.wallTime)) {
         $0.wallTime
       }
     ],
     Field.identity { $0.beacon },
     [
-      Field("measuredPower", .power, column: Column("POWER", .right, width: 5)) {
+      Field("measuredPower", .power, column: Column("POWER", .right, width: 5, priority: .extra)) {
         $0.measuredPower
       },
-      Field("rssi", .rssi, column: Column(nil, .right, width: 4)) { $0.rssi },
+      Field("rssi", .rssi, column: Column(nil, .right, width: 4, priority: .main)) { $0.rssi },
     ],
-    Field.sender(column: Column(missing: "anonymous")) { ($0.address, $0.addressType) },
+    Field.sender(column: Column(width: 17, missing: "anonymous", priority: .detail)) {
+      ($0.address, $0.addressType)
+    },
     [Field("adapter", .adapter, .sometimes, csv: .none) { "hci\($0.adapter)" }])
 
   /// The same where the adapter is not known.
@@ -25,14 +27,19 @@ extension Sighting {
 }
 
 extension Field {
-  /// Returns the three fields of a beacon's identity.
-  package static func identity(of beacon: @escaping @Sendable (Value) -> BeaconIdentity) -> [Field]
-  {
+  /// Returns the fields of a beacon's identity, and its name where the user gave it one.
+  package static func identity(
+    isNamed: Bool = true, of beacon: @escaping @Sendable (Value) -> BeaconIdentity
+  ) -> [Field] {
     [
-      Field("uuid", .uuid, column: Column(width: 36)) { beacon($0).uuid },
-      Field("major", .uint16, column: Column(nil, .right, width: 5)) { beacon($0).major },
-      Field("minor", .uint16, column: Column(nil, .right, width: 5)) { beacon($0).minor },
-    ]
+      Field("uuid", .uuid, column: Column(width: 36, fit: .ends)) { beacon($0).uuid },
+      Field("major", .uint16, column: Column(nil, .right, width: 5, priority: .key)) {
+        beacon($0).major
+      },
+      Field("minor", .uint16, column: Column(nil, .right, width: 5, priority: .key)) {
+        beacon($0).minor
+      },
+    ] + (isNamed ? [BeaconNames.field(of: beacon)] : [])
   }
 
   /// Returns the two fields of an advertiser's address; they are left out where there is none.
