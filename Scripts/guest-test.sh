@@ -9,8 +9,7 @@
 #   Scripts/guest-test.sh --set-up           only prepares the guest
 #
 # Its status is 0 only if tests ran and all passed. GUEST_ACCEL=tcg or kvm chooses how the guest is run;
-# GUEST_LONG=1 repeats what is repeated more often, such as 20 restarts of bluetoothd instead of 4, and runs the
-# tests of scanning through bluetoothd too, which run by their names otherwise: Scripts/guest-test.sh BlueZScannerTests
+# GUEST_LONG=1 repeats what is repeated more often, such as 20 restarts of bluetoothd instead of 4.
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -20,18 +19,7 @@ out=.build/guest/out
 apart='BothBackendsTests|LosslessTests|HotplugTests|TrackTests|HarnessTests|ReceptionTests'
 
 # in_guest NAME ARGUMENT…: runs the tests that the arguments choose; their output is in $out/NAME, too.
-#
-# On an emulated CPU the test process died twice in many runs, each time of an illegal instruction and in another
-# test that starts many programs. If no test failed and the process did not come to its end, it is run once more.
 in_guest() {
-  once_in_guest "$@" && return
-  grep -qE '^✘|Test run with' "$out/$1" && return 1
-  echo "guest-test: the test process died; it is run once more. Its last lines:" >&2
-  tail -n 3 "$out/$1" >&2
-  once_in_guest "$@"
-}
-
-once_in_guest() {
   local name=$1
   shift
   Tests/Guest/boot.sh -w "$out" -t "${GUEST_LIMIT:-3000}" env NO_COLOR=1 SWIFT_BACKTRACE=enable=no \
@@ -83,17 +71,14 @@ main() {
   cp -f .build/debug/beaconscanPackageTests.xctest .build/release/beaconscan .build/guest/built/
 
   echo "Booting the guest: Linux $(cat .build/guest/kernel) on ${GUEST_ACCEL:-$(cat .build/guest/accel)} …"
-  # Many programs are started and killed in these, which has ended the test process itself in a whole run.
-  local later='BlueZScannerTests|BothBackendsTests|LiveScannerTests|ContainerTests|bluetoothdStepByStep'
-  [ "${GUEST_LONG-}" = 1 ] && later='^$'
   if [ -n "$wanted" ]; then
     in_guest printed-1 --filter "^GuestTests[.].*($wanted)" || status=1
   elif [ "$(nproc)" -lt 2 ]; then
-    in_guest printed-1 --filter '^GuestTests[.]' --skip "$later" || status=1
+    in_guest printed-1 --filter '^GuestTests[.]' || status=1
   else
-    in_guest printed-1 --filter '^GuestTests[.]' --skip "^GuestTests[.].*($apart)" --skip "$later" &
+    in_guest printed-1 --filter '^GuestTests[.]' --skip "^GuestTests[.].*($apart)" &
     first=$!
-    in_guest printed-2 --filter "^GuestTests[.].*($apart)" --skip "$later" &
+    in_guest printed-2 --filter "^GuestTests[.].*($apart)" &
     second=$!
     wait "$first" || status=1
     wait "$second" || status=1

@@ -48,6 +48,9 @@ struct MonitorCommand: AsyncParsableCommand {
           --state-file regions --replay captures/edge.btsnoop
       """)
 
+  @Argument(help: "Recordings, as with --replay.", completion: .file())
+  var files: [String] = []
+
   @OptionGroup var source: SourceOptions
   @OptionGroup var regions: RegionOptions
   @OptionGroup var rules: RuleOptions
@@ -66,7 +69,8 @@ struct MonitorCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Stop after so many entries and exits.", valueName: "number"))
   var count: Int?
 
-  func validate() throws {
+  mutating func validate() throws {
+    try source.check(adding: files)
     if regions.all.isEmpty {
       throw ValidationError(
         "No region is named; name one, for example with "
@@ -94,7 +98,7 @@ struct MonitorCommand: AsyncParsableCommand {
 
   func run(_ session: BeaconSession, _ rules: RegionRules, to out: StandardOutput) async throws {
     // What a command acts on, and what will not be reported again, was written before.
-    out.zone = output.zone
+    out.use(output.form)
     out.flushesLines = out.isTerminal || session.isPaced || exec != nil || stateFile != nil
     let line = EventLine(regions: regions.all)
     // What a command prints would be drawn over.

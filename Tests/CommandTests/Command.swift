@@ -69,12 +69,14 @@ enum Command {
 
 /// A program that runs. What it writes goes to files, so that no pipe can fill.
 final class Running {
-  private let process = Process()
-  private let ended = DispatchSemaphore(value: 0)
+  private let process: StartedProcess
+  private let arguments: [String]
   private let scratch: Scratch
 
   init(_ program: URL, _ arguments: [String], in place: URL = Command.root) throws {
     scratch = try Scratch()
+    self.arguments = arguments
+    let process = Process()
     process.executableURL = program
     process.arguments = arguments
     process.currentDirectoryURL = place
@@ -86,8 +88,7 @@ final class Running {
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = try FileHandle(forWritingTo: scratch.file("output"))
     process.standardError = try FileHandle(forWritingTo: scratch.file("error"))
-    process.terminationHandler = { [ended] _ in ended.signal() }
-    try withoutBlockedSignals { try process.run() }
+    self.process = try StartedProcess(process)
   }
 
   /// Starts `beaconscan`.
@@ -109,7 +110,7 @@ final class Running {
   /// Waits until it handles interrupts.
   func waitForSignalHandler() throws {
     try wait {
-      let path = "/proc/\(process.processIdentifier)/status"
+      let path = "/proc/\(process.identifier)/status"
       guard let status = try? String(contentsOfFile: path, encoding: .utf8),
         let line = status.split(separator: "\n").first(where: { $0.hasPrefix("SigCgt:") }),
         let mask = UInt64(line.dropFirst(7).trimmingCharacters(in: .whitespaces), radix: 16)
@@ -120,19 +121,18 @@ final class Running {
 
   /// Sends SIGINT.
   func interrupt() {
-    process.interrupt()
+    kill(process.identifier, SIGINT)
   }
 
   /// Waits for its end. What takes minutes even on a busy machine is killed and is a failure.
   func finish(limit: Double = 300) throws -> Run {
-    if ended.wait(timeout: .now() + limit) == .timedOut {
-      kill(process.processIdentifier, SIGKILL)
-      ended.wait()
-      Issue.record("killed after \(limit) s: \(process.arguments ?? [])")
+    if !process.wait(limit: limit) {
+      kill(process.identifier, SIGKILL)
+      process.wait()
+      Issue.record("killed after \(limit) s: \(arguments)")
     }
-    let isSignal = process.terminationReason == .uncaughtSignal
     return Run(
-      status: isSignal ? 128 + process.terminationStatus : process.terminationStatus,
-      output: output, error: try String(contentsOf: scratch.path("error"), encoding: .utf8))
+      status: process.status, output: output,
+      error: try String(contentsOf: scratch.path("error"), encoding: .utf8))
   }
 }

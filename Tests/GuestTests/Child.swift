@@ -14,9 +14,9 @@ final class Child {
     case pipe(Pipe)
   }
 
-  let process = Process()
   let folder: URL
-  private let ended = DispatchSemaphore(value: 0)
+  private let process: StartedProcess
+  private let arguments: [String]
   private var status: Int32?
 
   init(
@@ -24,6 +24,8 @@ final class Child {
   ) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "guest-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    self.arguments = arguments
+    let process = Process()
     process.executableURL = URL(filePath: program)
     process.arguments = arguments
     process.currentDirectoryURL = Guest.root
@@ -40,12 +42,14 @@ final class Child {
     case .pipe(let pipe): process.standardOutput = pipe
     }
     process.standardError = try Self.write(folder.appending(path: "error").path)
-    process.terminationHandler = { [ended] _ in ended.signal() }
-    try withoutBlockedSignals { try process.run() }
+    self.process = try StartedProcess(process)
   }
 
   deinit {
-    if status == nil { process.terminate() }
+    if status == nil {
+      send(SIGTERM)
+      process.wait(limit: 10)
+    }
     try? FileManager.default.removeItem(at: folder)
   }
 
@@ -54,7 +58,7 @@ final class Child {
     return try #require(FileHandle(forWritingAtPath: path))
   }
 
-  var id: Int32 { process.processIdentifier }
+  var id: Int32 { process.identifier }
   var isRunning: Bool { process.isRunning }
 
   /// What it has written to standard output, where that is a file.
@@ -77,20 +81,17 @@ final class Child {
   @discardableResult
   func finish(limit: Double = Guest.patience) -> Int32 {
     if let status { return status }
-    if ended.wait(timeout: .now() + limit) == .timedOut {
+    if !process.wait(limit: limit) {
       kill(id, SIGKILL)
       // A process that still holds what it inherited keeps Foundation from noticing the end.
-      _ = ended.wait(timeout: .now() + 30)
-      guard !process.isRunning else {
-        Issue.record("left something running: \(process.arguments ?? [])")
+      guard process.wait(limit: 30) else {
+        Issue.record("left something running: \(arguments)")
         status = -1
         return -1
       }
-      Issue.record("killed after \(limit) s: \(process.arguments ?? [])\n\(error)")
+      Issue.record("killed after \(limit) s: \(arguments)\n\(error)")
     }
-    let isSignal = process.terminationReason == .uncaughtSignal
-    let ending = isSignal ? 128 + process.terminationStatus : process.terminationStatus
-    status = ending
-    return ending
+    status = process.status
+    return process.status
   }
 }

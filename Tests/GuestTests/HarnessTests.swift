@@ -18,6 +18,17 @@ extension InGuest {
       #expect(try Guest.run("hciconfig").output.isEmpty)
     }
 
+    /// A whole run starts thousands of programs; a process may have 1,024 files open.
+    @Test func programsLeaveNoFilesOpen() throws {
+      func openFiles() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+      }
+      try Guest.run("true")
+      let before = try openFiles()
+      for _ in 1...20 { try Guest.run("true") }
+      #expect(try openFiles() < before + 10)
+    }
+
     /// A way of reporting, and the commands that start a scan.
     enum Way: String, CaseIterable {
       case legacy, legacyBatches, extended, extendedBatches, pieces, coded

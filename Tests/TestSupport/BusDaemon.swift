@@ -3,8 +3,7 @@ import Foundation
 /// A D-Bus bus of a test's own, which ends with its value.
 package final class BusDaemon {
   package let address: String
-  private let process = Process()
-  private let ended = DispatchSemaphore(value: 0)
+  private let process: StartedProcess
 
   /// Starts a bus, whose socket lies in the directory, and which needs the program `dbus-daemon`. Rules are added to its
   /// configuration, such as `<deny send_interface="a.b"/>`.
@@ -28,6 +27,7 @@ package final class BusDaemon {
     try scratch.write(Array(configuration.utf8), "bus.conf")
     try? FileManager.default.removeItem(atPath: scratch["bus"])
     let output = Pipe()
+    let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = [
       "dbus-daemon", "--nofork", "--nopidfile", "--print-address",
@@ -36,8 +36,7 @@ package final class BusDaemon {
     process.standardOutput = output
     try scratch.write([], "bus.log")
     process.standardError = FileHandle(forWritingAtPath: scratch["bus.log"])
-    process.terminationHandler = { [ended] _ in ended.signal() }
-    try withoutBlockedSignals { try process.run() }
+    self.process = try StartedProcess(process)
     // It prints its address when it listens.
     guard !output.fileHandleForReading.availableData.isEmpty else {
       throw NoBus(log: String(decoding: try scratch.bytes("bus.log"), as: UTF8.self))
@@ -55,12 +54,11 @@ package final class BusDaemon {
 
   /// Ends the bus as the kernel does.
   package func kill() {
-    guard process.isRunning else { return }
-    Foundation.kill(process.processIdentifier, SIGKILL)
-    ended.wait()
+    if process.isRunning { Foundation.kill(process.identifier, SIGKILL) }
+    process.wait()
   }
 
   /// Stops the bus until ``resume()``: it neither reads nor answers.
-  package func pause() { Foundation.kill(process.processIdentifier, SIGSTOP) }
-  package func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }
+  package func pause() { Foundation.kill(process.identifier, SIGSTOP) }
+  package func resume() { Foundation.kill(process.identifier, SIGCONT) }
 }

@@ -2,8 +2,7 @@ import Foundation
 
 /// A run of a program that stands beside the tests.
 package final class ChildRun {
-  private let process = Process()
-  private let ended = DispatchSemaphore(value: 0)
+  private let process: StartedProcess
   private let output = Pipe()
 
   /// Where this test's own executable stands, and the helper beside it.
@@ -17,9 +16,9 @@ package final class ChildRun {
     let compiler = Process()
     compiler.executableURL = URL(filePath: "/usr/bin/env")
     compiler.arguments = ["clang", "-shared", "-fPIC", "-O1", "-o", library, source.path]
-    try withoutBlockedSignals { try compiler.run() }
-    compiler.waitUntilExit()
-    guard compiler.terminationStatus == 0 else { throw CocoaError(.featureUnsupported) }
+    let run = try StartedProcess(compiler)
+    run.wait()
+    guard run.status == 0 else { throw CocoaError(.featureUnsupported) }
     return library
   }
 
@@ -37,6 +36,7 @@ package final class ChildRun {
     syncs: String? = nil, in scratch: Scratch
   ) throws {
     var environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+    let process = Process()
     process.executableURL = Self.folder.appending(path: program)
     process.arguments = arguments
     process.currentDirectoryURL = scratch.folder
@@ -50,27 +50,21 @@ package final class ChildRun {
     }
     process.environment = environment
     process.standardOutput = output
-    process.terminationHandler = { [ended] _ in ended.signal() }
-    try withoutBlockedSignals { try process.run() }
+    self.process = try StartedProcess(process)
   }
 
-  package var identifier: Int32 { process.processIdentifier }
+  package var identifier: Int32 { process.identifier }
 
   /// Kills it as the kernel does: it cannot do anything about it.
   package func kill() {
-    Foundation.kill(process.processIdentifier, SIGKILL)
-    ended.wait()
+    Foundation.kill(process.identifier, SIGKILL)
+    process.wait()
   }
 
   /// Waits for its end; what takes more than five minutes is killed, which its status shows.
   package func finish() -> (status: Int32, output: String) {
-    if ended.wait(timeout: .now() + 300) == .timedOut {
-      kill()
-    }
-    let isExit = process.terminationReason == .exit
-    return (
-      isExit ? process.terminationStatus : 128 + process.terminationStatus, remainingOutput
-    )
+    if !process.wait(limit: 300) { kill() }
+    return (process.status, remainingOutput)
   }
 
   /// What it printed, when it has ended.

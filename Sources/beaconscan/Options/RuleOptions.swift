@@ -6,7 +6,7 @@ struct RuleOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The exit timeout; adaptive learns it from the beacon's own gaps.",
-      valueName: "adaptive|seconds"))
+      valueName: "adaptive|time"))
   var exitAfter = ExitTimeoutRule.adaptive()
 
   @Option(
@@ -43,8 +43,8 @@ struct RuleOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Enter only when the beacon was inside those limits for so long.", valueName: "seconds"))
-  var dwell: Double?
+      "Enter only when the beacon was inside those limits for so long.", valueName: "time"))
+  var dwell: Seconds?
 
   /// The rules.
   var rules: RegionRules {
@@ -58,7 +58,7 @@ struct RuleOptions: ParsableArguments {
       do throws(RegionError) {
         return try RegionRules(
           exitTimeout: exitAfter, signal: signal, distance: distance, count: enterCount,
-          dwell: dwell ?? 0)
+          dwell: dwell?.value ?? 0)
       } catch {
         throw CommandError(.usage, "\(error)")
       }
@@ -98,12 +98,12 @@ enum Boundary: ExpressibleByArgument {
 }
 
 extension ExitTimeoutRule: ExpressibleByArgument {
-  /// Reads `adaptive`, or a number of seconds.
+  /// Reads `adaptive`, or a time.
   public init?(argument: String) {
     if argument == "adaptive" {
       self = .adaptive()
-    } else if let seconds = Double(argument) {
-      self = .fixed(seconds: seconds)
+    } else if let time = Seconds(argument: argument) {
+      self = .fixed(seconds: time.value)
     } else {
       return nil
     }

@@ -4,17 +4,20 @@ import SystemPackage
 
 /// Standard output, or another file, in a buffer of 64 KiB.
 final class StandardOutput {
-  /// Whether a person looks at it.
+  /// Whether a person looks at it, on a terminal that can move its cursor.
   let isTerminal: Bool
-  /// Whether color is wanted: by a person who has not set `NO_COLOR` (<https://no-color.org>).
+  /// Whether there is color; where that is not said, a person has it who has not set `NO_COLOR`
+  /// (<https://no-color.org>).
   var hasColor: Bool {
+    guard color == .auto else { return color == .always }
     guard isTerminal, let setting = unsafe getenv("NO_COLOR") else { return isTerminal }
     return unsafe setting.pointee == 0
   }
   /// Whether each line goes out at once: on a terminal, and where events come as they happen.
   var flushesLines: Bool
   /// The zone of the times in tables.
-  var zone = ClockZone.local
+  private(set) var zone = ClockZone.local
+  private var color = ColorChoice.auto
   /// The header of the table whose lines are written; another one is written where the terminal's width changes.
   var header: String?
   private(set) var hasWritten = false
@@ -28,10 +31,13 @@ final class StandardOutput {
 
   init(_ file: FileDescriptor = .standardOutput) {
     self.file = file
-    isTerminal = isatty(file.rawValue) == 1
+    isTerminal = isScreen(file.rawValue)
     flushesLines = isTerminal
     buffer.reserveCapacity(Self.capacity + 4096)
   }
+
+  /// Writes tables from now on as options state it.
+  func use(_ form: FormatOptions) { (zone, color) = (form.utc ? .utc : .local, form.color) }
 
   func write(_ text: String) throws {
     buffer.append(contentsOf: text.utf8)
@@ -63,6 +69,13 @@ final class StandardOutput {
     hasWritten = true
     if flushesLines || buffer.count >= Self.capacity { try flush() }
   }
+}
+
+/// Returns whether a file is a terminal that can move its cursor, which one with `TERM=dumb` cannot.
+func isScreen(_ file: CInt) -> Bool {
+  guard isatty(file) == 1 else { return false }
+  // The value is compared before the environment can change.
+  return unsafe getenv("TERM").map { unsafe strcmp($0, "dumb") != 0 } ?? true
 }
 
 /// Writes a line to standard error. What cannot be written there is lost.
