@@ -32,6 +32,8 @@ package final class HCIScanner: Scanner {
     package var quietTimeout = 30.0
     /// Is shown every packet, on the thread that receives.
     package var packetTap: PacketTap?
+    /// Is shown every advertising report, on the thread that receives.
+    package var reportTap: ReportTap?
 
     /// Creates the default configuration.
     package init() {}

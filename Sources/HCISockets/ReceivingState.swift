@@ -42,6 +42,7 @@ struct ReceivingState: ~Copyable {
     self.configuration = configuration
     self.system = system
     tap = configuration.packetTap.map { OrderedTap($0) }
+    collector.reportTap = configuration.reportTap
     switch configuration.adapters {
     case .firstUsable: links = [ReceivingAdapter(nil, configuration, system: system, tap: tap)]
     case .all: break
