@@ -104,8 +104,8 @@ extension MonitorEvent {
         Field("loss", .number(0...1).orNull, decimals: 3) { $0.reason.loss },
       ]),
     columns: [
-      Column("BEACON", width: 11) { event in
-        event.reason.lastSighting.map { "\($0.beacon.major):\($0.beacon.minor)" }
+      Column("BEACON", width: max(11, BeaconNames.width)) { event in
+        event.reason.lastSighting?.beacon.shortName
       },
       Column("REASON", fit: .cut(to: 20)) { $0.explanation },
     ]

@@ -27,9 +27,10 @@ extension Sighting {
 }
 
 extension Field {
-  /// Returns the three fields of a beacon's identity.
-  package static func identity(of beacon: @escaping @Sendable (Value) -> BeaconIdentity) -> [Field]
-  {
+  /// Returns the fields of a beacon's identity, and its name where the user gave it one.
+  package static func identity(
+    isNamed: Bool = true, of beacon: @escaping @Sendable (Value) -> BeaconIdentity
+  ) -> [Field] {
     [
       Field("uuid", .uuid, column: Column(width: 36, fit: .ends)) { beacon($0).uuid },
       Field("major", .uint16, column: Column(nil, .right, width: 5, priority: .key)) {
@@ -38,7 +39,7 @@ extension Field {
       Field("minor", .uint16, column: Column(nil, .right, width: 5, priority: .key)) {
         beacon($0).minor
       },
-    ]
+    ] + (isNamed ? [BeaconNames.field(of: beacon)] : [])
   }
 
   /// Returns the two fields of an advertiser's address; they are left out where there is none.

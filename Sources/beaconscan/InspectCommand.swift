@@ -59,7 +59,7 @@ struct InspectCommand: AsyncParsableCommand {
   func run() async throws {
     var source = source
     let out = StandardOutput()
-    out.use(output.form)
+    out.apply(output.form)
     let list = all ? AdvertiserList(filter, output.form) : nil
     guard source.isLive else { return try run(source.openRecordings(), list, to: out) }
     source.duration = source.duration ?? Self.liveDuration

@@ -98,7 +98,7 @@ struct MonitorCommand: AsyncParsableCommand {
 
   func run(_ session: BeaconSession, _ rules: RegionRules, to out: StandardOutput) async throws {
     // What a command acts on, and what will not be reported again, was written before.
-    out.use(output.form)
+    out.apply(output.form)
     out.flushesLines = out.isTerminal || session.isPaced || exec != nil || stateFile != nil
     let line = EventLine(regions: regions.all)
     // What a command prints would be drawn over.
@@ -143,7 +143,10 @@ struct MonitorCommand: AsyncParsableCommand {
           + "more; it was removed")
     }
     for region in regions {
-      let registered = BeaconRegion(identifier: region.name, constraint: region.constraint)
+      let rules = region.rules.isEmpty ? nil : try rules.rules(of: region)
+      if let rules { events.record(region: region.name, rules: rules) }
+      let registered = BeaconRegion(
+        identifier: region.name, constraint: region.constraint, rules: rules)
       var state = RegionState.outside
       // Other rules for the same beacons begin with what is known of them.
       if stored.contains(where: {

@@ -93,7 +93,7 @@ struct RangeCommand: AsyncParsableCommand {
   }
 
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
-    out.use(output.form)
+    out.apply(output.form)
     out.flushesLines = out.isTerminal || session.isPaced
     let regions = regions.all
     let beacon = RangedBeacon.record(showsRaw: raw, showsSides: sides != nil)

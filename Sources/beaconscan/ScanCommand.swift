@@ -69,7 +69,7 @@ struct ScanCommand: AsyncParsableCommand {
   private func run(
     _ session: BeaconSession, _ list: AdvertiserList, to out: StandardOutput
   ) async throws {
-    out.use(output.form)
+    out.apply(output.form)
     let screen =
       output.format == .table && out.isTerminal && session.isPaced
       ? LiveAdvertiserWriter(output: out, list: list, filter) : nil
@@ -90,7 +90,7 @@ struct ScanCommand: AsyncParsableCommand {
   }
 
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
-    out.use(output.form)
+    out.apply(output.form)
     let regions = regions.all
     let filter = filter.filter(output.form)
     var matched = 0

@@ -82,8 +82,11 @@ final class Running {
     process.currentDirectoryURL = place
     var environment = ProcessInfo.processInfo.environment
     environment["PATH"] = Command.folder.path + ":" + (environment["PATH"] ?? "/usr/bin:/bin")
+    environment["LC_ALL"] = "C.UTF-8"
     // A crash must be a status, not a long report.
     environment["SWIFT_BACKTRACE"] = "enable=no"
+    // The developer's configuration is not the tests'.
+    environment["XDG_CONFIG_HOME"] = "/nonexistent"
     process.environment = environment
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = try FileHandle(forWritingTo: scratch.file("output"))

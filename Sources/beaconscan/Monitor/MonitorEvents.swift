@@ -14,10 +14,14 @@ struct MonitorEvents {
   }
 
   private var entries: [String: Entry] = [:]
-  /// The rules of the regions.
-  let rules: RegionRules
+  /// The rules of the regions that have none of their own.
+  private let rules: RegionRules
+  private var ownRules: [String: RegionRules] = [:]
 
   init(rules: RegionRules) { self.rules = rules }
+
+  /// Records a region's own rules.
+  mutating func record(region: String, rules: RegionRules) { ownRules[region] = rules }
 
   /// Records when a region was entered before the start.
   mutating func record(region: String, insideSince time: WallClockTime) {
@@ -29,7 +33,8 @@ struct MonitorEvents {
     let (transition, time) = (event.transition, event.wallClockTime)
     var line = MonitorEvent(
       .state, time: time, region: transition.region, state: transition.change.state,
-      reason: transition.reason, offset: event.wallClockOffset, rules: rules)
+      reason: transition.reason, offset: event.wallClockOffset,
+      rules: ownRules[transition.region] ?? rules)
     switch transition.change {
     case .enter:
       line.kind = .enter

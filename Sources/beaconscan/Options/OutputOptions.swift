@@ -25,6 +25,9 @@ struct FormatOptions: ParsableArguments {
   @Flag(help: "Show times in UTC in tables, where they are local; JSON and CSV have UTC always.")
   var utc = false
 
+  /// The zone of the times in tables.
+  var zone: ClockZone { utc ? .utc : .local }
+
   mutating func validate() throws {
     guard json else { return }
     guard format != .csv else {
@@ -46,7 +49,6 @@ struct OutputOptions: ParsableArguments {
   var verbose = false
 
   var format: OutputFormat { form.format }
-
   func validate() throws {
     guard quiet, verbose else { return }
     throw ValidationError("--quiet and --verbose contradict each other; give one of them.")

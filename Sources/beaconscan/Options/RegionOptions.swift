@@ -6,14 +6,20 @@ import Scanning
 struct NamedRegion: Hashable {
   var name: String
   var constraint: BeaconConstraint
+  /// The options of its own rules, as the command line has them.
+  var rules: [String] = []
 
   /// The name and, where that does not show it, the constraint.
   var title: String { name == constraint.description ? name : "\(name)  \(constraint)" }
 }
 
 extension NamedRegion: ExpressibleByArgument {
-  /// Reads `NAME=UUID[:MAJOR[:MINOR]]`.
+  /// Reads `NAME=UUID[:MAJOR[:MINOR]]`, or the `NAME` of a region that a configuration file has.
   init?(argument: String) {
+    if let region = Settings.current.regions.first(where: { $0.name == argument }) {
+      self = region
+      return
+    }
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty, let constraint = BeaconConstraint(String(parts[1]))
     else { return nil }
@@ -40,7 +46,8 @@ struct RegionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "A region with a name: NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR.",
-      discussion: "May be given several times.", valueName: "name=uuid[:major[:minor]]"))
+      discussion: "NAME alone is a region of the configuration file. May be given several times.",
+      valueName: "name=uuid[:major[:minor]]"))
   var region: [NamedRegion] = []
 
   func validate() throws {

@@ -65,6 +65,27 @@ struct RuleOptions: ParsableArguments {
     }
   }
 
+  /// Returns these rules with a region's own in their place; its limits replace all limits.
+  func rules(of region: NamedRegion) throws -> RegionRules {
+    let (own, names) = (try RuleOptions.parse(region.rules), region.rules)
+    var merged = self
+    func has(_ name: String) -> Bool { names.contains { $0.hasPrefix("--\(name)=") } }
+    if has("exit-after") { merged.exitAfter = own.exitAfter }
+    if has("enter-count") { merged.enterCount = own.enterCount }
+    if has("dwell") { merged.dwell = own.dwell }
+    if Self.limits.contains(where: has) {
+      merged.boundary = own.boundary
+      (merged.enterRssi, merged.exitRssi) = (own.enterRssi, own.exitRssi)
+      (merged.enterDistance, merged.exitDistance) = (own.enterDistance, own.exitDistance)
+    }
+    return try merged.rules
+  }
+
+  /// The options that say where a region ends.
+  static let limits: Set = [
+    "boundary", "enter-rssi", "exit-rssi", "enter-distance", "exit-distance",
+  ]
+
   // One level alone is a boundary in both directions.
 
   private var signal: SignalGate? {

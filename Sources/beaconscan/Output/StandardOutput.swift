@@ -18,6 +18,8 @@ final class StandardOutput {
   /// The zone of the times in tables.
   private(set) var zone = ClockZone.local
   private var color = ColorChoice.auto
+  /// Whether only ASCII is written: tables of a locale that has no other characters.
+  private var isASCII = false
   /// The header of the table whose lines are written; another one is written where the terminal's width changes.
   var header: String?
   private(set) var hasWritten = false
@@ -36,8 +38,12 @@ final class StandardOutput {
     buffer.reserveCapacity(Self.capacity + 4096)
   }
 
-  /// Writes tables from now on as options state it.
-  func use(_ form: FormatOptions) { (zone, color) = (form.utc ? .utc : .local, form.color) }
+  /// Uses the options of a subcommand.
+  func apply(_ form: FormatOptions) {
+    zone = form.zone
+    color = form.color
+    isASCII = form.format == .table && !Locale.hasUnicode
+  }
 
   func write(_ text: String) throws {
     buffer.append(contentsOf: text.utf8)
@@ -57,7 +63,11 @@ final class StandardOutput {
     guard !buffer.isEmpty else { return }
     defer { buffer.removeAll(keepingCapacity: true) }
     do {
-      try file.writeAll(buffer)
+      if isASCII {
+        try file.writeAll(String(decoding: buffer, as: UTF8.self).ascii.utf8)
+      } else {
+        try file.writeAll(buffer)
+      }
     } catch Errno.brokenPipe {
       throw ClosedPipe()
     } catch {
@@ -82,7 +92,8 @@ func isScreen(_ file: CInt) -> Bool {
 ///
 /// A line may quote a file's name or a scenario's text: no control character of theirs reaches the terminal.
 func printError(_ line: String) {
-  let harmless = String(
+  var harmless = String(
     line.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : Character($0) })
+  if !Locale.hasUnicode { harmless = harmless.ascii }
   _ = try? FileDescriptor.standardError.writeAll((harmless + "\n").utf8)
 }
