@@ -2,29 +2,50 @@ package import Advertising
 package import Scanning
 
 extension Sighting {
-  /// A line of `scan`, and of a simulation's truth.
-  package static let record = RecordType<Sighting>(
-    "sighting",
-    [
-      Field("time", .time, column: Column(width: 15) { $0.wallTime.clock(digits: 6) }) {
-        $0.wallTime
-      }
-    ],
-    Field.identity { $0.beacon },
-    [
-      Field("measuredPower", .power, column: Column("POWER", .right, width: 5)) {
-        $0.measuredPower
-      },
-      Field("rssi", .rssi, column: Column(nil, .right, width: 4)) { $0.rssi },
-    ],
-    Field.sender(column: Column(missing: "anonymous")) { ($0.address, $0.addressType) },
-    [Field("adapter", .adapter, .sometimes, csv: .none) { "hci\($0.adapter)" }])
+  /// A line of a simulation's truth.
+  package static let truth = RecordType<Sighting>("sighting", fields { $0 })
 
-  /// The same where the adapter is not known.
-  package static let recordWithoutAdapter = record.omitting(.sometimes)
+  /// A line of `scan`: a sighting, and the name of the region that its beacon is in.
+  package static let record = RecordType<(sighting: Sighting, region: String?)>(
+    "sighting", fields { $0.sighting },
+    [
+      Field("adapter", .adapter, .sometimes, csv: .none) { "hci\($0.sighting.adapter)" },
+      Field("region", .text, .sometimes, column: Column()) {
+        $0.region?.fieldValue ?? .absent
+      },
+    ])
+
+  private static func fields<Value>(
+    of sighting: @escaping @Sendable (Value) -> Sighting
+  ) -> [Field<Value>] {
+    [
+      Field("time", .time, column: Column(width: 15) { sighting($0).wallTime.clock(digits: 6) }) {
+        sighting($0).wallTime
+      }
+    ] + Field.identity { sighting($0).beacon } + [
+      Field("measuredPower", .power, column: Column("POWER", .right, width: 5)) {
+        sighting($0).measuredPower
+      },
+      Field("rssi", .rssi, column: Column(nil, .right, width: 4)) { sighting($0).rssi },
+    ]
+      + Field.sender(column: Column(missing: "anonymous")) {
+        (sighting($0).address, sighting($0).addressType)
+      }
+  }
 }
 
 extension Field {
+  /// Returns the three fields of the identity of a beacon that may not be known.
+  package static func identityOrNull(
+    of beacon: @escaping @Sendable (Value) -> BeaconIdentity?
+  ) -> [Field] {
+    [
+      Field("uuid", .uuidOrNull) { beacon($0)?.uuid },
+      Field("major", .uint16OrNull) { beacon($0)?.major },
+      Field("minor", .uint16OrNull) { beacon($0)?.minor },
+    ]
+  }
+
   /// Returns the three fields of a beacon's identity.
   package static func identity(of beacon: @escaping @Sendable (Value) -> BeaconIdentity) -> [Field]
   {

@@ -18,6 +18,8 @@ final class EventWriter: ResultWriter {
     switch format {
     case .json: try output.writeLine(event, event.record)
     case .csv: try output.writeLine(event, EventLine.record, .csv)
+    // People see no event in the state with which it starts.
+    case .table where event.reason.rule == .request: break
     case .table:
       if !output.hasWritten { try output.write(line.table.header + "\n") }
       try output.write(line.colored(line.table.line(event)) + "\n")

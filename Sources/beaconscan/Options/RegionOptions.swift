@@ -6,18 +6,22 @@ import Scanning
 struct NamedRegion: Hashable {
   var name: String
   var constraint: BeaconConstraint
+  /// The options of its own rules, as the command line has them.
+  var rules: [String] = []
 
   /// The name and, where that does not show it, the constraint.
   var title: String { name == constraint.description ? name : "\(name)  \(constraint)" }
 }
 
 extension NamedRegion: ExpressibleByArgument {
-  /// Reads `NAME=UUID[:MAJOR[:MINOR]]`.
+  /// Reads `NAME=UUID[:MAJOR[:MINOR]][,RULE=VALUE …]`.
   init?(argument: String) {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, !parts[0].isEmpty, let constraint = BeaconConstraint(String(parts[1]))
-    else { return nil }
-    self.init(name: String(parts[0]), constraint: constraint)
+    guard parts.count == 2, !parts[0].isEmpty else { return nil }
+    let words = parts[1].split(separator: ",", omittingEmptySubsequences: false)
+    guard let constraint = BeaconConstraint(String(words[0])) else { return nil }
+    self.init(
+      name: String(parts[0]), constraint: constraint, rules: words.dropFirst().map { "--\($0)" })
   }
 }
 
@@ -40,7 +44,9 @@ struct RegionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "A region with a name: NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR.",
-      discussion: "May be given several times.", valueName: "name=uuid[:major[:minor]]"))
+      discussion:
+        "Rules of its own for monitor may follow: NAME=UUID,enter-distance=1,exit-after=20s,each. "
+        + "May be given several times.", valueName: "name=uuid[:major[:minor]]"))
   var region: [NamedRegion] = []
 
   func validate() throws {

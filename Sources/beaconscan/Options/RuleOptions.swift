@@ -3,10 +3,16 @@ public import Regions
 
 /// When a region is entered and left.
 struct RuleOptions: ParsableArguments {
+  @Flag(
+    help: ArgumentHelp(
+      "Report each beacon of a region as it enters and leaves, not only the first and the last.",
+      discussion: "Of a region, 512 beacons are inside at once at most."))
+  var each = false
+
   @Option(
     help: ArgumentHelp(
       "The exit timeout; adaptive learns it from the beacon's own gaps.",
-      valueName: "adaptive|seconds"))
+      valueName: "adaptive|time"))
   var exitAfter = ExitTimeoutRule.adaptive()
 
   @Option(
@@ -43,8 +49,20 @@ struct RuleOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Enter only when the beacon was inside those limits for so long.", valueName: "seconds"))
-  var dwell: Double?
+      "Enter only when the beacon was inside those limits for so long.", valueName: "time"))
+  var dwell: Seconds?
+
+  func validate() throws {
+    // The parser takes the last of several values, in silence.
+    for name in Self.limits.union(["exit-after", "enter-count", "dwell"]) {
+      guard
+        CommandLine.arguments.count(where: { $0 == "--\(name)" || $0.hasPrefix("--\(name)=") }) > 1
+      else { continue }
+      throw ValidationError(
+        "--\(name) is given twice; give it once, or give each region its own, as in "
+          + "--region NAME=UUID,\(name)=VALUE.")
+    }
+  }
 
   /// The rules.
   var rules: RegionRules {
@@ -58,12 +76,43 @@ struct RuleOptions: ParsableArguments {
       do throws(RegionError) {
         return try RegionRules(
           exitTimeout: exitAfter, signal: signal, distance: distance, count: enterCount,
-          dwell: dwell ?? 0)
+          dwell: dwell?.value ?? 0, reportsEachBeacon: each)
       } catch {
         throw CommandError(.usage, "\(error)")
       }
     }
   }
+
+  /// Returns these rules with a region's own in their place; its limits replace all limits.
+  func rules(of region: NamedRegion) throws -> RegionRules {
+    guard !region.rules.isEmpty else { return try rules }
+    let names = region.rules.map { $0.dropFirst(2).prefix { $0 != "=" } }
+    if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
+      throw CommandError(.usage, "region '\(region.name)': \(twice) is given twice; give it once")
+    }
+    let own: RuleOptions
+    do {
+      own = try RuleOptions.parse(region.rules)
+    } catch {
+      throw CommandError(.usage, "region '\(region.name)': \(RuleOptions.message(for: error))")
+    }
+    var merged = self
+    if names.contains("each") { merged.each = own.each }
+    if names.contains("exit-after") { merged.exitAfter = own.exitAfter }
+    if names.contains("enter-count") { merged.enterCount = own.enterCount }
+    if names.contains("dwell") { merged.dwell = own.dwell }
+    if names.contains(where: { Self.limits.contains(String($0)) }) {
+      merged.boundary = own.boundary
+      (merged.enterRssi, merged.exitRssi) = (own.enterRssi, own.exitRssi)
+      (merged.enterDistance, merged.exitDistance) = (own.enterDistance, own.exitDistance)
+    }
+    return try merged.rules
+  }
+
+  /// The options that say where a region ends.
+  static let limits: Set = [
+    "boundary", "enter-rssi", "exit-rssi", "enter-distance", "exit-distance",
+  ]
 
   // One level alone is a boundary in both directions.
 
@@ -98,12 +147,12 @@ enum Boundary: ExpressibleByArgument {
 }
 
 extension ExitTimeoutRule: ExpressibleByArgument {
-  /// Reads `adaptive`, or a number of seconds.
+  /// Reads `adaptive`, or a time.
   public init?(argument: String) {
     if argument == "adaptive" {
       self = .adaptive()
-    } else if let seconds = Double(argument) {
-      self = .fixed(seconds: seconds)
+    } else if let seconds = Seconds(argument: argument) {
+      self = .fixed(seconds: seconds.value)
     } else {
       return nil
     }
@@ -123,4 +172,20 @@ extension EnterCount: ExpressibleByArgument {
 
   /// As it is given.
   public var defaultValueDescription: String { "\(needed)/\(last)" }
+}
+
+/// A time as an option has it: a number of seconds, or with a unit, as in `250ms`, `10s`, `15m` and `2h`.
+struct Seconds: ExpressibleByArgument {
+  let value: Double
+
+  init?(argument: String) {
+    for (unit, seconds) in [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
+    where argument.hasSuffix(unit) {
+      guard let number = Double(argument.dropLast(unit.count)) else { return nil }
+      value = number * seconds
+      return
+    }
+    guard let number = Double(argument) else { return nil }
+    value = number
+  }
 }
