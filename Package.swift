@@ -73,10 +73,14 @@ let package = Package(
 
     .target(name: "DBusMessages", dependencies: ["CDBus"]),
 
-    // Links libbluetooth, which is under the GPL. Libraries depend on it by the trait RawHCI only.
+    // Imports and links libbluetooth, which is under the GPL, by the trait RawHCI only: without it no socket can
+    // be opened.
     .target(
       name: "HCISockets",
-      dependencies: ["Adapters", "Advertising", "Bytes", "CBluetooth", "HCIPackets", "Scanning"]),
+      dependencies: [
+        "Adapters", "Advertising", "Bytes", "HCIPackets", "Scanning",
+        .target(name: "CBluetooth", condition: .when(traits: ["RawHCI"])),
+      ]),
 
     .target(
       name: "BlueZ",
@@ -84,10 +88,7 @@ let package = Package(
 
     .target(
       name: "LiveScanning",
-      dependencies: [
-        "Adapters", "BlueZ", "Scanning",
-        .target(name: "HCISockets", condition: .when(traits: ["RawHCI"])),
-      ]),
+      dependencies: ["Adapters", "BlueZ", "HCISockets", "Scanning"]),
 
     // Published for tests of scanners and of apps.
     .target(name: "BeaconTesting", dependencies: ["Advertising", "Scanning"]),

@@ -1,59 +1,114 @@
 #!/bin/bash
-# Builds the example in Examples and the programs in README.md as packages of others, runs them on a
-# recording, and compares what they print with what they should.
+# Builds and runs the example in Examples and the Swift programs in README.md as their reader does: as they are
+# written, in an empty folder beside the clone. Each runs twice on a recording and must print the same both times,
+# and once where nothing can be received, which it must say in a sentence.
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
-# All share one build of the libraries.
+# The clone, as its reader has it, and room beside it. Both packages share one build of the libraries.
 build=$root/.build/examples
-mkdir -p "$build"
-state=$(mktemp -d)
-trap 'rm -rf "$state"' EXIT
+outside=$(mktemp -d)
+trap 'rm -rf "$outside"' EXIT
+mkdir -p "$build" "$outside/beaconscan"
+git ls-files -co --exclude-standard | tar -cT - | tar -xC "$outside/beaconscan"
+state=$outside/state
+mkdir "$state"
 # What an app keeps of its regions is not to stay, nor is what it kept before to count.
-export XDG_STATE_HOME="$state"
-recording=captures/visitor.btsnoop
+export XDG_STATE_HOME="$state/kept"
 
 # block NUMBER AFTER FENCE: the block of README.md that is the first, second … after a line, by its fence.
+# The line is a regular expression.
 block() {
   awk -v number="$1" -v after="$2" -v fence="$3" '
     inside && $0 == "```" { exit }
     inside { print }
     ready && !inside && $0 == fence { found += 1; inside = found == number }
-    $0 == after { ready = 1 }' README.md
+    $0 ~ after { ready = 1 }' README.md
 }
 
-# run NAME COMMAND…: runs a program, and compares what it prints with $state/NAME.expected.
+# run NAME COMMAND…: runs a program twice, and compares what it prints with $state/NAME.expected.
 run() {
-  local name=$1
+  local name=$1 time
   shift
   [ -s "$state/$name.expected" ] || { echo "examples: nothing is expected of $name" >&2; exit 1; }
-  timeout 60 "$@" >"$state/$name.printed"
-  diff "$state/$name.expected" "$state/$name.printed"
-  echo "examples: $name prints what it should"
+  for time in first second; do
+    timeout 120 "$@" >"$state/$name.printed"
+    diff "$state/$name.expected" "$state/$name.printed" ||
+      { echo "examples: $name does not print this in its $time run" >&2; exit 1; }
+  done
+  echo "examples: $name prints what it should, twice"
+}
+
+# refuse NAME COMMAND…: a program that cannot receive prints a sentence that says so, and no backtrace, whether it goes
+# on waiting for the radio or ends.
+refuse() {
+  local name=$1 process line
+  shift
+  # No Bluetooth and no message bus, whatever the machine has.
+  coproc stdbuf -oL env DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nowhere SWIFT_BACKTRACE=enable=no \
+    unshare --net --map-root-user "$@" 2>&1
+  process=$COPROC_PID
+  exec 5<&"${COPROC[0]}"
+  while line='' && read -r -t 120 line <&5; do
+    case $line in
+      *'Fatal error'* | *'Error raised'*) break ;;
+      *'no Bluetooth'* | *'no such file'*)
+        kill "$process" 2>/dev/null || true
+        wait "$process" 2>/dev/null || true
+        exec 5<&-
+        echo "examples: $name where nothing can be received: $line"
+        return
+        ;;
+    esac
+  done
+  kill "$process" 2>/dev/null || true
+  echo "examples: $name does not say why nothing is received, but: ${line:-nothing}" >&2
+  exit 1
 }
 
 # The example.
-swift build --package-path Examples/Kiosk --scratch-path "$build/build"
+swift build --package-path "$outside/beaconscan/Examples/Kiosk" --scratch-path "$build/build"
 cp Examples/Kiosk/Expected/visitor.txt "$state/kiosk.expected"
-run kiosk "$build/build/debug/Kiosk" "$recording"
+kiosk=$build/build/debug/Kiosk
+run kiosk "$kiosk" "$outside/beaconscan/captures/visitor.btsnoop"
+refuse kiosk "$kiosk"
+refuse 'kiosk, of a recording that is not there,' "$kiosk" nowhere.btsnoop
 
-# The programs in README.md, with the manifest that stands there.
-readme=$build/readme
-mkdir -p "$readme/Sources/welcome" "$readme/Sources/nearby"
-block 1 '## As a library' '```swift' |
-  sed -e "s|\.package(path: \"../beaconscan\")|.package(name: \"beaconscan\", path: \"$root\")|" \
-    >"$readme/Package.swift"
-block 2 '## As a library' '```swift' >"$readme/Sources/welcome/main.swift"
-block 1 'the recording, it prints' '```' >"$state/welcome.expected"
+# The programs in README.md. The package of the first one has targets for the others too.
+readme=$outside/welcome
+mkdir -p "$readme/Sources/welcome" "$readme/Sources/chosen" "$readme/Sources/nearby"
+block 1 '^## As a library$' '```swift' >"$readme/Package.swift"
+block 2 '^## As a library$' '```swift' >"$readme/Sources/welcome/main.swift"
 cat >>"$readme/Package.swift" <<'MANIFEST'
 
-package.targets.append(
-  .executableTarget(
-    name: "nearby", dependencies: [.product(name: "BeaconKit", package: "beaconscan")]))
+for (name, products) in [
+  ("chosen", ["CoreLocation", "LiveScanning"]),
+  ("nearby", ["BeaconKit", "LiveScanning", "ServiceCore"]),
+] {
+  package.targets.append(
+    .executableTarget(
+      name: name, dependencies: products.map { .product(name: $0, package: "beaconscan") }))
+}
 MANIFEST
-block 1 '## In Swift, without a manager' '```swift' >"$readme/Sources/nearby/main.swift"
-block 1 'prints' '```' >"$state/nearby.expected"
+{
+  block 3 '^## As a library$' '```swift'
+  cat "$readme/Sources/welcome/main.swift"
+} >"$readme/Sources/chosen/main.swift"
+block 1 '^## In Swift, without' '```swift' >"$readme/Sources/nearby/main.swift"
 swift build --package-path "$readme" --scratch-path "$build/build"
-BEACONSCAN_REPLAY=$recording BEACONSCAN_SPEED=max run welcome "$build/build/debug/welcome"
-run nearby "$build/build/debug/nearby"
+
+cd "$readme"
+line=$(cd "$root" && block 1 '^## As a library$' '```sh' | sed 's/ swift run$//')
+cd "$root"
+block 1 '^prints$' '```' >"$state/welcome.expected"
+block 1 '^.swift run nearby .* prints$' '```' >"$state/nearby.expected"
+cd "$readme"
+# shellcheck disable=SC2086
+run welcome env $line "$build/build/debug/welcome"
+refuse welcome "$build/build/debug/welcome"
+refuse 'welcome, with its adapters chosen,' "$build/build/debug/chosen"
+refuse 'welcome, of a recording that is not there,' env BEACONSCAN_REPLAY=nowhere "$build/build/debug/welcome"
+run nearby "$build/build/debug/nearby" ../beaconscan/captures/visitor.btsnoop
+refuse nearby "$build/build/debug/nearby"
+refuse 'nearby, of a recording that is not there,' "$build/build/debug/nearby" nowhere.btsnoop

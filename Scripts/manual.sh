@@ -36,6 +36,12 @@ for page in "$pages"/*.1; do
   sed -e 's/^\(\.Xr beaconscan\)\./\1-/' -e 's/^\(\.Dt BEACONSCAN\)\./\1-/' \
     -e 's/^\.Ex -std$/0 where all is done, else a status that beaconscan(1) lists./' \
     -e 's/[[:space:]]*$//' -e 's/^$/.Pp/' "$page" >"$directory/man/$name.1"
+  # What the command's help does not have: its files and its environment.
+  sections=$name
+  [ -e "Packaging/manual/$name.mdoc" ] || sections=subcommand
+  sed -i "/^\.Sh \"EXIT STATUS\"$/{
+    e cat Packaging/manual/$sections.mdoc
+  }" "$directory/man/$name.1"
 done
 "$beaconscan" --generate-completion-script bash >"$directory/completions/beaconscan.bash"
 "$beaconscan" --generate-completion-script zsh >"$directory/completions/_beaconscan"
@@ -43,6 +49,11 @@ done
 
 if [ "$check" = yes ]; then
   mandoc -T lint -W error "$directory"/man/*.1
+  for page in "$directory"/man/*.1; do
+    for section in ENVIRONMENT FILES; do
+      grep -q "^\.Sh $section$" "$page" || { echo "manual: $page has no section $section" >&2; exit 1; }
+    done
+  done
   # Each page that another one names is there.
   for name in $(sed -n 's/^\.Xr \(beaconscan[^ ]*\) 1.*/\1/p' "$directory"/man/*.1 | sort -u); do
     [ -s "$directory/man/$name.1" ] || { echo "manual: there is no page $name(1)" >&2; exit 1; }

@@ -50,6 +50,16 @@ if [ "$extra" = yes ]; then
   python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
   command -v mandoc >/dev/null 2>&1 || missing="$missing mandoc"
   command -v zsh >/dev/null 2>&1 || missing="$missing zsh"
+  # For Scripts/integrations.py and Scripts/package.sh.
+  command -v curl >/dev/null 2>&1 || missing="$missing curl"
+  command -v node >/dev/null 2>&1 || missing="$missing nodejs"
+  # Ubuntu has no package of Chromium.
+  if grep -q '^ID=debian' /etc/os-release 2>/dev/null; then
+    command -v chromium-headless-shell >/dev/null 2>&1 || command -v chromium >/dev/null 2>&1 ||
+      missing="$missing chromium-headless-shell"
+  fi
+  command -v debootstrap >/dev/null 2>&1 || missing="$missing debootstrap"
+  command -v dpkg-shlibdeps >/dev/null 2>&1 || missing="$missing dpkg-dev"
 fi
 missing=${missing# }
 

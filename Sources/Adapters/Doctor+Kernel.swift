@@ -3,7 +3,9 @@ import Glibc
 extension Doctor {
   /// Whether the kernel has Bluetooth, or could load it.
   static func kernel(_ host: HostView) -> Finding {
-    guard host.socketError == EAFNOSUPPORT, !host.hasBluetooth else {
+    // Without raw HCI sockets only bluetoothd needs it.
+    let isNeeded = host.socketError == EAFNOSUPPORT || !host.hasRawHCI && host.bluez != nil
+    guard isNeeded, !host.hasBluetooth else {
       return Finding(.kernel, .ok, "the kernel has Bluetooth")
     }
     let name = "the kernel (Linux \(host.release))"
@@ -28,6 +30,9 @@ extension Doctor {
   static func network(_ host: HostView) -> Finding? {
     guard host.socketError != 0 else {
       return Finding(.network, .ok, "Bluetooth sockets can be opened")
+    }
+    guard host.hasRawHCI else {
+      return Finding(.network, host.bluez == nil ? .error : .info, "\(HCISocketError.notBuiltIn)")
     }
     guard host.hasBluetooth else { return nil }
     let isFilter =

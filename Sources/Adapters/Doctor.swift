@@ -11,7 +11,9 @@ package enum Doctor {
     // Checks after one that failed report nothing that cannot be known.
     var findings = [kernel(host), network(host), kernelVersion(host)].compactMap { $0 }
     findings += adapters(host) + blocks(host) + holders(host) + power(host)
-    findings.append(permission(host.rights, host.program, tools: host.tools))
+    if host.hasRawHCI {
+      findings.append(permission(host.rights, host.program, tools: host.tools))
+    }
     findings += answers(host) + lowEnergy(host) + scans(host)
     // A container is given the bus more easily, and with fewer rights, than the host's network.
     findings.insert(contentsOf: service(host), at: host.isContainer ? 0 : findings.endIndex)
@@ -20,7 +22,8 @@ package enum Doctor {
     if host.adapters.contains(where: { !broken.contains($0.name) }) {
       findings.lower(.error, to: .warning) { $0.adapter != nil }
     }
-    let isRawFree = !findings.contains { $0.level == .error && $0.subject.isOfRawHCI }
+    let isRawFree =
+      host.hasRawHCI && !findings.contains { $0.level == .error && $0.subject.isOfRawHCI }
     let isBlueZFree =
       host.bluez != nil && !findings.contains { $0.level == .error && $0.subject.isOfBlueZ }
     if isBlueZFree { findings.lower(.error, to: .warning) { $0.subject.isOfRawHCI } }

@@ -17,6 +17,9 @@ package struct HCISocketError: Error, Hashable, Sendable {
 }
 
 extension HCISocketError {
+  /// The error of every call where the package is built without libbluetooth. No system call fails with `ENOPKG`.
+  package static var notBuiltIn: HCISocketError { HCISocketError("", errno: ENOPKG) }
+
   /// The receiver state that the error means.
   package var condition: ScannerHealth.Condition {
     switch errno {
@@ -32,6 +35,9 @@ extension HCISocketError {
 extension HCISocketError: CustomStringConvertible {
   /// What failed, where and why.
   package var description: String {
+    if errno == Self.notBuiltIn.errno {
+      return "raw HCI sockets are not built in; build with the package trait RawHCI"
+    }
     // The C library's text stays until the next call of this thread.
     let reason = unsafe String(cString: strerror(errno))
     return (adapter.map { "\($0): " } ?? "") + "\(call): \(reason)"

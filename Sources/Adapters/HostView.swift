@@ -58,6 +58,9 @@ package struct HostView: Hashable, Sendable {
     "rfkill", "setcap",
   ]
 
+  /// Whether this program was built with raw HCI sockets.
+  var hasRawHCI: Bool { socketError != HCISocketError.notBuiltIn.errno }
+
   /// The adapters: the kernel's, or bluetoothd's where the kernel shows none to this process.
   var adapters: [Adapter] {
     socketError == 0 ? radios.map(\.adapter) : bluez?.adapters.map(\.adapter) ?? []

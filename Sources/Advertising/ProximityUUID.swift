@@ -25,21 +25,23 @@ extension ProximityUUID: Comparable {
 }
 
 extension ProximityUUID: LosslessStringConvertible {
-  /// Reads the form of RFC 9562, 8-4-4-4-12 digits of either case, or the 32 digits alone.
+  /// Reads 32 hexadecimal digits of either case: in the form of RFC 9562 (8-4-4-4-12), in braces, or with dashes and
+  /// spaces anywhere between them, as tools and data sheets write them.
   public init?(_ description: String) {
-    let text = Array(description.utf8)
-    let dashes = [8, 13, 18, 23]
-    guard
-      text.count == 32 || text.count == 36 && dashes.allSatisfy({ text[$0] == UInt8(ascii: "-") })
-    else { return nil }
+    var text = description.utf8[...]
+    if text.first == UInt8(ascii: "{"), text.last == UInt8(ascii: "}") {
+      text = text.dropFirst().dropLast()
+    }
     var words: [UInt64] = [0, 0]
     var digits = 0
-    for (index, character) in text.enumerated() {
-      if text.count == 36, dashes.contains(index) { continue }
-      guard let digit = Character(UnicodeScalar(character)).hexDigitValue else { return nil }
+    for character in text where character != UInt8(ascii: "-") && character != UInt8(ascii: " ") {
+      guard let digit = Character(UnicodeScalar(character)).hexDigitValue, digits < 32 else {
+        return nil
+      }
       words[digits / 16] = words[digits / 16] << 4 | UInt64(digit)
       digits += 1
     }
+    guard digits == 32 else { return nil }
     self.init(high: words[0], low: words[1])
   }
 

@@ -1,6 +1,5 @@
 import Adapters
 import Bytes
-import CBluetooth
 import HCIPackets
 
 /// Sends commands to one adapter's controller, one after the other, and waits for each answer.
@@ -31,7 +30,7 @@ struct CommandChannel: ~Copyable {
     throws(CommandFailure) -> [UInt8]
   {
     do throws(HCISocketError) {
-      try socket.filter(events: [EVT_CMD_COMPLETE, EVT_CMD_STATUS], opcode: command.opcode)
+      try socket.filter(events: [0x0E, 0x0F], opcode: command.opcode)
       // Answers that came too late for an earlier command.
       var bytes = [UInt8](repeating: 0, count: 258)
       while try socket.read(into: &bytes) != nil {}
@@ -79,7 +78,7 @@ struct CommandChannel: ~Copyable {
   {
     // An event has 255 bytes behind its type, code and length.
     var bytes = [UInt8](repeating: 0, count: 258)
-    guard let count = try socket.read(into: &bytes), count > 1, bytes[0] == UInt8(HCI_EVENT_PKT)
+    guard let count = try socket.read(into: &bytes), count > 1, bytes[0] == 0x04
     else { return nil }
     // The array outlives the span.
     let packet = unsafe bytes.span.bytes.extracting(first: count)

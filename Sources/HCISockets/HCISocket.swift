@@ -1,219 +1,264 @@
 import Adapters
 import Advertising
-import CBluetooth
 import Glibc
 import HCIPackets
 
-/// A raw HCI socket, and the only place that calls the system for one: it is closed with its value, never
-/// inherited, and never blocks.
-struct HCISocket: ~Copyable {
-  /// The socket's number in this process.
-  let descriptor: Int32
-  /// The adapter that the socket is bound to; `nil` for none.
-  let adapter: UInt16?
+#if RawHCI
+  import CBluetooth
 
-  deinit { close(descriptor) }
+  /// A raw HCI socket, and the only place that calls the system for one: it is closed with its value, never
+  /// inherited, and never blocks.
+  struct HCISocket: ~Copyable {
+    /// The socket's number in this process.
+    let descriptor: Int32
+    /// The adapter that the socket is bound to; `nil` for none.
+    let adapter: UInt16?
 
-  /// Opens a socket that is bound to no adapter; throws `EAFNOSUPPORT` where the kernel has no Bluetooth, or not in this
-  /// network namespace.
-  static func unbound(for adapter: UInt16? = nil) throws(HCISocketError) -> HCISocket {
-    let flags = SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-    let descriptor = socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue | flags), BTPROTO_HCI)
-    guard descriptor >= 0 else { throw HCISocketError("socket", adapter: adapter) }
-    return HCISocket(descriptor: descriptor, adapter: adapter)
-  }
+    deinit { close(descriptor) }
 
-  /// Opens a socket that receives one adapter's commands and events, with kernel time stamps.
-  static func bound(to adapter: UInt16) throws(HCISocketError) -> HCISocket {
-    let socket = try unbound(for: adapter)
-    try socket.bindAndSet(adapter)
-    return socket
-  }
-
-  /// Opens a socket that receives what a scanner of one adapter needs, and nothing else. Commands of other programs are
-  /// received too: they show which programs scan. It throws `EPERM` without `CAP_NET_RAW`: the kernel gives such a process no
-  /// LE events and reports no error, but its filter shows it.
-  static func scanning(_ adapter: UInt16) throws(HCISocketError) -> HCISocket {
-    let socket = try bound(to: adapter)
-    let events = [EVT_CMD_COMPLETE, EVT_CMD_STATUS, EVT_HARDWARE_ERROR, EVT_LE_META_EVENT]
-    try socket.filter(events: events, commands: true)
-    var kept = hci_filter()
-    var size = socklen_t(MemoryLayout<hci_filter>.size)
-    // Both outlive the call.
-    guard unsafe getsockopt(socket.descriptor, SOL_HCI, HCI_FILTER, &kept, &size) == 0 else {
-      throw HCISocketError("getsockopt", adapter: adapter)
+    /// Opens a socket that is bound to no adapter; throws `EAFNOSUPPORT` where the kernel has no Bluetooth, or not in this
+    /// network namespace.
+    static func unbound(for adapter: UInt16? = nil) throws(HCISocketError) -> HCISocket {
+      let flags = SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+      let descriptor = socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue | flags), BTPROTO_HCI)
+      guard descriptor >= 0 else { throw HCISocketError("socket", adapter: adapter) }
+      return HCISocket(descriptor: descriptor, adapter: adapter)
     }
-    guard kept.event_mask.1 & 1 << UInt32(EVT_LE_META_EVENT - 32) != 0 else {
-      throw HCISocketError("setsockopt", errno: EPERM, adapter: adapter)
+
+    /// Opens a socket that receives one adapter's commands and events, with kernel time stamps.
+    static func bound(to adapter: UInt16) throws(HCISocketError) -> HCISocket {
+      let socket = try unbound(for: adapter)
+      try socket.bindAndSet(adapter)
+      return socket
     }
-    return socket
-  }
 
-  /// Opens a socket that receives what the kernel itself reports of all adapters: that one comes, goes, or is switched on
-  /// or off.
-  static func watching() throws(HCISocketError) -> HCISocket {
-    let socket = try unbound()
-    // HCI_DEV_NONE
-    try socket.bind(to: UInt16.max)
-    try socket.filter(events: [EVT_STACK_INTERNAL])
-    return socket
-  }
+    /// Opens a socket that receives what a scanner of one adapter needs, and nothing else. Commands of other programs are
+    /// received too: they show which programs scan. It throws `EPERM` without `CAP_NET_RAW`: the kernel gives such a process no
+    /// LE events and reports no error, but its filter shows it.
+    static func scanning(_ adapter: UInt16) throws(HCISocketError) -> HCISocket {
+      let socket = try bound(to: adapter)
+      let events = [EVT_CMD_COMPLETE, EVT_CMD_STATUS, EVT_HARDWARE_ERROR, EVT_LE_META_EVENT]
+      try socket.filter(events: events, commands: true)
+      var kept = hci_filter()
+      var size = socklen_t(MemoryLayout<hci_filter>.size)
+      // Both outlive the call.
+      guard unsafe getsockopt(socket.descriptor, SOL_HCI, HCI_FILTER, &kept, &size) == 0 else {
+        throw HCISocketError("getsockopt", adapter: adapter)
+      }
+      guard kept.event_mask.1 & 1 << UInt32(EVT_LE_META_EVENT - 32) != 0 else {
+        throw HCISocketError("setsockopt", errno: EPERM, adapter: adapter)
+      }
+      return socket
+    }
 
-  private func bind(to adapter: UInt16) throws(HCISocketError) {
-    var address = sockaddr_hci()
-    address.hci_family = sa_family_t(AF_BLUETOOTH)
-    address.hci_dev = adapter
-    address.hci_channel = UInt16(HCI_CHANNEL_RAW)
-    // The structure outlives the call.
-    let bound = unsafe withUnsafePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        unsafe Glibc.bind(descriptor, address, socklen_t(MemoryLayout<sockaddr_hci>.size))
+    /// Opens a socket that receives what the kernel itself reports of all adapters: that one comes, goes, or is switched on
+    /// or off.
+    static func watching() throws(HCISocketError) -> HCISocket {
+      let socket = try unbound()
+      // HCI_DEV_NONE
+      try socket.bind(to: UInt16.max)
+      try socket.filter(events: [EVT_STACK_INTERNAL])
+      return socket
+    }
+
+    private func bind(to adapter: UInt16) throws(HCISocketError) {
+      var address = sockaddr_hci()
+      address.hci_family = sa_family_t(AF_BLUETOOTH)
+      address.hci_dev = adapter
+      address.hci_channel = UInt16(HCI_CHANNEL_RAW)
+      // The structure outlives the call.
+      let bound = unsafe withUnsafePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+          unsafe Glibc.bind(descriptor, address, socklen_t(MemoryLayout<sockaddr_hci>.size))
+        }
+      }
+      guard bound == 0 else { throw HCISocketError("bind", adapter: adapter) }
+    }
+
+    private func bindAndSet(_ adapter: UInt16) throws(HCISocketError) {
+      try bind(to: adapter)
+      for option in [HCI_TIME_STAMP, HCI_DATA_DIR] { try set(1 as Int32, SOL_HCI, option) }
+      // Room for a second of 1,000 reports; the kernel gives less to a process that may not have it.
+      let room: Int32 = 1 << 20
+      do throws(HCISocketError) {
+        try set(room, SOL_SOCKET, SO_RCVBUFFORCE)
+      } catch {
+        try? set(room, SOL_SOCKET, SO_RCVBUF)
       }
     }
-    guard bound == 0 else { throw HCISocketError("bind", adapter: adapter) }
-  }
 
-  private func bindAndSet(_ adapter: UInt16) throws(HCISocketError) {
-    try bind(to: adapter)
-    for option in [HCI_TIME_STAMP, HCI_DATA_DIR] { try set(1 as Int32, SOL_HCI, option) }
-    // Room for a second of 1,000 reports; the kernel gives less to a process that may not have it.
-    let room: Int32 = 1 << 20
-    do throws(HCISocketError) {
-      try set(room, SOL_SOCKET, SO_RCVBUFFORCE)
-    } catch {
-      try? set(room, SOL_SOCKET, SO_RCVBUF)
+    private func set<Value: BitwiseCopyable>(_ value: Value, _ level: Int32, _ option: Int32)
+      throws(HCISocketError)
+    {
+      var value = value
+      // The value outlives the call.
+      guard
+        unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Value>.size))
+          == 0
+      else { throw HCISocketError("setsockopt", adapter: adapter) }
+    }
+
+    /// Has the kernel pass on events with some codes alone; of answers to commands, those to one opcode, or to all
+    /// with 0; and the commands of other programs, if requested. To a process without `CAP_NET_RAW` the kernel gives
+    /// fewer events, and reports no error.
+    func filter(
+      events: [Int32], opcode: Opcode = Opcode(rawValue: 0), commands: Bool = false
+    ) throws(HCISocketError) {
+      var mask: UInt64 = 0
+      for event in events { mask |= 1 << UInt64(event & HCI_FLT_EVENT_BITS) }
+      var filter = hci_filter()
+      filter.type_mask = 1 << UInt32(HCI_EVENT_PKT)
+      if commands { filter.type_mask |= 1 << UInt32(HCI_COMMAND_PKT) }
+      filter.event_mask = (UInt32(truncatingIfNeeded: mask), UInt32(mask >> 32))
+      // The kernel compares with the opcode as the packet carries it.
+      filter.opcode = opcode.rawValue.littleEndian
+      try set(filter, SOL_HCI, HCI_FILTER)
+    }
+
+    /// Sends a command to the controller; throws `ENETDOWN` where the adapter is off, `EPERM` without `CAP_NET_RAW`.
+    func send(_ command: HCICommand) throws(HCISocketError) {
+      let packet = command.packet
+      // The array's memory is used during the call alone.
+      let sent = unsafe packet.withUnsafeBytes { bytes in
+        unsafe write(descriptor, bytes.baseAddress, bytes.count)
+      }
+      guard sent == packet.count else { throw HCISocketError("write", adapter: adapter) }
+    }
+
+    /// Reads one packet without waiting, and returns its length; `nil` where there is none.
+    func read(into bytes: inout [UInt8]) throws(HCISocketError) -> Int? {
+      // The array's memory is used during the call alone.
+      let count = unsafe bytes.withUnsafeMutableBytes { room in
+        unsafe recv(descriptor, room.baseAddress, room.count, 0)
+      }
+      if count >= 0 { return count }
+      guard errno == EAGAIN || errno == EINTR else {
+        throw HCISocketError("recv", adapter: adapter)
+      }
+      return nil
+    }
+
+    /// Waits until there is something to read, a signal comes, or the time is over.
+    func wait(milliseconds: Int32) throws(HCISocketError) {
+      var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      // The entry outlives the call.
+      let ready = unsafe poll(&entry, 1, milliseconds)
+      if ready < 0, errno != EINTR { throw HCISocketError("poll", adapter: adapter) }
+    }
+
+    /// How many packets the kernel had no room for.  // SK_MEMINFO_DROPS
+    var drops: UInt32 {
+      var figures = InlineArray<16, UInt32>(repeating: 0)
+      var size = socklen_t(MemoryLayout.size(ofValue: figures))
+      // The kernel writes at most as much as there is room for.
+      guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_MEMINFO, &figures, &size) == 0 else {
+        return 0
+      }
+      return figures[Int(SK_MEMINFO_DROPS)]
     }
   }
 
-  private func set<Value: BitwiseCopyable>(_ value: Value, _ level: Int32, _ option: Int32)
-    throws(HCISocketError)
-  {
-    var value = value
-    // The value outlives the call.
-    guard
-      unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Value>.size)) == 0
-    else { throw HCISocketError("setsockopt", adapter: adapter) }
-  }
-
-  /// Has the kernel pass on events with some codes alone; of answers to commands, those to one opcode, or to all
-  /// with 0; and the commands of other programs, if requested. To a process without `CAP_NET_RAW` the kernel gives
-  /// fewer events, and reports no error.
-  func filter(
-    events: [Int32], opcode: Opcode = Opcode(rawValue: 0), commands: Bool = false
-  ) throws(HCISocketError) {
-    var mask: UInt64 = 0
-    for event in events { mask |= 1 << UInt64(event & HCI_FLT_EVENT_BITS) }
-    var filter = hci_filter()
-    filter.type_mask = 1 << UInt32(HCI_EVENT_PKT)
-    if commands { filter.type_mask |= 1 << UInt32(HCI_COMMAND_PKT) }
-    filter.event_mask = (UInt32(truncatingIfNeeded: mask), UInt32(mask >> 32))
-    // The kernel compares with the opcode as the packet carries it.
-    filter.opcode = opcode.rawValue.littleEndian
-    try set(filter, SOL_HCI, HCI_FILTER)
-  }
-
-  /// Sends a command to the controller; throws `ENETDOWN` where the adapter is off, `EPERM` without `CAP_NET_RAW`.
-  func send(_ command: HCICommand) throws(HCISocketError) {
-    let packet = command.packet
-    // The array's memory is used during the call alone.
-    let sent = unsafe packet.withUnsafeBytes { bytes in
-      unsafe write(descriptor, bytes.baseAddress, bytes.count)
+  // What the kernel answers about adapters, through any HCI socket.
+  extension HCISocket {
+    /// Returns the adapters that are there, by number.
+    static func adapters(through descriptor: Int32) throws(HCISocketError) -> [Adapter] {
+      var list = cbluetooth_dev_list()
+      list.dev_num = UInt16(HCI_MAX_DEV)
+      // The structure outlives the call.
+      guard unsafe ioctl(descriptor, UInt(cbluetooth_HCIGETDEVLIST), &list) == 0 else {
+        throw HCISocketError("HCIGETDEVLIST")
+      }
+      let count = min(Int(list.dev_num), Int(HCI_MAX_DEV))
+      // The kernel has written that many entries.
+      let indexes = unsafe withUnsafeBytes(of: &list.dev_req) { bytes in
+        unsafe bytes.bindMemory(to: hci_dev_req.self).prefix(count).map(\.dev_id)
+      }
+      var adapters: [Adapter] = []
+      for index in indexes.sorted() {
+        if let adapter = try adapter(at: index, through: descriptor) { adapters.append(adapter) }
+      }
+      return adapters
     }
-    guard sent == packet.count else { throw HCISocketError("write", adapter: adapter) }
-  }
 
-  /// Reads one packet without waiting, and returns its length; `nil` where there is none.
-  func read(into bytes: inout [UInt8]) throws(HCISocketError) -> Int? {
-    // The array's memory is used during the call alone.
-    let count = unsafe bytes.withUnsafeMutableBytes { room in
-      unsafe recv(descriptor, room.baseAddress, room.count, 0)
+    /// Returns the adapter that has a number; `nil` where there is none.
+    static func adapter(at index: UInt16, through descriptor: Int32) throws(HCISocketError)
+      -> Adapter?
+    {
+      var info = hci_dev_info()
+      info.dev_id = index
+      // The structure outlives the call.
+      guard unsafe ioctl(descriptor, UInt(cbluetooth_HCIGETDEVINFO), &info) == 0 else {
+        if errno == ENODEV { return nil }
+        throw HCISocketError("HCIGETDEVINFO", adapter: index)
+      }
+      let octets = info.bdaddr.b
+      let address = BluetoothAddress(
+        rawValue: [octets.5, octets.4, octets.3, octets.2, octets.1, octets.0].reduce(0) {
+          $0 << 8 | UInt64($1)
+        })
+      let bytes = info.features
+      return Adapter(
+        index: index, address: address.rawValue == 0 ? nil : address,
+        isUp: info.flags & 1 << UInt32(HCI_UP) != 0, block: RadioBlock(adapter: index),
+        // The library's text is constant.
+        bus: unsafe hci_bustostr(Int32(info.type & 0x0F)).map { unsafe String(cString: $0) } ?? "?",
+        features: [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7])
     }
-    if count >= 0 { return count }
-    guard errno == EAGAIN || errno == EINTR else { throw HCISocketError("recv", adapter: adapter) }
-    return nil
-  }
 
-  /// Waits until there is something to read, a signal comes, or the time is over.
-  func wait(milliseconds: Int32) throws(HCISocketError) {
-    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    // The entry outlives the call.
-    let ready = unsafe poll(&entry, 1, milliseconds)
-    if ready < 0, errno != EINTR { throw HCISocketError("poll", adapter: adapter) }
-  }
-
-  /// How many packets the kernel had no room for.  // SK_MEMINFO_DROPS
-  var drops: UInt32 {
-    var figures = InlineArray<16, UInt32>(repeating: 0)
-    var size = socklen_t(MemoryLayout.size(ofValue: figures))
-    // The kernel writes at most as much as there is room for.
-    guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_MEMINFO, &figures, &size) == 0 else {
-      return 0
+    /// Switches an adapter on, which can take seconds; throws `EPERM` without `CAP_NET_ADMIN`, `ERFKILL` where rfkill has
+    /// switched it off, `ETIMEDOUT` where the controller does not answer.
+    func switchOn(_ index: UInt16) throws(HCISocketError) {
+      guard ioctl(descriptor, UInt(cbluetooth_HCIDEVUP), CInt(index)) == 0 || errno == EALREADY
+      else { throw HCISocketError("HCIDEVUP", adapter: index) }
     }
-    return figures[Int(SK_MEMINFO_DROPS)]
-  }
-}
 
-// What the kernel answers about adapters, through any HCI socket.
-extension HCISocket {
-  /// Returns the adapters that are there, by number.
-  static func adapters(through descriptor: Int32) throws(HCISocketError) -> [Adapter] {
-    var list = cbluetooth_dev_list()
-    list.dev_num = UInt16(HCI_MAX_DEV)
-    // The structure outlives the call.
-    guard unsafe ioctl(descriptor, UInt(cbluetooth_HCIGETDEVLIST), &list) == 0 else {
-      throw HCISocketError("HCIGETDEVLIST")
+    /// Whether a program has the adapter that the socket is bound to for itself alone, by the user channel.
+    var isHeld: Bool {
+      // An address to which there is no connection, and room for an answer about one. The kernel answers EBUSY before
+      // it looks at it.
+      var request = InlineArray<64, UInt8>(repeating: 0)
+      // The request outlives the call.
+      let done = unsafe ioctl(descriptor, UInt(cbluetooth_HCIGETCONNINFO), &request)
+      return done != 0 && errno == EBUSY
     }
-    let count = min(Int(list.dev_num), Int(HCI_MAX_DEV))
-    // The kernel has written that many entries.
-    let indexes = unsafe withUnsafeBytes(of: &list.dev_req) { bytes in
-      unsafe bytes.bindMemory(to: hci_dev_req.self).prefix(count).map(\.dev_id)
-    }
-    var adapters: [Adapter] = []
-    for index in indexes.sorted() {
-      if let adapter = try adapter(at: index, through: descriptor) { adapters.append(adapter) }
-    }
-    return adapters
   }
+#else
+  /// Stands for a raw HCI socket where the package is built without libbluetooth: none can be opened.
+  struct HCISocket: ~Copyable {
+    let descriptor: Int32
+    let adapter: UInt16?
 
-  /// Returns the adapter that has a number; `nil` where there is none.
-  static func adapter(at index: UInt16, through descriptor: Int32) throws(HCISocketError)
-    -> Adapter?
-  {
-    var info = hci_dev_info()
-    info.dev_id = index
-    // The structure outlives the call.
-    guard unsafe ioctl(descriptor, UInt(cbluetooth_HCIGETDEVINFO), &info) == 0 else {
-      if errno == ENODEV { return nil }
-      throw HCISocketError("HCIGETDEVINFO", adapter: index)
+    static func unbound(for adapter: UInt16? = nil) throws(HCISocketError) -> HCISocket {
+      throw .notBuiltIn
     }
-    let octets = info.bdaddr.b
-    let address = BluetoothAddress(
-      rawValue: [octets.5, octets.4, octets.3, octets.2, octets.1, octets.0].reduce(0) {
-        $0 << 8 | UInt64($1)
-      })
-    let bytes = info.features
-    return Adapter(
-      index: index, address: address.rawValue == 0 ? nil : address,
-      isUp: info.flags & 1 << UInt32(HCI_UP) != 0, block: RadioBlock(adapter: index),
-      // The library's text is constant.
-      bus: unsafe hci_bustostr(Int32(info.type & 0x0F)).map { unsafe String(cString: $0) } ?? "?",
-      features: [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5, bytes.6, bytes.7])
-  }
 
-  /// Switches an adapter on, which can take seconds; throws `EPERM` without `CAP_NET_ADMIN`, `ERFKILL` where rfkill has
-  /// switched it off, `ETIMEDOUT` where the controller does not answer.
-  func switchOn(_ index: UInt16) throws(HCISocketError) {
-    guard ioctl(descriptor, UInt(cbluetooth_HCIDEVUP), CInt(index)) == 0 || errno == EALREADY
-    else { throw HCISocketError("HCIDEVUP", adapter: index) }
-  }
+    static func bound(to adapter: UInt16) throws(HCISocketError) -> HCISocket { throw .notBuiltIn }
 
-  /// Whether a program has the adapter that the socket is bound to for itself alone, by the user channel.
-  var isHeld: Bool {
-    // An address to which there is no connection, and room for an answer about one. The kernel answers EBUSY before
-    // it looks at it.
-    var request = InlineArray<64, UInt8>(repeating: 0)
-    // The request outlives the call.
-    let done = unsafe ioctl(descriptor, UInt(cbluetooth_HCIGETCONNINFO), &request)
-    return done != 0 && errno == EBUSY
+    static func scanning(_ adapter: UInt16) throws(HCISocketError) -> HCISocket {
+      throw .notBuiltIn
+    }
+
+    static func watching() throws(HCISocketError) -> HCISocket { throw .notBuiltIn }
+
+    static func adapters(through descriptor: Int32) throws(HCISocketError) -> [Adapter] {
+      throw .notBuiltIn
+    }
+
+    static func adapter(at index: UInt16, through descriptor: Int32) throws(HCISocketError)
+      -> Adapter?
+    {
+      throw .notBuiltIn
+    }
+
+    func filter(
+      events: [Int32], opcode: Opcode = Opcode(rawValue: 0), commands: Bool = false
+    ) throws(HCISocketError) { throw .notBuiltIn }
+
+    func send(_ command: HCICommand) throws(HCISocketError) { throw .notBuiltIn }
+    func read(into bytes: inout [UInt8]) throws(HCISocketError) -> Int? { throw .notBuiltIn }
+    func wait(milliseconds: Int32) throws(HCISocketError) { throw .notBuiltIn }
+    func switchOn(_ index: UInt16) throws(HCISocketError) { throw .notBuiltIn }
+    var drops: UInt32 { 0 }
+    var isHeld: Bool { false }
   }
-}
+#endif

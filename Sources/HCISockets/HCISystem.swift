@@ -38,8 +38,11 @@ extension HCISystem {
     do throws(HCISocketError) {
       all = try adapters(nil)
     } catch {
-      let sentence = HealthSentence.of(
-        error.condition, adapter: error.adapter ?? "Bluetooth", detail: "\(error)")
+      let sentence =
+        error == .notBuiltIn
+        ? "\(error)"
+        : HealthSentence.of(
+          error.condition, adapter: error.adapter ?? "Bluetooth", detail: "\(error)")
       return error.condition == .notPermitted ? .notPermitted(sentence) : .unavailable(sentence)
     }
     guard let adapter = Adapter.best(of: all.filter(selection.includes), isHeld: isHeld) else {

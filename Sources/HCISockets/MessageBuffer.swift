@@ -1,7 +1,10 @@
 import Adapters
-import CBluetooth
 import Glibc
 import Scanning
+
+#if RawHCI
+  import CBluetooth
+#endif
 
 /// Room for what one system call receives: 64 packets of up to 1,028 bytes, the longest that HCI has but for data,
 /// which is cut. 66 KB, taken once.
@@ -22,19 +25,24 @@ struct MessageBuffer: ~Copyable {
   /// where the queue was emptied. It throws `EPIPE` where the adapter is gone.
   mutating func receive(from descriptor: Int32, adapter: UInt16) throws(HCISocketError) -> Bool {
     count = 0
-    // Each array is as long as the call assumes, and used during it alone.
-    let received = unsafe cbluetooth_receive(
-      descriptor, &packets, Int32(Self.stride), Int32(Self.capacity), &lengths, &stamps, &incoming)
-    guard received >= 0 else {
-      if errno == EAGAIN || errno == EINTR { return false }
-      throw HCISocketError("recvmmsg", adapter: adapter)
-    }
-    // No packet is empty: this is the end.
-    if received > 0, lengths[0] == 0 {
-      throw HCISocketError("recvmmsg", errno: EPIPE, adapter: adapter)
-    }
-    count = Int(received)
-    return count == Self.capacity
+    #if RawHCI
+      // Each array is as long as the call assumes, and used during it alone.
+      let received = unsafe cbluetooth_receive(
+        descriptor, &packets, Int32(Self.stride), Int32(Self.capacity), &lengths, &stamps, &incoming
+      )
+      guard received >= 0 else {
+        if errno == EAGAIN || errno == EINTR { return false }
+        throw HCISocketError("recvmmsg", adapter: adapter)
+      }
+      // No packet is empty: this is the end.
+      if received > 0, lengths[0] == 0 {
+        throw HCISocketError("recvmmsg", errno: EPIPE, adapter: adapter)
+      }
+      count = Int(received)
+      return count == Self.capacity
+    #else
+      throw .notBuiltIn
+    #endif
   }
 
   /// A packet of the latest call, with its H4 packet type in front.

@@ -1,11 +1,8 @@
 import Adapters
 import BlueZ
+import HCISockets
 public import Scanning
 import Synchronization
-
-#if RawHCI
-  import HCISockets
-#endif
 
 /// A scanner on the adapters of this machine.
 ///
@@ -105,18 +102,14 @@ public final class LiveScanner: Scanner {
   }
 
   private static func rawScanner(_ configuration: Configuration) -> any Scanner {
-    #if RawHCI
-      var raw = HCIScanner.Configuration()
-      raw.adapters = configuration.adapters
-      raw.offsets = configuration.offsets
-      raw.isActive = configuration.isActive
-      raw.usesCodedPHY = configuration.usesCodedPHY
-      raw.quietTimeout = configuration.quietTimeout
-      raw.packetTap = configuration.packetTap
-      return HCIScanner(raw)
-    #else
-      return AbsentScanner(configuration.adapters)
-    #endif
+    var raw = HCIScanner.Configuration()
+    raw.adapters = configuration.adapters
+    raw.offsets = configuration.offsets
+    raw.isActive = configuration.isActive
+    raw.usesCodedPHY = configuration.usesCodedPHY
+    raw.quietTimeout = configuration.quietTimeout
+    raw.packetTap = configuration.packetTap
+    return HCIScanner(raw)
   }
 
   /// The adapters' names.
@@ -225,30 +218,3 @@ public final class LiveScanner: Scanner {
     return next
   }
 }
-
-#if !RawHCI
-  /// Stands for raw HCI sockets where they are not built in.
-  private final class AbsentScanner: Scanner {
-    let name: String
-    let isRecorded = false
-    let counts = ScanCounts()
-    let availability = ScannerAvailability.unavailable(
-      "raw HCI sockets are not built in; build with the package trait RawHCI")
-
-    init(_ adapters: AdapterSelection) { name = adapters.description }
-
-    func receive(
-      for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
-    ) throws -> ScanProgress {
-      throw Absence()
-    }
-
-    func rest() {}
-
-    private struct Absence: Error, CustomStringConvertible {
-      var description: String {
-        "raw HCI sockets are not built in; build with the package trait RawHCI"
-      }
-    }
-  }
-#endif

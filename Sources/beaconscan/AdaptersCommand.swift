@@ -22,10 +22,9 @@ struct AdaptersCommand: ParsableCommand {
         beaconscan adapters --format json
       """)
 
-  @Option(help: "How results are written: table, json (one object a line) or csv.")
-  var format = OutputFormat.table
+  @OptionGroup var form: FormatOptions
 
-  @Flag(help: "Write nothing but errors to standard error.")
+  @Flag(name: .shortAndLong, help: "Write nothing but errors to standard error.")
   var quiet = false
 
   func run() throws {
@@ -38,9 +37,11 @@ struct AdaptersCommand: ParsableCommand {
     let out = StandardOutput()
     // The kernel does not show of which adapter their sockets are.
     let programs = HCIPrograms.current()
-    try out.write(radios.map { ($0, programs) }, HostView.Radio.record, format)
+    try out.write(radios.map { ($0, programs) }, HostView.Radio.record, form.format)
     let others = "\(programs)"
-    if format == .table, !others.isEmpty { try out.write("programs with HCI sockets: \(others)\n") }
+    if form.format == .table, !others.isEmpty {
+      try out.write("programs with HCI sockets: \(others)\n")
+    }
     try out.flush()
     guard !quiet else { return }
     for radio in radios {

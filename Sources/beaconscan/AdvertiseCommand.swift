@@ -61,10 +61,10 @@ struct AdvertiseCommand: ParsableCommand {
   @Flag(help: "Advertise with an address drawn at random, not with the adapter's own.")
   var randomAddress = false
 
-  @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
-  var duration: Double?
+  @Option(help: ArgumentHelp("Stop after so long: 10, 10s, 250ms or 15m.", valueName: "time"))
+  var duration: Seconds?
 
-  @Flag(help: "Write nothing but errors to standard error.")
+  @Flag(name: .shortAndLong, help: "Write nothing but errors to standard error.")
   var quiet = false
 
   enum PacketKind: String, EnumerableFlag {
@@ -95,7 +95,7 @@ struct AdvertiseCommand: ParsableCommand {
       let began = SuspendingClock.now
       while !Interrupt.isRequested {
         let elapsed = began.duration(to: .now)
-        let left = duration.map { .seconds($0) - elapsed } ?? .seconds(1)
+        let left = duration.map { .seconds($0.value) - elapsed } ?? .seconds(1)
         if left <= .zero { break }
         if let event = try advertiser.step(Int32(min(left / .milliseconds(1) + 1, 250))) {
           report(event, status)
@@ -142,11 +142,8 @@ struct AdvertisingPeriod: ExpressibleByArgument, CustomStringConvertible, Hashab
   }
 
   init?(argument: String) {
-    let isMilliseconds = argument.hasSuffix("ms")
-    guard isMilliseconds || argument.hasSuffix("s"),
-      let number = Double(argument.dropLast(isMilliseconds ? 2 : 1))
-    else { return nil }
-    let milliseconds = isMilliseconds ? number : number * 1000
+    guard let seconds = Seconds(argument: argument) else { return nil }
+    let milliseconds = seconds.value * 1000
     guard milliseconds >= 20, milliseconds <= 10240 else { return nil }
     self.init(units: UInt32((milliseconds / 0.625).rounded()), description: argument)
   }

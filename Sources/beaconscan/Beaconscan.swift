@@ -41,8 +41,12 @@ struct Beaconscan: AsyncParsableCommand {
 
   static func main() async {
     Interrupt.install()
+    let arguments = GivenArguments(CommandLine.arguments.dropFirst())
     do {
-      var command = try parseAsRoot()
+      let subcommands = configuration.subcommands.compactMap { $0.configuration.commandName }
+      try arguments.checkSubcommand(subcommands)
+      var command = try parseAsRoot(arguments.words)
+      try arguments.checkRepetition(in: command)
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {
@@ -53,6 +57,10 @@ struct Beaconscan: AsyncParsableCommand {
       exit(withError: ExitCode(error.status.rawValue))
     } catch is ClosedPipe {
       exit(withError: ExitCode.success)
+    } catch  where exitCode(for: error) == .validationFailure {
+      let subcommand = arguments.words.first.flatMap { $0.hasPrefix("-") ? nil : $0 }
+      printError("beaconscan: " + usageSentence(message(for: error), subcommand: subcommand))
+      exit(withError: ExitCode.validationFailure)
     } catch {
       exit(withError: error)
     }

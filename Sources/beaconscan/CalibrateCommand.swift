@@ -56,7 +56,8 @@ struct CalibrateCommand: AsyncParsableCommand {
     at.isEmpty ? ["1", "2", "4"].compactMap(CalibrationPlace.init) : at
   }
 
-  func validate() throws {
+  mutating func validate() throws {
+    try source.check()
     guard source.replay.isEmpty else {
       throw ValidationError("Name each recording with its place, as in --at 1=FILE.")
     }

@@ -25,8 +25,7 @@ struct DecodeCommand: ParsableCommand {
     name: .customLong("as"), help: "What the bytes are: auto, ad, manufacturer, h4, ll or command.")
   var input = DecodeInput.auto
 
-  @Option(help: "How the answer is written: table, json or csv.")
-  var format = OutputFormat.table
+  @OptionGroup var form: FormatOptions
 
   func run() throws {
     let lines = AnyIterator { readLine(strippingNewline: false) }
@@ -42,7 +41,7 @@ struct DecodeCommand: ParsableCommand {
     }
     let output = StandardOutput()
     for description in AdvertDescription.all(in: bytes, as: input) {
-      try output.write(description, format)
+      try output.write(description, form.format)
     }
     try output.flush()
   }

@@ -1,9 +1,5 @@
 import Adapters
 import ArgumentParser
-import BlueZ
-import HCISockets
-import LiveScanning
-import Scanning
 
 /// `beaconscan doctor`: what stops scanning on this machine, and the command that fixes it.
 struct DoctorCommand: ParsableCommand {
@@ -28,22 +24,13 @@ struct DoctorCommand: ParsableCommand {
         beaconscan doctor --format json
       """)
 
-  @Option(help: "How results are written: table, json (one object a line) or csv.")
-  var format = OutputFormat.table
+  @OptionGroup var form: FormatOptions
 
   func run() throws {
-    var host = HostView.current()
-    let bluez = BlueZView.current()
-    host.bluez = bluez
-    host.backend =
-      BackendChoice.first(hci: HCIScanner().availability, bluez: bluez, of: .firstUsable).sentence
-    let findings = Doctor.examine(host)
+    let findings = Doctor.findings()
     let out = StandardOutput()
-    try out.write(findings, format)
+    try out.write(findings, form)
     try out.flush()
-    guard let obstacle = Doctor.obstacle(in: findings) else { return }
-    throw CommandError(
-      [.permission, .policy].contains(obstacle.subject) ? .noPermission : .unavailable,
-      "scanning does not work yet: \(obstacle.sentence)")
+    if let error = CommandError(preventing: findings) { throw error }
   }
 }

@@ -31,22 +31,13 @@ struct InspectCommand: AsyncParsableCommand {
   @OptionGroup var regions: RegionOptions
   @OptionGroup var output: OutputOptions
 
-  /// How long it receives what is on air unless set, in seconds.
-  private static let liveDuration = 60.0
+  /// How long it receives what is on air unless set.
+  private static let liveDuration = Seconds(60)
 
-  func validate() throws {
-    if !files.isEmpty, let option = source.liveOption {
-      throw ValidationError(
-        "\(option) is for live scanning, and \(files[0]) is a recording; give one of them.")
-    }
-    if (source.replay + files).filter({ $0 == "-" }).count > 1 {
-      throw ValidationError("- can be given once: there is one standard input.")
-    }
-  }
+  mutating func validate() throws { try source.check(adding: files) }
 
   func run() async throws {
     var source = source
-    source.replay += files
     let out = StandardOutput()
     guard source.isLive else { return try run(source.openRecordings(), to: out) }
     source.duration = source.duration ?? Self.liveDuration

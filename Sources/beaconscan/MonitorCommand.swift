@@ -54,6 +54,9 @@ struct MonitorCommand: AsyncParsableCommand {
           --state-file regions --replay captures/edge.btsnoop
       """)
 
+  @Argument(help: "Recordings, as with --replay.", completion: .file())
+  var files: [String] = []
+
   @OptionGroup var source: SourceOptions
   @OptionGroup var regions: RegionOptions
   @OptionGroup var rules: RuleOptions
@@ -72,7 +75,8 @@ struct MonitorCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Stop after so many entries and exits.", valueName: "number"))
   var count: Int?
 
-  func validate() throws {
+  mutating func validate() throws {
+    try source.check(adding: files)
     if regions.all.isEmpty {
       throw ValidationError(
         "No region is named; name one, for example with "
@@ -104,7 +108,7 @@ struct MonitorCommand: AsyncParsableCommand {
   func run(_ session: BeaconSession, _ rules: RegionRules, to out: StandardOutput) async throws {
     // What a command acts on, and what will not be reported again, was written before.
     out.flushesLines = out.isTerminal || session.isPaced || exec != nil || stateFile != nil
-    let line = EventLine(regions: regions.all, hasColor: out.hasColor)
+    let line = EventLine(regions: regions.all, hasColor: out.hasColor(output.color))
     // What a command prints would be drawn over.
     let writer: any ResultWriter =
       output.format == .table && out.isTerminal && session.isPaced && exec == nil

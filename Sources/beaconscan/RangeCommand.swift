@@ -40,6 +40,9 @@ struct RangeCommand: AsyncParsableCommand {
           --replay captures/visitor.btsnoop
       """)
 
+  @Argument(help: "Recordings, as with --replay.", completion: .file())
+  var files: [String] = []
+
   @OptionGroup var source: SourceOptions
   @OptionGroup var regions: RegionOptions
   @OptionGroup var calibration: CalibrationOptions
@@ -59,8 +62,8 @@ struct RangeCommand: AsyncParsableCommand {
 
   @OptionGroup var output: OutputOptions
 
-  @Option(help: ArgumentHelp("Time between two reports.", valueName: "seconds"))
-  var interval = 1.0
+  @Option(help: ArgumentHelp("Time between two reports: 1, 500ms or 1m.", valueName: "time"))
+  var interval = Seconds(1)
 
   @Flag(
     help: "Show only what changes: beacons that appear, come into another zone, or disappear.")
@@ -77,9 +80,10 @@ struct RangeCommand: AsyncParsableCommand {
   @Flag(help: "Show the raw signal and the distance from it beside the smoothed.")
   var raw = false
 
-  func validate() throws {
-    guard interval >= 0.05, interval <= 86400 else {
-      throw ValidationError("--interval must be from 0.05 to 86400 seconds.")
+  mutating func validate() throws {
+    try source.check(adding: files)
+    guard interval.value >= 0.05, interval.value <= 86400 else {
+      throw ValidationError("--interval must be from 50ms to 1d.")
     }
     try checkCount(count)
     try sides?.check(source)
@@ -104,7 +108,7 @@ struct RangeCommand: AsyncParsableCommand {
     calibration.apply(to: &configuration)
     if let zones { configuration.ranging.limits = zones }
     configuration.sides = sides
-    configuration.rangingInterval = interval
+    configuration.rangingInterval = interval.value
     return configuration
   }
 

@@ -65,10 +65,11 @@ struct RecordCommand: AsyncParsableCommand {
   @Flag(help: "Replace the file if it is there.")
   var force = false
 
-  @Flag(help: "Write only errors to standard error.")
+  @Flag(name: .shortAndLong, help: "Write only errors to standard error.")
   var quiet = false
 
-  func validate() throws {
+  mutating func validate() throws {
+    try source.check()
     if let keep, keep < 1 { throw ValidationError("--keep must be 1 or more.") }
     if keep != nil, !isRotated {
       throw ValidationError(

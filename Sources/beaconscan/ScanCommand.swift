@@ -19,6 +19,9 @@ struct ScanCommand: AsyncParsableCommand {
         gzip -c captures/lobby.btsnoop | beaconscan scan --replay - --format csv
       """)
 
+  @Argument(help: "Recordings, as with --replay.", completion: .file())
+  var files: [String] = []
+
   @OptionGroup var source: SourceOptions
   @OptionGroup var regions: RegionOptions
   @OptionGroup var output: OutputOptions
@@ -26,7 +29,10 @@ struct ScanCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Stop after so many sightings.", valueName: "number"))
   var count: Int?
 
-  func validate() throws { try checkCount(count) }
+  mutating func validate() throws {
+    try source.check(adding: files)
+    try checkCount(count)
+  }
 
   func run() async throws {
     try await run(BeaconSession(source.open(), showsProgress: !output.quiet), to: StandardOutput())

@@ -67,8 +67,8 @@ import Testing
 
   @Test(
     arguments: [
-      (["--at", "x"], 64, "invalid for '--at"), (["--at", "0"], 64, "invalid for '--at"),
-      (["--at", "1=\(visitor)@9-3"], 64, "invalid for '--at"),
+      (["--at", "x"], 64, "--at: '"), (["--at", "0"], 64, "--at: '"),
+      (["--at", "1=\(visitor)@9-3"], 64, "--at: '"),
       (["--at", "1=\(visitor)", "--at", "2"], 64, "or none of them"),
       (["--at", "edge=\(visitor)", "--at", "inside=\(visitor)"], 64, "once each"),
       (["--at", "1=\(visitor)", "--adapter", "hci0"], 64, "for live scanning"),

@@ -53,31 +53,6 @@ import Testing
     #expect(try range.json().last?["type"] as? String == "summary")
   }
 
-  @Test(arguments: [
-    ["scan", "--no-such-option"], ["no-such-command"], ["inspect", "--speed", "1x"], ["decode"],
-    ["scan", "--adapter", "eth0"], ["scan", "--adapter", "hci0", "--replay", "a"],
-    ["scan", "--adapter", "hci0", "--adapter", "all"], ["scan", "--active", "--replay", "a"],
-    ["scan", "--speed", "1x"], ["range", "--follow"], ["range", "--backend", "usb"],
-    ["range", "--adapter-offset", "hci=3", "--replay", "a"],
-    ["range", "--adapter-offset", "99", "--replay", "a"],
-    ["range", "--adapter-offset=1", "--adapter-offset=2", "--replay", "a"],
-    ["range", "--adapter-offset", "00:1B:DC:0F:10:07=2", "--replay", "a"],
-    ["scan", "--replay", "a", "--format", "xml"],
-    ["scan", "--replay", "a", "--count", "0"], ["scan", "--replay", "a", "--speed", "fast"],
-    ["scan", "--replay", "a", "--duration", "-1"], ["scan", "--replay", "a", "--major", "1"],
-    ["scan", "--replay", "a", "--uuid", "E2C5"], ["range", "--replay", "a", "--interval", "0"],
-    ["scan", "--replay", "a", "--region", "lobby"],
-    ["scan", "--replay", "-", "--replay", "-"], ["range", "--replay", "a", "--zones", "1,2,3"],
-    ["simulate", "a", "--output", "-", "--truth", "-"], ["inspect", "-", "--replay", "-"],
-  ])
-  func usage(arguments: [String]) throws {
-    let line = arguments.map { "'\($0)'" }.joined(separator: " ")
-    let run = try Command.shell("beaconscan \(line)")
-    #expect(run.status == 64, "\(run.error)")
-    #expect(!run.error.isEmpty)
-    #expect(run.output.isEmpty)
-  }
-
   @Test func bluezNeedsABus() throws {
     let run = try Command.shell(
       "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nowhere beaconscan scan --backend bluez")

@@ -178,11 +178,14 @@ import Testing
     #expect(lines.first?.contains("a: cannot record: write failed with errno 27") == true)
     #expect(lines.first?.contains("make room there") == true)
     #expect(lines.last?.contains("packets were not recorded") == true)
-    let read = try Command.run("inspect", "--quiet", "a", in: scratch.folder)
-    #expect(read.status == 0 && read.error.isEmpty)
-    let recorded = try bytes(scratch.path("a"))
-    #expect(recorded == Array(long.prefix(recorded.count)))
-    #expect(recorded.count <= 1 << 20 && recorded.count > 1 << 20 - 100)
+    // A few packets may still find room where many did not.
+    let read = try Command.run("inspect", "--json", "a", in: scratch.folder)
+    #expect(read.status == 0)
+    let packets = try #require(read.json().first { $0["type"] as? String == "summary" })["packets"]
+    let lost = lines.last?.split { !$0.isNumber }.compactMap { Int($0) }
+    #expect(try #require(packets as? Int) + #require(lost?.first) == 16 * 2084)
+    let size = try bytes(scratch.path("a")).count
+    #expect(size <= 1 << 20 && size > 1 << 20 - 100)
   }
 
   /// Killed while it records: what came more than a second before is there, and nothing half. The file is

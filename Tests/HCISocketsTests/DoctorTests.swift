@@ -102,6 +102,24 @@ import Testing
     #expect(!findings.contains { $0.subject == .backend })
   }
 
+  /// A program that was built without raw HCI sockets has bluetoothd alone, and needs no permission for them.
+  @Test func withoutRawHCI() {
+    var host = HostView.with {
+      $0.socketError = HCISocketError.notBuiltIn.errno
+      $0.radios = []
+      $0.rights = .nobody
+    }
+    let findings = Doctor.examine(host)
+    #expect(findings.first { $0.subject == .network }?.level == .info)
+    #expect(!findings.contains { $0.subject == .permission || $0.level == .error })
+    host.bluez?.obstacle = .notRunning
+    #expect(Doctor.examine(host).filter { $0.level == .error }.map(\.subject) == [.bluetoothd])
+    host.bluez = nil
+    let obstacle = Doctor.obstacle(in: Doctor.examine(host))
+    #expect(
+      obstacle?.message == "raw HCI sockets are not built in; build with the package trait RawHCI")
+  }
+
   /// Whatever is true of a host, nothing traps, and what cannot be known is not told.
   @Test(arguments: [EAFNOSUPPORT, EPERM, EACCES, ENOMEM], [true, false])
   func withoutSockets(errno: Int32, hasBluetooth: Bool) {

@@ -7,6 +7,12 @@ import Synchronization
 
 @testable import HCISockets
 
+#if RawHCI
+  let hasRawHCI = true
+#else
+  let hasRawHCI = false
+#endif
+
 /// A host of a few lines: adapters that a test plugs in and pulls, each behind a socket pair on which a controller
 /// answers. A scanner runs on it as on the kernel.
 final class ModelHost: Sendable {

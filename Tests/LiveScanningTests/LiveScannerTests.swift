@@ -102,6 +102,10 @@ import Testing
     /// There is no choice: a bluetoothd that does not run yet is waited for.
     @Test func `without raw sockets it has bluetoothd alone`() {
       #expect(LiveScanner().configuration.backend == .bluez)
+      var configuration = LiveScanner.Configuration()
+      configuration.backend = .hci
+      let sentence = "raw HCI sockets are not built in; build with the package trait RawHCI"
+      #expect(LiveScanner(configuration).availability == .unavailable(sentence))
     }
   #endif
 }

@@ -65,6 +65,25 @@ import Testing
     await #expect(throws: CLError.self) { try await services.ended() }
   }
 
+  /// A replay that the environment names is a trial: it neither finds nor leaves the app's regions.
+  @Test(arguments: [
+    (LocationServices.Persistence.standard, LocationServices.Persistence.none),
+    (.file("/nowhere/file"), .file("/nowhere/file")),
+  ])
+  func keepsNothingOfAReplayOfTheEnvironment(
+    asked: LocationServices.Persistence, used: LocationServices.Persistence
+  ) {
+    var configuration = LocationServices.Configuration()
+    configuration.persistence = asked
+    configuration.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let services = LocationServices(
+      configuration,
+      environment: [
+        "BEACONSCAN_REPLAY": MemberTable.root.appending(path: "captures/visitor.btsnoop").path
+      ])
+    #expect(services.core.configuration.persistence == used)
+  }
+
   /// Apps that were written for Apple's systems configure nothing, and receive.
   @Test func theAdaptersAreTheDefault() {
     var configuration = LocationServices.Configuration()

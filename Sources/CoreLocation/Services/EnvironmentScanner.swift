@@ -9,6 +9,9 @@ import Scanning
 /// - `BEACONSCAN_REPLAY`: recordings, separated by colons (btsnoop, pcap or pcapng; `-` is standard input);
 /// - `BEACONSCAN_SPEED`: how fast they are replayed: `max`, or a multiple of their own time such as `1x`, which it
 ///   is by default.
+///
+/// Such a replay is a trial: it finds no regions or states of the app's, and stores none, so that each replay delivers
+/// the same events.
 public enum EnvironmentScanner {
   /// Makes the scanner; `nil` where a recording cannot be opened, which is reported in a sentence.
   static func make(

@@ -31,7 +31,8 @@ public final class LocationServices: Sendable {
     public var applicationIdentifier = ServiceManager.Configuration().applicationIdentifier
     /// The part of the system that decides what the application may do.
     public var authorization: any AuthorizationProvider = SystemAuthorization()
-    /// Where regions, their states and the authorization outlive the process.
+    /// Where regions, their states and the authorization outlive the process. A replay that the environment
+    /// names keeps nothing in the standard place (see ``EnvironmentScanner``).
     public var persistence = Persistence.standard
     /// How beacons are ranged.
     public var ranging = Ranger.Configuration()
@@ -105,7 +106,9 @@ public final class LocationServices: Sendable {
     var settings = ServiceManager.Configuration()
     settings.applicationIdentifier = configuration.applicationIdentifier
     settings.authorization = configuration.authorization
-    settings.persistence = configuration.persistence
+    let isTrial = configuration.scanner == nil && scanner?.isRecorded == true
+    settings.persistence =
+      isTrial && configuration.persistence == .standard ? .none : configuration.persistence
     settings.logger = configuration.logger
     core = ServiceManager(settings)
     var beaconSettings = BeaconService.Configuration()

@@ -3,8 +3,11 @@ import Records
 
 extension StandardOutput {
   /// Writes what the doctor found: for people the level, what was found, and below it what fixes it.
-  func write(_ findings: [Finding], _ format: OutputFormat) throws {
-    guard format == .table else { return try write(findings, Finding.record, format) }
+  func write(_ findings: [Finding], _ form: FormatOptions) throws {
+    guard form.format == .table else {
+      return try write(findings, Finding.record, form.format)
+    }
+    let hasColor = hasColor(form.color)
     for finding in findings {
       let level = finding.level.rawValue
       let gap = String(repeating: " ", count: max(1, 9 - level.count))

@@ -10,16 +10,49 @@ enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
   case csv
 }
 
-/// Options that every subcommand with results has.
-struct OutputOptions: ParsableArguments {
+/// The form of results.
+struct FormatOptions: ParsableArguments {
   @Option(help: "How results are written: table, json (one object a line) or csv.")
   var format = OutputFormat.table
 
-  @Flag(help: "Write only errors to standard error.")
+  @Flag(help: "The same as --format json.")
+  var json = false
+
+  @Option(help: "Color in tables: auto (on a terminal, unless NO_COLOR is set), always or never.")
+  var color = ColorChoice.auto
+
+  mutating func validate() throws {
+    guard json else { return }
+    guard format != .csv else {
+      throw ValidationError("--json and --format csv contradict each other; give one of them.")
+    }
+    format = .json
+  }
+}
+
+/// Options that every subcommand has whose results come one by one.
+struct OutputOptions: ParsableArguments {
+  @OptionGroup var form: FormatOptions
+
+  @Flag(name: .shortAndLong, help: "Write only errors to standard error.")
   var quiet = false
 
-  @Flag(help: "Write more to standard error: files, counts, what was refused.")
+  @Flag(
+    name: .shortAndLong, help: "Write more to standard error: files, counts, what was refused.")
   var verbose = false
+
+  var format: OutputFormat { form.format }
+  var color: ColorChoice { form.color }
+
+  func validate() throws {
+    guard quiet, verbose else { return }
+    throw ValidationError("--quiet and --verbose contradict each other; give one of them.")
+  }
+}
+
+/// Whether tables have color.
+enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
+  case auto, always, never
 }
 
 /// Checks the value of a --count.
@@ -27,9 +60,9 @@ func checkCount(_ count: Int?) throws {
   if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
 }
 
-/// Checks the value of a --duration, in seconds.
-func checkDuration(_ duration: Double?) throws {
-  if let duration, !(duration > 0 && duration < 1e9) {
-    throw ValidationError("--duration must be a positive number of seconds.")
+/// Checks the value of a --duration.
+func checkDuration(_ duration: Seconds?) throws {
+  if let duration, !(duration.value > 0 && duration.value < 1e9) {
+    throw ValidationError("--duration must be longer than 0 and shorter than 30 years.")
   }
 }

@@ -52,18 +52,6 @@ struct RuleOptions: ParsableArguments {
       "Enter only when the beacon was inside those limits for so long.", valueName: "time"))
   var dwell: Seconds?
 
-  func validate() throws {
-    // The parser takes the last of several values, in silence.
-    for name in Self.limits.union(["exit-after", "enter-count", "dwell"]) {
-      guard
-        CommandLine.arguments.count(where: { $0 == "--\(name)" || $0.hasPrefix("--\(name)=") }) > 1
-      else { continue }
-      throw ValidationError(
-        "--\(name) is given twice; give it once, or give each region its own, as in "
-          + "--region NAME=UUID,\(name)=VALUE.")
-    }
-  }
-
   /// The rules.
   var rules: RegionRules {
     get throws {
@@ -94,7 +82,8 @@ struct RuleOptions: ParsableArguments {
     do {
       own = try RuleOptions.parse(region.rules)
     } catch {
-      throw CommandError(.usage, "region '\(region.name)': \(RuleOptions.message(for: error))")
+      let sentence = usageSentence(RuleOptions.message(for: error), subcommand: "monitor")
+      throw CommandError(.usage, "region '\(region.name)': \(sentence)")
     }
     var merged = self
     if names.contains("each") { merged.each = own.each }
@@ -151,8 +140,8 @@ extension ExitTimeoutRule: ExpressibleByArgument {
   public init?(argument: String) {
     if argument == "adaptive" {
       self = .adaptive()
-    } else if let seconds = Seconds(argument: argument) {
-      self = .fixed(seconds: seconds.value)
+    } else if let time = Seconds(argument: argument) {
+      self = .fixed(seconds: time.value)
     } else {
       return nil
     }
@@ -172,20 +161,4 @@ extension EnterCount: ExpressibleByArgument {
 
   /// As it is given.
   public var defaultValueDescription: String { "\(needed)/\(last)" }
-}
-
-/// A time as an option has it: a number of seconds, or with a unit, as in `250ms`, `10s`, `15m` and `2h`.
-struct Seconds: ExpressibleByArgument {
-  let value: Double
-
-  init?(argument: String) {
-    for (unit, seconds) in [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
-    where argument.hasSuffix(unit) {
-      guard let number = Double(argument.dropLast(unit.count)) else { return nil }
-      value = number * seconds
-      return
-    }
-    guard let number = Double(argument) else { return nil }
-    value = number
-  }
 }

@@ -1,3 +1,4 @@
+import Adapters
 public import ArgumentParser
 public import CaptureFiles
 public import LiveScanning
@@ -24,9 +25,9 @@ struct SourceOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Stop after so many seconds, of the recording's time where there is one.",
-      valueName: "seconds"))
-  var duration: Double?
+      "Stop after so long, of the recording's time where there is one: 10, 10s, 250ms or 15m.",
+      valueName: "time"))
+  var duration: Seconds?
 
   @Option(
     help: ArgumentHelp(
@@ -56,17 +57,22 @@ struct SourceOptions: ParsableArguments {
       discussion: "Needs raw HCI sockets."))
   var coded = false
 
-  func validate() throws {
+  /// Adds recordings that stand without an option, and checks that all options fit together.
+  mutating func check(adding files: [String] = []) throws {
+    replay += files
     try checkDuration(duration)
-    if replay.filter({ $0 == "-" }).count > 1 {
-      throw ValidationError("--replay - can be given once: there is one standard input.")
+    for (index, file) in replay.enumerated() where replay[..<index].contains(file) {
+      throw ValidationError(
+        file == "-"
+          ? "- is given twice; there is one standard input."
+          : "\(file) is given twice; its packets would count twice.")
     }
     if adapter.count > 1, adapter.contains(.all) {
       throw ValidationError("--adapter all means every adapter; name no other beside it.")
     }
     if !replay.isEmpty, let liveOption {
       throw ValidationError(
-        "\(liveOption) is for live scanning, and --replay is not; give one of them.")
+        "\(liveOption) is for live scanning, and \(replay[0]) is a recording; give one of them.")
     }
     if isLive, follow || speed != .max {
       let option = follow ? "--follow" : "--speed"
@@ -115,7 +121,14 @@ struct SourceOptions: ParsableArguments {
     configuration.offsets = offsets.compactMap { offset in
       offset.adapter.map { ($0, offset.decibels) }
     }
-    return limit(LiveScanner(configuration))
+    let scanner = LiveScanner(configuration)
+    // Where anything will do and nothing can be used, this has one diagnosis with `doctor`.
+    if backend == .auto, adapter.isEmpty, packetTap == nil, scanner.availability != .available,
+      let error = CommandError(preventing: Doctor.findings())
+    {
+      throw error
+    }
+    return limit(scanner)
   }
 
   /// What was requested and only raw HCI sockets can do.
@@ -152,7 +165,7 @@ struct SourceOptions: ParsableArguments {
     nanoseconds.map { LimitedScanner(scanner, duration: $0) } ?? scanner
   }
 
-  private var nanoseconds: Int64? { duration.map { Int64($0 * 1e9) } }
+  private var nanoseconds: Int64? { duration.map { Int64($0.value * 1e9) } }
 }
 
 extension ReplayScanner.Speed: ExpressibleByArgument {

@@ -3,10 +3,12 @@ import SystemPackage
 
 /// Standard output, or another file, in a buffer of 64 KiB.
 final class StandardOutput {
-  /// Whether a person looks at it.
+  /// Whether a person looks at it, on a terminal that can move its cursor.
   let isTerminal: Bool
-  /// Whether color is wanted: by a person who has not set `NO_COLOR` (<https://no-color.org>).
-  var hasColor: Bool {
+  /// Whether there is color; where that is not said, a person has it who has not set `NO_COLOR`
+  /// (<https://no-color.org>).
+  func hasColor(_ choice: ColorChoice = .auto) -> Bool {
+    guard choice == .auto else { return choice == .always }
     guard isTerminal, let setting = unsafe getenv("NO_COLOR") else { return isTerminal }
     return unsafe setting.pointee == 0
   }
@@ -20,7 +22,7 @@ final class StandardOutput {
 
   init(_ file: FileDescriptor = .standardOutput) {
     self.file = file
-    isTerminal = isatty(file.rawValue) == 1
+    isTerminal = isScreen(file.rawValue)
     flushesLines = isTerminal
     buffer.reserveCapacity(Self.capacity + 4096)
   }
@@ -55,6 +57,13 @@ final class StandardOutput {
     hasWritten = true
     if flushesLines || buffer.count >= Self.capacity { try flush() }
   }
+}
+
+/// Returns whether a file is a terminal that can move its cursor, which one with `TERM=dumb` cannot.
+func isScreen(_ file: CInt) -> Bool {
+  guard isatty(file) == 1 else { return false }
+  // The value is compared before the environment can change.
+  return unsafe getenv("TERM").map { unsafe strcmp($0, "dumb") != 0 } ?? true
 }
 
 /// Writes a line to standard error. What cannot be written there is lost.

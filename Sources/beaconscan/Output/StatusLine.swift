@@ -14,7 +14,7 @@ final class StatusLine: Sendable {
 
   /// Creates a line; `nil` where standard error is no terminal.
   init?() {
-    guard isatty(STDERR_FILENO) == 1 else { return nil }
+    guard isScreen(STDERR_FILENO) else { return nil }
   }
 
   /// Seconds since the work began.

@@ -122,6 +122,8 @@ final class BeaconSession {
       return try consume(event)
     }
     status?.clear()
+    // Of a file that is no recording at all there is nothing to report.
+    if let failure, !isLive, scanner.counts.packets == 0 { throw failure }
     try end(failure == nil)
     try out.flush()
     replay?.remark(options)
@@ -160,7 +162,7 @@ final class BeaconSession {
       isWanted == nil && progress == nil
       ? nil
       : Task.detached { [manager, client, progress, isLive] in
-        let isShown = isatty(STDERR_FILENO) == 1
+        let isShown = isScreen(STDERR_FILENO)
         while isWanted?() ?? true, !Task.isCancelled {
           progress?.update()
           try? await Task.sleep(for: .milliseconds(isLive && !isShown ? 1000 : 100))

@@ -1,0 +1,63 @@
+#!/bin/sh
+# Installs the command that was built: with its man pages, completions, systemd unit, documents and recordings.
+#
+#   swift build -c release --static-swift-stdlib --product beaconscan && Scripts/manual.sh
+#   sudo Scripts/install.sh                             into /usr/local
+#   Scripts/install.sh --prefix /usr --root DIRECTORY   for /usr, into a tree, as Scripts/package.sh does
+set -eu
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+prefix=/usr/local
+tree=''
+while [ $# -gt 0 ]; do
+  case $1 in
+    --prefix | --root)
+      [ $# -ge 2 ] || { echo "install: $1 needs a directory" >&2; exit 64; }
+      if [ "$1" = --prefix ]; then prefix=$2; else tree=$(mkdir -p "$2" && cd "$2" && pwd); fi
+      shift 2
+      ;;
+    *) echo "install: unknown argument '$1'; there are --prefix and --root, each with a directory" >&2; exit 64 ;;
+  esac
+done
+cd "$root"
+
+for made in .build/release/beaconscan .build/manual/man/beaconscan.1; do
+  [ -s "$made" ] || {
+    echo "install: there is no $made; first run, without sudo: swift build -c release --static-swift-stdlib" \
+      "--product beaconscan && Scripts/manual.sh" >&2
+    exit 66
+  }
+done
+
+share=$tree$prefix/share
+install -D -s -m 755 .build/release/beaconscan "$tree$prefix/bin/beaconscan"
+
+# zsh looks elsewhere for what a distribution's package brings.
+zsh=site-functions
+[ "$prefix" != /usr ] || zsh=vendor-completions
+completions=.build/manual/completions
+install -D -m 644 "$completions/beaconscan.bash" "$share/bash-completion/completions/beaconscan"
+install -D -m 644 "$completions/_beaconscan" "$share/zsh/$zsh/_beaconscan"
+install -D -m 644 "$completions/beaconscan.fish" "$share/fish/vendor_completions.d/beaconscan.fish"
+
+# The recordings of the examples, and the documents; the man pages say where they are.
+for file in captures/*.json captures/*.btsnoop captures/*.pcapng captures/INDEX.md; do
+  install -D -m 644 "$file" "$share/beaconscan/$file"
+done
+for file in docs/*.md docs/json.schema.json CHANGELOG.md LICENSE; do
+  install -D -m 644 "$file" "$share/doc/beaconscan/$(basename "$file")"
+done
+mkdir -p "$share/man/man1"
+for page in .build/manual/man/*.1; do
+  name=$(basename "$page")
+  sed -e "s|captures/|$prefix/share/beaconscan/captures/|g" -e "s|docs/|$prefix/share/doc/beaconscan/|g" "$page" |
+    gzip -9n >"$share/man/man1/$name.gz"
+  chmod 644 "$share/man/man1/$name.gz"
+done
+
+# systemd reads the administrator's folder and the distribution's.
+units=/etc/systemd/system
+[ "$prefix" != /usr ] || units=/usr/lib/systemd/system
+mkdir -p "$tree$units"
+sed "s|=/usr/local/bin/|=$prefix/bin/|" Packaging/beaconscan.service >"$tree$units/beaconscan.service"
+chmod 644 "$tree$units/beaconscan.service"
+echo "install: beaconscan is in $tree$prefix, its unit in $tree$units"

@@ -1,0 +1,27 @@
+import Adapters
+import BlueZ
+import HCISockets
+import LiveScanning
+import Scanning
+
+extension Doctor {
+  /// Examines this machine.
+  static func findings() -> [Finding] {
+    var host = HostView.current()
+    let bluez = BlueZView.current()
+    host.bluez = bluez
+    host.backend =
+      BackendChoice.first(hci: HCIScanner().availability, bluez: bluez, of: .firstUsable).sentence
+    return examine(host)
+  }
+}
+
+extension CommandError {
+  /// What prevents scanning; `nil` where nothing was found.
+  init?(preventing findings: [Finding]) {
+    guard let obstacle = Doctor.obstacle(in: findings) else { return nil }
+    self.init(
+      [.permission, .policy].contains(obstacle.subject) ? .noPermission : .unavailable,
+      "scanning does not work yet: \(obstacle.sentence)")
+  }
+}

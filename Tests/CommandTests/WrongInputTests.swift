@@ -1,0 +1,190 @@
+import TestSupport
+import Testing
+
+/// What a user types by mistake: each gets one sentence that says what is valid, its status, and no result.
+@Suite(.blocking) struct WrongInputTests {
+  /// A line of arguments, the status, and words of the sentence.
+  struct Mistake: CustomTestStringConvertible {
+    var line: String
+    var status: Int32
+    var words: [String]
+
+    var testDescription: String { line }
+  }
+
+  private static func mistakes(
+    _ status: Int32, _ lines: KeyValuePairs<String, [String]>
+  ) -> [Mistake] {
+    lines.map { Mistake(line: $0.key, status: status, words: $0.value) }
+  }
+
+  private static let visitor = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+  private static let file = "captures/visitor.btsnoop"
+
+  private static let subcommands = mistakes(
+    64,
+    [
+      "rnage": ["no subcommand 'rnage'", "did you mean 'range'?"],
+      "insp file": ["did you mean 'inspect'?"],
+      "no-such-command --replay a": ["no subcommand 'no-such-command'", "beaconscan --help"],
+      "scan --no-such-option": ["no option '--no-such-option'", "beaconscan scan --help"],
+      "range --frmat json": ["did you mean '--format'?"],
+      "adapters extra": ["'extra'", "beaconscan adapters --help"],
+      "decode": ["<hex>", "is missing"],
+      "record": ["<file>", "is missing"],
+      "simulate": ["is missing"],
+      "simulate a": ["--output", "is missing"],
+      "advertise": ["--uuid", "is missing"],
+    ])
+
+  private static let uuids = mistakes(
+    64,
+    [
+      "scan --uuid E2C5": ["32 hexadecimal digits", "this has 4"],
+      "scan --uuid \(visitor)0": ["this has 33"],
+      "scan --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096EX": ["'X' is none"],
+      "scan --uuid": ["--uuid needs a value", "32 hexadecimal digits"],
+      "monitor": ["No region is named", "--region", "--uuid"],
+      "monitor --region lobby": ["NAME=UUID"],
+      "monitor --region lobby=E2C5": ["this has 4"],
+      "monitor --region =\(visitor)": ["NAME=UUID"],
+      "monitor --region a=\(visitor):70000": ["NAME=UUID:MAJOR"],
+      "monitor --region a=\(visitor) --region a=\(visitor):1": ["'a'", "a name of its own"],
+      "scan --major 1": ["--major", "--uuid"],
+      "scan --uuid \(visitor) --major 65536": ["--major", "0 to 65535"],
+      "scan --uuid \(visitor) --minor -1": ["--minor", "'-1'", "0 to 65535"],
+      "scan --uuid \(visitor) --minor x": ["0 to 65535"],
+      "advertise --uuid x": ["32 hexadecimal digits"],
+    ])
+
+  private static let times = mistakes(
+    64,
+    [
+      "scan --duration 0": ["--duration", "longer than 0"],
+      "scan --duration -1": ["--duration"],
+      "scan --duration 5x": ["250ms, 10s, 15m"],
+      "scan --duration": ["needs a value", "10s"],
+      "scan --duration nan": ["10s"],
+      "range --interval 0": ["from 50ms to 1d"],
+      "range --interval 2d": ["from 50ms to 1d"],
+      "range --interval soon": ["250ms"],
+      "monitor --uuid \(visitor) --exit-after never": ["adaptive", "10s"],
+      "monitor --uuid \(visitor) --dwell long": ["10s"],
+      "advertise --uuid \(visitor) --interval 1ms": ["20ms"],
+      "record --rotate-every 5y a": ["--rotate-every"],
+      "record --rotate-size 10 a": ["--rotate-size", "whole number from 4096"],
+    ])
+
+  private static let numbers = mistakes(
+    64,
+    [
+      "scan --count 0": ["--count must be 1 or more"],
+      "scan --count few": ["whole number of 1 or more"],
+      "range --count -3": ["--count"],
+      "record --keep 0 a": ["--keep"],
+      "range --zones 1,2,3": ["four distances", "0.5,0.7,3,4"],
+      "range --zones 4,3,2,1": ["four distances"],
+      "range --environment 0": ["--environment must be from"],
+      "range --environment much": ["a number such as 2.2"],
+      "range --measured-power 5": ["--measured-power must be from -100 to -1"],
+      "range --measured-power strong": ["dBm such as -67"],
+      "range --adapter-offset 99": ["from -50 to 50"],
+      "range --adapter-offset hci=3": ["hci1=3"],
+      "range --adapter-offset=1 --adapter-offset=2": ["--adapter-offset", "twice"],
+      "range --model linear": ["log-distance"],
+      "range --model android-2013 --environment 2": ["--environment belongs to"],
+      "range --calibrate \(visitor)@power=5": ["power=-62"],
+      "range --pin \(visitor)=00:11:22:33:44:55": ["UUID:MAJOR:MINOR=AA:BB:CC:DD:EE:FF"],
+      "range --sides left=hci0": ["right is missing"],
+      "monitor --uuid \(visitor) --boundary far": ["-67", "3m"],
+      "monitor --uuid \(visitor) --boundary -67 --enter-rssi -60": ["--boundary"],
+      "monitor --uuid \(visitor) --enter-count 4/3": ["1 <= N <= M <= 64"],
+      "monitor --uuid \(visitor) --enter-rssi high": ["dBm such as -67"],
+      "monitor --uuid \(visitor) --enter-distance near": ["meters such as 1.5"],
+      "simulate captures/visitor.json --output - --seed x": ["--seed", "whole number"],
+    ])
+
+  private static let combinations = mistakes(
+    64,
+    [
+      "scan --quiet --verbose": ["--quiet and --verbose"],
+      "scan --json --format csv": ["--json and --format csv"],
+      "scan --format xml": ["'table', 'json' or 'csv'"],
+      "scan --color maybe": ["'auto', 'always' or 'never'"],
+      "scan --count 1 --count 2": ["--count is given twice"],
+      "monitor --uuid \(visitor) --enter-distance 1 --enter-distance 5 \(file)": [
+        "--enter-distance is given twice"
+      ],
+      "scan --adapter eth0": ["hci0", "all"],
+      "scan --adapter hci0 --adapter all": ["--adapter all"],
+      "scan --adapter hci0 \(file)": ["--adapter is for live scanning"],
+      "scan --backend usb": ["--backend"],
+      "scan --backend bluez --coded": ["--coded needs raw HCI"],
+      "scan --active --replay \(file)": ["--active"],
+      "scan --speed 1x": ["--speed belongs to a recording"],
+      "scan --speed fast \(file)": ["1x or 10x"],
+      "range --follow": ["--follow belongs to a recording"],
+      "scan - -": ["one standard input"],
+      "inspect - --replay -": ["one standard input"],
+      "range \(file) \(file)": ["\(file) is given twice"],
+      "range --adapter-offset 00:1B:DC:0F:10:07=2 \(file)": ["hci0, hci1"],
+      "monitor --uuid \(visitor) --exec ''": ["--exec must have a command"],
+      "monitor --uuid \(visitor) --state-file ''": ["--state-file must have a name"],
+      "simulate a --output - --truth -": ["standard output"],
+      "calibrate --replay a": ["--at 1=FILE"],
+      "calibrate --at far": ["edge, inside or outside"],
+      "advertise --uuid \(visitor) --tx-power": ["--tx-power needs --extended"],
+      "decode --as text 00": ["--as"],
+    ])
+
+  private static let files =
+    mistakes(
+      66,
+      [
+        "scan --replay /nonexistent": ["/nonexistent: there is no such file; check the path"],
+        "inspect /nonexistent": ["no such file"],
+        "range /": ["/: it is a directory"],
+        "simulate /nonexistent --output -": ["check the path"],
+        "calibrate --at 1=/nonexistent": ["no such file"],
+      ])
+    + mistakes(
+      65,
+      [
+        "scan README.md": ["README.md", "not a btsnoop, pcap"],
+        "inspect /dev/null": ["/dev/null: it is empty"],
+        "simulate README.md --output -": ["README.md"],
+        "decode zz": ["digits 0-9 and a-f"],
+        "decode 4c0": ["pairs of the digits"],
+      ])
+    + mistakes(
+      73,
+      [
+        "simulate captures/visitor.json --output /none/file": ["cannot create it"],
+        "record --replay \(file) /none/file": ["cannot create it"],
+      ])
+
+  @Test(arguments: subcommands + uuids + times + numbers + combinations + files)
+  func oneSentence(mistake: Mistake) throws {
+    let run = try Command.shell("beaconscan \(mistake.line)")
+    #expect(run.status == mistake.status, "\(run.error)")
+    #expect(run.error.hasPrefix("beaconscan: "), "\(run.error)")
+    #expect(run.error.split(separator: "\n").count == 1, "\(run.error)")
+    #expect(run.output.isEmpty)
+    for word in mistake.words { #expect(run.error.contains(word), "\(run.error)") }
+  }
+
+  /// What looks like a mistake and is none.
+  @Test(arguments: [
+    "scan --uuid '{E2C56DB5-DFFB-48D2-B060-D0F5A71096E0}' \(file) --count 1",
+    "scan --uuid 'e2 c5 6d b5 df fb 48 d2 b0 60 d0 f5 a7 10 96 e0' \(file) --json --count 1",
+    "range --adapter-offset -3 --measured-power -59 \(file) --duration 2s",
+    "monitor --uuid \(visitor) --boundary -67 \(file) --duration 1.5m -q",
+    "monitor --uuid \(visitor) --enter-rssi -67 --exit-rssi -75 --exit-after 30s \(file)",
+    "inspect \(file) -v --color never",
+    "range --interval 500ms --duration 0.1h --replay \(file) --format json",
+  ])
+  func accepted(line: String) throws {
+    let run = try Command.shell("beaconscan \(line)")
+    #expect(run.status == 0, "\(run.error)")
+  }
+}
