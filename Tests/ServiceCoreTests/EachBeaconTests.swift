@@ -3,6 +3,7 @@ import BeaconTesting
 import Foundation
 import Regions
 import Scanning
+import Storage
 import TestSupport
 import Testing
 
@@ -50,8 +51,7 @@ import Testing
 
   /// The next process, however this one ended: who stayed is determined, who left leaves, who is new enters.
   @Test func statesOutliveTheProcess() async throws {
-    let scratch = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
-    defer { try? FileManager.default.removeItem(atPath: scratch) }
+    let scratch = SeamTests.temporaryFile()
     var entered: [BeaconIdentity: WallClockTime] = [:]
     do {
       let scanner = ScriptedScanner()
@@ -63,8 +63,12 @@ import Testing
       scanner.clock.advance(by: 5)
       #expect(await eventually { reader.regions.count == 2 })
       entered = try #require(site.beacons.snapshot(ofRegion: "lobby", for: reader.client)).beacons
-      await site.manager.stop()
+      scanner.finish(at: 6)
+      scanner.clock.advance(by: 2)
+      #expect(await eventually { reader.hasEnded })
+      site.manager.removeClient(reader.client)
     }
+    #expect(await eventually { (try? ServiceStore(.file(scratch))) != nil })
     let scanner = ScriptedScanner()
     scanner.add(Site.frame(2), rssi: -60, every: 0.1, from: 1, to: 20)
     scanner.add(Site.frame(3), rssi: -60, every: 0.1, from: 2, to: 20)

@@ -74,7 +74,14 @@ struct RuleOptions: ParsableArguments {
   /// Returns these rules with a region's own in their place; its limits replace all limits.
   func rules(of region: NamedRegion) throws -> RegionRules {
     guard !region.rules.isEmpty else { return try rules }
-    let names = region.rules.map { $0.dropFirst(2).prefix { $0 != "=" } }
+    let names = region.rules.map { String($0.dropFirst(2).prefix { $0 != "=" }) }
+    let valid = Self.limits.union(["exit-after", "enter-count", "dwell", "each"])
+    if let unknown = names.first(where: { !valid.contains($0) }) {
+      throw CommandError(
+        .usage,
+        "region '\(region.name)': there is no rule '\(unknown)'; the rules are "
+          + valid.sorted().joined(separator: ", "))
+    }
     if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
       throw CommandError(.usage, "region '\(region.name)': \(twice) is given twice; give it once")
     }
@@ -90,7 +97,7 @@ struct RuleOptions: ParsableArguments {
     if names.contains("exit-after") { merged.exitAfter = own.exitAfter }
     if names.contains("enter-count") { merged.enterCount = own.enterCount }
     if names.contains("dwell") { merged.dwell = own.dwell }
-    if names.contains(where: { Self.limits.contains(String($0)) }) {
+    if names.contains(where: Self.limits.contains) {
       merged.boundary = own.boundary
       (merged.enterRssi, merged.exitRssi) = (own.enterRssi, own.exitRssi)
       (merged.enterDistance, merged.exitDistance) = (own.enterDistance, own.exitDistance)
