@@ -10,6 +10,8 @@ package struct BlueZView: Hashable, Sendable {
     case notRunning
     /// bluetoothd does not answer.
     case notAnswering
+    /// bluetoothd lists more than is read, as in a flood of adverts with ever new addresses.
+    case tooLong
   }
 
   /// What keeps this process from bluetoothd; `nil` where nothing does.

@@ -8,22 +8,14 @@ extension Doctor {
     case .refused(let reason): return [bus, refused(reason, host)]
     case .notRunning: return [bus, notRunning(host)]
     case .notAnswering:
-      return [
-        bus,
-        Finding(
-          .bluetoothd, .error, "bluetoothd does not answer\(host.place)",
-          command: host.manage("bluetooth", "restart")),
-      ]
+      return [bus, restart("bluetoothd does not answer", host)]
+    case .tooLong:
+      return [bus, restart("bluetoothd lists more devices than are read", host)]
     case nil: break
     }
     let policy = Finding(.policy, .ok, "the bus lets this user talk to bluetoothd")
     guard !bluez.adapters.isEmpty || host.radios.isEmpty else {
-      return [
-        bus, policy,
-        Finding(
-          .bluetoothd, .error, "bluetoothd runs, but shows no adapter",
-          command: host.manage("bluetooth", "restart")),
-      ]
+      return [bus, policy, restart("bluetoothd runs, but shows no adapter", host)]
     }
     return [bus, policy, Finding(.bluetoothd, .ok, "bluetoothd runs")]
   }
@@ -43,6 +35,11 @@ extension Doctor {
           + "about once in 10 s; switch on its experimental interfaces\(host.place)",
         command: host.outside(edit) + " && " + host.manage("bluetooth", "restart"))
     }
+  }
+
+  private static func restart(_ reason: String, _ host: HostView) -> Finding {
+    Finding(
+      .bluetoothd, .error, "\(reason)\(host.place)", command: host.manage("bluetooth", "restart"))
   }
 
   private static func busAbsent(_ reason: String, _ host: HostView) -> Finding {

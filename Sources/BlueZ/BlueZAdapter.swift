@@ -55,11 +55,9 @@ struct BlueZAdapter {
   /// bluetoothd pauses for five seconds between two discoveries of ten.
   private static let longestIdle: Int64 = 7_000_000_000
 
-  init(_ name: AdapterName?, quietTimeout seconds: Double) {
+  init(_ name: AdapterName?, quietTimeout nanoseconds: Int64) {
     target = AdapterTarget(name)
-    let nanoseconds = seconds * 1e9
-    // Longer than 292 years, and no number at all, is never.
-    quietTimeout = nanoseconds < 9.2e18 ? Int64(max(nanoseconds, 0)) : .max
+    quietTimeout = nanoseconds
   }
 
   /// Whether adverts are received, each of them or only some.

@@ -2,10 +2,10 @@ import Adapters
 import Advertising
 import DBusMessages
 import Glibc
-import Scanning
+package import Scanning
 
 /// What a scanner works with while it receives: a connection to the bus, and what bluetoothd shows there.
-struct BlueZSession: ~Copyable {
+package struct BlueZSession: ~Copyable, AdapterReception {
   /// A call whose answer is awaited.
   private struct Call {
     enum Subject {
@@ -18,10 +18,11 @@ struct BlueZSession: ~Copyable {
   }
 
   /// Whether the adapters can be used, as far as is known; `nil` before, and at rest.
-  private(set) var availability: ScannerAvailability?
-  var counts: ScanCounts { collector.counts }
+  package private(set) var availability: ScannerAvailability?
+  package var counts: ScanCounts { collector.counts }
 
-  private let configuration: BlueZScanner.Configuration
+  private let configuration: ScanConfiguration
+  private let address: BusAddress
   private var collector = SightingCollector()
   private var bus: BusConnection?
   private var nextConnection: MonotonicTime?
@@ -59,8 +60,8 @@ struct BlueZSession: ~Copyable {
   /// The most bytes of an advert's data that one AD structure can have.
   private static let maximumData = 252
 
-  init(_ configuration: BlueZScanner.Configuration) {
-    self.configuration = configuration
+  init(_ configuration: ScanConfiguration, on address: BusAddress) {
+    (self.configuration, self.address) = (configuration, address)
     switch configuration.adapters {
     case .firstUsable: add(nil)
     case .all: break
@@ -70,12 +71,12 @@ struct BlueZSession: ~Copyable {
 
   private mutating func add(_ name: AdapterName?) {
     guard name == nil || !links.contains(where: { $0.target.name == name }) else { return }
-    links.append(BlueZAdapter(name, quietTimeout: configuration.quietTimeout))
+    links.append(BlueZAdapter(name, quietTimeout: configuration.quietNanoseconds))
   }
 
   // MARK: One call of the client
 
-  mutating func receive(
+  package mutating func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, wakeSignal: borrowing WakeSignal,
     into sightings: inout [Sighting]
   ) -> ScanProgress {
@@ -112,7 +113,7 @@ struct BlueZSession: ~Copyable {
   }
 
   /// Ends the connection: bluetoothd drops what was set up by it.
-  mutating func rest() {
+  package mutating func rest() {
     bus?.close()
     lost()
     (availability, nextConnection, reached, latestEnd) = (nil, nil, nil, nil)
@@ -158,6 +159,8 @@ struct BlueZSession: ~Copyable {
       let left = max(0, end.nanoseconds(since: MonotonicTime.now))
       let other = wakeSignal.descriptor >= 0 ? wakeSignal.descriptor : nil
       let messages = try bus.receive(waitingAtMost: left, orUntil: other)
+      // An answer that has too many bytes ends the connection, and one that has too many values is dropped.
+      if bus.droppedMessages > 0, awaitsObjects { throw .disconnected }
       if !messages.isEmpty { latestRead = MonotonicTime.now }
       return messages
     } catch {
@@ -171,7 +174,7 @@ struct BlueZSession: ~Copyable {
   private mutating func connect(at now: MonotonicTime) {
     guard bus == nil, now >= nextConnection ?? now else { return }
     do throws(BusError) {
-      let bus = try BusConnection(configuration.bus, timeout: MonotonicTime.nanosecondsPerSecond)
+      let bus = try BusConnection(address, timeout: MonotonicTime.nanosecondsPerSecond)
       self.bus = bus
       // The rules come first, so that no change is missed.
       let rules = ManagedObjects.matches(service: BlueZName.service)
@@ -185,10 +188,17 @@ struct BlueZSession: ~Copyable {
   }
 
   private mutating func disconnect(_ error: BusError, at now: MonotonicTime) {
+    let obstacle =
+      error == .disconnected && awaitsObjects ? .tooLong : BlueZView.Obstacle(error)
     bus?.close()
     nextConnection = now.advanced(by: backoff.next())
     lost()
-    report(BlueZView.Obstacle(error), at: now)
+    report(obstacle, at: now)
+  }
+
+  /// Whether the list of bluetoothd's objects was asked for and did not come.
+  private var awaitsObjects: Bool {
+    calls.values.contains { if case .objects = $0.subject { true } else { false } }
   }
 
   /// Forgets the connection.
@@ -221,9 +231,7 @@ struct BlueZSession: ~Copyable {
     objects.owner = name
     latestMessage = now
     guard name != nil else { return report(.notRunning, at: now) }
-    var request = ManagedObjects.request(to: BlueZName.service)
-    request.startsService = false
-    try ask(request, .objects, at: now)
+    try ask(.objects, .objects, at: now)
   }
 
   private mutating func report(_ obstacle: BlueZView.Obstacle, at now: MonotonicTime) {

@@ -4,19 +4,24 @@ package import DBusMessages
 package import Scanning
 
 extension BlueZView {
-  /// Asks bluetoothd. A bus or a bluetoothd that does not answer makes it take a second or two.
-  package static func current(_ address: BusAddress = .system) -> BlueZView {
+  /// Asks bluetoothd. A bus or a bluetoothd that does not answer makes it take that many nanoseconds.
+  package static func current(
+    _ address: BusAddress = .system, within limit: Int64 = 3 * MonotonicTime.nanosecondsPerSecond
+  ) -> BlueZView {
+    let end = MonotonicTime.now.advanced(by: limit)
+    var left: Int64 { max(0, end.nanoseconds(since: MonotonicTime.now)) }
     do throws(BusError) {
-      let limit = 3 * MonotonicTime.nanosecondsPerSecond
-      let bus = try BusConnection(address, timeout: limit)
+      let bus = try BusConnection(address, timeout: left)
       defer { bus.close() }
-      guard try bus.owner(of: BlueZName.service) != nil else {
+      guard try bus.owner(of: BlueZName.service, timeout: left) != nil else {
         return BlueZView(obstacle: .notRunning)
       }
-      var request = ManagedObjects.request(to: BlueZName.service)
-      request.startsService = false
       var objects = ManagedObjects()
-      _ = objects.reset(try bus.call(request, timeout: limit))
+      do throws(BusError) {
+        _ = objects.reset(try bus.call(.objects, timeout: left))
+      } catch .disconnected, .invalid {
+        return BlueZView(obstacle: .tooLong)
+      }
       return BlueZView(adapters: BlueZAdapterView.all(in: objects))
     } catch {
       return BlueZView(obstacle: Obstacle(error))
@@ -36,6 +41,15 @@ extension BlueZView {
     }
     if adapter.isUp { return .available }
     return .unavailable(BlueZSentence.off(adapter))
+  }
+}
+
+extension BusMessage {
+  /// The call for all of bluetoothd's objects, which does not start it.
+  static var objects: BusMessage {
+    var request = ManagedObjects.request(to: BlueZName.service)
+    request.startsService = false
+    return request
   }
 }
 
@@ -65,6 +79,9 @@ extension BlueZView.Obstacle {
       "bluetoothd does not run; start it: sudo systemctl start bluetooth"
     case .notAnswering:
       "bluetoothd does not answer; if it stays so, restart it: sudo systemctl restart bluetooth"
+    case .tooLong:
+      "bluetoothd lists more devices than are read, as in a flood of adverts with ever new addresses; it "
+        + "is asked again; if it stays so, restart it: sudo systemctl restart bluetooth"
     }
   }
 
@@ -73,7 +90,7 @@ extension BlueZView.Obstacle {
     switch self {
     case .refused: .notPermitted
     case .notAnswering: .notAnswering
-    case .noBus, .notRunning: .systemError
+    case .noBus, .notRunning, .tooLong: .systemError
     }
   }
 }

@@ -293,10 +293,12 @@ extension BusConnection {
     _ = try call(.toBus("RemoveMatch", .string(rule.text)))
   }
 
-  /// Returns the unique name of a name's owner; `nil` if it has none.
-  package func owner(of name: String) throws(BusError) -> String? {
+  /// Returns the unique name of a name's owner; `nil` if it has none. The bus has the timeout, in nanoseconds, to answer.
+  package func owner(
+    of name: String, timeout: Int64 = defaultTimeout
+  ) throws(BusError) -> String? {
     do throws(BusError) {
-      return try call(.toBus("GetNameOwner", .string(name))).first?.asString
+      return try call(.toBus("GetNameOwner", .string(name)), timeout: timeout).first?.asString
     } catch .failed(BusError.Name.nameHasNoOwner, _) {
       return nil
     }

@@ -16,7 +16,7 @@ final class ReceivingAdapter {
   private var socket: HCISocket?
   private var clock = KernelClock(now: MonotonicTime.now, wall: WallClockTime.now)
 
-  private let configuration: HCIScanner.Configuration
+  private let configuration: ScanConfiguration
   private let system: HCISystem
   private let tap: OrderedTap?
   private var nextLook: MonotonicTime?
@@ -36,16 +36,14 @@ final class ReceivingAdapter {
   private static let patience: Int64 = 5_000_000_000
 
   init(
-    _ name: AdapterName?, _ configuration: HCIScanner.Configuration, system: HCISystem,
+    _ name: AdapterName?, _ configuration: ScanConfiguration, system: HCISystem,
     tap: OrderedTap?
   ) {
     target = AdapterTarget(name)
     self.configuration = configuration
     (self.system, self.tap) = (system, tap)
     power = PowerSwitch(system.switchOn)
-    let nanoseconds = configuration.quietTimeout * 1e9
-    // Longer than 292 years, and no number at all, is never.
-    control.quietTimeout = nanoseconds < 9.2e18 ? Int64(max(nanoseconds, 0)) : .max
+    control.quietTimeout = configuration.quietNanoseconds
   }
 
   /// Asks the system about the adapter now and a little later, as something happens to it.

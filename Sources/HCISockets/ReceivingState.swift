@@ -1,15 +1,16 @@
 import Adapters
 import Glibc
 import HCIPackets
-import Scanning
+package import Scanning
 
 /// What a scanner works with while it receives.
-struct ReceivingState: ~Copyable {
-  var collector = SightingCollector()
+package struct ReceivingState: ~Copyable, AdapterReception {
+  package var counts: ScanCounts { collector.counts }
   /// Whether the adapters can be used, as far as their states show; `nil` before any is known, and at rest.
-  private(set) var availability: ScannerAvailability?
+  package private(set) var availability: ScannerAvailability?
 
-  private let configuration: HCIScanner.Configuration
+  private var collector = SightingCollector()
+  private let configuration: ScanConfiguration
   private let system: HCISystem
   private let tap: OrderedTap?
   private var links: [ReceivingAdapter] = []
@@ -38,7 +39,7 @@ struct ReceivingState: ~Copyable {
   /// The time between two looks at a link whose deadline has passed, in nanoseconds.
   private static let shortestWait: Int64 = 10_000_000
 
-  init(_ configuration: HCIScanner.Configuration, system: HCISystem) {
+  init(_ configuration: ScanConfiguration, system: HCISystem) {
     self.configuration = configuration
     self.system = system
     tap = configuration.packetTap.map { OrderedTap($0) }
@@ -52,7 +53,7 @@ struct ReceivingState: ~Copyable {
     }
   }
 
-  mutating func receive(
+  package mutating func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, wakeSignal: borrowing WakeSignal,
     into sightings: inout [Sighting]
   ) -> ScanProgress {
@@ -81,7 +82,7 @@ struct ReceivingState: ~Copyable {
       wallClockOffset: KernelClock.currentOffset, health: health)
   }
 
-  mutating func rest() {
+  package mutating func rest() {
     drain(at: MonotonicTime.now)
     nextRead = nil
     // Another process of ours that ends now sees that no other socket than its own is left.

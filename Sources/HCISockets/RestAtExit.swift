@@ -1,3 +1,4 @@
+import Adapters
 import Glibc
 import Synchronization
 
@@ -8,7 +9,7 @@ enum RestAtExit {
     weak let scanner: HCIScanner?
   }
 
-  private static let scanners = Mutex<[ObjectIdentifier: Reference]>([:])
+  private static let scanners = Mutex<[Reference]>([])
 
   private static let isRegistered: Bool = {
     // It takes no more than the function, which stays.
@@ -17,15 +18,14 @@ enum RestAtExit {
 
   static func add(_ scanner: HCIScanner) {
     _ = isRegistered
-    scanners.withLock { $0[ObjectIdentifier(scanner)] = Reference(scanner: scanner) }
-  }
-
-  static func remove(_ scanner: HCIScanner) {
-    _ = scanners.withLock { $0.removeValue(forKey: ObjectIdentifier(scanner)) }
+    scanners.withLock { scanners in
+      scanners.removeAll { $0.scanner == nil }
+      scanners.append(Reference(scanner: scanner))
+    }
   }
 
   private static func restAll() {
-    let all = scanners.withLock { $0.values.map(\.scanner) }
+    let all = scanners.withLock { $0.map(\.scanner) }
     for scanner in all { scanner?.restIfPossible() }
   }
 }

@@ -49,6 +49,15 @@ public final class LiveScanner: Scanner {
       // Only raw sockets have these.
       return packetTap != nil || usesCodedPHY || isActive ? .hci : nil
     }
+
+    /// It, for a scanner by either way.
+    fileprivate var scan: ScanConfiguration {
+      var scan = ScanConfiguration()
+      (scan.adapters, scan.offsets) = (adapters, offsets)
+      (scan.isActive, scan.usesCodedPHY) = (isActive, usesCodedPHY)
+      (scan.quietTimeout, scan.packetTap) = (quietTimeout, packetTap)
+      return scan
+    }
   }
 
   /// How the scanner scans.
@@ -72,6 +81,8 @@ public final class LiveScanner: Scanner {
 
   /// After how long without reception the other way is tried, and how often, in nanoseconds.
   private static let patience: Int64 = 2_000_000_000
+  /// How long bluetoothd is waited for where raw HCI sockets could receive meanwhile, and where they cannot.
+  private static let (shortLook, longLook): (Int64, Int64) = (500_000_000, 3_000_000_000)
 
   /// Creates a scanner, which touches no adapter before it receives.
   public convenience init(_ configuration: Configuration = Configuration()) {
@@ -80,36 +91,22 @@ public final class LiveScanner: Scanner {
       // There is no other, also where bluetoothd does not run yet.
       if configuration.fixed == nil { configuration.backend = .bluez }
     #endif
-    var overBus = BlueZScanner.Configuration()
-    overBus.adapters = configuration.adapters
-    overBus.offsets = configuration.offsets
-    overBus.quietTimeout = configuration.quietTimeout
+    let scan = configuration.scan
     self.init(
-      configuration, hci: Self.rawScanner(configuration), bluez: BlueZScanner(overBus),
-      view: { BlueZView.current() })
+      configuration, hci: HCIScanner(scan), bluez: BlueZScanner(scan),
+      view: { BlueZView.current(within: $0) })
   }
 
-  /// What bluetoothd shows.
-  private let view: @Sendable () -> BlueZView
+  /// What bluetoothd shows within so many nanoseconds.
+  private let view: @Sendable (Int64) -> BlueZView
 
   /// Creates a scanner on two others.
   init(
     _ configuration: Configuration, hci: any Scanner, bluez: any Scanner,
-    view: @escaping @Sendable () -> BlueZView
+    view: @escaping @Sendable (Int64) -> BlueZView
   ) {
     (self.configuration, self.hci, self.bluez, self.view) = (configuration, hci, bluez, view)
     state = Mutex(State())
-  }
-
-  private static func rawScanner(_ configuration: Configuration) -> any Scanner {
-    var raw = HCIScanner.Configuration()
-    raw.adapters = configuration.adapters
-    raw.offsets = configuration.offsets
-    raw.isActive = configuration.isActive
-    raw.usesCodedPHY = configuration.usesCodedPHY
-    raw.quietTimeout = configuration.quietTimeout
-    raw.packetTap = configuration.packetTap
-    return HCIScanner(raw)
   }
 
   /// The adapters' names.
@@ -203,11 +200,17 @@ public final class LiveScanner: Scanner {
       return (state.choice, state.choice == nil || isLost && isDue)
     }
     if let known, !mustLook { return known }
-    let next =
-      known.map { choice in
-        BackendChoice.alternative(
-          to: choice, hci: { hci.availability }, bluez: { bluez.availability })
-      } ?? BackendChoice.first(hci: hci.availability, bluez: view(), of: configuration.adapters)
+    let adapters = configuration.adapters
+    let next: BackendChoice
+    if let known {
+      next = BackendChoice.alternative(
+        to: known, hci: { hci.availability },
+        bluez: { view(Self.shortLook).availability(of: adapters) })
+    } else {
+      let raw = hci.availability
+      let limit = raw == .available ? Self.shortLook : Self.longLook
+      next = BackendChoice.first(hci: raw, bluez: view(limit), of: adapters)
+    }
     if let known, next.backend != known.backend { scanner(of: known.backend).rest() }
     state.withLock { state in
       if let known, next.backend != known.backend {

@@ -40,9 +40,7 @@ import Testing
   }
 
   func scanner() -> BlueZScanner {
-    var configuration = BlueZScanner.Configuration()
-    configuration.bus = .address(bus.address)
-    return BlueZScanner(configuration)
+    BlueZScanner(bus: .address(bus.address))
   }
 
   /// What a scanner received.
@@ -238,6 +236,21 @@ import Testing
     try receive(scanner, into: &received) { !$0.isLost }
   }
 
+  @Test func `a list of devices that is too long is lost reception`() throws {
+    // More values than a connection keeps.
+    let ballast = [BusValue](repeating: .structure([.byte(0)]), count: 320_000)
+    let bluez = try ModelBlueZ(on: bus, .init(ballast: .array(element: "(y)", ballast)))
+    defer { bluez.end() }
+    let view = BlueZView.current(.address(bus.address), within: .max / 4)
+    #expect(view.obstacle == .tooLong)
+    let scanner = scanner()
+    var received = Received()
+    try receive(scanner, into: &received) { $0.conditions == [.systemError] }
+    #expect(received.health.last?.sentence.hasPrefix("bluetoothd lists more devices") == true)
+    bluez.setBallast(nil)
+    try receive(scanner, into: &received) { !$0.isLost }
+  }
+
   @Test func `the adapter's power and its absence are states`() throws {
     let bluez = try ModelBlueZ(on: bus)
     defer { bluez.end() }
@@ -300,13 +313,12 @@ import Testing
       return
     }
     #expect(sentence.hasPrefix("hci0 is switched off"))
-    var missing = BlueZScanner.Configuration()
-    missing.bus = .address("unix:path=\(scratch["nothing"])")
-    guard case .noBus = BlueZView.current(missing.bus).obstacle else {
+    let missing = BusAddress.address("unix:path=\(scratch["nothing"])")
+    guard case .noBus = BlueZView.current(missing).obstacle else {
       Issue.record("a bus that is not there was found")
       return
     }
-    #expect(BlueZScanner(missing).availability != .available)
+    #expect(BlueZScanner(bus: missing).availability != .available)
   }
 
   @Test func `a policy that refuses is no permission`() throws {
@@ -315,9 +327,7 @@ import Testing
       in: folder, rules: #"<deny send_interface="org.freedesktop.DBus.ObjectManager"/>"#)
     let bluez = try ModelBlueZ(on: strict)
     defer { bluez.end() }
-    var configuration = BlueZScanner.Configuration()
-    configuration.bus = .address(strict.address)
-    let scanner = BlueZScanner(configuration)
+    let scanner = BlueZScanner(bus: .address(strict.address))
     guard case .notPermitted = scanner.availability else {
       Issue.record("\(scanner.availability)")
       return

@@ -13,6 +13,8 @@ final class ModelBlueZ: Sendable {
     /// How often StartDiscovery is answered with `InProgress`, though nothing is in progress.
     var busyAnswers = 0
     var isMute = false
+    /// What the list of its objects has beside the adapter's own properties.
+    var ballast: BusValue?
   }
 
   static let adapter = "/org/bluez/hci0"
@@ -71,6 +73,7 @@ final class ModelBlueZ: Sendable {
   /// Whether nothing that a client set up is left.
   var isClean: Bool { !hasMonitor && !isDiscovering }
 
+  func setBallast(_ ballast: BusValue?) { state.withLock { $0.behavior.ballast = ballast } }
   func setMute(_ isMute: Bool) { state.withLock { $0.behavior.isMute = isMute } }
 
   /// Switches the adapter on or off.
@@ -207,6 +210,9 @@ final class ModelBlueZ: Sendable {
           "Discovering": .boolean(isDiscovering),
         ]))
     ]
+    if let ballast = behavior.ballast {
+      entries.append(BusValue.Entry(.string("model.Ballast"), .properties(["All": ballast])))
+    }
     if behavior.hasMonitors {
       entries.append(
         BusValue.Entry(

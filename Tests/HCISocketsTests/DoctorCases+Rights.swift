@@ -154,6 +154,9 @@ extension DoctorTests {
       name: "bluetoothd does not answer", host: without(.notAnswering), subject: .bluetoothd,
       level: .warning, words: "does not answer", command: "sudo systemctl restart bluetooth"),
     Case(
+      name: "bluetoothd lists too many devices", host: without(.tooLong), subject: .bluetoothd,
+      level: .warning, words: "more devices", command: "sudo systemctl restart bluetooth"),
+    Case(
       name: "bluetoothd shows no adapter", host: .with { $0.bluez = BlueZView() },
       subject: .bluetoothd, level: .warning, words: "no adapter",
       command: "sudo systemctl restart bluetooth"),

@@ -195,7 +195,7 @@ extension ModelHost {
 
   /// Creates a scanner on this host.
   func scanner(_ adapters: AdapterSelection) -> HCIScanner {
-    var configuration = HCIScanner.Configuration()
+    var configuration = ScanConfiguration()
     configuration.adapters = adapters
     return HCIScanner(configuration, system: system)
   }

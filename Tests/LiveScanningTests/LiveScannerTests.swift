@@ -1,6 +1,7 @@
 import Adapters
 import Advertising
 import Scanning
+import Synchronization
 import TestSupport
 import Testing
 
@@ -11,6 +12,21 @@ import Testing
 @Suite(.blocking) struct LiveScannerTests {
   let hci = FaultyScanner("hci")
   let bluez = FaultyScanner("bluez")
+  let looks = Looks()
+
+  /// What bluetoothd shows, and how long each look at it might have taken.
+  final class Looks: Sendable {
+    private let state = Mutex((view: BackendChoiceTests.view(), limits: [Int64]()))
+
+    var limits: [Int64] { state.withLock { $0.limits } }
+    func show(_ view: BlueZView) { state.withLock { $0.view = view } }
+    func look(_ limit: Int64) -> BlueZView {
+      state.withLock { state in
+        state.limits.append(limit)
+        return state.view
+      }
+    }
+  }
 
   func scanner(
     _ backend: LiveScanner.Backend = .auto,
@@ -20,7 +36,7 @@ import Testing
     configuration.backend = backend
     change(&configuration)
     return LiveScanner(
-      configuration, hci: hci, bluez: bluez, view: { BackendChoiceTests.view() })
+      configuration, hci: hci, bluez: bluez, view: { [looks] in looks.look($0) })
   }
 
   /// Receives until a condition holds, and returns what was reported.
@@ -62,7 +78,7 @@ import Testing
   @Test func `a way that cannot be used is not changed to`() throws {
     let scanner = scanner()
     try receive(scanner) { !$0.health.isEmpty }
-    bluez.setAvailability(.unavailable("it is off"))
+    looks.show(BackendChoiceTests.view(isUp: false))
     hci.fail()
     var calls = 0
     try receive(scanner) { _ in
@@ -70,6 +86,25 @@ import Testing
       return calls > 500
     }
     #expect(scanner.choice?.backend == .hci && bluez.calls == 0)
+  }
+
+  /// What it waits for bluetoothd is short where it could receive meanwhile.
+  @Test(arguments: [(ScannerAvailability.available, 0.5), (.notPermitted("no right"), 3)])
+  func `a bluetoothd that does not answer delays raw sockets by half a second at most`(
+    availability: ScannerAvailability, seconds: Double
+  ) throws {
+    hci.setAvailability(availability)
+    looks.show(BlueZView(obstacle: .notAnswering))
+    let scanner = scanner()
+    try receive(scanner) { !$0.health.isEmpty }
+    #expect(scanner.choice?.backend == .hci)
+    #expect(looks.limits == [Int64(seconds * 1e9)])
+    // It is looked at again where raw sockets receive nothing.
+    looks.show(BackendChoiceTests.view())
+    hci.fail()
+    try receive(scanner) { $0.hasOtherReceiver }
+    #expect(scanner.choice?.backend == .bluez)
+    #expect(looks.limits.dropFirst().allSatisfy { $0 == 500_000_000 })
   }
 
   @Test func `a way that was requested is the only one`() throws {
