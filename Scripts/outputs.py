@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -187,8 +188,10 @@ def main():
         checker.run(command, "inspect", recording, *json_format)
     checker.run(command, "range", "--region", "kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100",
                 "--replay", "captures/visitor.btsnoop", *json_format)
-    checker.run(command, "range", "--sides", "left=hci0,right=hci100", "--replay", "captures/visitor.btsnoop",
-                "--replay", "captures/visitor.btsnoop", *json_format)
+    with tempfile.TemporaryDirectory() as directory:
+        copy = shutil.copy(ROOT / "captures/visitor.btsnoop", directory)
+        checker.run(command, "range", "--sides", "left=hci0,right=hci100", "--replay", "captures/visitor.btsnoop",
+                    "--replay", copy, *json_format)
     visitor = "kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100"
     for recording in recordings:
         checker.run(command, "monitor", "--replay", recording, "--region", visitor,
