@@ -82,6 +82,23 @@ import Testing
     #expect(Set(describe(again.events)) == ["state 1, 1", "state 2, 2", "state 100, 3"])
   }
 
+  /// Killed at any moment, who was reported inside does not enter again.
+  @Test func killed() throws {
+    let parts = try Recording.split("visitor.btsnoop", after: 40)
+    _ = try scratch.file("first", parts.head)
+    _ = try scratch.file("second", parts.tail)
+    let script = """
+      beaconscan monitor --each --uuid \(MonitorRun.visitor) --follow --format json --replay first \
+        --state-file state > told & monitor=$!
+      until [ "$(grep -c enter told)" = 3 ]; do sleep 0.02; done
+      kill -KILL $monitor; wait $monitor 2>/dev/null
+      beaconscan monitor --each --uuid \(MonitorRun.visitor) --format csv --replay second \
+        --state-file state | cut -d, -f2,10 | tail -n +6 | sort
+      """
+    let run = try Command.shell(script, in: scratch.folder)
+    #expect(run.output == "exit,100\nstate,1\nstate,100\nstate,2\n", "\(run.output)")
+  }
+
   /// Rules behind a region are its own; the options are those of the others, and its own limits replace all limits.
   @Test func ownRules() throws {
     let visitor = "\(MonitorRun.visitor):1:100"
