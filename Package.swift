@@ -243,7 +243,9 @@ let package = Package(
       dependencies: [
         "Adapters", "Advertising", "BlueZ", "LiveScanning", "Scanning", "TestSupport",
       ]),
-    .testTarget(name: "RecordsTests", dependencies: ["Records", "Scanning"]),
+    .testTarget(
+      name: "RecordsTests",
+      dependencies: ["Advertising", "Records", "Regions", "Scanning"]),
     .testTarget(
       name: "SimulationTests",
       dependencies: ["Advertising", "CaptureFiles", "Scanning", "Simulation"]),

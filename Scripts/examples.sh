@@ -3,6 +3,8 @@
 # written, in an empty folder beside the clone. Each runs twice on a recording and must print the same both times,
 # and once where nothing can be received, which it must say in a sentence.
 set -euo pipefail
+# The examples have the characters of UTF-8.
+export LC_ALL=C.UTF-8
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 

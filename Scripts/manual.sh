@@ -4,6 +4,8 @@
 #   Scripts/manual.sh [DIRECTORY]    writes DIRECTORY/man and DIRECTORY/completions (.build/manual)
 #   Scripts/manual.sh --check        writes them there, too, and checks that they are well formed
 set -eu
+# The examples have the characters of UTF-8.
+export LC_ALL=C.UTF-8
 place=$PWD
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"

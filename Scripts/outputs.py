@@ -130,7 +130,7 @@ class Checker:
         """Runs the blocks of a document; compares what they print, or writes it there."""
         text = document.read_text()
         environment = dict(os.environ, PATH=f"{pathlib.Path(command).parent}:{os.environ['PATH']}",
-                           TZ="UTC", COLUMNS="100")
+                           TZ="UTC", COLUMNS="100", LC_ALL="C.UTF-8")
         for block in re.findall(r"^```console\n(.*?)^```$", text, re.M | re.S):
             printed = ""
             for part in re.split(r"^(?=\$ )", block, flags=re.M):

@@ -5,6 +5,8 @@
 #   Scripts/package.sh --check    also installs it, starts it and removes it, in a new root file system of this
 #                                 system's release, by the steps of Packaging/Containerfile; as root
 set -euo pipefail
+# The examples have the characters of UTF-8.
+export LC_ALL=C.UTF-8
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 packages=.build/packages

@@ -44,6 +44,7 @@ has_header dbus/dbus.h dbus-1 || missing="$missing libdbus-1-dev"
 command -v dbus-daemon >/dev/null 2>&1 || missing="$missing dbus"
 command -v git >/dev/null 2>&1 || missing="$missing git"
 command -v gzip >/dev/null 2>&1 || missing="$missing gzip"
+command -v tmux >/dev/null 2>&1 || missing="$missing tmux"
 has_certificates || missing="$missing ca-certificates"
 if [ "$extra" = yes ]; then
   command -v python3 >/dev/null 2>&1 || missing="$missing python3"

@@ -62,15 +62,14 @@ extension MonitorEvent {
       nil,
       [
         time,
-        Field("type", .string, column: Column("EVENT", width: 5) { $0.kind.rawValue.uppercased() })
-        {
-          $0.kind.rawValue
-        },
+        Field("type", .string, column: event) { $0.kind.rawValue },
         region(regionWidth), state, dwell,
       ], [rule, lastReceived], identity, [rssi], learned,
       [
         distance, beaconsInside,
-        Field("cause", .string, csv: .none, column: Column("REASON")) { $0.explanation },
+        Field("cause", .string, csv: .none, column: Column("REASON", fit: .cut(to: 20))) {
+          $0.explanation
+        },
       ])
   }
 
@@ -91,11 +90,23 @@ extension MonitorEvent {
   }
 
   private static let time = Field<MonitorEvent>(
-    "time", .time, column: Column(width: 23) { $0.time.dayAndClock }
+    "time", .time, column: Column(priority: .main, time: \.time)
   ) { $0.time }
 
+  private static let event = Column<MonitorEvent>("EVENT", width: 5, priority: .key) {
+    $0.kind.rawValue.uppercased()
+  }.colored { event in
+    switch event.kind {
+    case .enter: 32
+    case .exit: 33
+    case .state: 2
+    }
+  }
+
   private static func region(_ width: Int = 0) -> Field<MonitorEvent> {
-    Field("region", .text, column: Column(width: width)) { $0.region }
+    Field("region", .text, column: Column(width: width, priority: .key, fit: .cut(to: 8))) {
+      $0.region
+    }
   }
 
   private static let dwell = Field<MonitorEvent>(
@@ -114,7 +125,7 @@ extension MonitorEvent {
   /// When the beacon that decided was received last, in rows.
   private static let lastReceived = Field<MonitorEvent>(
     "lastHeard", .time,
-    column: Column("BEACON", width: 11) { event in
+    column: Column("BEACON", width: 11, priority: .main) { event in
       event.subject.map { "\($0.major):\($0.minor)" }
     }
   ) { event in event.reason.lastSighting?.time.wallClockTime(event.offset) }
@@ -192,15 +203,4 @@ extension RegionState {
     case .outside: "outside"
     }
   }
-}
-
-extension WallClockTime {
-  /// The time of day, to milliseconds.
-  package var clock: String { clock(digits: 3) }
-
-  /// The time of day with digits of a second, at most 6.
-  func clock(digits: Int) -> String { String(description.dropFirst(11).prefix(9 + digits)) }
-
-  /// The day, and the time of day to milliseconds.
-  package var dayAndClock: String { description.prefix(10) + " " + clock }
 }

@@ -31,19 +31,20 @@ extension RangedBeacon {
     nil, named: "rangedBeacon",
     Field.identity { $0.beacon },
     [
-      Field("proximity", .proximity, column: Column()) { $0.proximity.name },
+      Field("proximity", .proximity, column: Column(priority: .main)) { $0.proximity.name },
       Field(
-        "side", .one(of: Side.allCases.map(\.rawValue)).orNull, .sometimes, column: Column()
+        "side", .one(of: Side.allCases.map(\.rawValue)).orNull, .sometimes,
+        column: Column(priority: .detail)
       ) { $0.side?.rawValue },
       Field(
         "accuracy", .meters, decimals: 3,
-        column: Column("±", .right, isLate: true) {
+        column: Column("±", .right, isLate: true, priority: .detail) {
           fixed($0.estimate?.standardDeviation, 1, "m")
         }
       ) { $0.estimate?.standardDeviation },
       Field(
         "distance", .meters.with("maximum", 1000), decimals: 3,
-        column: Column(nil, .right) { fixed($0.estimate?.distance, 1, "m") }
+        column: Column(nil, .right, priority: .main) { fixed($0.estimate?.distance, 1, "m") }
       ) { $0.estimate?.distance },
       Field("distanceLow", .meters, decimals: 3) { $0.estimate?.interval(coverage: 0.95).low },
       Field("distanceHigh", .meters, decimals: 3) { $0.estimate?.interval(coverage: 0.95).high },
@@ -55,12 +56,16 @@ extension RangedBeacon {
       Field("sightings", .count) { $0.sightings },
       Field(
         "smoothedRSSI", .number(-128...20).orNull, raw, decimals: 2,
-        column: Column("SMOOTHED", .right, isLate: true) { $0.smoothed.map { fixed($0, 1) } }
+        column: Column("SMOOTHED", .right, isLate: true, priority: .extra) {
+          $0.smoothed.map { fixed($0, 1) }
+        }
       ) { $0.smoothed },
       Field("smoothedError", .number(0...).orNull, raw, decimals: 2) { $0.smoothedError },
       Field(
         "rawDistance", .meters.with("maximum", 1000), raw, decimals: 3,
-        column: Column("RAW DISTANCE", .right, isLate: true) { fixed($0.rawDistance, 1, "m") }
+        column: Column("RAW DISTANCE", .right, isLate: true, priority: .extra) {
+          fixed($0.rawDistance, 1, "m")
+        }
       ) { $0.rawDistance },
     ])
 

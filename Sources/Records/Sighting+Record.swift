@@ -10,7 +10,7 @@ extension Sighting {
     "sighting", fields { $0.sighting },
     [
       Field("adapter", .adapter, .sometimes, csv: .none) { "hci\($0.sighting.adapter)" },
-      Field("region", .text, .sometimes, column: Column()) {
+      Field("region", .text, .sometimes, column: Column(width: 8, fit: .cut(to: 8))) {
         $0.region?.fieldValue ?? .absent
       },
     ])
@@ -19,16 +19,19 @@ extension Sighting {
     of sighting: @escaping @Sendable (Value) -> Sighting
   ) -> [Field<Value>] {
     [
-      Field("time", .time, column: Column(width: 15) { sighting($0).wallTime.clock(digits: 6) }) {
-        sighting($0).wallTime
-      }
+      Field(
+        "time", .time,
+        column: Column(priority: .main, digits: 6) { sighting($0).wallTime }
+      ) { sighting($0).wallTime }
     ] + Field.identity { sighting($0).beacon } + [
-      Field("measuredPower", .power, column: Column("POWER", .right, width: 5)) {
+      Field("measuredPower", .power, column: Column("POWER", .right, width: 5, priority: .extra)) {
         sighting($0).measuredPower
       },
-      Field("rssi", .rssi, column: Column(nil, .right, width: 4)) { sighting($0).rssi },
+      Field("rssi", .rssi, column: Column(nil, .right, width: 4, priority: .main)) {
+        sighting($0).rssi
+      },
     ]
-      + Field.sender(column: Column(missing: "anonymous")) {
+      + Field.sender(column: Column(width: 17, missing: "anonymous", priority: .detail)) {
         (sighting($0).address, sighting($0).addressType)
       }
   }
@@ -50,9 +53,13 @@ extension Field {
   package static func identity(of beacon: @escaping @Sendable (Value) -> BeaconIdentity) -> [Field]
   {
     [
-      Field("uuid", .uuid, column: Column(width: 36)) { beacon($0).uuid },
-      Field("major", .uint16, column: Column(nil, .right, width: 5)) { beacon($0).major },
-      Field("minor", .uint16, column: Column(nil, .right, width: 5)) { beacon($0).minor },
+      Field("uuid", .uuid, column: Column(width: 36, fit: .ends)) { beacon($0).uuid },
+      Field("major", .uint16, column: Column(nil, .right, width: 5, priority: .key)) {
+        beacon($0).major
+      },
+      Field("minor", .uint16, column: Column(nil, .right, width: 5, priority: .key)) {
+        beacon($0).minor
+      },
     ]
   }
 

@@ -43,23 +43,28 @@ extension ZoneChange {
     nil,
     [
       time,
-      Field("type", .string, column: Column("EVENT", width: 9) { $0.kind.rawValue.uppercased() }) {
+      Field(
+        "type", .string,
+        column: Column("EVENT", width: 9, priority: .key) { $0.kind.rawValue.uppercased() }
+      ) {
         $0.kind.rawValue
       },
       region,
     ], facts)
 
   private static let time = Field<ZoneChange>(
-    "time", .time, column: Column(width: 23) { $0.time.dayAndClock }
+    "time", .time, column: Column(priority: .main, time: \.time)
   ) { $0.time }
 
-  private static let region = Field<ZoneChange>("region", .text.orNull, column: Column(width: 8)) {
-    $0.region
-  }
+  private static let region = Field<ZoneChange>(
+    "region", .text.orNull, column: Column(width: 8, priority: .key, fit: .cut(to: 8))
+  ) { $0.region }
 
   private static let facts: [Field<ZoneChange>] =
     Field.identity { $0.beacon.beacon } + [
-      Field("proximity", .proximity, column: Column(width: 9)) { $0.beacon.proximity.name },
+      Field("proximity", .proximity, column: Column(width: 9, priority: .key)) {
+        $0.beacon.proximity.name
+      },
       Field(
         "previous", .one(of: Proximity.allNames).orNull, column: Column("BEFORE", width: 9)
       ) { $0.previous?.name },

@@ -39,6 +39,7 @@ struct InspectCommand: AsyncParsableCommand {
   func run() async throws {
     var source = source
     let out = StandardOutput()
+    out.apply(output.form)
     guard source.isLive else { return try run(source.openRecordings(), to: out) }
     source.duration = source.duration ?? Self.liveDuration
     try await run(BeaconSession(source.open(), showsProgress: false), to: out)

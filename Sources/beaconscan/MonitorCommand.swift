@@ -26,7 +26,8 @@ struct MonitorCommand: AsyncParsableCommand {
       only what really changed; an event counts as reported when its line was written.
 
       On a terminal, a live run and a paced replay (--speed 1x) redraw a table of the regions in \
-      place. Otherwise there is a line for each event.
+      place; the keys d, n and l sort it by distance, name or last change, and q ends it. Otherwise \
+      there is a line for each event.
 
       Without --replay an adapter receives. While reception is lost no region is left; standard \
       error has the reason, and monitoring resumes by itself. What several adapters receive is one \
@@ -107,8 +108,9 @@ struct MonitorCommand: AsyncParsableCommand {
 
   func run(_ session: BeaconSession, _ rules: RegionRules, to out: StandardOutput) async throws {
     // What a command acts on, and what will not be reported again, was written before.
+    out.apply(output.form)
     out.flushesLines = out.isTerminal || session.isPaced || exec != nil || stateFile != nil
-    let line = EventLine(regions: regions.all, hasColor: out.hasColor(output.color))
+    let line = EventLine(regions: regions.all)
     // What a command prints would be drawn over.
     let writer: any ResultWriter =
       output.format == .table && out.isTerminal && session.isPaced && exec == nil

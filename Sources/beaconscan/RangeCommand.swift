@@ -14,7 +14,8 @@ struct RangeCommand: AsyncParsableCommand {
       on the power that the beacon states for 1 m: calibrate on site where it must be right. See \
       docs/ranging.md. With no region named, every iBeacon counts.
 
-      On a terminal, a live run and a paced replay (--speed 1x) redraw their table in place. \
+      On a terminal, a live run and a paced replay (--speed 1x) redraw their table in place; \
+      the keys d, n and l sort it by distance, name or last sighting, and q ends it. \
       Otherwise the table comes at the end: the sightings of each beacon, and its zones in order.
 
       Without --replay an adapter receives. While reception is lost no reports come; standard \
@@ -113,6 +114,7 @@ struct RangeCommand: AsyncParsableCommand {
   }
 
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
+    out.apply(output.form)
     // What a command acts on was written before.
     out.flushesLines = out.isTerminal || session.isPaced || exec != nil
     let regions = regions.all

@@ -39,6 +39,7 @@ struct ScanCommand: AsyncParsableCommand {
   }
 
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
+    out.apply(output.form)
     let regions = regions.all
     let record = Sighting.record.omitting(keys: regions.isEmpty ? ["region"] : [])
     let recordWithoutAdapter = record.omitting(keys: ["adapter"])

@@ -82,6 +82,7 @@ final class Running {
     process.currentDirectoryURL = place
     var environment = ProcessInfo.processInfo.environment
     environment["PATH"] = Command.folder.path + ":" + (environment["PATH"] ?? "/usr/bin:/bin")
+    environment["LC_ALL"] = "C.UTF-8"
     // A crash must be a status, not a long report.
     environment["SWIFT_BACKTRACE"] = "enable=no"
     process.environment = environment

@@ -88,17 +88,17 @@ import Testing
     let run = try Command.shell(
       """
       script -qec "stty rows 24 cols 120; env -u NO_COLOR beaconscan monitor --region \(Self.kiosk) \
-        --replay \(Self.replay[1]) --speed 50x" /dev/null
+        --replay \(Self.replay[1]) --speed 50x --utc" /dev/null
       """)
     #expect(run.status == 0)
     let frames = run.output.components(separatedBy: "\u{1B}[J")
     #expect(frames.count > 90)
     #expect(
-      frames.contains { $0.contains("kiosk   inside  2026-01-15 09:00:05        1  1:100 ") })
+      frames.contains { $0.contains("kiosk   inside  2026-01-15 09:00:05Z        1  1:100 ") })
     let last = try #require(frames.dropLast().last)
-    #expect(last.contains("kiosk   outside  2026-01-15 09:01:23        0  –"))
+    #expect(last.contains("kiosk   outside  2026-01-15 09:01:23Z        0  –"))
     #expect(last.contains("\u{1B}[32mENTER\u{1B}[0m  kiosk"))
-    #expect(last.contains("\u{1B}[33mEXIT \u{1B}[0m  kiosk"))
+    #expect(last.contains("\u{1B}[33mEXIT\u{1B}[0m   kiosk"))
     #expect(last.contains("\u{1B}[6A\r") || last.contains("\u{1B}[5A\r"))
   }
 

@@ -77,7 +77,7 @@ import Testing
       table.lines([Thing(), Thing(name: "longer", count: 12, share: nil)])
         == ["NAME    SHARE   N", "x       0.1 %   3", "longer      –  12"])
     #expect(table.header == "NAME    SHARE  N")
-    #expect(table.line(Thing()) == "x    0.1 %  3")
+    #expect(table.line(Thing()) == "x       0.1 %  3")
   }
 
   @Test func schema() {

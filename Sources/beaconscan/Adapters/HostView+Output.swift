@@ -44,14 +44,19 @@ extension HostView.Radio {
   static let record = RecordType<(radio: HostView.Radio, programs: HCIPrograms)>(
     "adapter",
     [
-      Field("name", .adapter, column: Column()) { $0.radio.adapter.name },
-      Field("address", .address, column: Column(missing: "none")) { $0.radio.adapter.address },
+      Field("name", .adapter, column: Column(priority: .key)) { $0.radio.adapter.name },
+      Field("address", .address, column: Column(missing: "none", priority: .main)) {
+        $0.radio.adapter.address
+      },
       Field(
         "state", .one(of: ["up", "down", "soft-blocked", "hard-blocked", "held", "not-answering"]),
-        column: Column()
+        column: Column(priority: .key)
       ) { $0.radio.state },
-      Field("bus", .text, column: Column()) { $0.radio.adapter.bus },
-      Field("manufacturer", .integer(0...65535).orNull, column: Column(nil, .right, missing: "?")) {
+      Field("bus", .text, column: Column(priority: .detail)) { $0.radio.adapter.bus },
+      Field(
+        "manufacturer", .integer(0...65535).orNull,
+        column: Column(nil, .right, missing: "?", priority: .detail)
+      ) {
         $0.radio.report.version?.company
       },
       Field("hciVersion", .integer(0...255).orNull) { $0.radio.report.version?.hci },
@@ -67,7 +72,7 @@ extension HostView.Radio {
       answer("codedPHY", "CODED") { $0.codedPHY },
       Field(
         "features", .list(of: .text).orNull, csv: .none,
-        column: Column("OTHER FEATURES", missing: "?") { row in
+        column: Column("OTHER FEATURES", missing: "?", priority: .extra, fit: .cut(to: 20)) { row in
           let shown: LEFeatures = [.codedPHY, .extendedAdvertising]
           return row.radio.report.features?.subtracting(shown).names.joined(separator: ", ")
         }

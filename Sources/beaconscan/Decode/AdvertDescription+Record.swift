@@ -28,9 +28,12 @@ extension AdvertDescription.Structure {
     nil,
     [
       Field("offset", .count, column: Column(nil, .right)) { $0.offset },
-      Field("type", .integer(0...255), column: Column { $0.type.description }) { $0.type.rawValue },
+      Field(
+        "type", .integer(0...255),
+        column: Column(priority: .key, fit: .cut(to: 10)) { $0.type.description }
+      ) { $0.type.rawValue },
       Field("name", .text) { $0.type.description },
-      Field("data", .hexadecimal, column: Column()) { $0.data },
+      Field("data", .hexadecimal, column: Column(priority: .main, fit: .cut(to: 9))) { $0.data },
     ])
 }
 

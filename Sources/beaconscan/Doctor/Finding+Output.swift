@@ -7,7 +7,7 @@ extension StandardOutput {
     guard form.format == .table else {
       return try write(findings, Finding.record, form.format)
     }
-    let hasColor = hasColor(form.color)
+    apply(form)
     for finding in findings {
       let level = finding.level.rawValue
       let gap = String(repeating: " ", count: max(1, 9 - level.count))

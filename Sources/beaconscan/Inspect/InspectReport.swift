@@ -69,31 +69,37 @@ extension BeaconStatistics {
     "beacon",
     Field.identity { $0.beacon },
     [
-      Field("sightings", .count.with("minimum", 1), column: Column(nil, .right)) {
+      Field("sightings", .count.with("minimum", 1), column: Column(nil, .right, priority: .main)) {
         $0.state.sightings
       },
-      Field("first", .time, column: Column("FROM", isLate: true) { $0.state.first.clock }) {
+      Field(
+        "first", .time, column: Column("FROM", isLate: true, priority: .detail, time: \.state.first)
+      ) {
         $0.state.first
       },
-      Field("last", .time, column: Column("TO", isLate: true) { $0.state.last.clock }) {
+      Field(
+        "last", .time, column: Column("TO", isLate: true, priority: .detail, time: \.state.last)
+      ) {
         $0.state.last
       },
       Field(
         "rssiMean", .number(-128...20).orNull, decimals: 2,
-        column: Column("RSSI", .right) { $0.state.mean.map { fixed($0, 1) } }
+        column: Column("RSSI", .right, priority: .main) { $0.state.mean.map { fixed($0, 1) } }
       ) { $0.state.mean },
       Field(
         "rssiDeviation", .number(0...).orNull, decimals: 2,
-        column: Column("±", .right) { $0.state.deviation.map { fixed($0, 1) } }
+        column: Column("±", .right, priority: .detail) { $0.state.deviation.map { fixed($0, 1) } }
       ) { $0.state.deviation },
       Field(
         "rssiMin", .rssi,
-        column: Column("RANGE", .right) { entry in
+        column: Column("RANGE", .right, priority: .detail) { entry in
           entry.state.extremes.map { "\($0.weakest)…\($0.strongest)" }
         }
       ) { $0.state.extremes?.weakest },
       Field("rssiMax", .rssi) { $0.state.extremes?.strongest },
-      Field("measuredPower", .power, column: Column("POWER", .right)) { $0.state.measuredPower },
+      Field("measuredPower", .power, column: Column("POWER", .right, priority: .extra)) {
+        $0.state.measuredPower
+      },
       Field(
         "interval", .number(0...).orNull, decimals: 3,
         column: Column(nil, .right) { fixed($0.state.interval?.period, 2, "s") }

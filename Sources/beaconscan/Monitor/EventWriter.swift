@@ -21,8 +21,9 @@ final class EventWriter: ResultWriter {
     // People see no event in the state with which it starts.
     case .table where event.reason.rule == .request: break
     case .table:
-      if !output.hasWritten { try output.write(line.table.header + "\n") }
-      try output.write(line.colored(line.table.line(event)) + "\n")
+      let table = output.table(line.columns)
+      try output.writeHeader(table)
+      try output.write(table.line(event) + "\n")
     }
   }
 
@@ -38,36 +39,18 @@ final class EventWriter: ResultWriter {
   }
 }
 
-/// An event as a line for people.
+/// Events as lines for people.
 struct EventLine {
-  /// The table of events.
-  let table: Table<MonitorEvent>
-  private let hasColor: Bool
+  /// The columns of the table of events.
+  let columns: [Column<MonitorEvent>]
 
   /// Events as comma-separated values.
   static let record = MonitorEvent.row()
-  private static let kindStart = 25
-  private static let kindWidth = 5
   /// A longer name stands out of its column.
   private static let maximumWidth = 40
 
-  init(regions: [NamedRegion], hasColor: Bool) {
-    let width = min(max(6, regions.map(\.name.count).max() ?? 0), Self.maximumWidth)
-    table = Table(MonitorEvent.row(regionWidth: width).columns)
-    self.hasColor = hasColor
-  }
-
-  /// A line with its event in color, where color is wanted.
-  func colored(_ line: String) -> String {
-    guard hasColor else { return line }
-    let (before, rest) = (line.prefix(Self.kindStart), line.dropFirst(Self.kindStart))
-    let (kind, after) = (rest.prefix(Self.kindWidth), rest.dropFirst(Self.kindWidth))
-    let code =
-      switch kind {
-      case "ENTER": "32"
-      case "EXIT ": "33"
-      default: "2"
-      }
-    return "\(before)\u{1B}[\(code)m\(kind)\u{1B}[0m\(after)"
+  init(regions: [NamedRegion]) {
+    let width = min(max(6, regions.map(\.name.columns).max() ?? 0), Self.maximumWidth)
+    columns = MonitorEvent.row(regionWidth: width).columns
   }
 }

@@ -10,37 +10,41 @@ final class LiveMonitorWriter: ResultWriter {
   private let regions: [NamedRegion]
   private let session: BeaconSession
   private let line: EventLine
-  private var screen: LiveScreen
+  private let zone: ClockZone
+  private let hasColor: Bool
+  private let screen: LiveScreen
   private var report: RangingReport?
-  private var events: [String] = []
+  private var events: [MonitorEvent] = []
   private var trouble: String?
 
   private static let maximumEvents = 10
 
   /// One region at a moment.
-  private struct Row {
+  fileprivate struct Row: Sendable {
     var name: String
     var snapshot: RegionSnapshot?
     var nearest: RangedBeacon?
     var time: MonotonicTime
   }
 
-  private static let table = Table<Row>([
-    Column("REGION") { $0.name }, Column("STATE") { $0.snapshot?.status.state.name },
-    Column("SINCE") { row in
-      row.snapshot?.since.map { String($0.dayAndClock.dropLast(4)) }
+  private static let columns: [Column<Row>] = [
+    Column("REGION", priority: .key, fit: .cut(to: 8)) { $0.name },
+    Column("STATE", priority: .key) { $0.snapshot?.status.state.name },
+    Column("SINCE", priority: .detail, digits: 0, time: \.snapshot?.since),
+    Column("BEACONS", .right, priority: .detail) { row in
+      row.snapshot.map { String($0.status.beacons) }
     },
-    Column("BEACONS", .right) { row in row.snapshot.map { String($0.status.beacons) } },
     Column("NEAREST") { row in row.nearest.map { "\($0.beacon.major):\($0.beacon.minor)" } },
-    Column("DISTANCE", .right) { fixed($0.nearest?.estimate?.distance, 1, "m") },
+    Column("DISTANCE", .right, priority: .main) { fixed($0.nearest?.estimate?.distance, 1, "m") },
     Column("RSSI", .right) { row in row.nearest?.rssi.map { "\($0) dBm" } },
     Column("EXIT IN", .right) { row in
       fixed(row.snapshot?.status.exit.map { max(0, $0.seconds(since: row.time)) }, 1, "s")
     },
-  ])
+  ]
 
   init(output: StandardOutput, regions: [NamedRegion], session: BeaconSession, line: EventLine) {
     (self.regions, self.session, self.line) = (regions, session, line)
+    (zone, hasColor) = (output.zone, output.hasColor)
     screen = LiveScreen(output)
   }
 
@@ -49,7 +53,7 @@ final class LiveMonitorWriter: ResultWriter {
   func write(_ event: MonitorEvent) throws {
     // The table has the states at the start.
     guard event.reason.rule != .request else { return }
-    events.append(line.table.line(event))
+    events.append(event)
     if events.count > Self.maximumEvents { events.removeFirst() }
     try draw(at: event.time)
   }
@@ -75,16 +79,37 @@ final class LiveMonitorWriter: ResultWriter {
         }, time: time.monotonicTime(offset))
     }
     let inside = rows.count { $0.snapshot?.status.state == .inside }
-    let title = "\(time.dayAndClock)  inside \(inside) of \(regions.count) regions"
-    var lines = [title] + (trouble.map { [$0] } ?? []) + Self.table.lines(rows)
-    // Events keep their place at the end, whatever the number of regions.
-    let room = max(3, terminalSize().rows - 3 - events.count)
-    if lines.count > room {
-      let hidden = lines.count - (room - 1)
-      lines = lines.prefix(room - 1) + ["and \(hidden) regions more"]
+    let title = "\(zone.text(time))  inside \(inside) of \(regions.count) regions"
+    let (columns, events, trouble) = (line.columns, events, trouble)
+    let (zone, hints, hasColor) = (zone, screen.hints, hasColor)
+    try screen.draw { size, order in
+      let top =
+        [title.appending(hints, width: size.columns)] + (trouble?.wrapped(to: size.columns) ?? [])
+      // Events keep their place at the end, whatever the number of regions: the latest ones, where there is little room.
+      let shown = events.suffix(max(0, (size.rows - top.count) / 2 - 1))
+      let table = Table(columns, zone, width: size.columns, hasColor: hasColor)
+      let height = size.rows - top.count - (shown.isEmpty ? 0 : shown.count + 1)
+      return top
+        + Table(Self.columns, zone, width: size.columns)
+        .lines(order?.sorted(rows) ?? rows, height: height)
+        + (shown.isEmpty ? [] : [""] + shown.map { table.line($0) + (table.isCut ? "  …" : "") })
     }
-    if !events.isEmpty { lines += [""] + events }
-    let first = lines.count - events.count
-    try screen.draw(lines) { number, text in number < first ? text : line.colored(text) }
+  }
+}
+
+extension RowOrder {
+  /// Returns regions in this order: that of their nearest beacons, of their names, or of their latest changes.
+  fileprivate func sorted(_ rows: [LiveMonitorWriter.Row]) -> [LiveMonitorWriter.Row] {
+    switch self {
+    case .distance:
+      rows.sorted {
+        $0.nearest?.estimate?.distance ?? .infinity < $1.nearest?.estimate?.distance ?? .infinity
+      }
+    case .name: rows.sorted { $0.name < $1.name }
+    case .last:
+      rows.sorted {
+        $0.snapshot?.since?.nanoseconds ?? .min > $1.snapshot?.since?.nanoseconds ?? .min
+      }
+    }
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Records
 
 /// How results are written.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
@@ -21,6 +22,12 @@ struct FormatOptions: ParsableArguments {
   @Option(help: "Color in tables: auto (on a terminal, unless NO_COLOR is set), always or never.")
   var color = ColorChoice.auto
 
+  @Flag(help: "Show times in UTC in tables, where they are local; JSON and CSV have UTC always.")
+  var utc = false
+
+  /// The zone of the times in tables.
+  var zone: ClockZone { utc ? .utc : .local }
+
   mutating func validate() throws {
     guard json else { return }
     guard format != .csv else {
@@ -42,8 +49,6 @@ struct OutputOptions: ParsableArguments {
   var verbose = false
 
   var format: OutputFormat { form.format }
-  var color: ColorChoice { form.color }
-
   func validate() throws {
     guard quiet, verbose else { return }
     throw ValidationError("--quiet and --verbose contradict each other; give one of them.")

@@ -14,7 +14,7 @@ extension StandardOutput {
     switch format {
     case .json: try writeLine(value, record)
     case .csv: try writeRow(record.csvRow(value))
-    case .table: try write(Table(record.columns).line(value) + "\n")
+    case .table: try write(table(record.columns).line(value) + "\n")
     }
   }
 
@@ -23,13 +23,28 @@ extension StandardOutput {
     switch format {
     case .json: break
     case .csv: try writeHeader(record.csvHeader)
-    case .table: if !hasWritten { try write(Table(record.columns).header + "\n") }
+    case .table: try writeHeader(table(record.columns))
     }
+  }
+
+  /// Returns a table that fits the terminal.
+  func table<Row>(_ columns: [Column<Row>]) -> Table<Row> {
+    Table(columns, zone, width: width, hasColor: hasColor)
+  }
+
+  /// Writes the header of a table whose lines are written one by one, at its beginning and where the terminal's
+  /// width has changed it.
+  func writeHeader<Row>(_ table: Table<Row>) throws {
+    guard !hasWritten || isTerminal else { return }
+    let header = table.header
+    guard header != self.header else { return }
+    self.header = header
+    try write(header + "\n")
   }
 
   /// Writes records that are all known.
   func write<Value>(_ values: [Value], _ record: RecordType<Value>, _ format: OutputFormat) throws {
-    if format == .table { return try write(lines: Table(record.columns).lines(values)) }
+    if format == .table { return try write(lines: table(record.columns).lines(values)) }
     try writeHeader(record, format)
     for value in values { try writeLine(value, record, format) }
   }

@@ -1,4 +1,5 @@
 import Glibc
+import Records
 import SystemPackage
 
 /// Standard output, or another file, in a buffer of 64 KiB.
@@ -7,24 +8,41 @@ final class StandardOutput {
   let isTerminal: Bool
   /// Whether there is color; where that is not said, a person has it who has not set `NO_COLOR`
   /// (<https://no-color.org>).
-  func hasColor(_ choice: ColorChoice = .auto) -> Bool {
-    guard choice == .auto else { return choice == .always }
+  var hasColor: Bool {
+    guard color == .auto else { return color == .always }
     guard isTerminal, let setting = unsafe getenv("NO_COLOR") else { return isTerminal }
     return unsafe setting.pointee == 0
   }
   /// Whether each line goes out at once: on a terminal, and where events come as they happen.
   var flushesLines: Bool
+  /// The zone of the times in tables.
+  private(set) var zone = ClockZone.local
+  private var color = ColorChoice.auto
+  /// Whether only ASCII is written: tables of a locale that has no other characters.
+  private var isASCII = false
+  /// The header of the table whose lines are written; another one is written where the terminal's width changes.
+  var header: String?
   private(set) var hasWritten = false
 
   private var buffer: [UInt8] = []
-  private let file: FileDescriptor
+  let file: FileDescriptor
   private static let capacity = 64 * 1024
+
+  /// The number of columns that a table may have: that of the terminal; `nil` elsewhere, where nothing is cut.
+  var width: Int? { isTerminal ? TerminalSize.current?.columns : nil }
 
   init(_ file: FileDescriptor = .standardOutput) {
     self.file = file
     isTerminal = isScreen(file.rawValue)
     flushesLines = isTerminal
     buffer.reserveCapacity(Self.capacity + 4096)
+  }
+
+  /// Uses the options of a subcommand.
+  func apply(_ form: FormatOptions) {
+    zone = form.zone
+    color = form.color
+    isASCII = form.format == .table && !Locale.hasUnicode
   }
 
   func write(_ text: String) throws {
@@ -45,7 +63,11 @@ final class StandardOutput {
     guard !buffer.isEmpty else { return }
     defer { buffer.removeAll(keepingCapacity: true) }
     do {
-      try file.writeAll(buffer)
+      if isASCII {
+        try file.writeAll(String(decoding: buffer, as: UTF8.self).ascii.utf8)
+      } else {
+        try file.writeAll(buffer)
+      }
     } catch Errno.brokenPipe {
       throw ClosedPipe()
     } catch {
@@ -70,7 +92,8 @@ func isScreen(_ file: CInt) -> Bool {
 ///
 /// A line may quote a file's name or a scenario's text: no control character of theirs reaches the terminal.
 func printError(_ line: String) {
-  let harmless = String(
+  var harmless = String(
     line.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : Character($0) })
+  if !Locale.hasUnicode { harmless = harmless.ascii }
   _ = try? FileDescriptor.standardError.writeAll((harmless + "\n").utf8)
 }

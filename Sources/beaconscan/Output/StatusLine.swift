@@ -1,4 +1,5 @@
 import Glibc
+import Records
 import Synchronization
 import SystemPackage
 
@@ -26,7 +27,9 @@ final class StatusLine: Sendable {
     shownAt.withLock { shownAt in
       guard now - began > Self.patience, now - (shownAt ?? began) > Self.period else { return }
       shownAt = now
-      write("\r\u{1B}[K" + text())
+      // A second line could not be written over.
+      let width = TerminalSize.of(STDERR_FILENO)?.columns ?? 80
+      write("\r\u{1B}[K" + text().cut(to: width))
     }
   }
 

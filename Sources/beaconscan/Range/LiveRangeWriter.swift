@@ -8,14 +8,18 @@ import ServiceCore
 final class LiveRangeWriter: ResultWriter {
   private let regions: [NamedRegion]
   private let beacon: RecordType<RangedBeacon>
+  private let zone: ClockZone
+  private let screen: LiveScreen
   private var sparklines: [BeaconIdentity: Sparkline] = [:]
-  private var screen: LiveScreen
-  private var lines: [String] = []
+  private var report: RangingReport?
   private var trouble: String?
 
-  init(output: StandardOutput, regions: [NamedRegion], beacon: RecordType<RangedBeacon>) {
-    (self.regions, self.beacon) = (regions, beacon)
-    screen = LiveScreen(output)
+  init(
+    output: StandardOutput, regions: [NamedRegion], beacon: RecordType<RangedBeacon>,
+    order: RowOrder? = nil
+  ) {
+    (self.regions, self.beacon, zone) = (regions, beacon, output.zone)
+    screen = LiveScreen(output, order: order)
   }
 
   func write(_ report: RangingReport) throws {
@@ -24,12 +28,7 @@ final class LiveRangeWriter: ResultWriter {
     for beacon in report.beacons {
       sparklines[beacon.beacon, default: Sparkline()].add(beacon.rssi)
     }
-    lines = ["\(report.wallClockTime)  \(report.beacons.count) beacons"]
-    if regions.isEmpty { lines += table(report.beacons) }
-    for region in regions {
-      lines.append(region.title)
-      lines += table(report.beacons.filter { region.constraint.matches($0.beacon) })
-    }
+    self.report = report
     try draw()
   }
 
@@ -41,15 +40,52 @@ final class LiveRangeWriter: ResultWriter {
   }
 
   private func draw() throws {
-    try screen.draw((trouble.map { [$0] } ?? []) + lines)
-  }
-
-  private func table(_ beacons: [RangedBeacon]) -> [String] {
-    let sparklines = sparklines
-    // A region has one UUID, and the line above has it.
-    return Table(
+    let (report, regions, trouble, zone) = (report, regions, trouble, zone)
+    let (sparklines, hints) = (sparklines, screen.hints)
+    let columns =
+      // A region has one UUID, and the line above has it.
       beacon.columns.dropFirst(regions.isEmpty ? 0 : 1)
-        + [Column("SIGNAL") { sparklines[$0.beacon]?.text ?? "" }]
-    ).lines(beacons)
+      + [Column("SIGNAL", priority: .detail) { sparklines[$0.beacon]?.text ?? "" }]
+    try screen.draw { size, order in
+      var lines = trouble?.wrapped(to: size.columns) ?? []
+      guard let report else { return lines }
+      let title = "\(zone.text(report.wallClockTime))  \(report.beacons.count) beacons"
+      lines.append(title.appending(hints, width: size.columns))
+      let beacons = (order ?? .distance).sorted(report.beacons)
+      let table = Table(Array(columns), zone, width: size.columns)
+      guard !regions.isEmpty else {
+        return lines + table.lines(beacons, height: size.rows - lines.count)
+      }
+      for (number, region) in regions.enumerated() {
+        let left = regions.count - number
+        let room = size.rows - lines.count
+        // A title, a header, and a row or how many there are; and what says how many regions more.
+        guard room >= (left > 1 ? 4 : 3) else {
+          return lines + (room > 0 ? ["… \(left) more regions"] : [])
+        }
+        let rows = beacons.filter { region.constraint.matches($0.beacon) }
+        lines.append(region.title.printable.cut(to: size.columns))
+        lines += table.lines(rows, height: max(3, room / left) - 1)
+      }
+      return lines
+    }
+  }
+}
+
+extension RowOrder {
+  /// Returns beacons, which come closest first, in this order.
+  fileprivate func sorted(_ beacons: [RangedBeacon]) -> [RangedBeacon] {
+    switch self {
+    case .distance: beacons
+    case .name: beacons.sorted { $0.beacon < $1.beacon }
+    case .last: beacons.sorted { $0.lastReceived > $1.lastReceived }
+    }
+  }
+}
+
+extension String {
+  /// Returns the text with the first of several others behind it for which there is room.
+  func appending(_ texts: [String], width: Int) -> String {
+    texts.first { columns + 2 + $0.columns <= width }.map { self + "  " + $0 } ?? self
   }
 }

@@ -40,8 +40,8 @@ final class VisitRangeWriter: ResultWriter {
       if names.count > 64 { names.remove(at: 8) }
     }
 
-    var text: String {
-      let changes = names.map { "\($0.name) \($0.time.clock.prefix(8))" }
+    func text(_ zone: ClockZone) -> String {
+      let changes = names.map { "\($0.name) \(zone.clock($0.time))" }
       guard changes.count > Self.maximumShown else { return changes.joined(separator: " → ") }
       let half = Self.maximumShown / 2
       return (changes.prefix(half) + ["…"] + changes.suffix(half)).joined(separator: " → ")
@@ -55,7 +55,13 @@ final class VisitRangeWriter: ResultWriter {
 
   init(output: StandardOutput, regions: [NamedRegion], showsSides: Bool) {
     (self.output, self.regions) = (output, regions)
-    columns = Self.columns + (showsSides ? [Column("SIDES") { $0.sides.text }] : [])
+    let zone = output.zone
+    columns =
+      Self.columns + [
+        Column("AT", priority: .detail) { $0.nearest.map { zone.clock($0.time) } },
+        Column("ZONES", priority: .main, fit: .cut(to: 12)) { $0.zones.text(zone) },
+      ]
+      + (showsSides ? [Column("SIDES", fit: .cut(to: 12)) { $0.sides.text(zone) }] : [])
   }
 
   func write(_ report: RangingReport) throws {
@@ -83,7 +89,7 @@ final class VisitRangeWriter: ResultWriter {
         continue
       }
       // A region has one UUID, and its name or the line above has it.
-      let table = Table(Array(columns.dropFirst(region == nil ? 0 : 1)))
+      let table = output.table(Array(columns.dropFirst(region == nil ? 0 : 1)))
       try output.write(lines: table.lines(rows))
     }
     if summary.evictions > 0 {
@@ -93,9 +99,9 @@ final class VisitRangeWriter: ResultWriter {
 
   private static let columns: [Column<Visit>] =
     RecordType(nil, Field.identity { $0.beacon }).columns + [
-      Column("SIGHTINGS", .right) { String($0.sightings) }, Column("FROM") { $0.first.clock },
-      Column("TO") { $0.last.clock },
-      Column("NEAREST", .right) { fixed($0.nearest?.distance, 1, "m") },
-      Column("AT") { $0.nearest?.time.clock }, Column("ZONES") { $0.zones.text },
+      Column("SIGHTINGS", .right) { String($0.sightings) },
+      Column("FROM", priority: .detail, time: \.first),
+      Column("TO", priority: .detail, time: \.last),
+      Column("NEAREST", .right, priority: .main) { fixed($0.nearest?.distance, 1, "m") },
     ]
 }

@@ -40,9 +40,11 @@ enum Interrupt {
 private let interruptRequested = Atomic<Bool>(false)
 private let interruptSignal = WakeSignal()
 
-/// A signal's handler: it only stores to an atomic, writes a byte and restores a default, which handlers may.
+/// A signal's handler: it only stores to an atomic, writes a byte and restores the terminal's mode and a default, which handlers may.
 private func recordInterrupt(_ number: Int32) {
   interruptRequested.store(true, ordering: .relaxed)
   interruptSignal.send()
+  // A second one kills.
+  TerminalMode.leave()
   signal(number, SIG_DFL)
 }
