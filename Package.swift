@@ -32,6 +32,7 @@ let package = Package(
   targets: [
     // Layer 0
     .target(name: "Bytes"),
+    .target(name: "Configuration"),
     .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
     .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
     .systemLibrary(name: "CXattr"),
@@ -127,8 +128,9 @@ let package = Package(
     .executableTarget(
       name: "beaconscan",
       dependencies: [
-        "Adapters", "Advertising", "BlueZ", "Bytes", "CaptureFiles", "HCIPackets", "HCISockets",
-        "LinkLayer", "LiveScanning", "Ranging", "Records", "Regions", "Scanning", "ServiceCore",
+        "Adapters", "Advertising", "BlueZ", "Bytes", "CaptureFiles", "Configuration", "HCIPackets",
+        "HCISockets", "LinkLayer", "LiveScanning", "Ranging", "Records", "Regions", "Scanning",
+        "ServiceCore",
         "Simulation",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -141,6 +143,7 @@ let package = Package(
 
     // Tests
     .target(name: "TestSupport", path: "Tests/TestSupport", exclude: ["Syncs.c"]),
+    .testTarget(name: "ConfigurationTests", dependencies: ["Configuration"]),
     .testTarget(name: "BytesTests", dependencies: ["Bytes", "TestSupport"]),
     .testTarget(
       name: "AdvertisingTests",

@@ -283,6 +283,18 @@ def text_seeds() -> None:
         seed("hex-text", f"{index:02}", text.encode())
 
 
+def toml_seeds() -> None:
+    seed("toml", "example", pathlib.Path("Examples/beaconscan.toml").read_bytes())
+    for index, text in enumerate([
+        "a.b = 1\n[c.d]\ne = {f = 1, g.h = [1, 'x', \"\\u00e9\"]}\n[[i]]\n[i.j]\n[[i]]\nk = true\n",
+        'a = """\n b \\\n c"" """\nd = \'\'\'\n e\'\'\'\n',
+        "a = [1979-05-27T07:32:00Z, 1979-05-27 07:32:00.5, 1979-05-27, 07:32:00]\n",
+        "a = [+1, -0, 1_0, 0xF, 0o7, 0b1, 1.5e-3, inf, -nan]\nb = [\n 1, # c\n]\n",
+        "a = 1\na = 2\n[b\nc = \n", "\xef\xbb\xbfa = 1\r\n",
+    ]):
+        seed("toml", f"{index:02}", text.encode())
+
+
 def scenario_seeds() -> None:
     short = """{"name": "s", "seed": 7, "start": "2026-01-01T00:00:00Z", "duration": 3,
  "format": {"reportsPerEvent": 3, "extended": %s},
@@ -434,6 +446,7 @@ def main() -> None:
     capture_seeds(link_layer_seeds())
     recorded_seeds()
     text_seeds()
+    toml_seeds()
     scenario_seeds()
     sighting_seeds()
     bus_seeds()

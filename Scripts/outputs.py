@@ -15,7 +15,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -58,6 +57,8 @@ class Checker:
         self.failures = []
         self.seen = set()
         self.printed = set()
+        # Of each type of line, some beacons.
+        self.identities = {}
 
     def validator(self, reference):
         if reference not in self.validators:
@@ -79,6 +80,9 @@ class Checker:
         return None
 
     def record(self, name, value):
+        of_type = self.identities.setdefault(name, set())
+        if value.get("minor") is not None and len(of_type) < 20:
+            of_type.add((value["uuid"], value["major"], value["minor"]))
         for key, inner in value.items():
             self.seen.add((name, key))
             rule = self.schema["$defs"][name]["properties"].get(key, {})
@@ -116,11 +120,12 @@ class Checker:
         for number, line in enumerate(text.splitlines(), 1):
             self.line(line, f"{place}: line {number}", truth)
 
-    def run(self, command, *arguments, stdin=None):
+    def run(self, command, *arguments, stdin=None, configuration="/dev/null"):
         self.runs += 1
         place = " ".join(arguments)
+        environment = dict(os.environ, BEACONSCAN_CONFIG=str(configuration))
         result = subprocess.run([command, *arguments], input=stdin, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, cwd=ROOT, check=False)
+                                stderr=subprocess.PIPE, cwd=ROOT, env=environment, check=False)
         if result.returncode != 0:
             self.failures.append(f"{place}: status {result.returncode}: {result.stderr.decode()}")
         self.text(result.stdout.decode(), place)
@@ -130,7 +135,8 @@ class Checker:
         """Runs the blocks of a document; compares what they print, or writes it there."""
         text = document.read_text()
         environment = dict(os.environ, PATH=f"{pathlib.Path(command).parent}:{os.environ['PATH']}",
-                           TZ="UTC", COLUMNS="100", LC_ALL="C.UTF-8")
+                           TZ="UTC", COLUMNS="100", LC_ALL="C.UTF-8",
+                           BEACONSCAN_CONFIG="/dev/null")
         for block in re.findall(r"^```console\n(.*?)^```$", text, re.M | re.S):
             printed = ""
             for part in re.split(r"^(?=\$ )", block, flags=re.M):
@@ -188,10 +194,8 @@ def main():
         checker.run(command, "inspect", recording, *json_format)
     checker.run(command, "range", "--region", "kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100",
                 "--replay", "captures/visitor.btsnoop", *json_format)
-    with tempfile.TemporaryDirectory() as directory:
-        copy = shutil.copy(ROOT / "captures/visitor.btsnoop", directory)
-        checker.run(command, "range", "--sides", "left=hci0,right=hci100", "--replay", "captures/visitor.btsnoop",
-                    "--replay", copy, *json_format)
+    checker.run(command, "range", "--sides", "left=hci0,right=hci100", "--replay", "captures/visitor.btsnoop",
+                "--replay", "./captures/visitor.btsnoop", *json_format)
     visitor = "kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100"
     for recording in recordings:
         checker.run(command, "monitor", "--replay", recording, "--region", visitor,
@@ -221,6 +225,33 @@ def main():
     checker.run(command, "scan", "--replay", "-", *json_format, stdin=packed)
     for advert in ADVERTS:
         checker.run(command, "decode", *advert, *json_format)
+
+    # All again with names and calibrations for the beacons of a few lines of each type.
+    with tempfile.TemporaryDirectory() as directory:
+        configuration = pathlib.Path(directory) / "beaconscan.toml"
+        configuration.write_text('format = "json"\n' + "".join(
+            f'[beacon.b{number}]\nuuid = "{uuid}"\nmajor = {major}\nminor = {minor}\n'
+            'power = -59\nexponent = 2\noffset = 0\n'
+            for number, (uuid, major, minor) in enumerate(sorted(set().union(*checker.identities.values())))))
+        for recording in recordings:
+            for arguments in (["scan", "--replay", recording], ["range", "--replay", recording],
+                              ["monitor", "--region", visitor, "--replay", recording],
+                              ["inspect", recording]):
+                checker.run(command, *arguments, configuration=configuration)
+        checker.run(command, "range", "--on-change", "--replay", "captures/visitor.btsnoop",
+                    configuration=configuration)
+        # The second run begins with the beacons that were inside at the end of the first.
+        for _ in range(2):
+            checker.run(command, "monitor", "--each", "--uuid", "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0",
+                        "--state-file", f"{directory}/state", "--replay", "captures/visitor.btsnoop",
+                        configuration=configuration)
+        checker.run(command, "calibrate", *(f"--at={stay}" for stay in stays),
+                    configuration=configuration)
+        for advert in ADVERTS:
+            checker.run(command, "decode", *advert, configuration=configuration)
+        checker.run(command, "beacons", configuration=configuration)
+        checker.run(command, "config", "show", *json_format, configuration=configuration)
+    checker.run(command, "beacons", *json_format, configuration="Examples/beaconscan.toml")
 
     scenarios = [path for path in sorted((ROOT / "captures").glob("*.json"))]
     with tempfile.TemporaryDirectory() as directory:

@@ -297,11 +297,11 @@ extension ReplayScanner {
 
     private mutating func readAhead() throws {
       countsBefore = countsRead
+      next = 0
       var read: [Sighting] = []
       swap(&read, &held)
       defer { swap(&read, &held) }
       try self.read(into: &read)
-      next = 0
     }
   }
 }

@@ -4,6 +4,8 @@ package struct Field<Value>: Sendable {
   package enum Presence: Equatable, Sendable {
     case always
     case sometimes
+    /// Where the beacon has a name.
+    case whereNamed
     /// With all other fields of a group, or with none of them.
     case together(String)
   }

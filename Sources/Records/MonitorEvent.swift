@@ -125,8 +125,8 @@ extension MonitorEvent {
   /// When the beacon that decided was received last, in rows.
   private static let lastReceived = Field<MonitorEvent>(
     "lastHeard", .time,
-    column: Column("BEACON", width: 11, priority: .main) { event in
-      event.subject.map { "\($0.major):\($0.minor)" }
+    column: Column("BEACON", width: 11) { event in
+      event.subject?.shortName
     }
   ) { event in event.reason.lastSighting?.time.wallClockTime(event.offset) }
 

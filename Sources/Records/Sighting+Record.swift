@@ -3,7 +3,7 @@ package import Scanning
 
 extension Sighting {
   /// A line of a simulation's truth.
-  package static let truth = RecordType<Sighting>("sighting", fields { $0 })
+  package static let truth = RecordType<Sighting>("sighting", fields(isNamed: false) { $0 })
 
   /// A line of `scan`: a sighting, and the name of the region that its beacon is in.
   package static let record = RecordType<(sighting: Sighting, region: String?)>(
@@ -16,14 +16,14 @@ extension Sighting {
     ])
 
   private static func fields<Value>(
-    of sighting: @escaping @Sendable (Value) -> Sighting
+    isNamed: Bool = true, of sighting: @escaping @Sendable (Value) -> Sighting
   ) -> [Field<Value>] {
     [
       Field(
         "time", .time,
         column: Column(priority: .main, digits: 6) { sighting($0).wallTime }
       ) { sighting($0).wallTime }
-    ] + Field.identity { sighting($0).beacon } + [
+    ] + Field.identity(isNamed: isNamed) { sighting($0).beacon } + [
       Field("measuredPower", .power, column: Column("POWER", .right, width: 5, priority: .extra)) {
         sighting($0).measuredPower
       },
@@ -38,7 +38,7 @@ extension Sighting {
 }
 
 extension Field {
-  /// Returns the three fields of the identity of a beacon that may not be known.
+  /// Returns the fields of the identity of a beacon that may not be known, and its name where the user gave it one.
   package static func identityOrNull(
     of beacon: @escaping @Sendable (Value) -> BeaconIdentity?
   ) -> [Field] {
@@ -46,12 +46,14 @@ extension Field {
       Field("uuid", .uuidOrNull) { beacon($0)?.uuid },
       Field("major", .uint16OrNull) { beacon($0)?.major },
       Field("minor", .uint16OrNull) { beacon($0)?.minor },
+      BeaconNames.field(hasColumn: false, of: beacon),
     ]
   }
 
-  /// Returns the three fields of a beacon's identity.
-  package static func identity(of beacon: @escaping @Sendable (Value) -> BeaconIdentity) -> [Field]
-  {
+  /// Returns the fields of a beacon's identity, and its name where the user gave it one.
+  package static func identity(
+    isNamed: Bool = true, of beacon: @escaping @Sendable (Value) -> BeaconIdentity
+  ) -> [Field] {
     [
       Field("uuid", .uuid, column: Column(width: 36, fit: .ends)) { beacon($0).uuid },
       Field("major", .uint16, column: Column(nil, .right, width: 5, priority: .key)) {
@@ -60,7 +62,7 @@ extension Field {
       Field("minor", .uint16, column: Column(nil, .right, width: 5, priority: .key)) {
         beacon($0).minor
       },
-    ]
+    ] + (isNamed ? [BeaconNames.field(of: beacon)] : [])
   }
 
   /// Returns the two fields of an advertiser's address; they are left out where there is none.

@@ -39,7 +39,7 @@ package enum TruthLine {
 
   private static let head =
     [Field<Row>("time", .time) { $0.start.advanced(by: $0.mark.time * 1000) }]
-    + Field.identity { $0.mark.beacon }
+    + Field.identity(isNamed: false) { $0.mark.beacon }
 
   private static let distance = Field<Row>("distance", .number(0...1000), decimals: 3) {
     $0.mark.distance

@@ -10,6 +10,10 @@ struct Beaconscan: AsyncParsableCommand {
       It receives with the first Bluetooth adapter that works, or those named with --adapter. \
       Recordings of btsnoop, pcap and pcapng are replayed with --replay FILE.
 
+      Options, names of beacons and regions, and calibrations may stand in a file, \
+      ~/.config/beaconscan.toml or /etc/beaconscan.toml, and each option in a variable such as \
+      BEACONSCAN_FORMAT; the command line comes first, then variables. See docs/configuration.md.
+
       EXAMPLES
         beaconscan range
         beaconscan scan --adapter hci0 --format json
@@ -36,8 +40,19 @@ struct Beaconscan: AsyncParsableCommand {
       ScanCommand.self, RangeCommand.self, MonitorCommand.self, InspectCommand.self,
       CalibrateCommand.self, DecodeCommand.self, RecordCommand.self, SimulateCommand.self,
       AdvertiseCommand.self,
-      AdaptersCommand.self, DoctorCommand.self, SchemaCommand.self,
+      AdaptersCommand.self, DoctorCommand.self, BeaconsCommand.self, ConfigCommand.self,
+      SchemaCommand.self,
     ])
+
+  /// Parses a command line, with what files and the environment set.
+  private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+    let arguments = try Settings.complete(arguments)
+    do {
+      return try parseAsRoot(arguments)
+    } catch {
+      throw Settings.current.culprit(in: arguments) ?? error
+    }
+  }
 
   static func main() async {
     Interrupt.install()
@@ -45,7 +60,7 @@ struct Beaconscan: AsyncParsableCommand {
     do {
       let subcommands = configuration.subcommands.compactMap { $0.configuration.commandName }
       try arguments.checkSubcommand(subcommands)
-      var command = try parseAsRoot(arguments.words)
+      var command = try parse(arguments.words)
       try arguments.checkRepetition(in: command)
       if var command = command as? any AsyncParsableCommand {
         try await command.run()

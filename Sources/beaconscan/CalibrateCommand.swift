@@ -22,12 +22,16 @@ struct CalibrateCommand: AsyncParsableCommand {
 
       With --at edge, inside and outside it finds the boundary of a region, for monitor --boundary.
 
+      With --save the result stands in the configuration file and is used from then on: a table \
+      with the beacon's name and its power; with several adapters, their offsets; and the boundary \
+      of the --region that the file has, else of all. The rest of the file stays as it is.
+
       It prints the options that use the result, with their errors (half of a 95 % interval), and \
       refuses what cannot be right: too few packets, a beacon that moves, a body in the way.
 
       EXAMPLES
         beaconscan calibrate
-        beaconscan calibrate --at 1 --at 1 --at 3 --at 6 --write site.options
+        beaconscan calibrate --at 1 --at 1 --at 3 --at 6 --save --name forklift
         beaconscan calibrate --at edge --at inside --at outside
         beaconscan calibrate --at 0.3=captures/visitor.btsnoop@38-51 \\
           --at 2=captures/visitor.btsnoop@17-34 --at 2=captures/visitor.btsnoop@55-68
@@ -44,11 +48,11 @@ struct CalibrateCommand: AsyncParsableCommand {
   @OptionGroup var regions: RegionOptions
   @OptionGroup var output: OutputOptions
 
-  @Option(
-    help: ArgumentHelp(
-      "Write the options to this file, one a line: beaconscan range $(cat FILE).",
-      valueName: "file"), completion: .file())
-  var write: String?
+  @Flag(help: "Write the result to the configuration file, which uses it from then on.")
+  var save = false
+
+  @Option(help: ArgumentHelp("With --save: the beacon's name.", valueName: "name"))
+  var name: String?
 
   private static let maximumPlaces = 32
 
@@ -64,6 +68,10 @@ struct CalibrateCommand: AsyncParsableCommand {
     guard at.count <= Self.maximumPlaces else {
       throw ValidationError("--at may be given \(Self.maximumPlaces) times at most.")
     }
+    guard save || name == nil else {
+      throw ValidationError("--name is the name to save; add --save.")
+    }
+    guard name?.isEmpty != true else { throw ValidationError("--name must have a name.") }
     let recorded = at.filter { $0.recording != nil }.count
     guard recorded == 0 || recorded == at.count else {
       throw ValidationError("Give each --at a recording, as in --at 1=FILE, or none of them.")
@@ -167,18 +175,10 @@ struct CalibrateCommand: AsyncParsableCommand {
       try out.write(results, CalibrationResult.record, output.format)
     }
     try out.flush()
-    guard let write else { return }
-    var options: [String] = []
-    for option in results.flatMap({ $0.options + $0.generalOptions })
-    where !options.contains(option) {
-      // The exponent is the site's: that of the first adapter is as good as that of another.
-      let name = option.prefix { $0 != "=" }
-      if name == "--environment", options.contains(where: { $0.hasPrefix(name) }) { continue }
-      options.append(option)
-    }
-    let file = try OutputFile(write)
-    try file.write(Array((options.joined(separator: "\n") + "\n").utf8))
-    try file.finish()
+    guard save else { return }
+    let path = try CalibrationRecord(results, name: name, region: regions.region.first?.name)
+      .save(to: source.config ?? Settings.variable("BEACONSCAN_CONFIG") ?? Settings.userPath)
+    if !output.quiet { printError("beaconscan: saved in \(path)") }
   }
 }
 

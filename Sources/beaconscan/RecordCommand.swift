@@ -86,7 +86,7 @@ struct RecordCommand: AsyncParsableCommand {
     if source.replay.count > 1 {
       throw ValidationError("One --replay is recorded again; two would not be in order.")
     }
-    if source.speed != .max {
+    if source.speed != .max, Settings.current.isGiven("speed") {
       throw ValidationError("--speed changes no recording; leave it out.")
     }
   }
@@ -109,6 +109,8 @@ struct RecordCommand: AsyncParsableCommand {
     if source.isLive, let adapters = try? Adapter.all() {
       for adapter in adapters { configuration.addresses[adapter.index] = adapter.address }
     }
+    var source = source
+    source.speed = .max
     try await RecordSession(configuration, isQuiet: quiet).run(source)
   }
 

@@ -30,7 +30,8 @@ struct SchemaCommand: ParsableCommand {
           MonitorEvent.enter.schema, MonitorEvent.exit.schema, MonitorEvent.determined.schema,
           ScannerHealth.record.schema, IdentityFinding.record.schema, CaptureStatus.record.schema,
           BeaconStatistics.record.schema, CalibrationResult.record.schema,
-          AdvertDescription.record.schema, HostView.Radio.record.schema, Finding.record.schema,
+          NamedBeacon.record.schema, SettingLine.record.schema, AdvertDescription.record.schema,
+          HostView.Radio.record.schema, Finding.record.schema,
           ScanSummary.record.schema,
         ],
         others: [

@@ -34,19 +34,71 @@ import Testing
     #expect((record["places"] as? [Any])?.count == 3)
   }
 
-  /// The file's options are taken by the commands that have them.
-  @Test func theOptionsAreUsed() throws {
+  /// What is saved is used, and the rest of the file stays.
+  @Test func theResultIsSavedAndUsed() throws {
     let scratch = try Scratch()
-    let file = scratch.folder.appending(path: "site.options").path
-    let run = try Self.calibrate(Self.stays + ["--write", file])
-    #expect(run.status == 0, "\(run.error)")
+    let file = scratch.path("new/folder/beaconscan.toml")
+    let save = Self.stays + ["--save", "--config", file.path]
+    let run = try Self.calibrate(save + ["--name", "visitor"])
+    #expect(run.status == 0 && run.error == "beaconscan: saved in \(file.path)\n", "\(run.error)")
     #expect(run.output.contains("For this beacon:  --calibrate=\(Self.uuid):1:100@power="))
-    for command in ["range", "monitor --uuid \(Self.uuid)"] {
+    let saved = try String(contentsOf: file, encoding: .utf8)
+    #expect(
+      saved.hasPrefix(
+        "[beacon.visitor]\nuuid = \"\(Self.uuid)\"\nmajor = 1\nminor = 100\npower = -59"))
+    for command in ["range", "monitor --minor 100 --uuid \(Self.uuid)"] {
       let used = try Command.shell(
-        "beaconscan \(command) --replay captures/visitor.btsnoop $(cat '\(file)') --format json")
-      #expect(used.status == 0, "\(used.error)")
+        "beaconscan \(command) --replay captures/visitor.btsnoop --config '\(file.path)' --format json"
+      )
+      #expect(used.status == 0 && used.output.contains("\"name\":\"visitor\""), "\(used.error)")
       if command == "range" { #expect(used.output.contains("\"powerSource\":\"configured\"")) }
     }
+    // Values are replaced where they stand.
+    let power = try #require(saved.firstMatch(of: #/power = (\S+)\n/#)?.1)
+    let old =
+      "# mine\nformat = 'table' # so\n\n"
+      + saved.replacing("power = \(power)", with: "power = -40 # old")
+      + "\n[region.x] # last\nuuid = '\(Self.uuid)'"
+    try Data(old.utf8).write(to: file)
+    #expect(try Self.calibrate(save + ["--quiet"]).error.isEmpty)
+    #expect(try String(contentsOf: file, encoding: .utf8) == old.replacing("-40", with: power))
+    // A name is neither taken from another beacon nor changed.
+    for (name, minor, words) in [
+      ("other", 100, "has the name 'visitor' here"), ("visitor", 7, "another beacon"),
+    ] {
+      let text = "[beacon.visitor]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = \(minor)\n"
+      try Data(text.utf8).write(to: file)
+      let refused = try Self.calibrate(save + ["--name", name])
+      #expect(refused.status == 65 && refused.error.contains(words), "\(refused.error)")
+      #expect(try String(contentsOf: file, encoding: .utf8) == text)
+    }
+  }
+
+  @Test func aBoundaryIsSavedForItsRegion() throws {
+    let scratch = try Scratch()
+    let region = "[region.door]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = 100\n"
+    let places = [
+      "--at", "edge=\(Self.visitor)@17-34", "--at", "inside=\(Self.visitor)@38-51",
+      "--at", "outside=\(Self.visitor)@5-9",
+    ]
+    let file = try scratch.file("site.toml", region)
+    let save = places + ["--save", "--config", file.path, "--quiet", "--region"]
+    let run = try Self.calibrate(save + ["door"])
+    #expect(run.status == 0, "\(run.error)")
+    #expect(
+      try String(contentsOf: file, encoding: .utf8).wholeMatch(
+        of: try Regex(NSRegularExpression.escapedPattern(for: region) + "boundary = -6[0-9.]+\n"))
+        != nil)
+    let all = try Self.calibrate(save + ["x=\(Self.uuid):1:100"])
+    #expect(all.status == 0, "\(all.error)")
+    #expect(try String(contentsOf: file, encoding: .utf8).hasPrefix("boundary = -6"))
+    // Other limits stay the user's.
+    let other = region + "enter-distance = 1\n"
+    try Data(other.utf8).write(to: file)
+    let refused = try Self.calibrate(save + ["door"])
+    #expect(
+      refused.status == 65 && refused.error.contains("--boundary is both"), "\(refused.error)")
+    #expect(try String(contentsOf: file, encoding: .utf8) == other)
   }
 
   @Test func aBoundaryIsFound() throws {
@@ -72,6 +124,7 @@ import Testing
       (["--at", "1=\(visitor)", "--at", "2"], 64, "or none of them"),
       (["--at", "edge=\(visitor)", "--at", "inside=\(visitor)"], 64, "once each"),
       (["--at", "1=\(visitor)", "--adapter", "hci0"], 64, "for live scanning"),
+      (["--at", "1=\(visitor)", "--name", "x"], 64, "add --save"),
       (["--replay", visitor], 64, "--at 1=FILE"), (["--at", "1=none.btsnoop"], 66, "no such file"),
       (["--at", "1=\(Command.capture("INDEX.md"))"], 65, "INDEX.md"),
       (["--at", "1=\(visitor)@0-1"], 65, "20 are needed"),
@@ -93,7 +146,7 @@ import Testing
 
   /// What cannot be written is an error, and the result is printed all the same.
   @Test func anUnwritableFileIsAnError() throws {
-    let run = try Self.calibrate(Self.stays + ["--write", "/nowhere/site.options"])
+    let run = try Self.calibrate(Self.stays + ["--save", "--config", "/proc/none/site.toml"])
     #expect(run.status == 73 && run.output.contains("For this beacon"))
   }
 

@@ -33,7 +33,7 @@ import Testing
 
   @Test(arguments: [
     "", "scan", "range", "monitor", "inspect", "decode", "simulate", "record", "advertise",
-    "adapters", "doctor", "calibrate",
+    "adapters", "doctor", "calibrate", "beacons", "config",
   ])
   func work(subcommand: String) throws {
     let help = try Command.shell("beaconscan \(subcommand) --help").output

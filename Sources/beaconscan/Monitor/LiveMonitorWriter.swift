@@ -34,7 +34,7 @@ final class LiveMonitorWriter: ResultWriter {
     Column("BEACONS", .right, priority: .detail) { row in
       row.snapshot.map { String($0.status.beacons) }
     },
-    Column("NEAREST") { row in row.nearest.map { "\($0.beacon.major):\($0.beacon.minor)" } },
+    Column("NEAREST") { row in row.nearest?.beacon.shortName },
     Column("DISTANCE", .right, priority: .main) { fixed($0.nearest?.estimate?.distance, 1, "m") },
     Column("RSSI", .right) { row in row.nearest?.rssi.map { "\($0) dBm" } },
     Column("EXIT IN", .right) { row in

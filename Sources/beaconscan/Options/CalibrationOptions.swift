@@ -72,12 +72,19 @@ struct CalibrationOptions: ParsableArguments {
       adapterOffset: adapterOffset.first { $0.adapter == nil }?.decibels,
       model: environment.map { .logDistance(exponent: $0) }
         ?? model.flatMap { $0 == "log-distance" ? nil : PathLossModel(name: $0) })
-    let beacons = calibrate.map { (beacons: $0.beacons, calibration: $0.calibration) }
+    var beacons = calibrate.map { (beacons: $0.beacons, calibration: $0.calibration) }
+    // What the command line says of a beacon comes first, and stands.
+    for beacon in Settings.current.beacons {
+      if beacon.calibration != Calibration() {
+        beacons.append((beacon.constraint, beacon.calibration))
+      }
+      if let sender = beacon.sender { configuration.pins[beacon.identity] = sender }
+    }
+    for pin in pin { configuration.pins[pin.beacon] = pin.sender }
     configuration.ranging.calibration = calibration
     configuration.ranging.beaconCalibrations = beacons
     configuration.monitoring.calibration = calibration
     configuration.monitoring.beaconCalibrations = beacons
-    for pin in pin { configuration.pins[pin.beacon] = pin.sender }
   }
 
   private func check(_ option: String, _ value: Double, _ range: ClosedRange<Double>) throws {
@@ -131,13 +138,25 @@ struct BeaconCalibration: ExpressibleByArgument {
     for pair in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
       let words = pair.split(separator: "=", omittingEmptySubsequences: false)
       guard words.count == 2, let value = Double(words[1]) else { return nil }
-      switch words[0] {
-      case "power" where (-100 ... -1).contains(value): calibration.measuredPower = value
-      case "exponent" where PathLossModel.exponentRange.contains(value):
-        calibration.model = .logDistance(exponent: value)
-      case "offset" where abs(value) <= 50: calibration.adapterOffset = value
-      default: return nil
-      }
+      guard calibration.set(String(words[0]), to: value) else { return nil }
     }
   }
+}
+
+extension Calibration {
+  /// Sets `power`, `exponent` or `offset`, and returns whether the value can be.
+  mutating func set(_ word: String, to value: Double) -> Bool {
+    switch word {
+    case "power" where (-100 ... -1).contains(value): measuredPower = value
+    case "exponent" where PathLossModel.exponentRange.contains(value):
+      model = .logDistance(exponent: value)
+    case "offset" where abs(value) <= 50: adapterOffset = value
+    default: return false
+    }
+    return true
+  }
+
+  /// What ``set(_:to:)`` takes.
+  static let validValues =
+    "a power from -100 to -1 dBm, an exponent from 0.5 to 8, an offset from -50 to 50 dB"
 }

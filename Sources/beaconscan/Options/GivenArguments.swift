@@ -79,7 +79,7 @@ extension String {
   }
 
   /// The number of characters to insert, remove or replace until this is the other text (Levenshtein's distance).
-  fileprivate func edits(to other: String) -> Int {
+  func edits(to other: String) -> Int {
     var row = Array(0...other.count)
     for (line, character) in enumerated() {
       var diagonal = row[0]

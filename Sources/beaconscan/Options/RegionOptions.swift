@@ -14,8 +14,12 @@ struct NamedRegion: Hashable {
 }
 
 extension NamedRegion: ExpressibleByArgument {
-  /// Reads `NAME=UUID[:MAJOR[:MINOR]][,RULE=VALUE …]`.
+  /// Reads `NAME=UUID[:MAJOR[:MINOR]][,RULE=VALUE …]`, or the `NAME` of a region that a configuration file has.
   init?(argument: String) {
+    if let region = Settings.current.regions.first(where: { $0.name == argument }) {
+      self = region
+      return
+    }
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty else { return nil }
     let words = parts[1].split(separator: ",", omittingEmptySubsequences: false)
@@ -46,7 +50,8 @@ struct RegionOptions: ParsableArguments {
       "A region with a name: NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR.",
       discussion:
         "Rules of its own for monitor may follow: NAME=UUID,enter-distance=1,exit-after=20s,each. "
-        + "May be given several times.", valueName: "name=uuid[:major[:minor]]"))
+        + "NAME alone is a region of the configuration file. May be given several times.",
+      valueName: "name=uuid[:major[:minor]]"))
   var region: [NamedRegion] = []
 
   func validate() throws {

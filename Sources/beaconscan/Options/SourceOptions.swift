@@ -57,6 +57,12 @@ struct SourceOptions: ParsableArguments {
       discussion: "Needs raw HCI sockets."))
   var coded = false
 
+  @Option(
+    help: ArgumentHelp(
+      "The configuration file. (default: ~/.config/beaconscan.toml and /etc/beaconscan.toml)",
+      valueName: "file"), completion: .file(extensions: ["toml"]))
+  var config: String?
+
   /// Adds recordings that stand without an option, and checks that all options fit together.
   mutating func check(adding files: [String] = []) throws {
     replay += files
@@ -74,7 +80,8 @@ struct SourceOptions: ParsableArguments {
       throw ValidationError(
         "\(liveOption) is for live scanning, and \(replay[0]) is a recording; give one of them.")
     }
-    if isLive, follow || speed != .max {
+    let given = Settings.current.isGiven
+    if isLive, follow && given("follow") || speed != .max && given("speed") {
       let option = follow ? "--follow" : "--speed"
       throw ValidationError("\(option) belongs to a recording; name it with --replay FILE.")
     }
@@ -83,16 +90,17 @@ struct SourceOptions: ParsableArguments {
   /// Whether adapters receive.
   var isLive: Bool { replay.isEmpty }
 
-  /// An option that only live scanning has and that was given.
+  /// An option that only live scanning has and that the command line gave.
   var liveOption: String? {
-    if !adapter.isEmpty { return "--adapter" }
-    if backend != .auto { return "--backend" }
-    if active { return "--active" }
-    return coded ? "--coded" : nil
+    let given = Settings.current.isGiven
+    if !adapter.isEmpty, given("adapter") { return "--adapter" }
+    if backend != .auto, given("backend") { return "--backend" }
+    if active, given("active") { return "--active" }
+    return coded && given("coded") ? "--coded" : nil
   }
 
   /// Whether more than one adapter may scan.
-  var hasSeveralAdapters: Bool { adapter.count > 1 || adapter.contains(.all) }
+  var hasSeveralAdapters: Bool { isLive && (adapter.count > 1 || adapter.contains(.all)) }
 
   /// Opens the recordings, or the adapters.
   ///

@@ -43,7 +43,7 @@ private func validValue(
   switch option {
   case "--uuid": ProximityUUID.requirement(for: value)
   case "--region":
-    "write NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR"
+    "write NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR, or a NAME of the configuration file"
       + (value.split(separator: "=").dropFirst().first?.split { ":,".contains($0) }.first
         .map { "; " + ProximityUUID.requirement(for: String($0)) } ?? "")
   case "--major", "--minor": "write a whole number from 0 to 65535"

@@ -1,0 +1,396 @@
+/// Reads the characters, strings, numbers and times of a TOML document.
+struct TOMLCursor {
+  typealias Problem = TOMLDocument.Problem
+
+  let bytes: [UInt8]
+  private(set) var offset = 0
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  var isAtEnd: Bool { offset >= bytes.count }
+
+  /// The next byte as a character, which is right for those of ASCII; `nil` at the end.
+  var next: Unicode.Scalar? { isAtEnd ? nil : Unicode.Scalar(bytes[offset]) }
+
+  func starts(with text: StaticString) -> Bool {
+    let count = text.utf8CodeUnitCount
+    guard bytes.count - offset >= count else { return false }
+    return "\(text)".utf8.elementsEqual(bytes[offset..<offset + count])
+  }
+
+  func problem(_ message: String) -> Problem { Problem(message, at: offset) }
+
+  mutating func advance(_ count: Int = 1) { offset = min(offset + count, bytes.count) }
+
+  mutating func skip(_ character: Unicode.Scalar) -> Bool {
+    guard next == character else { return false }
+    offset += 1
+    return true
+  }
+
+  mutating func skipSpace() {
+    while next == " " || next == "\t" { offset += 1 }
+  }
+
+  mutating func skipByteOrderMark() {
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { offset = 3 }
+  }
+
+  /// Goes to the start of the next line.
+  mutating func skipLine() {
+    while let character = next {
+      offset += 1
+      if character == "\n" { return }
+    }
+  }
+
+  /// Skips a comment and the line's end, and returns whether they were there.
+  mutating func skipLineEnd() throws(Problem) -> Bool {
+    if next == "#" {
+      while let character = next, character != "\n", !starts(with: "\r\n") {
+        try check(character)
+        offset += 1
+      }
+    }
+    if starts(with: "\r\n") { offset += 1 }
+    return isAtEnd || skip("\n")
+  }
+
+  mutating func skipSpaceAndLines() throws(Problem) {
+    skipSpace()
+    while next == "#" || next == "\n" || starts(with: "\r\n") {
+      guard try skipLineEnd(), !isAtEnd else { return }
+      skipSpace()
+    }
+  }
+
+  /// The first byte that is not UTF-8.
+  var invalidUTF8: Int? {
+    guard String(validating: bytes, as: UTF8.self) == nil else { return nil }
+    var decoder = UTF8()
+    var iterator = bytes.makeIterator()
+    var offset = 0
+    while true {
+      switch decoder.decode(&iterator) {
+      case .scalarValue(let scalar): offset += UTF8.width(scalar)
+      case .emptyInput, .error: return min(offset, bytes.count)
+      }
+    }
+  }
+
+  // MARK: Keys and strings
+
+  mutating func readBareKey() -> String {
+    let start = offset
+    while let character = next, Self.isBare(character) { offset += 1 }
+    return text(from: start)
+  }
+
+  mutating func readBasicString() throws(Problem) -> String {
+    let start = offset
+    offset += 1
+    var content: [UInt8] = []
+    while let character = next {
+      switch character {
+      case "\"":
+        offset += 1
+        return String(decoding: content, as: UTF8.self)
+      case "\\": try readEscape(into: &content)
+      case "\n", "\r": throw open(start, "\"")
+      default: try readCharacter(into: &content)
+      }
+    }
+    throw open(start, "\"")
+  }
+
+  mutating func readLiteralString() throws(Problem) -> String {
+    let start = offset
+    offset += 1
+    var content: [UInt8] = []
+    while let character = next, character != "\n", character != "\r" {
+      if skip("'") { return String(decoding: content, as: UTF8.self) }
+      try readCharacter(into: &content)
+    }
+    throw open(start, "'")
+  }
+
+  mutating func readMultilineBasicString() throws(Problem) -> String {
+    let start = offset
+    var content: [UInt8] = []
+    startLines()
+    while let character = next {
+      if character == "\"" {
+        if let text = endLines("\"", &content) { return text }
+        continue
+      }
+      switch character {
+      case "\\":
+        guard !skipContinuation() else { break }
+        try readEscape(into: &content)
+      default: try readLineCharacter(into: &content)
+      }
+    }
+    throw open(start, "\"\"\"")
+  }
+
+  mutating func readMultilineLiteralString() throws(Problem) -> String {
+    let start = offset
+    var content: [UInt8] = []
+    startLines()
+    while let character = next {
+      if character == "'" {
+        if let text = endLines("'", &content) { return text }
+        continue
+      }
+      try readLineCharacter(into: &content)
+    }
+    throw open(start, "'''")
+  }
+
+  private func open(_ start: Int, _ quotes: String) -> Problem {
+    Problem("the text that begins here has no end; close it with \(quotes)", at: start)
+  }
+
+  private mutating func startLines() {
+    offset += 3
+    if starts(with: "\r\n") { offset += 2 } else { _ = skip("\n") }
+  }
+
+  /// Reads quotes; returns the text if they end it.
+  private mutating func endLines(_ quote: Unicode.Scalar, _ content: inout [UInt8]) -> String? {
+    var count = 0
+    // Up to two quotes may stand before the three.
+    while count < 5, skip(quote) { count += 1 }
+    let inside = count < 3 ? count : count - 3
+    content += Array(repeating: UInt8(ascii: quote), count: inside)
+    return count < 3 ? nil : String(decoding: content, as: UTF8.self)
+  }
+
+  private mutating func readLineCharacter(into content: inout [UInt8]) throws(Problem) {
+    if starts(with: "\r\n") { offset += 1 }
+    if skip("\n") {
+      content.append(UInt8(ascii: "\n"))
+    } else {
+      try readCharacter(into: &content)
+    }
+  }
+
+  private mutating func readCharacter(into content: inout [UInt8]) throws(Problem) {
+    guard let character = next else { return }
+    try check(character)
+    content.append(bytes[offset])
+    offset += 1
+  }
+
+  private func check(_ character: Unicode.Scalar) throws(Problem) {
+    guard character.value >= 0x20 && character.value != 0x7F || character == "\t" else {
+      throw problem(
+        "a control character cannot stand here; in double quotes it is written as an escape such as \\n"
+      )
+    }
+  }
+
+  /// Skips a backslash that ends a line and all space after it, and returns whether it was one.
+  private mutating func skipContinuation() -> Bool {
+    let start = offset
+    offset += 1
+    skipSpace()
+    guard next == "\n" || starts(with: "\r\n") else {
+      offset = start
+      return false
+    }
+    while next == " " || next == "\t" || next == "\n" || starts(with: "\r\n") { offset += 1 }
+    return true
+  }
+
+  private mutating func readEscape(into content: inout [UInt8]) throws(Problem) {
+    let start = offset
+    offset += 1
+    let escapes: [Unicode.Scalar: Unicode.Scalar] = [
+      "b": "\u{8}", "t": "\t", "n": "\n", "f": "\u{C}", "r": "\r", "\"": "\"", "\\": "\\",
+    ]
+    guard let character = next else { throw Problem("expected a character after \\", at: start) }
+    offset += 1
+    if let plain = escapes[character] {
+      content.append(UInt8(ascii: plain))
+      return
+    }
+    let count = character == "u" ? 4 : character == "U" ? 8 : 0
+    let digits = bytes[offset..<min(offset + count, bytes.count)]
+    guard count > 0, digits.count == count, digits.allSatisfy(Self.isHexadecimal),
+      let value = UInt32(String(decoding: digits, as: UTF8.self), radix: 16),
+      let scalar = Unicode.Scalar(value)
+    else {
+      throw Problem(
+        "this is no escape; valid are \\b \\t \\n \\f \\r \\\" \\\\ \\uXXXX and \\UXXXXXXXX, and 'text' in "
+          + "single quotes needs none", at: start)
+    }
+    offset += count
+    content += String(Character(scalar)).utf8
+  }
+
+  // MARK: Numbers, booleans and times
+
+  /// Reads what stands without quotes.
+  mutating func readWord() throws(Problem) -> TOMLItem.Value {
+    let start = offset
+    while let character = next, Self.isBare(character) || "+.:".unicodeScalars.contains(character) {
+      offset += 1
+    }
+    // A day and a time may have a space between them.
+    if TOMLTime.isDay(text(from: start)), next == " ", bytes.count > offset + 3,
+      bytes[offset + 3] == UInt8(ascii: ":")
+    {
+      offset += 1
+      while let character = next, Self.isBare(character) || "+.:".unicodeScalars.contains(character)
+      {
+        offset += 1
+      }
+    }
+    let word = text(from: start)
+    guard !word.isEmpty else { throw Problem("expected a value: \(Self.valid)", at: start) }
+    if word == "true" || word == "false" { return .boolean(word == "true") }
+    if TOMLTime.isValid(word) { return .time(word) }
+    if let integer = Self.integer(word) {
+      guard let integer else {
+        throw Problem(
+          "the number \(word) is too large; the largest is \(Int.max)", at: start)
+      }
+      return .integer(integer)
+    }
+    if let float = Self.float(word) { return .float(float) }
+    throw Problem("\(word) is no value; valid is \(Self.valid)", at: start)
+  }
+
+  private static let valid =
+    "\"text\" in quotes, a number, true, false, a date, an array or a table"
+
+  /// Reads an integer: `nil` where it is none, a second `nil` where it has too many digits.
+  private static func integer(_ word: String) -> Int?? {
+    for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] where word.hasPrefix(prefix) {
+      let digits = word.dropFirst(2)
+      guard let plain = withoutUnderscores(digits), plain.first != "+", plain.first != "-",
+        plain.utf8.allSatisfy({ isHexadecimal($0) && digitValue($0) < radix })
+      else { return nil }
+      return .some(Int(plain, radix: radix))
+    }
+    let digits = word.first == "+" || word.first == "-" ? word.dropFirst() : word[...]
+    guard let plain = withoutUnderscores(digits), isDecimal(plain),
+      plain == "0" || !plain.hasPrefix("0")
+    else { return nil }
+    return .some(Int((word.hasPrefix("-") ? "-" : "") + plain))
+  }
+
+  private static func float(_ word: String) -> Double? {
+    let isNegative = word.hasPrefix("-")
+    let digits = isNegative || word.hasPrefix("+") ? word.dropFirst() : word[...]
+    if digits == "inf" { return isNegative ? -.infinity : .infinity }
+    if digits == "nan" { return .nan }
+    let parts = digits.split(
+      maxSplits: 1, omittingEmptySubsequences: false, whereSeparator: { $0 == "e" || $0 == "E" })
+    if parts.count == 2 {
+      let exponent =
+        parts[1].first == "+" || parts[1].first == "-" ? parts[1].dropFirst() : parts[1]
+      guard let plain = withoutUnderscores(exponent), isDecimal(plain) else { return nil }
+    }
+    let sides = parts[0].split(separator: ".", omittingEmptySubsequences: false)
+    guard sides.count <= 2, sides.count + parts.count > 2,
+      sides.allSatisfy({ withoutUnderscores($0).map(isDecimal) ?? false }),
+      sides[0].count == 1 || !sides[0].hasPrefix("0")
+    else { return nil }
+    return Double(word.filter { $0 != "_" })
+  }
+
+  /// Returns digits without underscores, each of which must stand between two digits.
+  private static func withoutUnderscores(_ digits: Substring) -> String? {
+    guard !digits.isEmpty, digits.first != "_", digits.last != "_", !digits.contains("__") else {
+      return nil
+    }
+    return digits.filter { $0 != "_" }
+  }
+
+  private static func isDecimal(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { isHexadecimal($0) && digitValue($0) < 10 }
+  }
+
+  private static func isHexadecimal(_ byte: UInt8) -> Bool {
+    Character(Unicode.Scalar(byte)).isHexDigit && byte < 0x80
+  }
+
+  private static func digitValue(_ byte: UInt8) -> Int {
+    Character(Unicode.Scalar(byte)).hexDigitValue ?? .max
+  }
+
+  private static func isBare(_ character: Unicode.Scalar) -> Bool {
+    switch character {
+    case "a"..."z", "A"..."Z", "0"..."9", "-", "_": true
+    default: false
+    }
+  }
+
+  private func text(from start: Int) -> String {
+    String(decoding: bytes[start..<offset], as: UTF8.self)
+  }
+}
+
+/// Dates and times of day (RFC 3339, and without the offset, or one of both alone).
+enum TOMLTime {
+  /// Returns whether a word has the shape of a date.
+  static func isDay(_ word: String) -> Bool { numbers(word, "dddd-dd-dd") != nil }
+
+  /// Returns whether a word is a date, a time of day, or both.
+  static func isValid(_ word: String) -> Bool {
+    guard word.utf8.count > 10, word.utf8.dropFirst(4).first == UInt8(ascii: "-") else {
+      return isValidDay(word) || isValidClock(word)
+    }
+    let separator = word.dropFirst(10).first
+    guard let separator, "Tt ".contains(separator), isValidDay(String(word.prefix(10))) else {
+      return false
+    }
+    var clock = String(word.dropFirst(11))
+    if clock.hasSuffix("Z") || clock.hasSuffix("z") {
+      clock.removeLast()
+    } else if let sign = clock.utf8.lastIndex(where: {
+      $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-")
+    }) {
+      guard let offset = numbers(String(clock[clock.utf8.index(after: sign)...]), "dd:dd"),
+        offset[0] < 24, offset[1] < 60
+      else { return false }
+      clock = String(clock[..<sign])
+    }
+    return isValidClock(clock)
+  }
+
+  private static func isValidDay(_ word: String) -> Bool {
+    guard let parts = numbers(word, "dddd-dd-dd"), (1...12).contains(parts[1]) else { return false }
+    let isLeap = parts[0] % 4 == 0 && (parts[0] % 100 != 0 || parts[0] % 400 == 0)
+    let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    return (1...days[parts[1] - 1]).contains(parts[2])
+  }
+
+  private static func isValidClock(_ word: String) -> Bool {
+    guard let parts = numbers(String(word.prefix(8)), "dd:dd:dd"), parts[0] < 24, parts[1] < 60,
+      parts[2] <= 60
+    else { return false }
+    let fraction = word.dropFirst(8)
+    return fraction.isEmpty
+      || fraction.hasPrefix(".") && fraction.count > 1
+        && fraction.utf8.dropFirst().allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+  }
+
+  /// Returns the numbers of a text of a shape, in which d is a digit.
+  private static func numbers(_ text: String, _ shape: String) -> [Int]? {
+    guard text.utf8.count == shape.utf8.count else { return nil }
+    var numbers = [0]
+    for (byte, form) in zip(text.utf8, shape.utf8) {
+      if form != UInt8(ascii: "d") {
+        guard byte == form else { return nil }
+        numbers.append(0)
+      } else {
+        guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte else { return nil }
+        numbers[numbers.count - 1] = numbers[numbers.count - 1] * 10 + Int(byte - UInt8(ascii: "0"))
+      }
+    }
+    return numbers
+  }
+}

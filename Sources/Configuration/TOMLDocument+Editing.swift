@@ -1,0 +1,137 @@
+// Changes to the text of a document. Comments, order and layout stay as they are.
+extension TOMLDocument {
+  /// Returns the document with a value set, which is given as TOML: in place of the old one, else in a line after
+  /// the other keys of its table, else in a new table at the end.
+  ///
+  /// - Throws: `Problem` where something else than a table has the table's name, or its form has no room.
+  package func setting(
+    _ key: String, to value: String, in path: [String] = []
+  ) throws(Problem) -> TOMLDocument {
+    let line = "\(Self.key(key)) = \(value)"
+    var table = root
+    for name in path {
+      guard let item = table[name] else {
+        guard table.form != .inline else {
+          throw Problem(
+            "this table is written in braces; give it a header, as in [\(path[0])]",
+            at: table.range.lowerBound)
+        }
+        return appending(path, line)
+      }
+      guard case .table(let next) = item.value else {
+        throw Problem(
+          "'\(name)' is no table here; give it a header such as [\(name)]",
+          at: item.range.lowerBound)
+      }
+      table = next
+    }
+    if let item = table[key] { return replacing(item.range, with: value) }
+    switch table.form {
+    case .implicit: return appending(path, line)
+    case .inline:
+      let end = Self.end(of: table)
+      let place = end ?? table.range.lowerBound + 1
+      return replacing(place..<place, with: end == nil ? " \(line) " : ", \(line)")
+    case .dotted:
+      throw Problem(
+        "this table is written by dotted keys; give it a header, [\(path.joined(separator: "."))]",
+        at: table.range.lowerBound)
+    case .header: return inserting(line, into: table)
+    }
+  }
+
+  /// Returns text as TOML.
+  package static func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": quoted += "\\\(scalar)"
+      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+        let digits = String(scalar.value, radix: 16)
+        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
+  }
+
+  private static func key(_ key: String) -> String {
+    let isBare = key.utf8.allSatisfy { byte in
+      byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+        || byte < 0x80
+          && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)
+    }
+    return isBare && !key.isEmpty ? key : quoted(key)
+  }
+
+  private func replacing(_ range: Range<Int>, with text: String) -> TOMLDocument {
+    TOMLDocument(Array(bytes[..<range.lowerBound] + text.utf8 + bytes[range.upperBound...]))
+  }
+
+  private func appending(_ path: [String], _ line: String) -> TOMLDocument {
+    let header = "[\(path.map(Self.key).joined(separator: "."))]\n\(line)\n"
+    let isEnded = bytes.isEmpty || bytes.last == UInt8(ascii: "\n")
+    let before = isEnded ? (bytes.isEmpty ? "" : "\n") : "\n\n"
+    return replacing(bytes.count..<bytes.count, with: before + header)
+  }
+
+  private func inserting(_ line: String, into table: TOMLTable) -> TOMLDocument {
+    // The root has no header: without keys its first one stands above all headers.
+    if table === root, Self.end(of: table) == nil, let first = Self.firstHeader(in: table) {
+      let place = startOfComments(above: first)
+      return replacing(place..<place, with: "\(line)\n\n")
+    }
+    var place = max(Self.end(of: table) ?? 0, table.range.upperBound)
+    while place < bytes.count, bytes[place] != UInt8(ascii: "\n") { place += 1 }
+    guard place < bytes.count else {
+      let isEnded = bytes.isEmpty || bytes.last == UInt8(ascii: "\n")
+      return replacing(place..<place, with: (isEnded ? "" : "\n") + line + "\n")
+    }
+    return replacing(place + 1..<place + 1, with: line + "\n")
+  }
+
+  /// Returns the byte after the last value that belongs to a table and to no header below it.
+  private static func end(of table: TOMLTable) -> Int? {
+    table.entries.compactMap { entry in
+      switch entry.item.value {
+      case .tables: nil
+      case .table(let inner):
+        switch inner.form {
+        case .inline: entry.item.range.upperBound
+        case .dotted: end(of: inner)
+        case .header, .implicit: nil
+        }
+      default: entry.item.range.upperBound
+      }
+    }.max()
+  }
+
+  private static func firstHeader(in table: TOMLTable) -> Int? {
+    table.entries.compactMap { entry in
+      switch entry.item.value {
+      case .tables(let tables): tables.first?.range.lowerBound
+      case .table(let inner):
+        switch inner.form {
+        case .inline: nil
+        case .dotted: firstHeader(in: inner)
+        case .header, .implicit: min(inner.range.lowerBound, firstHeader(in: inner) ?? .max)
+        }
+      default: nil
+      }
+    }.min()
+  }
+
+  /// Returns the start of the comment that stands right above a line; that of the line where the comment is the
+  /// document's own, at its top.
+  private func startOfComments(above offset: Int) -> Int {
+    func start(_ offset: Int) -> Int {
+      var start = offset
+      while start > 0, bytes[start - 1] != UInt8(ascii: "\n") { start -= 1 }
+      return start
+    }
+    let line = start(offset)
+    var first = line
+    while first > 0, bytes[start(first - 1)] == UInt8(ascii: "#") { first = start(first - 1) }
+    return first == 0 ? line : first
+  }
+}

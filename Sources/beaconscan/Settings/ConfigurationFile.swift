@@ -1,0 +1,354 @@
+import Advertising
+import ArgumentParser
+import Configuration
+import Ranging
+import Records
+import Scanning
+import SystemPackage
+
+/// What an option is set to, and where.
+struct Setting: Sendable {
+  /// The values; of a flag, `true` or `false`.
+  var values: [String]
+  var isFlag: Bool
+  /// The file with line and column, or the variable.
+  var origin: String
+  /// The byte of the file at which the value stands; `nil` of a variable.
+  var offset: Int?
+
+  /// Returns the arguments of the command line that mean the same.
+  func arguments(for option: String) -> [String] {
+    if isFlag { return values == ["true"] ? ["--\(option)"] : [] }
+    return values.map { "--\(option)=\($0)" }
+  }
+}
+
+/// A configuration file: its options, regions and beacons, and everything that is wrong with it.
+///
+/// A key is a long option without its dashes. In a table that is named for a subcommand it is for that one alone.
+struct ConfigurationFile {
+  let path: String
+  private(set) var document: TOMLDocument
+  /// By the option's name, `format`, with the subcommand's where it is for one alone, `monitor.exec`.
+  private(set) var settings: [String: Setting] = [:]
+  private(set) var regions: [NamedRegion] = []
+  private(set) var beacons: [NamedBeacon] = []
+  private(set) var problems: [TOMLDocument.Problem]
+
+  /// The options of a region's rules.
+  private static let rules = OptionCatalog.options(of: RuleOptions.self)
+  /// An option that makes a subcommand's other options valid.
+  private static let needed = [
+    "monitor": ["--uuid=00000000-0000-0000-0000-000000000000"], "record": ["-"],
+    "simulate": ["-", "--output=-"], "decode": ["00"],
+    "advertise": ["--uuid=00000000-0000-0000-0000-000000000000"],
+  ]
+
+  /// Reads a file.
+  ///
+  /// - Throws: `CommandError` where it cannot be read.
+  init(path: String) throws {
+    do {
+      let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
+      var bytes: [UInt8] = []
+      try file.closeAfter {
+        let size = 64 * 1024
+        var count = 0
+        // One byte too many shows that it is too long.
+        repeat {
+          let part = try unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
+            filled = try unsafe file.read(into: UnsafeMutableRawBufferPointer(buffer))
+          }
+          count = part.count
+          bytes += part
+        } while count > 0 && bytes.count <= TOMLDocument.maximumBytes
+      }
+      self.init(path: path, bytes: bytes)
+    } catch let error as Errno {
+      let status: CommandError.Status =
+        switch error {
+        case .noSuchFileOrDirectory, .notDirectory, .isDirectory: .noInput
+        case .permissionDenied, .notPermitted: .noPermission
+        default: .ioError
+        }
+      throw CommandError(
+        status,
+        "\(path): the configuration cannot be read (\(error)); check the path and its permissions")
+    }
+  }
+
+  init(path: String, bytes: [UInt8]) {
+    self.path = path
+    document = TOMLDocument(bytes)
+    problems = document.problems
+    for entry in document.root.entries {
+      switch (entry.key, entry.item.value) {
+      case ("region", .table(let tables)): readRegions(tables)
+      case ("beacon", .table(let tables)): readBeacons(tables)
+      case ("region", _), ("beacon", _):
+        problem(
+          "'\(entry.key)' is a table for each name, as in [\(entry.key).lobby]", at: entry.range)
+      case (_, .table(let table)): readCommand(entry, table)
+      default: read(entry, among: OptionCatalog.shared, isShared: true)
+      }
+    }
+    problems.sort { $0.offset < $1.offset }
+  }
+
+  /// Returns the sentence of a problem.
+  func sentence(of problem: TOMLDocument.Problem) -> String {
+    "\(path), \(document.position(of: problem.offset)): \(problem.message)"
+  }
+
+  /// Checks each value, which otherwise only the subcommand does that uses it.
+  mutating func checkValues() {
+    for group in OptionCatalog.groups {
+      let options = OptionCatalog.options(of: group)
+      check(settings.filter { options[$0.key] != nil }, as: group)
+    }
+    for (name, command) in OptionCatalog.commands {
+      let own = settings.filter { $0.key.hasPrefix(name + ".") }
+      check(
+        Dictionary(
+          uniqueKeysWithValues: own.map { (String($0.key.dropFirst(name.count + 1)), $0.value) }),
+        as: command, with: Self.needed[name] ?? [])
+    }
+    problems.sort { $0.offset < $1.offset }
+  }
+
+  // MARK: Options
+
+  private mutating func problem(_ message: String, at range: Range<Int>) {
+    problems.append(.init(message, at: range.lowerBound))
+  }
+
+  private mutating func readCommand(_ entry: TOMLTable.Entry, _ table: TOMLTable) {
+    guard let command = OptionCatalog.commands[entry.key] else {
+      let names = OptionCatalog.commands.keys.sorted() + ["beacon", "region"]
+      return unknown(entry, "table", among: names, "valid are \(names.joined(separator: ", "))")
+    }
+    let options = OptionCatalog.options(of: command)
+    for inner in table.entries { read(inner, among: options, of: entry.key) }
+  }
+
+  private mutating func read(
+    _ entry: TOMLTable.Entry, among options: OptionCatalog.Options, of command: String? = nil,
+    isShared: Bool = false
+  ) {
+    guard let option = options[entry.key] else {
+      if isShared, let owner = Self.owner(of: entry.key) {
+        return problem(
+          "'\(entry.key)' belongs to \(owner) alone; put it into the table [\(owner)]",
+          at: entry.range)
+      }
+      return unknown(
+        entry, "key", among: options.keys.sorted(),
+        command.map { "valid are the options that beaconscan \($0) --help lists" }
+          ?? "valid are the options that several subcommands have, such as adapter and format")
+    }
+    guard let values = values(of: entry.item, for: option, named: entry.key) else { return }
+    settings[command.map { "\($0).\(entry.key)" } ?? entry.key] = setting(values, option, entry)
+  }
+
+  private static func owner(of key: String) -> String? {
+    OptionCatalog.commands.sorted { $0.key < $1.key }.first {
+      OptionCatalog.options(of: $0.value)[key] != nil
+    }?.key
+  }
+
+  private mutating func unknown(
+    _ entry: TOMLTable.Entry, _ kind: String, among names: [String], _ valid: String
+  ) {
+    let meant = OptionCatalog.suggestion(for: entry.key, among: names)
+    problem(
+      "there is no \(kind) '\(entry.key)'; " + (meant.map { "'\($0)' may be meant" } ?? valid),
+      at: entry.range)
+  }
+
+  /// Returns the value of an option as the command line has it.
+  private mutating func values(
+    of item: TOMLItem, for option: OptionDescription, named name: String
+  ) -> [String]? {
+    func text(_ value: TOMLItem.Value) -> String? {
+      switch value {
+      case .string(let text): text
+      case .integer(let number): "\(number)"
+      case .float(let number): "\(number)"
+      default: nil
+      }
+    }
+    switch item.value {
+    case .boolean(let isOn) where option.isFlag: return ["\(isOn)"]
+    case _ where option.isFlag: problem("'\(name)' is true or false", at: item.range)
+    case .array(let items) where option.isRepeating:
+      let values = items.compactMap { text($0.value) }
+      if values.count == items.count { return values }
+      problem("each value of '\(name)' is a text in quotes or a number", at: item.range)
+    case .array: problem("'\(name)' has one value; leave the brackets out", at: item.range)
+    default:
+      if let value = text(item.value) { return [value] }
+      problem("'\(name)' is a text in quotes or a number", at: item.range)
+    }
+    return nil
+  }
+
+  /// Checks settings together, and each alone where they are wrong.
+  private mutating func check(
+    _ settings: [String: Setting], as type: any ParsableArguments.Type, with needed: [String] = []
+  ) {
+    let settings = settings.sorted { ($0.value.offset ?? 0) < ($1.value.offset ?? 0) }
+    let arguments = settings.flatMap { $0.value.arguments(for: $0.key) }
+    guard !settings.isEmpty, let fault = Self.fault(of: needed + arguments, as: type) else {
+      return
+    }
+    var isFound = false
+    for (name, setting) in settings {
+      guard let fault = Self.fault(of: needed + setting.arguments(for: name), as: type),
+        fault.contains("--\(name)")
+      else { continue }
+      isFound = true
+      problems.append(.init(fault, at: setting.offset ?? 0))
+    }
+    guard !isFound else { return }
+    let culprit = settings.first { fault.contains("--\($0.key)") } ?? settings.first
+    problems.append(.init(fault, at: culprit?.value.offset ?? 0))
+  }
+
+  /// Returns what is wrong with options, without a full stop.
+  static func fault(of arguments: [String], as type: any ParsableArguments.Type) -> String? {
+    do {
+      let parsed = try type.parse(arguments)
+      if let rules = parsed as? RuleOptions { _ = try rules.rules }
+      if var source = parsed as? SourceOptions { try source.check() }
+      return nil
+    } catch let error as CommandError {
+      return error.message
+    } catch {
+      let command = (type as? any ParsableCommand.Type)?._commandName
+      return usageSentence(type.message(for: error), subcommand: command)
+    }
+  }
+
+  // MARK: Regions and beacons
+
+  private mutating func readRegions(_ tables: TOMLTable) {
+    for (name, table) in named(tables, "region") {
+      var own: [String: Setting] = [:]
+      for entry in table.entries where !Self.identityKeys.contains(entry.key) {
+        guard let option = Self.rules[entry.key] else {
+          let valid = Self.identityKeys + Self.rules.keys.sorted()
+          unknown(entry, "key", among: valid, "valid are \(valid.joined(separator: ", "))")
+          continue
+        }
+        guard let values = values(of: entry.item, for: option, named: entry.key) else { continue }
+        own[entry.key] = setting(values, option, entry)
+      }
+      check(own, as: RuleOptions.self)
+      guard let constraint = constraint(table) else { continue }
+      regions.append(
+        NamedRegion(
+          name: name, constraint: constraint,
+          rules: own.sorted { $0.key < $1.key }.flatMap { $0.value.arguments(for: $0.key) }))
+    }
+  }
+
+  private mutating func readBeacons(_ tables: TOMLTable) {
+    for (name, table) in named(tables, "beacon") {
+      var calibration = Calibration()
+      var sender: BluetoothAddress?
+      for entry in table.entries where !Self.identityKeys.contains(entry.key) {
+        switch (entry.key, entry.item.value) {
+        case ("address", .string(let text)):
+          sender = BluetoothAddress(text)
+          if sender == nil {
+            problem("'\(text)' is no address; valid is AA:BB:CC:DD:EE:FF", at: entry.item.range)
+          }
+        case ("address", _): problem("'address' is a text in quotes", at: entry.item.range)
+        case ("power", _), ("exponent", _), ("offset", _):
+          let number: Double? =
+            switch entry.item.value {
+            case .integer(let number): Double(number)
+            case .float(let number): number
+            default: nil
+            }
+          guard let number, calibration.set(entry.key, to: number) else {
+            problem(
+              "'\(entry.key)' is a number; valid is \(Calibration.validValues)",
+              at: entry.item.range)
+            continue
+          }
+        default:
+          let valid = Self.identityKeys + ["power", "exponent", "offset", "address"]
+          unknown(entry, "key", among: valid, "valid are \(valid.joined(separator: ", "))")
+        }
+      }
+      guard let constraint = constraint(table) else { continue }
+      guard let major = constraint.major, let minor = constraint.minor else {
+        problem(
+          "a beacon has 'uuid', 'major' and 'minor'; what has no minor is a region", at: table.range
+        )
+        continue
+      }
+      let identity = BeaconIdentity(uuid: constraint.uuid, major: major, minor: minor)
+      if let other = beacons.first(where: { $0.identity == identity }) {
+        problem("'\(other.name)' is the same beacon; give it one name", at: table.range)
+        continue
+      }
+      beacons.append(
+        NamedBeacon(
+          name: name, identity: identity, calibration: calibration, sender: sender, file: path))
+    }
+  }
+
+  private static let identityKeys = ["uuid", "major", "minor"]
+
+  private func setting(
+    _ values: [String], _ option: OptionDescription, _ entry: TOMLTable.Entry
+  ) -> Setting {
+    let offset = entry.item.range.lowerBound
+    return Setting(
+      values: values, isFlag: option.isFlag, origin: "\(path), \(document.position(of: offset))",
+      offset: offset)
+  }
+
+  /// Returns the tables of regions or beacons by their names.
+  private mutating func named(_ tables: TOMLTable, _ kind: String) -> [(String, TOMLTable)] {
+    var named: [(String, TOMLTable)] = []
+    for entry in tables.entries {
+      if case .table(let table) = entry.item.value, !entry.key.isEmpty {
+        named.append((entry.key, table))
+      } else {
+        problem(
+          "'\(entry.key)' is no table; a \(kind) has a table with its name, as in [\(kind).lobby]",
+          at: entry.range)
+      }
+    }
+    return named
+  }
+
+  /// Returns which beacons a table means.
+  private mutating func constraint(_ table: TOMLTable) -> BeaconConstraint? {
+    guard let item = table["uuid"] else {
+      problem(
+        "'uuid' is missing here; give it as in uuid = \"\(Self.exampleUUID)\"", at: table.range)
+      return nil
+    }
+    guard case .string(let text) = item.value, let uuid = ProximityUUID(text) else {
+      problem(
+        "'uuid' is no proximity UUID; valid is one such as \"\(Self.exampleUUID)\"", at: item.range)
+      return nil
+    }
+    var numbers: [String: UInt16] = [:]
+    for key in ["major", "minor"] {
+      guard let item = table[key] else { continue }
+      guard case .integer(let number) = item.value, let number = UInt16(exactly: number) else {
+        problem("'\(key)' is a whole number from 0 to 65535", at: item.range)
+        return nil
+      }
+      numbers[key] = number
+    }
+    return BeaconConstraint(uuid: uuid, major: numbers["major"], minor: numbers["minor"])
+  }
+
+  private static let exampleUUID = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+}

@@ -1,0 +1,87 @@
+import ArgumentParser
+import FoundationEssentials
+
+/// An option or flag, as the argument parser describes it.
+struct OptionDescription: Decodable, Equatable {
+  private struct Name: Decodable, Equatable {
+    var kind: String
+    var name: String
+  }
+
+  private var kind: String
+  private(set) var isRepeating: Bool
+  private(set) var valueName: String?
+  private(set) var allValues: [String]?
+  private(set) var abstract: String?
+  private var names: [Name]?
+
+  var isFlag: Bool { kind == "flag" }
+
+  /// Its long name without dashes.
+  var name: String? { names?.first { $0.kind == "long" }?.name }
+
+  /// Returns whether an argument of the command line gives it.
+  func isGiven(by argument: String) -> Bool {
+    if argument.hasPrefix("--") {
+      let given = argument.dropFirst(2).prefix { $0 != "=" }
+      return names?.contains { $0.kind == "long" && $0.name == given } ?? false
+    }
+    guard argument.hasPrefix("-") else { return false }
+    return names?.contains {
+      $0.kind == "short" && argument.dropFirst().prefix { $0.isLetter }.contains($0.name)
+    } ?? false
+  }
+}
+
+/// The options that a file and the environment may give.
+///
+/// They are asked of the argument parser, so that each option of each subcommand is one, always.
+enum OptionCatalog {
+  /// The options of a subcommand or a group by their long names.
+  typealias Options = [String: OptionDescription]
+
+  /// The groups of options that several subcommands have.
+  static let groups: [any ParsableArguments.Type] = [
+    SourceOptions.self, RegionOptions.self, CalibrationOptions.self, RuleOptions.self,
+    OutputOptions.self,
+  ]
+  /// What every subcommand that has it means alike.
+  static let shared = groups.map(options).reduce(into: Options()) { $0.merge($1) { old, _ in old } }
+
+  /// The subcommands that a file may have a table for.
+  static let commands: [String: any ParsableCommand.Type] = Dictionary(
+    Beaconscan.configuration.subcommands.filter { !readers.contains($0._commandName) }
+      .map { ($0._commandName, $0) }, uniquingKeysWith: { old, _ in old })
+  /// Those that look at settings themselves, or have none.
+  private static let readers: Set = ["config", "schema"]
+
+  /// Options of which only those of the first source that gives one are used.
+  static let alternatives: [Set<String>] = [
+    RuleOptions.limits, ["model", "environment"], ["quiet", "verbose"], ["format", "json"],
+    ["uuid", "major", "minor", "region"],
+  ]
+
+  /// Returns the options of a subcommand or a group.
+  static func options(of type: any ParsableArguments.Type) -> Options {
+    struct Tool: Decodable {
+      struct Command: Decodable { var arguments: [OptionDescription]? }
+      var command: Command
+    }
+    let text = type._dumpHelp()
+    // The parser writes what it is asked for; a version that writes something else has no options here, and the
+    // tests fail.
+    let tool = try? JSONDecoder().decode(Tool.self, from: Data(text.utf8))
+    var options = Options()
+    for option in tool?.command.arguments ?? [] {
+      guard let name = option.name, !["help", "version", "config"].contains(name) else { continue }
+      options[name] = option
+    }
+    return options
+  }
+
+  /// Returns a name that may have been meant, if one is near.
+  static func suggestion(for name: String, among names: some Sequence<String>) -> String? {
+    let near = names.map { ($0, name.edits(to: $0)) }.filter { $0.1 <= max(1, name.count / 3) }
+    return near.min { ($0.1, $0.0) < ($1.1, $1.0) }?.0
+  }
+}

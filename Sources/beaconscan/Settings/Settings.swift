@@ -1,0 +1,267 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import Records
+import Synchronization
+import SystemPackage
+
+/// What the configuration files and the environment set, and what of it the command line leaves to them.
+///
+/// Each option comes from the first source that gives it: the command line, the environment, the user's file, the
+/// system's file. Within the environment and a file, what is for one subcommand comes first.
+struct Settings: Sendable {
+  /// What one file sets.
+  struct Layer: Sendable {
+    var path: String
+    var options: [String: Setting]
+    var regions: [NamedRegion]
+  }
+
+  /// The files, the user's first.
+  private(set) var layers: [Layer] = []
+  /// The regions that files have, the user's first.
+  private(set) var regions: [NamedRegion] = []
+  private(set) var beacons: [NamedBeacon] = []
+  /// The options that come from a file or a variable in this run.
+  private(set) var used: [String: Setting] = [:]
+
+  /// Those of this process; none in a test of the parser.
+  static var current: Settings { loaded.withLock { $0 } }
+  private static let loaded = Mutex(Settings())
+
+  /// The files that are read without `--config`, the first of them first.
+  static var standardPaths: [String] {
+    [userPath, "/etc/beaconscan.toml"].compactMap { $0 }
+  }
+
+  /// The user's file, by the XDG Base Directory Specification; `nil` where no home directory is known.
+  static var userPath: String? {
+    // A relative path is invalid and ignored, says the specification.
+    if let folder = variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
+      return "\(folder)/beaconscan.toml"
+    }
+    return variable("HOME").flatMap { $0.hasPrefix("/") ? "\($0)/.config/beaconscan.toml" : nil }
+  }
+
+  /// Returns the value of a variable of this process's environment; `nil` where it is not set or empty.
+  static func variable(_ name: String) -> String? {
+    // The string is copied at once.
+    let value = unsafe getenv(name).map { unsafe String(cString: $0) }
+    return value?.isEmpty == true ? nil : value
+  }
+
+  private static var environment: [String: String] { ProcessInfo.processInfo.environment }
+
+  init() {}
+
+  /// Reads a file, or those of the user and the system that are there.
+  ///
+  /// - Throws: `CommandError` for what is wrong with them.
+  init(path: String?, mayBeMissing: Bool = false) throws {
+    let files = try Self.read(path, mayBeMissing: mayBeMissing)
+    self.init(files: files)
+    for file in files {
+      guard let problem = file.problems.first else { continue }
+      let others = file.problems.count - 1
+      throw CommandError(
+        .badData,
+        file.sentence(of: problem)
+          + (others > 0 ? "; beaconscan config check shows \(others) more" : ""))
+    }
+  }
+
+  init(files: [ConfigurationFile]) {
+    for file in files {
+      layers.append(Layer(path: file.path, options: file.settings, regions: file.regions))
+      regions += file.regions.filter { new in !regions.contains { $0.name == new.name } }
+      beacons += file.beacons.filter { new in
+        !beacons.contains { $0.name == new.name || $0.identity == new.identity }
+      }
+    }
+  }
+
+  /// Reads a file, or those of the user and the system that are there, whatever is wrong with what they say.
+  static func read(_ path: String?, mayBeMissing: Bool = false) throws -> [ConfigurationFile] {
+    if let path = path ?? variable("BEACONSCAN_CONFIG") {
+      return mayBeMissing && !isThere(path) ? [] : [try ConfigurationFile(path: path)]
+    }
+    return try standardPaths.filter(isThere).map { try ConfigurationFile(path: $0) }
+  }
+
+  static func isThere(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+  /// Gives beacons their names in everything that is written.
+  func giveNames() {
+    BeaconNames.give(
+      Dictionary(beacons.map { ($0.identity, $0.name) }, uniquingKeysWith: { first, _ in first }))
+  }
+
+  /// Whether the command line gave an option, if it has a value at all.
+  func isGiven(_ option: String) -> Bool { used[option] == nil }
+
+  // MARK: The command line
+
+  /// Adds to a command line what files and the environment set, and keeps the settings for the process.
+  ///
+  /// - Throws: `CommandError` for what is wrong with a file or a variable.
+  static func complete(_ arguments: [String]) throws -> [String] {
+    guard let name = arguments.first, name != "simulate",
+      let command = OptionCatalog.commands[name],
+      !arguments.contains(where: { ["--help", "-h", "--version"].contains($0) })
+    else { return arguments }
+    let given = Array(arguments.dropFirst().prefix { $0 != "--" })
+    var settings = try Settings(
+      path: value(of: "config", in: given),
+      mayBeMissing: name == "calibrate" && given.contains("--save"))
+    // Without settings nothing is asked of the parser, which costs some milliseconds.
+    guard
+      !settings.layers.isEmpty || environment.keys.contains(where: { $0.hasPrefix("BEACONSCAN_") })
+    else { return arguments }
+    settings.giveNames()
+    let options = OptionCatalog.options(of: command)
+    try settings.use(options, of: name, given: given)
+    // The regions of the files are those that are monitored where no other is named.
+    let regionOptions: Set = ["uuid", "major", "minor", "region"]
+    var added = settings.used.sorted { $0.key < $1.key }.flatMap { $0.value.arguments(for: $0.key) }
+    if name == "monitor", settings.used.keys.allSatisfy({ !regionOptions.contains($0) }),
+      !given.contains(where: { argument in
+        regionOptions.contains { options[$0]?.isGiven(by: argument) == true }
+      })
+    {
+      added += settings.regions.map { "--region=\($0.name)" }
+    }
+    loaded.withLock { [settings] in $0 = settings }
+    return [name] + added + arguments.dropFirst()
+  }
+
+  /// Returns what is wrong with a setting that makes a command line fail; `nil` where the command line itself is wrong.
+  func culprit(in arguments: [String]) -> CommandError? {
+    for (name, setting) in used.sorted(by: { $0.key < $1.key }) {
+      for group in OptionCatalog.groups
+        + [arguments.first.flatMap { OptionCatalog.commands[$0] }].compactMap({ $0 })
+      where OptionCatalog.options(of: group)[name] != nil {
+        guard let fault = ConfigurationFile.fault(of: setting.arguments(for: name), as: group),
+          fault.contains("--\(name)")
+        else { continue }
+        return CommandError(
+          setting.offset == nil ? .usage : .badData, "\(setting.origin): \(fault)")
+      }
+    }
+    return nil
+  }
+
+  /// Finds the options of a subcommand that come from files and variables.
+  private mutating func use(
+    _ options: OptionCatalog.Options, of command: String, given: [String]
+  ) throws {
+    let names = Set(options.keys)
+    let groups = OptionCatalog.alternatives.map { $0.intersection(names) }
+    let single = names.subtracting(groups.reduce([]) { $0.union($1) }).map { Set([$0]) }
+    for group in groups + single {
+      let isOnCommandLine = given.contains { argument in
+        group.contains { options[$0]?.isGiven(by: argument) == true }
+      }
+      guard !isOnCommandLine else { continue }
+      for source in sources(of: command, options) {
+        let found = try group.compactMap { name in try source(name).map { (name, $0) } }
+        guard !found.isEmpty else { continue }
+        used.merge(found) { old, _ in old }
+        break
+      }
+    }
+  }
+
+  /// Returns the sources of a subcommand's options, the first of them first.
+  private func sources(
+    of command: String, _ options: OptionCatalog.Options
+  ) -> [(String) throws -> Setting?] {
+    // Options of the same name that mean something else, such as the format of a recording, are for their subcommand.
+    func isShared(_ name: String) -> Bool { options[name] == OptionCatalog.shared[name] }
+    var sources: [(String) throws -> Setting?] = [
+      { name in try options[name].flatMap { try Self.variable("\(command).\(name)", $0) } },
+      { name in
+        guard isShared(name), !Self.isOfEvent(name) else { return nil }
+        return try options[name].flatMap { try Self.variable(name, $0) }
+      },
+    ]
+    for layer in layers {
+      sources.append { layer.options["\(command).\($0)"] }
+      sources.append { isShared($0) ? layer.options[$0] : nil }
+    }
+    return sources
+  }
+
+  /// Whether a variable belongs to an event: this process was started by `--exec`.
+  private static func isOfEvent(_ name: String) -> Bool {
+    variable("BEACONSCAN_TYPE") != nil && EventLine.record.csvHeader.contains(name)
+  }
+
+  /// Returns the name of an option's variable: `BEACONSCAN_ADAPTER_OFFSET`, `BEACONSCAN_MONITOR_EXEC`.
+  static func variableName(_ option: String) -> String {
+    "BEACONSCAN_" + option.uppercased().map { $0 == "-" || $0 == "." ? "_" : String($0) }.joined()
+  }
+
+  /// Returns what a variable sets an option to. Semicolons separate the values of an option that has several.
+  private static func variable(_ option: String, _ description: OptionDescription) throws
+    -> Setting?
+  {
+    let name = variableName(option)
+    guard let text = variable(name) else { return nil }
+    var values = [text]
+    if description.isFlag {
+      switch text.lowercased() {
+      case "true", "yes", "1": values = ["true"]
+      case "false", "no", "0": values = ["false"]
+      default:
+        throw CommandError(.usage, "\(name): '\(text)' is neither true nor false")
+      }
+    } else if description.isRepeating {
+      values = text.split(separator: ";").map(String.init)
+    }
+    return Setting(values: values, isFlag: description.isFlag, origin: name)
+  }
+
+  /// Returns the variables that set something, by the options' names, and what is wrong with others.
+  static func variables() -> (settings: [String: Setting], problems: [String]) {
+    var options = OptionCatalog.shared
+    for (name, command) in OptionCatalog.commands {
+      for (option, description) in OptionCatalog.options(of: command) {
+        options["\(name).\(option)"] = description
+      }
+    }
+    let keys = Dictionary(options.keys.map { (variableName($0), $0) }, uniquingKeysWith: { $1 })
+    var settings: [String: Setting] = [:]
+    var problems: [String] = []
+    for name in environment.keys.sorted() where name.hasPrefix("BEACONSCAN_") {
+      guard let key = keys[name], let option = options[key] else {
+        // That of the file, and that of the systemd unit.
+        guard !["BEACONSCAN_CONFIG", "BEACONSCAN_OPTIONS"].contains(name) else { continue }
+        let meant = OptionCatalog.suggestion(for: name, among: keys.keys.sorted())
+        problems.append(
+          "\(name): no option has this variable; "
+            + (meant.map { "\($0) may be meant" }
+              ?? "valid is BEACONSCAN_ and an option, as in BEACONSCAN_FORMAT"))
+        continue
+      }
+      guard !isOfEvent(key) else { continue }
+      do {
+        settings[key] = try variable(key, option)
+      } catch {
+        problems.append((error as? CommandError)?.message ?? "\(error)")
+      }
+    }
+    return (settings, problems)
+  }
+
+  private static func value(of option: String, in arguments: [String]) throws -> String? {
+    guard
+      let place = arguments.lastIndex(where: { $0 == "--\(option)" || $0.hasPrefix("--\(option)=") }
+      )
+    else { return nil }
+    let parts = arguments[place].split(
+      separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    if parts.count == 2 { return String(parts[1]) }
+    // Without a value the parser reports it.
+    return place + 1 < arguments.count ? arguments[place + 1] : nil
+  }
+}

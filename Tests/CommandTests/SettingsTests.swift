@@ -1,0 +1,361 @@
+import ArgumentParser
+import Foundation
+import Scanning
+import TestSupport
+import Testing
+
+@testable import beaconscan
+
+/// The configuration file and the variables.
+@Suite(.blocking) struct SettingsTests {
+  private static let uuid = MonitorRun.visitor
+  private static let replay = "--replay '\(Command.capture("visitor.btsnoop"))'"
+  private static let visitor = """
+    [beacon.visitor]
+    uuid = "\(uuid)"
+    major = 1
+    minor = 100
+
+    """
+
+  private let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  /// Runs a line of shell where the user's configuration is this text.
+  private func run(_ line: String, with text: String) throws -> Run {
+    _ = try scratch.file("beaconscan.toml", text)
+    return try Command.shell(
+      "XDG_CONFIG_HOME='\(scratch.folder.path)'; export XDG_CONFIG_HOME; \(line)")
+  }
+
+  // MARK: The check
+
+  @Test func theExampleIsValid() throws {
+    let file = Command.root.appending(path: "Examples/beaconscan.toml").path
+    let run = try Command.run("config", "check", file)
+    #expect(run.status == 0 && run.error.isEmpty, "\(run.error)")
+    #expect(run.output == "\(file): 7 options, 2 regions and 1 beacons are valid\n")
+    let used = try Command.shell(
+      "BEACONSCAN_CONFIG='\(file)' beaconscan monitor \(Self.replay) --state-file regions",
+      in: scratch.folder)
+    #expect(used.status == 0 && used.output.contains("lobby"), "\(used.error)")
+  }
+
+  /// One sentence for each, with its place, in the order of the lines.
+  @Test func everyErrorHasItsPlace() throws {
+    let cases = [
+      ("fromat = 'json'", 1, "there is no key 'fromat'; 'format' may be meant"),
+      (
+        "format = 'xml'", 10,
+        "--format: 'xml' cannot be used: please provide one of 'table', 'json'"
+      ),
+      ("exec = 'x'", 1, "'exec' belongs to monitor"),
+      ("quiet = 'yes'", 9, "'quiet' is true or false"),
+      ("backend = ['hci']", 11, "'backend' has one value"),
+      ("duration = true", 12, "'duration' is a text in quotes or a number"),
+      ("adapter = ['hci0', 'eth1']", 11, "--adapter: 'eth1' cannot be used: write hci0"),
+      ("environment = 99", 15, "--environment must be from 0.5 to 8"),
+      ("count = 0", 1, "'count' belongs to "), ("a = ", 5, "expected a value"),
+      ("zones = '1,2,3,4'", 1, "belongs to range alone"),
+      ("[monitr]", 2, "there is no table 'monitr'; 'monitor' may be meant"),
+      ("[region.a]\nuuid = 'E2C5'", 8, "no proximity UUID"),
+      ("[region.b]", 1, "'uuid' is missing here"),
+      ("[region.c]\nuuid = '\(Self.uuid)'\nenter-distnace = 1", 1, "'enter-distance' may be meant"),
+      ("[region.d]\nuuid = '\(Self.uuid)'\nmajor = 70000", 9, "from 0 to 65535"),
+      (
+        "[region.e]\nuuid = '\(Self.uuid)'\nboundary = -60\nexit-rssi = -70", 12,
+        "--boundary is both"
+      ),
+      (
+        "[beacon.f]\nuuid = '\(Self.uuid)'\nmajor = 2\nminor = 2\npower = 5", 9,
+        "a power from -100 to -1"
+      ),
+      ("[beacon.g]\nuuid = '\(Self.uuid)'", 1, "a beacon has 'uuid', 'major' and 'minor'"),
+      ("[beacon.h]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = 1\naddress = 'x'", 11, "no address"),
+      ("[beacon.i]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = 1", 1, "'h' is the same beacon"),
+      ("[record]\nformat = 'json'", 10, "please provide one of 'btsnoop'"),
+      ("[range]\nzones = '1,2'", 9, "write four distances"),
+      ("[record]", 2, "'record' is there already"),
+    ]
+    var lines: [String] = []
+    var expected: [(line: Int, column: Int, words: String)] = []
+    for (text, column, words) in cases {
+      lines += text.split(separator: "\n").map(String.init)
+      // The wrong line is the last one, but where a table misses something.
+      let isHeader = words.contains("has 'uuid'") || words.contains("same beacon")
+      let isPair = words.contains("--boundary")
+      let count = text.split(separator: "\n").count
+      expected.append((lines.count - (isHeader ? count - 1 : isPair ? 1 : 0), column, words))
+    }
+    let file = try scratch.file("site.toml", lines.joined(separator: "\n"))
+    let run = try Command.run("config", "check", file.path)
+    #expect(run.status == 65 && run.output.isEmpty)
+    let told = run.error.split(separator: "\n").map(String.init)
+    #expect(told.count == cases.count, "\(run.error)")
+    for (line, wanted) in zip(told, expected) {
+      let place = "beaconscan: \(file.path), line \(wanted.line), column \(wanted.column): "
+      #expect(line.hasPrefix(place) && line.contains(wanted.words), "\(line)\n\(wanted)")
+      #expect(!line.contains(". ") && !line.hasSuffix("."), "\(line)")
+    }
+    // The other subcommands report the first.
+    let scan = try Command.shell("beaconscan scan \(Self.replay) --config '\(file.path)'")
+    #expect(scan.status == 65 && scan.output.isEmpty)
+    #expect(scan.error.hasPrefix(told.first ?? "none"), "\(scan.error)")
+    #expect(scan.error.contains("beaconscan config check shows "), "\(scan.error)")
+  }
+
+  @Test func missingFiles() throws {
+    for command in ["config check", "scan \(Self.replay) --config"] {
+      let run = try Command.shell("beaconscan \(command) /nowhere/site.toml")
+      #expect(run.status == 66 && run.error.contains("/nowhere/site.toml"), "\(run.error)")
+      #expect(run.error.split(separator: "\n").count == 1)
+    }
+    let none = try Command.shell("beaconscan config check")
+    #expect(none.status == 0 && none.output.contains("beaconscan.toml"), "\(none.error)")
+  }
+
+  @Test func variablesAreChecked() throws {
+    let run = try run(
+      "BEACONSCAN_FORMT=json BEACONSCAN_QUIET=perhaps beaconscan config check", with: "")
+    #expect(run.status == 65)
+    #expect(
+      run.error == """
+        beaconscan: BEACONSCAN_FORMT: no option has this variable; BEACONSCAN_FORMAT may be meant
+        beaconscan: BEACONSCAN_QUIET: 'perhaps' is neither true nor false
+
+        """)
+    for (setting, words) in [
+      ("BEACONSCAN_FORMAT=xml", "BEACONSCAN_FORMAT: --format: 'xml' cannot be used"),
+      ("BEACONSCAN_QUIET=perhaps", "'perhaps' is neither"),
+      ("BEACONSCAN_SCAN_COUNT=x", "BEACONSCAN_SCAN_COUNT: --count: 'x'"),
+    ] {
+      let run = try Command.shell("\(setting) beaconscan scan \(Self.replay)")
+      #expect(
+        run.status == 64 && run.error.hasPrefix("beaconscan: ") && run.error.contains(words),
+        "\(run.error)")
+      #expect(run.error.split(separator: "\n").count == 1)
+    }
+  }
+
+  // MARK: What comes first
+
+  @Test(arguments: [
+    ("", "", "{"), ("BEACONSCAN_FORMAT=csv", "", "time,"),
+    ("BEACONSCAN_JSON=1", "--format csv", "time,"),
+    ("BEACONSCAN_FORMAT=csv", "--format table", "TIME"), ("", "--format table", "TIME"),
+    ("BEACONSCAN_SCAN_FORMAT=csv BEACONSCAN_FORMAT=table", "", "time,"),
+    ("BEACONSCAN_FORMAT=", "", "{"),
+    ("BEACONSCAN_CONFIG=/dev/null", "", "TIME"),
+    ("BEACONSCAN_CONFIG=/dev/null", "--config site.toml", "time,"),
+  ])
+  func precedence(variables: String, options: String, start: String) throws {
+    _ = try scratch.file("site.toml", "[scan]\nformat = 'csv'\n")
+    let run = try run(
+      "cd '\(scratch.folder.path)'; \(variables) beaconscan scan \(Self.replay) --count 1 \(options)",
+      with: "format = 'table'\n[scan]\nformat = 'json'\n")
+    #expect(run.status == 0 && run.output.hasPrefix(start), "\(run.output) \(run.error)")
+  }
+
+  /// The user's file comes before the system's, for each name by itself.
+  @Test func twoFiles() throws {
+    func file(_ path: String, _ text: String) throws -> ConfigurationFile {
+      let file = ConfigurationFile(path: path, bytes: Array(text.utf8))
+      try #require(file.problems.isEmpty, "\(file.problems)")
+      return file
+    }
+    let region = "uuid = '\(Self.uuid)'"
+    let settings = Settings(files: [
+      try file(
+        "user", "[region.a]\n\(region)\nmajor = 1\n[beacon.x]\n\(region)\nmajor = 1\nminor = 1"),
+      try file(
+        "system",
+        "[region.a]\n\(region)\n[region.b]\n\(region)\n[beacon.y]\n\(region)\nmajor = 1\nminor = 1"),
+    ])
+    #expect(settings.layers.map(\.path) == ["user", "system"])
+    #expect(
+      settings.regions.map(\.name) == ["a", "b"] && settings.regions.first?.constraint.major == 1)
+    #expect(settings.beacons.map(\.name) == ["x"], "one name for a beacon")
+  }
+
+  /// What excludes each other is replaced together.
+  @Test func alternatives() throws {
+    let text = "boundary = -40\nquiet = true\nmodel = 'android-2013'\n"
+    let run = try run(
+      "beaconscan monitor --uuid \(Self.uuid) \(Self.replay) --enter-rssi -60 --verbose --environment 2",
+      with: text)
+    #expect(run.status == 0 && run.error.contains("reports"), "\(run.error)")
+    #expect(run.output.contains("above -60 dBm"))
+  }
+
+  /// An adapter in the file is no reason against a replay, and the format of a recording is another.
+  @Test func whatDoesNotApplyIsLeftOut() throws {
+    let text = "adapter = 'hci7'\nbackend = 'hci'\nactive = true\nformat = 'json'\nspeed = '100x'\n"
+    for line in [
+      "scan \(Self.replay)", "inspect captures/lobby.btsnoop", "range \(Self.replay) --speed max",
+    ] {
+      let run = try run("beaconscan \(line)", with: text)
+      #expect(run.status == 0 && run.output.hasPrefix("{"), "\(line): \(run.error)")
+    }
+    let record = try run(
+      "beaconscan record \(Self.replay) --quiet '\(scratch.path("copy.pcapng").path)'", with: text)
+    #expect(record.status == 0, "\(record.error)")
+    let copy = try Data(contentsOf: scratch.path("copy.pcapng"))
+    #expect(copy.starts(with: [0x0A, 0x0D, 0x0D, 0x0A]))
+  }
+
+  @Test func lists() throws {
+    let all = "adapter-offset = ['hci0=3', 'hci1=-2']\n"
+    let file = try run("beaconscan config show --format json", with: all)
+    #expect(try file.json().first?["value"] as? String == "hci0=3; hci1=-2")
+    let variable = try run(
+      "BEACONSCAN_ADAPTER_OFFSET='hci1=4;hci2=5' beaconscan config show --format json", with: all)
+    let line = try #require(try variable.json().first)
+    #expect(line["value"] as? String == "hci1=4; hci2=5")
+    #expect(line["key"] as? String == "adapter-offset")
+    #expect(line["from"] as? String == "BEACONSCAN_ADAPTER_OFFSET")
+    // A wrong one is found in its place.
+    let wrong = try run(
+      "BEACONSCAN_ADAPTER_OFFSET='hci1=4;5;x' beaconscan range \(Self.replay)", with: all)
+    #expect(
+      wrong.status == 64 && wrong.error.contains("BEACONSCAN_ADAPTER_OFFSET: --adapter-offset: 'x'")
+    )
+  }
+
+  /// Each option of each subcommand is a key; what is shared means the same.
+  @Test func theCatalogIsWhole() {
+    #expect(OptionCatalog.commands.count >= 11 && OptionCatalog.commands["config"] == nil)
+    for (name, command) in OptionCatalog.commands where name != "beacons" {
+      #expect(!OptionCatalog.options(of: command).isEmpty, "\(name)")
+    }
+    for option in ["adapter", "format", "exit-after", "environment", "uuid", "replay"] {
+      #expect(OptionCatalog.shared[option] != nil, "\(option)")
+    }
+    func isShared(_ option: String, _ command: any ParsableCommand.Type) -> Bool {
+      OptionCatalog.options(of: command)[option] == OptionCatalog.shared[option]
+    }
+    #expect(isShared("format", ScanCommand.self) && isShared("format", DoctorCommand.self))
+    #expect(isShared("adapter", RecordCommand.self) && !isShared("format", RecordCommand.self))
+    #expect(
+      !isShared("major", AdvertiseCommand.self)
+        && !isShared("measured-power", AdvertiseCommand.self))
+    #expect(OptionCatalog.suggestion(for: "adaptre", among: ["adapter", "at"]) == "adapter")
+    #expect(OptionCatalog.suggestion(for: "zzz", among: ["adapter", "at"]) == nil)
+  }
+
+  // MARK: Regions
+
+  /// A region of the file gives the same events as the same options.
+  @Test func regionsAndTheirRules() throws {
+    let text = """
+      exit-after = 5
+      [region.near]
+      uuid = "\(Self.uuid)"
+      minor = 100
+      enter-distance = 1
+      exit-distance = 3
+      [region.all]
+      uuid = "\(Self.uuid)"
+      """
+    func events(_ run: Run, _ region: String) throws -> [String] {
+      #expect(run.status == 0 && run.error.isEmpty, "\(run.error)")
+      return run.lines.filter { $0.contains("\"region\":\"\(region)\"") }.map(String.init)
+    }
+    let monitor = "beaconscan monitor \(Self.replay) --format json"
+    let both = try run(monitor, with: text)
+    let near = try Command.shell(
+      "\(monitor) --exit-after 5 --enter-distance 1 --exit-distance 3 --region 'near=\(Self.uuid):*:100'"
+    )
+    let all = try Command.shell("\(monitor) --exit-after 5 --region all=\(Self.uuid)")
+    #expect(try events(both, "near") == events(near, "near") && events(near, "near").count >= 3)
+    #expect(try events(both, "all") == events(all, "all") && !events(all, "all").isEmpty)
+    // One by its name; another from the command line alone.
+    let one = try run("\(monitor) --region near", with: text)
+    #expect(try events(one, "near") == events(near, "near") && events(one, "all").isEmpty)
+    let other = try run("\(monitor) --region x=\(Self.uuid)", with: text)
+    #expect(try events(other, "near").isEmpty && !events(other, "x").isEmpty)
+    // The reason names the region's own rule, not the general one.
+    let table = try run("beaconscan monitor \(Self.replay) --enter-distance 50", with: text)
+    #expect(table.output.contains("within 1 m"), "\(table.output)")
+    // What shows beacons is not narrowed by the regions, only by their names.
+    let scan = try run("beaconscan scan \(Self.replay) --format csv | grep -c ,100,", with: text)
+    let whole = try run("beaconscan scan \(Self.replay) --format csv | wc -l", with: text)
+    let named = try run(
+      "beaconscan scan \(Self.replay) --region near --format csv | wc -l", with: text)
+    #expect(scan.output != whole.output)
+    #expect((Int(scan.output.dropLast()) ?? 0) + 1 == Int(named.output.dropLast()) ?? 0)
+  }
+
+  // MARK: Names
+
+  @Test func namesAppearEverywhere() throws {
+    for command in ["scan", "range", "inspect", "monitor --minor 100 --uuid \(Self.uuid)"] {
+      let line = "beaconscan \(command) \(Self.replay)"
+      let table = try run(line, with: Self.visitor)
+      #expect(table.output.contains("visitor"), "\(table.output)")
+      let json = try run("\(line) --format json", with: Self.visitor)
+      #expect(
+        json.output.contains("\"minor\":100,\"name\":\"visitor\""), "\(json.output.prefix(300))")
+      #expect(!json.output.contains("\"minor\":1,\"name\""), "others have none")
+      let csv = try run("\(line) --format csv", with: Self.visitor)
+      let header = try #require(csv.lines.first).split(
+        separator: ",", omittingEmptySubsequences: false)
+      let place = try #require(header.firstIndex(of: "name"), "\(header)")
+      #expect(
+        csv.lines.dropFirst().contains {
+          $0.split(separator: ",", omittingEmptySubsequences: false)[place] == "visitor"
+        }, "\(csv.output.prefix(300))")
+      // Without names nothing is different.
+      let plain = try Command.shell("\(line) --format csv")
+      #expect(plain.lines.first?.split(separator: ",").contains("name") == false)
+    }
+    let hook = try run(
+      "beaconscan monitor --uuid \(Self.uuid) \(Self.replay) --count 1 --minor 100 "
+        + "--exec 'echo name $BEACONSCAN_NAME' 2>&1", with: Self.visitor)
+    #expect(hook.output.contains("name visitor"), "\(hook.output)")
+  }
+
+  /// What `--exec` runs has the event in variables that look like options, and can be this command.
+  @Test func variablesOfAnEventAreNoOptions() throws {
+    let run = try run(
+      "beaconscan monitor --region kiosk=\(Self.uuid):1:100 --dwell 3 \(Self.replay) --count 1 "
+        + "--exec 'beaconscan monitor --uuid \(Self.uuid) \(Self.replay) --count 1 --format csv' 2>&1",
+      with: "")
+    #expect(run.status == 0 && !run.output.contains("invalid"), "\(run.output)")
+    #expect(run.output.contains("time,type,region"), "\(run.output)")
+    #expect(run.output.contains(",sighting,"), "its own rule, not a dwell of the event")
+  }
+
+  @Test func beaconsAreListed() throws {
+    let text = Self.visitor + "power = -61.5\nexponent = 2.5\naddress = 'C0:00:00:00:00:01'\n"
+    let json = try run("beaconscan beacons --format json", with: text)
+    let line = try #require(try json.json().first)
+    #expect(line["type"] as? String == "namedBeacon" && line["name"] as? String == "visitor")
+    #expect(line["power"] as? Double == -61.5 && line["exponent"] as? Double == 2.5)
+    #expect(line["offset"] is NSNull && line["address"] as? String == "C0:00:00:00:00:01")
+    let csv = try run("beaconscan beacons --format csv", with: text)
+    #expect(csv.lines.first == "uuid,major,minor,name,power,exponent,offset,address,file")
+    #expect(csv.lines.count == 2)
+    let table = try run("beaconscan beacons", with: text)
+    #expect(table.lines.count == 2 && table.lines[1].contains("visitor"))
+    let none = try Command.run("beacons")
+    #expect(none.status == 0 && none.output.hasPrefix("no beacon has a name"))
+  }
+
+  /// What the file knows of a beacon is used, and the command line comes first.
+  @Test func calibrationsAreUsed() throws {
+    let text = Self.visitor + "power = -50\n"
+    let line = "beaconscan range \(Self.replay) --uuid \(Self.uuid) --minor 100 --format json"
+    let used = try run(line, with: text)
+    let same = try Command.shell("\(line) --calibrate \(Self.uuid):1:100@power=-50")
+    func plain(_ run: Run) -> String { run.output.replacing(",\"name\":\"visitor\"", with: "") }
+    #expect(used.status == 0 && plain(used) == same.output)
+    #expect(try plain(used) != Command.shell(line).output)
+    let first = try run("\(line) --calibrate \(Self.uuid):1:100@power=-60", with: text)
+    #expect(
+      try plain(first) == Command.shell("\(line) --calibrate \(Self.uuid):1:100@power=-60").output)
+    // A pinned sender that never sends leaves nothing.
+    let pinned = try run(line, with: Self.visitor + "address = 'AA:BB:CC:DD:EE:FF'\n")
+    #expect(!pinned.output.contains("\"minor\":100"), "\(pinned.output.prefix(300))")
+  }
+}
