@@ -290,7 +290,7 @@ def toml_seeds() -> None:
         'a = """\n b \\\n c"" """\nd = \'\'\'\n e\'\'\'\n',
         "a = [1979-05-27T07:32:00Z, 1979-05-27 07:32:00.5, 1979-05-27, 07:32:00]\n",
         "a = [+1, -0, 1_0, 0xF, 0o7, 0b1, 1.5e-3, inf, -nan]\nb = [\n 1, # c\n]\n",
-        "a = 1\na = 2\n[b\nc = \n", "\xef\xbb\xbfa = 1\r\n",
+        "a = 1\na = 2\n[b\nc = \n", "\ufeffa = 1\r\n",
     ]):
         seed("toml", f"{index:02}", text.encode())
 

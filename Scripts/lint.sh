@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks the format of all Swift code, strictly, and the syntax of all scripts; --fix formats the code
-# in place.
+# Checks the format of all Swift code, strictly, the syntax of all scripts, and the length of the documents' lines;
+# --fix formats the code and wraps the documents in place.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
@@ -13,16 +13,19 @@ case "${1-}" in
     # The names have no spaces.
     # shellcheck disable=SC2086
     swift format lint --strict --parallel $files
-    for script in Scripts/*.sh Fuzz/*.sh Tests/Guest/*.sh Tests/Guest/init .ci/run; do
+    for script in Scripts/*.sh Fuzz/*.sh Tests/Guest/*.sh Tests/Package/*.sh Tests/Guest/init .ci/run \
+      Packaging/debian/p*; do
       [ -e "$script" ] || continue
       bash -n "$script"
       [ -x "$script" ] || { echo "lint: $script is not executable" >&2; exit 1; }
     done
+    python3 Scripts/wrap.py
     echo "lint: $(echo "$files" | wc -l) Swift files are well formed"
     ;;
   --fix)
     # shellcheck disable=SC2086
     swift format --in-place --parallel $files
+    python3 Scripts/wrap.py --fix
     ;;
   *)
     echo "lint: unknown argument '$1'; the only one is --fix" >&2

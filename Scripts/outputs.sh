@@ -1,11 +1,11 @@
 #!/bin/sh
 # Runs every subcommand over every recording and checks each line of JSON by docs/json.schema.json;
 # the file must be what the command prints as its schema. Then runs the examples in the documents and
-# compares what they print.
+# compares what they print, and the picture in README.md.
 #
 #   Scripts/outputs.sh            check
-#   Scripts/outputs.sh --write    check JSON, and write the schema, and what the examples print into
-#                                 the documents
+#   Scripts/outputs.sh --write    check JSON, and write the schema, what the examples print into the
+#                                 documents, and the picture
 #
 # The first time, Python's jsonschema is fetched into .build/python.
 set -eu
@@ -22,4 +22,6 @@ if ! python3 -c 'import jsonschema.validators' 2>/dev/null; then
   fi
 fi
 swift build --product beaconscan
-exec "$python" Scripts/outputs.py "$(swift build --show-bin-path)/beaconscan" "$@"
+beaconscan=$(swift build --show-bin-path)/beaconscan
+"$python" Scripts/outputs.py "$beaconscan" "$@"
+exec python3 Scripts/picture.py "$beaconscan" "$@"

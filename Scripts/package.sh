@@ -124,12 +124,31 @@ check() {
   [ -z "$(inside "$tree" dpkg --verify beaconscan)" ] || fail 'files differ from those of the package'
 
   inside "$tree" dpkg -L beaconscan >"$place/files"
-  inside "$tree" apt-get purge -y beaconscan >"$place/log" 2>&1 || { cat "$place/log" >&2; fail 'it cannot be removed'; }
+  trial
   while read -r path; do
     case $path in *beaconscan*) [ ! -e "$tree$path" ] || fail "$path is still there after removing" ;; esac
   done <"$place/files"
   echo "package: installed $(grep -c beaconscan "$place/files") files and folders by Packaging/Containerfile, started, and" \
     "removed; doctor inside: $(grep -m 1 . "$place/doctor")"
+}
+
+# Starts the service with systemd and removes the package meanwhile (Tests/Package/trial.sh); where systemd cannot be
+# booted, only removes it.
+trial() {
+  inside "$tree" sh -c 'apt-get update && apt-get install -y --no-install-recommends systemd systemd-sysv curl' \
+    >"$place/log" 2>&1 || { tail -n 20 "$place/log" >&2; fail 'systemd cannot be installed'; }
+  cp Tests/Package/trial.sh "$tree/trial.sh"
+  # The options and the drop-in that docs/installation.md has for it.
+  sed -n '/^### Commands that use the network$/,/^### /p' docs/installation.md >"$place/section"
+  grep '^BEACONSCAN_OPTIONS=' "$place/section" >"$tree/options"
+  sed -n '/^\[Service\]$/,/^```$/p' "$place/section" | sed '$d' >"$tree/drop-in"
+  if Tests/Package/boot.sh "$tree"; then
+    grep -qx passed "$tree/trial.log" || { cat "$tree/trial.log" >&2; fail 'the service does not do under systemd what it should'; }
+    echo 'package: systemd starts the service, forbids and permits its command the network, and stops it for good'
+  else
+    echo 'package: systemd cannot be booted here: the service was only started by its own line'
+    inside "$tree" apt-get purge -y beaconscan >"$place/log" 2>&1 || { cat "$place/log" >&2; fail 'it cannot be removed'; }
+  fi
 }
 
 case "${1-}" in

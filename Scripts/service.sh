@@ -33,10 +33,17 @@ exposure=$(verdict Packaging/beaconscan.service)
 # The drop-in of docs/installation.md, which also switches adapters on.
 sed 's/=CAP_NET_RAW$/=CAP_NET_RAW CAP_NET_ADMIN/' Packaging/beaconscan.service >"$copy/admin.service"
 admin=$(verdict "$copy/admin.service")
-for figure in "$exposure" "$admin"; do
+# The one that lets a command of --exec use the network.
+{
+  cat Packaging/beaconscan.service
+  sed -n '/^### Commands that use the network$/,/^###/{/^\[Service\]$/,/^```$/p}' docs/installation.md | sed '$d'
+} >"$copy/network.service"
+grep -q '^IPAddressAllow=' "$copy/network.service"
+network=$(verdict "$copy/network.service")
+for figure in "$exposure" "$admin" "$network"; do
   if [ -z "$figure" ] || ! grep -qF "**$figure**" docs/installation.md; then
     echo "service: the unit's exposure is '$figure', which docs/installation.md does not say" >&2
     exit 1
   fi
 done
-echo "service: systemd takes the unit; exposure $exposure, with CAP_NET_ADMIN $admin"
+echo "service: systemd takes the unit; exposure $exposure, with CAP_NET_ADMIN $admin, with the network $network"

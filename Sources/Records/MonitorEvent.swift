@@ -125,7 +125,7 @@ extension MonitorEvent {
   /// When the beacon that decided was received last, in rows.
   private static let lastReceived = Field<MonitorEvent>(
     "lastHeard", .time,
-    column: Column("BEACON", width: 11) { event in
+    column: Column("BEACON", width: max(11, BeaconNames.width)) { event in
       event.subject?.shortName
     }
   ) { event in event.reason.lastSighting?.time.wallClockTime(event.offset) }
