@@ -61,7 +61,7 @@ def shell(folder):
     os.mkfifo(folder / "screen")
     keep = os.open(folder / "screen", os.O_RDWR | os.O_NONBLOCK)
     subprocess.run(["sh", "kiosk.sh"], cwd=folder, stdout=subprocess.DEVNULL, timeout=LIMIT, check=True)
-    compare("kiosk.sh", os.read(keep, 4096).decode().split(), ["slides", *SHOWN])
+    compare("kiosk.sh", os.read(keep, 4096).decode().split(), ["slides", "slides", *SHOWN])
     os.close(keep)
 
 
@@ -84,7 +84,7 @@ def webhook(folder):
     subprocess.run(["sh", "-c", text], cwd=folder, stdout=subprocess.DEVNULL, timeout=LIMIT, check=True)
     server.shutdown()
     compare("webhook.sh", [f"{path} {kind}" for path, kind in received],
-            ["/api/webhook/visitor enter", "/api/webhook/visitor exit"])
+            [f"/api/webhook/visitor {kind}" for kind in ("state", "enter", "exit")])
 
 
 class Browser:

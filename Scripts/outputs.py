@@ -206,6 +206,13 @@ def main():
                   ["--enter-count", "8/10"], ["--dwell", "10", "--exit-after", "5"]):
         checker.run(command, "monitor", *rules, "--region", visitor,
                     "--replay", "captures/visitor.btsnoop", *json_format)
+    checker.run(command, "monitor", "--each", "--uuid", "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0",
+                "--replay", "captures/visitor.btsnoop", *json_format)
+    for regions in ([], ["--region", visitor]):
+        checker.run(command, "range", "--on-change", *regions, "--replay", "captures/visitor.btsnoop",
+                    *json_format)
+    checker.run(command, "scan", "--region", visitor, "--replay", "captures/visitor.btsnoop",
+                *json_format)
     stays = ["0.3=captures/visitor.btsnoop@38-51", "2=captures/visitor.btsnoop@17-34",
              "2=captures/visitor.btsnoop@55-68"]
     checker.run(command, "calibrate", *(f"--at={stay}" for stay in stays), *json_format)
@@ -232,6 +239,13 @@ def main():
                               ["monitor", "--region", visitor, "--replay", recording],
                               ["inspect", recording]):
                 checker.run(command, *arguments, configuration=configuration)
+        checker.run(command, "range", "--on-change", "--replay", "captures/visitor.btsnoop",
+                    configuration=configuration)
+        # The second run begins with the beacons that were inside at the end of the first.
+        for _ in range(2):
+            checker.run(command, "monitor", "--each", "--uuid", "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0",
+                        "--state-file", f"{directory}/state", "--replay", "captures/visitor.btsnoop",
+                        configuration=configuration)
         checker.run(command, "calibrate", *(f"--at={stay}" for stay in stays),
                     configuration=configuration)
         for advert in ADVERTS:

@@ -30,6 +30,8 @@ package final class CaptureReader {
 
   /// The number of sightings in a batch: they fit in a processor's first cache.
   static let batch = 512
+  /// The number of sightings in a batch of this reader.
+  let batch: Int
   /// The most frames in a report that was not joined, of at most 255 bytes.
   static let maximumFrames = 255 / 27
 
@@ -38,8 +40,9 @@ package final class CaptureReader {
   /// for all. The tap receives every HCI packet as it is read; not those of a sniffer.
   package init(
     path: String, firstAdapter: UInt16 = 0, follows: Bool = false, duration: Int64? = nil,
-    packetTap: PacketTap? = nil
+    batch: Int = CaptureReader.batch, packetTap: PacketTap? = nil
   ) throws(CaptureError) {
+    self.batch = batch
     self.follows = follows
     self.firstAdapter = firstAdapter
     let descriptor: FileDescriptor
@@ -110,7 +113,7 @@ extension CaptureReader {
     format.passOver(&stream)
     var batch = Batch(
       timeline: timeline, handover: handover, firstAdapter: firstAdapter,
-      first: collector.sightings.count)
+      first: collector.sightings.count, size: batch)
     let drained = Self.drain(stream, &format, &batch, into: &collector)
     (timeline, handover) = (batch.timeline, batch.handover)
     let start = stream.offset
@@ -223,6 +226,8 @@ extension CaptureReader {
     let firstAdapter: UInt16
     /// The number of sightings that were there before.
     let first: Int
+    /// The number of sightings that fill it.
+    let size: Int
     /// Why the run over the packets ended.
     var end = End.bytes
     /// Where the packet begins that is left for the next batch.
@@ -239,7 +244,7 @@ extension CaptureReader {
         var sightings: [Sighting] = []
         swap(&sightings, &collector.sightings)
         let before = sightings.count
-        let room = first &+ CaptureReader.batch &- before
+        let room = first &+ size &- before
         var run = Run(
           course: isUsual ? timeline.course : .none, firstAdapter: firstAdapter, limit: room)
         do {
@@ -283,7 +288,7 @@ extension CaptureReader {
       collector.wallTime = packet.time
       handover?.hand(packet, in: read)
       PacketDecoder.decode(packet, in: read, firstAdapter: firstAdapter, into: &collector)
-      guard collector.sightings.count &- first >= CaptureReader.batch else { return true }
+      guard collector.sightings.count &- first >= size else { return true }
       end = .batch
       return false
     }

@@ -51,12 +51,14 @@ public final class ReplayScanner: Scanner {
     self.speed = speed
     self.follows = follows
     var sources: [Source] = []
+    // What is paced is not read ahead, so that what was counted was shown.
+    let batch = speed == .max ? CaptureReader.batch : 1
     for path in paths {
       sources.append(
         Source(
           try CaptureReader(
             path: path, firstAdapter: UInt16(truncatingIfNeeded: sources.count * 100),
-            follows: follows, duration: duration, packetTap: packetTap)))
+            follows: follows, duration: duration, batch: batch, packetTap: packetTap)))
     }
     state = Mutex(State(sources: sources, speed: speed, duration: duration, offsets: offsets))
   }
@@ -71,10 +73,8 @@ public final class ReplayScanner: Scanner {
   /// How far each recording has been read, in the order of the paths.
   package var statuses: [CaptureStatus] { state.withLock { $0.sources.map(\.status) } }
 
-  /// The counts so far of all recordings.
-  public var counts: ScanCounts {
-    state.withLock { $0.sources.reduce(into: ScanCounts()) { $0 += $1.collector.counts } }
-  }
+  /// The counts so far of all recordings; of paced ones, up to the latest sighting that was given.
+  public var counts: ScanCounts { state.withLock { $0.counts } }
 
   /// Hands every advertising report to a function from now on.
   package func tap(_ tap: @escaping ReportTap) {
@@ -112,6 +112,8 @@ private final class Source {
   var collector = SightingCollector()
   /// The place of the batch's next sighting.
   var next = 0
+  /// What was counted before the batch.
+  private var countsBefore = ScanCounts()
   private(set) var isAtEnd = false
   /// What is wrong with the recording behind its last sighting.
   private(set) var failure: CaptureError?
@@ -119,6 +121,8 @@ private final class Source {
   init(_ reader: CaptureReader) { self.reader = reader }
 
   var status: CaptureStatus { reader.status(collector.counts) }
+  /// What was counted up to the latest sighting that was given; a batch that is given in part does not count.
+  var counts: ScanCounts { isEmpty ? collector.counts : countsBefore }
   /// Whether the whole batch has been given.
   var isEmpty: Bool { next == collector.sightings.count }
   /// The time of the next sighting.
@@ -128,6 +132,7 @@ private final class Source {
   func advance() -> Bool {
     collector.removeSightings()
     next = 0
+    countsBefore = collector.counts
     guard !isAtEnd else { return true }
     do throws(CaptureError) {
       switch try reader.read(into: &collector) {
@@ -157,6 +162,15 @@ extension ReplayScanner {
     /// How far the recordings have been read, and how far they have been given.
     private var progress = ScanProgress()
     private var given: MonotonicTime?
+    /// What was counted before what is held.
+    private var countsBefore = ScanCounts()
+
+    var counts: ScanCounts {
+      if case .times = speed, given != progress.reached { return countsBefore }
+      return countsRead
+    }
+
+    private var countsRead: ScanCounts { sources.reduce(into: ScanCounts()) { $0 += $1.counts } }
 
     init(sources: [Source], speed: Speed, duration: Int64?, offsets: [UInt16: Double]) {
       self.sources = sources
@@ -224,7 +238,7 @@ extension ReplayScanner {
     /// Moves sightings of all recordings in the order of time, as long as these have one distance to
     /// wall-clock time.
     private mutating func merge(into sightings: inout [Sighting]) {
-      while sightings.count < CaptureReader.batch {
+      while sightings.count < sources[0].reader.batch {
         // Before one recording may give a sighting, every other must have shown its next.
         for source in sources {
           while source.isEmpty, !source.isAtEnd {
@@ -250,30 +264,51 @@ extension ReplayScanner {
       _ factor: Double, until deadline: MonotonicTime?, into sightings: inout [Sighting]
     ) throws -> ScanProgress {
       sightings.removeAll(keepingCapacity: true)
-      if next == held.count, given == progress.reached, !progress.isOver {
-        var read: [Sighting] = []
-        swap(&read, &held)
-        defer { swap(&read, &held) }
-        try self.read(into: &read)
-        next = 0
-      }
-      guard let reached = progress.reached else { return progress }
-      let start = given ?? progress.began ?? reached
-      // After a rest, time goes on from where it was.
-      let pacer = self.pacer ?? Pacer(start: start, factor: factor)
-      self.pacer = pacer
-      let due = next < held.count ? min(held[next].time, reached) : reached
-      pacer.sleep(until: min(due, deadline ?? due), atMost: ReplayScanner.maximumReceiveTime)
-      let now = max(start, min(pacer.now, reached))
-      while next < held.count, held[next].time <= now {
-        sightings.append(held[next])
-        next += 1
-      }
-      given = now
-      var progress = progress
-      progress.reached = now
-      progress.isOver = progress.isOver && next == held.count && now == reached
-      return progress
+      var shown = progress
+      repeat {
+        if next == held.count, given == progress.reached, !progress.isOver {
+          do {
+            try readAhead()
+          } catch {
+            guard !sightings.isEmpty else { throw error }
+            // It is reported when these have been given.
+            return shown
+          }
+        }
+        guard let reached = progress.reached else { return progress }
+        // The sightings of one call have one distance to wall-clock time. Nothing more may be there yet.
+        guard
+          sightings.isEmpty || !held.isEmpty && progress.wallClockOffset == shown.wallClockOffset
+        else { break }
+        let start = given ?? progress.began ?? reached
+        // After a rest, time goes on from where it was.
+        let pacer = self.pacer ?? Pacer(start: start, factor: factor)
+        self.pacer = pacer
+        if sightings.isEmpty {
+          let due = next < held.count ? min(held[next].time, reached) : reached
+          pacer.sleep(until: min(due, deadline ?? due), atMost: ReplayScanner.maximumReceiveTime)
+        }
+        let now = max(start, min(pacer.now, reached))
+        while next < held.count, held[next].time <= now {
+          sightings.append(held[next])
+          next += 1
+        }
+        given = now
+        shown = progress
+        shown.reached = now
+        shown.isOver = progress.isOver && next == held.count && now == reached
+      } while !sightings.isEmpty && sightings.count < CaptureReader.batch && next == held.count
+        && given == progress.reached && !progress.isOver
+      return shown
+    }
+
+    private mutating func readAhead() throws {
+      countsBefore = countsRead
+      next = 0
+      var read: [Sighting] = []
+      swap(&read, &held)
+      defer { swap(&read, &held) }
+      try self.read(into: &read)
     }
   }
 }

@@ -19,14 +19,15 @@ package enum BeaconNames {
   /// The width of the longest name, within reason.
   static let width = min(max(8, all.values.lazy.map(\.count).max() ?? 0), 40)
 
-  /// Returns the field of a beacon's name, which is left out where it has none. Rows and tables have a column for it
-  /// only where beacons have names.
+  /// Returns the field of a beacon's name, which is left out where it has none. Rows have a column for it only where
+  /// beacons have names, and so have tables, unless another column shows the name.
   static func field<Value>(
-    of beacon: @escaping @Sendable (Value) -> BeaconIdentity?
+    hasColumn: Bool = true, of beacon: @escaping @Sendable (Value) -> BeaconIdentity?
   ) -> Field<Value> {
     Field(
       "name", .text, .whereNamed, csv: all.isEmpty ? .none : .sameName,
-      column: all.isEmpty ? nil : Column(width: width, priority: .key, fit: .cut(to: 8))
+      column: all.isEmpty || !hasColumn
+        ? nil : Column(width: width, priority: .key, fit: .cut(to: 8))
     ) { (value: Value) -> FieldValue in beacon(value).flatMap(name).map { .text($0) } ?? .absent }
   }
 }

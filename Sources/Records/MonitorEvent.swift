@@ -1,4 +1,4 @@
-import Advertising
+package import Advertising
 package import Regions
 package import Scanning
 
@@ -15,7 +15,11 @@ package struct MonitorEvent: Sendable {
   package var region: String
   /// The state from now on.
   package var state: RegionState
-  /// For how many seconds the region was inside; `nil` if that is not known, or nothing was left.
+  /// The beacon that entered or left, or whose state it is, where each beacon of the region is reported.
+  package var beacon: BeaconIdentity?
+  /// The number of beacons inside the region from now on; `nil` where it is not known.
+  package var beaconsInside: Int?
+  /// For how many seconds the region, or the beacon, was inside; `nil` if that is not known, or nothing was left.
   package var dwell: Double?
   package var reason: RegionTransition.Reason
   /// The wall clock's offset from the reason's times.
@@ -24,18 +28,23 @@ package struct MonitorEvent: Sendable {
   package var rules: RegionRules
 
   package init(
-    _ kind: Kind, time: WallClockTime, region: String, state: RegionState, dwell: Double? = nil,
+    _ kind: Kind, time: WallClockTime, region: String, state: RegionState,
+    beacon: BeaconIdentity? = nil, beaconsInside: Int? = nil, dwell: Double? = nil,
     reason: RegionTransition.Reason, offset: WallClockOffset, rules: RegionRules
   ) {
     (self.kind, self.time, self.region, self.state) = (kind, time, region, state)
-    (self.dwell, self.reason, self.offset, self.rules) = (dwell, reason, offset, rules)
+    (self.beacon, self.beaconsInside, self.dwell) = (beacon, beaconsInside, dwell)
+    (self.reason, self.offset, self.rules) = (reason, offset, rules)
   }
+
+  /// The beacon that the event is about: the one that was reported, or else the one that decided.
+  package var subject: BeaconIdentity? { beacon ?? reason.lastSighting?.beacon }
 }
 
 extension MonitorEvent {
-  package static let enter = RecordType("enter", [time, region(), reason])
-  package static let exit = RecordType("exit", [time, region(), dwell, reason])
-  package static let determined = RecordType("state", [time, region(), state, reason])
+  package static let enter = RecordType("enter", [time, region(), state], facts, [reason])
+  package static let exit = RecordType("exit", [time, region(), state, dwell], facts, [reason])
+  package static let determined = RecordType("state", [time, region(), state], facts, [reason])
 
   /// The record of an event of this kind.
   package var record: RecordType<MonitorEvent> {
@@ -54,8 +63,30 @@ extension MonitorEvent {
       [
         time,
         Field("type", .string, column: event) { $0.kind.rawValue },
-        region(regionWidth), state, dwell, reason,
+        region(regionWidth), state, dwell,
+      ], [rule, lastReceived], identity, [rssi], learned,
+      [
+        distance, beaconsInside,
+        Field("cause", .string, csv: .none, column: Column("REASON", fit: .cut(to: 20))) {
+          $0.explanation
+        },
       ])
+  }
+
+  /// What happened to which beacon, where it is, and how many are inside.
+  private static let facts: [Field<MonitorEvent>] =
+    identity + [distance, rssi, beaconsInside]
+
+  private static let identity = Field<MonitorEvent>.identityOrNull { $0.subject }
+
+  private static let distance = Field<MonitorEvent>(
+    "distance", .meters.with("maximum", 1000), decimals: 3
+  ) { $0.reason.lastSighting?.distance }
+
+  private static let rssi = Field<MonitorEvent>("rssi", .rssi) { $0.reason.lastSighting?.rssi }
+
+  private static let beaconsInside = Field<MonitorEvent>("beacons", .integer(0...).orNull) {
+    $0.beaconsInside
   }
 
   private static let time = Field<MonitorEvent>(
@@ -87,32 +118,39 @@ extension MonitorEvent {
     "state", .one(of: [RegionState.inside, .outside].map(\.name))
   ) { $0.state.name }
 
+  private static let rule = Field<MonitorEvent>(
+    "rule", .one(of: RegionTransition.Rule.allCases.map(\.rawValue))
+  ) { $0.reason.rule.rawValue }
+
+  /// When the beacon that decided was received last, in rows.
+  private static let lastReceived = Field<MonitorEvent>(
+    "lastHeard", .time,
+    column: Column("BEACON", width: max(11, BeaconNames.width)) { event in
+      event.subject?.shortName
+    }
+  ) { event in event.reason.lastSighting?.time.wallClockTime(event.offset) }
+
+  private static let learned: [Field<MonitorEvent>] = [
+    Field("samples", .count) { $0.reason.samples },
+    Field("silenceLimit", .number(0...).orNull, decimals: 3) { $0.reason.exitTimeout },
+    Field("interval", .number(0...).orNull, decimals: 3) { $0.reason.interval },
+    Field("loss", .number(0...1).orNull, decimals: 3) { $0.reason.loss },
+  ]
+
   private static let reason = Field<MonitorEvent>(
     "reason",
     RecordType<MonitorEvent>(
       nil, named: "reason",
       [
-        Field(
-          "rule", .one(of: RegionTransition.Rule.allCases.filter { $0 != .request }.map(\.rawValue))
-        ) { $0.reason.rule.rawValue },
+        rule,
         Field("lastSighting", lastSighting, isNullable: true) { event in
           event.reason.lastSighting.map { ($0, $0.time.wallClockTime(event.offset)) }
         },
-        Field("samples", .count) { $0.reason.samples },
-        Field("silenceLimit", .number(0...).orNull, decimals: 3) { $0.reason.exitTimeout },
-        Field("interval", .number(0...).orNull, decimals: 3) { $0.reason.interval },
-        Field("loss", .number(0...1).orNull, decimals: 3) { $0.reason.loss },
-      ]),
-    columns: [
-      Column("BEACON", width: max(11, BeaconNames.width)) { event in
-        event.reason.lastSighting?.beacon.shortName
-      },
-      Column("REASON", fit: .cut(to: 20)) { $0.explanation },
-    ]
+      ], learned)
   ) { $0 }
 
   private static let lastSighting = RecordType<(RegionTransition.LastSighting, WallClockTime)>(
-    nil, [Field("time", .time, csv: .named("lastHeard")) { $0.1 }] + Field.identity { $0.0.beacon },
+    nil, [Field("time", .time) { $0.1 }] + Field.identity { $0.0.beacon },
     [Field("rssi", .rssi) { $0.0.rssi }])
 }
 
@@ -134,18 +172,18 @@ extension MonitorEvent {
       let limit = rules.distance.map { enters ? $0.enter : $0.exit } ?? 0
       return "\(signal), long enough \(enters ? "within" : "beyond") \(decimal(limit, 2)) m"
     case .exitTimeout:
-      return "not received for its exit timeout of \(seconds(reason.exitTimeout)) s" + learned
+      return "not received for its exit timeout of \(seconds(reason.exitTimeout)) s" + evidence
     case .start:
       let isSightingEnough =
         rules.signal == nil && rules.distance == nil && rules.count == .first && rules.dwell == 0
       let what = isSightingEnough ? "not received" : "no beacon met the rules"
       return "\(what) for \(seconds(reason.exitTimeout)) s"
-    case .request: return "requested"
+    case .request: return "at the start"
     }
   }
 
   /// What an exit timeout was learned from.
-  private var learned: String {
+  private var evidence: String {
     guard case .adaptive = rules.exitTimeout, let interval = reason.interval, let loss = reason.loss
     else { return "" }
     return "; sent every \(seconds(interval)) s, \(fixed(loss * 100, 0)) % lost"

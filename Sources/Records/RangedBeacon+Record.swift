@@ -80,11 +80,12 @@ extension RangedBeacon {
 }
 
 extension Schema {
-  static let proximity = one(of: [Proximity.immediate, .near, .far, .unknown].map(\.name))
-    .named("proximity")
+  static let proximity = one(of: Proximity.allNames).named("proximity")
 }
 
 extension Proximity {
+  static let allNames = [Proximity.immediate, .near, .far, .unknown].map(\.name)
+
   /// The zone's name, as JSON and people have it.
   package var name: String {
     switch self {

@@ -42,6 +42,11 @@ package struct RecordType<Value>: Sendable {
   package func omitting(_ presence: Field<Value>.Presence) -> RecordType {
     RecordType(typeName, named: name, summary: summary, fields.filter { $0.presence != presence })
   }
+
+  /// Returns the same without the fields of some keys.
+  package func omitting(keys: Set<String>) -> RecordType {
+    RecordType(typeName, named: name, summary: summary, fields.filter { !keys.contains($0.key) })
+  }
 }
 
 // JSON.

@@ -29,10 +29,12 @@ extension Schema {
   package static let time = matching(
     "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6}Z$"
   ).named("time")
-  package static let uuid = matching(
-    "^[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}$"
-  ).named("uuid")
+  package static let uuid = anyUUID.named("uuid")
+  package static let uuidOrNull = anyUUID.orNull.named("uuidOrNull")
+  private static let anyUUID = matching(
+    "^[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}$")
   package static let uint16 = integer(0...65535).named("uint16")
+  package static let uint16OrNull = integer(0...65535).orNull.named("uint16OrNull")
   package static let count = integer(0...).named("count")
   package static let power = integer(-128...127).named("power")
   package static let rssi = integer(-128...20).orNull.named("rssi")

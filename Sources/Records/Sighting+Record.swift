@@ -2,31 +2,54 @@ package import Advertising
 package import Scanning
 
 extension Sighting {
-  /// A line of `scan`, and of a simulation's truth.
-  package static let record = RecordType<Sighting>(
-    "sighting",
-    [
-      Field("time", .time, column: Column(priority: .main, digits: 6, time: \.wallTime)) {
-        $0.wallTime
-      }
-    ],
-    Field.identity { $0.beacon },
-    [
-      Field("measuredPower", .power, column: Column("POWER", .right, width: 5, priority: .extra)) {
-        $0.measuredPower
-      },
-      Field("rssi", .rssi, column: Column(nil, .right, width: 4, priority: .main)) { $0.rssi },
-    ],
-    Field.sender(column: Column(width: 17, missing: "anonymous", priority: .detail)) {
-      ($0.address, $0.addressType)
-    },
-    [Field("adapter", .adapter, .sometimes, csv: .none) { "hci\($0.adapter)" }])
+  /// A line of a simulation's truth.
+  package static let truth = RecordType<Sighting>("sighting", fields(isNamed: false) { $0 })
 
-  /// The same where the adapter is not known.
-  package static let recordWithoutAdapter = record.omitting(.sometimes)
+  /// A line of `scan`: a sighting, and the name of the region that its beacon is in.
+  package static let record = RecordType<(sighting: Sighting, region: String?)>(
+    "sighting", fields { $0.sighting },
+    [
+      Field("adapter", .adapter, .sometimes, csv: .none) { "hci\($0.sighting.adapter)" },
+      Field("region", .text, .sometimes, column: Column(width: 8, fit: .cut(to: 8))) {
+        $0.region?.fieldValue ?? .absent
+      },
+    ])
+
+  private static func fields<Value>(
+    isNamed: Bool = true, of sighting: @escaping @Sendable (Value) -> Sighting
+  ) -> [Field<Value>] {
+    [
+      Field(
+        "time", .time,
+        column: Column(priority: .main, digits: 6) { sighting($0).wallTime }
+      ) { sighting($0).wallTime }
+    ] + Field.identity(isNamed: isNamed) { sighting($0).beacon } + [
+      Field("measuredPower", .power, column: Column("POWER", .right, width: 5, priority: .extra)) {
+        sighting($0).measuredPower
+      },
+      Field("rssi", .rssi, column: Column(nil, .right, width: 4, priority: .main)) {
+        sighting($0).rssi
+      },
+    ]
+      + Field.sender(column: Column(width: 17, missing: "anonymous", priority: .detail)) {
+        (sighting($0).address, sighting($0).addressType)
+      }
+  }
 }
 
 extension Field {
+  /// Returns the fields of the identity of a beacon that may not be known, and its name where the user gave it one.
+  package static func identityOrNull(
+    of beacon: @escaping @Sendable (Value) -> BeaconIdentity?
+  ) -> [Field] {
+    [
+      Field("uuid", .uuidOrNull) { beacon($0)?.uuid },
+      Field("major", .uint16OrNull) { beacon($0)?.major },
+      Field("minor", .uint16OrNull) { beacon($0)?.minor },
+      BeaconNames.field(hasColumn: false, of: beacon),
+    ]
+  }
+
   /// Returns the fields of a beacon's identity, and its name where the user gave it one.
   package static func identity(
     isNamed: Bool = true, of beacon: @escaping @Sendable (Value) -> BeaconIdentity

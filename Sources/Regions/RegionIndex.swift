@@ -15,6 +15,11 @@ struct RegionIndex: Sendable {
     var isDetermined = false
     /// The number of beacons that hold it.
     var holders = 0
+    /// Where the rules report each beacon, those that are assumed to be inside and were not received yet, and until when
+    /// they are waited for, in reception time; before the wait began, for how long.
+    var expected: [BeaconIdentity: Int64] = [:]
+    /// Whether it was not known, when the region was added, which beacons are inside.
+    var areBeaconsUnknown = false
     /// How long it waits for a first beacon, in seconds.
     var timeout: Double
     /// When the wait began and when it ends, in reception time; `.max` before it began.
@@ -23,6 +28,9 @@ struct RegionIndex: Sendable {
 
     /// Whether its initial timeout runs for the first time.
     var isFirstLook: Bool
+
+    /// The number of beacons inside, received or assumed.
+    var beaconsInside: Int { holders + expected.count }
 
     /// Whether the region is there and nothing is known of its state.
     var isInitial: Bool { serial != 0 && state == .unknown && !isDetermined }
@@ -50,12 +58,15 @@ struct RegionIndex: Sendable {
   func isCurrent(_ place: Int32, _ serial: UInt32) -> Bool { records[Int(place)].serial == serial }
 
   mutating func add(
-    _ region: MonitoredRegion, state: RegionState, timeout: Double, isFirstLook: Bool
+    _ region: MonitoredRegion, state: RegionState, timeout: Double, isFirstLook: Bool,
+    expecting expected: [BeaconIdentity: Int64]
   ) {
     remove(region.identifier)
     serials = serials == .max ? 1 : serials + 1
     let record = Record(
-      region: region, serial: serials, state: state, timeout: timeout, isFirstLook: isFirstLook)
+      region: region, serial: serials, state: state, expected: expected,
+      areBeaconsUnknown: state != .outside && expected.isEmpty, timeout: timeout,
+      isFirstLook: isFirstLook)
     if isFirstLook { firstLooks += 1 }
     if region.rules.hasGates { gated += 1 }
     let place: Int32
@@ -84,6 +95,7 @@ struct RegionIndex: Sendable {
     guard let place = identifiers.removeValue(forKey: identifier) else { return nil }
     let region = records[Int(place)].region
     records[Int(place)].serial = 0
+    records[Int(place)].expected = [:]
     if region.rules.hasGates { gated -= 1 }
     endFirstLook(place)
     free.append(place)

@@ -68,7 +68,8 @@ extension RegionMonitor {
   }
 
   /// Evicts the eighth of the beacons that were received longest ago, first those that hold no region, and returns
-  /// whether there were any. The only one that holds a region stays: strangers cannot push it out.
+  /// whether there were any. The only one that holds a region stays, and each inside one whose rules report each:
+  /// strangers cannot push them out.
   private mutating func makeRoom(sparing spared: Int?) -> Bool {
     let byAge = places.places.filter { Int($0) != spared }.map { place in
       let holds = beacons[Int(place)].shortest != .max
@@ -79,7 +80,12 @@ extension RegionMonitor {
       let held = beacons[Int(place)].links.filter {
         $0.isInside && index.isCurrent($0.place, $0.serial)
       }
-      if held.contains(where: { index.records[Int($0.place)].holders == 1 }) { continue }
+      if held.contains(where: { link in
+        let record = index.records[Int(link.place)]
+        return record.holders == 1 || record.region.rules.reportsEachBeacon
+      }) {
+        continue
+      }
       for link in held { index.records[Int(link.place)].holders -= 1 }
       places.remove(beacons[Int(place)].identity, from: place)
       links -= beacons[Int(place)].links.count

@@ -53,7 +53,7 @@ extension RegionMonitor {
     case .region:
       let record = index.records[Int(entry.place)]
       let isCurrent = record.serial == entry.serial && record.deadline == entry.time
-      return isCurrent && !record.isDetermined ? entry.time : nil
+      return isCurrent && (!record.isDetermined || !record.expected.isEmpty) ? entry.time : nil
     case .beacon:
       let place = Int(entry.place)
       guard beacons[place].serial == entry.serial, beacons[place].wake == entry.time else {

@@ -27,6 +27,11 @@ extension RegionMonitor {
     let record = index.records[Int(place)]
     let isSlow = record.state == .unknown && !isFullDuty
     index.records[Int(place)].began = now
+    if !record.expected.isEmpty {
+      let expected = record.expected.mapValues { ReceptionClock.add(now, $0) }
+      index.records[Int(place)].expected = expected
+      return wait(place, until: expected.values.min() ?? now)
+    }
     let seconds = record.timeout / (isSlow ? Double(Self.slowShare) : 1)
     wait(place, until: ReceptionClock.add(now, ReceptionClock.nanoseconds(seconds)))
   }
@@ -44,7 +49,7 @@ extension RegionMonitor {
     tidy()
   }
 
-  private mutating func wait(_ place: Int32, until time: Int64) {
+  mutating func wait(_ place: Int32, until time: Int64) {
     index.records[Int(place)].deadline = time
     deadlines.insert(
       Deadline(
@@ -55,6 +60,7 @@ extension RegionMonitor {
   mutating func giveUp(_ place: Int32, at time: Int64, _ transitions: inout [RegionTransition]) {
     index.endFirstLook(place)
     let record = index.records[Int(place)]
+    if !record.expected.isEmpty { return giveUpExpected(place, at: time, &transitions) }
     var waited = record.timeout
     if record.state == .unknown {
       let undecided = undecidedUntil(record, at: time)

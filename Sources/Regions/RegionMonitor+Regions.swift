@@ -1,3 +1,4 @@
+public import Advertising
 public import Scanning
 
 extension RegionMonitor {
@@ -14,19 +15,31 @@ extension RegionMonitor {
   ///     ``Configuration/initialTimeout`` where the state is unknown, and else
   ///     ``Configuration/confirmationTimeout``; a fixed exit timeout instead of the latter, and instead of
   ///     the former if it is shorter.
+  ///   - beacons: Where the rules report each beacon and the state is ``RegionState/inside``, the beacons that are
+  ///     assumed to be inside, each with its own timeout. If there are none, a beacon that is received during the
+  ///     timeout is determined to be inside, and does not enter.
   /// - Throws: ``RegionError/tooMany(limit:)``.
   public mutating func add(
-    _ region: MonitoredRegion, assuming state: RegionState? = nil, timeout: Double? = nil
+    _ region: MonitoredRegion, assuming state: RegionState? = nil, timeout: Double? = nil,
+    beacons: [BeaconIdentity: Double] = [:]
   ) throws(RegionError) {
     if index[region.identifier] == nil, regionCount >= configuration.maximumRegions {
       throw .tooMany(limit: configuration.maximumRegions)
     }
     let usual = usualTimeout(region.rules, assuming: state ?? .unknown)
-    let wanted = timeout ?? usual
+    func valid(_ timeout: Double) -> Double {
+      timeout > 0 && timeout <= RegionRules.longest ? timeout : usual
+    }
+    var expected: [BeaconIdentity: Int64] = [:]
+    if region.rules.reportsEachBeacon, state == .inside {
+      for (beacon, timeout) in beacons where region.constraint.matches(beacon) {
+        guard expected.count < RegionRules.maximumBeaconsInside else { break }
+        expected[beacon] = ReceptionClock.nanoseconds(valid(timeout))
+      }
+    }
     index.add(
-      region, state: state ?? .unknown,
-      timeout: wanted > 0 && wanted <= RegionRules.longest ? wanted : usual,
-      isFirstLook: (state ?? .unknown) == .unknown && timeout == nil)
+      region, state: state ?? .unknown, timeout: valid(timeout ?? usual),
+      isFirstLook: (state ?? .unknown) == .unknown && timeout == nil, expecting: expected)
     if let now = clock.now {
       start(region.identifier, at: now)
     } else {
@@ -67,7 +80,7 @@ extension RegionMonitor {
     let (_, reason) = evidence(of: record, rule: .request)
     return RegionTransition(
       change: .determined(record.state), time: MonotonicTime(nanoseconds: latest),
-      region: identifier,
+      region: identifier, beacon: nil, beaconsInside: record.beaconsInside,
       previous: record.state, reason: reason)
   }
 
@@ -82,7 +95,8 @@ extension RegionMonitor {
     let (due, reason) = evidence(of: record, rule: .request)
     return RegionStatus(
       state: record.state, isDetermined: record.isDetermined, since: record.since,
-      beacons: record.holders, exit: isReceptionLost ? nil : due.map(clock.moment), evidence: reason
+      beacons: record.beaconsInside, exit: isReceptionLost ? nil : due.map(clock.moment),
+      evidence: reason
     )
   }
 
@@ -100,7 +114,7 @@ extension RegionMonitor {
         }
       }
     }
-    if let found { return (found.due, found.beacon.reason(rule, exitTimeout: found.timeout)) }
+    if let found { return (found.due, reason(found.beacon, rule, exitTimeout: found.timeout)) }
     return (
       nil,
       RegionTransition.Reason(

@@ -50,6 +50,10 @@ extension RegionMonitor {
       let region = index.records[Int(link.place)].region
       let rules = region.rules
       if link.isInside, !rules.hasGates { continue }
+      if !link.isInside, rules.reportsEachBeacon, isFull(link.place, for: sighting.beacon) {
+        attentive += 1
+        continue
+      }
       if let gate = rules.distance, powerChanged || link.levels == (0, 0) {
         beacons[place].links[number].levels = levels(
           gate, sighting.beacon, sighting.measuredPower)
@@ -74,11 +78,15 @@ extension RegionMonitor {
   ) {
     index.records[Int(region)].holders += isEntering ? 1 : -1
     let record = index.records[Int(region)]
-    guard record.holders == (isEntering ? 1 : 0) else { return }
+    let isEach = record.region.rules.reportsEachBeacon
+    guard isEach || record.holders == (isEntering ? 1 : 0) else { return }
     let timeout = exitTimeout(of: beacons[place], in: record.region)
-    settle(
-      region, isEntering ? .inside : .outside, at: time,
-      beacons[place].reason(rule, exitTimeout: timeout), &transitions)
+    let reason = reason(beacons[place], rule, exitTimeout: timeout)
+    if isEach {
+      settle(region, beacons[place].identity, isEntering, at: time, reason, &transitions)
+    } else {
+      settle(region, isEntering ? .inside : .outside, at: time, reason, &transitions)
+    }
   }
 
   /// Determines a region's state.
@@ -91,8 +99,8 @@ extension RegionMonitor {
     func report(_ change: RegionTransition.Change) {
       transitions.append(
         RegionTransition(
-          change: change, time: moment, region: record.region.identifier, previous: record.state,
-          reason: reason))
+          change, at: moment, region: record.region.identifier,
+          beaconsInside: record.beaconsInside, previous: record.state, reason: reason))
     }
     if record.state != .unknown, record.state != state { report(state == .inside ? .enter : .exit) }
     if !record.isDetermined { report(.determined(state)) }
@@ -106,14 +114,29 @@ extension RegionMonitor {
   private func levels(_ gate: DistanceGate, _ beacon: BeaconIdentity, _ power: Int8)
     -> (enter: Float, exit: Float)
   {
-    let own = configuration.beaconCalibrations.first { $0.beacons.matches(beacon) }
-    let calibration =
-      own?.calibration.over(configuration.calibration) ?? configuration.calibration
+    let calibration = calibration(of: beacon)
     let power = Double(power)
     return (
       Float(calibration.rssi(atDistance: gate.enter, advertisedPower: power)),
       Float(calibration.rssi(atDistance: gate.exit, advertisedPower: power))
     )
+  }
+
+  private func calibration(of beacon: BeaconIdentity) -> Calibration {
+    let own = configuration.beaconCalibrations.first { $0.beacons.matches(beacon) }
+    return own?.calibration.over(configuration.calibration) ?? configuration.calibration
+  }
+
+  /// Returns the reason for a transition that a beacon decides.
+  func reason(
+    _ beacon: TrackedBeacon, _ rule: RegionTransition.Rule, exitTimeout: Double
+  ) -> RegionTransition.Reason {
+    let distance = beacon.rssi.map { rssi in
+      calibration(of: beacon.identity).estimate(
+        rssi: Double(rssi), variance: 0, advertisedPower: Double(beacon.measuredPower)
+      ).distance
+    }
+    return beacon.reason(rule, exitTimeout: exitTimeout, distance: distance)
   }
 }
 

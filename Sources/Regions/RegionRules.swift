@@ -2,7 +2,7 @@
 ///
 /// Without gates, count and dwell it is entered with the first sighting and left by the exit timeout alone. Each
 /// rule is kept for every beacon of the region by itself; the region is entered with the first beacon
-/// that meets them all, and left with the last.
+/// that meets them all, and left with the last. With ``reportsEachBeacon`` each of them enters and leaves.
 public struct RegionRules: Sendable, Hashable, Codable {
   /// How long a beacon must be silent to count as gone.
   public let exitTimeout: ExitTimeoutRule
@@ -16,12 +16,18 @@ public struct RegionRules: Sendable, Hashable, Codable {
   ///
   /// It is over with the first sighting after that time: a beacon that was received once does not enter.
   public let dwell: Double
+  /// Whether each beacon of the region is reported as it enters and leaves, and not only the first and the last.
+  ///
+  /// The region then has one state for each beacon, at most 512 of them inside at once: further ones enter when
+  /// others have left.
+  public let reportsEachBeacon: Bool
 
   /// An adaptive exit timeout with one false exit a day, and nothing else.
   public static let standard = RegionRules()
 
   private init() {
     (exitTimeout, signal, distance, count, dwell) = (.adaptive(), nil, nil, .first, 0)
+    reportsEachBeacon = false
   }
 
   /// Creates rules, if they can be kept.
@@ -32,11 +38,12 @@ public struct RegionRules: Sendable, Hashable, Codable {
   ///   - distance: The distance within which a beacon must be; `nil` for any.
   ///   - count: How many of its last sightings must lie inside the gates to enter.
   ///   - dwell: For how long it must be received inside the gates to enter, in seconds.
+  ///   - reportsEachBeacon: Whether each beacon of the region is reported as it enters and leaves.
   /// - Throws: ``RegionError`` for a rule that cannot be kept.
   public init(
     exitTimeout: ExitTimeoutRule = .adaptive(), signal: SignalGate? = nil,
     distance: DistanceGate? = nil,
-    count: EnterCount = .first, dwell: Double = 0
+    count: EnterCount = .first, dwell: Double = 0, reportsEachBeacon: Bool = false
   ) throws(RegionError) {
     switch exitTimeout {
     case .fixed(let seconds):
@@ -65,6 +72,7 @@ public struct RegionRules: Sendable, Hashable, Codable {
     guard dwell >= 0, dwell <= RegionRules.longest else { throw .dwell(dwell) }
     (self.exitTimeout, self.signal, self.distance, self.count, self.dwell) =
       (exitTimeout, signal, distance, count, dwell)
+    self.reportsEachBeacon = reportsEachBeacon
   }
 
   /// Decodes rules, if they can be kept.
@@ -75,11 +83,15 @@ public struct RegionRules: Sendable, Hashable, Codable {
       signal: values.decodeIfPresent(SignalGate.self, forKey: .signal),
       distance: values.decodeIfPresent(DistanceGate.self, forKey: .distance),
       count: values.decode(EnterCount.self, forKey: .count),
-      dwell: values.decode(Double.self, forKey: .dwell))
+      dwell: values.decode(Double.self, forKey: .dwell),
+      // Rules that were stored before there was this one do not have it.
+      reportsEachBeacon: values.decodeIfPresent(Bool.self, forKey: .reportsEachBeacon) ?? false)
   }
 
   /// The longest time of a rule, in seconds: a week.
   package static let longest = 604_800.0
+  /// The most beacons inside a region whose rules report each: the store holds the states of so many.
+  package static let maximumBeaconsInside = 512
 
   /// Whether a beacon inside the region can leave it while it is received.
   var hasGates: Bool { signal != nil || distance != nil }

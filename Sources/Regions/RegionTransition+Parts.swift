@@ -5,22 +5,34 @@ package import Scanning
 
 extension RegionTransition {
   package init(
-    _ change: Change, at time: MonotonicTime, region: String, previous: RegionState, reason: Reason
+    _ change: Change, at time: MonotonicTime, region: String, beacon: BeaconIdentity? = nil,
+    beaconsInside: Int? = nil, previous: RegionState, reason: Reason
   ) {
     (self.change, self.time, self.region) = (change, time, region)
+    (self.beacon, self.beaconsInside) = (beacon, beaconsInside)
     (self.previous, self.reason) = (previous, reason)
   }
 }
 
 extension RegionTransition {
+  /// Returns the same transition of a region with another name.
+  package func renamed(_ region: String) -> RegionTransition {
+    RegionTransition(
+      change, at: time, region: region, beacon: beacon, beaconsInside: beaconsInside,
+      previous: previous, reason: reason)
+  }
+
   /// Returns the same transition with all its moments so many nanoseconds later.
   package func shifted(by nanoseconds: Int64) -> RegionTransition {
     guard nanoseconds != 0 else { return self }
     let last = reason.lastSighting.map { last in
-      LastSighting(of: last.beacon, at: last.time.advanced(by: nanoseconds), rssi: last.rssi)
+      LastSighting(
+        of: last.beacon, at: last.time.advanced(by: nanoseconds), rssi: last.rssi,
+        distance: last.distance)
     }
     return RegionTransition(
-      change, at: time.advanced(by: nanoseconds), region: region, previous: previous,
+      change, at: time.advanced(by: nanoseconds), region: region, beacon: beacon,
+      beaconsInside: beaconsInside, previous: previous,
       reason: Reason(
         reason.rule, lastSighting: last, samples: reason.samples,
         exitTimeout: reason.exitTimeout, interval: reason.interval, loss: reason.loss))
@@ -38,7 +50,9 @@ extension RegionTransition.Reason {
 }
 
 extension RegionTransition.LastSighting {
-  package init(of beacon: BeaconIdentity, at time: MonotonicTime, rssi: Int8?) {
-    (self.time, self.beacon, self.rssi) = (time, beacon, rssi)
+  package init(
+    of beacon: BeaconIdentity, at time: MonotonicTime, rssi: Int8?, distance: Double? = nil
+  ) {
+    (self.time, self.beacon, self.rssi, self.distance) = (time, beacon, rssi, distance)
   }
 }

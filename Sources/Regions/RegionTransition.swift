@@ -20,8 +20,13 @@ public struct RegionTransition: Sendable, Hashable, Codable {
   public let time: MonotonicTime
   /// The region's identifier.
   public let region: String
-  /// The state before; ``RegionState/unknown`` for the first determination of a region that was added
-  /// without an assumed state.
+  /// The beacon that entered or left, or whose state was determined, where the region's rules report each; `nil` for
+  /// the region as a whole.
+  public let beacon: BeaconIdentity?
+  /// The number of beacons inside the region after the change; `nil` in what was stored before it was counted.
+  package let beaconsInside: Int?
+  /// The state before, of the beacon if there is one; ``RegionState/unknown`` for the first determination of a region
+  /// that was added without an assumed state.
   public let previous: RegionState
   /// Why it happened.
   public let reason: Reason
@@ -72,6 +77,8 @@ extension RegionTransition {
     public let beacon: BeaconIdentity
     /// The signal strength, in dBm; `nil` where it was not measured.
     public let rssi: Int8?
+    /// The distance by that signal strength alone, in meters; `nil` where it was not measured.
+    package let distance: Double?
   }
 }
 

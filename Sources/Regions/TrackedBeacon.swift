@@ -42,9 +42,12 @@ struct TrackedBeacon: Sendable {
     ReceptionClock.add(lastReceived, ReceptionClock.nanoseconds(seconds))
   }
 
-  /// Returns the reason for a transition that this beacon decides.
-  func reason(_ rule: RegionTransition.Rule, exitTimeout: Double) -> RegionTransition.Reason {
-    let last = RegionTransition.LastSighting(time: lastTime, beacon: identity, rssi: rssi)
+  /// Returns the reason for a transition that this beacon decides, at a distance.
+  func reason(
+    _ rule: RegionTransition.Rule, exitTimeout: Double, distance: Double?
+  ) -> RegionTransition.Reason {
+    let last = RegionTransition.LastSighting(
+      of: identity, at: lastTime, rssi: rssi, distance: distance)
     let isLearned = learner.count > 0
     return RegionTransition.Reason(
       rule: rule, lastSighting: last, samples: samples, exitTimeout: exitTimeout,

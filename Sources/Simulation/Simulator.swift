@@ -188,7 +188,7 @@ package struct Simulator {
     writer.write(packet.bytes, at: moment(packet.time), to: &recording)
     counts.packets += 1
     for sighting in packet.reports.compactMap({ $0.sighting(at: moment(packet.time)) }) {
-      Sighting.recordWithoutAdapter.appendLine(sighting, to: &truth)
+      Sighting.truth.appendLine(sighting, to: &truth)
       counts.sightings += 1
     }
   }

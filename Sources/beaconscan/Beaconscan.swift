@@ -18,7 +18,7 @@ struct Beaconscan: AsyncParsableCommand {
         beaconscan range
         beaconscan scan --adapter hci0 --format json
         beaconscan range --replay captures/visitor.btsnoop
-        beaconscan monitor --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
+        beaconscan monitor --each --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
           --replay captures/visitor.btsnoop
         beaconscan inspect captures/hostile.pcapng
         beaconscan decode 1aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5

@@ -12,10 +12,16 @@ struct MonitorCommand: AsyncParsableCommand {
     abstract: "Show when regions are entered and left, and why.",
     discussion: """
       A region is entered with the first of its beacons that meets the rules and left with the \
-      last. Without options, one sighting is enough to enter, and a beacon is gone after its exit \
-      timeout, which is learned from its own gaps. See docs/regions.md.
+      last. With --each, each of its beacons enters and leaves. Without other options, one \
+      sighting is enough to enter, and a beacon is gone after its exit timeout, which is learned \
+      from its own gaps. See docs/regions.md.
+
+      The rules hold for every region that has none of its own. Those of its own stand behind its \
+      beacons, under the names of the options: --region door=UUID,enter-distance=1,each.
 
       At the start every region counts as outside, so that someone who is there already enters. \
+      The first lines of --format json and csv, and the first events of --exec, are the states at \
+      the start. \
       With --state-file monitoring resumes with the stored states, also after a crash, and reports \
       only what really changed; an event counts as reported when its line was written.
 
@@ -30,15 +36,16 @@ struct MonitorCommand: AsyncParsableCommand {
       --exec runs a command by /bin/sh for each event. The event stands as a line of JSON on its \
       standard input, and its columns in --format csv stand in the environment where they are \
       known: BEACONSCAN_TYPE (enter, exit, state), BEACONSCAN_STATE (inside, outside), \
-      BEACONSCAN_REGION, BEACONSCAN_TIME, BEACONSCAN_RULE, BEACONSCAN_DWELL, BEACONSCAN_RSSI and \
-      so on. What it prints goes to standard error. One runs at a time, in the order of the \
+      BEACONSCAN_REGION, BEACONSCAN_TIME, BEACONSCAN_RULE, BEACONSCAN_DWELL, BEACONSCAN_UUID, \
+      BEACONSCAN_MAJOR, BEACONSCAN_MINOR, BEACONSCAN_RSSI, BEACONSCAN_DISTANCE, \
+      BEACONSCAN_BEACONS (how many are inside) and so on. What it prints goes to standard error. One runs at a time, in the order of the \
       events; monitoring goes on meanwhile, and of more than 256 events that wait the oldest are \
       dropped. A replay that is not paced waits for each.
 
       EXAMPLES
         beaconscan monitor --region lobby=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
           --state-file regions
-        beaconscan monitor --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
+        beaconscan monitor --each --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
           --replay captures/visitor.btsnoop
         beaconscan monitor --enter-distance 1 --exit-distance 3 --format json \\
           --region kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100 \\
@@ -82,6 +89,9 @@ struct MonitorCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    try exec.map(EventCommand.init(script:))?.check()
+    // A wrong rule is found before anything is stored.
+    for region in regions.all { _ = try self.rules.rules(of: region) }
     let rules = try rules.rules
     try await run(
       BeaconSession(
@@ -111,18 +121,30 @@ struct MonitorCommand: AsyncParsableCommand {
     try register(in: session, ranges: writer.isScreen, &events)
     var left = count ?? .max
     defer { commands?.finish() }
+    func write(_ line: MonitorEvent) throws {
+      try writer.write(line)
+      commands?.run(on: HookEvent(line))
+      if line.kind != .state { left -= 1 }
+    }
+    func writeStates(at time: WallClockTime?) throws {
+      guard let time else { return }
+      let offset = session.beacons.wallClockOffset
+      for line in events.removeStates(at: time, offset) { try write(line) }
+      session.beacons.stopSightings(for: session.client)
+    }
+    // The first moment of a recording is known with its first sighting, that of an adapter with its state.
+    if !session.isLive { try session.beacons.startSightings(for: session.client) }
     try await session.show(output, to: out, on: writer) { event in
       switch event {
-      case .region(let event):
-        let line = events.line(of: event)
-        try writer.write(line)
-        commands?.run(on: line)
-        if line.kind != .state { left -= 1 }
+      case .region(let event): try write(events.line(of: event))
       case .ranging(let report): try writer.write(report)
-      case .health, .sightings, .regionState, .registered, .identity, .refused, .ended: break
+      case .sightings: try writeStates(at: session.began)
+      case .health(_, let time): try writeStates(at: time)
+      case .regionState, .registered, .identity, .refused, .ended: break
       }
       return left > 0 ? .more : .enough
     } end: { _ in
+      try writeStates(at: session.began)
       let summary = session.summary(of: session.beacons.beaconsMonitored)
       try writer.end(summary)
       session.reportNoMatch(summary, regions.all, output)
@@ -143,22 +165,23 @@ struct MonitorCommand: AsyncParsableCommand {
           + "more; it was removed")
     }
     for region in regions {
-      let rules = region.rules.isEmpty ? nil : try rules.rules(of: region)
-      if let rules { events.record(region: region.name, rules: rules) }
       let registered = BeaconRegion(
-        identifier: region.name, constraint: region.constraint, rules: rules)
+        identifier: region.name, constraint: region.constraint,
+        rules: region.rules.isEmpty ? nil : try rules.rules(of: region))
       var state = RegionState.outside
+      var insideSince: WallClockTime?
       // Other rules for the same beacons begin with what is known of them.
       if stored.contains(where: {
         $0.identifier == region.name && $0.constraint == region.constraint
       }), let known = beacons.snapshot(ofRegion: region.name, for: client) {
         if known.status.state != .unknown { state = known.status.state }
-        if state == .inside, let since = known.since {
-          events.record(region: region.name, insideSince: since)
-        }
+        if state == .inside { insideSince = known.since }
       }
       do throws(BeaconServiceError) {
         try beacons.register(registered, assuming: state, for: client)
+        if let snapshot = beacons.snapshot(ofRegion: region.name, for: client) {
+          events.begin(with: snapshot, insideSince: insideSince)
+        }
         if ranges { try beacons.startRanging(RangingRequest(region.constraint), for: client) }
       } catch {
         throw CommandError(

@@ -23,12 +23,22 @@ struct RangeCommand: AsyncParsableCommand {
       beacon, with the strongest of their signals; --sides adds whether the left or the right of \
       two adapters receives it stronger.
 
+      --on-change shows a line for each beacon that appears, comes into another zone (immediate, \
+      near, far, unknown) or disappears, in place of the reports. --exec runs a command by /bin/sh \
+      for each such change, as monitor does for its events: with a line of JSON on its standard \
+      input, and with BEACONSCAN_TYPE (appear, zone, disappear), BEACONSCAN_PROXIMITY, \
+      BEACONSCAN_PREVIOUS, BEACONSCAN_REGION, BEACONSCAN_UUID, BEACONSCAN_MAJOR, BEACONSCAN_MINOR, \
+      BEACONSCAN_DISTANCE, BEACONSCAN_RSSI and so on where they are known.
+
       EXAMPLES
         beaconscan range --duration 60
         beaconscan range --replay captures/visitor.btsnoop
         beaconscan range --replay captures/visitor.btsnoop --speed 10x
         beaconscan range --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 \\
           --format json --replay captures/visitor.btsnoop
+        beaconscan range --region kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100 \\
+          --on-change --exec 'echo "$BEACONSCAN_PROXIMITY" > zone' \\
+          --replay captures/visitor.btsnoop
       """)
 
   @Argument(help: "Recordings, as with --replay.", completion: .file())
@@ -56,7 +66,16 @@ struct RangeCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Time between two reports: 1, 500ms or 1m.", valueName: "time"))
   var interval = Seconds(1)
 
-  @Option(help: ArgumentHelp("Stop after so many reports.", valueName: "number"))
+  @Flag(
+    help: "Show only what changes: beacons that appear, come into another zone, or disappear.")
+  var onChange = false
+
+  @Option(help: ArgumentHelp("Run this on each such change, by /bin/sh.", valueName: "command"))
+  var exec: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Stop after so many reports; with --on-change, after so many changes.", valueName: "number"))
   var count: Int?
 
   @Flag(help: "Show the raw signal and the distance from it beside the smoothed.")
@@ -69,9 +88,11 @@ struct RangeCommand: AsyncParsableCommand {
     }
     try checkCount(count)
     try sides?.check(source)
+    if exec?.isEmpty == true { throw ValidationError("--exec must have a command.") }
   }
 
   func run() async throws {
+    try exec.map(EventCommand.init(script:))?.check()
     var source = source
     if let sides, source.isLive, source.adapter.isEmpty {
       source.adapter = [.these([sides.left, sides.right])]
@@ -94,11 +115,13 @@ struct RangeCommand: AsyncParsableCommand {
 
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
     out.apply(output.form)
-    out.flushesLines = out.isTerminal || session.isPaced
+    // What a command acts on was written before.
+    out.flushesLines = out.isTerminal || session.isPaced || exec != nil
     let regions = regions.all
     let beacon = RangedBeacon.record(showsRaw: raw, showsSides: sides != nil)
     let writer: any ResultWriter =
       switch output.format {
+      case _ where onChange: ChangeWriter(output: out, format: output.format, regions: regions)
       case .json, .csv:
         RecordRangeWriter(
           output: out, regions: regions, isJSON: output.format == .json, beacon: beacon)
@@ -110,12 +133,21 @@ struct RangeCommand: AsyncParsableCommand {
     for constraint in requests {
       try session.beacons.startRanging(RangingRequest(constraint), for: session.client)
     }
+    let commands = exec.map { EventCommands($0, isWaitedFor: !session.isPaced) }
+    defer { commands?.finish() }
+    var zones = ZoneChanges(regions: regions)
     var left = count ?? .max
     try await session.show(output, to: out, on: writer) { event in
       guard case .ranging(let report) = event else { return .more }
       try writer.write(report)
-      left -= 1
-      return left == 0 ? .enough : .more
+      if !onChange { left -= 1 }
+      guard onChange || commands != nil else { return left > 0 ? .more : .enough }
+      for change in zones.update(report) where left > 0 {
+        try writer.write(change)
+        if onChange { left -= 1 }
+        commands?.run(on: HookEvent(change))
+      }
+      return left > 0 ? .more : .enough
     } end: { _ in
       let summary = session.summary(of: session.beacons.beaconsRanged)
       try writer.end(summary)

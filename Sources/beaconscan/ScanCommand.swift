@@ -94,17 +94,20 @@ struct ScanCommand: AsyncParsableCommand {
     let regions = regions.all
     let filter = filter.filter(output.form)
     var matched = 0
+    let record = Sighting.record.omitting(keys: regions.isEmpty ? ["region"] : [])
+    let recordWithoutAdapter = record.omitting(keys: ["adapter"])
     let flushes = out.isTerminal || session.isPaced
     var left = count ?? .max
     try session.beacons.startSightings(for: session.client)
     try await session.show(output, to: out) { event in
       if case .sightings(let sightings) = event {
-        let record = session.namesAdapters ? Sighting.record : Sighting.recordWithoutAdapter
+        let record = session.namesAdapters ? record : recordWithoutAdapter
         for sighting in sightings
         where left > 0 && regions.include(sighting.beacon)
           && filter.includes(sighting.rssi, at: sighting.wallTime)
         {
-          try out.writeLine(sighting, record, output.format)
+          let region = regions.first { $0.constraint.matches(sighting.beacon) }
+          try out.writeLine((sighting, region?.name), record, output.format)
           left -= 1
           matched += 1
         }
@@ -113,7 +116,7 @@ struct ScanCommand: AsyncParsableCommand {
       if flushes { try out.flush() }
       return left > 0 ? .more : .enough
     } end: { isWhole in
-      if isWhole { try out.writeHeader(Sighting.record, output.format) }
+      if isWhole { try out.writeHeader(record, output.format) }
       if !output.quiet, !regions.isEmpty || !filter.isOpen,
         let noMatch = noMatch(matched, of: session.scanner.counts.sightings, "sightings")
       {

@@ -26,6 +26,7 @@ struct SchemaCommand: ParsableCommand {
         ],
         lines: [
           Sighting.record.schema, RegionReport.record(of: RangedBeacon.fullRecord).schema,
+          ZoneChange.appear.schema, ZoneChange.zone.schema, ZoneChange.disappear.schema,
           MonitorEvent.enter.schema, MonitorEvent.exit.schema, MonitorEvent.determined.schema,
           ScannerHealth.record.schema, IdentityFinding.record.schema, CaptureStatus.record.schema,
           BeaconStatistics.record.schema, AdvertiserStatistics.record.schema,

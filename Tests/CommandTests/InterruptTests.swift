@@ -62,6 +62,24 @@ import Testing
     #expect(run.lines.count < 1636)
   }
 
+  /// What was read ahead was not shown.
+  @Test(arguments: [["lobby.btsnoop"], ["lobby.btsnoop", "visitor.btsnoop"]])
+  func whilePacedCountsWhatWasShown(recordings: [String]) throws {
+    let running = try Running(
+      Command.folder.appending(path: "beaconscan"),
+      ["range", "--speed", "2x", "--format", "json"]
+        + recordings.flatMap { ["--replay", Command.capture($0)] })
+    try running.wait { running.output.split(separator: "\n").count > 3 }
+    running.interrupt()
+    let objects = try running.finish().json()
+    let shown = objects.compactMap { $0["beacons"] as? [[String: Any]] }.joined()
+      .reduce(0) { $0 + ($1["sightings"] as? Int ?? 0) }
+    let counted = try #require(objects.last?["sightings"] as? Int)
+    // Those since the last report were not shown yet, which are those of a second at most.
+    #expect(counted >= shown && counted < shown + 60, "\(counted), \(shown)")
+    #expect(try #require(objects.last?["packets"] as? Int) >= counted)
+  }
+
   /// A pipe that nobody writes to must not keep an interrupt waiting.
   @Test func silentPipe() throws {
     let scratch = try Scratch()

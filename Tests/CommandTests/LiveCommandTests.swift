@@ -106,9 +106,10 @@ import Testing
     let lines = try run.json()
     #expect(
       lines.map { $0["type"] as? String } == [
-        "health", "enter", "health", "health", "exit", "summary",
+        "health", "state", "enter", "health", "health", "exit", "summary",
       ])
-    #expect(lines[4]["time"] as? String == "2026-01-01T00:00:11.950000Z")
+    #expect(lines[1]["time"] as? String == "2026-01-01T00:00:00.000000Z")
+    #expect(lines[5]["time"] as? String == "2026-01-01T00:00:11.950000Z")
     #expect(run.said.last?.hasSuffix("reception lost for 2.5 s of 20.0 s") == true)
   }
 

@@ -15,10 +15,30 @@ import Testing
     let told = try monitor("--region", Self.kiosk, "--region", "nobody=\(MonitorRun.visitor):9")
     #expect(told.run.status == 0 && told.run.error.isEmpty)
     let objects = try told.run.json()
-    try #require(objects.map { $0["type"] as? String } == ["enter", "state", "exit", "summary"])
-    #expect(Set(objects[0].keys) == ["type", "time", "region", "reason"])
-    #expect(Set(objects[1].keys) == ["type", "time", "region", "state", "reason"])
-    #expect(Set(objects[2].keys) == ["type", "time", "region", "dwell", "reason"])
+    try #require(
+      objects.map { $0["type"] as? String } == [
+        "state", "state", "enter", "state", "exit", "summary",
+      ])
+    let keys: Set = [
+      "type", "time", "region", "state", "uuid", "major", "minor", "distance", "rssi", "beacons",
+      "reason",
+    ]
+    #expect(objects.prefix(4).allSatisfy { Set($0.keys) == keys })
+    #expect(Set(objects[4].keys) == keys.union(["dwell"]))
+    #expect(
+      objects.prefix(5).map { $0["state"] as? String }
+        == ["outside", "outside", "inside", "outside", "outside"])
+    // Who it is, and where, without a look into the reason.
+    for object in [objects[2], objects[4]] {
+      #expect(object["uuid"] as? String == MonitorRun.visitor)
+      #expect(object["major"] as? Int == 1 && object["minor"] as? Int == 100)
+    }
+    #expect(objects[2]["rssi"] as? Int == -86 && objects[2]["distance"] as? Double == 22.387)
+    #expect(objects[4]["rssi"] as? Int == -79 && objects[4]["distance"] as? Double == 10)
+    #expect(objects[3]["uuid"] is NSNull && objects[3]["distance"] is NSNull)
+    #expect(objects.prefix(5).map { $0["beacons"] as? Int } == [0, 0, 1, 0, 0])
+    #expect(told.starts.map(\.region) == ["kiosk", "nobody"])
+    #expect(told.starts.allSatisfy { $0.time == 9 * 3600 && $0.type == "state" })
     for event in told.events {
       #expect(
         Set(event.reason.keys) == [
@@ -30,16 +50,21 @@ import Testing
     #expect(told.events[0].reason["interval"] is NSNull)
     #expect(told.events[1].reason["lastSighting"] is NSNull)
     #expect(told.events[2].reason["interval"] as? Double == 0.1)
-    #expect(objects[3]["sightings"] as? Int == 1113 && objects[3]["beacons"] as? Int == 1)
+    #expect(objects[5]["sightings"] as? Int == 1113 && objects[5]["beacons"] as? Int == 1)
   }
 
   @Test func csv() throws {
     let run = try Command.run(
       "monitor", "--region", Self.kiosk, "--format", "csv", "--replay", Self.replay[1])
     let rows = run.lines.map { $0.split(separator: ",", omittingEmptySubsequences: false) }
-    try #require(run.status == 0 && rows.count == 3 && Set(rows.map(\.count)) == [15])
-    #expect(rows.map { $0[1] } == ["type", "enter", "exit"])
-    #expect(rows[2][4] == "78.272")
+    try #require(run.status == 0 && rows.count == 4 && Set(rows.map(\.count)) == [17])
+    #expect(rows.map { $0[1] } == ["type", "state", "enter", "exit"])
+    #expect(rows[3][4] == "78.272")
+    #expect(
+      rows[0].joined(separator: ",") == """
+        time,type,region,state,dwell,rule,lastHeard,uuid,major,minor,rssi,samples,silenceLimit,interval,\
+        loss,distance,beacons
+        """)
   }
 
   @Test func table() throws {
@@ -92,7 +117,7 @@ import Testing
       "--region", Self.kiosk, "--region", "all=\(MonitorRun.visitor)",
       "--count", "2")
     #expect(told.events.map(\.region) == ["all", "kiosk"])
-    #expect(told.run.lines.count == 3)
+    #expect(told.run.lines.count == 5)
     let short = try monitor("--region", Self.kiosk, "--duration", "30")
     #expect(short.events.map(\.type) == ["enter"])
   }
@@ -143,6 +168,16 @@ import Testing
     (["--dwell", "-1"], "dwell"), (["--enter-rssi=-70", "--exit-rssi=-60"], "weaker signal"),
     (["--enter-distance=3", "--exit-distance=1"], "greater distance"),
     (["--enter-distance=-3"], "greater distance"), (["--environment", "99"], "--environment"),
+    (
+      ["--enter-distance", "1", "--enter-distance=5"],
+      "--enter-distance is given twice; give it once"
+    ),
+    (["--region", "x=\(MonitorRun.visitor),dwell=1,dwell=2"], "region 'x': dwell is given twice"),
+    (["--region", "x=\(MonitorRun.visitor),exit-rss=1"], "region 'x': "),
+    (["--region", "x=\(MonitorRun.visitor),exit-after=soon"], "region 'x': "),
+    (["--region", "x=\(MonitorRun.visitor),exit-distance=0"], "greater distance"),
+    (["--exec", "no-such-command now"], "--exec: there is no command 'no-such-command'; "),
+    (["--exec", "./no-such-file"], "there is no command './no-such-file'"),
     (["--count", "0"], "--count"), (["--exec", ""], "--exec"), (["--state-file", ""], "--state"),
   ])
   func usage(arguments: [String], words: String) throws {

@@ -38,9 +38,11 @@ import Testing
         """)
     #expect(run.status == 0 && run.error.isEmpty, "\(run.error)")
     let lines = try text("lines").split(separator: "\n")
-    #expect(lines.count == 3 && lines == run.lines.dropLast())
+    #expect(lines.count == 5 && lines == run.lines.dropLast())
     #expect(
       try text("told") == """
+        state outside kiosk none request none none none
+        state outside nobody none request none none none
         enter inside kiosk none sighting 1 100 -86
         state outside nobody none start none none none
         exit outside kiosk 78.272 silence 1 100 -79
@@ -48,6 +50,8 @@ import Testing
         """)
     #expect(
       try text("more") == """
+        2026-01-15T09:00:00.000000Z none
+        2026-01-15T09:00:00.000000Z none
         2026-01-15T09:00:05.043068Z \(MonitorRun.visitor)
         2026-01-15T09:00:30.000000Z none
         2026-01-15T09:01:23.314854Z \(MonitorRun.visitor)
@@ -59,16 +63,25 @@ import Testing
   @Test func outputAndFailure() throws {
     let run = try monitor(
       "--format csv", exec: "echo hello; [ $BEACONSCAN_TYPE != exit ] || kill $$; exit 3")
-    #expect(run.status == 0 && run.lines.count == 4)
+    #expect(run.status == 0 && run.lines.count == 6)
     let error = run.error.split(separator: "\n")
-    try #require(error.count == 6)
-    #expect(error.filter { $0 == "hello" }.count == 3)
+    try #require(error.count == 10)
+    #expect(error.filter { $0 == "hello" }.count == 5)
     #expect(
-      error[1] == """
+      error[5] == """
         beaconscan: --exec: the command ended with status 3 (enter of 'kiosk', \
         2026-01-15T09:00:05.043068Z)
         """)
     #expect(error.last?.contains("the command was ended by signal 15 (exit of 'kiosk'") == true)
+  }
+
+  /// What the shell finds is run, whatever it is.
+  @Test(arguments: [
+    "  if true; then :; fi", "X=1 env", "f() { :; }; f", "[ 1 ]", "\"$(which env)\"", "true",
+  ])
+  func startsWithAnything(exec: String) throws {
+    let run = try monitor("--quiet", exec: exec)
+    #expect(run.status == 0, "\(run.error)")
   }
 
   /// A command that closes its input does no harm.
@@ -78,7 +91,7 @@ import Testing
       beaconscan monitor --region "$(head -c 4000 /dev/zero | tr '\\0' a)=\(MonitorRun.visitor)" \
         \(Self.replay) --format json --exec 'exec <&-; sleep 0.1'
       """)
-    #expect(run.status == 0 && run.error.isEmpty && run.lines.count == 2)
+    #expect(run.status == 0 && run.error.isEmpty && run.lines.count == 3)
   }
 
   /// A command that hangs does not stop monitoring; what waits is run when it is done.
@@ -91,7 +104,8 @@ import Testing
       touch go; wait $monitor; echo "status $?"; cat done
       """
     let run = try Command.shell(script, in: scratch.folder)
-    #expect(run.output == "2\nstatus 0\nenter\nstate\nexit\n", "\(run.output)\(run.error)")
+    #expect(
+      run.output == "2\nstatus 0\nstate\nstate\nenter\nstate\nexit\n", "\(run.output)\(run.error)")
   }
 
   /// An interrupt waits for the command that runs, and says what was not run.
@@ -104,7 +118,7 @@ import Testing
       kill -TERM $monitor; sleep 0.3; touch go; wait $monitor; echo "status $?"; cat done
       """
     let run = try Command.shell(script, in: scratch.folder)
-    #expect(run.output == "status 0\nenter\n", "\(run.output)")
-    #expect(run.error == "beaconscan: --exec: the command was not run on 2 events\n")
+    #expect(run.output == "status 0\nstate\n", "\(run.output)")
+    #expect(run.error == "beaconscan: --exec: the command was not run on 4 events\n")
   }
 }

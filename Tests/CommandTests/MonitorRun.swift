@@ -15,6 +15,8 @@ struct MonitorRun {
     var region: String
     var dwell: Double?
     var state: String?
+    var minor: Int?
+    var beacons: Int?
     var reason: [String: Any]
 
     init(_ object: [String: Any]) throws {
@@ -23,6 +25,8 @@ struct MonitorRun {
       region = try #require(object["region"] as? String)
       dwell = object["dwell"] as? Double
       state = object["state"] as? String
+      minor = object["minor"] as? Int
+      beacons = object["beacons"] as? Int
       reason = try #require(object["reason"] as? [String: Any])
     }
 
@@ -35,13 +39,17 @@ struct MonitorRun {
   }
 
   var run: Run
+  /// The states at the start.
+  var starts: [Event]
+  /// What came after them.
   var events: [Event]
 
   /// Runs it.
   init(_ arguments: [String], in place: URL = Command.root) throws {
     let line = (["monitor", "--format", "json"] + arguments).map { "'\($0)'" }
     run = try Command.shell("beaconscan " + line.joined(separator: " "), in: place)
-    events = try run.json().filter { $0["type"] as? String != "summary" }.map(Event.init)
+    let all = try run.json().filter { $0["type"] as? String != "summary" }.map(Event.init)
+    (starts, events) = (all.filter { $0.rule == "request" }, all.filter { $0.rule != "request" })
   }
 
   /// Entries and exits.

@@ -46,6 +46,20 @@ import Testing
     #expect(run.error == "status 0\n")
   }
 
+  /// A source that goes on is a service: it is to be started again with its reader.
+  @Test func closedPipeOfAService() throws {
+    let run = try Command.shell(
+      """
+      (beaconscan scan --follow --replay captures/lobby.btsnoop --format json; echo status $? >&2) \
+        | head -n 1
+      """)
+    #expect(run.lines.count == 1)
+    #expect(
+      run.error
+        == "beaconscan: standard output: the program that read it has closed it; start both again\n"
+        + "status 74\n")
+  }
+
   /// A pipe between two of our own.
   @Test func simulateIntoScan() throws {
     let run = try Command.shell(

@@ -121,4 +121,24 @@ import Testing
       "scan", "--replay", Command.capture("hostile.pcapng"), "--verbose")
     #expect(run.error.contains("1521 packets") && run.error.contains("refused: "))
   }
+
+  /// A sighting has the name of the first region that its beacon is in.
+  @Test func regions() throws {
+    let regions = [
+      "--region", "visitor=\(MonitorRun.visitor):1:100", "--uuid", MonitorRun.visitor, "--replay",
+      Command.capture("visitor.btsnoop"),
+    ]
+    let objects = try Command.run(["scan", "--format", "json"] + regions).json()
+    let names = Dictionary(grouping: objects) { $0["minor"] as? Int ?? 0 }
+      .mapValues { Set($0.compactMap { $0["region"] as? String }) }
+    // Those by --uuid come first.
+    #expect(names == [1: [MonitorRun.visitor], 2: [MonitorRun.visitor], 100: [MonitorRun.visitor]])
+    let one = try Command.run(
+      ["scan", "--format", "csv", "--count", "1"] + regions.prefix(2) + regions.suffix(2))
+    #expect(
+      one.lines.first?.hasSuffix(",region") == true && one.lines.last?.hasSuffix(",visitor") == true
+    )
+    let all = try Command.run(["scan", "--format", "csv"] + regions.suffix(2))
+    #expect(all.lines.first?.contains("region") == false)
+  }
 }

@@ -59,7 +59,7 @@ import Testing
     let run = try Command.run(
       "monitor", "--uuid", "01020304-0506-0708-090A-0B0C0D0E0F10", "--format", "json",
       "--replay", recording(scratch))
-    #expect(try run.json().compactMap { $0["type"] as? String } == ["enter", "summary"])
+    #expect(try run.json().compactMap { $0["type"] as? String } == ["state", "enter", "summary"])
   }
 
   @Test func offsetsOfAdaptersAreTakenAway() throws {

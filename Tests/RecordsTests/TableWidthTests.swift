@@ -51,9 +51,9 @@ import Testing
     ),
   ])
   func scan(width: Int, lines: [String]) {
-    let table = Table(Sighting.record.columns, .utc, width: width)
+    let table = Table(Sighting.truth.columns, .utc, width: width)
     #expect([table.header, table.line(Self.sighting())] == lines)
-    let complete = Table(Sighting.record.columns, .utc)
+    let complete = Table(Sighting.truth.columns, .utc)
     if width == 120 { #expect([complete.header, complete.line(Self.sighting())] == lines) }
   }
 
@@ -66,8 +66,8 @@ import Testing
         rule: .sighting, lastSighting: nil, samples: 1, exitTimeout: nil, interval: nil, loss: nil),
       offset: .zero, rules: RegionRules())
     for width in 40...250 {
-      let scan = Table(Sighting.record.columns, width: width)
-      check([scan.header, scan.line(Self.sighting())], Sighting.record.columns.count, width)
+      let scan = Table(Sighting.truth.columns, width: width)
+      check([scan.header, scan.line(Self.sighting())], Sighting.truth.columns.count, width)
       let monitor = Table(MonitorEvent.row(regionWidth: 22).columns, width: width)
       check([monitor.header, monitor.line(event)], 6, width)
     }
@@ -92,7 +92,7 @@ import Testing
   /// UUIDs that would look the same are shown whole.
   @Test func ambiguousUUIDs() {
     let others = [Self.sighting(), Self.sighting("E2C56DB5-0000-0000-0000-D0F5A71096E0")]
-    let table = Table(Sighting.record.columns, .utc, width: 70)
+    let table = Table(Sighting.truth.columns, .utc, width: 70)
     let lines = table.lines(others)
     #expect(lines[0].hasPrefix("TIME       UUID                                  MAJOR"))
     #expect(

@@ -1,3 +1,4 @@
+package import Advertising
 public import Ranging
 public import Regions
 public import Scanning
@@ -87,6 +88,8 @@ public struct RegionSnapshot: Sendable, Hashable, Codable {
   public var status: RegionStatus
   /// Since when it is in this state, also over restarts; `nil` where that is not known.
   public var since: WallClockTime?
+  /// The beacons inside, where the region's rules report each, and since when.
+  package var beacons: [BeaconIdentity: WallClockTime] = [:]
 }
 
 /// What a client ranges.

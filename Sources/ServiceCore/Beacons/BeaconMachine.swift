@@ -1,3 +1,4 @@
+import Advertising
 import Ranging
 import Regions
 import Scanning
@@ -12,6 +13,46 @@ struct BeaconMachine: Service {
   struct RegistrationState: Codable, Sendable {
     var state: RegionState
     var since: WallClockTime?
+    var exitTimeout: Double?
+    /// Where the rules report each beacon, those inside, by `MAJOR:MINOR`: at most
+    /// ``RegionRules/maximumBeaconsInside``, which are within the store's bound.
+    var beacons: [String: BeaconState]?
+
+    /// Includes a beacon's change of state at a time.
+    mutating func update(
+      _ beacon: BeaconIdentity, _ change: RegionTransition.Change, at time: WallClockTime,
+      exitTimeout: Double?
+    ) {
+      var beacons = beacons ?? [:]
+      let name = "\(beacon.major):\(beacon.minor)"
+      beacons[name] =
+        change.state == .inside
+        ? BeaconState(
+          since: beacons[name]?.since ?? time, exitTimeout: exitTimeout)
+        : nil
+      let state: RegionState = beacons.isEmpty ? .outside : .inside
+      if self.state != state || since == nil { since = time }
+      (self.state, self.beacons) = (state, beacons)
+    }
+
+    /// Returns the beacons inside a region of a UUID, with what is made of the state of each.
+    func beacons<Value>(
+      of constraint: BeaconConstraint, _ value: (BeaconState) -> Value
+    ) -> [BeaconIdentity: Value] {
+      var found: [BeaconIdentity: Value] = [:]
+      for (name, state) in beacons ?? [:] {
+        guard let one = BeaconConstraint("\(constraint.uuid):\(name)"), let major = one.major,
+          let minor = one.minor
+        else { continue }
+        found[BeaconIdentity(uuid: one.uuid, major: major, minor: minor)] = value(state)
+      }
+      return found
+    }
+  }
+
+  /// The state of a beacon inside a region, as it outlives the process.
+  struct BeaconState: Codable, Sendable {
+    var since: WallClockTime
     var exitTimeout: Double?
   }
 
@@ -184,15 +225,26 @@ struct BeaconMachine: Service {
     let key = Key(group: group, identifier: region.identifier)
     let monitored = monitored(region, as: key.name)
     let isKnown = engine.monitor.region(key.name) == monitored
+    var state = regions[key]?.state
     if !isKnown {
-      try engine.monitor.add(monitored, assuming: assumed)
+      // Other rules for the same beacons do not change which of them are inside.
+      let isSame = assumed == .inside && regions[key]?.region.constraint == region.constraint
+      let beacons = isSame && monitored.rules.reportsEachBeacon ? state?.beacons : nil
+      state = assumed.map { RegistrationState(state: $0, since: nil, beacons: beacons) }
+      try engine.monitor.add(
+        monitored, assuming: assumed, beacons: expected(state, of: region.constraint))
       owners[key.name] = .registration(key)
     }
-    let state =
-      isKnown ? regions[key]?.state : assumed.map { RegistrationState(state: $0, since: nil) }
     regions[key] = Entry(region: region, state: state)
     output.register(region, as: region.identifier, in: group, state: state)
     output.deliver(.registered(region), to: client)
+  }
+
+  /// Returns how long each beacon is waited for that is assumed to be inside; 0 for the usual time.
+  private func expected(
+    _ state: RegistrationState?, of constraint: BeaconConstraint
+  ) -> [BeaconIdentity: Double] {
+    state?.beacons(of: constraint) { $0.exitTimeout ?? 0 } ?? [:]
   }
 
   mutating func unregister(
@@ -220,7 +272,8 @@ struct BeaconMachine: Service {
     }
     return RegionSnapshot(
       region: entry.region, status: status,
-      since: status.since?.wallClockTime(wallClockOffset) ?? entry.state?.since)
+      since: status.since?.wallClockTime(wallClockOffset) ?? entry.state?.since,
+      beacons: entry.state?.beacons(of: entry.region.constraint, \.since) ?? [:])
   }
 
   /// Finds out the state of a region, registered or not, and reports it to the client.
@@ -277,13 +330,15 @@ struct BeaconMachine: Service {
     for stored in stored {
       let key = Key(group: stored.group, identifier: stored.identifier)
       let region = stored.registration
-      let state = stored.state?.state
+      let monitored = monitored(region, as: key.name)
+      var state = stored.state
+      if !monitored.rules.reportsEachBeacon { state?.beacons = nil }
       do throws(RegionError) {
         try engine.monitor.add(
-          monitored(region, as: key.name), assuming: state == .unknown ? nil : state,
-          timeout: stored.state?.exitTimeout)
+          monitored, assuming: state?.state == .unknown ? nil : state?.state,
+          timeout: state?.exitTimeout, beacons: expected(state, of: region.constraint))
         owners[key.name] = .registration(key)
-        regions[key] = Entry(region: region, state: stored.state)
+        regions[key] = Entry(region: region, state: state)
       } catch {
         continue
       }
@@ -312,8 +367,8 @@ struct BeaconMachine: Service {
           !transition.change.isCrossing
           && news.contains { item in
             guard case .region(let other) = item else { return false }
-            return other.region == transition.region && other.change.isCrossing
-              && other.change.state == transition.change.state
+            return other.region == transition.region && other.beacon == transition.beacon
+              && other.change.isCrossing && other.change.state == transition.change.state
           }
         if !isRepeated { deliver(transition, into: &output) }
       case .identity(let finding):
@@ -361,9 +416,15 @@ struct BeaconMachine: Service {
       let event = RegionEvent(
         region: region, transition: transition.renamed(key.identifier),
         wallClockOffset: wallClockOffset)
-      let state = RegistrationState(
+      var state = RegistrationState(
         state: transition.change.state, since: event.wallClockTime,
         exitTimeout: transition.reason.exitTimeout)
+      if let beacon = transition.beacon {
+        state = regions[key]?.state ?? RegistrationState(state: .outside)
+        state.update(
+          beacon, transition.change, at: event.wallClockTime,
+          exitTimeout: transition.reason.exitTimeout)
+      }
       regions[key]?.state = state
       output.deliver(.region(event), of: key.identifier, in: key.group, state: state)
     }
@@ -374,12 +435,5 @@ struct BeaconMachine: Service {
     for health in receivers.latest {
       output.deliver(.health(health, at: health.time.wallClockTime(wallClockOffset)), to: client)
     }
-  }
-}
-
-extension RegionTransition {
-  fileprivate func renamed(_ region: String) -> RegionTransition {
-    RegionTransition(
-      change, at: time, region: region, previous: previous, reason: reason)
   }
 }

@@ -18,6 +18,8 @@ final class EventWriter: ResultWriter {
     switch format {
     case .json: try output.writeLine(event, event.record)
     case .csv: try output.writeLine(event, EventLine.record, .csv)
+    // People see no event in the state with which it starts.
+    case .table where event.reason.rule == .request: break
     case .table:
       let table = output.table(line.columns)
       try output.writeHeader(table)

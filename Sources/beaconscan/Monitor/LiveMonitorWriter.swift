@@ -51,6 +51,8 @@ final class LiveMonitorWriter: ResultWriter {
   var isScreen: Bool { true }
 
   func write(_ event: MonitorEvent) throws {
+    // The table has the states at the start.
+    guard event.reason.rule != .request else { return }
     events.append(event)
     if events.count > Self.maximumEvents { events.removeFirst() }
     try draw(at: event.time)

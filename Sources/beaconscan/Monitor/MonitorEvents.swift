@@ -1,11 +1,13 @@
+import Advertising
+import Ranging
 import Records
 import Regions
 import Scanning
 import ServiceCore
 
-/// Makes lines of what happens to regions: adds for how long they were inside.
+/// Makes lines of what happens to regions: adds for how long they, or their beacons, were inside.
 struct MonitorEvents {
-  /// When a region was entered.
+  /// When a region, or one of its beacons, was entered.
   private enum Entry {
     /// In this run.
     case received(MonotonicTime)
@@ -13,36 +15,67 @@ struct MonitorEvents {
     case stored(WallClockTime)
   }
 
-  private var entries: [String: Entry] = [:]
-  /// The rules of the regions that have none of their own.
+  private struct Subject: Hashable {
+    var region: String
+    var beacon: BeaconIdentity?
+  }
+
+  /// At most one for each region, or for each beacon inside it.
+  private var entries: [Subject: Entry] = [:]
+  /// What was known of the regions before anything was received.
+  private var known: [RegionSnapshot] = []
+  /// The rules of regions that have none of their own.
   private let rules: RegionRules
-  private var ownRules: [String: RegionRules] = [:]
 
   init(rules: RegionRules) { self.rules = rules }
 
-  /// Records a region's own rules.
-  mutating func record(region: String, rules: RegionRules) { ownRules[region] = rules }
+  /// Records what is known of a region before the start, and since when it was inside in a run before.
+  mutating func begin(with snapshot: RegionSnapshot, insideSince since: WallClockTime?) {
+    known.append(snapshot)
+    let region = snapshot.region.identifier
+    for (beacon, time) in snapshot.beacons {
+      entries[Subject(region: region, beacon: beacon)] = .stored(time)
+    }
+    if let since { entries[Subject(region: region)] = .stored(since) }
+  }
 
-  /// Records when a region was entered before the start.
-  mutating func record(region: String, insideSince time: WallClockTime) {
-    entries[region] = .stored(time)
+  /// Removes and returns the lines of the states at the start: of each region, and of the beacons inside it where each is
+  /// reported.
+  mutating func removeStates(
+    at time: WallClockTime, _ offset: WallClockOffset
+  ) -> [MonitorEvent] {
+    defer { known = [] }
+    let reason = RegionTransition.Reason(
+      .request, lastSighting: nil, samples: 0, exitTimeout: nil, interval: nil, loss: nil)
+    return known.flatMap { snapshot in
+      ([nil] + snapshot.beacons.keys.sorted().map { $0 }).map { beacon in
+        MonitorEvent(
+          .state, time: time, region: snapshot.region.identifier, state: snapshot.status.state,
+          beacon: beacon,
+          // A region that is assumed to be inside does not know its beacons, unless each is reported.
+          beaconsInside: snapshot.status.state == .inside && snapshot.beacons.isEmpty
+            ? nil : snapshot.status.beacons, reason: reason, offset: offset,
+          rules: snapshot.region.rules ?? rules)
+      }
+    }
   }
 
   /// Returns the line of an event.
   mutating func line(of event: RegionEvent) -> MonitorEvent {
     let (transition, time) = (event.transition, event.wallClockTime)
+    let subject = Subject(region: transition.region, beacon: transition.beacon)
     var line = MonitorEvent(
       .state, time: time, region: transition.region, state: transition.change.state,
-      reason: transition.reason, offset: event.wallClockOffset,
-      rules: ownRules[transition.region] ?? rules)
+      beacon: transition.beacon, beaconsInside: transition.beaconsInside,
+      reason: transition.reason, offset: event.wallClockOffset, rules: event.region.rules ?? rules)
     switch transition.change {
     case .enter:
       line.kind = .enter
-      entries[transition.region] = .received(transition.time)
+      entries[subject] = .received(transition.time)
     case .exit:
       line.kind = .exit
       let seconds: Double? =
-        switch entries.removeValue(forKey: transition.region) {
+        switch entries.removeValue(forKey: subject) {
         case .received(let entry): transition.time.seconds(since: entry)
         case .stored(let entry): time.seconds(since: entry)
         case nil: nil

@@ -14,16 +14,18 @@ struct NamedRegion: Hashable {
 }
 
 extension NamedRegion: ExpressibleByArgument {
-  /// Reads `NAME=UUID[:MAJOR[:MINOR]]`, or the `NAME` of a region that a configuration file has.
+  /// Reads `NAME=UUID[:MAJOR[:MINOR]][,RULE=VALUE …]`, or the `NAME` of a region that a configuration file has.
   init?(argument: String) {
     if let region = Settings.current.regions.first(where: { $0.name == argument }) {
       self = region
       return
     }
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, !parts[0].isEmpty, let constraint = BeaconConstraint(String(parts[1]))
-    else { return nil }
-    self.init(name: String(parts[0]), constraint: constraint)
+    guard parts.count == 2, !parts[0].isEmpty else { return nil }
+    let words = parts[1].split(separator: ",", omittingEmptySubsequences: false)
+    guard let constraint = BeaconConstraint(String(words[0])) else { return nil }
+    self.init(
+      name: String(parts[0]), constraint: constraint, rules: words.dropFirst().map { "--\($0)" })
   }
 }
 
@@ -46,7 +48,9 @@ struct RegionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "A region with a name: NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR.",
-      discussion: "NAME alone is a region of the configuration file. May be given several times.",
+      discussion:
+        "Rules of its own for monitor may follow: NAME=UUID,enter-distance=1,exit-after=20s,each. "
+        + "NAME alone is a region of the configuration file. May be given several times.",
       valueName: "name=uuid[:major[:minor]]"))
   var region: [NamedRegion] = []
 

@@ -3,6 +3,12 @@ public import Regions
 
 /// When a region is entered and left.
 struct RuleOptions: ParsableArguments {
+  @Flag(
+    help: ArgumentHelp(
+      "Report each beacon of a region as it enters and leaves, not only the first and the last.",
+      discussion: "Of a region, 512 beacons are inside at once at most."))
+  var each = false
+
   @Option(
     help: ArgumentHelp(
       "The exit timeout; adaptive learns it from the beacon's own gaps.",
@@ -58,7 +64,7 @@ struct RuleOptions: ParsableArguments {
       do throws(RegionError) {
         return try RegionRules(
           exitTimeout: exitAfter, signal: signal, distance: distance, count: enterCount,
-          dwell: dwell?.value ?? 0)
+          dwell: dwell?.value ?? 0, reportsEachBeacon: each)
       } catch {
         throw CommandError(.usage, "\(error)")
       }
@@ -67,13 +73,31 @@ struct RuleOptions: ParsableArguments {
 
   /// Returns these rules with a region's own in their place; its limits replace all limits.
   func rules(of region: NamedRegion) throws -> RegionRules {
-    let (own, names) = (try RuleOptions.parse(region.rules), region.rules)
+    guard !region.rules.isEmpty else { return try rules }
+    let names = region.rules.map { String($0.dropFirst(2).prefix { $0 != "=" }) }
+    let valid = Self.limits.union(["exit-after", "enter-count", "dwell", "each"])
+    if let unknown = names.first(where: { !valid.contains($0) }) {
+      throw CommandError(
+        .usage,
+        "region '\(region.name)': there is no rule '\(unknown)'; the rules are "
+          + valid.sorted().joined(separator: ", "))
+    }
+    if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
+      throw CommandError(.usage, "region '\(region.name)': \(twice) is given twice; give it once")
+    }
+    let own: RuleOptions
+    do {
+      own = try RuleOptions.parse(region.rules)
+    } catch {
+      let sentence = usageSentence(RuleOptions.message(for: error), subcommand: "monitor")
+      throw CommandError(.usage, "region '\(region.name)': \(sentence)")
+    }
     var merged = self
-    func has(_ name: String) -> Bool { names.contains { $0.hasPrefix("--\(name)=") } }
-    if has("exit-after") { merged.exitAfter = own.exitAfter }
-    if has("enter-count") { merged.enterCount = own.enterCount }
-    if has("dwell") { merged.dwell = own.dwell }
-    if Self.limits.contains(where: has) {
+    if names.contains("each") { merged.each = own.each }
+    if names.contains("exit-after") { merged.exitAfter = own.exitAfter }
+    if names.contains("enter-count") { merged.enterCount = own.enterCount }
+    if names.contains("dwell") { merged.dwell = own.dwell }
+    if names.contains(where: Self.limits.contains) {
       merged.boundary = own.boundary
       (merged.enterRssi, merged.exitRssi) = (own.enterRssi, own.exitRssi)
       (merged.enterDistance, merged.exitDistance) = (own.enterDistance, own.exitDistance)

@@ -44,7 +44,7 @@ private func validValue(
   case "--uuid": ProximityUUID.requirement(for: value)
   case "--region":
     "write NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR, or a NAME of the configuration file"
-      + (value.split(separator: "=").dropFirst().last?.split(separator: ":").first
+      + (value.split(separator: "=").dropFirst().first?.split { ":,".contains($0) }.first
         .map { "; " + ProximityUUID.requirement(for: String($0)) } ?? "")
   case "--major", "--minor": "write a whole number from 0 to 65535"
   case "--count", "--keep", "--top": "write a whole number of 1 or more"

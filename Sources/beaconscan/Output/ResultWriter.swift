@@ -11,6 +11,8 @@ protocol ResultWriter: AnyObject {
 
   func write(_ event: MonitorEvent) throws
 
+  func write(_ change: ZoneChange) throws
+
   /// Shows what is wrong with the receiver; `nil` when nothing is.
   func write(trouble: String?, at time: WallClockTime) throws
 
@@ -22,6 +24,7 @@ extension ResultWriter {
   var isScreen: Bool { false }
   func write(_ report: RangingReport) throws {}
   func write(_ event: MonitorEvent) throws {}
+  func write(_ change: ZoneChange) throws {}
   func write(trouble: String?, at time: WallClockTime) throws {}
   func end(_ summary: ScanSummary) throws {}
 }

@@ -66,6 +66,9 @@ final class BeaconSession {
   /// Whether results come as they happen, so that a reader wants each at once.
   var isPaced: Bool { replay.map { $0.speed != .max || $0.follows } ?? true }
 
+  /// The wall-clock time at which reception began; `nil` before.
+  var began: WallClockTime? { beacons.received?.from.wallClockTime(beacons.wallClockOffset) }
+
   /// Shows the source to its end: the receiver's state as a line of JSON for each change, on the writer's screen,
   /// or as a sentence on standard error; and what a closure makes of the other events. At the end standard error
   /// has what a user should know of the source.
@@ -73,11 +76,27 @@ final class BeaconSession {
   /// A writer's screen and a status line are where a sentence would be drawn over. The closure `end` writes the
   /// rest and is given whether the source had come to its end.
   ///
-  /// - Throws: As ``run(while:_:)``, and what was wrong with the source.
+  /// - Throws: As ``run(while:_:)``, and what was wrong with the source. That nobody reads any more is an error where the
+  ///   source goes on, so that a service is started again.
   func show(
     _ options: OutputOptions, to out: StandardOutput, on writer: (any ResultWriter)? = nil,
     status: StatusLine? = nil, showsFindings: Bool = true,
     while isWanted: (@Sendable () -> Bool)? = nil,
+    _ consume: (BeaconEvent) throws -> Verdict, end: (_ isWhole: Bool) throws -> Void
+  ) async throws {
+    do {
+      try await write(
+        options, to: out, on: writer, status: status, showsFindings: showsFindings, while: isWanted,
+        consume, end: end)
+    } catch is ClosedPipe where isLive || replay?.follows == true {
+      throw CommandError(
+        .ioError, "standard output: the program that read it has closed it; start both again")
+    }
+  }
+
+  private func write(
+    _ options: OutputOptions, to out: StandardOutput, on writer: (any ResultWriter)?,
+    status: StatusLine?, showsFindings: Bool, while isWanted: (@Sendable () -> Bool)?,
     _ consume: (BeaconEvent) throws -> Verdict, end: (_ isWhole: Bool) throws -> Void
   ) async throws {
     var tally = HealthTally()

@@ -1,5 +1,4 @@
 import Dispatch
-import Records
 import Synchronization
 
 /// The user's command, run for one event after the other, in their order.
@@ -19,7 +18,7 @@ final class EventCommands: Sendable {
   private let state = Mutex(State())
 
   private struct State {
-    var waiting: [MonitorEvent] = []
+    var waiting: [HookEvent] = []
     var dropped = 0
   }
 
@@ -28,7 +27,7 @@ final class EventCommands: Sendable {
   }
 
   /// Runs the command on an event, now or when those before have run.
-  func run(on event: MonitorEvent) {
+  func run(on event: HookEvent) {
     guard !isWaitedFor else { return runNow(event) }
     let isFirstDropped = state.withLock { state in
       state.waiting.append(event)
@@ -62,9 +61,8 @@ final class EventCommands: Sendable {
     if let event { runNow(event) }
   }
 
-  private func runNow(_ event: MonitorEvent) {
+  private func runNow(_ event: HookEvent) {
     guard let failure = EventCommand(script: script).run(on: event) else { return }
-    printError(
-      "beaconscan: --exec: \(failure) (\(event.kind.rawValue) of '\(event.region)', \(event.time))")
+    printError("beaconscan: --exec: \(failure) (\(event.title))")
   }
 }

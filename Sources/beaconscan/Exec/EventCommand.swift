@@ -1,0 +1,158 @@
+import Advertising
+import FoundationEssentials
+import Glibc
+import Ranging
+import Records
+import SystemPackage
+
+/// What a command of the user's is run on.
+struct HookEvent: Sendable {
+  /// Its line of JSON.
+  let line: [UInt8]
+  /// What stands in the environment; `nil` for what is not known.
+  let variables: [(name: String, value: String?)]
+  /// What it is, for people.
+  let title: String
+
+  private init<Value>(
+    _ value: Value, _ record: RecordType<Value>, row: RecordType<Value>, title: String
+  ) {
+    var line: [UInt8] = []
+    record.appendLine(value, to: &line)
+    variables = zip(row.csvHeader, row.csvRow(value)).map { name, value in
+      ("BEACONSCAN_" + name.uppercased(), value.text)
+    }
+    (self.line, self.title) = (line, title)
+  }
+
+  init(_ event: MonitorEvent) {
+    self.init(
+      event, event.record, row: EventLine.record,
+      title: "\(event.kind.rawValue) of '\(event.region)', \(event.time)")
+  }
+
+  init(_ change: ZoneChange) {
+    let beacon = change.beacon.beacon
+    self.init(
+      change, change.record, row: ZoneChange.row,
+      title: "\(change.kind.rawValue) of \(beacon.major):\(beacon.minor), \(change.time)")
+  }
+}
+
+/// A command of the user's that is run on an event, by `/bin/sh -c`.
+struct EventCommand {
+  /// What the shell is given.
+  let script: String
+
+  /// Runs it to its end, with the event on its standard input and in its environment. Its standard output goes to
+  /// our standard error: ours is for events alone.
+  ///
+  /// - Returns: What went wrong.
+  func run(on event: HookEvent) -> String? {
+    var environment = ProcessInfo.processInfo.environment
+    // What is not known is not there, also if we were run by such a command ourselves.
+    for (name, value) in event.variables { environment[name] = value }
+    return run(["sh", "-c", script], environment, input: event.line)
+  }
+
+  /// Checks that the shell finds the command with which the script begins, where a plain word names it.
+  ///
+  /// - Throws: `CommandError` where there is no such command.
+  func check() throws {
+    guard let word = firstWord else { return }
+    let search = ["sh", "-c", "command -v \"$1\" >/dev/null 2>&1", "sh", word]
+    guard run(search, ProcessInfo.processInfo.environment, input: []) != nil else { return }
+    throw CommandError(
+      .usage,
+      "--exec: there is no command '\(word)'; give the path of a program, or a command that the "
+        + "shell finds")
+  }
+
+  /// The word with which the script begins; `nil` where it is not a plain one, such as an assignment or a function.
+  private var firstWord: String? {
+    let spaces: Set<Character> = [" ", "\t", "\n"]
+    let text = script.drop { spaces.contains($0) }
+    let word = text.prefix { !spaces.contains($0) && !";|&<>()".contains($0) }
+    let isPlain = word.allSatisfy { character in
+      character.isASCII && (character.isLetter || character.isNumber || "._/+-@%:,".contains(character))
+    }
+    let isFunction = text[word.endIndex...].drop { spaces.contains($0) }.first == "("
+    return isPlain && !word.isEmpty && !isFunction ? String(word) : nil
+  }
+
+  private func run(
+    _ arguments: [String], _ environment: [String: String], input line: [UInt8]
+  ) -> String? {
+    do {
+      let input = try FileDescriptor.pipe()
+      let process = try input.writeEnd.closeAfter {
+        let process = try input.readEnd.closeAfter {
+          try start(arguments, environment.map { "\($0)=\($1)" }, reading: input)
+        }
+        // A command that does not read is no failure: SIGPIPE is ignored.
+        _ = try? input.writeEnd.writeAll(line)
+        return process
+      }
+      return try wait(for: process)
+    } catch {
+      return "the command cannot be run (\(error))"
+    }
+  }
+
+  private func start(
+    _ arguments: [String], _ environment: [String],
+    reading input: (readEnd: FileDescriptor, writeEnd: FileDescriptor)
+  ) throws -> pid_t {
+    var files = unsafe posix_spawn_file_actions_t()
+    var attributes = posix_spawnattr_t()
+    // All that is passed outlives the calls. Ignored and blocked signals would be inherited.
+    unsafe posix_spawn_file_actions_init(&files)
+    unsafe posix_spawnattr_init(&attributes)
+    defer {
+      unsafe posix_spawn_file_actions_destroy(&files)
+      unsafe posix_spawnattr_destroy(&attributes)
+    }
+    unsafe posix_spawn_file_actions_addclose(&files, input.writeEnd.rawValue)
+    unsafe posix_spawn_file_actions_adddup2(&files, input.readEnd.rawValue, STDIN_FILENO)
+    unsafe posix_spawn_file_actions_addclose(&files, input.readEnd.rawValue)
+    unsafe posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO)
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe posix_spawnattr_setsigmask(&attributes, &signals)
+    unsafe sigaddset(&signals, SIGPIPE)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+    unsafe posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+    var process = pid_t()
+    let result = unsafe withCStrings(arguments) { arguments in
+      unsafe withCStrings(environment) { environment in
+        unsafe posix_spawn(&process, "/bin/sh", &files, &attributes, arguments, environment)
+      }
+    }
+    guard result == 0 else { throw Errno(rawValue: result) }
+    return process
+  }
+
+  private func wait(for process: pid_t) throws -> String? {
+    var status: Int32 = 0
+    while unsafe waitpid(process, &status, 0) == -1 {
+      guard errno == EINTR else { throw Errno(rawValue: errno) }
+    }
+    // As `WIFEXITED` and its like read it, which the importer drops.
+    let (signal, code) = (status & 0x7F, status >> 8 & 0xFF)
+    if signal == 0 { return code == 0 ? nil : "the command ended with status \(code)" }
+    // The interrupt was meant for it too.
+    if Interrupt.isRequested, signal == SIGINT || signal == SIGTERM { return nil }
+    return "the command was ended by signal \(signal)"
+  }
+}
+
+/// Gives a body texts as C has them: an array of pointers that ends with a null.
+@unsafe
+private func withCStrings<Result>(
+  _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+) -> Result {
+  let copies = unsafe texts.map { unsafe strdup($0) }
+  defer { unsafe copies.forEach { unsafe free($0) } }
+  return unsafe body(copies + [nil])
+}

@@ -1,0 +1,28 @@
+import Records
+
+/// `range --on-change` as a line for each change.
+final class ChangeWriter: ResultWriter {
+  private let output: StandardOutput
+  private let format: OutputFormat
+  private let row: RecordType<ZoneChange>
+
+  init(output: StandardOutput, format: OutputFormat, regions: [NamedRegion]) {
+    (self.output, self.format) = (output, format)
+    // Without a region, the UUID tells beacons apart; with regions, their names stand for it.
+    let isTable = format == .table
+    row = ZoneChange.row.omitting(keys: isTable ? [regions.isEmpty ? "region" : "uuid"] : [])
+  }
+
+  func write(_ change: ZoneChange) throws {
+    if format == .json { return try output.writeLine(change, change.record) }
+    try output.writeLine(change, row, format)
+  }
+
+  func end(_ summary: ScanSummary) throws {
+    switch format {
+    case .json: try output.writeLine(summary, ScanSummary.record)
+    case .csv: try output.writeHeader(row, .csv)
+    case .table: if !output.hasWritten { try output.write("no beacon was received\n") }
+    }
+  }
+}
