@@ -35,7 +35,7 @@ mkdir -p "$directory/man" "$directory/completions"
 for page in "$pages"/*.1; do
   # Names as `man beaconscan range` looks for them, and the statuses that beaconscan.1 lists.
   name=$(basename "$page" .1 | tr . -)
-  sed -e 's/^\(\.Xr beaconscan\)\./\1-/' -e 's/^\(\.Dt BEACONSCAN\)\./\1-/' \
+  sed -e :dots -e 's/^\(\.Xr beaconscan[^ .]*\)\./\1-/' -e 's/^\(\.Dt BEACONSCAN[^ .]*\)\./\1-/' -e 't dots' \
     -e 's/^\.Ex -std$/0 where all is done, else a status that beaconscan(1) lists./' \
     -e 's/[[:space:]]*$//' -e 's/^$/.Pp/' "$page" >"$directory/man/$name.1"
   # What the command's help does not have: its files and its environment.
@@ -68,9 +68,10 @@ if [ "$check" = yes ]; then
     subcommand=$(basename "$page" .1)
     # Completions leave out what --help does not show.
     [ "$subcommand" != beaconscan-schema ] || continue
-    for file in "$directory"/completions/*; do
-      grep -qw -- "${subcommand#beaconscan-}" "$file" ||
-        { echo "manual: $file does not complete ${subcommand#beaconscan-}" >&2; exit 1; }
+    for word in $(echo "${subcommand#beaconscan-}" | tr - ' '); do
+      for file in "$directory"/completions/*; do
+        grep -qw -- "$word" "$file" || { echo "manual: $file does not complete $word" >&2; exit 1; }
+      done
     done
   done
 fi

@@ -19,10 +19,11 @@ package typealias BlueZScanner = AdapterScanner<BlueZSession>
 extension BlueZScanner {
   /// Creates a scanner, which connects to no bus before it receives.
   package convenience init(
-    _ configuration: ScanConfiguration = ScanConfiguration(), bus: BusAddress = .system
+    _ configuration: ScanConfiguration = ScanConfiguration(), bus: BusAddress = .system,
+    limits: BusLimits = BusLimits()
   ) {
-    self.init(configuration.adapters, BlueZSession(configuration, on: bus)) {
-      BlueZView.current(bus).availability(of: configuration.adapters)
+    self.init(configuration.adapters, BlueZSession(configuration, on: bus, limits: limits)) {
+      BlueZView.current(bus, limits: limits).availability(of: configuration.adapters)
     }
   }
 }

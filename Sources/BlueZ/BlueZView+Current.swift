@@ -6,12 +6,13 @@ package import Scanning
 extension BlueZView {
   /// Asks bluetoothd. A bus or a bluetoothd that does not answer makes it take that many nanoseconds.
   package static func current(
-    _ address: BusAddress = .system, within limit: Int64 = 3 * MonotonicTime.nanosecondsPerSecond
+    _ address: BusAddress = .system, limits: BusLimits = BusLimits(),
+    within limit: Int64 = 3 * MonotonicTime.nanosecondsPerSecond
   ) -> BlueZView {
     let end = MonotonicTime.now.advanced(by: limit)
     var left: Int64 { max(0, end.nanoseconds(since: MonotonicTime.now)) }
     do throws(BusError) {
-      let bus = try BusConnection(address, timeout: left)
+      let bus = try BusConnection(address, limits: limits, timeout: left)
       defer { bus.close() }
       guard try bus.owner(of: BlueZName.service, timeout: left) != nil else {
         return BlueZView(obstacle: .notRunning)

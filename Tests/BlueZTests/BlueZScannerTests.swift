@@ -223,29 +223,49 @@ import Testing
     try receive(scanner, into: &received) { !$0.isLost }
   }
 
-  @Test func `a bluetoothd that does not answer is lost reception`() throws {
+  /// The latest message is newer than the call that is never answered.
+  @Test func `a bluetoothd that stands still after a signal is lost reception`() throws {
     let bluez = try ModelBlueZ(on: bus)
     defer { bluez.end() }
     let scanner = scanner()
     var received = Received()
-    try receive(scanner, into: &received) { !$0.isLost }
-    bluez.setMute(true)
+    try begin(scanner, with: bluez, &received)
+    bluez.setIgnoresCalls(true)
+    let calls = bluez.calls.count
+    try receive(scanner, into: &received) { _ in bluez.calls.count > calls }
+    bluez.change(Self.device, "org.bluez.Device1", Self.values(rssi: -2, minor: 7))
+    try receive(scanner, into: &received) { $0.sightings.contains { $0.rssi == -2 } }
+    try receive(scanner, into: &received) { $0.conditions.last == .notAnswering }
+    bluez.setIgnoresCalls(false)
+  }
+
+  @Test(arguments: [nil, "StartDiscovery"])
+  func `a bluetoothd that does not answer is lost reception`(call: String?) throws {
+    let bluez = try ModelBlueZ(on: bus, .init(stallsAt: call))
+    defer { bluez.end() }
+    let scanner = scanner()
+    var received = Received()
+    try receive(scanner, into: &received) { !$0.isLost && (call != nil || bluez.isDiscovering) }
+    if call == nil { bluez.setMute(true) }
     try receive(scanner, into: &received) { $0.conditions.last == .notAnswering }
     #expect(!received.isLossLate)
     bluez.setMute(false)
     try receive(scanner, into: &received) { !$0.isLost }
   }
 
-  @Test func `a list of devices that is too long is lost reception`() throws {
-    // More values than a connection keeps.
-    let ballast = [BusValue](repeating: .structure([.byte(0)]), count: 320_000)
-    let bluez = try ModelBlueZ(on: bus, .init(ballast: .array(element: "(y)", ballast)))
+  /// More bytes than a connection reads, and more values than it keeps.
+  @Test(arguments: [(100_000, BusLimits().decodedBytes), (BusLimits().messageBytes, 200_000)])
+  func `a list of devices that is too long is lost reception`(bytes: Int, decoded: Int) throws {
+    var limits = BusLimits()
+    (limits.messageBytes, limits.decodedBytes) = (bytes, decoded)
+    let ballast = BusValue.bytes([UInt8](repeating: 0, count: 300_000))
+    let bluez = try ModelBlueZ(on: bus, .init(ballast: ballast))
     defer { bluez.end() }
-    let view = BlueZView.current(.address(bus.address), within: .max / 4)
-    #expect(view.obstacle == .tooLong)
-    let scanner = scanner()
+    let address = BusAddress.address(bus.address)
+    #expect(BlueZView.current(address, limits: limits, within: .max / 4).obstacle == .tooLong)
+    let scanner = BlueZScanner(bus: address, limits: limits)
     var received = Received()
-    try receive(scanner, into: &received) { $0.conditions == [.systemError] }
+    try receive(scanner, into: &received) { $0.conditions.last == .systemError }
     #expect(received.health.last?.sentence.hasPrefix("bluetoothd lists more devices") == true)
     bluez.setBallast(nil)
     try receive(scanner, into: &received) { !$0.isLost }

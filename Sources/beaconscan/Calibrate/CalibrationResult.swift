@@ -100,7 +100,8 @@ struct CalibrationResult {
     func estimate(_ estimate: CalibrationFit.Estimate, _ decimals: Int, _ unit: String) -> String {
       "\(fixed(estimate.value, decimals)) ± \(fixed(estimate.error, decimals))\(unit)"
     }
-    var lines = ["\(beacon)" + (adapter.map { "  hci\($0)" } ?? "")]
+    let name = BeaconNames.name(of: beacon).map { "  \($0)" } ?? ""
+    var lines = ["\(beacon)" + name + (adapter.map { "  hci\($0)" } ?? "")]
     for place in places {
       let level = CalibrationFit.Estimate(value: place.level.mean, error: 1.96 * place.level.error)
       lines.append(

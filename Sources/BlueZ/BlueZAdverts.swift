@@ -1,0 +1,105 @@
+import Adapters
+import Advertising
+import DBusMessages
+import Scanning
+
+/// The adverts that bluetoothd shows as properties of devices, which become sightings.
+struct BlueZAdverts: ~Copyable {
+  private var collector = SightingCollector()
+  private let offsets: [(adapter: AdapterName, decibels: Double)]
+
+  /// The most bytes of an advert's data that one AD structure can have.
+  private static let maximumData = 252
+
+  init(offsets: [(adapter: AdapterName, decibels: Double)]) { self.offsets = offsets }
+
+  /// What was counted so far.
+  var counts: ScanCounts { collector.counts }
+
+  /// Moves the sightings since the last call into an array, in place of what it held.
+  mutating func remove(into sightings: inout [Sighting]) {
+    swap(&collector.sightings, &sightings)
+    collector.removeSightings()
+  }
+
+  /// Receives the advert that a device's properties show, if it is one of Apple's.
+  mutating func receive(
+    _ device: ManagedObjects.Properties, at path: String, rssi: Int8?, of target: AdapterTarget,
+    at now: MonotonicTime
+  ) {
+    collector.counts.packets &+= 1
+    let entries = device["ManufacturerData"]?.asEntries ?? []
+    guard let adapter = target.index,
+      let data = entries.first(where: { $0.key.asInt == 0x004C })?.value.unwrapped.asBytes,
+      data.count <= Self.maximumData
+    else { return }
+    collector.counts.advertisingPackets &+= 1
+    collector.adapter = adapter
+    collector.time = now
+    collector.wallTime = WallClockTime.now
+    let structure = [UInt8(data.count + 3), 0xFF, 0x4C, 0x00] + data
+    let first = collector.sightings.count
+    // The bytes are initialized integers, which stay until the call returns.
+    unsafe collector.receive(
+      AdvertisingReport(
+        data: structure.span.bytes, address: Self.address(of: device, at: path),
+        addressType: device["AddressType"]?.asString == "public" ? .public : .random,
+        eventType: .advNonconnInd, rssi: rssi))
+    guard let offset = offsets.last(where: { target.matches($0.adapter) }) else { return }
+    for place in first..<collector.sightings.count {
+      collector.sightings[place].subtract(offset: offset.decibels)
+    }
+  }
+
+  /// The address of a device; the last part of its path is `dev_AA_BB_CC_DD_EE_FF`.
+  private static func address(
+    of device: ManagedObjects.Properties, at path: String
+  ) -> BluetoothAddress {
+    let text =
+      device["Address"]?.asString
+      ?? String(path.suffix(17)).split(separator: "_").joined(separator: ":")
+    return BluetoothAddress(text) ?? BluetoothAddress(rawValue: 0)
+  }
+}
+
+/// A signal of bluetoothd about a device.
+struct BlueZDeviceSignal {
+  /// The device's object path.
+  let path: String
+  /// The properties that it names. An unchanged advert is no change of an object, and an advert all the same.
+  private let named: ManagedObjects.Properties
+  /// All of the device's properties.
+  let device: ManagedObjects.Properties
+
+  /// Reads a signal that a mirror of bluetoothd's objects has followed; `nil` where it is about something else.
+  init?(_ message: BusMessage, in objects: ManagedObjects) {
+    let path: String?
+    var named: ManagedObjects.Properties?
+    if message.member == "PropertiesChanged", message.body.count == 3,
+      message.body[0].asString == BlueZName.device
+    {
+      (path, named) = (message.path, message.body[1].asProperties)
+    } else if message.member == "InterfacesAdded", message.body.count == 2 {
+      path = message.body[0].asString
+    } else {
+      return nil
+    }
+    guard let path else { return nil }
+    let known = objects.objects[path]?[BlueZName.device]
+    if message.member == "InterfacesAdded" { named = known }
+    guard let named else { return nil }
+    (self.path, self.named, device) = (path, named, known ?? named)
+  }
+
+  /// Returns whether it reports an advert. Where a monitor has each of them signaled, one without manufacturer-specific
+  /// data is another kind of advert.
+  func isAdvert(hasMonitor: Bool) -> Bool {
+    named[hasMonitor ? "ManufacturerData" : "RSSI"] != nil
+  }
+
+  /// The advert's signal strength in dBm; `nil` where it has none.
+  var rssi: Int8? {
+    (named["RSSI"] ?? device["RSSI"])?.asInt.flatMap { Int8(exactly: $0) }
+      .flatMap(AdvertisingReport.rssi(hci:))
+  }
+}
