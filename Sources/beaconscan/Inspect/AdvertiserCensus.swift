@@ -188,7 +188,7 @@ extension AdvertiserStatistics {
       Field("name", .text.orNull, column: Column(priority: .main, fit: .cut(to: 8))) {
         $0.contents?.name
       },
-      Field("company", .uint16.orNull) { $0.contents?.company },
+      Field("company", .integer(0...65535).orNull) { $0.contents?.company },
       Field(
         "companyName", .text.orNull,
         column: Column("COMPANY", priority: .usual, fit: .cut(to: 8)) { $0.company }
