@@ -76,6 +76,13 @@ public final class ReplayScanner: Scanner {
   /// The counts so far of all recordings; of paced ones, up to the latest sighting that was given.
   public var counts: ScanCounts { state.withLock { $0.counts } }
 
+  /// Hands every advertising report to a function from now on.
+  package func tap(_ tap: @escaping ReportTap) {
+    state.withLock { state in
+      for source in state.sources { source.collector.reportTap = tap }
+    }
+  }
+
   /// Reads on.
   ///
   /// The sightings of one call have one distance to wall-clock time, which the progress names: that of

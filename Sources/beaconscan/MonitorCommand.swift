@@ -145,7 +145,9 @@ struct MonitorCommand: AsyncParsableCommand {
       return left > 0 ? .more : .enough
     } end: { _ in
       try writeStates(at: session.began)
-      try writer.end(session.summary(of: session.beacons.beaconsMonitored))
+      let summary = session.summary(of: session.beacons.beaconsMonitored)
+      try writer.end(summary)
+      session.reportNoMatch(summary, regions.all, output)
     }
   }
 

@@ -149,7 +149,9 @@ struct RangeCommand: AsyncParsableCommand {
       }
       return left > 0 ? .more : .enough
     } end: { _ in
-      try writer.end(session.summary(of: session.beacons.beaconsRanged))
+      let summary = session.summary(of: session.beacons.beaconsRanged)
+      try writer.end(summary)
+      session.reportNoMatch(summary, regions, output)
     }
   }
 }

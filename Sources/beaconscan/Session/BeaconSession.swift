@@ -80,12 +80,14 @@ final class BeaconSession {
   ///   source goes on, so that a service is started again.
   func show(
     _ options: OutputOptions, to out: StandardOutput, on writer: (any ResultWriter)? = nil,
-    status: StatusLine? = nil, while isWanted: (@Sendable () -> Bool)? = nil,
+    status: StatusLine? = nil, showsFindings: Bool = true,
+    while isWanted: (@Sendable () -> Bool)? = nil,
     _ consume: (BeaconEvent) throws -> Verdict, end: (_ isWhole: Bool) throws -> Void
   ) async throws {
     do {
       try await write(
-        options, to: out, on: writer, status: status, while: isWanted, consume, end: end)
+        options, to: out, on: writer, status: status, showsFindings: showsFindings,
+        while: isWanted, consume, end: end)
     } catch is ClosedPipe where isLive || replay?.follows == true {
       throw CommandError(
         .ioError, "standard output: the program that read it has closed it; start both again")
@@ -94,12 +96,12 @@ final class BeaconSession {
 
   private func write(
     _ options: OutputOptions, to out: StandardOutput, on writer: (any ResultWriter)?,
-    status: StatusLine?, while isWanted: (@Sendable () -> Bool)?,
+    status: StatusLine?, showsFindings: Bool, while isWanted: (@Sendable () -> Bool)?,
     _ consume: (BeaconEvent) throws -> Verdict, end: (_ isWhole: Bool) throws -> Void
   ) async throws {
     var tally = HealthTally()
     let failure = try await run(while: isWanted) { event in
-      if case .identity(let finding, let time) = event, !options.quiet {
+      if case .identity(let finding, let time) = event, !options.quiet, showsFindings {
         if options.format == .json {
           try out.writeLine((finding, time), IdentityFinding.record)
         } else if let writer, writer.isScreen {
@@ -143,6 +145,14 @@ final class BeaconSession {
   /// Returns the summary with a number of beacons, and how many of them made room for others.
   func summary(of beacons: (count: Int, evictions: Int)) -> ScanSummary {
     ScanSummary(counts: scanner.counts, beacons: beacons.count, evictions: beacons.evictions)
+  }
+
+  /// Reports that regions were named and no beacon was in them, although some were received.
+  func reportNoMatch(_ summary: ScanSummary, _ regions: [NamedRegion], _ options: OutputOptions) {
+    guard !options.quiet, !regions.isEmpty,
+      let noMatch = noMatch(summary.beacons, of: scanner.counts.sightings, "sightings")
+    else { return }
+    report(noMatch)
   }
 
   /// Receives events to the end of the source, or until it is enough, or until an interrupt, and returns what was wrong
