@@ -16,7 +16,7 @@ struct ScanCommand: AsyncParsableCommand {
         beaconscan scan --adapter hci0
         beaconscan scan --replay captures/visitor.btsnoop
         beaconscan scan captures/lobby.btsnoop --all --sort rssi --top 5
-        beaconscan scan captures/visitor.btsnoop --min-rssi -60
+        beaconscan scan captures/visitor.btsnoop --min-rssi -60 --until 2026-01-15T09:00:40Z
         beaconscan scan --replay captures/lobby.btsnoop --format json --count 5
         gzip -c captures/lobby.btsnoop | beaconscan scan --replay - --format csv
       """)
@@ -92,10 +92,10 @@ struct ScanCommand: AsyncParsableCommand {
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
     out.apply(output.form)
     let regions = regions.all
-    let filter = filter.filter(output.form)
-    var matched = 0
     let record = Sighting.record.omitting(keys: regions.isEmpty ? ["region"] : [])
     let recordWithoutAdapter = record.omitting(keys: ["adapter"])
+    let filter = filter.filter(output.form)
+    var matched = 0
     let flushes = out.isTerminal || session.isPaced
     var left = count ?? .max
     try session.beacons.startSightings(for: session.client)

@@ -86,8 +86,8 @@ final class BeaconSession {
   ) async throws {
     do {
       try await write(
-        options, to: out, on: writer, status: status, showsFindings: showsFindings, while: isWanted,
-        consume, end: end)
+        options, to: out, on: writer, status: status, showsFindings: showsFindings,
+        while: isWanted, consume, end: end)
     } catch is ClosedPipe where isLive || replay?.follows == true {
       throw CommandError(
         .ioError, "standard output: the program that read it has closed it; start both again")
