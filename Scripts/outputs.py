@@ -91,7 +91,7 @@ class Checker:
                     self.record("rangedBeacon", beacon)
             elif key == "reason" and isinstance(inner, dict):
                 self.record("reason", inner)
-            elif name == "advert" and key == "beacons":
+            elif name in ("advert", "advertiser") and key == "beacons":
                 for beacon in inner:
                     kind = beacon.get("type", "")
                     self.record(kind + ("-other" if "version" in beacon else ""), beacon)
@@ -192,6 +192,7 @@ def main():
         checker.run(command, "range", "--raw", "--measured-power=-60", "--replay", recording,
                     "--uuid", "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0", *json_format)
         checker.run(command, "inspect", recording, *json_format)
+        checker.run(command, "inspect", "--all", recording, *json_format)
     checker.run(command, "range", "--region", "kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100",
                 "--replay", "captures/visitor.btsnoop", *json_format)
     checker.run(command, "range", "--sides", "left=hci0,right=hci100", "--replay", "captures/visitor.btsnoop",

@@ -12,6 +12,7 @@ func check(_ bytes: [UInt8]) {
   for structure in plain.structures { checkFrames(structure) }
   checkFrames(PlainAdvert.Structure(offset: 0, type: 0xFF, data: bytes))
   checkCollector(bytes, plain)
+  checkContents(bytes, plain)
   checkPrefixes(bytes, plain)
 }
 
@@ -114,6 +115,25 @@ private func checkCollector(_ bytes: [UInt8], _ plain: PlainAdvert) {
   require(counts[.malformedIBeacon] == plain.malformed, "malformed frames")
   require(counts[.malformedADStructure] == (plain.overrun == nil ? 0 : 1), "malformed structures")
   require(counts.reports == 1, "one report")
+}
+
+private func checkContents(_ bytes: [UInt8], _ plain: PlainAdvert) {
+  let contents = unsafe AdvertContents(bytes.span.bytes)
+  require(contents.services.count <= AdvertContents.maximumServices, "too many services")
+  require(Set(contents.services).count == contents.services.count, "a service twice")
+  let company = plain.structures.first { $0.type == 0xFF && $0.data.count >= 2 }?.data
+  require(
+    contents.company == company.map { UInt16($0[0]) | UInt16($0[1]) << 8 }, "another company")
+  // A name of zero bytes is none, and is not replaced by a shorter one.
+  if let name = contents.name {
+    let names = plain.structures.filter { $0.type == 0x08 || $0.type == 0x09 }
+    require(
+      names.contains { String(decoding: $0.data.prefix { $0 != 0 }, as: UTF8.self) == name },
+      "a name that is not there")
+  }
+  var merged = contents
+  merged.merge(contents)
+  require(merged == contents, "what is stated again changes something")
 }
 
 private func checkPrefixes(_ bytes: [UInt8], _ plain: PlainAdvert) {

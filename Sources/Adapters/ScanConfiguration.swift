@@ -14,6 +14,8 @@ package struct ScanConfiguration: Sendable {
   package var quietTimeout = 30.0
   /// Is shown every packet, on the thread that receives. bluetoothd has none.
   package var packetTap: PacketTap?
+  /// Is shown every advertising report, on the thread that receives. bluetoothd has none.
+  package var reportTap: ReportTap?
 
   /// Creates the default configuration.
   package init() {}

@@ -144,11 +144,11 @@ struct BlueZConnection: ~Copyable {
 
   /// Returns whether bluetoothd does not answer, after everything that came was handled.
   mutating func checkAnswers(at now: MonotonicTime) -> Bool {
-    // An answer to what was asked before the latest message may wait behind others.
+    // An answer may wait behind other messages, but not when none come.
     isMute =
       owner != nil
       && calls.values.contains { call in
-        latestMessage <= call.sent && now.nanoseconds(since: call.sent) >= Self.answerLimit
+        now.nanoseconds(since: max(call.sent, latestMessage)) >= Self.answerLimit
       }
     return isMute
   }

@@ -76,6 +76,13 @@ public final class ReplayScanner: Scanner {
     state.withLock { $0.sources.reduce(into: ScanCounts()) { $0 += $1.collector.counts } }
   }
 
+  /// Hands every advertising report to a function from now on.
+  package func tap(_ tap: @escaping ReportTap) {
+    state.withLock { state in
+      for source in state.sources { source.collector.reportTap = tap }
+    }
+  }
+
   /// Reads on.
   ///
   /// The sightings of one call have one distance to wall-clock time, which the progress names: that of

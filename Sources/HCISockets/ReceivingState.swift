@@ -43,6 +43,7 @@ package struct ReceivingState: ~Copyable, AdapterReception {
     self.configuration = configuration
     self.system = system
     tap = configuration.packetTap.map { OrderedTap($0) }
+    collector.reportTap = configuration.reportTap
     switch configuration.adapters {
     case .firstUsable: links = [ReceivingAdapter(nil, configuration, system: system, tap: tap)]
     case .all: break

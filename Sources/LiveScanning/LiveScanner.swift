@@ -39,6 +39,8 @@ public final class LiveScanner: Scanner {
     public var quietTimeout = 30.0
     /// Is shown every packet, on the thread that receives. Only raw HCI sockets have packets.
     public var packetTap: PacketTap?
+    /// Is shown every advertising report, on the thread that receives. Only raw HCI sockets have those that are no iBeacon.
+    package var reportTap: ReportTap?
 
     /// Creates the default configuration.
     public init() {}
@@ -47,7 +49,7 @@ public final class LiveScanner: Scanner {
     fileprivate var fixed: Backend? {
       if backend != .auto { return backend }
       // Only raw sockets have these.
-      return packetTap != nil || usesCodedPHY || isActive ? .hci : nil
+      return packetTap != nil || reportTap != nil || usesCodedPHY || isActive ? .hci : nil
     }
 
     /// It, for a scanner by either way.
@@ -56,6 +58,7 @@ public final class LiveScanner: Scanner {
       (scan.adapters, scan.offsets) = (adapters, offsets)
       (scan.isActive, scan.usesCodedPHY) = (isActive, usesCodedPHY)
       (scan.quietTimeout, scan.packetTap) = (quietTimeout, packetTap)
+      scan.reportTap = reportTap
       return scan
     }
   }

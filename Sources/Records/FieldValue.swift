@@ -13,14 +13,15 @@ package enum FieldValue {
   case text(String)
   /// ASCII text that needs neither escapes nor quotes, such as a time or an address.
   case plain(String)
-  /// JSON that a closure appends: an object or a list.
-  case json((inout [UInt8]) -> Void)
+  /// JSON that a closure appends, an object or a list, and what CSV and tables have in its place.
+  case json((inout [UInt8]) -> Void, text: String? = nil)
 
   /// A list whose elements a closure appends.
   package static func list<Element>(
-    _ elements: [Element], _ append: @escaping (Element, inout [UInt8]) -> Void
+    _ elements: [Element], text: String? = nil,
+    _ append: @escaping (Element, inout [UInt8]) -> Void
   ) -> FieldValue {
-    .json { bytes in
+    let list: (inout [UInt8]) -> Void = { bytes in
       bytes.append(UInt8(ascii: "["))
       for (index, element) in elements.enumerated() {
         if index > 0 { bytes.append(UInt8(ascii: ",")) }
@@ -28,6 +29,7 @@ package enum FieldValue {
       }
       bytes.append(UInt8(ascii: "]"))
     }
+    return .json(list, text: text)
   }
 
   /// A number, or `null` where it is not known or not finite.
@@ -39,11 +41,20 @@ package enum FieldValue {
   /// The value as CSV and tables have it; `nil` where there is none.
   package var text: String? {
     switch self {
-    case .absent, .null, .json: nil
+    case .absent, .null: nil
+    case .json(_, let text): text
     case .boolean(let value): value ? "true" : "false"
     case .integer(let value): String(value)
     case .number(let value, let decimals): decimal(value, decimals)
     case .text(let value), .plain(let value): value
+    }
+  }
+
+  /// Whether the text may have characters that comma-separated values quote.
+  var mayNeedQuotes: Bool {
+    switch self {
+    case .text, .json: true
+    default: false
     }
   }
 
@@ -57,7 +68,7 @@ package enum FieldValue {
       bytes.append(UInt8(ascii: "\""))
       bytes += value.utf8
       bytes.append(UInt8(ascii: "\""))
-    case .json(let append): append(&bytes)
+    case .json(let append, _): append(&bytes)
     }
   }
 }
@@ -118,7 +129,9 @@ extension AddressType: FieldValueConvertible {}
 extension Moment: FieldValueConvertible where Clock == WallClockLine {}
 
 extension Array: FieldValueConvertible where Element == String {
-  package var fieldValue: FieldValue { .list(self) { appendQuoted($0, to: &$1) } }
+  package var fieldValue: FieldValue {
+    .list(self, text: isEmpty ? nil : joined(separator: " ")) { appendQuoted($0, to: &$1) }
+  }
 }
 
 extension Optional: FieldValueConvertible where Wrapped: FieldValueConvertible {

@@ -103,7 +103,7 @@ package func appendRow(_ values: [FieldValue], to bytes: inout [UInt8]) {
     if index > 0 { bytes.append(UInt8(ascii: ",")) }
     guard let text = value.text else { continue }
     // Bytes are looked at: finding characters is ten times slower.
-    guard case .text = value, text.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else {
+    guard value.mayNeedQuotes, text.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else {
       bytes += text.utf8
       continue
     }

@@ -1,3 +1,5 @@
+public import Advertising
+
 /// A function that receives every HCI packet in the order of time, for a recording of them: it must be quick, and copy
 /// what it keeps.
 ///
@@ -10,4 +12,13 @@
 public typealias PacketTap =
   @Sendable (
     _ packet: RawSpan, _ wallTime: WallClockTime, _ isReceived: Bool, _ adapter: UInt16
+  ) -> Void
+
+/// A function that receives every advertising report, of whatever kind of advert, as it is read, which in a paced replay
+/// is before it is played: the report, when it was received on both lines, and the adapter's index. It must be quick, and
+/// copy what it keeps.
+@usableFromInline
+package typealias ReportTap =
+  @Sendable (
+    _ report: AdvertisingReport, _ time: MonotonicTime, _ wallTime: WallClockTime, _ adapter: UInt16
   ) -> Void

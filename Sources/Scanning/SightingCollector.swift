@@ -28,6 +28,10 @@ package struct SightingCollector: ~Copyable, Sendable {
   @usableFromInline
   package var adapter: UInt16 = 0
 
+  /// Receives every report.
+  @usableFromInline
+  package var reportTap: ReportTap?
+
   @usableFromInline
   var fragments = FragmentJoiner()
 
@@ -98,6 +102,7 @@ package struct SightingCollector: ~Copyable, Sendable {
   @unsafe
   mutating func receive(_ report: AdvertisingReportFields, in bytes: RawSpan) {
     counts.reports &+= 1
+    if reportTap != nil { unsafe tap(report, in: bytes) }
     var frames = unsafe IBeaconFrames(bytes, report)
     while let found = frames.next() {
       switch found {
@@ -110,9 +115,16 @@ package struct SightingCollector: ~Copyable, Sendable {
     }
   }
 
-  /// Whether a whole report is an advert of its own: no fragments wait for the rest of theirs.
+  @usableFromInline @inline(never)
+  @unsafe
+  func tap(_ report: AdvertisingReportFields, in bytes: RawSpan) {
+    reportTap?(unsafe AdvertisingReport(bytes, report), time, wallTime, adapter)
+  }
+
+  /// Whether a whole report needs nothing but to be searched: no fragments wait for the rest of theirs, and nothing
+  /// else receives it.
   @inlinable
-  package var receivesWholeReports: Bool { !fragments.isPending }
+  package var receivesWholeReports: Bool { !fragments.isPending && reportTap == nil }
 
   /// Counts packets of which each held one report.
   @inlinable

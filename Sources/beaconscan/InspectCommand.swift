@@ -16,12 +16,18 @@ struct InspectCommand: AsyncParsableCommand {
       adverts that was lost, as its gaps show. At most 65,536 beacons are kept; more make the \
       oldest go, and the summary counts them.
 
+      --all lists every advertiser in place of the iBeacons: address, name, company, services, the \
+      beacons that it is (iBeacon, AltBeacon, Eddystone), how often and how strong it was received \
+      and its interval. A random private address changes every few minutes, and counts as another \
+      advertiser then.
+
       Without a recording it receives for a minute, or for --duration seconds.
 
       EXAMPLES
         beaconscan inspect --adapter hci0
         beaconscan inspect captures/lobby.btsnoop
         beaconscan inspect captures/hostile.pcapng --format json
+        beaconscan inspect captures/lobby.btsnoop --all --sort rssi
       """)
 
   @Argument(help: "Recordings; - is standard input.", completion: .file())
@@ -29,26 +35,45 @@ struct InspectCommand: AsyncParsableCommand {
 
   @OptionGroup var source: SourceOptions
   @OptionGroup var regions: RegionOptions
+  @OptionGroup var filter: FilterOptions
   @OptionGroup var output: OutputOptions
+
+  @Flag(
+    help: ArgumentHelp(
+      "List every advertiser, of whatever kind, in place of the iBeacons.",
+      discussion:
+        "Live this needs raw HCI sockets: bluetoothd keeps other adverts to itself. At most 4,096 are kept."
+    ))
+  var all = false
 
   /// How long it receives what is on air unless set.
   private static let liveDuration = Seconds(60)
 
-  mutating func validate() throws { try source.check(adding: files) }
+  mutating func validate() throws {
+    try source.check(adding: files)
+    if all, !regions.all.isEmpty {
+      throw ValidationError("--all lists every advertiser; leave out --uuid and --region.")
+    }
+  }
 
   func run() async throws {
     var source = source
     let out = StandardOutput()
     out.apply(output.form)
-    guard source.isLive else { return try run(source.openRecordings(), to: out) }
+    let list = all ? AdvertiserList(filter, output.form) : nil
+    guard source.isLive else { return try run(source.openRecordings(), list, to: out) }
     source.duration = source.duration ?? Self.liveDuration
-    try await run(BeaconSession(source.open(), showsProgress: false), to: out)
+    try await run(
+      BeaconSession(source.open(reportTap: list?.tap), showsProgress: false), list, to: out)
   }
 
   /// Shows what is in recordings.
-  private func run(_ scanner: ReplayScanner, to out: StandardOutput) throws {
+  private func run(
+    _ scanner: ReplayScanner, _ list: AdvertiserList?, to out: StandardOutput
+  ) throws {
+    if let list { scanner.tap(list.tap) }
     let progress = Progress(of: scanner, isWanted: !output.quiet)
-    var census = BeaconCensus(regions: regions.all)
+    var census = BeaconCensus(regions: regions.all, filter: filter.filter(output.form))
     var failure: CommandError?
     var sightings: [Sighting] = []
     var isOver = false
@@ -61,29 +86,38 @@ struct InspectCommand: AsyncParsableCommand {
         break
       }
       census.receive(sightings)
+      list?.update()
     }
+    list?.update()
     progress?.clear()
     if Interrupt.isRequested, failure == nil, scanner.counts.packets == 0 {
       throw CommandError(.interrupted, "interrupted before anything was read")
     }
     // Of a file that is no capture at all there is nothing to report.
     if let failure, scanner.counts.packets == 0 { throw failure }
-    try InspectReport(captures: scanner.statuses, counts: scanner.counts, census: census)
-      .write(output, to: out)
+    let report = InspectReport(
+      captures: scanner.statuses, counts: scanner.counts, census: census, list: list,
+      filter: filter)
+    try report.write(output, to: out)
     try out.flush()
+    if !output.quiet, let noMatch = report.noMatch { printError(noMatch) }
     scanner.remark(output)
     if let failure { throw failure }
   }
 
   /// Shows what a source receives that has no end of its own.
-  func run(_ session: BeaconSession, to out: StandardOutput) async throws {
-    var census = BeaconCensus(regions: regions.all)
+  func run(
+    _ session: BeaconSession, _ list: AdvertiserList?, to out: StandardOutput
+  ) async throws {
+    var census = BeaconCensus(regions: regions.all, filter: filter.filter(output.form))
     let status = output.quiet ? nil : StatusLine()
     let beaconCount = Counter()
     let (beacons, scanner) = (session.beacons, session.scanner)
     try beacons.startSightings(for: session.client)
+    // A report comes once a second, whatever is received.
+    if list != nil { try beacons.startRanging(RangingRequest(nil), for: session.client) }
     try await session.show(
-      output, to: out, status: status,
+      output, to: out, status: status, showsFindings: list == nil,
       while: {
         status?.show {
           let seconds = beacons.received.map { $0.to.seconds(since: $0.from) } ?? 0
@@ -94,10 +128,15 @@ struct InspectCommand: AsyncParsableCommand {
       }
     ) { event in
       if case .sightings(let sightings) = event { census.receive(sightings) }
+      if case .ranging(let report) = event { list?.update(until: report.time) }
       beaconCount.value = census.table.beaconsReceived
       return .more
     } end: { _ in
-      try InspectReport(captures: [], counts: scanner.counts, census: census).write(output, to: out)
+      list?.update()
+      let report = InspectReport(
+        captures: [], counts: scanner.counts, census: census, list: list, filter: filter)
+      try report.write(output, to: out)
+      if !output.quiet, let noMatch = report.noMatch { session.report(noMatch) }
     }
   }
 }
@@ -109,15 +148,23 @@ struct BeaconCensus {
   private static let maximumFindings = 1024
 
   let regions: [NamedRegion]
+  let filter: AdvertFilter
   private(set) var table = BeaconTable<BeaconStatistics>(capacity: capacity)
   /// The identities that several senders use at once, and when that was found; at most 1,024.
   private(set) var findings: [(finding: IdentityFinding, time: WallClockTime)] = []
   private var identities = IdentityWatch()
 
-  init(regions: [NamedRegion]) { self.regions = regions }
+  init(regions: [NamedRegion], filter: AdvertFilter) {
+    (self.regions, self.filter) = (regions, filter)
+  }
 
   mutating func receive(_ sightings: [Sighting]) {
-    let wanted = regions.isEmpty ? sightings : sightings.filter { regions.include($0.beacon) }
+    let wanted =
+      regions.isEmpty && filter.isOpen
+      ? sightings
+      : sightings.filter {
+        regions.include($0.beacon) && filter.includes($0.rssi, at: $0.wallTime)
+      }
     var changes: [(sighting: Sighting, sender: (BluetoothAddress, AddressType))] = []
     table.update(wanted.span, orMake: BeaconStatistics.init) { statistics, sighting in
       if statistics.address != sighting.address {

@@ -123,7 +123,9 @@ struct MonitorCommand: AsyncParsableCommand {
       }
       return left > 0 ? .more : .enough
     } end: { _ in
-      try writer.end(session.summary(of: session.beacons.beaconsMonitored))
+      let summary = session.summary(of: session.beacons.beaconsMonitored)
+      try writer.end(summary)
+      session.reportNoMatch(summary, regions.all, output)
     }
   }
 

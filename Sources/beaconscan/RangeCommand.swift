@@ -117,7 +117,9 @@ struct RangeCommand: AsyncParsableCommand {
       left -= 1
       return left == 0 ? .enough : .more
     } end: { _ in
-      try writer.end(session.summary(of: session.beacons.beaconsRanged))
+      let summary = session.summary(of: session.beacons.beaconsRanged)
+      try writer.end(summary)
+      session.reportNoMatch(summary, regions, output)
     }
   }
 }

@@ -15,6 +15,8 @@ struct ScanCommand: AsyncParsableCommand {
       EXAMPLES
         beaconscan scan --adapter hci0
         beaconscan scan --replay captures/visitor.btsnoop
+        beaconscan scan captures/lobby.btsnoop --all --sort rssi --top 5
+        beaconscan scan captures/visitor.btsnoop --min-rssi -60 --until 2026-01-15T09:00:40Z
         beaconscan scan --replay captures/lobby.btsnoop --format json --count 5
         gzip -c captures/lobby.btsnoop | beaconscan scan --replay - --format csv
       """)
@@ -24,7 +26,16 @@ struct ScanCommand: AsyncParsableCommand {
 
   @OptionGroup var source: SourceOptions
   @OptionGroup var regions: RegionOptions
+  @OptionGroup var filter: FilterOptions
   @OptionGroup var output: OutputOptions
+
+  @Flag(
+    help: ArgumentHelp(
+      "List every advertiser, of whatever kind, in place of the sightings of iBeacons.",
+      discussion:
+        "Live this needs raw HCI sockets: bluetoothd keeps other adverts to itself. At most 4,096 are kept."
+    ))
+  var all = false
 
   @Option(help: ArgumentHelp("Stop after so many sightings.", valueName: "number"))
   var count: Int?
@@ -32,24 +43,70 @@ struct ScanCommand: AsyncParsableCommand {
   mutating func validate() throws {
     try source.check(adding: files)
     try checkCount(count)
+    if all, !regions.all.isEmpty {
+      throw ValidationError("--all lists every advertiser; leave out --uuid and --region.")
+    }
+    if !all, filter.sort != nil || filter.top != nil {
+      throw ValidationError("--sort and --top are for a list; give --all too.")
+    }
   }
 
   func run() async throws {
-    try await run(BeaconSession(source.open(), showsProgress: !output.quiet), to: StandardOutput())
+    let out = StandardOutput()
+    guard all else {
+      return try await run(BeaconSession(source.open(), showsProgress: !output.quiet), to: out)
+    }
+    let list = AdvertiserList(filter, output.form)
+    var configuration = BeaconService.Configuration()
+    configuration.rangingInterval = 0.5
+    try await run(
+      BeaconSession(
+        source.open(reportTap: list.tap), showsProgress: !output.quiet,
+        configuration: configuration), list, to: out)
+  }
+
+  /// Lists the advertisers: while it runs on a terminal, otherwise at the end.
+  private func run(
+    _ session: BeaconSession, _ list: AdvertiserList, to out: StandardOutput
+  ) async throws {
+    out.apply(output.form)
+    let screen =
+      output.format == .table && out.isTerminal && session.isPaced
+      ? LiveAdvertiserWriter(output: out, list: list, filter) : nil
+    // A report comes twice a second, whatever is received.
+    try session.beacons.startRanging(RangingRequest(nil), for: session.client)
+    try await session.show(output, to: out, on: screen, showsFindings: false) { event in
+      guard case .ranging(let report) = event else { return .more }
+      list.update(until: report.time)
+      try screen?.draw(at: report.wallClockTime)
+      return list.census.reports < count ?? .max ? .more : .enough
+    } end: { _ in
+      if screen == nil {
+        list.update()
+        try list.write(output.format, to: out)
+      }
+      if !output.quiet, let noMatch = list.noMatch { printError(noMatch) }
+    }
   }
 
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
     out.apply(output.form)
     let regions = regions.all
+    let filter = filter.filter(output.form)
+    var matched = 0
     let flushes = out.isTerminal || session.isPaced
     var left = count ?? .max
     try session.beacons.startSightings(for: session.client)
     try await session.show(output, to: out) { event in
       if case .sightings(let sightings) = event {
         let record = session.namesAdapters ? Sighting.record : Sighting.recordWithoutAdapter
-        for sighting in sightings where left > 0 && regions.include(sighting.beacon) {
+        for sighting in sightings
+        where left > 0 && regions.include(sighting.beacon)
+          && filter.includes(sighting.rssi, at: sighting.wallTime)
+        {
           try out.writeLine(sighting, record, output.format)
           left -= 1
+          matched += 1
         }
       }
       // What came together is written together.
@@ -57,6 +114,11 @@ struct ScanCommand: AsyncParsableCommand {
       return left > 0 ? .more : .enough
     } end: { isWhole in
       if isWhole { try out.writeHeader(Sighting.record, output.format) }
+      if !output.quiet, !regions.isEmpty || !filter.isOpen,
+        let noMatch = noMatch(matched, of: session.scanner.counts.sightings, "sightings")
+      {
+        session.report(noMatch)
+      }
     }
   }
 }

@@ -223,6 +223,22 @@ import Testing
     try receive(scanner, into: &received) { !$0.isLost }
   }
 
+  /// The latest message is newer than the call that is never answered.
+  @Test func `a bluetoothd that stands still after a signal is lost reception`() throws {
+    let bluez = try ModelBlueZ(on: bus)
+    defer { bluez.end() }
+    let scanner = scanner()
+    var received = Received()
+    try begin(scanner, with: bluez, &received)
+    bluez.setIgnoresCalls(true)
+    let calls = bluez.calls.count
+    try receive(scanner, into: &received) { _ in bluez.calls.count > calls }
+    bluez.change(Self.device, "org.bluez.Device1", Self.values(rssi: -2, minor: 7))
+    try receive(scanner, into: &received) { $0.sightings.contains { $0.rssi == -2 } }
+    try receive(scanner, into: &received) { $0.conditions.last == .notAnswering }
+    bluez.setIgnoresCalls(false)
+  }
+
   @Test(arguments: [nil, "StartDiscovery"])
   func `a bluetoothd that does not answer is lost reception`(call: String?) throws {
     let bluez = try ModelBlueZ(on: bus, .init(stallsAt: call))

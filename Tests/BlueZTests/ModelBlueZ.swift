@@ -13,6 +13,8 @@ final class ModelBlueZ: Sendable {
     /// How often StartDiscovery is answered with `InProgress`, though nothing is in progress.
     var busyAnswers = 0
     var isMute = false
+    /// Whether calls are received and never answered, while signals are sent.
+    var ignoresCalls = false
     /// The call during which it becomes mute.
     var stallsAt: String?
     /// What the list of its objects has beside the adapter's own properties.
@@ -78,6 +80,9 @@ final class ModelBlueZ: Sendable {
   func setBallast(_ ballast: BusValue?) { state.withLock { $0.behavior.ballast = ballast } }
   func setMute(_ isMute: Bool) {
     state.withLock { ($0.behavior.isMute, $0.behavior.stallsAt) = (isMute, nil) }
+  }
+  func setIgnoresCalls(_ ignoresCalls: Bool) {
+    state.withLock { $0.behavior.ignoresCalls = ignoresCalls }
   }
 
   /// Switches the adapter on or off.
@@ -168,6 +173,7 @@ final class ModelBlueZ: Sendable {
       if state.behavior.stallsAt == member { state.behavior.isMute = true }
     }
     while state.withLock({ $0.behavior.isMute && !$0.isOver }) { usleep(2000) }
+    guard !state.withLock({ $0.behavior.ignoresCalls }) else { return }
     switch member {
     case "GetManagedObjects":
       try bus.reply(

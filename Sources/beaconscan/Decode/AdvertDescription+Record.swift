@@ -52,7 +52,16 @@ extension AdvertDescription {
     /// Its fields with their units, for people.
     let labels: [(name: String, value: String)]
 
-    private init<Frame: Sendable>(_ frame: Frame, _ record: RecordType<Frame>) {
+    /// What distinguishes it from other beacons of the same sender: its kind, and its identity where that stays.
+    let identity: String
+    /// Its kind and what it sends, in one line for people.
+    let summary: String
+
+    private init<Frame: Sendable>(
+      _ frame: Frame, _ record: RecordType<Frame>, identity: String = "", _ summary: String
+    ) {
+      self.identity = "\(record.typeName ?? "") \(identity)"
+      self.summary = summary
       name = record.typeName ?? ""
       append = { record.append(frame, to: &$0) }
       labels = record.columns.compactMap { $0.label(frame) }.map { title, text in
@@ -60,19 +69,32 @@ extension AdvertDescription {
       }
     }
 
-    init(_ frame: IBeacon) { self.init(frame, Self.iBeacon) }
+    init(_ frame: IBeacon) {
+      let identity = "\(frame.identity)"
+      self.init(frame, Self.iBeacon, identity: identity, "iBeacon \(identity)")
+    }
 
-    init(_ frame: AltBeacon) { self.init(frame, Self.altBeacon) }
+    init(_ frame: AltBeacon) {
+      let identity = "\(frame.identity)"
+      self.init(frame, Self.altBeacon, identity: identity, "AltBeacon \(identity)")
+    }
 
     init(_ frame: Eddystone) {
       switch frame {
       case .uid(let power, let namespace, let instance):
-        self.init((power, namespace, instance), Self.uid)
-      case .url(let power, let url): self.init((power, url), Self.url)
+        let identity = "\(namespace) \(instance)"
+        self.init(
+          (power, namespace, instance), Self.uid, identity: identity, "Eddystone-UID \(identity)")
+      case .url(let power, let url): self.init((power, url), Self.url, "Eddystone-URL \(url)")
       case .telemetry(let voltage, let temperature, let adverts, let uptime):
-        self.init((voltage, temperature, adverts, uptime), Self.telemetry)
-      case .otherTelemetry(let version): self.init(version, Self.otherTelemetry)
-      case .eid(let power, let identifier): self.init((power, identifier), Self.eid)
+        let warmth = temperature.map { ", \(decimal($0, 1)) °C" } ?? ""
+        self.init(
+          (voltage, temperature, adverts, uptime), Self.telemetry,
+          "Eddystone-TLM \(voltage) mV\(warmth)")
+      case .otherTelemetry(let version):
+        self.init(version, Self.otherTelemetry, "Eddystone-TLM version \(version)")
+      case .eid(let power, let identifier):
+        self.init((power, identifier), Self.eid, "Eddystone-EID \(identifier)")
       }
     }
   }

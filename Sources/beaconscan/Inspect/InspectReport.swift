@@ -10,14 +10,36 @@ struct InspectReport {
   let captures: [CaptureStatus]
   let counts: ScanCounts
   let census: BeaconCensus
+  /// Every advertiser, where that is wanted.
+  let list: AdvertiserList?
+  let filter: FilterOptions
 
   private var table: BeaconTable<BeaconStatistics> { census.table }
+
+  /// The beacons to show, in their order.
+  private var entries: [BeaconTable<BeaconStatistics>.Entry] {
+    let entries = filter.sort?.sorted(table.entries) ?? table.entries
+    return Array(entries.prefix(filter.top ?? .max))
+  }
+
+  /// The sentence for a filter that nothing matched.
+  var noMatch: String? {
+    if let list { return list.noMatch }
+    return beaconscan.noMatch(table.beaconsReceived, of: counts.sightings, "sightings")
+  }
+
+  /// Writes the beacons, or every advertiser.
+  private func writeList(_ format: OutputFormat, to output: StandardOutput) throws {
+    if let list { return try list.write(format, to: output) }
+    if format == .table, entries.isEmpty { return }
+    try output.write(entries, BeaconStatistics.record, format)
+  }
 
   func write(_ options: OutputOptions, to output: StandardOutput) throws {
     switch options.format {
     case .json:
       try output.write(captures, CaptureStatus.record, .json)
-      try output.write(table.entries, BeaconStatistics.record, .json)
+      try writeList(.json, to: output)
       try output.write(census.findings, IdentityFinding.record, .json)
       try output.writeLine(
         ScanSummary(counts: counts, beacons: table.beaconsReceived, evictions: table.evictions),
@@ -26,7 +48,7 @@ struct InspectReport {
       for (finding, _) in census.findings where !options.quiet {
         printError("beaconscan: \(finding)")
       }
-      try output.write(table.entries, BeaconStatistics.record, .csv)
+      try writeList(.csv, to: output)
     case .table: try writeTable(to: output)
     }
   }
@@ -48,7 +70,21 @@ struct InspectReport {
       try output.write("refused: \(counts[refusal]) \(refusal.explanation)\n")
     }
     for (finding, _) in census.findings { try output.write("\(finding)\n") }
-    if !table.entries.isEmpty { try output.write(table.entries, BeaconStatistics.record, .table) }
+    try writeList(.table, to: output)
+  }
+}
+
+extension RowOrder {
+  /// Returns beacons in this order: distance is that of their signal strength.
+  fileprivate func sorted(
+    _ entries: [BeaconTable<BeaconStatistics>.Entry]
+  ) -> [BeaconTable<BeaconStatistics>.Entry] {
+    switch self {
+    case .distance, .rssi: entries.sorted { $0.state.mean ?? -200 > $1.state.mean ?? -200 }
+    case .name: entries.sorted { $0.beacon < $1.beacon }
+    case .last: entries.sorted { $0.state.last > $1.state.last }
+    case .count: entries.sorted { $0.state.sightings > $1.state.sightings }
+    }
   }
 }
 

@@ -99,11 +99,13 @@ extension RowOrder {
   /// Returns regions in this order: that of their nearest beacons, of their names, or of their latest changes.
   fileprivate func sorted(_ rows: [LiveMonitorWriter.Row]) -> [LiveMonitorWriter.Row] {
     switch self {
-    case .distance:
+    case .distance, .rssi:
       rows.sorted {
         $0.nearest?.estimate?.distance ?? .infinity < $1.nearest?.estimate?.distance ?? .infinity
       }
     case .name: rows.sorted { $0.name < $1.name }
+    case .count:
+      rows.sorted { $0.snapshot?.status.beacons ?? 0 > $1.snapshot?.status.beacons ?? 0 }
     case .last:
       rows.sorted {
         $0.snapshot?.since?.nanoseconds ?? .min > $1.snapshot?.since?.nanoseconds ?? .min

@@ -107,14 +107,21 @@ struct SourceOptions: ParsableArguments {
   /// - Parameters:
   ///   - offsets: How much stronger than true adapters receive, in dB: the scanner subtracts that.
   ///   - packetTap: Is handed every HCI packet.
+  ///   - reportTap: Is handed every advertising report.
   /// - Returns: A scanner that can be used.
   /// - Throws: `CommandError` where it cannot.
-  func open(offsets: [AdapterOffset] = [], packetTap: PacketTap? = nil) throws -> any Scanner {
-    guard isLive else { return try openRecordings(offsets: offsets, packetTap: packetTap) }
+  func open(
+    offsets: [AdapterOffset] = [], packetTap: PacketTap? = nil, reportTap: ReportTap? = nil
+  ) throws -> any Scanner {
+    guard isLive else {
+      let scanner = try openRecordings(offsets: offsets, packetTap: packetTap)
+      if let reportTap { scanner.tap(reportTap) }
+      return scanner
+    }
     let names = adapter.flatMap { selection -> [AdapterName] in
       if case .these(let names) = selection { names } else { [] }
     }
-    if let option = rawOption(packetTap), backend == .bluez {
+    if let option = reportTap != nil ? "--all" : rawOption(packetTap), backend == .bluez {
       throw CommandError(
         .usage, "\(option) needs raw HCI sockets, which --backend bluez does not use; leave out one"
       )
@@ -126,12 +133,14 @@ struct SourceOptions: ParsableArguments {
     configuration.isActive = active
     configuration.usesCodedPHY = coded
     configuration.packetTap = packetTap
+    configuration.reportTap = reportTap
     configuration.offsets = offsets.compactMap { offset in
       offset.adapter.map { ($0, offset.decibels) }
     }
     let scanner = LiveScanner(configuration)
     // Where anything will do and nothing can be used, this has one diagnosis with `doctor`.
-    if backend == .auto, adapter.isEmpty, packetTap == nil, scanner.availability != .available,
+    if backend == .auto, adapter.isEmpty, packetTap == nil, reportTap == nil,
+      scanner.availability != .available,
       let error = CommandError(preventing: Doctor.findings())
     {
       throw error

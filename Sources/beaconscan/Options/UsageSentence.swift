@@ -48,6 +48,8 @@ private func validValue(
         .map { "; " + ProximityUUID.requirement(for: String($0)) } ?? "")
   case "--major", "--minor": "write a whole number from 0 to 65535"
   case "--count", "--keep", "--top": "write a whole number of 1 or more"
+  case "--since", "--until":
+    "write a date and a time such as '2026-01-15 09:00' or 2026-01-15T09:00:00Z"
   case "--seed": "write a whole number of 0 or more"
   case "--interval" where subcommand == "advertise": "write a time from 20ms to 10.24s"
   case "--duration", "--interval", "--dwell": "write \(Seconds.example)"

@@ -103,7 +103,7 @@ final class LiveScreen: Sendable {
 
 /// The order of the rows of a live table.
 enum RowOrder: String, CaseIterable, Sendable {
-  case distance, name, last
+  case distance, name, last, rssi, count
 
   /// The key that chooses it.
   var key: UInt8 { rawValue.utf8.first ?? 0 }

@@ -79,6 +79,8 @@ extension RowOrder {
     case .distance: beacons
     case .name: beacons.sorted { $0.beacon < $1.beacon }
     case .last: beacons.sorted { $0.lastReceived > $1.lastReceived }
+    case .rssi: beacons.sorted { $0.smoothed ?? -200 > $1.smoothed ?? -200 }
+    case .count: beacons.sorted { $0.sightings > $1.sightings }
     }
   }
 }

@@ -76,12 +76,13 @@ final class BeaconSession {
   /// - Throws: As ``run(while:_:)``, and what was wrong with the source.
   func show(
     _ options: OutputOptions, to out: StandardOutput, on writer: (any ResultWriter)? = nil,
-    status: StatusLine? = nil, while isWanted: (@Sendable () -> Bool)? = nil,
+    status: StatusLine? = nil, showsFindings: Bool = true,
+    while isWanted: (@Sendable () -> Bool)? = nil,
     _ consume: (BeaconEvent) throws -> Verdict, end: (_ isWhole: Bool) throws -> Void
   ) async throws {
     var tally = HealthTally()
     let failure = try await run(while: isWanted) { event in
-      if case .identity(let finding, let time) = event, !options.quiet {
+      if case .identity(let finding, let time) = event, !options.quiet, showsFindings {
         if options.format == .json {
           try out.writeLine((finding, time), IdentityFinding.record)
         } else if let writer, writer.isScreen {
@@ -125,6 +126,14 @@ final class BeaconSession {
   /// Returns the summary with a number of beacons, and how many of them made room for others.
   func summary(of beacons: (count: Int, evictions: Int)) -> ScanSummary {
     ScanSummary(counts: scanner.counts, beacons: beacons.count, evictions: beacons.evictions)
+  }
+
+  /// Reports that regions were named and no beacon was in them, although some were received.
+  func reportNoMatch(_ summary: ScanSummary, _ regions: [NamedRegion], _ options: OutputOptions) {
+    guard !options.quiet, !regions.isEmpty,
+      let noMatch = noMatch(summary.beacons, of: scanner.counts.sightings, "sightings")
+    else { return }
+    report(noMatch)
   }
 
   /// Receives events to the end of the source, or until it is enough, or until an interrupt, and returns what was wrong

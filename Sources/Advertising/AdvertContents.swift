@@ -1,0 +1,96 @@
+import Bytes
+
+/// What advertising data states of its sender: a name, a company and services (Bluetooth Supplement to the Core
+/// Specification, Part A, §1). What is malformed is left out.
+package struct AdvertContents: Hashable, Sendable {
+  /// The local name; a complete one where there are both.
+  package private(set) var name: String?
+  /// The company of the manufacturer-specific data.
+  package private(set) var company: UInt16?
+  /// The services, each once, in the order of the data: `FEAA`, `0000FEAA`, or a UUID of 128 bits.
+  package private(set) var services: [String] = []
+
+  /// The most services that are kept.
+  package static let maximumServices = 16
+
+  private var hasCompleteName = false
+
+  /// Reads advertising data, up to what is malformed.
+  package init(_ data: RawSpan) {
+    var walk = ADStructures(data)
+    while let structure = try? walk.next() { read(structure) }
+  }
+
+  /// Adds what other data of the same sender states: a scan response, or an advert that alternates with others.
+  package mutating func merge(_ other: AdvertContents) {
+    if let name = other.name, other.hasCompleteName || !hasCompleteName {
+      (self.name, hasCompleteName) = (name, other.hasCompleteName)
+    }
+    company = other.company ?? company
+    for service in other.services { add(service) }
+  }
+
+  private mutating func read(_ structure: ADStructure) {
+    let data = structure.data
+    switch structure.type.rawValue {
+    case 0x02, 0x03: addServices(data, bytes: 2, count: data.byteCount / 2)
+    case 0x04, 0x05: addServices(data, bytes: 4, count: data.byteCount / 4)
+    case 0x06, 0x07: addServices(data, bytes: 16, count: data.byteCount / 16)
+    // Service data begins with the service.
+    case 0x16: addServices(data, bytes: 2, count: 1)
+    case 0x20: addServices(data, bytes: 4, count: 1)
+    case 0x21: addServices(data, bytes: 16, count: 1)
+    case 0x08 where !hasCompleteName: name = Self.text(data)
+    case 0x09: (name, hasCompleteName) = (Self.text(data), true)
+    case 0xFF where company == nil && data.byteCount >= 2:
+      company = data.littleEndian(UInt16.self, at: 0)
+    default: break
+    }
+  }
+
+  private mutating func addServices(_ data: RawSpan, bytes: Int, count: Int) {
+    guard data.byteCount >= bytes else { return }
+    for index in 0..<min(count, Self.maximumServices) {
+      // The least significant octet comes first.
+      let octets = (0..<bytes).reversed().map {
+        data.littleEndian(UInt8.self, at: index * bytes + $0)
+      }
+      let digits = octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
+        .joined()
+      add(bytes == 16 ? ProximityUUID(digits)?.description ?? digits : digits)
+    }
+  }
+
+  private mutating func add(_ service: String) {
+    guard services.count < Self.maximumServices, !services.contains(service) else { return }
+    services.append(service)
+  }
+
+  /// The text in UTF-8, up to a zero byte; `nil` where it is empty.
+  private static func text(_ data: RawSpan) -> String? {
+    let bytes = (0..<data.byteCount).map { data.littleEndian(UInt8.self, at: $0) }.prefix {
+      $0 != 0
+    }
+    return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+/// The company that a number stands for (Bluetooth Assigned Numbers, §7): those that are met often.
+package enum CompanyName {
+  /// The name of a company; `nil` where the number is not in the table.
+  package static func of(_ company: UInt16) -> String? { names[company] }
+
+  private static let names: [UInt16: String] = [
+    0x0001: "Nokia", 0x0002: "Intel", 0x0003: "IBM", 0x0004: "Toshiba", 0x0006: "Microsoft",
+    0x0008: "Motorola", 0x000A: "Qualcomm (CSR)", 0x000D: "Texas Instruments", 0x000F: "Broadcom",
+    0x001D: "Qualcomm", 0x0025: "NXP", 0x0030: "STMicroelectronics", 0x0046: "MediaTek",
+    0x004C: "Apple", 0x0057: "Harman", 0x0059: "Nordic Semiconductor", 0x005D: "Realtek",
+    0x006B: "Polar", 0x0075: "Samsung", 0x0078: "Nike", 0x0087: "Garmin", 0x0089: "GN Hearing",
+    0x009E: "Bose", 0x009F: "Suunto", 0x00C4: "LG", 0x00CD: "Microchip", 0x00D2: "Dialog",
+    0x00E0: "Google", 0x0118: "Radius Networks", 0x012D: "Sony", 0x0131: "Cypress",
+    0x0157: "Huami", 0x015D: "Estimote", 0x0171: "Amazon", 0x01AB: "Meta", 0x01DA: "Logitech",
+    0x0211: "Telink", 0x022B: "Tesla", 0x027D: "Huawei", 0x02E5: "Espressif",
+    0x02FF: "Silicon Labs", 0x038F: "Xiaomi", 0x0499: "Ruuvi", 0x05A7: "Sonos", 0x060F: "Signify",
+    0x067C: "Tile", 0x079A: "Oppo", 0x0822: "Adafruit", 0x0969: "SwitchBot",
+  ]
+}

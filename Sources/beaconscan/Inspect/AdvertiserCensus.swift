@@ -1,0 +1,239 @@
+import Advertising
+import Records
+import Scanning
+import Synchronization
+
+/// Counts advertisers of every kind: at most ``capacity`` of them, with what is known of each less than 8 MB. Where one
+/// more comes, the eighth that was received longest ago makes room.
+struct AdvertiserCensus {
+  private struct Key: Hashable {
+    let address: BluetoothAddress
+    let type: AddressType
+  }
+
+  static let capacity = 4096
+
+  private var known: [Key: AdvertiserStatistics] = [:]
+  private(set) var evictions = 0
+  private(set) var reports = 0
+
+  var count: Int { known.count + evictions }
+
+  /// The advertisers, those received first in front.
+  var advertisers: [AdvertiserStatistics] {
+    known.values.sorted {
+      ($0.first, $0.address.rawValue, $0.addressType.rawValue)
+        < ($1.first, $1.address.rawValue, $1.addressType.rawValue)
+    }
+  }
+
+  mutating func receive(_ advert: Advert) {
+    reports += 1
+    let key = Key(address: advert.address, type: advert.addressType)
+    if known[key] == nil, known.count == Self.capacity { makeRoom() }
+    known[key, default: AdvertiserStatistics(advert)].receive(advert)
+  }
+
+  private mutating func makeRoom() {
+    let leaving = Self.capacity / 8
+    let oldest = known.sorted {
+      ($0.value.last, $0.key.address.rawValue, $0.key.type.rawValue)
+        < ($1.value.last, $1.key.address.rawValue, $1.key.type.rawValue)
+    }
+    for (key, _) in oldest.prefix(leaving) { known[key] = nil }
+    evictions += leaving
+  }
+}
+
+/// An advertising report, copied out of its packet.
+struct Advert {
+  let address: BluetoothAddress
+  let addressType: AddressType
+  let eventType: AdvertisingEventType
+  let rssi: Int8?
+  let time: MonotonicTime
+  let wallTime: WallClockTime
+  let data: [UInt8]
+}
+
+/// Adverts from the thread that receives them to the one that counts them. They are taken after each call that
+/// received some, so that there are never more than one such call delivers.
+final class AdvertQueue: Sendable {
+  private let adverts = Mutex<[Advert]>([])
+
+  /// A live source that delivers more than this without a look at it loses adverts; nothing does that.
+  private static let capacity = 1 << 17
+
+  var tap: ReportTap {
+    { [self] report, time, wallTime, _ in
+      // The memory is used during the call alone.
+      let data = unsafe report.data.withUnsafeBytes { unsafe Array($0) }
+      let advert = Advert(
+        address: report.address, addressType: report.addressType, eventType: report.eventType,
+        rssi: report.rssi, time: time, wallTime: wallTime, data: data)
+      adverts.withLock { adverts in
+        if adverts.count < Self.capacity { adverts.append(advert) }
+      }
+    }
+  }
+
+  /// Removes the adverts up to a moment, which are all without one, and returns them in the order of time: a paced
+  /// recording is read before it is played.
+  func remove(until end: MonotonicTime? = nil) -> [Advert] {
+    adverts.withLock { adverts in
+      var taken: [Advert] = []
+      swap(&taken, &adverts)
+      guard let end else { return taken }
+      adverts = taken.filter { $0.time > end }
+      return taken.filter { $0.time <= end }
+    }
+  }
+}
+
+/// What is known of one advertiser, in constant memory.
+struct AdvertiserStatistics: Sendable {
+  let address: BluetoothAddress
+  let addressType: AddressType
+  /// When it was first and last received.
+  let first: WallClockTime
+  private(set) var last: WallClockTime
+  /// What its adverts and scan responses state.
+  private(set) var contents: AdvertContents?
+  /// The latest frames of each beacon that it is, the latest first; at most ``maximumBeacons``.
+  private(set) var beacons: [AdvertDescription.Beacon] = []
+  private(set) var count = 0
+  /// The latest signal strength in dBm.
+  private(set) var rssi: Int8?
+  private(set) var extremes: (weakest: Int8, strongest: Int8)?
+
+  private var measured = 0
+  private var sum = 0
+  private var gaps = AdvertisingInterval()
+  private var latest: MonotonicTime?
+  /// What was read last, which is not read again: adverts, and scan responses.
+  private var latestData: [UInt8] = []
+  private var latestResponse: [UInt8] = []
+
+  private static let maximumBeacons = 8
+
+  init(_ advert: Advert) {
+    (address, addressType) = (advert.address, advert.addressType)
+    (first, last) = (advert.wallTime, advert.wallTime)
+  }
+
+  /// Mean signal strength in dBm; `nil` where none was measured.
+  var mean: Double? { measured > 0 ? Double(sum) / Double(measured) : nil }
+
+  /// Seconds between two adverts; `nil` before it is learned. Anonymous senders are one here, without an interval.
+  var interval: Double? { addressType == .anonymous ? nil : gaps.period }
+
+  mutating func receive(_ advert: Advert) {
+    count += 1
+    last = advert.wallTime
+    if let rssi = advert.rssi {
+      self.rssi = rssi
+      measured += 1
+      sum += Int(rssi)
+      extremes = (
+        min(extremes?.weakest ?? rssi, rssi), max(extremes?.strongest ?? rssi, rssi)
+      )
+    }
+    let isResponse = advert.eventType.contains(.scanResponse)
+    guard isResponse else {
+      // A response follows its advert at once.
+      if let latest { gaps.add(gap: advert.time.nanoseconds(since: latest)) }
+      latest = advert.time
+      if advert.data != latestData { read(advert.data) }
+      latestData = advert.data
+      return
+    }
+    if advert.data != latestResponse { read(advert.data) }
+    latestResponse = advert.data
+  }
+
+  private mutating func read(_ data: [UInt8]) {
+    // The span is over initialized bytes and does not outlive the array.
+    let span = unsafe data.span.bytes
+    let stated = AdvertContents(span)
+    if contents?.merge(stated) == nil { contents = stated }
+    var advert = AdvertDescription(input: .ad)
+    advert.read(advertisingData: span)
+    for beacon in advert.beacons {
+      beacons.removeAll { $0.identity == beacon.identity }
+      beacons.insert(beacon, at: 0)
+      if beacons.count > Self.maximumBeacons { beacons.removeLast() }
+    }
+  }
+}
+
+extension AdvertiserStatistics {
+  /// The name of its company, or its number in hexadecimal.
+  var company: String? {
+    contents?.company.map { number in
+      let digits = String(number, radix: 16, uppercase: true)
+      return CompanyName.of(number)
+        ?? "0x" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
+  }
+
+  static let record = RecordType<AdvertiserStatistics>(
+    "advertiser",
+    [
+      Field("address", .address, column: Column(missing: "anonymous", priority: .key)) {
+        $0.addressType == .anonymous ? nil : $0.address
+      },
+      Field("addressType", .addressType, column: Column("TYPE", priority: .extra)) {
+        $0.addressType
+      },
+      Field("name", .text.orNull, column: Column(priority: .main, fit: .cut(to: 8))) {
+        $0.contents?.name
+      },
+      Field("company", .uint16.orNull) { $0.contents?.company },
+      Field(
+        "companyName", .text.orNull,
+        column: Column("COMPANY", priority: .usual, fit: .cut(to: 8)) { $0.company }
+      ) { $0.contents?.company.flatMap(CompanyName.of) },
+      Field("services", .list(of: .text), column: Column(priority: .detail, fit: .cut(to: 9))) {
+        $0.contents?.services ?? []
+      },
+      Field(
+        "beacons", .list(of: .one(of: AdvertDescription.Beacon.schemas)),
+        column: Column("BEACON", priority: .usual, fit: .cut(to: 13))
+      ) { advertiser in
+        let beacons = advertiser.beacons
+        let text = beacons.map(\.summary).joined(separator: ", ")
+        return FieldValue.list(beacons, text: beacons.isEmpty ? nil : text) { $0.append(&$1) }
+      },
+      Field("count", .count, column: Column(nil, .right, priority: .main)) { $0.count },
+      Field("rssi", .rssi) { $0.rssi },
+      Field(
+        "rssiMean", .number(-128...20).orNull, decimals: 2,
+        column: Column("RSSI", .right, priority: .main) { $0.mean.map { fixed($0, 1) } }
+      ) { $0.mean },
+      Field("rssiMin", .rssi) { $0.extremes?.weakest },
+      Field("rssiMax", .rssi) { $0.extremes?.strongest },
+      Field(
+        "interval", .number(0...).orNull, decimals: 3,
+        column: Column(nil, .right) { fixed($0.interval, 2, "s") }
+      ) { $0.interval },
+      Field("first", .time) { $0.first },
+      Field("last", .time, column: Column("LAST", priority: .extra, time: \.last)) { $0.last },
+    ])
+}
+
+extension RowOrder {
+  /// Returns advertisers in this order: distance is that of their signal strength.
+  func sorted(_ advertisers: [AdvertiserStatistics]) -> [AdvertiserStatistics] {
+    switch self {
+    case .distance, .rssi: advertisers.sorted { $0.mean ?? -200 > $1.mean ?? -200 }
+    case .name: advertisers.sorted { $0.sortName < $1.sortName }
+    case .last: advertisers.sorted { $0.last > $1.last }
+    case .count: advertisers.sorted { $0.count > $1.count }
+    }
+  }
+}
+
+extension AdvertiserStatistics {
+  /// Those with a name come first, then by address.
+  fileprivate var sortName: String { contents?.name.map { "0\($0)" } ?? "1\(address)" }
+}

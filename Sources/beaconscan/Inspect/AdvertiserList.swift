@@ -1,0 +1,89 @@
+import Records
+import Scanning
+
+/// The advertisers that are received, as `scan --all` and `inspect --all` count them.
+final class AdvertiserList {
+  private let filter: AdvertFilter
+  private let options: FilterOptions
+  private let queue = AdvertQueue()
+  private(set) var census = AdvertiserCensus()
+  /// The adverts that were received, also those that the filter leaves out.
+  private(set) var received = 0
+
+  init(_ options: FilterOptions, _ form: FormatOptions) {
+    (self.options, filter) = (options, options.filter(form))
+  }
+
+  /// Receives every advert.
+  var tap: ReportTap { queue.tap }
+
+  /// Counts the adverts up to a moment; all without one.
+  func update(until end: MonotonicTime? = nil) {
+    for advert in queue.remove(until: end) {
+      received += 1
+      if filter.includes(advert.rssi, at: advert.wallTime) { census.receive(advert) }
+    }
+  }
+
+  /// The rows to show, in an order where one was chosen.
+  func rows(_ order: RowOrder? = nil) -> [AdvertiserStatistics] {
+    let advertisers = census.advertisers
+    let rows = (order ?? options.sort)?.sorted(advertisers) ?? advertisers
+    return Array(rows.prefix(options.top ?? .max))
+  }
+
+  /// The sentence for a run in which nothing matched.
+  var noMatch: String? { beaconscan.noMatch(census.reports, of: received, "adverts") }
+
+  /// Writes the list at the end.
+  func write(_ format: OutputFormat, to output: StandardOutput) throws {
+    if format != .table || census.count > 0 {
+      try output.write(rows(), AdvertiserStatistics.record, format)
+    }
+    guard format == .table else { return }
+    if census.evictions > 0 {
+      try output.write("only the latest advertisers are kept; \(census.evictions) made room\n")
+    }
+  }
+}
+
+/// `scan --all` on a terminal: the advertisers as a table that is redrawn in place.
+final class LiveAdvertiserWriter: ResultWriter {
+  private let list: AdvertiserList
+  private let zone: ClockZone
+  private let screen: LiveScreen
+  private let top: Int
+  private var time: WallClockTime?
+  private var trouble: String?
+
+  init(output: StandardOutput, list: AdvertiserList, _ options: FilterOptions) {
+    (self.list, zone, top) = (list, output.zone, options.top ?? .max)
+    screen = LiveScreen(output, order: options.sort)
+  }
+
+  var isScreen: Bool { true }
+
+  func write(trouble: String?, at time: WallClockTime) throws {
+    (self.trouble, self.time) = (trouble, time)
+    try draw()
+  }
+
+  func draw(at time: WallClockTime) throws {
+    self.time = time
+    try draw()
+  }
+
+  private func draw() throws {
+    let (advertisers, count) = (list.census.advertisers, list.census.count)
+    let (zone, trouble, time, hints, top) = (zone, trouble, time, screen.hints, top)
+    try screen.draw { size, order in
+      let title = (time.map { zone.text($0) + "  " } ?? "") + "\(count) advertisers"
+      let lines =
+        [title.appending(hints, width: size.columns)] + (trouble?.wrapped(to: size.columns) ?? [])
+      let rows = Array((order?.sorted(advertisers) ?? advertisers).prefix(top))
+      return lines
+        + Table(AdvertiserStatistics.record.columns, zone, width: size.columns)
+        .lines(rows, height: size.rows - lines.count)
+    }
+  }
+}
