@@ -136,9 +136,12 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
-      // No library is loaded that could use the symbols of the command; without them it is 0.7 MB smaller.
+      // No library is loaded that could use the symbols of the command; without them, and with functions of the same code
+      // only once, it is 0.9 MB smaller.
       linkerSettings: [
-        .unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release))
+        .unsafeFlags(
+          ["-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=safe"],
+          .when(configuration: .release))
       ]),
 
     // Tests

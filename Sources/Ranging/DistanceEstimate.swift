@@ -13,7 +13,7 @@ public struct DistanceEstimate: Sendable, Hashable, Codable {
 
   /// The factor that one standard deviation stands for: the distance lies between
   /// ``distance`` ÷ factor and ``distance`` · factor two times in three.
-  public var factor: Double { Double.exp(bounded) }
+  package var factor: Double { Double.exp(bounded) }
 
   /// One standard deviation, in meters: what Core Location calls accuracy ("one sigma horizontal accuracy").
   ///

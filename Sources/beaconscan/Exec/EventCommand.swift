@@ -74,7 +74,8 @@ struct EventCommand {
     let text = script.drop { spaces.contains($0) }
     let word = text.prefix { !spaces.contains($0) && !";|&<>()".contains($0) }
     let isPlain = word.allSatisfy { character in
-      character.isASCII && (character.isLetter || character.isNumber || "._/+-@%:,".contains(character))
+      character.isASCII
+        && (character.isLetter || character.isNumber || "._/+-@%:,".contains(character))
     }
     let isFunction = text[word.endIndex...].drop { spaces.contains($0) }.first == "("
     return isPlain && !word.isEmpty && !isFunction ? String(word) : nil
