@@ -16,7 +16,8 @@ struct ScanCommand: AsyncParsableCommand {
         beaconscan scan --adapter hci0
         beaconscan scan --replay captures/visitor.btsnoop
         beaconscan scan captures/lobby.btsnoop --all --sort rssi --top 5
-        beaconscan scan captures/visitor.btsnoop --min-rssi -60 --until 2026-01-15T09:00:40Z
+        beaconscan scan captures/visitor.btsnoop --min-rssi -60 \\
+          --until 2026-01-15T09:00:40Z
         beaconscan scan --replay captures/lobby.btsnoop --format json --count 5
         gzip -c captures/lobby.btsnoop | beaconscan scan --replay - --format csv
       """)
