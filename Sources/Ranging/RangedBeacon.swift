@@ -22,7 +22,7 @@ public struct RangedBeacon: Sendable, Hashable, Codable {
   /// The number of sightings since the report before.
   public var sightings: Int
   /// When it was first received, since it was last not in the list.
-  public var firstReceived: MonotonicTime
+  package var firstReceived: MonotonicTime
   /// When it was last received.
   public var lastReceived: MonotonicTime
   /// Its side, where two adapters have sides; `nil` where it is not known.
