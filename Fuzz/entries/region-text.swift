@@ -7,10 +7,14 @@ func check(_ bytes: [UInt8]) {
   let text = String(decoding: bytes, as: UTF8.self)
   checkConstraint(text)
   if let uuid = ProximityUUID(text) {
-    let plain = text.filter { $0 != "-" }.uppercased()
-    require(uuid.description.filter { $0 != "-" } == plain, "\(text) became \(uuid)")
+    let isInBraces = text.hasPrefix("{") && text.hasSuffix("}")
+    let digits = (isInBraces ? text.dropFirst().dropLast() : text[...]).filter {
+      !"- ".contains($0)
+    }
+    require(
+      uuid.description.filter { $0 != "-" } == digits.uppercased(), "\(text) became \(uuid)")
     require(ProximityUUID(uuid.description) == uuid, "\(uuid) does not survive a round trip")
-    require(text.utf8.count == 32 || text.utf8.count == 36, "a UUID of \(text.utf8.count) bytes")
+    require(digits.utf8.count == 32, "a UUID of \(digits.utf8.count) digits")
   }
   if let address = BluetoothAddress(text) {
     require(address.description == text.uppercased(), "\(text) became \(address)")
