@@ -46,7 +46,7 @@ struct AdvertOnAir: ~Copyable {
     self.channel = channel
     self.socket = socket
     // What was received so far are commands of our own.
-    _ = latestLoss()
+    _ = firstLoss()
   }
 
   private static func channel(_ adapter: Adapter) throws(AdvertisingFailure) -> CommandChannel {
@@ -120,7 +120,7 @@ struct AdvertOnAir: ~Copyable {
   /// Waits until it is off air, or the time is over.
   borrowing func wait(_ milliseconds: Int32) -> Loss? {
     try? socket.wait(milliseconds: milliseconds)
-    if let loss = latestLoss() { return loss }
+    if let loss = firstLoss() { return loss }
     // A question that fails, as where too many files are open, shows nothing of the adapter.
     let found: Adapter?
     do throws(HCISocketError) {
@@ -133,13 +133,13 @@ struct AdvertOnAir: ~Copyable {
     return .adapter(adapter.block == nil ? .down : .blocked)
   }
 
-  /// Reads what waits on the socket.
-  private borrowing func latestLoss() -> Loss? {
+  /// Reads what waits on the socket. The first loss is the cause: the kernel resets a controller that has failed.
+  private borrowing func firstLoss() -> Loss? {
     var loss: Loss?
     var bytes = [UInt8](repeating: 0, count: 260)
     do throws(HCISocketError) {
       while let count = try socket.read(into: &bytes), count > 0 {
-        loss = Self.loss(by: bytes[..<count], commandSet) ?? loss
+        loss = loss ?? Self.loss(by: bytes[..<count], commandSet)
       }
     } catch {
       return .adapter(.removed)
