@@ -64,13 +64,15 @@ final class Terminal {
     try tmux("resize-window", "-x", "\(columns)", "-y", "\(rows)")
   }
 
-  /// Waits until what is shown meets a condition, and returns it.
+  /// Waits until what is shown meets a condition, and returns it; where it should be still, it was the same at two looks:
+  /// while a table is drawn anew, parts of both can be seen.
   @discardableResult
-  func wait(until condition: ([String]) -> Bool) throws -> [String] {
+  func wait(isStill: Bool = false, until condition: ([String]) -> Bool) throws -> [String] {
     var lines: [String] = []
     let holds = try eventually {
+      let before = lines
       lines = try screen()
-      return condition(lines)
+      return condition(lines) && (!isStill || lines == before)
     }
     try #require(holds, "it was not shown: \(lines.joined(separator: "\n"))")
     return lines
