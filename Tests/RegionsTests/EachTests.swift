@@ -151,7 +151,7 @@ import Testing
       ])
   }
 
-  /// No more than 512 are inside, whoever sends; the next enters when one has left. None is evicted.
+  /// At most 512 beacons are inside; a further one enters when one has left, and none is evicted.
   @Test func bounds() throws {
     var configuration = RegionMonitor.Configuration()
     configuration.maximumBeacons = 600
