@@ -54,6 +54,13 @@ let package = Package(
         "Advertising", "Scanning", .product(name: "RealModule", package: "swift-numerics"),
       ]),
 
+    .target(
+      name: "Positioning",
+      dependencies: [
+        "Scanning", .product(name: "HeapModule", package: "swift-collections"),
+        .product(name: "RealModule", package: "swift-numerics"),
+      ]),
+
     // Layer 3
     .target(
       name: "Regions",
@@ -86,6 +93,10 @@ let package = Package(
     .target(
       name: "BlueZ",
       dependencies: ["Adapters", "Advertising", "Bytes", "DBusMessages", "HCIPackets", "Scanning"]),
+
+    .target(
+      name: "LocationSources",
+      dependencies: ["Bytes", "DBusMessages", "Positioning", "Scanning"]),
 
     .target(
       name: "LiveScanning",
@@ -255,6 +266,12 @@ let package = Package(
     .testTarget(
       name: "SimulationTests",
       dependencies: ["Advertising", "CaptureFiles", "Scanning", "Simulation"]),
+    .testTarget(
+      name: "PositioningTests",
+      dependencies: [
+        "Positioning", "Scanning", "TestSupport",
+        .product(name: "RealModule", package: "swift-numerics"),
+      ]),
     // Sources that were written for Apple's framework, in two language modes: they must compile.
     .target(
       name: "StrangersSwift5", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift5",

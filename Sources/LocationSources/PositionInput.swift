@@ -1,0 +1,7 @@
+package import Positioning
+
+/// What a location source delivers.
+package enum PositionInput: Hashable, Sendable {
+  case fix(Fix)
+  case compass(CompassReading)
+}
