@@ -1,0 +1,133 @@
+import RealModule
+import Scanning
+
+/// The fixes of a few seconds.
+struct Spot: Hashable, Sendable, Codable {
+  var first: MonotonicTime
+  var last: MonotonicTime
+  /// The sum of the places, weighted by their accuracy.
+  private var sum: SIMD3<Double>
+  private var weight: Double
+  private var count: Double
+
+  init(_ fix: Fix, _ point: SurfaceVector) {
+    (first, last) = (fix.time, fix.time)
+    (sum, weight, count) = (.zero, 0, 0)
+    add(fix, point)
+  }
+
+  mutating func add(_ fix: Fix, _ point: SurfaceVector) {
+    last = fix.time
+    // No receiver is better than 5 m for long.
+    let weight = 1 / square(max(fix.horizontalAccuracy, 5))
+    sum += weight * point.vector
+    self.weight += weight
+    count += 1
+  }
+
+  var point: SurfaceVector { SurfaceVector(sum).normalized() }
+  /// In meters: the errors of fixes that follow one another are much the same, so many are no better than one.
+  var accuracy: Double { (count / weight).squareRoot() }
+
+  /// The accuracy radius in meters up to which fixes count alike: on the way to a building they are good, in it
+  /// they are not, and the place is the building.
+  static let goodEnough = 30.0
+
+  /// Returns the geometric median of spots, weighted by their accuracy (Weiszfeld, Tohoku Math. J. 43, 1937).
+  static func median(_ spots: ArraySlice<Spot>) -> SurfaceVector {
+    let spots = spots.map { (vector: $0.point.vector, accuracy: max($0.accuracy, goodEnough)) }
+    var center = SurfaceVector(
+      spots.reduce(SIMD3.zero) { $0 + $1.vector / $1.accuracy }
+    ).normalized()
+    for _ in 0..<8 {
+      var sum = SIMD3<Double>.zero
+      for spot in spots {
+        // 10 m off the singularity at each spot.
+        let distance = SurfaceVector(spot.vector).distance(to: center)
+        sum += spot.vector / (spot.accuracy * max(distance, 10))
+      }
+      center = SurfaceVector(sum).normalized()
+    }
+    return center
+  }
+}
+
+/// A stay that is established.
+struct Stay: Hashable, Sendable, Codable {
+  private var center: SurfaceVector
+  /// The sum of the places, weighted by accuracy, time and nearness.
+  private var sum: SIMD3<Double>
+  private var weight: Double
+  /// The weighted sum of the squares of the distances from the center, in m².
+  private var spread: Double
+  /// The weighted sum of the squares of the accuracy radii, in m².
+  private var noise: Double
+  /// The seconds during which there were fixes.
+  private var seconds: Double
+  private var latest: MonotonicTime
+  private let leastNear: Double
+  private var arrival: MonotonicTime?
+  /// The time of the last fix near the center.
+  private(set) var lastNear: MonotonicTime
+
+  /// A fix counts for at most this long, in seconds.
+  private static let longestShare = 60.0
+  /// The time in which the error of a source changes, in seconds: 30 min.
+  private static let drift = 1800.0
+
+  /// Creates a stay from spots around a center, within a radius in meters.
+  init(_ spots: ArraySlice<Spot>, center: SurfaceVector, near: Double, arrival: MonotonicTime?) {
+    self.center = center
+    (sum, weight, spread, noise, seconds) = (.zero, 0, 0, 0, 0)
+    leastNear = near
+    self.arrival = arrival
+    latest = spots[spots.startIndex].first
+    lastNear = latest
+    for spot in spots { add(spot.point, accuracy: spot.accuracy, at: spot.last) }
+  }
+
+  mutating func add(_ point: SurfaceVector, accuracy: Double, at time: MonotonicTime) {
+    let share = min(time.seconds(since: latest), Self.longestShare)
+    let distance = distance(to: point)
+    let near = max(leastNear, 1.5 * accuracy, 1.5 * deviation)
+    // Beyond this the weight falls as 1 / distance (Huber, Ann. Math. Stat. 35, 1964).
+    let added =
+      max(share, 0.1) * min(1, near / max(distance, 1)) / square(max(accuracy, Spot.goodEnough))
+    sum += added * point.vector
+    weight += added
+    spread += added * distance * distance
+    noise += added * accuracy * accuracy
+    seconds += share
+    latest = time
+    center = SurfaceVector(sum).normalized()
+    if distance <= near { lastNear = time }
+  }
+
+  /// The deviation of the fixes from the center, in meters.
+  private var deviation: Double { weight > 0 ? (spread / weight).squareRoot() : 0 }
+
+  func distance(to point: SurfaceVector) -> Double { center.distance(to: point) }
+
+  mutating func move(by nanoseconds: Int64) {
+    latest = latest.advanced(by: nanoseconds)
+    arrival = arrival?.advanced(by: nanoseconds)
+    lastNear = lastNear.advanced(by: nanoseconds)
+  }
+
+  func visit(departure: MonotonicTime?) -> Visit? {
+    guard let place = center.place else { return nil }
+    let variance = max(spread, noise) / weight
+    return Visit(
+      place: place, horizontalAccuracy: (variance / (1 + seconds / Self.drift)).squareRoot(),
+      arrival: arrival, departure: departure)
+  }
+}
+
+private func square(_ value: Double) -> Double { value * value }
+
+extension MonotonicTime {
+  /// Returns the moment that lies so many seconds later; it saturates at 100 years.
+  func advanced(bySeconds seconds: Double) -> Self {
+    advanced(by: Int64(max(-3.2e9, min(3.2e9, seconds)) * 1e9))
+  }
+}

@@ -1,0 +1,42 @@
+internal import RealModule
+
+/// A place as the unit vector of its vertical, which has no poles and no antimeridian: means and distances of
+/// places near each other are those of vectors.
+///
+/// Distances are chords on a sphere of the earth's mean radius: within 0.6 % of the geodesic up to 1,000 km.
+struct SurfaceVector: Hashable, Sendable, Codable {
+  /// Of length 1 for a place; a sum of weighted places has another length.
+  var vector: SIMD3<Double>
+
+  /// The mean radius of the earth, in meters.
+  private static let radius = 6_371_008.8
+
+  init(_ vector: SIMD3<Double>) { self.vector = vector }
+
+  init(_ place: Coordinate) {
+    let (latitude, longitude) = (place.latitude * .pi / 180, place.longitude * .pi / 180)
+    vector = SIMD3(
+      Double.cos(latitude) * Double.cos(longitude), Double.cos(latitude) * Double.sin(longitude),
+      Double.sin(latitude))
+  }
+
+  /// Returns the vector of the same direction with length 1; itself where it has none.
+  func normalized() -> SurfaceVector {
+    let length = (vector * vector).sum().squareRoot()
+    return length > 0 ? SurfaceVector(vector / length) : self
+  }
+
+  /// The place in this direction; `nil` where the vector has no finite direction.
+  var place: Coordinate? {
+    let across = Double.hypot(vector.x, vector.y)
+    return Coordinate(
+      latitude: Double.atan2(y: vector.z, x: across) * 180 / .pi,
+      longitude: Double.atan2(y: vector.y, x: vector.x) * 180 / .pi)
+  }
+
+  /// Returns the length of the chord to another place, in meters.
+  func distance(to other: SurfaceVector) -> Double {
+    let difference = other.vector - vector
+    return (difference * difference).sum().squareRoot() * Self.radius
+  }
+}

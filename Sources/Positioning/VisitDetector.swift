@@ -1,0 +1,275 @@
+internal import RealModule
+package import Scanning
+
+/// Arrivals at places where the receiver stays, and departures from them.
+///
+/// A stay is what Li et al. call a stay point ("Mining user similarity based on location history", ACM GIS 2008):
+/// fixes within a distance for at least a time. This detector finds stays while they last, and from the fixes' own
+/// accuracies:
+///
+/// - **Arrival.** The fixes of the latest minutes are joined to spots of ``VisitRules/spot`` seconds. A stay begins
+///   when the spots of ``VisitRules/minimumStay`` lie around their weighted geometric median, four in five at
+///   least, and do not walk: neither do most spots a minute apart differ by more than their accuracy, nor is the
+///   first third of them far from the last one. So a stroll, a jam that creeps and single outliers are no stay, a
+///   wait of four minutes is too short, and people who walk from shop to shop in a mall are at one place.
+/// - **Departure.** A fix is away when it lies beyond ``VisitRules/radius`` and its own accuracy. A stay ends when
+///   fixes, two at least, have been away for ``VisitRules/absence`` without one that is back; outliers and drift
+///   end nothing.
+/// - **Times.** The receiver arrives when it could have come from the last spot on the way, at 1.4 m/s for the
+///   first 500 m and 10 m/s beyond, but not after its first fix near the center; it departs when it must have left
+///   to be at the first fix that is away, but not before the last fix near the center.
+/// - **Gaps.** A gap that begins and ends at one place belongs to the stay. Where it ends elsewhere, the times
+///   above estimate the departure: as late as the way allows.
+/// - **Bad fixes.** A fix whose accuracy is worse than ``coarsest`` says only that the receiver is away, where it
+///   lies beyond the radius and three times its accuracy.
+///
+/// A stay that had begun at the first fix has no arrival: it is not reported until it ends.
+///
+/// The state has at most ``capacity`` spots of 80 bytes. It is `Codable`, and a stay continues after a restart;
+/// when the computer was started in between, ``move(by:)`` brings the times onto the new line.
+package struct VisitDetector: Hashable, Sendable, Codable {
+  package enum Change: Hashable, Sendable {
+    /// A stay was established; the arrival lies in the past.
+    case arrived(Visit)
+    /// A stay ended; the departure lies in the past.
+    case departed(Visit)
+  }
+
+  package let rules: VisitRules
+  /// The spots on the way; while the receiver stays, those that are away.
+  private var spots: [Spot] = []
+  private var stay: Stay?
+  /// The time of the first fix that counted.
+  private var first: MonotonicTime?
+  /// The fix that was received last.
+  private var latest: Fix?
+  /// The first fix that is away from the stay.
+  private var away: Away?
+
+  /// The worst accuracy radius of fixes that count fully, in meters: 200.
+  package static let coarsest = 200.0
+  /// The greatest number of spots kept: 64.
+  package static let capacity = 64
+
+  package init(rules: VisitRules = VisitRules()) { self.rules = rules }
+
+  /// Whether the receiver stays at a place and no fix says otherwise.
+  package var isStaying: Bool { stay != nil && away == nil }
+
+  /// The stay that lasts.
+  package var visit: Visit? { stay?.visit(departure: nil) }
+
+  /// Receives a fix; one that is older than the last is ignored.
+  package mutating func receive(_ fix: Fix) -> [Change] {
+    guard fix.horizontalAccuracy.isFinite, fix.horizontalAccuracy >= 0,
+      latest.map({ $0.time <= fix.time }) ?? true
+    else { return [] }
+    var changes = advance(to: fix.time)
+    take(fix, &changes)
+    return changes
+  }
+
+  /// When ``advance(to:)`` reports a change without another fix.
+  package var deadline: MonotonicTime? {
+    if let away {
+      guard away.count >= 2 || rules.silenceMeansRest else { return nil }
+      return away.since.advanced(bySeconds: rules.absence)
+    }
+    guard rules.silenceMeansRest, stay == nil, let spot = spots.last else { return nil }
+    return spot.first.advanced(bySeconds: rules.window)
+  }
+
+  /// Receives the time.
+  package mutating func advance(to now: MonotonicTime) -> [Change] {
+    guard let deadline, now >= deadline, var fix = latest else { return [] }
+    var changes: [Change] = []
+    if away != nil {
+      depart(&changes)
+    } else {
+      // The source is silent because the receiver rests.
+      fix.time = deadline
+      take(fix, &changes)
+    }
+    return changes
+  }
+
+  /// Brings all times onto another line, which is so many nanoseconds ahead.
+  package mutating func move(by nanoseconds: Int64) {
+    func move(_ time: inout MonotonicTime) { time = time.advanced(by: nanoseconds) }
+    func move(_ time: inout MonotonicTime?) { time = time?.advanced(by: nanoseconds) }
+    for index in spots.indices {
+      move(&spots[index].first)
+      move(&spots[index].last)
+    }
+    move(&first)
+    if var fix = latest {
+      move(&fix.time)
+      latest = fix
+    }
+    if var departure = away {
+      move(&departure.since)
+      away = departure
+    }
+    stay?.move(by: nanoseconds)
+  }
+
+  private mutating func take(_ fix: Fix, _ changes: inout [Change]) {
+    let point = SurfaceVector(fix.place)
+    guard fix.horizontalAccuracy <= Self.coarsest else {
+      if let stay, stay.distance(to: point) > rules.radius + 3 * fix.horizontalAccuracy {
+        leave(fix, stay.distance(to: point), &changes)
+      }
+      return
+    }
+    latest = fix
+    if first == nil { first = fix.time }
+    guard let stay else {
+      add(fix, point)
+      establish(&changes)
+      trim()
+      return
+    }
+    let distance = stay.distance(to: point)
+    if distance > rules.radius + fix.horizontalAccuracy {
+      add(fix, point)
+      trim()
+      leave(fix, distance, &changes)
+    } else if distance <= rules.radius {
+      self.stay?.add(point, accuracy: fix.horizontalAccuracy, at: fix.time)
+      (away, spots) = (nil, [])
+    }
+  }
+
+  // MARK: Departure
+
+  private struct Away: Hashable, Sendable, Codable {
+    var since: MonotonicTime
+    /// Meters from the center of the stay.
+    var distance: Double
+    var count: Int
+  }
+
+  private mutating func leave(_ fix: Fix, _ distance: Double, _ changes: inout [Change]) {
+    if away == nil { away = Away(since: fix.time, distance: distance, count: 0) }
+    away?.count += 1
+    guard let away, away.count >= 2, fix.time.seconds(since: away.since) >= rules.absence else {
+      return
+    }
+    depart(&changes)
+  }
+
+  private mutating func depart(_ changes: inout [Change]) {
+    guard let stay, let away else { return }
+    let travel = Self.travel(away.distance)
+    let departure = max(stay.lastNear, away.since.advanced(bySeconds: -travel))
+    if let visit = stay.visit(departure: departure) { changes.append(.departed(visit)) }
+    (self.stay, self.away) = (nil, nil)
+    establish(&changes)
+  }
+
+  /// Returns the seconds that a way takes, by its length in meters.
+  private static func travel(_ distance: Double) -> Double {
+    min(distance, 500) / 1.4 + max(distance - 500, 0) / 10
+  }
+
+  // MARK: Arrival
+
+  private mutating func add(_ fix: Fix, _ point: SurfaceVector) {
+    if let spot = spots.last, fix.time.seconds(since: spot.first) < rules.spot {
+      spots[spots.count - 1].add(fix, point)
+    } else {
+      spots.append(Spot(fix, point))
+    }
+  }
+
+  /// Removes the oldest spots that no arrival needs.
+  private mutating func trim() {
+    guard let last = spots.last else { return }
+    let surplus = spots.indices.dropLast(4).prefix { index in
+      spots.count - index > Self.capacity
+        || last.first.seconds(since: spots[index].first) > 2 * rules.window
+    }
+    spots.removeFirst(surplus.count)
+  }
+
+  private mutating func establish(_ changes: inout [Change]) {
+    guard stay == nil, let found = gapAtOnePlace() ?? latestStay() else { return }
+    stay = found
+    spots = []
+    if let visit = found.visit(departure: nil), visit.arrival != nil {
+      changes.append(.arrived(visit))
+    }
+  }
+
+  /// Returns the stay during a gap that ended with the latest spot.
+  private func gapAtOnePlace() -> Stay? {
+    let pair = spots.suffix(2)
+    guard let before = pair.first, let after = pair.last,
+      after.first.seconds(since: before.last) >= rules.minimumStay
+    else { return nil }
+    let distance = before.point.distance(to: after.point)
+    guard distance <= rules.radius else { return nil }
+    return Stay(
+      pair, center: Spot.median(pair), near: max(30, distance),
+      arrival: before.first == first ? nil : before.last)
+  }
+
+  /// Returns the stay of the latest spots.
+  private func latestStay() -> Stay? {
+    let fewest = rules.silenceMeansRest ? 2 : 3
+    guard let last = spots.last, spots.count >= fewest,
+      let oldest = spots.lastIndex(where: { last.last.seconds(since: $0.first) >= rules.window })
+    else { return nil }
+    let window = spots[min(oldest, spots.count - fewest)...]
+    let center = Spot.median(window)
+    let distances = window.map { $0.point.distance(to: center) }
+    // The spots on the way to the place do not widen it: the median does not see them.
+    let near = max(30, 1.5 * distances.sorted()[distances.count / 2])
+    guard near <= rules.radius, !walks(window) else { return nil }
+    func isWithin(_ spot: Spot, _ limit: Double) -> Bool {
+      spot.point.distance(to: center) <= min(limit, rules.radius)
+    }
+    // Back to the first spot that may be at the place, over two outliers at a time.
+    var (start, arrival) = (spots.count - 1, spots.count - 1)
+    for index in spots.indices.reversed() {
+      let spot = spots[index]
+      if isWithin(spot, near + spot.accuracy) { start = index }
+      if start - index > 2 { break }
+      if isWithin(spot, max(near, 1.5 * spot.accuracy)) { arrival = index }
+    }
+    let stay = spots[arrival...].filter { isWithin($0, near + $0.accuracy) }
+    guard isWithin(last, near + last.accuracy),
+      last.last.seconds(since: spots[arrival].first) >= rules.minimumStay,
+      stay.count * 5 >= (spots.count - arrival) * 4
+    else { return nil }
+    var time: MonotonicTime? = spots[arrival].first
+    if spots[start].first == first {
+      time = nil
+    } else if arrival > 0 {
+      let before = spots[arrival - 1]
+      let travel = Self.travel(before.point.distance(to: center))
+      time = min(before.last.advanced(bySeconds: travel), spots[arrival].first)
+    }
+    return Stay(stay[...], center: center, near: near, arrival: time)
+  }
+
+  /// Returns whether the receiver moves through the spots.
+  private func walks(_ window: ArraySlice<Spot>) -> Bool {
+    var (pairs, moved) = (0, 0)
+    for (index, spot) in zip(window.indices, window) {
+      guard
+        let later = window[index...].first(where: {
+          $0.first.seconds(since: spot.first) >= rules.minimumStay / 5
+        })
+      else { break }
+      pairs += 1
+      let noise = 1.5 * Double.hypot(spot.accuracy, later.accuracy)
+      if spot.point.distance(to: later.point) > max(25, noise) { moved += 1 }
+    }
+    if pairs > 1, moved * 5 > pairs * 3 { return true }
+    let third = max(window.count / 3, 1)
+    let (early, late) = (window.prefix(third), window.suffix(third))
+    let noise = max(early.map(\.accuracy).max() ?? 0, late.map(\.accuracy).max() ?? 0)
+    return Spot.median(early).distance(to: Spot.median(late)) > rules.radius / 2 + noise
+  }
+}
