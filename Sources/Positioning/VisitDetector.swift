@@ -25,7 +25,7 @@ package import Scanning
 ///
 /// A stay that had begun at the first fix has no arrival: it is not reported until it ends.
 ///
-/// The state has at most ``capacity`` spots of 80 bytes. It is `Codable`, and a stay continues after a restart;
+/// The state has at most ``capacity`` spots of 64 bytes. It is `Codable`, and a stay continues after a restart;
 /// when the computer was started in between, ``move(by:)`` brings the times onto the new line.
 package struct VisitDetector: Hashable, Sendable, Codable {
   package enum Change: Hashable, Sendable {
