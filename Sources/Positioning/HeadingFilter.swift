@@ -37,6 +37,12 @@ package struct NorthDifference: Hashable, Sendable, Codable {
     self.declination = declination
     self.accuracy = accuracy
   }
+
+  /// Creates the angle of a magnetic field; `nil` near the magnetic poles, where a compass is useless.
+  package init?(_ field: MagneticField) {
+    guard !field.isInBlackoutZone else { return nil }
+    self.init(declination: field.declination, accuracy: field.declinationAccuracy)
+  }
 }
 
 /// The direction that the device points to.

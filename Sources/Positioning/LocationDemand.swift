@@ -76,9 +76,8 @@ package struct LocationDemand: Hashable, Sendable, Codable {
   /// Creates the demand of one request.
   ///
   /// - A distance filter lengthens the interval to the time in which ``topSpeed`` covers it, up to 60 s.
-  /// - A boundary d meters away is asked for after d / ``topSpeed``, from 1 s to ``longestInterval``, with an
-  ///   accuracy of d / 2, from 10 m to 1,000 m: the fix that comes first after a crossing is at most as late as the
-  ///   receiver is faster than that.
+  /// - A boundary d meters away is looked at again after d / ``topSpeed``, from 1 s to ``longestInterval``, because
+  ///   the receiver cannot be there earlier unless it is faster; an accuracy of d / 2 suffices, from 10 m to 1,000 m.
   package init(_ request: LocationRequest) {
     self.init()
     switch request {

@@ -55,6 +55,18 @@ import Testing
     #expect(delivered?.field == SIMD3(1, 2, 3))
   }
 
+  /// At the magnetic pole of 2025 in the Arctic there is none.
+  @Test(arguments: [(48.2, 16.4, true), (85.8, 139.3, false)])
+  func theDeclinationIsThatOfTheField(latitude: Double, longitude: Double, isKnown: Bool) {
+    let field = MagneticModel.field(
+      at: SimulatedDay.coordinate(latitude, longitude), height: 0,
+      time: WallClockTime(nanoseconds: 1_767_225_600_000_000_000))
+    let north = NorthDifference(field)
+    #expect((north != nil) == isKnown)
+    #expect(north.map { $0.declination == field.declination } ?? true)
+    #expect(north.map { $0.accuracy == field.declinationAccuracy } ?? true)
+  }
+
   @Test func aTrueHeadingThatComesOrGoesIsDelivered() {
     var filter = HeadingFilter()
     let north = NorthDifference(declination: 3)
