@@ -177,7 +177,7 @@ struct CalibrateCommand: AsyncParsableCommand {
     try out.flush()
     guard save else { return }
     let path = try CalibrationRecord(results, name: name, region: regions.region.first?.name)
-      .save(to: source.config ?? Settings.variable("BEACONSCAN_CONFIG") ?? Settings.userPath)
+      .save(to: Settings.path(source.configuration.config) ?? Settings.userPath)
     if !output.quiet { printError("beaconscan: saved in \(path)") }
   }
 }

@@ -47,8 +47,9 @@ struct ConfigCommand: ParsableCommand {
       let output = StandardOutput()
       for file in files {
         try output.write(
-          "\(file.path): \(file.settings.count) options, \(file.regions.count) regions and "
-            + "\(file.beacons.count) beacons are valid\n")
+          "\(file.path): \(counted(file.settings.count, "option")), "
+            + "\(counted(file.regions.count, "region")) and "
+            + "\(counted(file.beacons.count, "beacon")), all of it valid\n")
       }
       if files.isEmpty {
         try output.write(
@@ -72,15 +73,11 @@ struct ConfigCommand: ParsableCommand {
           beaconscan config show --format json
         """)
 
-    @Option(
-      help: ArgumentHelp("The configuration file.", valueName: "file"),
-      completion: .file(extensions: ["toml"]))
-    var config: String?
-
+    @OptionGroup var configuration: ConfigurationOption
     @OptionGroup var form: FormatOptions
 
     func run() throws {
-      let settings = try Settings(path: config)
+      let settings = try Settings(path: configuration.config)
       let output = StandardOutput()
       try output.write(settings.lines, SettingLine.record, form.format)
       try output.flush()

@@ -90,6 +90,7 @@ struct MonitorCommand: AsyncParsableCommand {
 
   func run() async throws {
     try exec.map(EventCommand.init(script:))?.check()
+    try calibration.check(source, isQuiet: output.quiet)
     // A wrong rule is found before anything is stored.
     for region in regions.all { _ = try self.rules.rules(of: region) }
     let rules = try rules.rules

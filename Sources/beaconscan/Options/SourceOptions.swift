@@ -25,8 +25,8 @@ struct SourceOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Stop after so long, of the recording's time where there is one: 10, 10s, 250ms or 15m.",
-      valueName: "time"))
+      "Stop after so long: 10, 10s, 250ms or 15m.",
+      discussion: "Of a recording, its own time counts.", valueName: "time"))
   var duration: Seconds?
 
   @Option(
@@ -57,11 +57,7 @@ struct SourceOptions: ParsableArguments {
       discussion: "Needs raw HCI sockets."))
   var coded = false
 
-  @Option(
-    help: ArgumentHelp(
-      "The configuration file. (default: ~/.config/beaconscan.toml and /etc/beaconscan.toml)",
-      valueName: "file"), completion: .file(extensions: ["toml"]))
-  var config: String?
+  @OptionGroup var configuration: ConfigurationOption
 
   /// Adds recordings that stand without an option, and checks that all options fit together.
   mutating func check(adding files: [String] = []) throws {
@@ -118,9 +114,7 @@ struct SourceOptions: ParsableArguments {
       if let reportTap { scanner.tap(reportTap) }
       return scanner
     }
-    let names = adapter.flatMap { selection -> [AdapterName] in
-      if case .these(let names) = selection { names } else { [] }
-    }
+    let names = adapter.flatMap(\.names)
     if let option = reportTap != nil ? "--all" : rawOption(packetTap), backend == .bluez {
       throw CommandError(
         .usage, "\(option) needs raw HCI sockets, which --backend bluez does not use; leave out one"
@@ -157,24 +151,57 @@ struct SourceOptions: ParsableArguments {
   func openRecordings(
     offsets: [AdapterOffset] = [], packetTap: PacketTap? = nil
   ) throws -> ReplayScanner {
+    // What a file sets for the machine's adapters need not be in each recording.
+    let mustBeThere = Settings.current.isGiven("adapter-offset")
     var numbered: [UInt16: Double] = [:]
     for offset in offsets {
-      guard let name = offset.adapter else { continue }
-      guard case .number(let number) = name else {
+      switch offset.adapter {
+      case .number(let number): numbered[number] = offset.decibels
+      case .address(let address) where mustBeThere:
         throw CommandError(
           .usage,
-          "--adapter-offset \(name)=…: recordings have adapters' numbers, not their "
+          "--adapter-offset \(address)=…: recordings have adapters' numbers, not their "
             + "addresses; name it as hci0, hci1 and so on")
+      case .address, nil: break
       }
-      numbered[number] = offset.decibels
     }
+    let scanner: ReplayScanner
     do throws(CaptureError) {
-      return try ReplayScanner(
+      scanner = try ReplayScanner(
         paths: replay, speed: speed, follows: follow, duration: nanoseconds, offsets: numbered,
         packetTap: packetTap)
     } catch {
       throw CommandError(error)
     }
+    // What comes through a pipe can be read only once.
+    let canBeReadTwice = !replay.contains("-") && scanner.statuses.allSatisfy { $0.size != nil }
+    if mustBeThere, !numbered.isEmpty, !follow, canBeReadTwice {
+      try checkAdapters(Set(numbered.keys))
+    }
+    return scanner
+  }
+
+  /// Checks that adapters which have an offset received something of the recordings, which are read as far as it takes.
+  private func checkAdapters(_ numbers: Set<UInt16>) throws {
+    let scanner = try ReplayScanner(paths: replay)
+    var (missing, present) = (numbers, Set<UInt16>())
+    var sightings: [Sighting] = []
+    while !missing.isEmpty, !Interrupt.isRequested {
+      // What is wrong with a recording is reported when it is replayed.
+      guard let progress = try? scanner.receive(for: .ranging, until: nil, into: &sightings) else {
+        return
+      }
+      for sighting in sightings { present.insert(sighting.adapter) }
+      missing.subtract(present)
+      if progress.isOver { break }
+    }
+    // Of recordings without a sighting nothing is missing.
+    guard let number = missing.min(), !present.isEmpty else { return }
+    let names = present.sorted().map { "hci\($0)" }.joined(separator: ", ")
+    throw CommandError(
+      .usage,
+      "--adapter-offset hci\(number)=…: no sighting of \(scanner.name) was received by it; name "
+        + "an adapter that has some: \(names)")
   }
 
   /// A live scanner that ends after the time that was given.
@@ -201,6 +228,13 @@ extension ReplayScanner.Speed: ExpressibleByArgument {
 extension AdapterName: ExpressibleByArgument {}
 
 extension LiveScanner.Backend: ExpressibleByArgument {}
+
+extension AdapterSelection {
+  /// The adapters that are named.
+  var names: [AdapterName] {
+    if case .these(let names) = self { names } else { [] }
+  }
+}
 
 extension AdapterSelection: ExpressibleByArgument {
   /// Reads the name of an adapter, or `all`.
