@@ -22,17 +22,26 @@ struct ConfigCommand: ParsableCommand {
       abstract: "Report everything that is wrong with the configuration, with line and column.",
       discussion: """
         Without a file it checks those that are read, and the variables BEACONSCAN_… of the \
-        environment. The status is 65 where something is wrong, and 66 where there is no file.
+        environment. The status is 65 where something is wrong, and 66 where the file is not there.
 
         EXAMPLES
           beaconscan config check
           beaconscan config check site.toml
         """)
 
-    @Argument(help: "The configuration file.", completion: .file(extensions: ["toml"]))
+    @Argument(help: "The file, as with --config.", completion: .file(extensions: ["toml"]))
     var file: String?
 
+    @OptionGroup var configuration: ConfigurationOption
+
+    func validate() throws {
+      guard file == nil || configuration.config == nil else {
+        throw ValidationError("The file is given twice; leave out --config.")
+      }
+    }
+
     func run() throws {
+      let file = file ?? configuration.config
       let files = try Settings.read(file).map { file in
         var file = file
         file.checkValues()

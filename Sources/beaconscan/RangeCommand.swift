@@ -100,7 +100,7 @@ struct RangeCommand: AsyncParsableCommand {
     try calibration.check(source, isQuiet: output.quiet)
     try await run(
       BeaconSession(
-        source.open(offsets: calibration.adapterOffset), showsProgress: !output.quiet,
+        source.open(offsets: calibration.adapterOffset, sides: sides), showsProgress: !output.quiet,
         configuration: configuration),
       to: StandardOutput())
   }

@@ -241,6 +241,24 @@ import Testing
     #expect(run.status == 66 && run.error.contains("/nowhere/site.toml"), "\(run.error)")
   }
 
+  /// A recording on the command line, and an adapter there, come before the recording of a variable.
+  @Test func theRecordingOfTheCommandLineComesFirst() throws {
+    let variable = "BEACONSCAN_REPLAY='\(Command.capture("visitor.btsnoop"))'"
+    for option in ["", "--replay "] {
+      let line = "beaconscan scan --format csv \(option)captures/edge.btsnoop"
+      let run = try Command.shell("\(variable) \(line)")
+      #expect(try run.status == 0 && run.output == Command.shell(line).output, "\(run.error)")
+    }
+    let live = "beaconscan range --adapter hci0 --adapter-offset hci1=3"
+    #expect(try Command.shell("\(variable) \(live)").error == Command.shell(live).error)
+  }
+
+  @Test func theCheckTakesTheOptionToo() throws {
+    let file = try scratch.file("site.toml", "format = 'json'\n").path
+    let run = try Command.run("config", "check", "--config", file)
+    #expect(run.output == "\(file): 1 option, 0 regions and 0 beacons, all of it valid\n")
+  }
+
   @Test func whatReadsNoFile() throws {
     let text = "[simulate]\nformat = 'pcapng'\n"
     let check = try run("beaconscan config check", with: text)

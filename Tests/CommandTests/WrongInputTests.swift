@@ -26,6 +26,10 @@ import Testing
     [
       "rnage": ["no subcommand 'rnage'", "did you mean 'range'?"],
       "insp file": ["did you mean 'inspect'?"],
+      "config chck": ["no subcommand 'config chck'", "did you mean 'config check'?"],
+      "config nothing": ["no subcommand 'config nothing'", "beaconscan config --help lists all"],
+      "config check --no-such-option": ["beaconscan config check --help lists all"],
+      "config check a --config b": ["given twice", "--config"],
       "no-such-command --replay a": ["no subcommand 'no-such-command'", "beaconscan --help"],
       "scan --no-such-option": ["no option '--no-such-option'", "beaconscan scan --help"],
       "range --frmat json": ["did you mean '--format'?"],
@@ -141,6 +145,9 @@ import Testing
       ],
       "monitor --uuid \(visitor) --adapter-offset hci1=3 \(file) captures/edge.btsnoop": [
         "--adapter-offset hci1=…", "has some: hci0, hci100",
+      ],
+      "range --sides left=hci0,right=hci100 \(file)": [
+        "--sides hci100: no sighting of \(file)", "has some: hci0",
       ],
       "range --adapter hci0 --adapter-offset hci1=3": [
         "hci1, which --adapter leaves out", "or name hci0",
