@@ -61,6 +61,8 @@ struct CalibrateCommand: AsyncParsableCommand {
   }
 
   mutating func validate() throws {
+    // What a file or a variable replays is of no place.
+    if !Settings.current.isGiven("replay") { source.replay = [] }
     try source.check()
     guard source.replay.isEmpty else {
       throw ValidationError("Name each recording with its place, as in --at 1=FILE.")

@@ -251,6 +251,9 @@ import Testing
     }
     let live = "beaconscan range --adapter hci0 --adapter-offset hci1=3"
     #expect(try Command.shell("\(variable) \(live)").error == Command.shell(live).error)
+    let place = "beaconscan calibrate --at 1=captures/visitor.btsnoop@38-51"
+    let calibrate = try Command.shell("\(variable) \(place)")
+    #expect(calibrate.status == 0 && calibrate.error.isEmpty, "\(calibrate.error)")
   }
 
   @Test func theCheckTakesTheOptionToo() throws {
