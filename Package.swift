@@ -131,8 +131,8 @@ let package = Package(
     .target(
       name: "CoreLocation",
       dependencies: [
-        "Advertising", "CaptureFiles", "LiveScanning", "Ranging", "Regions", "Scanning",
-        "ServiceCore", .product(name: "Logging", package: "swift-log"),
+        "Advertising", "CaptureFiles", "LiveScanning", "Positioning", "Ranging", "Regions",
+        "Scanning", "ServiceCore", .product(name: "Logging", package: "swift-log"),
       ]),
 
     // The command
@@ -271,7 +271,8 @@ let package = Package(
       dependencies: [
         "Positioning", "Scanning", "TestSupport",
         .product(name: "RealModule", package: "swift-numerics"),
-      ]),
+      ],
+      exclude: ["geodesics.csv"]),
     // Sources that were written for Apple's framework, in two language modes: they must compile.
     .target(
       name: "StrangersSwift5", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift5",

@@ -118,10 +118,10 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
 
   /// Returns the distance in meters from another location along the surface of the earth, regardless of altitudes.
   ///
-  /// It is the geodesic of the WGS 84 ellipsoid by Vincenty's formula, exact to a millimetre; for points that lie
-  /// nearly opposite each other it is the great circle, wrong by up to 0.6 %.
+  /// It is the length of the shortest line on the WGS 84 ellipsoid (by Karney's method), exact to a micrometer for any
+  /// two places; it is not a number where the latitude of a place is beyond ±90 degrees.
   open func distance(from location: CLLocation) -> CLLocationDistance {
-    Geodesic.distance(from: coordinate, to: location.coordinate)
+    coordinate.geodesicDistance(to: location.coordinate)
   }
 
   /// Returns ``distance(from:)``, in the former spelling.

@@ -1,3 +1,5 @@
+import Positioning
+
 /// A point on the earth, in the WGS 84 frame.
 ///
 /// As on Apple's systems it has no conformances to `Equatable`, `Hashable` or `Codable`, so that an app can declare
@@ -30,4 +32,15 @@ public func CLLocationCoordinate2DMake(
 /// Returns whether the latitude lies within ±90 degrees and the longitude within ±180.
 public func CLLocationCoordinate2DIsValid(_ coord: CLLocationCoordinate2D) -> Bool {
   abs(coord.latitude) <= 90 && abs(coord.longitude) <= 180
+}
+
+extension CLLocationCoordinate2D {
+  /// Returns the length in meters of the shortest line to another point on the ellipsoid; not a number where a latitude
+  /// is beyond ±90 degrees or a number is not finite.
+  func geodesicDistance(to other: CLLocationCoordinate2D) -> CLLocationDistance {
+    guard let start = Coordinate(latitude: latitude, longitude: longitude),
+      let end = Coordinate(latitude: other.latitude, longitude: other.longitude)
+    else { return .nan }
+    return start.distance(to: end)
+  }
 }

@@ -70,7 +70,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   func circleContains(_ coordinate: CLLocationCoordinate2D) -> Bool {
     guard CLLocationCoordinate2DIsValid(coordinate), CLLocationCoordinate2DIsValid(place.center)
     else { return false }
-    return Geodesic.distance(from: place.center, to: coordinate) <= place.radius
+    return place.center.geodesicDistance(to: coordinate) <= place.radius
   }
 
   /// A Boolean value that indicates whether the class supports secure coding: `true`.

@@ -1,0 +1,367 @@
+internal import RealModule
+
+/// The shortest line between two places on the WGS 84 ellipsoid.
+///
+/// The method is that of C. F. F. Karney, "Algorithms for geodesics", Journal of Geodesy 87, 43–55, 2013
+/// (<https://doi.org/10.1007/s00190-012-0578-z>), with the series to the sixth order; numbers in parentheses are those
+/// of the paper's equations. It holds for every pair of places, within 0.1 µm of GeographicLib's lengths. Neither
+/// problem allocates memory.
+package struct Geodesic: Hashable, Sendable, BitwiseCopyable {
+  package let start: Coordinate
+  package let end: Coordinate
+  /// The length in meters, which is negative only where ``direct(from:toward:meters:)`` was given such a length.
+  package let meters: Double
+  /// The direction of the line at its start, in degrees clockwise from true north, at least 0 and less than 360. At a
+  /// pole, north is along the meridian of the place's longitude.
+  package let startAzimuth: Double
+  /// The direction of the line at its end, forward, in the same form.
+  package let endAzimuth: Double
+
+  /// Returns the shortest line from one place to another: the inverse problem (sections 4 and 5).
+  ///
+  /// Both azimuths are 0 where the places coincide. Where several lines are the shortest, the result is one of them.
+  package static func inverse(from start: Coordinate, to end: Coordinate) -> Geodesic {
+    let isOnePole = abs(start.latitude) == 90 && start.latitude == end.latitude
+    guard start != end, !isOnePole else { return Geodesic(nowhereFrom: start, to: end) }
+
+    // The longitudes' difference from 0 to 180, and what is lost in its last digit.
+    let sum = end.longitude - start.longitude
+    let back = sum - end.longitude
+    let lost = (end.longitude - (sum - back)) - (start.longitude + back)
+    let turned = sum.remainder(dividingBy: 360)
+    let isWestward =
+      switch abs(turned) {
+      case 0: lost < 0
+      case 180: lost > 0
+      default: turned < 0
+      }
+    let eastward: Double = isWestward ? -1 : 1
+    let (longitude, rest) = (abs(turned), eastward * lost)
+
+    // The first place is the one farther from the equator, and lies south of it (44).
+    let isSwapped = abs(start.latitude) < abs(end.latitude)
+    let (first, second) =
+      isSwapped ? (end.latitude, start.latitude) : (start.latitude, end.latitude)
+    let northward: Double = first > 0 ? -1 : 1
+    var problem = InverseProblem(
+      first: Angle(reducedLatitude: northward * first),
+      second: Angle(reducedLatitude: northward * second),
+      longitude: Angle(degrees: longitude, and: rest), radians: (longitude + rest) * .pi / 180,
+      supplement: (180 - longitude - rest) * .pi / 180)
+    let meters = problem.solve()
+    func azimuth(_ angle: Angle) -> Double {
+      Angle(sin: angle.sin * eastward, cos: angle.cos * northward * (isSwapped ? -1 : 1)).azimuth
+    }
+    let (alpha1, alpha2) = (problem.alpha1, problem.alpha2)
+    return Geodesic(
+      start: start, end: end, meters: meters, startAzimuth: azimuth(isSwapped ? alpha2 : alpha1),
+      endAzimuth: azimuth(isSwapped ? alpha1 : alpha2))
+  }
+
+  /// Returns the line that leaves a place with an azimuth in degrees and has a length in meters: the direct problem
+  /// (section 2).
+  ///
+  /// Any finite azimuth and length are valid. The line ends where it starts if one of them is not finite.
+  package static func direct(
+    from start: Coordinate, toward azimuth: Double, meters: Double
+  ) -> Geodesic {
+    guard azimuth.isFinite, meters.isFinite else { return Geodesic(nowhereFrom: start, to: start) }
+    let alpha1 = Angle(degrees: azimuth)
+    let beta1 = Angle(reducedLatitude: start.latitude)
+    let alpha0 = Angle(azimuth: alpha1, at: beta1)
+    let omega1 = Angle(
+      sin: alpha0.sin * beta1.sin,
+      cos: beta1.sin == 0 && alpha1.cos == 0 ? 1 : alpha1.cos * beta1.cos)
+    let sigma1 = Angle(sin: beta1.sin, cos: omega1.cos).normalized
+    let epsilon = Integral.epsilon(alpha0)
+    // From the length to the arc on the auxiliary sphere (20).
+    let length = Integral.length(epsilon)
+    let shift = length.waves(sigma1)
+    let tau12 = meters / (Ellipsoid.b * length.mean)
+    let tau2 = sigma1 + Angle(radians: shift) + Angle(radians: tau12)
+    let sigma12 = tau12 + Integral.arc(epsilon).waves(tau2) + shift
+    var sigma2 = sigma1 + Angle(radians: sigma12)
+    if alpha0.sin == 0 && sigma2.cos == 0 { sigma2.cos = Angle.tiny }
+    let omega12 = Angle(sin: alpha0.sin * sigma2.sin, cos: sigma2.cos) - omega1
+    let longitude = Integral.longitude(epsilon)(from: sigma1, to: sigma2, arc: sigma12)
+    let lambda12 = omega12.radians - Ellipsoid.f * alpha0.sin * longitude  // (8)
+    let latitude = Angle(
+      sin: alpha0.cos * sigma2.sin,
+      cos: (1 - Ellipsoid.f) * Double.hypot(alpha0.sin, alpha0.cos * sigma2.cos))
+    let end = Coordinate(
+      latitude: latitude.degrees, longitude: start.longitude + lambda12 * 180 / .pi)
+    return Geodesic(
+      start: start, end: end ?? start, meters: meters, startAzimuth: alpha1.azimuth,
+      endAzimuth: Angle(sin: alpha0.sin, cos: alpha0.cos * sigma2.cos).azimuth)
+  }
+
+  private init(
+    start: Coordinate, end: Coordinate, meters: Double, startAzimuth: Double, endAzimuth: Double
+  ) {
+    self.start = start
+    self.end = end
+    self.meters = meters
+    self.startAzimuth = startAzimuth
+    self.endAzimuth = endAzimuth
+  }
+
+  private init(nowhereFrom start: Coordinate, to end: Coordinate) {
+    self.init(start: start, end: end, meters: 0, startAzimuth: 0, endAzimuth: 0)
+  }
+}
+
+extension Coordinate {
+  /// Returns the length in meters of the shortest line to another place on the ellipsoid.
+  package func distance(to other: Coordinate) -> Double {
+    Geodesic.inverse(from: self, to: other).meters
+  }
+
+  /// Returns the place that lies a number of meters away, in a direction in degrees clockwise from true north; the
+  /// same place if one of them is not finite.
+  package func moved(_ meters: Double, toward azimuth: Double) -> Coordinate {
+    Geodesic.direct(from: self, toward: azimuth, meters: meters).end
+  }
+}
+
+/// The inverse problem for a first place that lies south of the equator, and no closer to it than the second, which
+/// lies east of the first or on its meridian.
+private struct InverseProblem {
+  /// The reduced latitudes.
+  private let beta1: Angle
+  private let beta2: Angle
+  /// The difference of the longitudes, and what it lacks to half a turn, in radians.
+  private let longitude: Angle
+  private let radians: Double
+  private let supplement: Double
+  /// The azimuths, which ``solve()`` finds.
+  private(set) var alpha1: Angle
+  private(set) var alpha2 = Angle(sin: 0, cos: 1)
+
+  private static var ulp: Double { Double.ulpOfOne }
+
+  init(
+    first beta1: Angle, second beta2: Angle, longitude: Angle, radians: Double, supplement: Double
+  ) {
+    var beta2 = beta2
+    // Equal cosines (sines) mean equal latitudes, also after rounding.
+    if beta1.cos < -beta1.sin {
+      if beta2.cos == beta1.cos { beta2.sin = beta2.sin < 0 ? beta1.sin : -beta1.sin }
+    } else if abs(beta2.sin) == -beta1.sin {
+      beta2.cos = beta1.cos
+    }
+    (self.beta1, self.beta2, self.longitude) = (beta1, beta2, longitude)
+    (self.radians, self.supplement) = (radians, supplement)
+    alpha1 = longitude
+  }
+
+  /// Finds the azimuths, and returns the distance in meters.
+  mutating func solve() -> Double { alongMeridian() ?? alongEquator() ?? acrossShort() ?? across() }
+
+  /// A line that is on one meridian, or over a pole: it heads for the second's longitude and arrives northward. It is
+  /// the shortest unless a point that is conjugate to the first lies on it: then its reduced length is negative.
+  private mutating func alongMeridian() -> Double? {
+    guard beta1.cos == Angle.tiny || longitude.sin == 0 else { return nil }
+    (alpha1, alpha2) = (longitude, Angle(sin: 0, cos: 1))
+    let line = Line(
+      sigma1: Angle(sin: beta1.sin, cos: alpha1.cos * beta1.cos), sigma2: beta2,
+      epsilon: Ellipsoid.n)
+    guard line.arc < Self.ulp.squareRoot() || reducedLength(line) >= 0 else { return nil }
+    return line.meters
+  }
+
+  private mutating func alongEquator() -> Double? {
+    guard beta1.sin == 0, supplement >= Ellipsoid.f * .pi else { return nil }
+    alpha1 = Angle(sin: 1, cos: 0)
+    alpha2 = alpha1
+    return Ellipsoid.a * radians
+  }
+
+  /// Starts with the great circle of the auxiliary sphere (48–51), which is all that a short line needs.
+  private mutating func acrossShort() -> Double? {
+    let difference = Angle(
+      sin: beta2.sin * beta1.cos - beta2.cos * beta1.sin,
+      cos: beta2.cos * beta1.cos + beta2.sin * beta1.sin)
+    let sum = beta2.sin * beta1.cos + beta2.cos * beta1.sin
+    let isShort = difference.cos >= 0 && difference.sin < 0.5 && beta2.cos * radians < 0.5
+    var omega = longitude
+    var scale = 1.0
+    if isShort {
+      let middle = Angle(sin: beta1.sin + beta2.sin, cos: beta1.cos + beta2.cos).normalized
+      scale = (1 + Ellipsoid.ePrime2 * middle.sin * middle.sin).squareRoot()
+      omega = Angle(radians: radians / ((1 - Ellipsoid.f) * scale))
+    }
+    alpha1.sin = beta2.cos * omega.sin
+    let bend = beta2.cos * beta1.sin * omega.sin * omega.sin
+    alpha1.cos =
+      omega.cos >= 0 ? difference.sin + bend / (1 + omega.cos) : sum - bend / (1 - omega.cos)
+    let sigma = Angle(
+      sin: Double.hypot(alpha1.sin, alpha1.cos),
+      cos: beta1.sin * beta2.sin + beta1.cos * beta2.cos * omega.cos)
+    // A tenth of the arc whose square times the flattening is the rounding error.
+    let shortArc = 0.1 * (Self.ulp / (Ellipsoid.f / 2)).squareRoot()
+    if isShort && sigma.sin < shortArc {
+      let rise =
+        omega.cos >= 0 ? omega.sin * omega.sin / (1 + omega.cos) : 1 - omega.cos
+      alpha2 =
+        Angle(sin: beta1.cos * omega.sin, cos: difference.sin - beta1.cos * beta2.sin * rise)
+        .normalized
+      alpha1 = alpha1.normalized
+      return Ellipsoid.b * scale * sigma.radians
+    }
+    if sigma.cos < 0 && sigma.sin < 6 * Ellipsoid.n * .pi * beta1.cos * beta1.cos {
+      startNearlyAntipodal(sum: sum)
+    }
+    alpha1 = alpha1.sin > 0 ? alpha1.normalized : Angle(sin: 1, cos: 0)
+    return nil
+  }
+
+  /// Starts with the solution of the astroid problem, in coordinates with the point opposite to the first at the origin,
+  /// and its cut locus from x = −1 to 0 (52–57).
+  private mutating func startNearlyAntipodal(sum: Double) {
+    let epsilon = Integral.epsilon(sine: abs(beta1.sin))
+    let scale = Ellipsoid.f * beta1.cos * Integral.longitude(epsilon).mean * .pi
+    let (x, y) = (-supplement / scale, sum / (scale * beta1.cos))
+    if y > -200 * Self.ulp && x > -1 - 1000 * Self.ulp.squareRoot() {
+      // At the cut locus.
+      alpha1.sin = min(1, -x)
+      alpha1.cos = -(1 - alpha1.sin * alpha1.sin).squareRoot()
+    } else {
+      let mu = Self.astroid(x, y)
+      let opposite = Angle(radians: scale * -x * mu / (1 + mu))
+      alpha1.sin = beta2.cos * opposite.sin
+      alpha1.cos =
+        sum - beta2.cos * beta1.sin * opposite.sin * opposite.sin / (1 + opposite.cos)
+    }
+  }
+
+  /// Returns the positive root of μ⁴ + 2μ³ + (1 − x² − y²)μ² − 2y²μ − y² = 0 (55), by Ferrari's method, with each sum
+  /// in the form that does not cancel (appendix B).
+  private static func astroid(_ x: Double, _ y: Double) -> Double {
+    let (p, q) = (x * x, y * y)
+    let r = (p + q - 1) / 6
+    guard q > 0 || r > 0 else { return 0 }
+    let s = p * q / 4
+    let cube = r * r * r
+    let discriminant = s * (s + 2 * cube)
+    var u = r
+    if discriminant >= 0 {
+      let root = discriminant.squareRoot()
+      let t = Double.root(s + cube + (s + cube < 0 ? -root : root), 3)
+      u += t == 0 ? 0 : t + r * r / t
+    } else {
+      u += 2 * r * Double.cos(Double.atan2(y: (-discriminant).squareRoot(), x: -(s + cube)) / 3)
+    }
+    let v = (u * u + q).squareRoot()
+    let uv = u < 0 ? q / (v - u) : u + v
+    let w = (uv - q) / (2 * v)
+    return uv / ((uv + w * w).squareRoot() + w)
+  }
+
+  /// Varies the azimuth at the first place until the line meets the second's parallel at its longitude: Newton's
+  /// method, and bisection where a step leaves the bracket or 20 steps did not suffice. It ends after at most 83 steps;
+  /// two to four are usual.
+  private mutating func across() -> Double {
+    var low = Angle(sin: Angle.tiny, cos: 1)
+    var high = Angle(sin: Angle.tiny, cos: -1)
+    var (isClose, isBracketed) = (false, false)
+    var step = 0
+    while true {
+      let (line, miss) = lineOfAzimuth()
+      if isBracketed || abs(miss) < (isClose ? 8 : 1) * Self.ulp || step == 83 {
+        return line.meters
+      }
+      let slope = alpha1.cos / alpha1.sin
+      if miss > 0 && (step > 20 || slope > high.cos / high.sin) {
+        high = alpha1
+      } else if miss < 0 && (step > 20 || slope < low.cos / low.sin) {
+        low = alpha1
+      }
+      step += 1
+      if step < 20 {
+        let change = -miss / change(line)
+        let next = alpha1 + Angle(radians: change)
+        if change * miss < 0, abs(change) < .pi, next.sin > 0 {
+          alpha1 = next.normalized
+          isClose = abs(miss) <= 16 * Self.ulp
+          continue
+        }
+      }
+      alpha1 = Angle(sin: (low.sin + high.sin) / 2, cos: (low.cos + high.cos) / 2).normalized
+      isClose = false
+      isBracketed =
+        abs(low.sin - alpha1.sin) + (low.cos - alpha1.cos) < Self.ulp
+        || abs(alpha1.sin - high.sin) + (alpha1.cos - high.cos) < Self.ulp
+    }
+  }
+
+  /// Returns the line with the azimuth ``alpha1`` up to the second's latitude, and how far east of the second it ends,
+  /// in radians; sets ``alpha2``.
+  private mutating func lineOfAzimuth() -> (line: Line, miss: Double) {
+    // An equatorial line is not determined by its azimuth: it is taken as one that goes slightly south.
+    if beta1.sin == 0 && alpha1.cos == 0 { alpha1.cos = -Angle.tiny }
+    let alpha0 = Angle(azimuth: alpha1, at: beta1)
+    let isOneLatitude = beta2.cos == beta1.cos
+    alpha2.sin = isOneLatitude ? alpha1.sin : alpha0.sin / beta2.cos
+    if isOneLatitude && abs(beta2.sin) == -beta1.sin {
+      alpha2.cos = abs(alpha1.cos)
+    } else {
+      let along = alpha1.cos * beta1.cos
+      let rise =
+        beta1.cos < -beta1.sin
+        ? (beta2.cos - beta1.cos) * (beta1.cos + beta2.cos)
+        : (beta1.sin - beta2.sin) * (beta1.sin + beta2.sin)
+      alpha2.cos = (along * along + rise).squareRoot() / beta2.cos  // (45)
+    }
+    let omega1 = Angle(sin: alpha0.sin * beta1.sin, cos: alpha1.cos * beta1.cos)
+    let omega2 = Angle(sin: alpha0.sin * beta2.sin, cos: alpha2.cos * beta2.cos)
+    let line = Line(
+      sigma1: Angle(sin: beta1.sin, cos: omega1.cos).normalized,
+      sigma2: Angle(sin: beta2.sin, cos: omega2.cos).normalized,
+      epsilon: Integral.epsilon(alpha0))
+    let longitude = Integral.longitude(line.epsilon)(
+      from: line.sigma1, to: line.sigma2, arc: line.arc)
+    let omega12 = (omega2 - omega1).upward
+    return (line, (omega12 - self.longitude).radians - Ellipsoid.f * alpha0.sin * longitude)
+  }
+
+  /// Returns the change of the longitude of the line's end with the azimuth at the first place (46).
+  private func change(_ line: Line) -> Double {
+    let f1 = 1 - Ellipsoid.f
+    return alpha2.cos == 0
+      ? -2 * f1 * stretch(beta1) / beta1.sin
+      : f1 * reducedLength(line) / (alpha2.cos * beta2.cos)
+  }
+
+  /// Returns the reduced length as a share of the minor semi-axis (38).
+  private func reducedLength(_ line: Line) -> Double {
+    let (sigma1, sigma2) = (line.sigma1, line.sigma2)
+    let excess =
+      Integral.length(line.epsilon)(from: sigma1, to: sigma2, arc: line.arc)
+      - Integral.scale(line.epsilon)(from: sigma1, to: sigma2, arc: line.arc)
+    return stretch(beta2) * (sigma1.cos * sigma2.sin) - stretch(beta1) * (sigma1.sin * sigma2.cos)
+      - sigma1.cos * sigma2.cos * excess
+  }
+
+  /// √(1 + k² sin² σ).
+  private func stretch(_ beta: Angle) -> Double {
+    (1 + Ellipsoid.ePrime2 * beta.sin * beta.sin).squareRoot()
+  }
+
+  /// A geodesic as an arc of a great circle on the auxiliary sphere.
+  private struct Line {
+    var sigma1: Angle
+    var sigma2: Angle
+    var epsilon: Double
+    /// The arc in radians.
+    var arc: Double
+
+    init(sigma1: Angle, sigma2: Angle, epsilon: Double) {
+      (self.sigma1, self.sigma2, self.epsilon) = (sigma1, sigma2, epsilon)
+      arc = (sigma2 - sigma1).upward.radians
+    }
+
+    var meters: Double {
+      max(0, Ellipsoid.b * Integral.length(epsilon)(from: sigma1, to: sigma2, arc: arc))
+    }
+  }
+}
