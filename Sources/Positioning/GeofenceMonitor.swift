@@ -17,8 +17,12 @@ package import Scanning
 /// - silence: the last fix lies beyond by twice its accuracy, and none came since for 300 s or three intervals of
 ///   fixes: a source that reports movements only.
 ///
-/// One fix alone never crosses a boundary. The first state is determined by the same rules, and by silence after 10
-/// s.
+/// One fix that another follows never crosses a boundary alone. The first state is determined by the same rules, and
+/// by silence after ten seconds.
+///
+/// What it cannot tell: a receiver that has just arrived, states 5 m and at once errs by 30 m that change within a
+/// minute, moves like one that still walks. In the first minute after such an arrival a circle whose boundary lies
+/// within 50 m may be crossed falsely.
 ///
 /// A circle that is decided cannot change before the receiver has moved by its distance to the boundary. So circles
 /// lie in a heap by the reading of an ``Odometer`` at which that may be, and a fix costs a look at those whose
