@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Compares the crossings that Positioning reports with the truth, and prints the table of the documents.
 
-usage: Scripts/geofences.py TRACE [--runs N] [--only NAME] [LOG...]
+usage: Scripts/geofences.py TRACE [LOG...] [--runs N] [--only NAME] [--verbose]
 
 TRACE is the program geofences-trace, built with BEACONSCAN_TRACES=1. Each scenario is a true path, made by seed, and the
 fixes that a receiver makes of it. The truth is known to the second; distances to the centers of the circles are by
-PROJ's geodesics (pip install numpy pyproj), which share no code with Positioning. LOG are NMEA 0183 logs of receivers, whose
+PROJ's geodesics (pip install numpy pyproj), which share no code with Positioning. LOG are NMEA 0183 logs of receivers, whose (GGA)
 fixes are taken for the truth: circles are laid across the path and beside it.
 
 A crossing must be reported where the true path lies beyond the boundary by twice the accuracy of the fixes (68 %) for a
