@@ -296,12 +296,13 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// The data that Scripts/ranging-plots.py and Scripts/regions-plots.py draw, and the steps that Benchmarks
-// measures. The programs use declarations that are not public, so they are built as a part of this package, and
+// The data that Scripts/ranging-plots.py and Scripts/regions-plots.py draw and Scripts/geofences.py compares with
+// the truth, and the steps that Benchmarks measures. The programs use declarations that are not public, so they are built as a part of this package, and
 // only on request.
 if Context.environment["BEACONSCAN_TRACES"] != nil {
   let libraries = [
     "ranging-trace": ["Ranging", "TestSupport"], "regions-trace": ["Regions", "TestSupport"],
+    "geofences-trace": ["Positioning"],
     "micro": [
       "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets", "LinkLayer", "Ranging", "Regions",
       "ServiceCore",

@@ -1,0 +1,397 @@
+internal import HeapModule
+package import Scanning
+
+/// The states of circles: a state machine that is given fixes and the time, and returns what changed.
+///
+/// It owns no clock. A boundary counts as crossed by one of four rules, each with a hysteresis from the accuracy of
+/// the fixes (the radius that holds the place with 68 %):
+///
+/// - clear: two fixes lie beyond it by three times their accuracy and by at least 150 m, which is five times the
+///   jitter of 30 m that any receiver may have indoors, whatever accuracy it states;
+/// - travel: the receiver has moved by 150 m in the last 240 s on a path as smooth as its accuracy allows, and its
+///   fixes lie beyond by twice their accuracy for a fifth of the time that these 150 m took, two fixes at least;
+///   where the path is not smooth, it has moved by 250 m, and the fixes lie beyond by 75 m;
+/// - stay: the mean of all fixes since the first beyond it, at least sixteen in at least 30 s, lies beyond by their
+///   accuracy (twice, from 100 m on, because errors of cells and Wi-Fi do not average out), and by seven standard
+///   errors, which are taken from the spread of the fixes as if each error lasted a minute;
+/// - silence: the last fix lies beyond by twice its accuracy, and none came since for 300 s or three intervals of
+///   fixes: a source that reports movements only.
+///
+/// One fix that another follows never crosses a boundary alone. The first state is determined by the same rules, and
+/// by silence after ten seconds.
+///
+/// What it cannot tell: a receiver that has just arrived, states 5 m and at once errs by 30 m that change within a
+/// minute, moves like one that still walks. In the first minute after such an arrival a circle whose boundary lies
+/// within 50 m may be crossed falsely.
+///
+/// A circle that is decided cannot change before the receiver has moved by its distance to the boundary. So circles
+/// lie in a heap by the reading of an ``Odometer`` at which that may be, and a fix costs a look at those whose
+/// reading is reached, each with two steps in the heap, beside those that are open: not determined, or with fixes
+/// on the other side. While the receiver moves toward a circle the distance halves from look to look, so a circle
+/// that lies D away costs about log₂(D / 150 m) looks on the way there.
+///
+/// Memory is bounded by ``Configuration/maximumRegions`` (about 400 bytes each).
+package struct GeofenceMonitor: Sendable {
+  /// The settings of a monitor.
+  package struct Configuration: Sendable {
+    /// The most circles at once.
+    package var maximumRegions = 16384
+    /// How fast a receiver moves at most, in meters per second: 70 unless set, a fast car or a train. A fix that is
+    /// given late is as inaccurate as the receiver may have moved since; and sources rest for as long as it takes
+    /// to reach the nearest boundary.
+    package var topSpeed = 70.0
+
+    package init() {}
+  }
+
+  /// How late a fix is given without a loss of accuracy, in seconds.
+  private static let freeAge = 2.0
+  /// The accuracy that is believed at most, in meters: receivers do not know the error of their own model.
+  private static let bestAccuracy = 3.0
+  /// How long one fix without a successor waits until it determines a first state, in seconds.
+  private static let firstSilence = 10.0
+  /// How long it waits at least until it crosses a boundary, in seconds: longer than most tunnels take.
+  private static let silence = 300.0
+
+  package let configuration: Configuration
+  /// The number of fixes that were ignored because they were not later than the latest.
+  package private(set) var lateFixes = 0
+  /// The number of fixes that were ignored because their accuracy is no number of meters.
+  package private(set) var invalidFixes = 0
+  /// The number of looks at circles so far, each with one geodesic.
+  package private(set) var looks = 0
+
+  private struct Record: Sendable {
+    var region: CircularRegion
+    var state: GeofenceState
+    /// Whether the state was determined, not only assumed.
+    var isDetermined = false
+    var since: MonotonicTime?
+    /// `nil` where the state is decided and no fix speaks against it.
+    var evidence: GeofenceEvidence?
+    /// Differs from that of every other circle, also of one that had this place before; 0 after the circle was
+    /// removed.
+    var serial: UInt32
+  }
+
+  /// A circle that is not looked at before the odometer has a reading.
+  private struct Entry: Comparable, Sendable {
+    var reading: Double
+    var place: Int32
+    var serial: UInt32
+
+    static func < (left: Entry, right: Entry) -> Bool {
+      (left.reading, left.place, left.serial) < (right.reading, right.place, right.serial)
+    }
+  }
+
+  /// A circle that is looked at with each fix.
+  private struct Open: Sendable {
+    var place: Int32
+    var serial: UInt32
+  }
+
+  private var records: [Record] = []
+  private var vacant: [Int32] = []
+  private var places: [String: Int32] = [:]
+  private var serials: UInt32 = 0
+  private var odometer = Odometer()
+  private var track = RecentTrack()
+  private var resting = Heap<Entry>()
+  private var open: [Open] = []
+  private var now: MonotonicTime?
+  private var last: (time: MonotonicTime, place: Coordinate, accuracy: Double, interval: Double)?
+  private var deadline: MonotonicTime?
+
+  package init(_ configuration: Configuration = Configuration()) {
+    self.configuration = configuration
+  }
+
+  /// The identifiers of the circles, sorted.
+  package var identifiers: [String] { places.keys.sorted() }
+
+  // MARK: Circles
+
+  /// Adds a circle; one with the same identifier is replaced, and its state starts anew.
+  ///
+  /// The first determination of its state is always reported. If the state was assumed and proves wrong, so is the
+  /// crossing, before it.
+  ///
+  /// - Parameters:
+  ///   - region: The circle.
+  ///   - state: The state that it is assumed to have, such as before a restart.
+  /// - Throws: ``GeofenceError/tooMany(limit:)``.
+  package mutating func add(
+    _ region: CircularRegion, assuming state: GeofenceState = .unknown
+  ) throws(GeofenceError) {
+    if places[region.identifier] == nil, places.count >= configuration.maximumRegions {
+      throw .tooMany(limit: configuration.maximumRegions)
+    }
+    remove(region.identifier)
+    serials &+= 1
+    let record = Record(region: region, state: state, serial: serials)
+    let place: Int32
+    if let free = vacant.popLast() {
+      (place, records[Int(free)]) = (free, record)
+    } else {
+      place = Int32(records.count)
+      records.append(record)
+    }
+    places[region.identifier] = place
+    open.append(Open(place: place, serial: serials))
+  }
+
+  /// Removes a circle.
+  ///
+  /// - Returns: The circle; `nil` if there was none.
+  @discardableResult
+  package mutating func remove(_ identifier: String) -> CircularRegion? {
+    guard let place = places.removeValue(forKey: identifier) else { return nil }
+    records[Int(place)].serial = 0
+    records[Int(place)].evidence = nil
+    vacant.append(place)
+    tidy()
+    return records[Int(place)].region
+  }
+
+  /// Drops what is left of removed circles once it outnumbers the others.
+  private mutating func tidy() {
+    if open.count > 2 * places.count + 64 {
+      open.removeAll { records[Int($0.place)].serial != $0.serial }
+    }
+    guard resting.count > 2 * places.count + 64 else { return }
+    resting = Heap(resting.unordered.filter { records[Int($0.place)].serial == $0.serial })
+  }
+
+  /// Returns what is known of a circle; `nil` if it is not monitored.
+  package func status(of identifier: String) -> GeofenceStatus? {
+    guard let place = places[identifier] else { return nil }
+    let record = records[Int(place)]
+    return GeofenceStatus(
+      region: record.region, state: record.state, isDetermined: record.isDetermined,
+      since: record.since)
+  }
+
+  /// What is known of each circle, by identifier: to be stored, and to be added again with the state.
+  package var statuses: [GeofenceStatus] {
+    identifiers.compactMap(status)
+  }
+
+  /// Returns the determination of a circle's present state; `nil` if there is no such circle, or if its state is
+  /// not determined yet: then the determination that is to come is the answer.
+  package func requestState(of identifier: String) -> GeofenceTransition? {
+    guard let place = places[identifier], let last, let now else { return nil }
+    let record = records[Int(place)]
+    guard record.isDetermined else { return nil }
+    return GeofenceTransition(
+      change: .determined(record.state), time: now, region: identifier, previous: record.state,
+      reason: GeofenceTransition.Reason(
+        rule: .request, distanceOutside: record.region.distanceOutside(last.place),
+        accuracy: last.accuracy, dwell: 0, fixes: 0))
+  }
+
+  // MARK: Fixes and time
+
+  /// Advances to a moment.
+  ///
+  /// - Parameter time: The moment now; an earlier one is taken as the latest.
+  /// - Returns: What the absence of fixes decided before then.
+  package mutating func advance(to time: MonotonicTime) -> [GeofenceTransition] {
+    now = max(now ?? time, time)
+    guard let due = deadline, let now, due <= now else { return [] }
+    var transitions: [GeofenceTransition] = []
+    let latest = last?.time
+    look { record in
+      guard let evidence = record.evidence, let side = evidence.sideOfLast,
+        evidence.last.time == latest
+      else { return nil }
+      let end = Self.end(of: evidence, isDetermined: record.isDetermined)
+      return end <= now ? (end, side, .silence) : nil
+    } report: {
+      transitions.append($0)
+    }
+    return Self.ordered(transitions)
+  }
+
+  /// Returns when ``advance(to:)`` next has something to report, unless a fix comes before; `nil` if nothing is
+  /// due.
+  package func nextDeadline() -> MonotonicTime? { deadline }
+
+  /// Receives a fix, and advances to its time.
+  ///
+  /// A fix that is not later than the latest one is ignored and counted. One that is older than the moment that the
+  /// monitor was advanced to is as inaccurate as the receiver may have moved since.
+  ///
+  /// - Returns: What the absence of fixes decided until then, and what the fix decided.
+  package mutating func receive(_ fix: Fix) -> [GeofenceTransition] {
+    guard fix.horizontalAccuracy >= 0, fix.horizontalAccuracy < .infinity else {
+      invalidFixes += 1
+      return []
+    }
+    if let last, fix.time <= last.time {
+      lateFixes += 1
+      return []
+    }
+    var transitions = advance(to: fix.time)
+    let moment = now ?? fix.time
+    let age = moment.seconds(since: fix.time)
+    let accuracy =
+      max(fix.horizontalAccuracy, Self.bestAccuracy)
+      + (age > Self.freeAge ? age * configuration.topSpeed : 0)
+    let interval = last.map { fix.time.seconds(since: $0.time) } ?? 0
+    last = (fix.time, fix.place, accuracy, interval)
+    odometer.move(to: fix.place)
+    track.append(fix.place, at: fix.time, accuracy: accuracy)
+    wake()
+    let travel = track.travel
+    var decided: [GeofenceTransition] = []
+    looks += open.count
+    look { record in
+      let look = GeofenceEvidence.Look(
+        time: fix.time, interval: interval,
+        distanceOutside: record.region.distanceOutside(fix.place), accuracy: accuracy,
+        travel: travel)
+      if record.evidence == nil { record.evidence = GeofenceEvidence(look) }
+      return record.evidence?.add(look).map { (moment, $0.side, $0.rule) }
+    } report: {
+      decided.append($0)
+    }
+    transitions += Self.ordered(decided)
+    return transitions
+  }
+
+  /// Opens the circles whose reading is reached.
+  private mutating func wake() {
+    while let entry = resting.min, entry.reading <= odometer.reading + 1 {
+      resting.removeMin()
+      open.append(Open(place: entry.place, serial: entry.serial))
+    }
+  }
+
+  /// Looks at each open circle, and closes those that are decided without evidence for another state.
+  private mutating func look(
+    _ decide: (inout Record) -> (
+      time: MonotonicTime, side: GeofenceState, rule: GeofenceTransition.Rule
+    )?,
+    report: (GeofenceTransition) -> Void
+  ) {
+    deadline = nil
+    var kept = 0
+    for index in open.indices {
+      let entry = open[index]
+      let place = Int(entry.place)
+      guard records[place].serial == entry.serial else { continue }
+      let decision = decide(&records[place])
+      // A circle that was added after the last fix has no evidence yet.
+      let distance = records[place].evidence?.last.distanceOutside
+      if let decision { settle(place, decision, report) }
+      let record = records[place]
+      if let distance, record.isDetermined, record.evidence?.side ?? record.state == record.state {
+        records[place].evidence = nil
+        resting.insert(
+          Entry(
+            reading: odometer.key(margin: abs(distance)), place: entry.place, serial: entry.serial))
+        continue
+      }
+      if let evidence = record.evidence, evidence.sideOfLast != nil {
+        let end = Self.end(of: evidence, isDetermined: record.isDetermined)
+        deadline = min(deadline ?? end, end)
+      }
+      open[kept] = entry
+      kept += 1
+    }
+    open.removeLast(open.count - kept)
+    tidy()
+  }
+
+  /// Returns when a fix without a successor decides.
+  private static func end(of evidence: GeofenceEvidence, isDetermined: Bool) -> MonotonicTime {
+    let seconds = isDetermined ? max(silence, 3 * evidence.last.interval) : firstSilence
+    return evidence.last.time.advanced(by: Int64(min(seconds, 1e9) * 1e9))
+  }
+
+  /// Gives a circle its state.
+  private mutating func settle(
+    _ place: Int,
+    _ decision: (time: MonotonicTime, side: GeofenceState, rule: GeofenceTransition.Rule),
+    _ report: (GeofenceTransition) -> Void
+  ) {
+    let record = records[place]
+    guard let evidence = record.evidence,
+      !record.isDetermined || decision.side != record.state
+    else { return }
+    let reason = GeofenceTransition.Reason(
+      rule: decision.rule, distanceOutside: evidence.last.distanceOutside,
+      accuracy: evidence.last.accuracy, dwell: decision.time.seconds(since: evidence.start),
+      fixes: evidence.fixes)
+    func add(_ change: GeofenceTransition.Change) {
+      report(
+        GeofenceTransition(
+          change: change, time: decision.time, region: record.region.identifier,
+          previous: record.state, reason: reason))
+    }
+    if record.state != .unknown, record.state != decision.side {
+      add(decision.side == .inside ? .enter : .exit)
+    }
+    if !record.isDetermined { add(.determined(decision.side)) }
+    records[place].state = decision.side
+    records[place].isDetermined = true
+    records[place].evidence = nil
+    if record.state != decision.side || record.since == nil { records[place].since = decision.time }
+  }
+
+  private static func ordered(_ transitions: [GeofenceTransition]) -> [GeofenceTransition] {
+    // The sort is stable: a crossing stays before its determination.
+    transitions.sorted { ($0.time, $0.region) < ($1.time, $1.region) }
+  }
+
+  // MARK: The nearest boundary
+
+  /// Returns the distance to the nearest boundary that could be crossed, in meters, by the last fix; `nil` before
+  /// the first fix and without circles. It is 0 while a circle is open. It may be less than the true distance where
+  /// more than sixteen circles must be looked at to know it.
+  package mutating func nearestBoundary() -> Double? {
+    guard let last, !places.isEmpty else { return nil }
+    open.removeAll { records[Int($0.place)].serial != $0.serial }
+    guard open.isEmpty else { return 0 }
+    var looked: [Entry] = []
+    var nearest = Double.infinity
+    while let entry = resting.min, looked.count < 16 {
+      let record = records[Int(entry.place)]
+      guard record.serial == entry.serial else {
+        resting.removeMin()
+        continue
+      }
+      guard entry.reading - odometer.reading < nearest else { break }
+      resting.removeMin()
+      looks += 1
+      let distance = abs(record.region.distanceOutside(last.place))
+      nearest = min(nearest, distance)
+      looked.append(
+        Entry(
+          reading: max(entry.reading, odometer.key(margin: distance)), place: entry.place,
+          serial: entry.serial))
+    }
+    if let next = resting.min { nearest = min(nearest, max(0, next.reading - odometer.reading)) }
+    for entry in looked { resting.insert(entry) }
+    return nearest
+  }
+
+  /// Returns for how many seconds sources may rest: until the nearest boundary can be reached at
+  /// ``Configuration/topSpeed`` by a receiver that is nearer to it by twice the accuracy of the last fix; 0 while a
+  /// circle is open, `nil` before the first fix and without circles.
+  package mutating func rest() -> Double? {
+    guard let nearest = nearestBoundary(), let last else { return nil }
+    return max(0, nearest - 2 * last.accuracy) / max(configuration.topSpeed, 0.1)
+  }
+}
+
+/// What is known of a circle. Stored, it restores the monitor after a restart.
+package struct GeofenceStatus: Sendable, Hashable, Codable {
+  package let region: CircularRegion
+  package let state: GeofenceState
+  /// Whether the state was determined, not only assumed.
+  package let isDetermined: Bool
+  /// When the state became what it is, on the line of this process; `nil` if it is only assumed.
+  package let since: MonotonicTime?
+}

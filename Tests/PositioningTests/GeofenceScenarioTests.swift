@@ -1,0 +1,118 @@
+import Positioning
+import Scanning
+import TestSupport
+import Testing
+
+/// Paths by seed whose truth is known; Scripts/geofences.py has more of them, with an independent geodesy.
+@Suite struct GeofenceScenarioTests {
+  private let plane = Plane()
+
+  /// Runs a path and returns what is reported for each circle.
+  private func run(
+    _ path: [SIMD2<Double>], jitter: Jitter, accuracy: Double, every: Int = 1,
+    circles: [(center: SIMD2<Double>, radius: Double)]
+  ) throws -> [[GeofenceTransition]] {
+    var monitor = GeofenceMonitor()
+    var jitter = jitter
+    for (index, circle) in circles.enumerated() {
+      try monitor.add(plane.circle("\(index)", circle.center, radius: circle.radius))
+    }
+    var found = Array(repeating: [GeofenceTransition](), count: circles.count)
+    for second in stride(from: 0, to: path.count, by: every) {
+      let point = path[second] + jitter.next(after: Double(every))
+      for transition in monitor.receive(plane.fix(Double(second), point, accuracy: accuracy)) {
+        found[Int(transition.region) ?? 0].append(transition)
+      }
+    }
+    return found
+  }
+
+  struct Receiver: CustomTestStringConvertible {
+    var accuracy: Double
+    var deviation: Double
+    var correlation: Double
+    var every = 1
+    var testDescription: String {
+      "states \(accuracy) m, jitters by \(deviation) m in \(correlation) s, a fix in \(every) s"
+    }
+  }
+
+  /// Two hours at the edges of circles, some of them exactly at the boundary.
+  @Test(
+    arguments: [
+      Receiver(accuracy: 45, deviation: 30, correlation: 0),
+      Receiver(accuracy: 45, deviation: 30, correlation: 60),
+      Receiver(accuracy: 5, deviation: 30, correlation: 0),
+      Receiver(accuracy: 5, deviation: 30, correlation: 60),
+      Receiver(accuracy: 5, deviation: 30, correlation: 60, every: 10),
+      Receiver(accuracy: 5, deviation: 3.3, correlation: 60),
+    ], [1, 2, 3] as [UInt64])
+  func aStayAtAnEdgeCrossesNothing(receiver: Receiver, seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let circles: [(center: SIMD2<Double>, radius: Double)] = [50, 100, 200, 500].flatMap { radius in
+      [0, random.uniform(-20, 20)].map { (SIMD2(radius + $0, 0), radius) }
+    }
+    let found = try run(
+      Array(repeating: .zero, count: 7200),
+      jitter: Jitter(
+        seed: seed, deviation: receiver.deviation, correlation: receiver.correlation),
+      accuracy: receiver.accuracy, every: receiver.every, circles: circles)
+    for transitions in found { #expect(!transitions.contains { $0.change.isCrossing }) }
+  }
+
+  /// A receiver comes by, and every circle that it crosses by enough is entered and left.
+  @Test(
+    arguments: [
+      (speed: 1.4, every: 1, radius: 60.0), (1.4, 1, 150), (1.4, 10, 150), (12, 1, 100),
+      (50, 1, 100),
+      (25, 60, 3000),
+    ], [1, 2, 3] as [UInt64])
+  func eachPassIsReported(pass: (speed: Double, every: Int, radius: Double), seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let spacing = 2 * pass.radius + 500 + 4 * pass.speed * Double(pass.every)
+    let circles = (1...8).map { index in
+      (
+        center: SIMD2(spacing * Double(index), random.uniform(-0.5, 0.5) * pass.radius),
+        radius: pass.radius
+      )
+    }
+    let path = (0..<Int(9 * spacing / pass.speed)).map { SIMD2(Double($0) * pass.speed, 0) }
+    let found = try run(
+      path, jitter: Jitter(seed: seed, deviation: 2.3, correlation: 10), accuracy: 5,
+      every: pass.every, circles: circles)
+    for (circle, transitions) in zip(circles, found) {
+      #expect(transitions.map(\.change) == [.determined(.outside), .enter, .exit])
+      guard transitions.count == 3 else { continue }
+      let half = (circle.radius * circle.radius - circle.center.y * circle.center.y).squareRoot()
+      for (transition, way) in zip(transitions[1...], [-half, half]) {
+        let delay = transition.time.seconds(since: at((circle.center.x + way) / pass.speed))
+        #expect(delay > -1)
+        #expect(delay < max(60, Double(3 * pass.every)))
+      }
+    }
+  }
+
+  /// The sky is lost for a minute, and the first fix after it is 500 m off.
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func aTunnelCrossesWhatLiesBehindIt(seed: UInt64) throws {
+    var jitter = Jitter(seed: seed, deviation: 2.3, correlation: 10)
+    var monitor = GeofenceMonitor()
+    let regions = [
+      // The way into the first leads through the tunnel; the second is where the outlier lies.
+      (center: SIMD2(4000.0, 0), radius: 600.0), (center: SIMD2(3600.0, 700), radius: 300),
+    ]
+    for (index, circle) in regions.enumerated() {
+      try monitor.add(plane.circle("\(index)", circle.center, radius: circle.radius))
+    }
+    var transitions: [GeofenceTransition] = []
+    for second in 0..<300 where !(120..<180).contains(second) {
+      let outlier: SIMD2<Double> = second == 180 ? SIMD2(0, 500) : .zero
+      let point = SIMD2(Double(second) * 20, 0) + jitter.next(after: 1) + outlier
+      transitions += monitor.receive(plane.fix(Double(second), point))
+    }
+    #expect(transitions.filter { $0.region == "1" }.map(\.change) == [.determined(.outside)])
+    let crossings = transitions.filter { $0.region == "0" }
+    #expect(crossings.map(\.change) == [.determined(.outside), .enter, .exit])
+    #expect(crossings.dropFirst().first.map { $0.time <= at(190) } == true)
+  }
+}
