@@ -96,7 +96,10 @@ let package = Package(
 
     .target(
       name: "LocationSources",
-      dependencies: ["Bytes", "DBusMessages", "Positioning", "Scanning"]),
+      dependencies: [
+        "Bytes", "CaptureFiles", "DBusMessages", "Positioning", "Scanning",
+        .product(name: "RealModule", package: "swift-numerics"),
+      ]),
 
     .target(
       name: "LiveScanning",
@@ -272,6 +275,12 @@ let package = Package(
         "Positioning", "Scanning", "TestSupport",
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
+    .testTarget(
+      name: "TrackTests",
+      dependencies: [
+        "Bytes", "LocationSources", "Positioning", "Scanning", "TestSupport",
+      ],
+      exclude: ["Logs", "Vectors", "make-vectors.py"]),
     // Sources that were written for Apple's framework, in two language modes: they must compile.
     .target(
       name: "StrangersSwift5", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift5",
