@@ -97,7 +97,7 @@ let package = Package(
     .target(
       name: "LocationSources",
       dependencies: [
-        "Bytes", "CaptureFiles", "DBusMessages", "Positioning", "Scanning",
+        "Adapters", "Bytes", "CaptureFiles", "DBusMessages", "Positioning", "Scanning",
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
 
@@ -280,7 +280,14 @@ let package = Package(
       dependencies: [
         "Bytes", "LocationSources", "Positioning", "Scanning", "TestSupport",
       ],
-      exclude: ["Logs", "Vectors", "make-vectors.py"]),
+      exclude: ["Vectors", "make-vectors.py"]),
+    // They start the daemons of Debian's packages, which Scripts/setup.sh --ci installs.
+    .testTarget(
+      name: "LocationSourcesTests",
+      dependencies: [
+        "Bytes", "DBusMessages", "LocationSources", "Positioning", "Scanning", "TestSupport",
+      ],
+      exclude: ["Logs"]),
     // Sources that were written for Apple's framework, in two language modes: they must compile.
     .target(
       name: "StrangersSwift5", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift5",

@@ -81,9 +81,9 @@ struct NMEAEpoch {
 
   // MARK: Sentences
 
-  /// Takes a sentence that belongs to it.
+  /// Takes a sentence that belongs to it. The declination is in degrees from true north to magnetic north, clockwise, as the
+  /// track last stated it.
   ///
-  /// - Parameter declination: Degrees from true north to magnetic north, clockwise, as the track last stated it.
   /// - Returns: Whether every field has a value that the standard allows; otherwise the sentence changes nothing.
   mutating func take(_ sentence: NMEASentence, declination: inout Double?) -> Bool {
     var changed = self
@@ -174,9 +174,9 @@ struct NMEAEpoch {
       guard let magnetic = decimal(sentence[1]).flatMap(bearing) else { return nil }
       put(heading: magnetic, rank: 1)
     case .hdt:
-      guard let true_ = decimal(sentence[1]).flatMap(bearing) else { return nil }
+      guard let fromTrueNorth = decimal(sentence[1]).flatMap(bearing) else { return nil }
       if let declination {
-        put(heading: true_ - declination, rank: 0)
+        put(heading: fromTrueNorth - declination, rank: 0)
       } else {
         hasUnknownDeclination = true
       }
