@@ -96,7 +96,10 @@ let package = Package(
 
     .target(
       name: "LocationSources",
-      dependencies: ["Bytes", "DBusMessages", "Positioning", "Scanning"]),
+      dependencies: [
+        "Adapters", "Bytes", "CaptureFiles", "DBusMessages", "Positioning", "Scanning",
+        .product(name: "RealModule", package: "swift-numerics"),
+      ]),
 
     .target(
       name: "LiveScanning",
@@ -273,6 +276,19 @@ let package = Package(
         .product(name: "RealModule", package: "swift-numerics"),
       ],
       exclude: ["geodesics.csv"]),
+    .testTarget(
+      name: "TrackTests",
+      dependencies: [
+        "Bytes", "LocationSources", "Positioning", "Scanning", "TestSupport",
+      ],
+      exclude: ["Vectors", "make-vectors.py"]),
+    // They start the daemons of Debian's packages, which Scripts/setup.sh --ci installs.
+    .testTarget(
+      name: "LocationSourcesTests",
+      dependencies: [
+        "Bytes", "DBusMessages", "LocationSources", "Positioning", "Scanning", "TestSupport",
+      ],
+      exclude: ["Logs"]),
     // Sources that were written for Apple's framework, in two language modes: they must compile.
     .target(
       name: "StrangersSwift5", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift5",

@@ -437,6 +437,54 @@ def bus_seeds() -> None:
     seed("dbus-message", "cut", bus_message(*messages["objects"])[:-9])
 
 
+# Tracks
+
+
+def sentence(body: str) -> bytes:
+    sum = 0
+    for byte in body.encode():
+        sum ^= byte
+    return f"${body}*{sum:02X}\r\n".encode()
+
+
+def track_seeds() -> None:
+    logs = pathlib.Path("Tests/LocationSourcesTests/Logs")
+    for log in sorted(logs.glob("*.log")):
+        seed("nmea", log.stem, log.read_bytes()[-3000:])
+    for log in sorted(logs.glob("*.chk")):
+        seed("gpsd-json", log.name.split(".")[0], log.read_bytes()[-3000:])
+    place = "4810.0000,N,01120.0000,E"
+    seed("nmea", "all", b"".join(map(sentence, [
+        f"GPGGA,235959.00,{place},2,08,1.0,500.0,M,47.0,M,,", f"GNGNS,235959.00,{place},AAN,09,1.2,-50.4,32.0,,,V",
+        f"GPRMC,235959.00,A,{place},5.0,90.0,060419,3.6,E,A,V", "GPVTG,90.0,T,,M,5.0,N,9.3,K,A",
+        f"GPGLL,{place},235959.00,A,A", "GPGSA,A,3,01,02,03,04,,,,,,,,,2.0,1.0,1.5",
+        "GPGST,235959.00,5.0,4.0,3.0,45.0,3.0,4.0,6.0", "GPGBS,235959.00,3.0,4.0,6.0,,,,", "GPZDA,235959.00,06,04,2019,00,00",
+        "HCHDG,101.1,1.1,W,7.1,E", "HEHDT,5.0,T", "HCHDM,238.0,M", "PUBX,00", f"GPGGA,000000.00,{place},0,,,,,,,,",
+        f"GPRMC,000001.00,A,{place},0.1,,220899,,,A", f"GPRMC,000000.50,V,{place},0.1,,220899,,,N",
+    ])))
+    seed("nmea", "undated", b"".join(sentence(f"GPGGA,{t},{place},1,08,1.0,500.0,M,47.0,M,,") for t in (235958, 235959, "000000.5")))
+    seed("nmea", "binary", b"\xb5\x62\x01\x07\x04\x00\x24\x47" + sentence(f"GPGLL,{place},120000,A") + b"\xd3\x00\x04LMNO$GP")
+    reports = [
+        '{"class":"VERSION","release":"3.22","proto_major":3,"proto_minor":14}',
+        '{"class":"DEVICES","devices":[{"class":"DEVICE","path":"/dev/a","driver":"u-blox","activated":"2024-02-01T12:00:00.000Z"}]}',
+        '{"class":"SKY","device":"/dev/a","hdop":1.2,"satellites":[{"PRN":1,"used":true}]}',
+        '{"class":"TPV","device":"/dev/a","mode":3,"time":"2024-02-01T12:00:00.000Z","lat":48.5,"lon":11.25,"altMSL":5,"track":9,"magtrack":6}',
+        '{"class":"ATT","device":"/dev/a","time":"2024-02-01T12:00:00.500Z","heading":100.0}',
+        '{"class":"TPV","device":"/dev/b","mode":2,"time":"2024-02-01T12:00:11.000Z","lat":48.5,"lon":11.25,"epx":3,"epy":4}',
+    ]
+    seed("gpsd-json", "all", "\n".join(reports).encode())
+    head = '<?xml version="1.0"?><gpx version="1.1"><wpt lat="1" lon="2"/><trk><name>a &amp; b</name><trkseg>'
+    body = "".join(
+        f"<trkpt lat='48.{i}' lon=\"11.25\"><ele>500</ele><time>2024-02-01T12:00:0{i}.5+01:00</time><hdop>1</hdop><fix>3d</fix>"
+        "<extensions><a:speed><![CDATA[2.5]]></a:speed><!-- x --><course>&#52;5</course><accuracy>7</accuracy></extensions></trkpt>"
+        for i in range(3))
+    text = head + body + "</trkseg></trk></gpx>"
+    seed("gpx", "all", text.encode())
+    seed("gpx", "utf-16", text[:900].encode("utf-16"))
+    seed("gpx", "type", b'<!DOCTYPE gpx [<!ENTITY a "b">]><gpx>&a;</gpx>')
+    seed("gpx", "drive", pathlib.Path("Tests/TrackTests/Vectors/drive.gpx").read_bytes()[:3000])
+
+
 def main() -> None:
     shutil.rmtree(CORPUS, ignore_errors=True)
     for name, advert in ADVERTS.items():
@@ -450,6 +498,7 @@ def main() -> None:
     scenario_seeds()
     sighting_seeds()
     bus_seeds()
+    track_seeds()
     for folder in sorted(CORPUS.iterdir()):
         sizes = [path.stat().st_size for path in folder.iterdir()]
         print(f"{folder.name}: {len(sizes)} seeds, {sum(sizes)} bytes")

@@ -2,12 +2,12 @@
 ///
 /// The buffer is 576 KiB: 64 KiB more than the longest record, read 256 KiB at a time.
 @safe
-struct ByteStream: ~Copyable {
+package struct ByteStream: ~Copyable {
   static let readBytes = 256 * 1024
   private static let capacity = 2 * longestPacket + 64 * 1024
 
   /// Where the first unread byte stands in the (decompressed) data.
-  private(set) var offset = 0
+  package private(set) var offset = 0
 
   private let file: FileSource
   private var gzip: GzipSource?
@@ -16,7 +16,7 @@ struct ByteStream: ~Copyable {
   private var end = 0
 
   /// Creates a stream of an open file.
-  init(_ file: FileSource) {
+  package init(_ file: FileSource) {
     self.file = file
     unsafe buffer = .allocate(byteCount: Self.capacity, alignment: 16)
   }
@@ -24,13 +24,13 @@ struct ByteStream: ~Copyable {
   deinit { unsafe buffer.deallocate() }
 
   /// The file's name.
-  var name: String { file.name }
+  package var name: String { file.name }
 
   /// How many bytes of the file have been read.
-  var bytesRead: Int { file.bytesRead }
+  package var bytesRead: Int { file.bytesRead }
 
   /// The bytes that are there and unread.
-  var unread: RawSpan {
+  package var unread: RawSpan {
     @_lifetime(borrow self)
     get {
       // Only initialised bytes, and no longer than the buffer lives.
@@ -41,7 +41,7 @@ struct ByteStream: ~Copyable {
   }
 
   /// Passes over bytes that are there.
-  mutating func consume(_ count: Int) {
+  package mutating func consume(_ count: Int) {
     start += count
     offset += count
   }
@@ -54,7 +54,7 @@ struct ByteStream: ~Copyable {
   }
 
   /// Reads more behind the bytes that are there.
-  mutating func fill() throws(CaptureError) -> FileSource.Read {
+  package mutating func fill() throws(CaptureError) -> FileSource.Read {
     if start > 0 {
       unsafe buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[start..<end]))
       end -= start
@@ -76,5 +76,5 @@ struct ByteStream: ~Copyable {
   }
 
   /// Waits until more may be there, for a tenth of a second at most.
-  func wait() { file.wait() }
+  package func wait() { file.wait() }
 }

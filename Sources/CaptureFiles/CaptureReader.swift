@@ -1,7 +1,6 @@
 import Advertising
 import Bytes
 package import Scanning
-import SystemPackage
 
 /// Reads one capture, of whatever format, from its beginning to its end: packets in, sightings out.
 ///
@@ -45,28 +44,11 @@ package final class CaptureReader {
     self.batch = batch
     self.follows = follows
     self.firstAdapter = firstAdapter
-    let descriptor: FileDescriptor
-    if path == "-" {
-      name = "standard input"
-      descriptor = .standardInput
-    } else {
-      name = path
-      do {
-        descriptor = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
-      } catch {
-        throw CaptureError(file: path, problem: .cannotOpen(error as? Errno ?? .ioError))
-      }
-    }
-    if let end = try? descriptor.seek(offset: 0, from: .end) {
-      size = Int(end)
-      _ = try? descriptor.seek(offset: 0, from: .start)
-    } else {
-      size = nil
-    }
+    let file = try FileSource(path: path)
+    (name, size) = (file.name, file.size)
     handover = packetTap.map { PacketHandover(to: $0, firstAdapter: firstAdapter) }
     timeline = Timeline(duration: duration)
-    stream = ByteStream(
-      FileSource(descriptor: descriptor, name: name, isPipe: size == nil, closes: path != "-"))
+    stream = ByteStream(file)
   }
 
   /// The moment of the first packet.

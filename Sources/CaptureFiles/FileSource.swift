@@ -3,30 +3,46 @@ import Glibc
 import SystemPackage
 
 /// An open file or pipe: the bytes as they come.
-final class FileSource {
+package final class FileSource {
   /// What a read brought.
-  enum Read {
+  package enum Read {
     case bytes(Int)
     /// Nothing is there yet.
     case nothing
     case end
   }
 
-  let name: String
+  package let name: String
+  /// The size in bytes, where it has one: a pipe has none.
+  package let size: Int?
   /// The number of bytes that have been read.
   private(set) var bytesRead = 0
 
   private let descriptor: FileDescriptor
-  private let isPipe: Bool
   private let closes: Bool
   private var isAtEnd = false
+  private var isPipe: Bool { size == nil }
 
-  /// Creates a source of an open file.
-  init(descriptor: FileDescriptor, name: String, isPipe: Bool, closes: Bool) {
-    self.descriptor = descriptor
-    self.name = name
-    self.isPipe = isPipe
-    self.closes = closes
+  /// Opens a file; the path `-` is standard input.
+  package init(path: String) throws(CaptureError) {
+    closes = path != "-"
+    if closes {
+      name = path
+      do {
+        descriptor = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
+      } catch {
+        throw CaptureError(file: path, problem: .cannotOpen(error as? Errno ?? .ioError))
+      }
+    } else {
+      name = "standard input"
+      descriptor = .standardInput
+    }
+    if let end = try? descriptor.seek(offset: 0, from: .end) {
+      size = Int(end)
+      _ = try? descriptor.seek(offset: 0, from: .start)
+    } else {
+      size = nil
+    }
   }
 
   deinit {

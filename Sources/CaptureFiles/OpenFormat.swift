@@ -82,6 +82,11 @@ enum OpenFormat {
   }
 }
 
+extension CaptureReader {
+  /// Returns whether a capture can begin with these bytes.
+  package static func recognizes(_ start: RawSpan) -> Bool { Magic(ByteCursor(start)) != nil }
+}
+
 /// The formats by their first bytes.
 private enum Magic {
   case btsnoop, pcap, pcapng

@@ -1,23 +1,23 @@
-import Scanning
+package import Scanning
 
 /// Lays a recording's time stamps on a line that never goes back.
 ///
 /// Packets that were written a little out of order (at most a second) are held at the latest time so
 /// far. A longer step back is the recording host's clock being set: the line goes on from where it
 /// was, by the new clock. A step forward cannot be distinguished from silence, and counts as silence.
-struct Timeline {
+package struct Timeline {
   /// How many packets stand a little out of order, and are held.
-  private(set) var disordered = 0
+  package private(set) var disordered = 0
   /// How often the recording's clock was set back.
-  private(set) var stepsBack = 0
+  package private(set) var stepsBack = 0
   /// The first and the last moment on the line.
-  private(set) var first: MonotonicTime?
-  private(set) var now = MonotonicTime(nanoseconds: 0)
+  package private(set) var first: MonotonicTime?
+  package private(set) var now = MonotonicTime(nanoseconds: 0)
   /// The distance from the line to the recorded clock.
-  private(set) var wallClockOffset = WallClockOffset.zero
+  package private(set) var wallClockOffset = WallClockOffset.zero
 
   /// Whether the line has come to the moment at which it is to end.
-  var isOver: Bool { duration != nil && now >= end }
+  package var isOver: Bool { duration != nil && now >= end }
 
   private var latestRecorded = WallClockTime(nanoseconds: .min)
   private let duration: Int64?
@@ -26,12 +26,12 @@ struct Timeline {
   private static let longestDisorder = MonotonicTime.nanosecondsPerSecond
 
   /// Begins a line that ends so many nanoseconds after its first moment.
-  init(duration: Int64? = nil) { self.duration = duration }
+  package init(duration: Int64? = nil) { self.duration = duration }
 
   /// Returns the place of a recorded moment on the line; `nil`, with nothing changed, where the recorded clock was
   /// set back and may not step.
   @inline(__always)
-  mutating func place(_ recorded: WallClockTime, mayStep: Bool) -> MonotonicTime? {
+  package mutating func place(_ recorded: WallClockTime, mayStep: Bool) -> MonotonicTime? {
     guard recorded >= latestRecorded else { return placeEarlier(recorded, mayStep: mayStep) }
     latestRecorded = recorded
     let time = recorded.monotonicTime(wallClockOffset)

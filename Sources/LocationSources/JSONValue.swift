@@ -1,0 +1,189 @@
+package import Bytes
+
+/// A value of a JSON text (RFC 8259), as daemons send it.
+///
+/// The text bounds its memory: about 50 bytes for each byte of it at most.
+package enum JSONValue: Hashable, Sendable {
+  case null
+  case boolean(Bool)
+  /// A finite number; one that is too large for a `Double` is ``null``.
+  case number(Double)
+  case string(String)
+  case array([JSONValue])
+  /// Of the values of one key, the last.
+  case object([String: JSONValue])
+
+  /// The number of arrays and objects that may be open at once.
+  private static let maximumDepth = 16
+
+  /// Reads one value and nothing after it but space.
+  package init(parsing bytes: RawSpan) throws(ParseError) {
+    var cursor = ByteCursor(bytes)
+    self = try .init(parsing: &cursor, depth: 0)
+    Self.skipSpace(&cursor)
+    guard cursor.remaining == 0 else {
+      throw ParseError(.invalid("nothing after a JSON value"), at: cursor.offset)
+    }
+  }
+
+  private init(parsing cursor: inout ByteCursor, depth: Int) throws(ParseError) {
+    Self.skipSpace(&cursor)
+    let start = cursor.offset
+    switch Self.peek(cursor) {
+    case UInt8(ascii: "{"):
+      guard depth < Self.maximumDepth else { throw ParseError(.invalid("JSON depth"), at: start) }
+      var values: [String: JSONValue] = [:]
+      try Self.readList(&cursor, to: UInt8(ascii: "}")) { cursor throws(ParseError) in
+        let key = try Self.readString(&cursor)
+        Self.skipSpace(&cursor)
+        guard Self.skip(&cursor, UInt8(ascii: ":")) else {
+          throw ParseError(.invalid("a colon after a JSON key"), at: cursor.offset)
+        }
+        values[key] = try JSONValue(parsing: &cursor, depth: depth + 1)
+      }
+      self = .object(values)
+    case UInt8(ascii: "["):
+      guard depth < Self.maximumDepth else { throw ParseError(.invalid("JSON depth"), at: start) }
+      var values: [JSONValue] = []
+      try Self.readList(&cursor, to: UInt8(ascii: "]")) { cursor throws(ParseError) in
+        values.append(try JSONValue(parsing: &cursor, depth: depth + 1))
+      }
+      self = .array(values)
+    case UInt8(ascii: "\""): self = .string(try Self.readString(&cursor))
+    default: self = try Self.readWord(&cursor)
+    }
+  }
+
+  // MARK: Parts
+
+  private static func peek(_ cursor: borrowing ByteCursor) -> UInt8? {
+    guard let byte = cursor.peek(1) else { return nil }
+    return unsafe byte.unsafeLoad(fromByteOffset: 0, as: UInt8.self)  // one byte is there
+  }
+
+  private static func skip(_ cursor: inout ByteCursor, _ byte: UInt8) -> Bool {
+    peek(cursor) == byte && cursor.pass(1)
+  }
+
+  private static func skipSpace(_ cursor: inout ByteCursor) {
+    while let byte = peek(cursor), [0x20, 0x09, 0x0A, 0x0D].contains(byte) { _ = cursor.pass(1) }
+  }
+
+  /// Reads the elements of an array or an object, whose opening bracket comes next.
+  private static func readList(
+    _ cursor: inout ByteCursor, to end: UInt8,
+    _ element: (inout ByteCursor) throws(ParseError) -> Void
+  ) throws(ParseError) {
+    _ = cursor.pass(1)
+    skipSpace(&cursor)
+    if skip(&cursor, end) { return }
+    repeat {
+      skipSpace(&cursor)
+      try element(&cursor)
+      skipSpace(&cursor)
+    } while skip(&cursor, UInt8(ascii: ","))
+    guard skip(&cursor, end) else {
+      throw ParseError(.invalid("a comma or the end of a JSON list"), at: cursor.offset)
+    }
+  }
+
+  /// Reads a text in quotes; bytes that are no UTF-8 become replacement characters.
+  private static func readString(_ cursor: inout ByteCursor) throws(ParseError) -> String {
+    guard skip(&cursor, UInt8(ascii: "\"")) else {
+      throw ParseError(.invalid("a JSON text"), at: cursor.offset)
+    }
+    var text: [UInt8] = []
+    while true {
+      let byte = try cursor.readUInt8()
+      switch byte {
+      case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
+      case UInt8(ascii: "\\"): try readEscape(&cursor, into: &text)
+      default: text.append(byte)
+      }
+    }
+  }
+
+  private static func readEscape(
+    _ cursor: inout ByteCursor, into text: inout [UInt8]
+  ) throws(ParseError) {
+    let start = cursor.offset
+    switch try cursor.readUInt8() {
+    case UInt8(ascii: "b"): text.append(0x08)
+    case UInt8(ascii: "f"): text.append(0x0C)
+    case UInt8(ascii: "n"): text.append(0x0A)
+    case UInt8(ascii: "r"): text.append(0x0D)
+    case UInt8(ascii: "t"): text.append(0x09)
+    case UInt8(ascii: "u"):
+      var units = [try readUnit(&cursor)]
+      // The second half of a pair follows at once, or the first is replaced.
+      if UTF16.isLeadSurrogate(units[0]), let next = cursor.peek(2),
+        unsafe next.unsafeLoad(fromByteOffset: 0, as: UInt8.self) == UInt8(ascii: "\\"),
+        unsafe next.unsafeLoad(fromByteOffset: 1, as: UInt8.self) == UInt8(ascii: "u")
+      {
+        _ = cursor.pass(2)
+        units.append(try readUnit(&cursor))
+      }
+      text += String(decoding: units, as: UTF16.self).utf8
+    case let byte where [UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/")].contains(byte):
+      text.append(byte)
+    default: throw ParseError(.invalid("an escape of a JSON text"), at: start)
+    }
+  }
+
+  private static func readUnit(_ cursor: inout ByteCursor) throws(ParseError) -> UInt16 {
+    let start = cursor.offset
+    var unit: UInt16 = 0
+    for _ in 0..<4 {
+      guard let digit = Character(UnicodeScalar(try cursor.readUInt8())).hexDigitValue else {
+        throw ParseError(.invalid("four hexadecimal digits"), at: start)
+      }
+      unit = unit << 4 | UInt16(digit)
+    }
+    return unit
+  }
+
+  /// Reads a number, `true`, `false` or `null`. gpsd writes `nan` where a number is not known.
+  private static func readWord(_ cursor: inout ByteCursor) throws(ParseError) -> JSONValue {
+    let start = cursor.offset
+    var word: [UInt8] = []
+    while let byte = peek(cursor), isWordByte(byte), word.count < 64 {
+      word.append(byte)
+      _ = cursor.pass(1)
+    }
+    let text = String(decoding: word, as: UTF8.self)
+    switch text {
+    case "true": return .boolean(true)
+    case "false": return .boolean(false)
+    case "null", "nan", "-nan": return .null
+    default:
+      let isDecimal = word.first.map { (0x30...0x39).contains($0) || $0 == 0x2D } ?? false
+      guard isDecimal, !word.contains(UInt8(ascii: "x")), let number = Double(text) else {
+        throw ParseError(.invalid("a JSON value"), at: start)
+      }
+      return number.isFinite ? .number(number) : .null
+    }
+  }
+
+  private static func isWordByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "E"),
+      UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
+      true
+    default: false
+    }
+  }
+}
+
+extension JSONValue {
+  /// A member of an object; `nil` for anything else.
+  package subscript(key: String) -> JSONValue? {
+    if case .object(let values) = self { values[key] } else { nil }
+  }
+
+  package var asString: String? { if case .string(let text) = self { text } else { nil } }
+  package var asDouble: Double? { if case .number(let number) = self { number } else { nil } }
+  /// The number, if it is whole and an `Int` can hold it.
+  package var asInt: Int? { asDouble.flatMap { Int(exactly: $0) } }
+  package var asBool: Bool? { if case .boolean(let value) = self { value } else { nil } }
+  package var asArray: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
+}

@@ -1,0 +1,104 @@
+import Bytes
+import Positioning
+import Scanning
+
+/// Reads a log of gpsd's JSON protocol, as `gpspipe -w` writes it.
+///
+/// The reports (TPV) of one time are one epoch: the last that has a fix is delivered, because gpsd may repeat a report as it
+/// learns more. Lines that are not JSON - the sentences that `gpspipe -r` adds - are passed over, and so is a time in
+/// front of the line (`gpspipe -t`). The log is of the first receiver that has a fix; those of others are counted, until the
+/// first states nothing for ten seconds.
+struct GPSDTrack {
+  private var line: [UInt8] = []
+  private var isTooLong = false
+  private var epoch: (fix: Fix, stated: WallClockTime)?
+  private var device: String?
+  private var dilutions: [String: Double] = [:]
+  private var declination: Double?
+  private var latest: WallClockTime?
+
+  private static let patience: Int64 = 10 * WallClockTime.nanosecondsPerSecond
+  /// The number of receivers whose dilution is remembered.
+  private static let mostDevices = 16
+
+  mutating func decode(_ bytes: RawSpan, into output: inout TrackOutput) {
+    for index in 0..<bytes.byteCount {
+      let byte = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+      if byte == 0x0A || byte == 0x0D {
+        take(&output)
+      } else if line.count < GPSDMessage.maximumLength {
+        line.append(byte)
+      } else {
+        isTooLong = true
+      }
+    }
+  }
+
+  mutating func finish(into output: inout TrackOutput) {
+    take(&output)
+    close(&output)
+  }
+
+  private mutating func take(_ output: inout TrackOutput) {
+    defer {
+      line.removeAll(keepingCapacity: true)
+      isTooLong = false
+    }
+    guard let start = line.prefix(64).firstIndex(of: UInt8(ascii: "{")) else { return }
+    output.counts.records += 1
+    guard !isTooLong else { return output.count(.tooLong) }
+    let text = Array(line[start...])
+    let message: GPSDMessage
+    do throws(ParseError) {
+      message = try unsafe GPSDMessage(parsing: text.span.bytes)
+    } catch {
+      return output.count(.malformed)
+    }
+    switch message {
+    case .report(let report): take(report, &output)
+    case .sky(let sky):
+      let name = sky.device ?? ""
+      guard dilutions[name] != nil || dilutions.count < Self.mostDevices else { return }
+      dilutions[name] = sky.hdop ?? dilutions[name]
+    case .attitude(let attitude):
+      let magnetic =
+        attitude.magneticHeading
+        ?? attitude.heading.flatMap { heading in declination.flatMap { bearing(heading - $0) } }
+      guard let magnetic else {
+        if attitude.heading != nil { output.count(.unknownDeclination) }
+        return
+      }
+      guard let time = attitude.time ?? latest else { return output.count(.undated) }
+      close(&output)
+      output.add(
+        CompassReading(
+          time: MonotonicTime(nanoseconds: 0), timestamp: time, magneticHeading: magnetic))
+    case .version, .devices, .device, .error, .other: break
+    }
+  }
+
+  private mutating func take(_ report: GPSDMessage.Report, _ output: inout TrackOutput) {
+    guard report.hasFix else { return output.count(.noFix) }
+    guard let time = report.time else { return output.count(.undated) }
+    guard
+      let fix = report.fix(
+        at: MonotonicTime(nanoseconds: 0), wallClock: time, hdop: dilutions[report.device ?? ""])
+    else { return output.count(.malformed) }
+    let name = report.device ?? ""
+    if let device, device != name, let latest,
+      (-Self.patience...Self.patience).contains(time.nanoseconds(since: latest))
+    {
+      return output.count(.otherReceiver)
+    }
+    device = name
+    latest = time
+    declination = report.declination ?? declination
+    if epoch?.stated != time { close(&output) }
+    epoch = (fix, time)
+  }
+
+  private mutating func close(_ output: inout TrackOutput) {
+    if let epoch { output.add(epoch.fix) }
+    epoch = nil
+  }
+}

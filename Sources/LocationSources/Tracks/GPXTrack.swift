@@ -1,0 +1,175 @@
+import Bytes
+import Positioning
+import Scanning
+
+/// Reads GPX 1.0 and 1.1: the points of tracks.
+///
+/// A point of a track (`trkpt`) with a time is a fix. Points of routes (`rtept`) and waypoints (`wpt`) are places where nobody has
+/// to have been: they are counted and not delivered; so are points without a time, and those whose `fix` is `none`. An
+/// elevation is taken as above mean sea level, as receivers and phones write it, and dropped where `fix` is `2d`.
+///
+/// Speed (m/s), course and accuracies (m) stand in the point itself (GPX 1.0) or in its extensions, where the name of an
+/// element counts and not its namespace or letters' case: `speed`, `course`, `bearing`, `accuracy`, `hacc`, `vacc` and
+/// the names that apps have for these. Without an accuracy it follows from `hdop`, as in NMEA.
+struct GPXTrack {
+  private var scanner = XMLScanner()
+  private var offset = 0
+  private var point: Point?
+  /// How many elements are open inside the point.
+  private var depth = 0
+
+  private struct Point {
+    var place: Coordinate?
+    var time: WallClockTime?
+    var values: [Field: Double] = [:]
+    var isMalformed = false
+    var hasNoFix = false
+    var isFlat = false
+  }
+
+  private enum Field {
+    case elevation, separation, speed, course, hdop, vdop, horizontal, vertical, speedAccuracy,
+      courseAccuracy
+
+    init?(_ name: String) {
+      switch name {
+      case "ele": self = .elevation
+      case "geoidheight": self = .separation
+      case "speed": self = .speed
+      case "course", "bearing": self = .course
+      case "hdop": self = .hdop
+      case "vdop": self = .vdop
+      case "accuracy", "hacc", "h_acc", "horizontalaccuracy", "horizontal_accuracy",
+        "accuracy_horizontal":
+        self = .horizontal
+      case "vacc", "v_acc", "verticalaccuracy", "vertical_accuracy", "accuracy_vertical":
+        self = .vertical
+      case "speedaccuracy", "speed_accuracy", "sacc": self = .speedAccuracy
+      case "courseaccuracy", "course_accuracy", "bearing_accuracy", "cacc": self = .courseAccuracy
+      default: return nil
+      }
+    }
+
+    /// The values that it may have.
+    var range: ClosedRange<Double> {
+      switch self {
+      case .elevation: -20_000...20_000_000
+      case .separation: -1000...1000
+      case .speed: 0...1000
+      case .course: -360...720
+      case .hdop, .vdop: 0...1000
+      case .horizontal, .vertical, .speedAccuracy, .courseAccuracy: 0...1e8
+      }
+    }
+  }
+
+  /// - Returns: The rule of XML that a byte breaks, and that byte's offset; then nothing more may be decoded.
+  mutating func decode(
+    _ bytes: RawSpan, into output: inout TrackOutput
+  ) -> (rule: String, offset: Int)? {
+    for index in 0..<bytes.byteCount {
+      let byte = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+      var events: [XMLScanner.Event] = []
+      do throws(XMLScanner.Fault) {
+        try scanner.take(byte) { event in events.append(event) }
+      } catch {
+        return (error.rule, offset)
+      }
+      for event in events { take(event, &output) }
+      offset += 1
+    }
+    return nil
+  }
+
+  /// Whether the root element has ended.
+  var isComplete: Bool { scanner.isAtEnd }
+
+  private mutating func take(_ event: XMLScanner.Event, _ output: inout TrackOutput) {
+    switch event {
+    case .start(let name, let attributes):
+      if point != nil {
+        depth += 1
+      } else if name.elementsEqual("trkpt".utf8) {
+        output.counts.records += 1
+        depth = 0
+        point = Point(place: coordinate(attributes))
+      } else if name.elementsEqual("rtept".utf8) || name.elementsEqual("wpt".utf8) {
+        output.count(.notRecorded)
+      }
+    case .end(let name, let text):
+      guard point != nil else { return }
+      if depth == 0 {
+        if let point { deliver(point, &output) }
+        point = nil
+      } else {
+        depth -= 1
+        if text.count > 0, text.count < 64 { read(name, text, isDirect: depth == 0) }
+      }
+    }
+  }
+
+  private func coordinate(
+    _ attributes: [(name: ArraySlice<UInt8>, value: [UInt8])]
+  ) -> Coordinate? {
+    func number(_ name: String) -> Double? {
+      attributes.first { $0.name.elementsEqual(name.utf8) }.flatMap { real($0.value) }
+    }
+    guard let latitude = number("lat"), let longitude = number("lon"), abs(longitude) <= 360 else {
+      return nil
+    }
+    return Coordinate(latitude: latitude, longitude: longitude)
+  }
+
+  /// Reads a number as XML Schema's decimals, and with an exponent as some programs write it.
+  private func real(_ text: [UInt8]) -> Double? {
+    guard let first = text.first, first != UInt8(ascii: "n"), first != UInt8(ascii: "N"),
+      text.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }),
+      let number = decimal(text[...]) ?? Double(String(decoding: text, as: UTF8.self)),
+      number.isFinite
+    else { return nil }
+    return number
+  }
+
+  /// Reads an element of the point.
+  private mutating func read(_ name: ArraySlice<UInt8>, _ text: [UInt8], isDirect: Bool) {
+    let word = String(decoding: name.prefix(32), as: UTF8.self).lowercased()
+    if isDirect, word == "time" {
+      point?.time = WallClockTime(xml: text[...])
+      if point?.time == nil { point?.isMalformed = true }
+    } else if isDirect, word == "fix" {
+      point?.hasNoFix = text.elementsEqual("none".utf8)
+      point?.isFlat = text.elementsEqual("2d".utf8)
+    } else if let field = Field(word) {
+      guard let number = real(text), field.range.contains(number) else {
+        // What an app puts into its extensions is its own.
+        if isDirect { point?.isMalformed = true }
+        return
+      }
+      point?.values[field] = number
+    }
+  }
+
+  private func deliver(_ point: Point, _ output: inout TrackOutput) {
+    if point.hasNoFix { return output.count(.noFix) }
+    guard !point.isMalformed, let place = point.place else { return output.count(.malformed) }
+    guard let time = point.time else { return output.count(.undated) }
+    let values = point.values
+    func positive(_ field: Field) -> Double? { values[field].flatMap { $0 > 0 ? $0 : nil } }
+    var fix = Fix(
+      time: MonotonicTime(nanoseconds: 0), timestamp: time, place: place,
+      horizontalAccuracy: positive(.horizontal)
+        ?? Dilution.horizontalAccuracy(positive(.hdop), isDifferential: false))
+    if !point.isFlat, let elevation = values[.elevation] {
+      fix.altitude = elevation
+      fix.ellipsoidalAltitude = values[.separation].map { elevation + $0 }
+      fix.verticalAccuracy =
+        positive(.vertical)
+        ?? Dilution.verticalAccuracy(positive(.vdop), isDifferential: false)
+    }
+    fix.speed = values[.speed]
+    fix.speedAccuracy = fix.speed == nil ? nil : positive(.speedAccuracy)
+    fix.course = values[.course].flatMap(bearing)
+    fix.courseAccuracy = fix.course == nil ? nil : positive(.courseAccuracy)
+    output.add(fix)
+  }
+}

@@ -1,0 +1,243 @@
+import Positioning
+import RealModule
+import Scanning
+
+/// What the sentences of one epoch state together.
+///
+/// The place is that of GGA, or else of GNS, RMC or GLL; altitudes and HDOP those of GGA or else GNS (HDOP also GSA); speed,
+/// course and date those of RMC, or else VTG and ZDA. A sentence that states that there is no fix (RMC and GLL: status V or
+/// mode N, GGA: quality 0, GNS: only N) refuses the epoch, whatever the others state.
+struct NMEAEpoch {
+  /// Nanoseconds since midnight, UTC; `nil` for a receiver that does not know the time.
+  var timeOfDay: Int64?
+  /// Days since 1970.
+  var date: Int64?
+  /// The navigation sentences that it has.
+  private var kinds: Set<NMEASentence.Kind> = []
+  private var isRefused = false
+  /// The place, and how good its sentence is: 3 for GGA, 2 for GNS, 1 for RMC, 0 for GLL.
+  private var place: (coordinate: Coordinate, rank: Int)?
+  private var altitude: Double?
+  private var separation: Double?
+  private var speed: Double?
+  private var course: Double?
+  private var hdop: Double?
+  private var vdop: Double?
+  private var isDifferential = false
+  /// The highest mode that GSA states: 2 has no altitude.
+  private var dimensions: Int64?
+  /// Standard deviations of latitude, longitude and altitude, from GST or else GBS.
+  private var deviations: (north: Double, east: Double, up: Double?)?
+  private var heading: (magnetic: Double, rank: Int)?
+  private var hasUnknownDeclination = false
+
+  /// Below this speed, in meters per second, receivers state noise or the last course: a speed is uncertain by 0.1 m/s,
+  /// and a course therefore by 20° at 0.3 m/s.
+  private static let restSpeed = 0.3
+  private static let metersPerSecondPerKnot = 1852.0 / 3600
+
+  /// Whether a sentence belongs to it: it has none of its kind yet, and the times agree or one of them is not known.
+  func accepts(_ kind: NMEASentence.Kind, timeOfDay: Int64?) -> Bool {
+    (timeOfDay == nil || self.timeOfDay == nil || timeOfDay == self.timeOfDay)
+      && !kinds.contains(kind)
+  }
+
+  /// Whether any sentence of it states a place, or that there is none.
+  var hasPosition: Bool {
+    !kinds.isDisjoint(with: [.gga, .gns, .rmc, .gll])
+  }
+
+  /// The fix, without its time; `nil` where the receiver has none.
+  var fix: Fix? {
+    guard !isRefused, let place = place?.coordinate else { return nil }
+    var fix = Fix(
+      time: MonotonicTime(nanoseconds: 0), timestamp: WallClockTime(nanoseconds: 0), place: place,
+      horizontalAccuracy: horizontalAccuracy)
+    if dimensions != 2 {
+      fix.altitude = altitude
+      if let altitude, let separation { fix.ellipsoidalAltitude = altitude + separation }
+      if altitude != nil {
+        fix.verticalAccuracy =
+          deviations?.up ?? Dilution.verticalAccuracy(vdop, isDifferential: isDifferential)
+      }
+    }
+    fix.speed = speed
+    if let speed, speed >= Self.restSpeed { fix.course = course }
+    return fix
+  }
+
+  /// From the receiver's own standard deviations, or from the HDOP.
+  private var horizontalAccuracy: Double {
+    if let deviations {
+      return Double.hypot(deviations.north, deviations.east) / Double.sqrt(2) * Dilution.radius68
+    }
+    return Dilution.horizontalAccuracy(hdop, isDifferential: isDifferential)
+  }
+
+  /// Degrees clockwise from magnetic north.
+  var magneticHeading: Double? { heading?.magnetic }
+  /// Whether it states a true heading only, and no declination.
+  var hasOnlyTrueHeading: Bool { heading == nil && hasUnknownDeclination }
+
+  // MARK: Sentences
+
+  /// Takes a sentence that belongs to it. The declination is in degrees from true north to magnetic north, clockwise, as the
+  /// track last stated it.
+  ///
+  /// - Returns: Whether every field has a value that the standard allows; otherwise the sentence changes nothing.
+  mutating func take(_ sentence: NMEASentence, declination: inout Double?) -> Bool {
+    var changed = self
+    guard let kind = sentence.kind,
+      changed.read(sentence, kind, declination: &declination) != nil
+    else { return false }
+    changed.kinds.insert(kind)
+    self = changed
+    return true
+  }
+
+  private mutating func read(
+    _ sentence: NMEASentence, _ kind: NMEASentence.Kind, declination: inout Double?
+  ) -> Void? {
+    switch kind {
+    case .gga:
+      guard let quality = digits(sentence[6]) else { return nil }
+      guard quality != 0 else { return isRefused = true }
+      guard let place = coordinate(sentence, from: 2) else { return nil }
+      put(place, rank: 3)
+      if quality == 2 || quality == 4 || quality == 5 { isDifferential = true }
+      return readHeights(sentence, hdop: 8, altitude: 9, separation: 11)
+    case .gns:
+      let modes = sentence[6]
+      guard !modes.isEmpty else { return nil }
+      guard modes.contains(where: { $0 != UInt8(ascii: "N") }) else { return isRefused = true }
+      guard let place = coordinate(sentence, from: 2) else { return nil }
+      put(place, rank: 2)
+      if modes.contains(where: { "DRF".utf8.contains($0) }) { isDifferential = true }
+      guard !kinds.contains(.gga) else { return () }
+      return readHeights(sentence, hdop: 8, altitude: 9, separation: 10)
+    case .rmc:
+      if !sentence[9].isEmpty {
+        guard let date = date(sentence[9]) else { return nil }
+        self.date = date
+      }
+      guard let status = sentence.letter(2) else { return nil }
+      guard status == "A", sentence.letter(12) != "N" else { return isRefused = true }
+      guard let place = coordinate(sentence, from: 3), let knots = optional(sentence[7], 0...2000),
+        let course = optional(sentence[8], -360...720),
+        let variation = optional(sentence[10], 0...180)
+      else { return nil }
+      put(place, rank: 1)
+      self.speed = knots.map { $0 * Self.metersPerSecondPerKnot } ?? speed
+      self.course = course.flatMap(bearing) ?? self.course
+      if let variation { declination = sentence.letter(11) == "W" ? -variation : variation }
+    case .gll:
+      // The status is newer than the sentence.
+      guard sentence.letter(6) ?? "A" == "A", sentence.letter(7) != "N" else {
+        return isRefused = true
+      }
+      guard let place = coordinate(sentence, from: 1) else { return nil }
+      put(place, rank: 0)
+    case .vtg:
+      guard let course = optional(sentence[1], -360...720),
+        let knots = optional(sentence[5], 0...2000)
+      else { return nil }
+      guard !kinds.contains(.rmc) else { return () }
+      self.course = course.flatMap(bearing)
+      self.speed = knots.map { $0 * Self.metersPerSecondPerKnot }
+    case .gsa:
+      guard let mode = digits(sentence[2]), (1...3).contains(mode),
+        let hdop = optional(sentence[16], 0...100), let vdop = optional(sentence[17], 0...100)
+      else { return nil }
+      dimensions = max(mode, dimensions ?? 0)
+      self.hdop = self.hdop ?? hdop
+      self.vdop = vdop ?? self.vdop
+    case .gst, .gbs:
+      let first = kind == .gst ? 6 : 2
+      guard let north = optional(sentence[first], 0...1e6),
+        let east = optional(sentence[first + 1], 0...1e6),
+        let up = optional(sentence[first + 2], 0...1e6)
+      else { return nil }
+      guard let north, let east, north + east > 0, kind == .gst || deviations == nil else {
+        return ()
+      }
+      deviations = (north, east, up)
+    case .zda: break
+    case .hdg:
+      guard let sensor = decimal(sentence[1]).flatMap(bearing),
+        let deviation = optional(sentence[2], 0...180),
+        let variation = optional(sentence[4], 0...180)
+      else { return nil }
+      let turned = sensor + (sentence.letter(3) == "W" ? -1 : 1) * (deviation ?? 0)
+      if let variation { declination = sentence.letter(5) == "W" ? -variation : variation }
+      put(heading: turned, rank: 2)
+    case .hdm:
+      guard let magnetic = decimal(sentence[1]).flatMap(bearing) else { return nil }
+      put(heading: magnetic, rank: 1)
+    case .hdt:
+      guard let fromTrueNorth = decimal(sentence[1]).flatMap(bearing) else { return nil }
+      if let declination {
+        put(heading: fromTrueNorth - declination, rank: 0)
+      } else {
+        hasUnknownDeclination = true
+      }
+    }
+    return ()
+  }
+
+  private mutating func put(_ coordinate: Coordinate, rank: Int) {
+    if rank >= place?.rank ?? 0 { place = (coordinate, rank) }
+  }
+
+  private mutating func put(heading: Double, rank: Int) {
+    guard rank >= self.heading?.rank ?? 0, let turned = bearing(heading) else { return }
+    self.heading = (turned, rank)
+  }
+
+  private mutating func readHeights(
+    _ sentence: NMEASentence, hdop: Int, altitude: Int, separation: Int
+  ) -> Void? {
+    guard let dilution = optional(sentence[hdop], 0...100),
+      let altitude = optional(sentence[altitude], -20_000...20_000_000),
+      let separation = optional(sentence[separation], -1000...1000)
+    else { return nil }
+    self.hdop = dilution ?? self.hdop
+    (self.altitude, self.separation) = (altitude, separation)
+    return ()
+  }
+
+  // MARK: Fields
+
+  /// Reads a number that may be missing: `.some(nil)` for an empty field, `nil` for one that is wrong.
+  private func optional(_ field: ArraySlice<UInt8>, _ range: ClosedRange<Double>) -> Double?? {
+    if field.isEmpty { return .some(nil) }
+    guard let number = decimal(field), range.contains(number) else { return nil }
+    return number
+  }
+
+  /// Reads `ddmm.mm,N,dddmm.mm,E`.
+  private func coordinate(_ sentence: NMEASentence, from field: Int) -> Coordinate? {
+    guard let latitude = angle(sentence[field]), let longitude = angle(sentence[field + 2]),
+      let north = sentence.letter(field + 1), north == "N" || north == "S",
+      let east = sentence.letter(field + 3), east == "E" || east == "W", longitude <= 180
+    else { return nil }
+    return Coordinate(
+      latitude: north == "N" ? latitude : -latitude, longitude: east == "E" ? longitude : -longitude
+    )
+  }
+
+  private func angle(_ field: ArraySlice<UInt8>) -> Double? {
+    let whole = field.prefix { $0 != UInt8(ascii: ".") }
+    guard (3...5).contains(whole.count), let degrees = digits(whole.dropLast(2)),
+      let minutes = decimal(field.dropFirst(whole.count - 2)), minutes >= 0, minutes < 60
+    else { return nil }
+    return Double(degrees) + minutes / 60
+  }
+
+  /// Reads `ddmmyy`: years from 80 on are of the 20th century, as GPS began in 1980.
+  private func date(_ field: ArraySlice<UInt8>) -> Int64? {
+    guard field.count == 6, let value = digits(field) else { return nil }
+    let year = value % 100
+    return daysSinceEpoch(
+      year: year + (year < 80 ? 2000 : 1900), month: value / 100 % 100, day: value / 10000)
+  }
+}

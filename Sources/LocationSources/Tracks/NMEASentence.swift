@@ -1,0 +1,149 @@
+/// A sentence of NMEA 0183 whose frame is right: `$`, an address, fields, and a checksum or none.
+struct NMEASentence {
+  /// The sentences that are read, by the last three letters of their address.
+  enum Kind: UInt8 {
+    case gga, rmc, gll, gns, vtg, gsa, gst, gbs, zda, hdg, hdm, hdt
+  }
+
+  /// What follows the address, up to the checksum.
+  private let text: [UInt8]
+  private let fields: [Range<Int>]
+  /// What it is; `nil` for a sentence that is not read: proprietary ones (`$P…`) and other types.
+  let kind: Kind?
+  let hasChecksum: Bool
+
+  /// Reads what stands between `$` and `*`; `nil` where no address stands there.
+  init?(_ text: [UInt8], hasChecksum: Bool) {
+    let address = text.prefix { $0 != UInt8(ascii: ",") }
+    guard (3...15).contains(address.count), address.count < text.count,
+      address.allSatisfy({
+        (0x41...0x5A).contains($0) || (0x30...0x39).contains($0)
+      })
+    else { return nil }
+    var fields: [Range<Int>] = []
+    var start = address.endIndex + 1
+    for index in start...text.count where index == text.count || text[index] == UInt8(ascii: ",") {
+      fields.append(start..<index)
+      start = index + 1
+    }
+    self.text = text
+    self.fields = fields
+    self.hasChecksum = hasChecksum
+    // Two letters of the talker and three of the type.
+    kind =
+      address.count == 5 && address.first != UInt8(ascii: "P")
+      ? Kind(String(decoding: address.dropFirst(2), as: UTF8.self)) : nil
+  }
+
+  /// A field, counted from 1 as the standard does; empty where the sentence ends before.
+  subscript(field: Int) -> ArraySlice<UInt8> {
+    fields.indices.contains(field - 1) ? text[fields[field - 1]] : []
+  }
+
+  var fieldCount: Int { fields.count }
+
+  /// The only letter of a field.
+  func letter(_ field: Int) -> Unicode.Scalar? {
+    self[field].count == 1 ? self[field].first.map { Unicode.Scalar($0) } : nil
+  }
+}
+
+extension NMEASentence.Kind {
+  /// Reads the three letters of a type.
+  init?(_ text: String) {
+    switch text {
+    case "GGA": self = .gga
+    case "RMC": self = .rmc
+    case "GLL": self = .gll
+    case "GNS": self = .gns
+    case "VTG": self = .vtg
+    case "GSA": self = .gsa
+    case "GST": self = .gst
+    case "GBS": self = .gbs
+    case "ZDA": self = .zda
+    case "HDG": self = .hdg
+    case "HDM": self = .hdm
+    case "HDT": self = .hdt
+    default: return nil
+    }
+  }
+}
+
+/// Finds sentences among any bytes.
+///
+/// A sentence begins with `$` and ends with `*` and two hexadecimal digits, or without a checksum at its line end (CR,
+/// LF or both). What else there is - packets of UBX, SiRF or RTCM, comments, tag blocks, words of a logger - is passed
+/// over: a `$` inside of it begins a sentence only if printable text with a right checksum follows. The longest sentence
+/// of the standard has 82 bytes; receivers exceed it, so 255 are read. Memory is that.
+///
+/// A sentence without a checksum is accepted as long as no sentence of the track has had one: from then on its end is
+/// missing, or the track was damaged.
+struct NMEAFramer {
+  private static let longest = 255
+  private var text: [UInt8]?
+  private var isTooLong = false
+  private var hasChecksums = false
+
+  /// Takes the next byte, and returns the sentence that it completes.
+  mutating func take(_ byte: UInt8, _ counts: inout TrackCounts) -> NMEASentence? {
+    switch byte {
+    case UInt8(ascii: "$"):
+      if text != nil { counts[.malformed] += 1 }
+      text = []
+      return nil
+    case 0x0A, 0x0D:
+      guard let whole = text else { return nil }
+      text = nil
+      return finish(whole, &counts)
+    case _ where text == nil:
+      counts.foreignBytes += 1
+      return nil
+    case 0x20...0x7E: break
+    default:
+      // Not text: the `$` was a part of something else.
+      counts.foreignBytes += 2 + (text?.count ?? 0)
+      text = nil
+      return nil
+    }
+    text?.append(byte)
+    guard let text else { return nil }
+    if text.count > Self.longest {
+      counts[.tooLong] += 1
+      self.text = nil
+    } else if text.count > 3, text[text.count - 3] == UInt8(ascii: "*") {
+      self.text = nil
+      return finish(text, &counts)
+    }
+    return nil
+  }
+
+  /// Ends the bytes: a sentence that is not complete is none.
+  mutating func finish(_ counts: inout TrackCounts) {
+    if text != nil { counts[.malformed] += 1 }
+    text = nil
+  }
+
+  private mutating func finish(_ text: [UInt8], _ counts: inout TrackCounts) -> NMEASentence? {
+    var body = text
+    var hasChecksum = false
+    if let star = text.lastIndex(of: UInt8(ascii: "*")) {
+      body = Array(text[..<star])
+      let stated = UInt8(String(decoding: text[(star + 1)...], as: UTF8.self), radix: 16)
+      guard text.count - star == 3, stated == body.reduce(0, ^) else {
+        counts[.badChecksum] += 1
+        return nil
+      }
+      hasChecksum = true
+    } else if hasChecksums {
+      counts[.missingChecksum] += 1
+      return nil
+    }
+    guard let sentence = NMEASentence(body, hasChecksum: hasChecksum) else {
+      counts[.malformed] += 1
+      return nil
+    }
+    if hasChecksum { hasChecksums = true }
+    counts.records += 1
+    return sentence
+  }
+}

@@ -1,0 +1,200 @@
+import Bytes
+import Positioning
+import Scanning
+
+/// Reads NMEA 0183: joins the sentences of one epoch to one fix.
+///
+/// GGA, RMC, GLL, GNS, GST and GBS state the time of day. The first of them with another time, or a second one of a type
+/// without a time, ends an epoch; so does the end of the track. Sentences without a time (VTG, GSA and headings) belong to the
+/// epoch before them, unless that has one of the type already: then they are the first of the next (several GSA
+/// of one epoch are one for each constellation). Where a track is followed as it is written, a fix is therefore delivered with
+/// the next epoch.
+///
+/// Days come from RMC and ZDA; between them they follow from the time of day, which is taken as within twelve hours of the time
+/// before. Epochs before the first date are held - 600 of them at most - and dated back from it. A track that states none
+/// begins on 1970-01-01.
+///
+/// The talkers of satellite navigation (GP, GN, GL, GA, GB, BD, GQ, GI) and all others are read alike; proprietary
+/// sentences (P…) are not read.
+struct NMEATrack {
+  private static let mostHeld = 600
+
+  private var framer = NMEAFramer()
+  private var epoch = NMEAEpoch()
+  /// The sentences without a time that came before the epoch that they belong to.
+  private var early: [NMEASentence] = []
+  private var declination: Double?
+  /// The time of the last epoch that has one, in nanoseconds since 1970.
+  private var reference: Int64?
+  /// Whether the dates are not the track's own.
+  private var isUndated = false
+  private var held: [NMEAEpoch] = []
+
+  mutating func decode(_ bytes: RawSpan, into output: inout TrackOutput) {
+    for index in 0..<bytes.byteCount {
+      let byte = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+      if let sentence = framer.take(byte, &output.counts) { take(sentence, &output) }
+    }
+  }
+
+  mutating func finish(into output: inout TrackOutput) {
+    framer.finish(&output.counts)
+    close(&output)
+    releaseUndated(&output)
+  }
+
+  private mutating func take(_ sentence: NMEASentence, _ output: inout TrackOutput) {
+    switch sentence.kind {
+    case nil: break
+    case .zda: takeDate(sentence, &output)
+    case .gsa:
+      // One for each constellation.
+      if !epoch.take(sentence, declination: &declination) { output.count(.malformed) }
+    case .vtg, .hdg, .hdm, .hdt:
+      guard let kind = sentence.kind else { return }
+      if epoch.accepts(kind, timeOfDay: nil) {
+        if !epoch.take(sentence, declination: &declination) { output.count(.malformed) }
+      } else {
+        early.removeAll { $0.kind == kind }
+        early.append(sentence)
+      }
+    case .gga, .gns, .rmc, .gst, .gbs: takeTimed(sentence, field: 1, &output)
+    case .gll: takeTimed(sentence, field: 5, &output)
+    }
+  }
+
+  private mutating func takeTimed(
+    _ sentence: NMEASentence, field: Int, _ output: inout TrackOutput
+  ) {
+    guard let kind = sentence.kind else { return }
+    let text = sentence[field]
+    let time = timeOfDay(text)
+    guard text.isEmpty || time != nil else { return output.count(.malformed) }
+    if !epoch.accepts(kind, timeOfDay: time) {
+      if let time, time == epoch.timeOfDay { return output.count(.duplicate) }
+      close(&output)
+    }
+    if !epoch.take(sentence, declination: &declination) {
+      output.count(.malformed)
+    } else if let time {
+      epoch.timeOfDay = time
+    }
+  }
+
+  private mutating func takeDate(_ sentence: NMEASentence, _ output: inout TrackOutput) {
+    guard !sentence[2].isEmpty || !sentence[4].isEmpty else { return }
+    guard let time = timeOfDay(sentence[1]), let day = digits(sentence[2]),
+      let month = digits(sentence[3]), let year = digits(sentence[4]),
+      let date = daysSinceEpoch(year: year, month: month, day: day)
+    else { return output.count(.malformed) }
+    // One of another time is not waited for: it may stand before or behind its epoch.
+    if epoch.timeOfDay == time, epoch.date == nil { epoch.date = date }
+  }
+
+  /// Reads `hhmmss.ss`.
+  private func timeOfDay(_ field: ArraySlice<UInt8>) -> Int64? {
+    let whole = field.prefix { $0 != UInt8(ascii: ".") }
+    guard whole.count == 6, let value = digits(whole) else { return nil }
+    var fraction: Int64 = 0
+    if field.count > 7 {
+      guard let part = fractionOfSecond(field.dropFirst(7)) else { return nil }
+      fraction = part
+    }
+    return LocationSources.timeOfDay(
+      hour: value / 10000, minute: value / 100 % 100, second: value % 100, fraction: fraction)
+  }
+
+  // MARK: Epochs
+
+  /// Ends the epoch, and begins the next with what came early.
+  private mutating func close(_ output: inout TrackOutput) {
+    let ended = epoch
+    epoch = NMEAEpoch()
+    for sentence in early where !epoch.take(sentence, declination: &declination) {
+      output.count(.malformed)
+    }
+    early.removeAll(keepingCapacity: true)
+    guard let time = ended.timeOfDay else {
+      // Receivers state no time before their first fix.
+      if ended.hasPosition { output.count(ended.fix == nil ? .noFix : .undated) }
+      if ended.magneticHeading != nil { output.count(.undated) }
+      return
+    }
+    if let stated = ended.date, isUndated || reference == nil {
+      // The first date of the track.
+      let moment = stated * nanosecondsPerDay + time
+      if isUndated { output.setClock(WallClockTime(nanoseconds: moment)) }
+      dateBack(from: moment, &output)
+      isUndated = false
+      deliver(ended, moment, &output)
+    } else if reference != nil {
+      deliver(ended, moment(of: ended, time, &output), &output)
+    } else {
+      held.append(ended)
+      if held.count > Self.mostHeld { releaseUndated(&output) }
+    }
+  }
+
+  /// Returns the time of an epoch behind another.
+  private func moment(of epoch: NMEAEpoch, _ time: Int64, _ output: inout TrackOutput) -> Int64 {
+    let stated = epoch.date
+    guard let reference else { return (stated ?? 0) * nanosecondsPerDay + time }
+    // The day that brings it closest to the time before.
+    var day = reference / nanosecondsPerDay
+    let difference = time - reference % nanosecondsPerDay
+    if difference < -nanosecondsPerDay / 2 { day += 1 }
+    if difference > nanosecondsPerDay / 2 { day -= 1 }
+    guard let stated, stated != day else { return max(0, day) * nanosecondsPerDay + time }
+    let isMidnight = min(time, nanosecondsPerDay - time) < 2 * WallClockTime.nanosecondsPerSecond
+    if isMidnight, abs(stated - day) == 1 {
+      output.count(.lateDate)
+      return max(0, day) * nanosecondsPerDay + time
+    }
+    return stated * nanosecondsPerDay + time
+  }
+
+  /// Delivers the epochs that were held, each at most a day before the one behind it.
+  private mutating func dateBack(from moment: Int64, _ output: inout TrackOutput) {
+    var moments: [Int64] = []
+    var next = moment
+    for epoch in held.reversed() {
+      let time = epoch.timeOfDay ?? 0
+      var own = next / nanosecondsPerDay * nanosecondsPerDay + time
+      if own > next { own -= nanosecondsPerDay }
+      next = max(0, own)
+      moments.append(next)
+    }
+    for (epoch, moment) in zip(held, moments.reversed()) { deliver(epoch, moment, &output) }
+    held = []
+  }
+
+  /// Delivers the epochs that were held as of 1970.
+  private mutating func releaseUndated(_ output: inout TrackOutput) {
+    guard !held.isEmpty else { return }
+    isUndated = true
+    let waiting = held
+    held = []
+    for epoch in waiting {
+      deliver(epoch, moment(of: epoch, epoch.timeOfDay ?? 0, &output), &output)
+    }
+  }
+
+  private mutating func deliver(_ epoch: NMEAEpoch, _ moment: Int64, _ output: inout TrackOutput) {
+    reference = moment
+    let timestamp = WallClockTime(nanoseconds: moment)
+    if var fix = epoch.fix {
+      if isUndated { output.count(.undated) }
+      fix.timestamp = timestamp
+      output.add(fix)
+    } else if epoch.hasPosition {
+      output.count(.noFix)
+    }
+    if let heading = epoch.magneticHeading {
+      output.add(
+        CompassReading(
+          time: MonotonicTime(nanoseconds: 0), timestamp: timestamp, magneticHeading: heading))
+    } else if epoch.hasOnlyTrueHeading {
+      output.count(.unknownDeclination)
+    }
+  }
+}

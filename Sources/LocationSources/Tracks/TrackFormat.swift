@@ -1,0 +1,77 @@
+import CaptureFiles
+
+/// A format of recorded tracks.
+package enum TrackFormat: Hashable, Sendable, CaseIterable {
+  case nmea, gpx, gpsdJSON
+
+  /// For people.
+  package var name: String {
+    switch self {
+    case .nmea: "NMEA 0183"
+    case .gpx: "GPX"
+    case .gpsdJSON: "gpsd JSON"
+    }
+  }
+}
+
+/// What the first bytes of a recording are.
+package enum RecordingFormat: Hashable, Sendable {
+  /// btsnoop, pcap or pcapng, which ``CaptureReader`` reads.
+  case capture
+  case track(TrackFormat)
+  case unknown
+
+  /// The number of bytes in which a format must show itself.
+  package static let window = 16 * 1024
+
+  /// The number of NMEA sentences after which no line of gpsd is expected.
+  private static let enoughSentences = 16
+
+  /// Detects the format by the first (decompressed) bytes.
+  ///
+  /// XML with an element `gpx` is GPX. A line `{"class":"…` among the first 16 KiB makes a log of gpsd, whatever
+  /// sentences stand around it; otherwise one sentence with a right checksum makes NMEA 0183, or, where no sentence has
+  /// a checksum, three lines that look like position sentences.
+  ///
+  /// - Parameters:
+  ///   - start: The first bytes, of which ``window`` are looked at.
+  ///   - isWhole: Whether the recording has no more bytes.
+  /// - Returns: The format; `nil` where more bytes are needed.
+  package static func detect(_ start: RawSpan, isWhole: Bool) -> RecordingFormat? {
+    if start.byteCount > 0, CaptureReader.recognizes(start) {
+      // As few as one byte may be a capture's first; four are.
+      return start.byteCount >= 4 || isWhole ? .capture : nil
+    }
+    var bytes: [UInt8] = []
+    for index in 0..<min(start.byteCount, window) {
+      bytes.append(unsafe start.unsafeLoad(fromByteOffset: index, as: UInt8.self))
+    }
+    let isFull = isWhole || bytes.count == window
+    if let mark = XMLScanner.text(bytes).first(where: { $0 > 0x20 }), mark == UInt8(ascii: "<") {
+      return hasGPXElement(XMLScanner.text(bytes)) ? .track(.gpx) : isFull ? .unknown : nil
+    }
+    var framer = NMEAFramer()
+    var counts = TrackCounts()
+    var (right, plain) = (0, 0)
+    for byte in bytes {
+      guard let sentence = framer.take(byte, &counts) else { continue }
+      if sentence.hasChecksum { right += 1 } else if sentence.kind != nil { plain += 1 }
+    }
+    for line in bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D })
+    where line.starts(with: Array(#"{"class":""#.utf8)) {
+      return .track(.gpsdJSON)
+    }
+    if right >= enoughSentences || isFull && (right > 0 || plain >= 3) { return .track(.nmea) }
+    return isFull ? .unknown : nil
+  }
+
+  /// Returns whether a tag opens an element `gpx`, with a prefix or without.
+  private static func hasGPXElement(_ bytes: [UInt8]) -> Bool {
+    bytes.split(separator: UInt8(ascii: "<")).contains { tag in
+      let name = tag.prefix {
+        $0 > 0x20 && $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "/")
+      }
+      return name.count < tag.count && XMLScanner.localName(name).elementsEqual("gpx".utf8)
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import LocationSources
+import Positioning
+import TestSupport
+import Testing
+
+/// Files: their formats, gzip, pieces and errors.
+@Suite struct TrackReaderTests {
+  private static let scratch = Result { try Scratch() }
+
+  private func read(_ bytes: [UInt8], _ name: String = UUID().uuidString) throws -> (
+    inputs: [PositionInput], reader: TrackReader, error: TrackError?
+  ) {
+    let scratch = try Self.scratch.get()
+    try scratch.write(bytes, name)
+    let reader = try TrackReader(path: scratch[name])
+    var inputs: [PositionInput] = []
+    do throws(TrackError) {
+      while case .more = try reader.read(into: &inputs) {}
+      return (inputs, reader, nil)
+    } catch {
+      return (inputs, reader, error)
+    }
+  }
+
+  @Test(arguments: Files.tracks)
+  func aFileIsReadAsItsFormat(file: String) throws {
+    let bytes = try Files.bytes(file)
+    let (inputs, reader, error) = try read(bytes)
+    let format: TrackFormat =
+      file.hasSuffix("gpx") ? .gpx : file.hasSuffix("chk") ? .gpsdJSON : .nmea
+    #expect(error == nil && reader.format == format)
+    let whole = Decoded(bytes, format)
+    #expect(inputs == whole.inputs && reader.counts == whole.counts)
+    #expect(reader.firstTime != nil && reader.bytesRead == bytes.count)
+  }
+
+  @Test func gzipIsDecompressed() throws {
+    let bytes = try Files.bytes("Vectors/drive.gpx")
+    let scratch = try Self.scratch.get()
+    try scratch.write(bytes, "drive.gpx")
+    let gzip = Process()
+    gzip.executableURL = URL(filePath: "/bin/gzip")
+    gzip.arguments = ["-kf", scratch["drive.gpx"]]
+    try gzip.run()
+    gzip.waitUntilExit()
+    let (inputs, reader, error) = try read(try scratch.bytes("drive.gpx.gz"))
+    #expect(error == nil && reader.format == .gpx && inputs.count == 60)
+  }
+
+  @Test(arguments: [
+    [UInt8]("btsnoop\0\0\0\0\u{1}\0\0\u{3}\u{EA}".utf8), Array("hello\n".utf8),
+    Array("<html><body>gpx</body></html>".utf8), [0], Array("{\"a\":1}\n".utf8),
+    [UInt8](repeating: 0x24, count: 100_000),
+    Array("$GPTXT,without,a,checksum\r\n$HELLO,world\r\n".utf8),
+  ])
+  func whatIsNoTrackIsRefusedInOneSentence(bytes: [UInt8]) throws {
+    let name = UUID().uuidString
+    let (inputs, _, error) = try read(bytes, name)
+    let path = try Self.scratch.get()[name]
+    #expect(inputs.isEmpty && error == .notATrack(file: path))
+    #expect(
+      error?.description
+        == "\(path): this is not a btsnoop, pcap or pcapng capture and not an NMEA 0183, GPX or gpsd JSON track; give one that is"
+    )
+  }
+
+  @Test func anEmptyFileIsNoTrack() throws {
+    let (_, _, error) = try read([])
+    guard case .empty = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
+  @Test func aGPXFileThatIsCutGivesWhatStoodBeforeAndSaysSo() throws {
+    let bytes = try Files.bytes("Vectors/drive.gpx")
+    let (inputs, _, error) = try read(Array(bytes.prefix(bytes.count / 2)))
+    #expect(inputs.count == 28 || inputs.count == 29 || inputs.count == 30)
+    guard case .cutShort = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
+  @Test func aDurationEndsTheTrack() throws {
+    let scratch = try Self.scratch.get()
+    try scratch.write(try Files.bytes("Vectors/drive.nmea"), "drive.nmea")
+    let reader = try TrackReader(path: scratch["drive.nmea"], duration: 10_000_000_000)
+    var inputs: [PositionInput] = []
+    while case .more = try reader.read(into: &inputs) {}
+    #expect(inputs.count == 10)
+  }
+
+  @Test func theFormatShowsItselfEarly() throws {
+    let nmea = Array((0..<20).map { rmc("1200\($0 + 10)") }.joined().utf8)
+    #expect(detected(Array(nmea.prefix(100)), isWhole: false) == nil)
+    #expect(detected(nmea, isWhole: false) == .track(.nmea))
+    let pcap: [UInt8] = [0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0]
+    #expect(detected(pcap, isWhole: false) == .capture)
+  }
+}
