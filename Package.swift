@@ -286,7 +286,8 @@ let package = Package(
     .testTarget(
       name: "LocationSourcesTests",
       dependencies: [
-        "Bytes", "DBusMessages", "LocationSources", "Positioning", "Scanning", "TestSupport",
+        "Adapters", "Bytes", "DBusMessages", "LocationSources", "Positioning", "Scanning",
+        "TestSupport",
       ],
       exclude: ["Logs"]),
     // Sources that were written for Apple's framework, in two language modes: they must compile.

@@ -59,6 +59,10 @@ if [ "$extra" = yes ]; then
     command -v chromium-headless-shell >/dev/null 2>&1 || command -v chromium >/dev/null 2>&1 ||
       missing="$missing chromium-headless-shell"
   fi
+  # The daemons of LocationSourcesTests.
+  command -v gpsd >/dev/null 2>&1 || [ -x /usr/sbin/gpsd ] || missing="$missing gpsd"
+  command -v gpsfake >/dev/null 2>&1 || missing="$missing gpsd-clients"
+  [ -x /usr/libexec/geoclue ] || missing="$missing geoclue-2.0"
   command -v debootstrap >/dev/null 2>&1 || missing="$missing debootstrap"
   command -v dpkg-shlibdeps >/dev/null 2>&1 || missing="$missing dpkg-dev"
 fi

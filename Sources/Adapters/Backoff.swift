@@ -20,6 +20,9 @@ package struct Backoff: Sendable {
     return upcoming
   }
 
+  /// Whether nothing has failed since ``reset()``.
+  package var isFresh: Bool { upcoming == first }
+
   /// All is well again.
   package mutating func reset() { upcoming = first }
 }

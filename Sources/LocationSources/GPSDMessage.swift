@@ -114,8 +114,17 @@ extension GPSDMessage.Attitude {
   init(_ object: JSONValue) {
     device = object["device"]?.asString
     time = WallClockTime(gpsd: object["time"])
-    heading = object["heading"]?.asDouble.flatMap(direction)
-    magneticHeading = object["mheading"]?.asDouble.flatMap(direction)
+    heading = object["heading"]?.asDouble.flatMap(GPSDMessage.direction)
+    magneticHeading = object["mheading"]?.asDouble.flatMap(GPSDMessage.direction)
+  }
+}
+
+extension GPSDMessage {
+  /// Returns a direction of −360 to 360 degrees as one of at least 0 and less than 360; `nil` for one beyond that.
+  static func direction(_ degrees: Double) -> Double? {
+    guard abs(degrees) <= 360 else { return nil }
+    let turned = degrees < 0 ? degrees + 360 : degrees
+    return turned < 360 ? turned : 0
   }
 }
 
@@ -174,11 +183,10 @@ extension GPSDMessage.Report {
     altitude = (object["altMSL"] ?? object["alt"])?.asDouble
     ellipsoidalAltitude = object["altHAE"]?.asDouble
     speed = object["speed"]?.asDouble.flatMap { $0 >= 0 ? $0 : nil }
-    course = object["track"]?.asDouble.flatMap(direction)
-    if let course, let magnetic = object["magtrack"]?.asDouble.flatMap(direction) {
-      // The sign of `magvar` differs between versions; the two courses do not.
-      declination = (course - magnetic).remainder(dividingBy: 360)
-    }
+    course = object["track"]?.asDouble.flatMap(GPSDMessage.direction)
+    // gpsd 3.22 states a receiver's 13° east as 13, although gpsd_json(5) has it that positive is west, and its own model, too.
+    // Its `magtrack` is wrong by twice that.
+    declination = object["magvar"]?.asDouble.flatMap { abs($0) <= 180 ? $0 : nil }
     (horizontalError, eastError, northError) = (error("eph"), error("epx"), error("epy"))
     (verticalError, speedError, courseError) = (error("epv"), error("eps"), error("epd"))
   }
@@ -222,13 +230,6 @@ extension GPSDMessage.Report {
     fix.courseAccuracy = course.flatMap { _ in courseError.map { $0 / Self.deviations95 } }
     return fix
   }
-}
-
-/// Returns a direction in degrees as one of at least 0 and less than 360; `nil` for a number that is none.
-private func direction(_ degrees: Double) -> Double? {
-  guard abs(degrees) <= 720 else { return nil }
-  let rest = degrees.truncatingRemainder(dividingBy: 360)
-  return rest < 0 ? (rest + 360 < 360 ? rest + 360 : 0) : rest
 }
 
 extension WallClockTime {

@@ -1,0 +1,158 @@
+import Glibc
+
+/// Where a gpsd listens.
+package enum GPSDAddress: Hashable, Sendable {
+  /// A TCP port; the host is a name or a numeric address.
+  case tcp(host: String, port: UInt16)
+  /// The path of a Unix socket.
+  case unix(path: String)
+
+  /// gpsd's own port on this machine.
+  package static let local = GPSDAddress.tcp(host: "localhost", port: 2947)
+
+  /// Reads `HOST`, `HOST:PORT`, `[ADDRESS]:PORT` or the path of a Unix socket, with `gpsd://` before it or without.
+  package init?(_ text: String) {
+    let text = text.hasPrefix("gpsd://") ? String(text.dropFirst(7)) : text
+    guard !text.isEmpty, !text.utf8.contains(0) else { return nil }
+    if text.hasPrefix("/") {
+      guard text.utf8.count < Self.maximumPathLength else { return nil }
+      self = .unix(path: text)
+      return
+    }
+    var host = text
+    var port: UInt16 = 2947
+    if text.hasPrefix("[") {
+      guard let end = text.firstIndex(of: "]") else { return nil }
+      host = String(text[text.index(after: text.startIndex)..<end])
+      let rest = text[text.index(after: end)...]
+      guard rest.isEmpty || rest.hasPrefix(":") else { return nil }
+      if !rest.isEmpty {
+        guard let number = UInt16(rest.dropFirst()), number > 0 else { return nil }
+        port = number
+      }
+    } else if let colon = text.firstIndex(of: ":"), colon == text.lastIndex(of: ":") {
+      guard let number = UInt16(text[text.index(after: colon)...]), number > 0 else { return nil }
+      (host, port) = (String(text[..<colon]), number)
+    }
+    guard !host.isEmpty else { return nil }
+    self = .tcp(host: host, port: port)
+  }
+
+  /// `sun_path` holds so many bytes, the zero byte at the end included.
+  static let maximumPathLength = 108
+}
+
+extension GPSDAddress: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    case .unix(let path): path
+    }
+  }
+}
+
+/// A stream socket that never blocks, is never inherited and is closed with its value.
+struct StreamSocket: ~Copyable {
+  let descriptor: Int32
+
+  /// A system call that failed.
+  struct Failure: Error {
+    var sentence: String
+  }
+
+  deinit { close(descriptor) }
+
+  private init(_ family: Int32) throws(Failure) {
+    let flags = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+    descriptor = socket(family, Int32(flags), 0)
+    guard descriptor >= 0 else { throw Failure(sentence: Self.sentence(errno)) }
+  }
+
+  /// Begins to connect to an address. The name of a host other than `localhost` takes as long to find as the system's resolver
+  /// needs for it. Where a name has several addresses, the attempt says which of them to use.
+  static func connecting(
+    to address: GPSDAddress, attempt: Int
+  ) throws(Failure) -> StreamSocket {
+    switch address {
+    case .unix(let path):
+      let socket = try StreamSocket(AF_UNIX)
+      var name = sockaddr_un()
+      name.sun_family = sa_family_t(AF_UNIX)
+      let bytes = Array(path.utf8.prefix(GPSDAddress.maximumPathLength - 1))
+      // The path is shorter than the field, by the prefix; both outlive the calls.
+      unsafe withUnsafeMutableBytes(of: &name.sun_path) { unsafe $0.copyBytes(from: bytes) }
+      let result = unsafe withUnsafePointer(to: &name) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          unsafe connect(socket.descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        }
+      }
+      guard result == 0 || errno == EINPROGRESS || errno == EAGAIN else {
+        throw Failure(sentence: sentence(errno))
+      }
+      return socket
+    case .tcp(let host, let port):
+      var hints = unsafe addrinfo()
+      unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+      var list: UnsafeMutablePointer<addrinfo>?
+      // The list is freed below, after its last use.
+      let status = unsafe getaddrinfo(host, "\(port)", &hints, &list)
+      guard status == 0, let first = unsafe list else {
+        throw Failure(sentence: unsafe String(cString: gai_strerror(status)))
+      }
+      defer { unsafe freeaddrinfo(first) }
+      var entries: [UnsafeMutablePointer<addrinfo>] = unsafe []
+      var next = unsafe list
+      while let entry = unsafe next {
+        unsafe entries.append(entry)
+        unsafe next = entry.pointee.ai_next
+      }
+      let entry = unsafe entries[attempt % entries.count].pointee
+      let socket = unsafe try StreamSocket(entry.ai_family)
+      guard
+        unsafe connect(socket.descriptor, entry.ai_addr, entry.ai_addrlen) == 0
+          || errno == EINPROGRESS
+      else { throw Failure(sentence: sentence(errno)) }
+      return socket
+    }
+  }
+
+  /// Waits until the socket can be read (or written), another descriptor can be read, or a time in nanoseconds has passed.
+  func wait(nanoseconds: Int64, forWriting: Bool, or other: Int32) -> Bool {
+    let events = Int16(forWriting ? POLLOUT : POLLIN)
+    var entries = [
+      pollfd(fd: descriptor, events: events, revents: 0),
+      pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+    ]
+    let milliseconds = Int32(clamping: (max(0, nanoseconds) + 999_999) / 1_000_000)
+    // The entries outlive the call.
+    return unsafe poll(&entries, 2, milliseconds) > 0 && entries[0].revents != 0
+  }
+
+  /// The error of a connection that was begun; `nil` where it was made.
+  var connectionError: String? {
+    var value: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    // Both outlive the call.
+    guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &value, &size) == 0 else {
+      return Self.sentence(errno)
+    }
+    return value == 0 ? nil : Self.sentence(value)
+  }
+
+  /// Reads what is there into the buffer, and returns how many bytes; `nil` where there is nothing yet, 0 at the end.
+  func read(into buffer: inout [UInt8]) -> Int? {
+    // The buffer outlives the call.
+    let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+    if count >= 0 { return count }
+    return errno == EAGAIN || errno == EINTR ? nil : 0
+  }
+
+  /// Writes a request that the socket's buffer has room for. Returns whether it had.
+  func write(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    // The bytes outlive the call.
+    return unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+  }
+
+  private static func sentence(_ error: Int32) -> String { unsafe String(cString: strerror(error)) }
+}

@@ -1,0 +1,350 @@
+import Adapters
+import Bytes
+package import Positioning
+package import Scanning
+
+/// A location source on gpsd, by its JSON protocol.
+///
+/// One receiver is followed at a time: the first that has a fix, until it has had none for five seconds or is gone. While no fix
+/// is needed, and for intervals of ``GPSDSession/pauseInterval`` and longer also between two fixes, there is no connection, so
+/// that gpsd closes the receiver.
+package typealias GPSDSource = DaemonSource<GPSDSession>
+
+extension GPSDSource {
+  package convenience init(_ address: GPSDAddress = .local) {
+    self.init("gpsd at \(address)", GPSDSession(address)) { GPSDSession.availability(of: address) }
+  }
+}
+
+/// A connection to gpsd, and what it says of its receivers.
+package struct GPSDSession: ~Copyable, LocationSession {
+  package var report = LocationReport()
+  /// The number of lines that were too long or no JSON.
+  private(set) var badLines = 0
+
+  private let address: GPSDAddress
+  private var socket: StreamSocket?
+  private var isConnected = false
+  private var hasGreeted = false
+  private var attempts = 0
+  private var nextAttempt: MonotonicTime?
+  private var backoff = Backoff.quick
+  private var lines = LineBuffer(maximumLength: GPSDMessage.maximumLength)
+  private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+  /// When something came last, or the connection was begun.
+  private var latestMessage = MonotonicTime(nanoseconds: 0)
+  /// Whether gpsd was asked whether it is alive since.
+  private var hasAsked = false
+
+  private var receivers: [String: Receiver] = [:]
+  /// What gpsd refused last, such as to open a receiver.
+  private var refusal: String?
+  /// When a receiver that sends nothing is reported; `nil` where something was reported.
+  private var searchDue: MonotonicTime?
+  private var followed: String?
+  private var latestFix: (time: MonotonicTime, fix: Fix)?
+  /// When the latest fix was delivered.
+  private var delivered: MonotonicTime?
+
+  /// What is known of one receiver.
+  private struct Receiver {
+    var hdop: Double?
+    var visible: Int?
+    var declination: Double?
+    /// The number of reports without a fix since the last one with a fix.
+    var misses = 0
+  }
+
+  /// From this interval on there is no connection between two fixes: 30 s.
+  package static let pauseInterval = 30.0
+  /// How long gpsd may send nothing before it is asked whether it is alive, and how long its answer may take.
+  private static let lifeInterval = 5 * MonotonicTime.nanosecondsPerSecond
+  /// How long receivers may send nothing before that is reported.
+  private static let searchTime = 3 * MonotonicTime.nanosecondsPerSecond
+  /// How long a followed receiver may have no fix before another is followed.
+  private static let followTime = 5 * MonotonicTime.nanosecondsPerSecond
+  /// The number of receivers that are known at once; gpsd has 4.
+  private static let maximumReceivers = 64
+
+  init(_ address: GPSDAddress) { self.address = address }
+
+  /// Returns whether a gpsd accepts a connection, within a tenth of a second.
+  static func availability(of address: GPSDAddress) -> ScannerAvailability {
+    do throws(StreamSocket.Failure) {
+      let socket = try StreamSocket.connecting(to: address, attempt: 0)
+      let limit = MonotonicTime.nanosecondsPerSecond / 10
+      let isReady = socket.wait(nanoseconds: limit, forWriting: true, or: -1)
+      let error = isReady ? socket.connectionError : "it does not answer"
+      return error.map { .unavailable(absence(address, $0)) } ?? .available
+    } catch {
+      return .unavailable(absence(address, error.sentence))
+    }
+  }
+
+  private static func absence(_ address: GPSDAddress, _ detail: String) -> String {
+    "no gpsd answers at \(address) (\(detail)); start it: sudo systemctl start gpsd.socket"
+  }
+
+  package mutating func rest() {
+    disconnect(nextAttempt: nil)
+    backoff.reset()
+    (latestFix, delivered) = (nil, nil)
+  }
+
+  // MARK: The connection
+
+  package mutating func receive(
+    for demand: LocationDemand, until end: MonotonicTime, wakeSignal: borrowing WakeSignal,
+    into inputs: inout [PositionInput]
+  ) {
+    defer { wakeSignal.reset() }
+    var now = MonotonicTime.now
+    pause(for: demand, at: now)
+    connect(at: now)
+    var end = end
+    if let nextAttempt, socket == nil { end = min(end, nextAttempt) }
+    if let searchDue { end = min(end, searchDue) }
+    let left = end.nanoseconds(since: now)
+    let isReady =
+      socket?.wait(
+        nanoseconds: left, forWriting: !isConnected, or: wakeSignal.descriptor)
+    guard let isReady else { return wakeSignal.wait(nanoseconds: left) }
+    now = MonotonicTime.now
+    if isReady, !isConnected { finishConnection(at: now) }
+    if isReady, isConnected { read(for: demand, at: now, into: &inputs) }
+    checkLife(at: now)
+    if let searchDue, now >= searchDue { search(nil) }
+  }
+
+  /// Ends the connection between two fixes that are far apart.
+  private mutating func pause(for demand: LocationDemand, at now: MonotonicTime) {
+    guard let fixes = demand.fixes, fixes.interval >= Self.pauseInterval, !demand.needsHeading
+    else {
+      // A shorter interval ends a pause.
+      if socket == nil, delivered != nil, let due = nextAttempt, due > now, backoff.isFresh {
+        nextAttempt = now
+      }
+      return
+    }
+    guard socket != nil, let delivered else { return }
+    let due = delivered.advanced(by: Int64(min(fixes.interval, 1e6) * 1e9))
+    if now < due { disconnect(nextAttempt: due) }
+  }
+
+  private mutating func connect(at now: MonotonicTime) {
+    guard socket == nil, now >= nextAttempt ?? now else { return }
+    attempts &+= 1
+    do throws(StreamSocket.Failure) {
+      socket = try StreamSocket.connecting(to: address, attempt: attempts & 0xFFFF)
+      latestMessage = now
+    } catch {
+      lose(.notRunning, Self.absence(address, error.sentence), at: now)
+    }
+  }
+
+  private mutating func finishConnection(at now: MonotonicTime) {
+    if let error = socket?.connectionError {
+      return lose(.notRunning, Self.absence(address, error), at: now)
+    }
+    isConnected = true
+    latestMessage = now
+    // gpsd sends its version, and with the watch its receivers.
+    request(#"?WATCH={"enable":true,"json":true};"#, at: now)
+  }
+
+  private mutating func request(_ text: String, at now: MonotonicTime) {
+    guard socket?.write(text + "\n") == false else { return }
+    lose(
+      .notAnswering, "gpsd at \(address) does not read; restart it: sudo systemctl restart gpsd",
+      at: now)
+  }
+
+  private mutating func read(
+    for demand: LocationDemand, at now: MonotonicTime, into inputs: inout [PositionInput]
+  ) {
+    // What more there is waits for the next call.
+    guard let count = socket?.read(into: &buffer) else { return }
+    guard count > 0 else {
+      let sentence = "gpsd at \(address) ended the connection; it is connected again"
+      return lose(.notRunning, sentence, at: now)
+    }
+    (latestMessage, hasAsked) = (now, false)
+    let dropped = lines.droppedLines
+    let received = lines.append(buffer[..<count])
+    badLines += lines.droppedLines - dropped
+    for line in received {
+      // The bytes outlive the call.
+      guard let message = try? unsafe GPSDMessage(parsing: line.span.bytes) else {
+        badLines += 1
+        continue
+      }
+      handle(message, for: demand, at: now, into: &inputs)
+      // A message may have ended the connection.
+      if socket == nil { return }
+    }
+    if !hasGreeted, badLines >= 16 {
+      let sentence = "what answers at \(address) is no gpsd; check the address"
+      lose(.refused, sentence, at: now)
+    }
+  }
+
+  /// Asks a gpsd that sends nothing whether it is alive, and ends the connection where it does not answer.
+  private mutating func checkLife(at now: MonotonicTime) {
+    guard socket != nil, now.nanoseconds(since: latestMessage) >= Self.lifeInterval else { return }
+    if isConnected, hasGreeted, !hasAsked {
+      (latestMessage, hasAsked) = (now, true)
+      request("?DEVICES;", at: now)
+    } else {
+      let sentence = "gpsd at \(address) does not answer; restart it: sudo systemctl restart gpsd"
+      lose(.notAnswering, sentence, at: now)
+    }
+  }
+
+  /// Ends the connection because of a fault; the next attempt follows by itself.
+  private mutating func lose(
+    _ condition: LocationHealth.Condition, _ sentence: String, at now: MonotonicTime
+  ) {
+    report.report(condition, sentence)
+    disconnect(nextAttempt: now.advanced(by: backoff.next()))
+  }
+
+  private mutating func disconnect(nextAttempt: MonotonicTime?) {
+    socket = nil
+    (isConnected, hasGreeted, hasAsked) = (false, false, false)
+    self.nextAttempt = nextAttempt
+    lines = LineBuffer(maximumLength: GPSDMessage.maximumLength)
+    (receivers, followed, refusal, searchDue, badLines) = ([:], nil, nil, nil, 0)
+  }
+
+  // MARK: Messages
+
+  private mutating func handle(
+    _ message: GPSDMessage, for demand: LocationDemand, at now: MonotonicTime,
+    into inputs: inout [PositionInput]
+  ) {
+    switch message {
+    case .version(let release, let major, _):
+      guard major == 3 else {
+        let sentence =
+          "gpsd \(release) at \(address) speaks protocol \(major), but only 3 is understood; "
+          + "install gpsd 3"
+        return lose(.refused, sentence, at: now)
+      }
+      hasGreeted = true
+      searchDue = now.advanced(by: Self.searchTime)
+      backoff.reset()
+    case .devices(let devices):
+      receivers = receivers.filter { entry in devices.contains { $0.path == entry.key } }
+      for device in devices { add(device.path) }
+      checkReceivers()
+    case .device(let device):
+      if device.isActive { add(device.path) } else { receivers[device.path] = nil }
+      checkReceivers()
+    case .error(let text):
+      refusal = text
+    case .sky(let sky):
+      guard let path = sky.device, add(path) else { return }
+      if let hdop = sky.hdop { receivers[path]?.hdop = hdop }
+      if let visible = sky.visible { receivers[path]?.visible = visible }
+      checkSearch(path)
+    case .report(let value): handle(value, for: demand, at: now, into: &inputs)
+    case .attitude(let attitude):
+      guard demand.needsHeading else { return }
+      var heading = attitude.magneticHeading
+      if heading == nil, let trueHeading = attitude.heading,
+        let declination = attitude.device.flatMap({ receivers[$0]?.declination })
+      {
+        heading = GPSDMessage.direction(trueHeading - declination)
+      }
+      guard let heading else { return }
+      let time = attitude.time ?? WallClockTime.now
+      inputs.append(.compass(CompassReading(time: now, timestamp: time, magneticHeading: heading)))
+    case .other: break
+    }
+  }
+
+  /// Adds a receiver, and returns whether it is known.
+  @discardableResult
+  private mutating func add(_ path: String) -> Bool {
+    guard receivers[path] == nil else { return true }
+    guard receivers.count < Self.maximumReceivers else { return false }
+    receivers[path] = Receiver()
+    return true
+  }
+
+  /// Reports that gpsd has no receiver, or has one again.
+  private mutating func checkReceivers() {
+    if let followed, receivers[followed] == nil { self.followed = nil }
+    guard receivers.isEmpty else {
+      if report.latest?.condition == .noReceiver { search(nil) }
+      return
+    }
+    searchDue = nil
+    let detail = refusal.map { " (\($0))" } ?? ""
+    report.report(
+      .noReceiver,
+      "gpsd at \(address) has no receiver\(detail); plug it in, or add it: sudo gpsdctl add /dev/ttyUSB0"
+    )
+  }
+
+  /// Reports that a receiver has no fix, once its satellites are known or three reports had none.
+  private mutating func checkSearch(_ path: String) {
+    guard let receiver = receivers[path], followed == nil || followed == path,
+      receiver.misses >= (receiver.visible == nil ? 3 : 1)
+    else { return }
+    if followed == path, receiver.misses >= 3 { followed = nil }
+    if followed == nil, report.latest?.condition == .receiving || receiver.visible != nil {
+      search(path)
+    }
+  }
+
+  private mutating func search(_ path: String?) {
+    searchDue = nil
+    let satellites = path.flatMap { receivers[$0]?.visible }
+    let detail =
+      switch satellites {
+      case nil: ""
+      case 1?: ": 1 satellite in view"
+      case let count?: ": \(count) satellites in view"
+      }
+    let name = path ?? "its receiver"
+    report.report(
+      .searching,
+      "gpsd at \(address) has no fix from \(name) yet\(detail); it needs a view of the sky")
+  }
+
+  private mutating func handle(
+    _ value: GPSDMessage.Report, for demand: LocationDemand, at now: MonotonicTime,
+    into inputs: inout [PositionInput]
+  ) {
+    let path = value.device ?? ""
+    guard add(path) else { return }
+    if let declination = value.declination { receivers[path]?.declination = declination }
+    guard value.hasFix else {
+      receivers[path]?.misses += 1
+      return checkSearch(path)
+    }
+    receivers[path]?.misses = 0
+    guard
+      let fix = value.fix(
+        at: now, wallClock: WallClockTime.now, hdop: receivers[path]?.hdop)
+    else { return }
+    if let followed, followed != path {
+      guard let latestFix, now.nanoseconds(since: latestFix.time) >= Self.followTime else { return }
+    }
+    (followed, searchDue) = (path, nil)
+    report.report(.receiving, "gpsd at \(address) has a fix from \(value.device ?? "its receiver")")
+    // gpsd reports one epoch several times.
+    if let latest = latestFix?.fix, value.time != nil, latest.timestamp == fix.timestamp,
+      latest.place == fix.place
+    {
+      return
+    }
+    latestFix = (now, fix)
+    guard let fixes = demand.fixes else { return }
+    // An epoch that comes a little early is not left out.
+    if let delivered, now.seconds(since: delivered) < fixes.interval * 0.9 { return }
+    delivered = now
+    inputs.append(.fix(fix))
+  }
+}

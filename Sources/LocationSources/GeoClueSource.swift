@@ -1,0 +1,435 @@
+import Adapters
+package import DBusMessages
+package import Positioning
+package import Scanning
+
+/// A location source on GeoClue 2, over D-Bus.
+///
+/// GeoClue turns on no more of its own sources than the accuracy level needs (``GeoClueSession/level(for:)``) and leaves out
+/// movements and times below its thresholds. What it set up for this process ends with the connection to the bus.
+package typealias GeoClueSource = DaemonSource<GeoClueSession>
+
+extension GeoClueSource {
+  /// Creates a source for an application: the name of its desktop file without the suffix, by which GeoClue and its agent know
+  /// it.
+  package convenience init(
+    desktopIdentifier: String = "beaconscan", bus: BusAddress = .system,
+    limits: BusLimits = GeoClueSession.limits
+  ) {
+    self.init(
+      "GeoClue", GeoClueSession(desktopIdentifier: desktopIdentifier, on: bus, limits: limits)
+    ) {
+      GeoClueSession.availability(on: bus, limits: limits)
+    }
+  }
+}
+
+/// GeoClue's names on the bus.
+private enum GeoClueName {
+  static let service = "org.freedesktop.GeoClue2"
+  static let manager = "org.freedesktop.GeoClue2.Manager"
+  static let client = "org.freedesktop.GeoClue2.Client"
+  static let location = "org.freedesktop.GeoClue2.Location"
+  static let managerPath = "/org/freedesktop/GeoClue2/Manager"
+  static let properties = "org.freedesktop.DBus.Properties"
+}
+
+/// A connection to GeoClue, and one client of it.
+package struct GeoClueSession: ~Copyable, LocationSession {
+  package var report = LocationReport()
+
+  private let desktopIdentifier: String
+  private let address: BusAddress
+  private let limits: BusLimits
+  private var bus: BusConnection?
+  private var nextAttempt: MonotonicTime?
+  private var backoff = Backoff.quick
+  private var calls: [UInt32: Call] = [:]
+  private var state = State.absent
+  /// What the client was configured for.
+  private var applied: Settings?
+  /// When the client was started; `nil` before.
+  private var started: MonotonicTime?
+
+  /// How far the client in GeoClue is.
+  private enum State: Equatable {
+    /// It is being made, or there is none.
+    case absent
+    case made(path: String)
+    /// GeoClue has accepted its start.
+    case running(path: String)
+
+    var path: String? {
+      switch self {
+      case .absent: nil
+      case .made(let path), .running(let path): path
+      }
+    }
+  }
+
+  private struct Call {
+    enum Subject {
+      case client, setting, start, location
+      /// Whether GeoClue is alive.
+      case life
+    }
+
+    var subject: Subject
+    var sent: MonotonicTime
+  }
+
+  /// What a demand is for GeoClue.
+  private struct Settings: Equatable {
+    var level: UInt32
+    var distance: UInt32
+    var time: UInt32
+  }
+
+  /// GeoClue's messages are small.
+  package static let limits: BusLimits = {
+    var limits = BusLimits()
+    (limits.messageBytes, limits.decodedBytes, limits.messages) = (1 << 16, 1 << 20, 256)
+    return limits
+  }()
+  /// How long an answer may take: 4 s.
+  private static let answerLimit = 4 * MonotonicTime.nanosecondsPerSecond
+  /// How long a client that runs may have no fix before that is reported: 10 s.
+  private static let searchTime = 10 * MonotonicTime.nanosecondsPerSecond
+  /// The accuracy below which GeoClue is not believed, in meters: it makes 0 of an HDOP up to 1 and 1 of one up to 2.
+  package static let smallestAccuracy = 5.0
+
+  init(desktopIdentifier: String, on address: BusAddress, limits: BusLimits) {
+    self.desktopIdentifier = desktopIdentifier
+    self.address = address
+    self.limits = limits
+  }
+
+  /// Returns GeoClue's accuracy level for an accuracy in meters: exact (8, satellites) below 100, street (6, networks in view)
+  /// below 1000, neighborhood (5) below 3000, and city (4, the network's address) from there on.
+  package static func level(for accuracy: Double) -> UInt32 {
+    switch accuracy {
+    case ..<100: 8
+    case ..<1000: 6
+    case ..<3000: 5
+    default: 4
+    }
+  }
+
+  /// Returns whether GeoClue runs, or can be started by the bus, and has a source.
+  static func availability(on address: BusAddress, limits: BusLimits) -> ScannerAvailability {
+    let limit = MonotonicTime.nanosecondsPerSecond
+    do throws(BusError) {
+      let bus = try BusConnection(address, limits: limits, timeout: limit)
+      defer { bus.close() }
+      guard try bus.owner(of: GeoClueName.service, timeout: limit) == nil else { return .available }
+      let names = try bus.call(.toBus("ListActivatableNames"), timeout: limit)
+      let canStart = names.first?.asArray?.contains { $0.asString == GeoClueName.service } ?? false
+      return canStart ? .available : .unavailable(absence)
+    } catch {
+      return sentence(error).availability
+    }
+  }
+
+  private static let absence =
+    "GeoClue is not installed; install it: sudo apt install geoclue-2.0, or configure a fixed position"
+
+  private static func sentence(_ error: BusError) -> LocationHealth {
+    let now = MonotonicTime.now
+    return switch error {
+    case .notPermitted(let reason):
+      LocationHealth(
+        .notPermitted, at: now, sentence: "the system's bus does not permit GeoClue (\(reason))")
+    case .unavailable(let address, let reason):
+      LocationHealth(
+        .notRunning, at: now,
+        sentence: "the system's bus does not answer at \(address) (\(reason)); start it: "
+          + "sudo systemctl start dbus")
+    case .failed(BusError.Name.serviceUnknown, _):
+      LocationHealth(.notRunning, at: now, sentence: absence)
+    case .timedOut, .congested:
+      LocationHealth(
+        .notAnswering, at: now,
+        sentence: "GeoClue does not answer; restart it: sudo systemctl restart geoclue")
+    case .disconnected:
+      LocationHealth(
+        .notRunning, at: now, sentence: "the connection to the system's bus ended; it is made again"
+      )
+    case .failed(let name, let message):
+      LocationHealth(.refused, at: now, sentence: "GeoClue refuses (\(name): \(message))")
+    case .invalid(let reason):
+      LocationHealth(.refused, at: now, sentence: "D-Bus cannot be used (\(reason))")
+    }
+  }
+
+  package mutating func rest() {
+    disconnect(nextAttempt: nil)
+    backoff.reset()
+  }
+
+  // MARK: The connection
+
+  package mutating func receive(
+    for demand: LocationDemand, until end: MonotonicTime, wakeSignal: borrowing WakeSignal,
+    into inputs: inout [PositionInput]
+  ) {
+    defer { wakeSignal.reset() }
+    guard let fixes = demand.fixes else {
+      rest()
+      return wakeSignal.wait(nanoseconds: end.nanoseconds(since: MonotonicTime.now))
+    }
+    let start = MonotonicTime.now
+    do throws(BusError) {
+      try connect(at: start)
+      try configure(for: fixes, at: start)
+      guard let bus else {
+        let due = min(end, nextAttempt ?? end)
+        return wakeSignal.wait(nanoseconds: due.nanoseconds(since: start))
+      }
+      let other = wakeSignal.descriptor >= 0 ? wakeSignal.descriptor : nil
+      let left = max(0, end.nanoseconds(since: start))
+      let messages = try bus.receive(waitingAtMost: left, orUntil: other)
+      let now = MonotonicTime.now
+      for message in messages { try handle(message, at: now, into: &inputs) }
+      try configure(for: fixes, at: now)
+      try checkAnswers(at: now)
+    } catch {
+      fail(error, at: MonotonicTime.now)
+    }
+  }
+
+  private mutating func connect(at now: MonotonicTime) throws(BusError) {
+    guard bus == nil, now >= nextAttempt ?? now else { return }
+    let bus = try BusConnection(
+      address, limits: limits, timeout: MonotonicTime.nanosecondsPerSecond)
+    self.bus = bus
+    let rules: [BusMatch] = [
+      .owner(of: GeoClueName.service),
+      BusMatch(
+        sender: GeoClueName.service, interface: GeoClueName.client, member: "LocationUpdated"),
+      BusMatch(
+        sender: GeoClueName.service, interface: GeoClueName.properties,
+        member: "PropertiesChanged", arg0: GeoClueName.client),
+    ]
+    for rule in rules { _ = try bus.send(.toBus("AddMatch", .string(rule.text))) }
+    // The bus starts GeoClue for it, if it can.
+    try ask(
+      BusMessage(
+        call: "CreateClient", of: GeoClueName.manager, at: GeoClueName.managerPath,
+        to: GeoClueName.service), .client, at: now)
+  }
+
+  private mutating func ask(
+    _ message: BusMessage, _ subject: Call.Subject, at now: MonotonicTime
+  ) throws(BusError) {
+    guard let bus else { return }
+    calls[try bus.send(message)] = Call(subject: subject, sent: now)
+  }
+
+  private mutating func fail(_ error: BusError, at now: MonotonicTime) {
+    let health = Self.sentence(error)
+    report.report(health.condition, health.sentence)
+    disconnect(nextAttempt: now.advanced(by: backoff.next()))
+  }
+
+  private mutating func disconnect(nextAttempt: MonotonicTime?) {
+    bus?.close()
+    (bus, self.nextAttempt) = (nil, nextAttempt)
+    (calls, state, applied, started) = ([:], .absent, nil, nil)
+  }
+
+  // MARK: The client
+
+  /// Sets what is needed, and starts the client.
+  private mutating func configure(
+    for fixes: LocationDemand.Fixes, at now: MonotonicTime
+  ) throws(BusError) {
+    guard let path = state.path else { return }
+    let settings = Settings(
+      level: Self.level(for: fixes.accuracy),
+      distance: UInt32(max(0, min(fixes.distance, 1e9))),
+      // A fix that comes a little early is not left out.
+      time: UInt32(max(0, min(fixes.interval * 0.9, 1e9))))
+    let isNew = applied == nil
+    guard applied != settings else { return }
+    if isNew { try set("DesktopId", .string(desktopIdentifier), at: path, now) }
+    if applied?.level != settings.level, !isNew {
+      // The level counts from the next start on.
+      try ask(
+        BusMessage(call: "Stop", of: GeoClueName.client, at: path, to: GeoClueName.service),
+        .setting, at: now)
+    }
+    try set("RequestedAccuracyLevel", .uint32(settings.level), at: path, now)
+    try set("DistanceThreshold", .uint32(settings.distance), at: path, now)
+    try set("TimeThreshold", .uint32(settings.time), at: path, now)
+    if applied?.level != settings.level {
+      try ask(
+        BusMessage(call: "Start", of: GeoClueName.client, at: path, to: GeoClueName.service),
+        .start, at: now)
+      state = .made(path: path)
+      started = now
+    }
+    applied = settings
+  }
+
+  private mutating func set(
+    _ name: String, _ value: BusValue, at path: String, _ now: MonotonicTime
+  ) throws(BusError) {
+    try ask(
+      BusMessage(
+        call: "Set", of: GeoClueName.properties, at: path, to: GeoClueName.service,
+        .string(GeoClueName.client), .string(name), .variant(value)), .setting, at: now)
+  }
+
+  /// Reports answers and fixes that do not come.
+  private mutating func checkAnswers(at now: MonotonicTime) throws(BusError) {
+    var isWaiting = false
+    for call in calls.values where now.nanoseconds(since: call.sent) >= Self.answerLimit {
+      switch call.subject {
+      case .client, .start:
+        // It answers these when an agent for this user has come, however long that takes, if it is alive.
+        isWaiting = true
+      case .setting, .location, .life: throw .timedOut(member: "GeoClue")
+      }
+    }
+    let isAsked = calls.values.contains { $0.subject == .life }
+    if isWaiting, !isAsked, report.latest?.condition != .notPermitted {
+      try ask(
+        BusMessage(
+          call: "Ping", of: "org.freedesktop.DBus.Peer", at: "/", to: GeoClueName.service), .life,
+        at: now)
+    }
+    if case .running = state, let started, now.nanoseconds(since: started) >= Self.searchTime,
+      report.latest?.condition != .receiving
+    {
+      search()
+    }
+  }
+
+  private mutating func search() {
+    report.report(
+      .searching,
+      "GeoClue has no location yet; it needs a receiver, Wi-Fi networks in view or the internet")
+  }
+
+  // MARK: Messages
+
+  private mutating func handle(
+    _ message: BusMessage, at now: MonotonicTime, into inputs: inout [PositionInput]
+  ) throws(BusError) {
+    guard bus != nil else { return }
+    if let change = message.ownerChange, change.name == GeoClueName.service {
+      guard state != .absent else { return }
+      // GeoClue ended, and with it this client. A call starts it again.
+      report.report(.notRunning, "GeoClue ended; it is started again")
+      return disconnect(nextAttempt: now.advanced(by: backoff.next()))
+    }
+    switch message.kind {
+    case .reply, .error:
+      guard let call = calls.removeValue(forKey: message.replySerial) else { return }
+      try answered(call, by: message, at: now, into: &inputs)
+    case .signal where message.path == state.path:
+      if message.isSignal("LocationUpdated", of: GeoClueName.client) {
+        guard message.body.count == 2, let path = message.body[1].asString, path != "/" else {
+          return
+        }
+        try ask(
+          BusMessage(
+            call: "GetAll", of: GeoClueName.properties, at: path, to: GeoClueName.service,
+            .string(GeoClueName.location)), .location, at: now)
+      } else if message.isSignal("PropertiesChanged", of: GeoClueName.properties),
+        message.body.count >= 2,
+        let isActive = message.body[1].asProperties?["Active"]?.asBool, !isActive,
+        case .running(let path) = state
+      {
+        // The agent stopped it. A start is answered when it is permitted again, or refused.
+        deny("its agent stopped it")
+        state = .made(path: path)
+        applied = nil
+        nextStart(at: now)
+      }
+    default: break
+    }
+  }
+
+  private mutating func answered(
+    _ call: Call, by message: BusMessage, at now: MonotonicTime, into inputs: inout [PositionInput]
+  ) throws(BusError) {
+    switch call.subject {
+    case .client:
+      if let error = message.error { throw error }
+      guard let path = message.body.first?.asString else { throw .invalid(reason: "no client") }
+      state = .made(path: path)
+    case .setting:
+      if let error = message.error { throw error }
+    case .life:
+      guard calls.values.contains(where: { $0.subject == .client || $0.subject == .start }) else {
+        return
+      }
+      report.report(
+        .notPermitted,
+        "GeoClue waits for an agent of this user, which permits locations; start one: "
+          + "/usr/libexec/geoclue-2.0/demos/agent")
+    case .start:
+      guard let path = state.path else { return }
+      switch message.error {
+      case .notPermitted(let reason):
+        deny(reason)
+        nextStart(at: now)
+      case let error?: throw error
+      case nil:
+        state = .running(path: path)
+        started = now
+        backoff.reset()
+        // The first fix is reported by itself; until then a state that was worse has ended.
+        if let condition = report.latest?.condition, condition.isFault { search() }
+      }
+    case .location:
+      // A location that is replaced meanwhile is gone.
+      guard message.kind == .reply, let values = message.body.first?.asProperties,
+        let fix = Self.fix(values, at: now)
+      else { return }
+      report.report(.receiving, "GeoClue delivers locations")
+      inputs.append(.fix(fix))
+    }
+  }
+
+  private mutating func deny(_ reason: String) {
+    report.report(
+      .denied,
+      "GeoClue does not give \(desktopIdentifier) the location (\(reason)); permit it in the system's "
+        + "privacy settings or in /etc/geoclue/geoclue.conf")
+  }
+
+  /// Makes another client later, which asks again.
+  private mutating func nextStart(at now: MonotonicTime) {
+    disconnect(
+      nextAttempt: now.advanced(by: max(backoff.next(), MonotonicTime.nanosecondsPerSecond)))
+  }
+
+  /// Returns the fix that a location's properties describe; `nil` where it has no place.
+  static func fix(_ values: [String: BusValue], at now: MonotonicTime) -> Fix? {
+    guard let latitude = values["Latitude"]?.asDouble,
+      let longitude = values["Longitude"]?.asDouble,
+      let place = Coordinate(latitude: latitude, longitude: longitude)
+    else { return nil }
+    let stated = values["Accuracy"]?.asDouble ?? 0
+    let accuracy =
+      stated.isFinite ? max(stated, smallestAccuracy) : GPSDMessage.Report.unknownAccuracy
+    var timestamp = WallClockTime.now
+    if let time = values["Timestamp"]?.asArray, time.count == 2, let seconds = time[0].asInt,
+      let microseconds = time[1].asInt, (1..<7_258_118_400).contains(seconds),
+      (0..<1_000_000).contains(microseconds)
+    {
+      timestamp = WallClockTime(
+        nanoseconds: Int64(seconds) * 1_000_000_000 + Int64(microseconds) * 1000)
+    }
+    var fix = Fix(time: now, timestamp: timestamp, place: place, horizontalAccuracy: accuracy)
+    // Where it is not known, it is the least number that a double can hold.
+    fix.altitude = values["Altitude"]?.asDouble.flatMap { abs($0) < 1e6 ? $0 : nil }
+    fix.speed = values["Speed"]?.asDouble.flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
+    fix.course = values["Heading"]?.asDouble.flatMap {
+      $0 >= 0 ? GPSDMessage.direction($0) : nil
+    }
+    return fix
+  }
+}
