@@ -5,7 +5,8 @@ import Bytes
 package struct AdvertContents: Hashable, Sendable {
   /// The local name; a complete one where there are both.
   package private(set) var name: String?
-  /// The company of the manufacturer-specific data.
+  /// The company of the manufacturer-specific data. That of an iBeacon is only its format's, and stands where there is no
+  /// other.
   package private(set) var company: UInt16?
   /// The services, each once, in the order of the data: `FEAA`, `0000FEAA`, or a UUID of 128 bits.
   package private(set) var services: [String] = []
@@ -14,6 +15,8 @@ package struct AdvertContents: Hashable, Sendable {
   package static let maximumServices = 16
 
   private var hasCompleteName = false
+  /// Whether the company is that of an iBeacon's format.
+  private var hasFormatCompany = false
 
   /// Reads advertising data, up to what is malformed.
   package init(_ data: RawSpan) {
@@ -26,7 +29,9 @@ package struct AdvertContents: Hashable, Sendable {
     if let name = other.name, other.hasCompleteName || !hasCompleteName {
       (self.name, hasCompleteName) = (name, other.hasCompleteName)
     }
-    company = other.company ?? company
+    if other.company != nil, company == nil || hasFormatCompany || !other.hasFormatCompany {
+      (company, hasFormatCompany) = (other.company, other.hasFormatCompany)
+    }
     for service in other.services { add(service) }
   }
 
@@ -42,8 +47,10 @@ package struct AdvertContents: Hashable, Sendable {
     case 0x21: addServices(data, bytes: 16, count: 1)
     case 0x08 where !hasCompleteName: name = Self.text(data)
     case 0x09: (name, hasCompleteName) = (Self.text(data), true)
-    case 0xFF where company == nil && data.byteCount >= 2:
+    case 0xFF where company == nil || hasFormatCompany:
+      guard data.byteCount >= 2 else { return }
       company = data.littleEndian(UInt16.self, at: 0)
+      hasFormatCompany = if case .frame = IBeacon.read(structure) { true } else { false }
     default: break
     }
   }

@@ -23,3 +23,8 @@ package func fixed(_ value: Double, _ decimals: Int) -> String {
 package func fixed(_ value: Double?, _ decimals: Int, _ unit: String) -> String? {
   value.map { "\(fixed($0, decimals)) \(unit)" }
 }
+
+/// Returns a number and what it counts, for example `1 beacon` or `2 beacons`.
+package func counted(_ number: Int, _ noun: String) -> String {
+  number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
+}

@@ -47,8 +47,9 @@ struct ConfigCommand: ParsableCommand {
       let output = StandardOutput()
       for file in files {
         try output.write(
-          "\(file.path): \(file.settings.count) options, \(file.regions.count) regions and "
-            + "\(file.beacons.count) beacons are valid\n")
+          "\(file.path): \(counted(file.settings.count, "option")), "
+            + "\(counted(file.regions.count, "region")) and "
+            + "\(counted(file.beacons.count, "beacon")): all valid\n")
       }
       if files.isEmpty {
         try output.write(

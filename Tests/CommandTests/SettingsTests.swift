@@ -35,7 +35,7 @@ import Testing
     let file = Command.root.appending(path: "Examples/beaconscan.toml").path
     let run = try Command.run("config", "check", file)
     #expect(run.status == 0 && run.error.isEmpty, "\(run.error)")
-    #expect(run.output == "\(file): 7 options, 2 regions and 1 beacons are valid\n")
+    #expect(run.output == "\(file): 7 options, 2 regions and 1 beacon: all valid\n")
     let used = try Command.shell(
       "BEACONSCAN_CONFIG='\(file)' beaconscan monitor \(Self.replay) --state-file regions",
       in: scratch.folder)

@@ -97,6 +97,18 @@ import Testing
     try terminal.finish()
   }
 
+  /// A live table has only ASCII where the locale has nothing else.
+  @Test(arguments: ["range", "scan --all", "monitor --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"])
+  func liveTableInASCII(subcommand: String) throws {
+    let terminal = try Terminal(
+      "LC_ALL=C beaconscan \(subcommand) --follow --speed 10x --replay captures/visitor.btsnoop",
+      columns: 60, rows: 30)
+    let lines = try terminal.wait(isStill: true) { $0.count > 2 && $0[1].hasSuffix("  ~") }
+    #expect(lines.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }, "\(lines)")
+    try terminal.press("q")
+    try terminal.finish()
+  }
+
   private func check(_ row: [String: String], _ beacon: [String: Any], _ width: Int) {
     #expect(row["MAJOR"] == (beacon["major"] as? Int).map { "\($0)" }, "\(width)")
     #expect(row["MINOR"] == (beacon["minor"] as? Int).map { "\($0)" }, "\(width)")

@@ -34,7 +34,7 @@ struct HookEvent: Sendable {
   init(_ change: ZoneChange) {
     let beacon = change.beacon.beacon
     self.init(
-      change, change.record, row: ZoneChange.row,
+      change, change.record, row: ZoneChange.row(),
       title: "\(change.kind.rawValue) of \(beacon.major):\(beacon.minor), \(change.time)")
   }
 }

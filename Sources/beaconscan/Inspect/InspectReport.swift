@@ -59,9 +59,9 @@ struct InspectReport {
       for remark in capture.remarks { try output.write("  \(remark)\n") }
     }
     try output.write(
-      "\(counts.packets) packets, \(counts.advertisingPackets) of them advertising; "
-        + "\(counts.reports) reports, \(counts.sightings) sightings of "
-        + "\(table.beaconsReceived) beacons\n")
+      "\(counted(counts.packets, "packet")), \(counts.advertisingPackets) of them advertising; "
+        + "\(counted(counts.reports, "report")), \(counted(counts.sightings, "sighting")) of "
+        + "\(counted(table.beaconsReceived, "beacon"))\n")
     if table.evictions > 0 {
       try output.write(
         "only the last \(table.entries.count) beacons are kept; \(table.evictions) made room\n")

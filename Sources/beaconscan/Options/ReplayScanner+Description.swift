@@ -1,5 +1,6 @@
 import Advertising
 import CaptureFiles
+import Records
 import Scanning
 
 extension ReplayScanner {
@@ -21,7 +22,8 @@ extension ReplayScanner {
     }
     let counts = counts
     lines.append(
-      "\(counts.packets) packets, \(counts.reports) reports, \(counts.sightings) sightings")
+      "\(counted(counts.packets, "packet")), \(counted(counts.reports, "report")), "
+        + counted(counts.sightings, "sighting"))
     let refused = Refusal.allCases.filter { counts[$0] > 0 }.map { "\(counts[$0]) \($0)" }
     if !refused.isEmpty { lines.append("refused: " + refused.joined(separator: ", ")) }
     return lines

@@ -92,8 +92,7 @@ func isScreen(_ file: CInt) -> Bool {
 ///
 /// A line may quote a file's name or a scenario's text: no control character of theirs reaches the terminal.
 func printError(_ line: String) {
-  var harmless = String(
-    line.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : Character($0) })
+  var harmless = line.withoutControls
   if !Locale.hasUnicode { harmless = harmless.ascii }
   _ = try? FileDescriptor.standardError.writeAll((harmless + "\n").utf8)
 }

@@ -10,7 +10,8 @@ final class ChangeWriter: ResultWriter {
     (self.output, self.format) = (output, format)
     // Without a region, the UUID tells beacons apart; with regions, their names stand for it.
     let isTable = format == .table
-    row = ZoneChange.row.omitting(keys: isTable ? [regions.isEmpty ? "region" : "uuid"] : [])
+    row = ZoneChange.row(regionWidth: regions.nameWidth)
+      .omitting(keys: isTable ? [regions.isEmpty ? "region" : "uuid"] : [])
   }
 
   func write(_ change: ZoneChange) throws {

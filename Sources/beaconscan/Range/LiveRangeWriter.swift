@@ -49,7 +49,7 @@ final class LiveRangeWriter: ResultWriter {
     try screen.draw { size, order in
       var lines = trouble?.wrapped(to: size.columns) ?? []
       guard let report else { return lines }
-      let title = "\(zone.text(report.wallClockTime))  \(report.beacons.count) beacons"
+      let title = "\(zone.text(report.wallClockTime))  \(counted(report.beacons.count, "beacon"))"
       lines.append(title.appending(hints, width: size.columns))
       let beacons = (order ?? .distance).sorted(report.beacons)
       let table = Table(Array(columns), zone, width: size.columns)
