@@ -49,10 +49,11 @@ extension String {
     return text
   }
 
-  /// The text as lines of at most a number of columns, broken at spaces; a longer word is cut.
-  package func wrapped(to width: Int) -> [String] {
+  /// The text as lines of at most a number of columns, broken at spaces; a longer word is cut, or stands on a line of its
+  /// own.
+  package func wrapped(to width: Int, cutsWords: Bool = true) -> [String] {
     var lines: [String] = []
-    for word in split(separator: " ").map({ String($0).cut(to: width) }) {
+    for word in split(separator: " ").map({ cutsWords ? String($0).cut(to: width) : String($0) }) {
       if let last = lines.last, last.columns + 1 + word.columns <= width {
         lines[lines.count - 1] = last + " " + word
       } else {

@@ -145,6 +145,7 @@ import Testing
   @Test func wrapped() {
     #expect("a bc def".wrapped(to: 4) == ["a bc", "def"])
     #expect("abcdef g".wrapped(to: 4) == ["abc…", "g"])
+    #expect("abcdef g".wrapped(to: 4, cutsWords: false) == ["abcdef", "g"])
   }
 
   @Test func zones() {
