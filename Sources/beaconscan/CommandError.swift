@@ -38,5 +38,18 @@ extension CommandError {
   }
 }
 
+extension CommandError {
+  /// The status and sentence of an input file that cannot be read: its name, what cannot be done with it, and what to do.
+  init(_ error: Errno, _ file: String, _ problem: String, _ remedy: String) {
+    let status: Status =
+      switch error {
+      case .noSuchFileOrDirectory, .notDirectory, .isDirectory: .noInput
+      case .permissionDenied, .notPermitted: .noPermission
+      default: .ioError
+      }
+    self.init(status, "\(file): \(problem) (\(error)); \(remedy)")
+  }
+}
+
 /// The reader of our output went away: nothing is left to be done or reported.
 struct ClosedPipe: Error {}

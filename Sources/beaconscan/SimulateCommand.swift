@@ -109,13 +109,7 @@ struct SimulateCommand: ParsableCommand {
     do {
       json = try scenarioBytes()
     } catch let error as Errno {
-      let status: CommandError.Status =
-        switch error {
-        case .noSuchFileOrDirectory, .notDirectory, .isDirectory: .noInput
-        case .permissionDenied, .notPermitted: .noPermission
-        default: .ioError
-        }
-      throw CommandError(status, "\(name): cannot read the scenario (\(error)); check the path")
+      throw CommandError(error, name, "cannot read the scenario", "check the path")
     }
     guard json.count <= Self.maximumBytes else {
       throw CommandError(

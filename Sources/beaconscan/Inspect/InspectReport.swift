@@ -68,7 +68,7 @@ struct InspectReport {
           "only the last \(table.entries.count) beacons are kept; \(table.evictions) made room")
     }
     for refusal in Refusal.allCases where counts[refusal] > 0 {
-      try output.write(sentence: "refused: \(counts[refusal]) \(refusal.explanation)")
+      try output.write(sentence: "refused: \(refusal.explanation(of: counts[refusal]))")
     }
     for (finding, _) in census.findings { try output.write(sentence: "\(finding)") }
     try writeList(.table, to: output)
@@ -151,16 +151,17 @@ extension BeaconStatistics {
 }
 
 extension Refusal {
-  /// The reason, for people.
-  var explanation: String {
+  /// Returns how many were refused and why, for people.
+  func explanation(of count: Int) -> String {
     switch self {
-    case .badCRC: "packets whose CRC is wrong"
-    case .truncatedPacket: "packets that end too soon"
-    case .malformedPacket: "packets whose lengths contradict each other"
-    case .incompleteReport: "extended reports of which a part is missing"
-    case .malformedADStructure: "adverts with a structure that runs past their end"
-    case .malformedIBeacon: "frames of Apple's beacon type with a wrong length"
-    case .unsupportedPacket: "packets of a kind that is not read"
+    case .badCRC: counted(count, "packet") + " whose CRC is wrong"
+    case .truncatedPacket: counted(count, "packet") + " cut short"
+    case .malformedPacket: counted(count, "packet") + " whose lengths contradict each other"
+    case .incompleteReport: counted(count, "extended report") + " of which a part is missing"
+    case .malformedADStructure:
+      counted(count, "advert") + " with a structure that runs past the end"
+    case .malformedIBeacon: counted(count, "frame") + " of Apple's beacon type with a wrong length"
+    case .unsupportedPacket: counted(count, "packet") + " of a kind that is not read"
     }
   }
 }

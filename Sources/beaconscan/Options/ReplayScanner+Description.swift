@@ -17,8 +17,9 @@ extension ReplayScanner {
   /// What was read and what was refused.
   private func describe() -> [String] {
     var lines = statuses.map { capture in
-      (["\(capture.name): \(capture.formatName ?? "not read"), \(capture.bytesRead) bytes"]
-        + capture.remarks).joined(separator: "; ")
+      let bytes = counted(capture.bytesRead, "byte")
+      let head = "\(capture.name): \(capture.formatName ?? "not read"), \(bytes)"
+      return ([head] + capture.remarks).joined(separator: "; ")
     }
     let counts = counts
     lines.append(

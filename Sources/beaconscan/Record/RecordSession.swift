@@ -115,8 +115,8 @@ final class RecordSession: Sendable {
     guard !session.isLive, end.status.packets == 0, end.counts.packets > 0 else { return }
     throw CommandError(
       .badData,
-      "\(session.scanner.name): none of its \(end.counts.packets) packets is an HCI packet; only those "
-        + "can be recorded, not what a sniffer received")
+      "\(session.scanner.name): it has \(counted(end.counts.packets, "packet")) but no HCI packet; only "
+        + "those can be recorded, not what a sniffer received")
   }
 }
 
@@ -133,11 +133,11 @@ struct RecordSummary {
 
   /// The line on a terminal.
   var progress: String {
-    var line = "\(fixed(seconds, 0)) s  \(counted(status.packets, "packet"))  "
-    line += "\(Self.size(status.bytes))  "
+    var line =
+      "\(fixed(seconds, 0)) s  \(counted(status.packets, "packet"))  \(Self.size(status.bytes))  "
     if status.files > 1 { line += "\(status.files) files  " }
     line += "\(counted(counts.sightings, "sighting"))  \(counted(beacons, "beacon"))"
-    return status.lost > 0 ? line + "  \(status.lost) packets lost" : line
+    return status.lost > 0 ? line + "  \(counted(status.lost, "packet")) lost" : line
   }
 
   /// The sentence at the end.
