@@ -59,9 +59,10 @@ struct Beaconscan: AsyncParsableCommand {
     let arguments = GivenArguments(CommandLine.arguments.dropFirst())
     do {
       let subcommands = configuration.subcommands.compactMap { $0.configuration.commandName }
+      try arguments.checkEncoding()
       try arguments.checkSubcommand(subcommands)
       var command = try parse(arguments.words)
-      try arguments.checkRepetition(in: command)
+      try arguments.check(for: command)
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {

@@ -13,6 +13,18 @@ struct CommandError: Error {
     case ioError = 74
     case noPermission = 77
     case interrupted = 130
+
+    /// The status of an input that cannot be opened or read.
+    init(reading error: Errno) {
+      self =
+        switch error {
+        case .permissionDenied, .notPermitted: .noPermission
+        case .noSuchFileOrDirectory, .notDirectory, .isDirectory, .fileNameTooLong,
+          .tooManySymbolicLinkLevels, .noSuchAddressOrDevice:
+          .noInput
+        default: .ioError
+        }
+    }
   }
 
   var status: Status
@@ -29,9 +41,7 @@ extension CommandError {
   init(_ error: CaptureError) {
     let status: Status =
       switch error.problem {
-      case .cannotOpen(.permissionDenied), .cannotOpen(.notPermitted): .noPermission
-      case .cannotOpen, .cannotRead(.isDirectory): .noInput
-      case .cannotRead: .ioError
+      case .cannotOpen(let error), .cannotRead(let error): Status(reading: error)
       default: .badData
       }
     self.init(status, "\(error)")

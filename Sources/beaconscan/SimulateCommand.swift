@@ -50,6 +50,9 @@ struct SimulateCommand: ParsableCommand {
     if output == "-", truth == "-" {
       throw ValidationError("The recording and the truth cannot both go to standard output.")
     }
+    if scenario.isEmpty {
+      throw ValidationError("The scenario must have a name; - is standard input.")
+    }
     if output.isEmpty || truth?.isEmpty == true {
       throw ValidationError("An output file must have a name.")
     }
@@ -107,15 +110,10 @@ struct SimulateCommand: ParsableCommand {
     let name = scenario == "-" ? "standard input" : scenario
     let json: [UInt8]
     do {
-      json = try scenarioBytes()
+      json = try Interrupt.endingAtOnce(scenarioBytes)
     } catch let error as Errno {
-      let status: CommandError.Status =
-        switch error {
-        case .noSuchFileOrDirectory, .notDirectory, .isDirectory: .noInput
-        case .permissionDenied, .notPermitted: .noPermission
-        default: .ioError
-        }
-      throw CommandError(status, "\(name): cannot read the scenario (\(error)); check the path")
+      throw CommandError(
+        .init(reading: error), "\(name): cannot read the scenario (\(error)); check the path")
     }
     guard json.count <= Self.maximumBytes else {
       throw CommandError(

@@ -67,6 +67,9 @@ struct SourceOptions: ParsableArguments {
   mutating func check(adding files: [String] = []) throws {
     replay += files
     try checkDuration(duration)
+    if replay.contains("") {
+      throw ValidationError("A recording must have a name; - is standard input.")
+    }
     for (index, file) in replay.enumerated() where replay[..<index].contains(file) {
       throw ValidationError(
         file == "-"
@@ -169,9 +172,11 @@ struct SourceOptions: ParsableArguments {
       numbered[number] = offset.decibels
     }
     do throws(CaptureError) {
-      return try ReplayScanner(
-        paths: replay, speed: speed, follows: follow, duration: nanoseconds, offsets: numbered,
-        packetTap: packetTap)
+      return try Interrupt.endingAtOnce { () throws(CaptureError) in
+        try ReplayScanner(
+          paths: replay, speed: speed, follows: follow, duration: nanoseconds, offsets: numbered,
+          packetTap: packetTap)
+      }
     } catch {
       throw CommandError(error)
     }

@@ -48,6 +48,9 @@ struct ConfigurationFile {
   ///
   /// - Throws: `CommandError` where it cannot be read.
   init(path: String) throws {
+    guard !path.isEmpty else {
+      throw CommandError(.usage, "The configuration must have a name; write the name of a file")
+    }
     do {
       let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
       var bytes: [UInt8] = []
@@ -65,14 +68,8 @@ struct ConfigurationFile {
       }
       self.init(path: path, bytes: bytes)
     } catch let error as Errno {
-      let status: CommandError.Status =
-        switch error {
-        case .noSuchFileOrDirectory, .notDirectory, .isDirectory: .noInput
-        case .permissionDenied, .notPermitted: .noPermission
-        default: .ioError
-        }
       throw CommandError(
-        status,
+        .init(reading: error),
         "\(path): the configuration cannot be read (\(error)); check the path and its permissions")
     }
   }
