@@ -19,6 +19,11 @@ package func fixed(_ value: Double, _ decimals: Int) -> String {
   return text + (fraction == 0 ? "." : "") + String(repeating: "0", count: decimals - fraction)
 }
 
+/// A number of things: `1 beacon`, `2 beacons`.
+package func counted(_ number: Int, _ noun: String) -> String {
+  "\(number) \(noun)\(number == 1 ? "" : "s")"
+}
+
 /// A number with a unit behind it, for columns; `nil` where it is not known.
 package func fixed(_ value: Double?, _ decimals: Int, _ unit: String) -> String? {
   value.map { "\(fixed($0, decimals)) \(unit)" }

@@ -46,8 +46,8 @@ struct Opening: ~Copyable {
     }
     if marks?.isNew == true, !contents.events.isEmpty {
       warnings.append(
-        "\(marksPath): the file was missing or empty; up to \(contents.events.count) events may be "
-          + "delivered again")
+        "\(marksPath): the file was missing or empty; events may be delivered again, "
+          + "\(contents.events.count) at most")
     }
     (self.path, self.marks, self.contents, self.warnings) = (path, marks, contents, warnings)
     self.database = database

@@ -23,8 +23,9 @@ struct AdaptersCommand: ParsableCommand {
       """)
 
   @OptionGroup var form: FormatOptions
+  @OptionGroup var configuration: ConfigurationOption
 
-  @Flag(name: .shortAndLong, help: "Write nothing but errors to standard error.")
+  @Flag(name: .shortAndLong, help: "Write only errors to standard error.")
   var quiet = false
 
   func run() throws {

@@ -64,8 +64,10 @@ struct AdvertiseCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Stop after so long: 10, 10s, 250ms or 15m.", valueName: "time"))
   var duration: Seconds?
 
-  @Flag(name: .shortAndLong, help: "Write nothing but errors to standard error.")
+  @Flag(name: .shortAndLong, help: "Write only errors to standard error.")
   var quiet = false
+
+  @OptionGroup var configuration: ConfigurationOption
 
   enum PacketKind: String, EnumerableFlag {
     case legacy, extended

@@ -14,12 +14,7 @@ struct BeaconsCommand: ParsableCommand {
         beaconscan beacons --format json
       """)
 
-  @Option(
-    help: ArgumentHelp(
-      "The configuration file. (default: ~/.config/beaconscan.toml and /etc/beaconscan.toml)",
-      valueName: "file"), completion: .file(extensions: ["toml"]))
-  var config: String?
-
+  @OptionGroup var configuration: ConfigurationOption
   @OptionGroup var form: FormatOptions
 
   func run() throws {

@@ -58,9 +58,8 @@ struct Beaconscan: AsyncParsableCommand {
     Interrupt.install()
     let arguments = GivenArguments(CommandLine.arguments.dropFirst())
     do {
-      let subcommands = configuration.subcommands.compactMap { $0.configuration.commandName }
       try arguments.checkEncoding()
-      try arguments.checkSubcommand(subcommands)
+      try arguments.checkSubcommand(of: Self.self)
       var command = try parse(arguments.words)
       try arguments.check(for: command)
       if var command = command as? any AsyncParsableCommand {
@@ -74,8 +73,8 @@ struct Beaconscan: AsyncParsableCommand {
     } catch is ClosedPipe {
       exit(withError: ExitCode.success)
     } catch  where exitCode(for: error) == .validationFailure {
-      let subcommand = arguments.words.first.flatMap { $0.hasPrefix("-") ? nil : $0 }
-      printError("beaconscan: " + usageSentence(message(for: error), subcommand: subcommand))
+      let sentence = usageSentence(message(for: error), subcommand: arguments.subcommand)
+      printError("beaconscan: \(sentence)")
       exit(withError: ExitCode.validationFailure)
     } catch {
       exit(withError: error)

@@ -61,6 +61,8 @@ struct CalibrateCommand: AsyncParsableCommand {
   }
 
   mutating func validate() throws {
+    // What a file or a variable replays is of no place.
+    if !Settings.current.isGiven("replay") { source.replay = [] }
     try source.check()
     guard source.replay.isEmpty else {
       throw ValidationError("Name each recording with its place, as in --at 1=FILE.")
@@ -177,7 +179,7 @@ struct CalibrateCommand: AsyncParsableCommand {
     try out.flush()
     guard save else { return }
     let path = try CalibrationRecord(results, name: name, region: regions.region.first?.name)
-      .save(to: source.config ?? Settings.variable("BEACONSCAN_CONFIG") ?? Settings.userPath)
+      .save(to: Settings.path(source.configuration.config) ?? Settings.userPath)
     if !output.quiet { printError("beaconscan: saved in \(path)") }
   }
 }

@@ -48,5 +48,12 @@ extension CommandError {
   }
 }
 
+extension CommandError {
+  /// The status and sentence of an input file that cannot be read: its name, what cannot be done with it, and what to do.
+  init(_ error: Errno, _ file: String, _ problem: String, _ remedy: String) {
+    self.init(Status(reading: error), "\(file): \(problem) (\(error)); \(remedy)")
+  }
+}
+
 /// The reader of our output went away: nothing is left to be done or reported.
 struct ClosedPipe: Error {}

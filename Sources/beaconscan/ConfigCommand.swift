@@ -22,17 +22,26 @@ struct ConfigCommand: ParsableCommand {
       abstract: "Report everything that is wrong with the configuration, with line and column.",
       discussion: """
         Without a file it checks those that are read, and the variables BEACONSCAN_… of the \
-        environment. The status is 65 where something is wrong, and 66 where there is no file.
+        environment. The status is 65 where something is wrong, and 66 where the file is not there.
 
         EXAMPLES
           beaconscan config check
           beaconscan config check site.toml
         """)
 
-    @Argument(help: "The configuration file.", completion: .file(extensions: ["toml"]))
+    @Argument(help: "The file, as with --config.", completion: .file(extensions: ["toml"]))
     var file: String?
 
+    @OptionGroup var configuration: ConfigurationOption
+
+    func validate() throws {
+      guard file == nil || configuration.config == nil else {
+        throw ValidationError("The file is given twice; leave out --config.")
+      }
+    }
+
     func run() throws {
+      let file = file ?? configuration.config
       let files = try Settings.read(file).map { file in
         var file = file
         file.checkValues()
@@ -47,8 +56,9 @@ struct ConfigCommand: ParsableCommand {
       let output = StandardOutput()
       for file in files {
         try output.write(
-          "\(file.path): \(file.settings.count) options, \(file.regions.count) regions and "
-            + "\(file.beacons.count) beacons are valid\n")
+          "\(file.path): \(counted(file.settings.count, "option")), "
+            + "\(counted(file.regions.count, "region")) and "
+            + "\(counted(file.beacons.count, "beacon")), all of it valid\n")
       }
       if files.isEmpty {
         try output.write(
@@ -72,15 +82,11 @@ struct ConfigCommand: ParsableCommand {
           beaconscan config show --format json
         """)
 
-    @Option(
-      help: ArgumentHelp("The configuration file.", valueName: "file"),
-      completion: .file(extensions: ["toml"]))
-    var config: String?
-
+    @OptionGroup var configuration: ConfigurationOption
     @OptionGroup var form: FormatOptions
 
     func run() throws {
-      let settings = try Settings(path: config)
+      let settings = try Settings(path: configuration.config)
       let output = StandardOutput()
       try output.write(settings.lines, SettingLine.record, form.format)
       try output.flush()

@@ -26,6 +26,7 @@ struct DecodeCommand: ParsableCommand {
   var input = DecodeInput.auto
 
   @OptionGroup var form: FormatOptions
+  @OptionGroup var configuration: ConfigurationOption
 
   func run() throws {
     let lines = AnyIterator { readLine(strippingNewline: false) }

@@ -25,6 +25,7 @@ struct DoctorCommand: ParsableCommand {
       """)
 
   @OptionGroup var form: FormatOptions
+  @OptionGroup var configuration: ConfigurationOption
 
   func run() throws {
     let findings = Doctor.findings()

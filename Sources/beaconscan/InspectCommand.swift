@@ -121,8 +121,8 @@ struct InspectCommand: AsyncParsableCommand {
       while: {
         status?.show {
           let seconds = beacons.received.map { $0.to.seconds(since: $0.from) } ?? 0
-          return "\(fixed(seconds, 0)) s  \(scanner.counts.reports) reports  "
-            + "\(beaconCount.value) beacons"
+          return "\(fixed(seconds, 0)) s  \(counted(scanner.counts.reports, "report"))  "
+            + counted(beaconCount.value, "beacon")
         }
         return true
       }

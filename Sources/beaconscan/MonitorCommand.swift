@@ -16,8 +16,8 @@ struct MonitorCommand: AsyncParsableCommand {
       sighting is enough to enter, and a beacon is gone after its exit timeout, which is learned \
       from its own gaps. See docs/regions.md.
 
-      The rules hold for every region that has none of its own. Those of its own stand behind its \
-      beacons, under the names of the options: --region door=UUID,enter-distance=1,each.
+      The rules hold for every region; those that a region has of its own come first. They stand \
+      behind its beacons, under the names of the options: --region door=UUID,enter-distance=1,each.
 
       At the start every region counts as outside, so that someone who is there already enters. \
       The first lines of --format json and csv, and the first events of --exec, are the states at \
@@ -92,6 +92,7 @@ struct MonitorCommand: AsyncParsableCommand {
 
   func run() async throws {
     try exec.map(EventCommand.init(script:))?.check()
+    try calibration.check(source, isQuiet: output.quiet)
     // A wrong rule is found before anything is stored.
     for region in regions.all { _ = try self.rules.rules(of: region) }
     let rules = try rules.rules

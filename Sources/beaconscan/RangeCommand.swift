@@ -96,9 +96,10 @@ struct RangeCommand: AsyncParsableCommand {
     if let sides, source.isLive, source.adapter.isEmpty {
       source.adapter = [.these([sides.left, sides.right])]
     }
+    try calibration.check(source, isQuiet: output.quiet)
     try await run(
       BeaconSession(
-        source.open(offsets: calibration.adapterOffset), showsProgress: !output.quiet,
+        source.open(offsets: calibration.adapterOffset, sides: sides), showsProgress: !output.quiet,
         configuration: configuration),
       to: StandardOutput())
   }

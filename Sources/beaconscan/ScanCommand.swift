@@ -92,7 +92,10 @@ struct ScanCommand: AsyncParsableCommand {
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
     out.apply(output.form)
     let regions = regions.all
-    let record = Sighting.record.omitting(keys: regions.isEmpty ? ["region"] : [])
+    let isTable = output.format == .table
+    // In a table the UUID stands beside it: only a name that was given says more.
+    let shown = isTable ? regions.filter { $0.givenName != nil } : regions
+    let record = Sighting.record.omitting(keys: shown.isEmpty ? ["region"] : [])
     let recordWithoutAdapter = record.omitting(keys: ["adapter"])
     let filter = filter.filter(output.form)
     var matched = 0
@@ -106,7 +109,7 @@ struct ScanCommand: AsyncParsableCommand {
         where left > 0 && regions.include(sighting.beacon)
           && filter.includes(sighting.rssi, at: sighting.wallTime)
         {
-          let region = regions.first { $0.constraint.matches(sighting.beacon) }
+          let region = shown.first { $0.constraint.matches(sighting.beacon) }
           try out.writeLine((sighting, region?.name), record, output.format)
           left -= 1
           matched += 1
@@ -116,7 +119,7 @@ struct ScanCommand: AsyncParsableCommand {
       if flushes { try out.flush() }
       return left > 0 ? .more : .enough
     } end: { isWhole in
-      if isWhole { try out.writeHeader(record, output.format) }
+      if isWhole, !isTable { try out.writeHeader(record, output.format) }
       if !output.quiet, !regions.isEmpty || !filter.isOpen,
         let noMatch = noMatch(matched, of: session.scanner.counts.sightings, "sightings")
       {

@@ -112,8 +112,7 @@ struct SimulateCommand: ParsableCommand {
     do {
       json = try Interrupt.endingAtOnce(scenarioBytes)
     } catch let error as Errno {
-      throw CommandError(
-        .init(reading: error), "\(name): cannot read the scenario (\(error)); check the path")
+      throw CommandError(error, name, "cannot read the scenario", "check the path")
     }
     guard json.count <= Self.maximumBytes else {
       throw CommandError(

@@ -145,6 +145,12 @@ import Testing
       #expect(run.status == 0 && run.error == "beaconscan: 0 of 1,113 sightings matched\n")
       #expect(try Command.shell("beaconscan \(arguments) --format \(format) -q").error.isEmpty)
     }
+    // A scan shows lines as they come, and no header over none.
+    if arguments.hasPrefix("scan") {
+      let table = try Command.shell("beaconscan \(arguments)")
+      #expect(table.output.isEmpty)
+      #expect(try Command.shell("beaconscan \(arguments) --format csv").lines.count == 1)
+    }
     let all = try Command.shell("beaconscan scan --all captures/visitor.btsnoop --min-rssi 0")
     #expect(all.error == "beaconscan: 0 of 2,072 adverts matched\n")
   }

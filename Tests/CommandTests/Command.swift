@@ -85,8 +85,8 @@ final class Running {
     environment["LC_ALL"] = "C.UTF-8"
     // A crash must be a status, not a long report.
     environment["SWIFT_BACKTRACE"] = "enable=no"
-    // The developer's configuration is not the tests'.
-    environment["XDG_CONFIG_HOME"] = "/nonexistent"
+    // The developer's configuration is not the tests', and none can be written below a file.
+    environment["XDG_CONFIG_HOME"] = "/dev/null"
     process.environment = environment
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = try FileHandle(forWritingTo: scratch.file("output"))

@@ -33,7 +33,7 @@ import Testing
 
   @Test(arguments: [
     "", "scan", "range", "monitor", "inspect", "decode", "simulate", "record", "advertise",
-    "adapters", "doctor", "calibrate", "beacons", "config",
+    "adapters", "doctor", "calibrate", "beacons", "config", "config check", "config show",
   ])
   func work(subcommand: String) throws {
     let help = try Command.shell("beaconscan \(subcommand) --help").output
@@ -43,6 +43,7 @@ import Testing
     let scratch = try Scratch()
     try FileManager.default.copyItem(
       at: Command.root.appending(path: "captures"), to: scratch.path("captures"))
+    _ = try scratch.file("site.toml", "format = 'json'\n")
     for command in commands {
       #expect(command.contains("beaconscan "), "not a command: \(command)")
       if isLive(command) {

@@ -39,7 +39,8 @@ import Testing
   func whileAPipeIsOpened(arguments: [String]) throws {
     let scratch = try Scratch()
     let pipe = scratch.path("pipe").path
-    try #require(mkfifo(pipe, 0o600) == 0)
+    let made = unsafe mkfifo(pipe, 0o600)
+    try #require(made == 0)
     let running = try Running(
       Command.folder.appending(path: "beaconscan"), arguments + [pipe])
     try running.waitForSignalHandler()

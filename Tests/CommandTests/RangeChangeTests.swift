@@ -64,6 +64,8 @@ import Testing
     let table = try range(Self.kiosk)
     #expect(table.lines.count == 8 && table.lines[2].contains("  ZONE  "))
     #expect(try range(Self.kiosk + ["--count", "3", "--format", "csv"]).lines.count == 4)
+    let unnamed = try range(["--uuid", MonitorRun.visitor])
+    #expect(unnamed.lines.first?.contains("REGION") == false && unnamed.output.contains("UUID"))
     let nobody = try range(["--region", "nobody=\(MonitorRun.visitor):9"])
     #expect(nobody.output == "no beacon was received\n")
   }

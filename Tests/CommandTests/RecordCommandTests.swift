@@ -84,7 +84,7 @@ import Testing
     let sniffed = try scratch.file("sniffed", Recording.pcapHeader(linkType: 251) + record)
     let run = try Command.run("record", "--replay", sniffed.path, "a", in: scratch.folder)
     #expect(run.status == 65)
-    #expect(run.error.contains("none of its 1 packets is an HCI packet"))
+    #expect(run.error.contains("it has 1 packet but no HCI packet"))
   }
 
   @Test func severalFiles() throws {

@@ -138,6 +138,15 @@ import Testing
     #expect(
       one.lines.first?.hasSuffix(",region") == true && one.lines.last?.hasSuffix(",visitor") == true
     )
+    // A table has the UUID beside it: only a name has a column.
+    let named = try Command.run(["scan"] + regions)
+    #expect(named.lines.first?.hasSuffix("REGION") == true)
+    #expect(named.lines.contains { $0.contains("  visitor") })
+    #expect(named.lines.allSatisfy { $0.ranges(of: MonitorRun.visitor).count <= 1 })
+    let unnamed = try Command.run(["scan"] + regions.suffix(4))
+    #expect(unnamed.lines.count > 1 && unnamed.lines.first?.contains("REGION") == false)
+    let unnamedJSON = try Command.run(["scan", "--format", "json"] + regions.suffix(4)).json()
+    #expect(unnamedJSON.allSatisfy { $0["region"] as? String == MonitorRun.visitor })
     let all = try Command.run(["scan", "--format", "csv"] + regions.suffix(2))
     #expect(all.lines.first?.contains("region") == false)
   }

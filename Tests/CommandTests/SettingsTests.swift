@@ -35,7 +35,8 @@ import Testing
     let file = Command.root.appending(path: "Examples/beaconscan.toml").path
     let run = try Command.run("config", "check", file)
     #expect(run.status == 0 && run.error.isEmpty, "\(run.error)")
-    #expect(run.output == "\(file): 7 options, 2 regions and 1 beacons are valid\n")
+    let counts = "7 options, 2 regions and 1 beacon"
+    #expect(run.output == "\(file): \(counts), all of it valid\n")
     let used = try Command.shell(
       "BEACONSCAN_CONFIG='\(file)' beaconscan monitor \(Self.replay) --state-file regions",
       in: scratch.folder)
@@ -50,14 +51,15 @@ import Testing
         "format = 'xml'", 10,
         "--format: 'xml' cannot be used: write table, json or csv"
       ),
-      ("exec = 'x'", 1, "'exec' belongs to monitor"),
+      ("exec = 'x'", 1, "'exec' is an option of monitor, range; put"),
       ("quiet = 'yes'", 9, "'quiet' is true or false"),
       ("backend = ['hci']", 11, "'backend' has one value"),
       ("duration = true", 12, "'duration' is a text in quotes or a number"),
       ("adapter = ['hci0', 'eth1']", 11, "--adapter: 'eth1' cannot be used: write hci0"),
       ("environment = 99", 15, "--environment must be from 0.5 to 8"),
-      ("count = 0", 1, "'count' belongs to "), ("a = ", 5, "expected a value"),
-      ("zones = '1,2,3,4'", 1, "belongs to range alone"),
+      ("count = 0", 1, "'count' is an option of monitor, range, record, scan; put it into their"),
+      ("a = ", 5, "expected a value"),
+      ("zones = '1,2,3,4'", 1, "'zones' is an option of range; put it into the table [range]"),
       ("[monitr]", 2, "there is no table 'monitr'; 'monitor' may be meant"),
       ("[region.a]\nuuid = 'E2C5'", 8, "no proximity UUID"),
       ("[region.b]", 1, "'uuid' is missing here"),
@@ -220,6 +222,117 @@ import Testing
     #expect(
       wrong.status == 64 && wrong.error.contains("BEACONSCAN_ADAPTER_OFFSET: --adapter-offset: 'x'")
     )
+  }
+
+  /// The offsets of a machine's adapters stand in its file, also for recordings of others.
+  @Test func offsetsOfOtherAdapters() throws {
+    let text = "adapter-offset = ['hci1=3', '00:1B:DC:0F:10:07=2']\n"
+    let run = try run("beaconscan range \(Self.replay) --format json", with: text)
+    #expect(run.status == 0 && run.error.isEmpty, "\(run.error)")
+    #expect(try run.output == Command.shell("beaconscan range \(Self.replay) --format json").output)
+  }
+
+  /// Each subcommand that a file has a table for can be given the file.
+  @Test(arguments: OptionCatalog.commands.keys.sorted())
+  func everyReaderHasConfig(command: String) throws {
+    let help = try Command.run(command, "--help").output
+    #expect(help.contains("--config <file>"), "\(help)")
+    let run = try Command.run(command, "--config", "/nowhere/site.toml")
+    #expect(run.status == 66 && run.error.contains("/nowhere/site.toml"), "\(run.error)")
+  }
+
+  /// A recording on the command line, and an adapter there, come before the recording of a variable.
+  @Test func theRecordingOfTheCommandLineComesFirst() throws {
+    let variable = "BEACONSCAN_REPLAY='\(Command.capture("visitor.btsnoop"))'"
+    for option in ["", "--replay "] {
+      let line = "beaconscan scan --format csv \(option)captures/edge.btsnoop"
+      let run = try Command.shell("\(variable) \(line)")
+      #expect(try run.status == 0 && run.output == Command.shell(line).output, "\(run.error)")
+    }
+    let live = "beaconscan range --adapter hci0 --adapter-offset hci1=3"
+    #expect(try Command.shell("\(variable) \(live)").error == Command.shell(live).error)
+    let place = "beaconscan calibrate --at 1=captures/visitor.btsnoop@38-51"
+    let calibrate = try Command.shell("\(variable) \(place)")
+    #expect(calibrate.status == 0 && calibrate.error.isEmpty, "\(calibrate.error)")
+  }
+
+  @Test func theCheckTakesTheOptionToo() throws {
+    let file = try scratch.file("site.toml", "format = 'json'\n").path
+    let run = try Command.run("config", "check", "--config", file)
+    #expect(run.output == "\(file): 1 option, 0 regions and 0 beacons, all of it valid\n")
+  }
+
+  @Test func whatReadsNoFile() throws {
+    let text = "[simulate]\nformat = 'pcapng'\n"
+    let check = try run("beaconscan config check", with: text)
+    #expect(check.status == 65 && check.error.contains("there is no table 'simulate'"))
+    let simulate = try run(
+      "BEACONSCAN_SIMULATE_FORMAT=pcapng beaconscan simulate captures/visitor.json --output - | head -c 7",
+      with: text)
+    #expect(simulate.output == "btsnoop", "\(simulate.error)")
+  }
+
+  /// The format of a file is that of decode too, which is given one.
+  @Test func decodeUsesItsFile() throws {
+    let file = try scratch.file("site.toml", "format = 'json'\n")
+    let run = try Command.run("decode", "--config", file.path, "4c000215")
+    #expect(run.status == 0 && run.output.hasPrefix("{"), "\(run.output) \(run.error)")
+  }
+
+  // MARK: Variables
+
+  /// The general variable of an option is for every subcommand that has it, unless it means something else there.
+  @Test(arguments: ["scan", "range", "monitor --uuid \(uuid)"])
+  func generalVariables(command: String) throws {
+    let line = "beaconscan \(command) \(Self.replay) --format csv"
+    for variables in [
+      "BEACONSCAN_COUNT=2",
+      "BEACONSCAN_COUNT=7 BEACONSCAN_\(command.prefix { $0 != " " }.uppercased())_COUNT=2",
+    ] {
+      let given = try Command.shell("\(line) --count 2")
+      let run = try Command.shell("\(variables) \(line)")
+      #expect(run.status == 0 && run.output == given.output, "\(run.error)")
+    }
+    let wrong = try Command.shell("BEACONSCAN_COUNT=few \(line)")
+    #expect(wrong.status == 64 && wrong.error.contains("BEACONSCAN_COUNT: --count: 'few'"))
+  }
+
+  @Test func whatMeansSomethingElse() throws {
+    // As docs/configuration.md has it.
+    let others = OptionCatalog.commands.mapValues { command in
+      OptionCatalog.options(of: command).filter { name, option in
+        OptionCatalog.shared[name].map { $0 != option } ?? false
+      }.keys.sorted()
+    }.filter { !$0.value.isEmpty }
+    #expect(
+      others == [
+        "record": ["format"],
+        "advertise": ["adapter", "major", "measured-power", "minor", "uuid"],
+      ])
+    let copy = scratch.path("copy").path
+    let run = try Command.shell(
+      "BEACONSCAN_FORMAT=json BEACONSCAN_UUID=x beaconscan record \(Self.replay) --quiet '\(copy)'")
+    #expect(run.status == 0, "\(run.error)")
+    let check = try Command.shell("BEACONSCAN_COUNT=2 BEACONSCAN_NAME=x beaconscan config check")
+    #expect(check.status == 0, "\(check.error)")
+  }
+
+  /// A command that `--exec` runs has the event in variables, and none of them is an option or a mistake.
+  @Test(arguments: [
+    "scan \(replay)", "range \(replay)", "monitor --uuid \(uuid) \(replay)", "config check",
+    "inspect \(replay)", "decode 4c000215", "beacons",
+    "calibrate --at 1='\(Command.capture("visitor.btsnoop"))'",
+    "record \(replay) --quiet /dev/null --force",
+  ])
+  func noVariableOfAnEventIsAnOption(command: String) throws {
+    for name in ["TYPE", "NAME", "INTERVAL", "PREVIOUS"] {
+      #expect(HookEvent.variableNames.contains("BEACONSCAN_\(name)"))
+    }
+    let event = HookEvent.variableNames.sorted().map { "\($0)=nonsense" }.joined(separator: " ")
+    let plain = try Command.shell("beaconscan \(command)")
+    let run = try Command.shell("\(event) beaconscan \(command)")
+    #expect(run.status == plain.status && run.output == plain.output, "\(run.error)")
+    #expect(run.error == plain.error)
   }
 
   /// Each option of each subcommand is a key; what is shared means the same.

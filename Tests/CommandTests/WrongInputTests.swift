@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import TestSupport
 import Testing
 
@@ -29,6 +30,10 @@ import Testing
     [
       "rnage": ["no subcommand 'rnage'", "did you mean 'range'?"],
       "insp file": ["did you mean 'inspect'?"],
+      "config chck": ["no subcommand 'config chck'", "did you mean 'config check'?"],
+      "config nothing": ["no subcommand 'config nothing'", "beaconscan config --help lists all"],
+      "config check --no-such-option": ["beaconscan config check --help lists all"],
+      "config check a --config b": ["given twice", "--config"],
       "no-such-command --replay a": ["no subcommand 'no-such-command'", "beaconscan --help"],
       "scan --no-such-option": ["no option '--no-such-option'", "beaconscan scan --help"],
       "range --frmat json": ["did you mean '--format'?"],
@@ -139,6 +144,21 @@ import Testing
       "inspect - --replay -": ["one standard input"],
       "range \(file) \(file)": ["\(file) is given twice"],
       "range --adapter-offset 00:1B:DC:0F:10:07=2 \(file)": ["hci0, hci1"],
+      "range --adapter-offset hci1=3 \(file)": [
+        "--adapter-offset hci1=…", "no sighting of \(file)", "has some: hci0",
+      ],
+      "monitor --uuid \(visitor) --adapter-offset hci1=3 \(file) captures/edge.btsnoop": [
+        "--adapter-offset hci1=…", "has some: hci0, hci100",
+      ],
+      "range --sides left=hci0,right=hci100 \(file)": [
+        "--sides hci100: no sighting of \(file)", "has some: hci0",
+      ],
+      "range --adapter hci0 --adapter-offset hci1=3": [
+        "hci1, which --adapter leaves out", "or name hci0",
+      ],
+      "monitor --uuid \(visitor) --adapter hci0 --adapter hci2 --adapter-offset hci1=3": [
+        "hci1, which --adapter leaves out", "or name hci0 or hci2",
+      ],
       "monitor --uuid \(visitor) --exec ''": ["--exec must have a command"],
       "monitor --uuid \(visitor) --state-file ''": ["--state-file must have a name"],
       "simulate a --output - --truth -": ["standard output"],
@@ -152,7 +172,7 @@ import Testing
       "scan --json= \(file)": ["--json takes no value"],
       "scan --json=yes \(file)": ["--json takes no value; leave '=yes' out"],
       "scan ''": ["A recording must have a name"],
-      "scan --config= \(file)": ["--config needs a value: write the name of a file"],
+      "scan --config= \(file)": ["must have a name; write the name of a file"],
       "config check ''": ["must have a name"],
       "simulate '' --output -": ["The scenario must have a name"],
       "monitor --uuid \(visitor) --exec ' ' \(file)": ["--exec must have a command"],
@@ -267,9 +287,10 @@ import Testing
     do {
       _ = try Beaconscan.parseAsRoot(path + [option + value])
     } catch {
-      sentence = usageSentence(Beaconscan.message(for: error), subcommand: path[0])
+      sentence = usageSentence(
+        Beaconscan.message(for: error), subcommand: path.joined(separator: " "))
     }
-    let says = ["write ", "give ", "leave ", "digits", "must be one of"]
+    let says = ["write ", "give ", "leave ", "digits", "must be one of", "for example"]
     let isGood =
       sentence.hasPrefix(option) && !sentence.contains("--help")
       && says.contains { sentence.contains($0) }
@@ -296,7 +317,10 @@ import Testing
     "range --adapter-offset -3 --measured-power -59 \(file) --duration 2s",
     "monitor --uuid \(visitor) --boundary -67 \(file) --duration 1.5m -q",
     "monitor --uuid \(visitor) --enter-rssi -67 --exit-rssi -75 --exit-after 30s \(file)",
+    "range --adapter-offset hci0=3 --adapter-offset hci100=-2 \(file) captures/edge.btsnoop",
+    "range --adapter-offset hci1=3 - < \(file)",
     "inspect \(file) -v --color never",
+    "decode 4c0002 --config /dev/null",
     "range --interval 500ms --duration 0.1h --replay \(file) --format json",
   ])
   func accepted(line: String) throws {

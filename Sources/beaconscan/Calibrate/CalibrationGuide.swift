@@ -45,8 +45,8 @@ struct CalibrationGuide {
     let level = link.survey.level.map {
       "\(fixed($0.mean, 1)) ± \(fixed(1.96 * $0.error, 1)) dBm, "
     }
-    return "\(places[index].name): \(beacon)  \(level ?? "")\(link.survey.count) packets in "
-      + "\(fixed(link.survey.seconds, 0)) s"
+    return "\(places[index].name): \(beacon)  \(level ?? "")"
+      + "\(counted(link.survey.count, "packet")) in \(fixed(link.survey.seconds, 0)) s"
   }
 
   /// Receives how often Return was pressed since the last call, or `nil` after the end of standard input, and begins

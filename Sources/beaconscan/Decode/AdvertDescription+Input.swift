@@ -40,7 +40,7 @@ extension AdvertDescription {
         descriptions.append(AdvertDescription(.h4, fragment.report))
       }
     } catch {
-      descriptions.append(AdvertDescription(.h4, error.explanation))
+      descriptions.append(AdvertDescription(.h4, error.explanation(of: 1)))
     }
     if descriptions.isEmpty { return [AdvertDescription(.h4, "an event without reports")] }
     return descriptions
@@ -57,7 +57,7 @@ extension AdvertDescription {
       }
       return AdvertDescription(.ll, report)
     } catch {
-      return AdvertDescription(.ll, error.explanation)
+      return AdvertDescription(.ll, error.explanation(of: 1))
     }
   }
 

@@ -19,11 +19,17 @@ struct HookEvent: Sendable {
   ) {
     var line: [UInt8] = []
     record.appendLine(value, to: &line)
-    variables = zip(row.csvHeader, row.csvRow(value)).map { name, value in
-      ("BEACONSCAN_" + name.uppercased(), value.text)
-    }
+    variables = zip(row.csvHeader, row.csvRow(value)).map { (Self.variableName($0), $1.text) }
     (self.line, self.title) = (line, title)
   }
+
+  private static func variableName(_ column: String) -> String {
+    "BEACONSCAN_" + column.uppercased()
+  }
+
+  /// The names of the variables of all events, also of those that come with names of beacons alone.
+  static let variableNames = Set(
+    (EventLine.record.csvHeader + ZoneChange.row.csvHeader + ["name"]).map(variableName))
 
   init(_ event: MonitorEvent) {
     self.init(

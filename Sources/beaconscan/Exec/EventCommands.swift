@@ -1,4 +1,5 @@
 import Dispatch
+import Records
 import Synchronization
 
 /// The user's command, run for one event after the other, in their order.
@@ -49,7 +50,8 @@ final class EventCommands: Sendable {
     queue.sync {}
     let (left, dropped) = state.withLock { ($0.waiting.count, $0.dropped) }
     if dropped + left > 0 {
-      printError("beaconscan: --exec: the command was not run on \(dropped + left) events")
+      let missed = counted(dropped + left, "event")
+      printError("beaconscan: --exec: the command was not run on \(missed)")
     }
   }
 

@@ -59,15 +59,15 @@ struct InspectReport {
       for remark in capture.remarks { try output.write("  \(remark)\n") }
     }
     try output.write(
-      "\(counts.packets) packets, \(counts.advertisingPackets) of them advertising; "
-        + "\(counts.reports) reports, \(counts.sightings) sightings of "
-        + "\(table.beaconsReceived) beacons\n")
+      "\(counted(counts.packets, "packet")), \(counts.advertisingPackets) of them advertising; "
+        + "\(counted(counts.reports, "report")), \(counted(counts.sightings, "sighting")) of "
+        + "\(counted(table.beaconsReceived, "beacon"))\n")
     if table.evictions > 0 {
       try output.write(
         "only the last \(table.entries.count) beacons are kept; \(table.evictions) made room\n")
     }
     for refusal in Refusal.allCases where counts[refusal] > 0 {
-      try output.write("refused: \(counts[refusal]) \(refusal.explanation)\n")
+      try output.write("refused: \(refusal.explanation(of: counts[refusal]))\n")
     }
     for (finding, _) in census.findings { try output.write("\(finding)\n") }
     try writeList(.table, to: output)
@@ -150,16 +150,17 @@ extension BeaconStatistics {
 }
 
 extension Refusal {
-  /// The reason, for people.
-  var explanation: String {
+  /// Returns how many were refused and why, for people.
+  func explanation(of count: Int) -> String {
     switch self {
-    case .badCRC: "packets whose CRC is wrong"
-    case .truncatedPacket: "packets that end too soon"
-    case .malformedPacket: "packets whose lengths contradict each other"
-    case .incompleteReport: "extended reports of which a part is missing"
-    case .malformedADStructure: "adverts with a structure that runs past their end"
-    case .malformedIBeacon: "frames of Apple's beacon type with a wrong length"
-    case .unsupportedPacket: "packets of a kind that is not read"
+    case .badCRC: counted(count, "packet") + " whose CRC is wrong"
+    case .truncatedPacket: counted(count, "packet") + " cut short"
+    case .malformedPacket: counted(count, "packet") + " whose lengths contradict each other"
+    case .incompleteReport: counted(count, "extended report") + " of which a part is missing"
+    case .malformedADStructure:
+      counted(count, "advert") + " with a structure that runs past the end"
+    case .malformedIBeacon: counted(count, "frame") + " of Apple's beacon type with a wrong length"
+    case .unsupportedPacket: counted(count, "packet") + " of a kind that is not read"
     }
   }
 }

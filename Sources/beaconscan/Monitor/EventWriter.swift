@@ -34,7 +34,8 @@ final class EventWriter: ResultWriter {
     case .table:
       if !output.hasWritten { try output.write("no region was entered or left\n") }
       guard summary.evictions > 0 else { return }
-      try output.write("\(summary.evictions) beacons made room for others and count as gone\n")
+      try output.write(
+        "\(counted(summary.evictions, "beacon")) made room for others and counted as gone\n")
     }
   }
 }

@@ -79,7 +79,7 @@ final class LiveMonitorWriter: ResultWriter {
         }, time: time.monotonicTime(offset))
     }
     let inside = rows.count { $0.snapshot?.status.state == .inside }
-    let title = "\(zone.text(time))  inside \(inside) of \(regions.count) regions"
+    let title = "\(zone.text(time))  inside \(inside) of \(counted(regions.count, "region"))"
     let (columns, events, trouble) = (line.columns, events, trouble)
     let (zone, hints, hasColor) = (zone, screen.hints, hasColor)
     try screen.draw { size, order in

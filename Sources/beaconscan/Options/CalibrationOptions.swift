@@ -1,5 +1,7 @@
+import Adapters
 import Advertising
 import ArgumentParser
+import HCISockets
 import Ranging
 import Records
 import Regions
@@ -30,7 +32,9 @@ struct CalibrationOptions: ParsableArguments {
     parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       "How much stronger than true the adapter receives; for one of several, hci1=3.",
-      discussion: "May be given several times, once for each adapter and once for all.",
+      discussion:
+        "May be given several times, once for each adapter and once for all. That of one adapter "
+        + "counts where this adapter receives.",
       valueName: "[adapter=]dB"))
   var adapterOffset: [AdapterOffset] = []
 
@@ -62,6 +66,31 @@ struct CalibrationOptions: ParsableArguments {
     where adapterOffset.count(where: { $0.adapter == offset.adapter }) > 1 {
       throw ValidationError(
         "--adapter-offset is given twice for \(offset.adapter?.description ?? "all adapters").")
+    }
+  }
+
+  /// Checks that an adapter that has an offset can have a part in a live scan, and reports one that may only come.
+  func check(_ source: SourceOptions, isQuiet: Bool) throws {
+    guard source.isLive, Settings.current.isGiven("adapter-offset") else { return }
+    let names = source.adapter.flatMap(\.names)
+    for name in adapterOffset.compactMap(\.adapter) where !names.contains(name) {
+      let adapters = (try? Adapter.all()) ?? []
+      let meant = adapters.filter { name.matches($0) }
+      // A number and an address may be the same adapter.
+      if meant.contains(where: { names.isEmpty || AdapterSelection.these(names).includes($0) }) {
+        continue
+      }
+      guard !names.isEmpty else {
+        if adapters.isEmpty || isQuiet { continue }
+        let absence = AdapterSelection.these([name]).absence(among: adapters)
+        printError(
+          "beaconscan: --adapter-offset \(name)=…: \(absence); it counts once \(name) receives")
+        continue
+      }
+      throw CommandError(
+        .usage,
+        "--adapter-offset \(name)=… needs \(name), which --adapter leaves out; add --adapter "
+          + "\(name), or name \(names.map(\.description).joined(separator: " or "))")
     }
   }
 

@@ -21,15 +21,29 @@ struct GivenArguments {
   }
 
   /// Checks the subcommand's name, of which the parser does not know what was meant.
-  func checkSubcommand(_ names: [String]) throws(CommandError) {
-    guard let name = words.first, !name.hasPrefix("-"), !names.contains(name), name != "help"
+  func checkSubcommand(
+    of command: any ParsableCommand.Type, behind path: [String] = []
+  ) throws(CommandError) {
+    let subcommands = command.configuration.subcommands
+    guard !subcommands.isEmpty, let name = words.dropFirst(path.count).first,
+      !name.hasPrefix("-"), name != "help"
     else { return }
-    let near = names.min { name.edits(to: $0) < name.edits(to: $1) }
-    guard let near, name.edits(to: near) <= 2 || near.hasPrefix(name) else {
-      throw CommandError(
-        .usage, "there is no subcommand '\(name)'; beaconscan --help lists all")
+    if let next = subcommands.first(where: { $0._commandName == name }) {
+      return try checkSubcommand(of: next, behind: path + [name])
     }
-    throw CommandError(.usage, "there is no subcommand '\(name)'; did you mean '\(near)'?")
+    func full(_ name: String) -> String { (path + [name]).joined(separator: " ") }
+    let near = subcommands.map { $0._commandName }.min { name.edits(to: $0) < name.edits(to: $1) }
+    let remedy =
+      near.flatMap { name.edits(to: $0) <= 2 || $0.hasPrefix(name) ? full($0) : nil }
+      .map { "did you mean '\($0)'?" }
+      ?? (["beaconscan"] + path + ["--help lists all"]).joined(separator: " ")
+    throw CommandError(.usage, "there is no subcommand '\(full(name))'; \(remedy)")
+  }
+
+  /// The words that name the subcommand; `nil` where there is none.
+  var subcommand: String? {
+    let names = words.prefix(words.first == "config" ? 2 : 1).prefix { !$0.hasPrefix("-") }
+    return names.isEmpty ? nil : names.joined(separator: " ")
   }
 
   /// Checks that every word is text: what is not would name another file.

@@ -9,8 +9,11 @@ struct NamedRegion: Hashable {
   /// The options of its own rules, as the command line has them.
   var rules: [String] = []
 
+  /// The name that a user gave; `nil` for a region of `--uuid`, which is named by what it means.
+  var givenName: String? { name == constraint.description ? nil : name }
+
   /// The name and, where that does not show it, the constraint.
-  var title: String { name == constraint.description ? name : "\(name)  \(constraint)" }
+  var title: String { givenName.map { "\($0)  \(constraint)" } ?? name }
 }
 
 extension NamedRegion: ExpressibleByArgument {

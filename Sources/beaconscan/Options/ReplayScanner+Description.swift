@@ -1,5 +1,6 @@
 import Advertising
 import CaptureFiles
+import Records
 import Scanning
 
 extension ReplayScanner {
@@ -16,12 +17,14 @@ extension ReplayScanner {
   /// What was read and what was refused.
   private func describe() -> [String] {
     var lines = statuses.map { capture in
-      (["\(capture.name): \(capture.formatName ?? "not read"), \(capture.bytesRead) bytes"]
-        + capture.remarks).joined(separator: "; ")
+      let bytes = counted(capture.bytesRead, "byte")
+      let head = "\(capture.name): \(capture.formatName ?? "not read"), \(bytes)"
+      return ([head] + capture.remarks).joined(separator: "; ")
     }
     let counts = counts
     lines.append(
-      "\(counts.packets) packets, \(counts.reports) reports, \(counts.sightings) sightings")
+      "\(counted(counts.packets, "packet")), \(counted(counts.reports, "report")), "
+        + counted(counts.sightings, "sighting"))
     let refused = Refusal.allCases.filter { counts[$0] > 0 }.map { "\(counts[$0]) \($0)" }
     if !refused.isEmpty { lines.append("refused: " + refused.joined(separator: ", ")) }
     return lines

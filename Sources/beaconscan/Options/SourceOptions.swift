@@ -2,6 +2,7 @@ import Adapters
 public import ArgumentParser
 public import CaptureFiles
 public import LiveScanning
+import Ranging
 import Records
 public import Scanning
 
@@ -25,8 +26,8 @@ struct SourceOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Stop after so long, of the recording's time where there is one: 10, 10s, 250ms or 15m.",
-      valueName: "time"))
+      "Stop after so long: 10, 10s, 250ms or 15m.",
+      discussion: "Of a recording, its own time counts.", valueName: "time"))
   var duration: Seconds?
 
   @Option(
@@ -57,14 +58,13 @@ struct SourceOptions: ParsableArguments {
       discussion: "Needs raw HCI sockets."))
   var coded = false
 
-  @Option(
-    help: ArgumentHelp(
-      "The configuration file. (default: ~/.config/beaconscan.toml and /etc/beaconscan.toml)",
-      valueName: "file"), completion: .file(extensions: ["toml"]))
-  var config: String?
+  @OptionGroup var configuration: ConfigurationOption
 
   /// Adds recordings that stand without an option, and checks that all options fit together.
   mutating func check(adding files: [String] = []) throws {
+    let given = Settings.current.isGiven
+    // The command line comes before a recording that a file or a variable names.
+    if !given("replay"), !files.isEmpty || liveOption != nil { replay = [] }
     replay += files
     try checkDuration(duration)
     if replay.contains("") {
@@ -83,7 +83,6 @@ struct SourceOptions: ParsableArguments {
       throw ValidationError(
         "\(liveOption) is for live scanning, and \(replay[0]) is a recording; give one of them.")
     }
-    let given = Settings.current.isGiven
     if isLive, follow && given("follow") || speed != .max && given("speed") {
       let option = follow ? "--follow" : "--speed"
       throw ValidationError("\(option) belongs to a recording; name it with --replay FILE.")
@@ -109,21 +108,21 @@ struct SourceOptions: ParsableArguments {
   ///
   /// - Parameters:
   ///   - offsets: How much stronger than true adapters receive, in dB: the scanner subtracts that.
+  ///   - sides: The adapters by which beacons have a side, which recordings must have.
   ///   - packetTap: Is handed every HCI packet.
   ///   - reportTap: Is handed every advertising report.
   /// - Returns: A scanner that can be used.
   /// - Throws: `CommandError` where it cannot.
   func open(
-    offsets: [AdapterOffset] = [], packetTap: PacketTap? = nil, reportTap: ReportTap? = nil
+    offsets: [AdapterOffset] = [], sides: Sides? = nil, packetTap: PacketTap? = nil,
+    reportTap: ReportTap? = nil
   ) throws -> any Scanner {
     guard isLive else {
-      let scanner = try openRecordings(offsets: offsets, packetTap: packetTap)
+      let scanner = try openRecordings(offsets: offsets, sides: sides, packetTap: packetTap)
       if let reportTap { scanner.tap(reportTap) }
       return scanner
     }
-    let names = adapter.flatMap { selection -> [AdapterName] in
-      if case .these(let names) = selection { names } else { [] }
-    }
+    let names = adapter.flatMap(\.names)
     if let option = reportTap != nil ? "--all" : rawOption(packetTap), backend == .bluez {
       throw CommandError(
         .usage, "\(option) needs raw HCI sockets, which --backend bluez does not use; leave out one"
@@ -158,21 +157,33 @@ struct SourceOptions: ParsableArguments {
 
   /// Opens the recordings.
   func openRecordings(
-    offsets: [AdapterOffset] = [], packetTap: PacketTap? = nil
+    offsets: [AdapterOffset] = [], sides: Sides? = nil, packetTap: PacketTap? = nil
   ) throws -> ReplayScanner {
+    // What a file sets for the machine's adapters need not be in each recording.
+    let given = Settings.current.isGiven
     var numbered: [UInt16: Double] = [:]
+    var needed: [UInt16: String] = [:]
     for offset in offsets {
-      guard let name = offset.adapter else { continue }
-      guard case .number(let number) = name else {
+      switch offset.adapter {
+      case .number(let number):
+        numbered[number] = offset.decibels
+        if given("adapter-offset") { needed[number] = "--adapter-offset hci\(number)=…" }
+      case .address(let address) where given("adapter-offset"):
         throw CommandError(
           .usage,
-          "--adapter-offset \(name)=…: recordings have adapters' numbers, not their "
+          "--adapter-offset \(address)=…: recordings have adapters' numbers, not their "
             + "addresses; name it as hci0, hci1 and so on")
+      case .address, nil: break
       }
-      numbered[number] = offset.decibels
     }
+    if let sides, given("sides") {
+      for case .number(let number) in [sides.left, sides.right] {
+        needed[number] = needed[number] ?? "--sides hci\(number)"
+      }
+    }
+    let scanner: ReplayScanner
     do throws(CaptureError) {
-      return try Interrupt.endingAtOnce { () throws(CaptureError) in
+      scanner = try Interrupt.endingAtOnce { () throws(CaptureError) in
         try ReplayScanner(
           paths: replay, speed: speed, follows: follow, duration: nanoseconds, offsets: numbered,
           packetTap: packetTap)
@@ -180,6 +191,33 @@ struct SourceOptions: ParsableArguments {
     } catch {
       throw CommandError(error)
     }
+    // What comes through a pipe can be read only once.
+    let canBeReadTwice = !replay.contains("-") && scanner.statuses.allSatisfy { $0.size != nil }
+    if !needed.isEmpty, !follow, canBeReadTwice { try checkAdapters(needed) }
+    return scanner
+  }
+
+  /// Checks that adapters which options name received something of the recordings, which are read as far as it takes.
+  private func checkAdapters(_ options: [UInt16: String]) throws {
+    let scanner = try ReplayScanner(paths: replay)
+    var (missing, present) = (Set(options.keys), Set<UInt16>())
+    var sightings: [Sighting] = []
+    while !missing.isEmpty, !Interrupt.isRequested {
+      // What is wrong with a recording is reported when it is replayed.
+      guard let progress = try? scanner.receive(for: .ranging, until: nil, into: &sightings) else {
+        return
+      }
+      for sighting in sightings { present.insert(sighting.adapter) }
+      missing.subtract(present)
+      if progress.isOver { break }
+    }
+    // Of recordings without a sighting nothing is missing.
+    guard let option = missing.min().flatMap({ options[$0] }), !present.isEmpty else { return }
+    let names = present.sorted().map { "hci\($0)" }.joined(separator: ", ")
+    throw CommandError(
+      .usage,
+      "\(option): no sighting of \(scanner.name) was received by it; name an adapter that has "
+        + "some: \(names)")
   }
 
   /// A live scanner that ends after the time that was given.
@@ -206,6 +244,13 @@ extension ReplayScanner.Speed: ExpressibleByArgument {
 extension AdapterName: ExpressibleByArgument {}
 
 extension LiveScanner.Backend: ExpressibleByArgument {}
+
+extension AdapterSelection {
+  /// The adapters that are named.
+  var names: [AdapterName] {
+    if case .these(let names) = self { names } else { [] }
+  }
+}
 
 extension AdapterSelection: ExpressibleByArgument {
   /// Reads the name of an adapter, or `all`.

@@ -105,7 +105,8 @@ private func validValue(
 
 /// The values that the parser has for an option.
 private func knownValues(of option: String, of subcommand: String?) -> String {
-  let command = Beaconscan.configuration.subcommands.first { $0._commandName == subcommand }
+  let name = subcommand?.split(separator: " ").first.map(String.init)
+  let command = Beaconscan.configuration.subcommands.first { $0._commandName == name }
   let options =
     (command.map { OptionCatalog.everyOption(of: $0) } ?? []) + OptionCatalog.shared.values
   guard let values = options.first(where: { $0.isGiven(by: option) })?.allValues,

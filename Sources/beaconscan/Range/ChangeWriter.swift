@@ -8,9 +8,9 @@ final class ChangeWriter: ResultWriter {
 
   init(output: StandardOutput, format: OutputFormat, regions: [NamedRegion]) {
     (self.output, self.format) = (output, format)
-    // Without a region, the UUID tells beacons apart; with regions, their names stand for it.
-    let isTable = format == .table
-    row = ZoneChange.row.omitting(keys: isTable ? [regions.isEmpty ? "region" : "uuid"] : [])
+    // Without a name of a region, the UUID tells beacons apart; otherwise the names stand for it.
+    let isNamed = regions.contains { $0.givenName != nil }
+    row = ZoneChange.row.omitting(keys: format == .table ? [isNamed ? "uuid" : "region"] : [])
   }
 
   func write(_ change: ZoneChange) throws {

@@ -49,7 +49,8 @@ final class LiveRangeWriter: ResultWriter {
     try screen.draw { size, order in
       var lines = trouble?.wrapped(to: size.columns) ?? []
       guard let report else { return lines }
-      let title = "\(zone.text(report.wallClockTime))  \(report.beacons.count) beacons"
+      let title =
+        "\(zone.text(report.wallClockTime))  \(counted(report.beacons.count, "beacon"))"
       lines.append(title.appending(hints, width: size.columns))
       let beacons = (order ?? .distance).sorted(report.beacons)
       let table = Table(Array(columns), zone, width: size.columns)
@@ -61,7 +62,7 @@ final class LiveRangeWriter: ResultWriter {
         let room = size.rows - lines.count
         // A title, a header, and a row or how many there are; and what says how many regions more.
         guard room >= (left > 1 ? 4 : 3) else {
-          return lines + (room > 0 ? ["… \(left) more regions"] : [])
+          return lines + (room > 0 ? ["… \(left) more region\(left == 1 ? "" : "s")"] : [])
         }
         let rows = beacons.filter { region.constraint.matches($0.beacon) }
         lines.append(region.title.printable.cut(to: size.columns))

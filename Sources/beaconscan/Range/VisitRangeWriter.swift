@@ -93,7 +93,8 @@ final class VisitRangeWriter: ResultWriter {
       try output.write(lines: table.lines(rows))
     }
     if summary.evictions > 0 {
-      try output.write("\(summary.evictions) beacons made room for others and are not all shown\n")
+      try output.write(
+        "\(counted(summary.evictions, "beacon")) made room for others; not all are shown\n")
     }
   }
 

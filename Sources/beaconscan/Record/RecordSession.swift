@@ -123,8 +123,8 @@ final class RecordSession: Sendable {
     guard !session.isLive, end.status.packets == 0, end.counts.packets > 0 else { return }
     throw CommandError(
       .badData,
-      "\(session.scanner.name): none of its \(end.counts.packets) packets is an HCI packet; only those "
-        + "can be recorded, not what a sniffer received")
+      "\(session.scanner.name): it has \(counted(end.counts.packets, "packet")) but no HCI packet; only "
+        + "those can be recorded, not what a sniffer received")
   }
 }
 
@@ -141,10 +141,11 @@ struct RecordSummary {
 
   /// The line on a terminal.
   var progress: String {
-    var line = "\(fixed(seconds, 0)) s  \(status.packets) packets  \(Self.size(status.bytes))  "
+    var line =
+      "\(fixed(seconds, 0)) s  \(counted(status.packets, "packet"))  \(Self.size(status.bytes))  "
     if status.files > 1 { line += "\(status.files) files  " }
-    line += "\(counts.sightings) sightings  \(beacons) beacons"
-    return status.lost > 0 ? line + "  \(status.lost) packets lost" : line
+    line += "\(counted(counts.sightings, "sighting"))  \(counted(beacons, "beacon"))"
+    return status.lost > 0 ? line + "  \(counted(status.lost, "packet")) lost" : line
   }
 
   /// The sentence at the end.
@@ -152,11 +153,11 @@ struct RecordSummary {
     let files =
       status.files == 1 ? status.file : "\(status.files) files, the last of them \(status.file)"
     let recorded =
-      "recorded \(Self.count(status.packets, "packet")), \(status.bytes) bytes, in \(files)"
+      "recorded \(counted(status.packets, "packet")), \(status.bytes) bytes, in \(files)"
     // A source is read ahead of what is recorded: what was received may be more.
     if isCutShort { return recorded }
     return recorded
-      + "; received \(Self.count(counts.sightings, "sighting")) of \(Self.count(beacons, "beacon"))"
+      + "; received \(counted(counts.sightings, "sighting")) of \(counted(beacons, "beacon"))"
   }
 
   /// Why not everything was recorded, where it was not.
@@ -164,10 +165,6 @@ struct RecordSummary {
     guard status.lost > 0 else { return nil }
     let lost = status.lost == 1 ? "1 packet was" : "\(status.lost) packets were"
     return "\(lost) not recorded: see the faults above, and fix them before the next recording"
-  }
-
-  private static func count(_ number: Int, _ noun: String) -> String {
-    number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
   }
 
   private static func size(_ bytes: Int) -> String {

@@ -12,9 +12,7 @@ struct HealthTally {
       return "\(latest.adapter ?? "all adapters")\(address): \(latest.condition.rawValue)"
     }
 
-    var faultCount: String {
-      faults == 0 ? "no faults" : faults == 1 ? "1 fault" : "\(faults) faults"
-    }
+    var faultCount: String { faults == 0 ? "no faults" : counted(faults, "fault") }
   }
 
   private var adapters: [Adapter] = []

@@ -40,7 +40,7 @@ struct ConfigurationFile {
   /// An option that makes a subcommand's other options valid.
   private static let needed = [
     "monitor": ["--uuid=00000000-0000-0000-0000-000000000000"], "record": ["-"],
-    "simulate": ["-", "--output=-"], "decode": ["00"],
+    "decode": ["00"],
     "advertise": ["--uuid=00000000-0000-0000-0000-000000000000"],
   ]
 
@@ -69,8 +69,7 @@ struct ConfigurationFile {
       self.init(path: path, bytes: bytes)
     } catch let error as Errno {
       throw CommandError(
-        .init(reading: error),
-        "\(path): the configuration cannot be read (\(error)); check the path and its permissions")
+        error, path, "cannot read the configuration", "check the path and its permissions")
     }
   }
 
@@ -133,9 +132,11 @@ struct ConfigurationFile {
     isShared: Bool = false
   ) {
     guard let option = options[entry.key] else {
-      if isShared, let owner = Self.owner(of: entry.key) {
+      let owners = isShared ? OptionCatalog.owners(of: entry.key) : []
+      if let first = owners.first {
         return problem(
-          "'\(entry.key)' belongs to \(owner) alone; put it into the table [\(owner)]",
+          "'\(entry.key)' is an option of \(owners.joined(separator: ", ")); put it into "
+            + (owners.count > 1 ? "their tables, such as [\(first)]" : "the table [\(first)]"),
           at: entry.range)
       }
       return unknown(
@@ -145,12 +146,6 @@ struct ConfigurationFile {
     }
     guard let values = values(of: entry.item, for: option, named: entry.key) else { return }
     settings[command.map { "\($0).\(entry.key)" } ?? entry.key] = setting(values, option, entry)
-  }
-
-  private static func owner(of key: String) -> String? {
-    OptionCatalog.commands.sorted { $0.key < $1.key }.first {
-      OptionCatalog.options(of: $0.value)[key] != nil
-    }?.key
   }
 
   private mutating func unknown(

@@ -52,8 +52,8 @@ enum OptionCatalog {
   static let commands: [String: any ParsableCommand.Type] = Dictionary(
     Beaconscan.configuration.subcommands.filter { !readers.contains($0._commandName) }
       .map { ($0._commandName, $0) }, uniquingKeysWith: { old, _ in old })
-  /// Those that look at settings themselves, or have none.
-  private static let readers: Set = ["config", "schema"]
+  /// Those that look at settings themselves, or have none: a scenario gives the same recording on every machine.
+  private static let readers: Set = ["config", "schema", "simulate"]
 
   /// Options of which only those of the first source that gives one are used.
   static let alternatives: [Set<String>] = [
@@ -82,6 +82,11 @@ enum OptionCatalog {
     // tests fail.
     let tool = try? JSONDecoder().decode(Tool.self, from: Data(text.utf8))
     return tool?.command.arguments?.filter { $0.name != nil } ?? []
+  }
+
+  /// Returns the subcommands that have an option, in alphabetical order.
+  static func owners(of option: String) -> [String] {
+    commands.keys.sorted().filter { commands[$0].map(options)?[option] != nil }
   }
 
   /// Returns a name that may have been meant, if one is near.

@@ -82,11 +82,14 @@ struct Settings: Sendable {
 
   /// Reads a file, or those of the user and the system that are there, whatever is wrong with what they say.
   static func read(_ path: String?, mayBeMissing: Bool = false) throws -> [ConfigurationFile] {
-    if let path = path ?? variable("BEACONSCAN_CONFIG") {
+    if let path = Self.path(path) {
       return mayBeMissing && !isThere(path) ? [] : [try ConfigurationFile(path: path)]
     }
     return try standardPaths.filter(isThere).map { try ConfigurationFile(path: $0) }
   }
+
+  /// Returns the only file that is read: that of `--config`, or else of the variable; `nil` for the usual ones.
+  static func path(_ given: String?) -> String? { given ?? variable("BEACONSCAN_CONFIG") }
 
   static func isThere(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
@@ -105,8 +108,7 @@ struct Settings: Sendable {
   ///
   /// - Throws: `CommandError` for what is wrong with a file or a variable.
   static func complete(_ arguments: [String]) throws -> [String] {
-    guard let name = arguments.first, name != "simulate",
-      let command = OptionCatalog.commands[name],
+    guard let name = arguments.first, let command = OptionCatalog.commands[name],
       !arguments.contains(where: { ["--help", "-h", "--version"].contains($0) })
     else { return arguments }
     let given = Array(arguments.dropFirst().prefix { $0 != "--" })
@@ -179,10 +181,13 @@ struct Settings: Sendable {
   ) -> [(String) throws -> Setting?] {
     // Options of the same name that mean something else, such as the format of a recording, are for their subcommand.
     func isShared(_ name: String) -> Bool { options[name] == OptionCatalog.shared[name] }
+    func isGeneral(_ name: String) -> Bool {
+      isShared(name) || OptionCatalog.shared[name] == nil
+    }
     var sources: [(String) throws -> Setting?] = [
       { name in try options[name].flatMap { try Self.variable("\(command).\(name)", $0) } },
       { name in
-        guard isShared(name), !Self.isOfEvent(name) else { return nil }
+        guard isGeneral(name), !Self.isOfEvent(Self.variableName(name)) else { return nil }
         return try options[name].flatMap { try Self.variable(name, $0) }
       },
     ]
@@ -193,9 +198,9 @@ struct Settings: Sendable {
     return sources
   }
 
-  /// Whether a variable belongs to an event: this process was started by `--exec`.
+  /// Returns whether a variable belongs to an event: this process was started by `--exec`.
   private static func isOfEvent(_ name: String) -> Bool {
-    variable("BEACONSCAN_TYPE") != nil && EventLine.record.csvHeader.contains(name)
+    variable("BEACONSCAN_TYPE") != nil && HookEvent.variableNames.contains(name)
   }
 
   /// Returns the name of an option's variable: `BEACONSCAN_ADAPTER_OFFSET`, `BEACONSCAN_MONITOR_EXEC`.
@@ -229,12 +234,14 @@ struct Settings: Sendable {
     for (name, command) in OptionCatalog.commands {
       for (option, description) in OptionCatalog.options(of: command) {
         options["\(name).\(option)"] = description
+        options[option] = options[option] ?? description
       }
     }
     let keys = Dictionary(options.keys.map { (variableName($0), $0) }, uniquingKeysWith: { $1 })
     var settings: [String: Setting] = [:]
     var problems: [String] = []
-    for name in environment.keys.sorted() where name.hasPrefix("BEACONSCAN_") {
+    for name in environment.keys.sorted()
+    where name.hasPrefix("BEACONSCAN_") && !isOfEvent(name) {
       guard let key = keys[name], let option = options[key] else {
         // That of the file, and that of the systemd unit.
         guard !["BEACONSCAN_CONFIG", "BEACONSCAN_OPTIONS"].contains(name) else { continue }
@@ -245,7 +252,6 @@ struct Settings: Sendable {
               ?? "valid is BEACONSCAN_ and an option, as in BEACONSCAN_FORMAT"))
         continue
       }
-      guard !isOfEvent(key) else { continue }
       do {
         settings[key] = try variable(key, option)
       } catch {
