@@ -67,6 +67,9 @@ struct SourceOptions: ParsableArguments {
     if !given("replay"), !files.isEmpty || liveOption != nil { replay = [] }
     replay += files
     try checkDuration(duration)
+    if replay.contains("") {
+      throw ValidationError("A recording must have a name; - is standard input.")
+    }
     for (index, file) in replay.enumerated() where replay[..<index].contains(file) {
       throw ValidationError(
         file == "-"
@@ -180,9 +183,11 @@ struct SourceOptions: ParsableArguments {
     }
     let scanner: ReplayScanner
     do throws(CaptureError) {
-      scanner = try ReplayScanner(
-        paths: replay, speed: speed, follows: follow, duration: nanoseconds, offsets: numbered,
-        packetTap: packetTap)
+      scanner = try Interrupt.endingAtOnce { () throws(CaptureError) in
+        try ReplayScanner(
+          paths: replay, speed: speed, follows: follow, duration: nanoseconds, offsets: numbered,
+          packetTap: packetTap)
+      }
     } catch {
       throw CommandError(error)
     }
