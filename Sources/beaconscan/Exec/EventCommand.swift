@@ -29,7 +29,7 @@ struct HookEvent: Sendable {
 
   /// The names of the variables of all events, also of those that come with names of beacons alone.
   static let variableNames = Set(
-    (EventLine.record.csvHeader + ZoneChange.row.csvHeader + ["name"]).map(variableName))
+    (EventLine.record.csvHeader + ZoneChange.row().csvHeader + ["name"]).map(variableName))
 
   init(_ event: MonitorEvent) {
     self.init(
@@ -40,7 +40,7 @@ struct HookEvent: Sendable {
   init(_ change: ZoneChange) {
     let beacon = change.beacon.beacon
     self.init(
-      change, change.record, row: ZoneChange.row,
+      change, change.record, row: ZoneChange.row(),
       title: "\(change.kind.rawValue) of \(beacon.major):\(beacon.minor), \(change.time)")
   }
 }

@@ -241,7 +241,12 @@ extension ReplayScanner.Speed: ExpressibleByArgument {
   }
 }
 
-extension AdapterName: ExpressibleByArgument {}
+extension AdapterName: ExpressibleByArgument {
+  /// The adapters of this machine; the kernel lists connections beside them.
+  public static var defaultCompletionKind: CompletionKind {
+    .shellCommand("ls /sys/class/bluetooth 2>/dev/null | grep -v :")
+  }
+}
 
 extension LiveScanner.Backend: ExpressibleByArgument {}
 
@@ -263,4 +268,7 @@ extension AdapterSelection: ExpressibleByArgument {
       return nil
     }
   }
+
+  /// The same as that of names.
+  public static var defaultCompletionKind: CompletionKind { AdapterName.defaultCompletionKind }
 }
