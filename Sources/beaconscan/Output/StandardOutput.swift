@@ -93,7 +93,7 @@ func isScreen(_ file: CInt) -> Bool {
 /// A line may quote a file's name or a scenario's text: no control character of theirs reaches the terminal, and of a
 /// very long one the middle is left out.
 func printError(_ line: String) {
-  var harmless = line.withoutControls
+  var harmless = line.printable
   if harmless.utf8.count > 4096 { harmless = "\(harmless.prefix(512)) … \(harmless.suffix(512))" }
   if !Locale.hasUnicode { harmless = harmless.ascii }
   _ = try? FileDescriptor.standardError.writeAll((harmless + "\n").utf8)

@@ -75,7 +75,7 @@ final class Kiosk: NSObject, CLLocationManagerDelegate {
 
   private func write(_ line: String) {
     print(line)
-    // Where a program or a journal reads the lines, they would wait for others.
+    // A pipe or a journal would otherwise receive the lines only when a buffer is full.
     fflush(nil)
   }
 }
