@@ -37,6 +37,8 @@ import Testing
       "no-such-command --replay a": ["no subcommand 'no-such-command'", "beaconscan --help"],
       "scan --no-such-option": ["no option '--no-such-option'", "beaconscan scan --help"],
       "range --frmat json": ["did you mean '--format'?"],
+      "range --all": ["range has no option '--all'", "inspect, scan have"],
+      "scan --exec 'echo x' -q": ["scan has no option '--exec'", "monitor, range have"],
       "adapters extra": ["'extra'", "beaconscan adapters --help"],
       "decode": ["<hex>", "is missing"],
       "record": ["<file>", "is missing"],

@@ -21,14 +21,11 @@ func usageSentence(_ message: String, subcommand: String?) -> String {
     let name = String(option.prefix { $0 != " " })
     return "\(name) needs a value: \(validValue(of: name, of: subcommand, instead: ""))"
   }
-  if let (option, near) = message.quoted(after: "Unknown option '", before: "'. Did you mean '") {
-    return "there is no option '\(option)'; did you mean '\(near)"
-  }
-  if let (option, _) = message.quoted(after: "Unknown option '", before: "'\n   or: ")
+  let unknown =
+    message.quoted(after: "Unknown option '", before: "'. Did you mean '")
+    ?? message.quoted(after: "Unknown option '", before: "'\n   or: ")
     ?? message.quoted(after: "Unknown option '", before: "'")
-  {
-    return "there is no option '\(option)'; \(help) lists all"
-  }
+  if let (option, _) = unknown { return unknownOptionSentence(option, of: subcommand, help) }
   if let (option, rest) = message.quoted(
     after: "The option '", before: "' does not take any value, but '"),
     let (value, _) = rest.quoted(after: "", before: "' was specified")
@@ -46,6 +43,26 @@ func usageSentence(_ message: String, subcommand: String?) -> String {
     return "\(line); \(help) shows what is accepted"
   }
   return message.hasPrefix("Value to be set with ") ? "\(line); give one of them" : line
+}
+
+/// The sentence about an option that a subcommand has not: a near name, or the subcommands that have it.
+private func unknownOptionSentence(
+  _ option: String, of subcommand: String?, _ help: String
+) -> String {
+  let name = String(option.drop { $0 == "-" })
+  let owners = OptionCatalog.owners(of: name)
+  if let subcommand, !owners.isEmpty {
+    let verb = owners.count > 1 ? "have" : "has"
+    return "\(subcommand) has no option '\(option)', but \(owners.joined(separator: ", ")) "
+      + "\(verb); \(help) lists all"
+  }
+  let first = subcommand?.split(separator: " ").first.map(String.init)
+  let own =
+    first.flatMap { OptionCatalog.commands[$0] }.map { OptionCatalog.options(of: $0).keys.sorted() }
+    ?? []
+  return "there is no option '\(option)'; "
+    + (OptionCatalog.suggestion(for: name, among: own).map { "did you mean '--\($0)'?" }
+      ?? "\(help) lists all")
 }
 
 /// The sentence about a flag that is given a value.
