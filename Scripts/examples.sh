@@ -48,7 +48,7 @@ refuse() {
   local name=$1 process line
   shift
   # No Bluetooth and no message bus, whatever the machine has.
-  coproc stdbuf -oL env DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nowhere SWIFT_BACKTRACE=enable=no \
+  coproc env DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nowhere SWIFT_BACKTRACE=enable=no \
     unshare --net --map-root-user "$@" 2>&1
   process=$COPROC_PID
   exec 5<&"${COPROC[0]}"
@@ -108,9 +108,9 @@ block 1 '^.swift run nearby .* prints$' '```' >"$state/nearby.expected"
 cd "$readme"
 # shellcheck disable=SC2086
 run welcome env $line "$build/build/debug/welcome"
-refuse welcome "$build/build/debug/welcome"
-refuse 'welcome, with its adapters chosen,' "$build/build/debug/chosen"
-refuse 'welcome, of a recording that is not there,' env BEACONSCAN_REPLAY=nowhere "$build/build/debug/welcome"
+refuse welcome stdbuf -oL "$build/build/debug/welcome"
+refuse 'welcome, with its adapters chosen,' stdbuf -oL "$build/build/debug/chosen"
+refuse 'welcome, of a recording that is not there,' stdbuf -oL env BEACONSCAN_REPLAY=nowhere "$build/build/debug/welcome"
 run nearby "$build/build/debug/nearby" ../beaconscan/captures/visitor.btsnoop
-refuse nearby "$build/build/debug/nearby"
-refuse 'nearby, of a recording that is not there,' "$build/build/debug/nearby" nowhere.btsnoop
+refuse nearby stdbuf -oL "$build/build/debug/nearby"
+refuse 'nearby, of a recording that is not there,' stdbuf -oL "$build/build/debug/nearby" nowhere.btsnoop

@@ -71,7 +71,7 @@ def webhook(folder):
     class Hook(http.server.BaseHTTPRequestHandler):
         def do_POST(self):  # pylint: disable=invalid-name
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            received.append((self.path, json.loads(body)["type"]))
+            received.append((self.path, self.headers["Content-Type"], json.loads(body)["type"]))
             self.send_response(200)
             self.end_headers()
 
@@ -83,8 +83,8 @@ def webhook(folder):
     text = (folder / "webhook.sh").read_text().replace("8123", str(server.server_port))
     subprocess.run(["sh", "-c", text], cwd=folder, stdout=subprocess.DEVNULL, timeout=LIMIT, check=True)
     server.shutdown()
-    compare("webhook.sh", [f"{path} {kind}" for path, kind in received],
-            [f"/api/webhook/visitor {kind}" for kind in ("state", "enter", "exit")])
+    compare("webhook.sh", [" ".join(line) for line in received],
+            [f"/api/webhook/visitor application/json {kind}" for kind in ("state", "enter", "exit")])
 
 
 class Browser:

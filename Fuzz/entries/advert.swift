@@ -121,7 +121,9 @@ private func checkContents(_ bytes: [UInt8], _ plain: PlainAdvert) {
   let contents = unsafe AdvertContents(bytes.span.bytes)
   require(contents.services.count <= AdvertContents.maximumServices, "too many services")
   require(Set(contents.services).count == contents.services.count, "a service twice")
-  let company = plain.structures.first { $0.type == 0xFF && $0.data.count >= 2 }?.data
+  let companies = plain.structures.filter { $0.type == 0xFF && $0.data.count >= 2 }.map(\.data)
+  // Apple's number in an iBeacon is the format's.
+  let company = companies.first { !PlainAdvert.isIBeacon($0) } ?? companies.first
   require(
     contents.company == company.map { UInt16($0[0]) | UInt16($0[1]) << 8 }, "another company")
   // A name of zero bytes is none, and is not replaced by a shorter one.

@@ -33,12 +33,17 @@ struct PlainAdvert {
     for structure in structures where structure.type == 0xFF {
       let data = structure.data
       guard data.count >= 4, data.starts(with: [0x4C, 0x00, 0x02]) else { continue }
-      if data[3] == 0x15, data.count == 25 || data.count == 26 {
+      if Self.isIBeacon(data) {
         frames.append(Array(data[4..<25]))
       } else {
         malformed += 1
       }
     }
+  }
+
+  /// Whether manufacturer-specific data is an iBeacon.
+  static func isIBeacon(_ data: [UInt8]) -> Bool {
+    data.starts(with: [0x4C, 0x00, 0x02, 0x15]) && (data.count == 25 || data.count == 26)
   }
 }
 

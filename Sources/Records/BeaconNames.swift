@@ -17,7 +17,7 @@ package enum BeaconNames {
   package static func name(of beacon: BeaconIdentity) -> String? { all[beacon] }
 
   /// The width of the longest name, within reason.
-  static let width = min(max(8, all.values.lazy.map(\.count).max() ?? 0), 40)
+  static let width = min(max(8, all.values.lazy.map(\.columns).max() ?? 0), 40)
 
   /// Returns the field of a beacon's name, which is left out where it has none. Rows have a column for it only where
   /// beacons have names, and so have tables, unless another column shows the name.

@@ -73,19 +73,28 @@ package enum FieldValue {
   }
 }
 
-/// Appends a text as a JSON string.
+/// Appends a text as a JSON string, with escapes for what a terminal that shows it would act on: control characters, also
+/// those from U+007F to U+009F.
 func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
+  func escape(_ byte: UInt8) {
+    let digits = String(byte, radix: 16)
+    bytes += ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).utf8
+  }
   bytes.append(UInt8(ascii: "\""))
+  var isAfterLead = false
   for byte in text.utf8 {
     switch byte {
+    // In UTF-8 they are 0xC2 and the number.
+    case 0x80..<0xA0 where isAfterLead:
+      bytes.removeLast()
+      escape(byte)
     case UInt8(ascii: "\""), UInt8(ascii: "\\"):
       bytes.append(UInt8(ascii: "\\"))
       bytes.append(byte)
-    case 0..<0x20:
-      let digits = String(byte, radix: 16)
-      bytes += ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).utf8
+    case 0..<0x20, 0x7F: escape(byte)
     default: bytes.append(byte)
     }
+    isAfterLead = byte == 0xC2
   }
   bytes.append(UInt8(ascii: "\""))
 }

@@ -102,22 +102,30 @@ extension RecordType {
   package func csvRow(_ value: Value) -> [FieldValue] { csvColumns.map { $0.value(value) } }
 }
 
-/// Appends a row of comma-separated values.
+/// Appends a row of comma-separated values. RFC 4180 has no place for control characters: they become `?`, and a row is one
+/// line.
 package func appendRow(_ values: [FieldValue], to bytes: inout [UInt8]) {
   for (index, value) in values.enumerated() {
     if index > 0 { bytes.append(UInt8(ascii: ",")) }
-    guard let text = value.text else { continue }
+    guard var text = value.text else { continue }
     // Bytes are looked at: finding characters is ten times slower.
-    guard value.mayNeedQuotes, text.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else {
+    guard value.mayNeedQuotes, text.utf8.contains(where: { !isPlain($0) }) else {
       bytes += text.utf8
       continue
     }
-    bytes.append(UInt8(ascii: "\""))
+    text = text.withoutControls
+    let isQuoted = text.utf8.contains { ",\"".utf8.contains($0) }
+    if isQuoted { bytes.append(UInt8(ascii: "\"")) }
     for byte in text.utf8 {
       if byte == UInt8(ascii: "\"") { bytes.append(byte) }
       bytes.append(byte)
     }
-    bytes.append(UInt8(ascii: "\""))
+    if isQuoted { bytes.append(UInt8(ascii: "\"")) }
   }
   bytes.append(UInt8(ascii: "\n"))
+}
+
+/// Whether a byte needs neither quotes nor a replacement.
+private func isPlain(_ byte: UInt8) -> Bool {
+  (0x20..<0x7F).contains(byte) && !",\"".utf8.contains(byte)
 }

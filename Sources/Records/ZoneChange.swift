@@ -25,9 +25,9 @@ package struct ZoneChange: Sendable {
 }
 
 extension ZoneChange {
-  package static let appear = RecordType("appear", [time, region], facts)
-  package static let zone = RecordType("zone", [time, region], facts)
-  package static let disappear = RecordType("disappear", [time, region], facts)
+  package static let appear = RecordType("appear", [time, region()], facts)
+  package static let zone = RecordType("zone", [time, region()], facts)
+  package static let disappear = RecordType("disappear", [time, region()], facts)
 
   /// The record of a change of this kind.
   package var record: RecordType<ZoneChange> {
@@ -38,27 +38,32 @@ extension ZoneChange {
     }
   }
 
-  /// The record of a change of any kind as a row of comma-separated values or of a table.
-  package static let row = RecordType<ZoneChange>(
-    nil,
-    [
-      time,
-      Field(
-        "type", .string,
-        column: Column("EVENT", width: 9, priority: .key) { $0.kind.rawValue.uppercased() }
-      ) {
-        $0.kind.rawValue
-      },
-      region,
-    ], facts)
+  /// The record of a change of any kind as a row of comma-separated values, or of a table with a width for the names of
+  /// regions.
+  package static func row(regionWidth: Int = 0) -> RecordType<ZoneChange> {
+    RecordType<ZoneChange>(
+      nil,
+      [
+        time,
+        Field(
+          "type", .string,
+          column: Column("EVENT", width: 9, priority: .key) { $0.kind.rawValue.uppercased() }
+        ) {
+          $0.kind.rawValue
+        },
+        region(regionWidth),
+      ], facts)
+  }
 
   private static let time = Field<ZoneChange>(
     "time", .time, column: Column(priority: .main, time: \.time)
   ) { $0.time }
 
-  private static let region = Field<ZoneChange>(
-    "region", .text.orNull, column: Column(width: 8, priority: .key, fit: .cut(to: 8))
-  ) { $0.region }
+  private static func region(_ width: Int = 0) -> Field<ZoneChange> {
+    Field("region", .text.orNull, column: Column(width: width, priority: .key, fit: .cut(to: 8))) {
+      $0.region
+    }
+  }
 
   private static let facts: [Field<ZoneChange>] =
     Field.identity { $0.beacon.beacon } + [

@@ -58,9 +58,10 @@ struct Beaconscan: AsyncParsableCommand {
     Interrupt.install()
     let arguments = GivenArguments(CommandLine.arguments.dropFirst())
     do {
+      try arguments.checkEncoding()
       try arguments.checkSubcommand(of: Self.self)
       var command = try parse(arguments.words)
-      try arguments.checkRepetition(in: command)
+      try arguments.check(for: command)
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {

@@ -13,6 +13,18 @@ struct CommandError: Error {
     case ioError = 74
     case noPermission = 77
     case interrupted = 130
+
+    /// The status of an input that cannot be opened or read.
+    init(reading error: Errno) {
+      self =
+        switch error {
+        case .permissionDenied, .notPermitted: .noPermission
+        case .noSuchFileOrDirectory, .notDirectory, .isDirectory, .fileNameTooLong,
+          .tooManySymbolicLinkLevels, .noSuchAddressOrDevice:
+          .noInput
+        default: .ioError
+        }
+    }
   }
 
   var status: Status
@@ -29,9 +41,7 @@ extension CommandError {
   init(_ error: CaptureError) {
     let status: Status =
       switch error.problem {
-      case .cannotOpen(.permissionDenied), .cannotOpen(.notPermitted): .noPermission
-      case .cannotOpen, .cannotRead(.isDirectory): .noInput
-      case .cannotRead: .ioError
+      case .cannotOpen(let error), .cannotRead(let error): Status(reading: error)
       default: .badData
       }
     self.init(status, "\(error)")
@@ -41,13 +51,7 @@ extension CommandError {
 extension CommandError {
   /// The status and sentence of an input file that cannot be read: its name, what cannot be done with it, and what to do.
   init(_ error: Errno, _ file: String, _ problem: String, _ remedy: String) {
-    let status: Status =
-      switch error {
-      case .noSuchFileOrDirectory, .notDirectory, .isDirectory: .noInput
-      case .permissionDenied, .notPermitted: .noPermission
-      default: .ioError
-      }
-    self.init(status, "\(file): \(problem) (\(error)); \(remedy)")
+    self.init(Status(reading: error), "\(file): \(problem) (\(error)); \(remedy)")
   }
 }
 

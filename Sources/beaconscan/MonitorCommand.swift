@@ -85,7 +85,9 @@ struct MonitorCommand: AsyncParsableCommand {
     }
     try checkCount(count)
     if stateFile?.isEmpty == true { throw ValidationError("--state-file must have a name.") }
-    if exec?.isEmpty == true { throw ValidationError("--exec must have a command.") }
+    if stateFile == "-" {
+      throw ValidationError("--state-file is a file that stays; write its name, not -.")
+    }
   }
 
   func run() async throws {

@@ -88,7 +88,6 @@ struct RangeCommand: AsyncParsableCommand {
     }
     try checkCount(count)
     try sides?.check(source)
-    if exec?.isEmpty == true { throw ValidationError("--exec must have a command.") }
   }
 
   func run() async throws {

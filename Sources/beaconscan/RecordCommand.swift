@@ -3,6 +3,7 @@ import ArgumentParser
 import CaptureFiles
 import Glibc
 import HCISockets
+import Scanning
 import SystemPackage
 
 /// `beaconscan record`: saves what the adapter receives.
@@ -100,6 +101,7 @@ struct RecordCommand: AsyncParsableCommand {
       throw CommandError(
         .usage, "\(file): it cannot be read and written at once; name another file")
     }
+    try checkRecording()
     var configuration = RecordingConfiguration(path: file, format: writtenFormat)
     configuration.replacesFile = force
     configuration.maximumPackets = count
@@ -112,6 +114,21 @@ struct RecordCommand: AsyncParsableCommand {
     var source = source
     source.speed = .max
     try await RecordSession(configuration, isQuiet: quiet).run(source)
+  }
+
+  /// Checks that a file which is recorded again is a recording, before another is created or replaced.
+  private func checkRecording() throws {
+    guard let path = source.replay.first, (try? Stat(FilePath(path)))?.type == .regular else {
+      return
+    }
+    var collector = SightingCollector()
+    do throws(CaptureError) {
+      _ = try CaptureReader(path: path).read(into: &collector)
+    } catch  where collector.counts.packets == 0 {
+      throw CommandError(error)
+    } catch {
+      // What stands before the damage is recorded.
+    }
   }
 
   /// Whether there are several files.

@@ -50,6 +50,9 @@ struct SimulateCommand: ParsableCommand {
     if output == "-", truth == "-" {
       throw ValidationError("The recording and the truth cannot both go to standard output.")
     }
+    if scenario.isEmpty {
+      throw ValidationError("The scenario must have a name; - is standard input.")
+    }
     if output.isEmpty || truth?.isEmpty == true {
       throw ValidationError("An output file must have a name.")
     }
@@ -107,7 +110,7 @@ struct SimulateCommand: ParsableCommand {
     let name = scenario == "-" ? "standard input" : scenario
     let json: [UInt8]
     do {
-      json = try scenarioBytes()
+      json = try Interrupt.endingAtOnce(scenarioBytes)
     } catch let error as Errno {
       throw CommandError(error, name, "cannot read the scenario", "check the path")
     }

@@ -57,6 +57,24 @@ import Testing
     }
   }
 
+  /// An iBeacon's format has Apple's number, whoever made the beacon.
+  @Test func companyOfMaker() throws {
+    let iBeacon = "1aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010001c5"
+    let (maker, apple) = ("05ff88ec0001", "03ff4c00")
+    #expect(try contents(iBeacon).company == 0x4C)
+    #expect(try contents(iBeacon + maker).company == 0xEC88)
+    #expect(try contents(maker + iBeacon).company == 0xEC88)
+    for adverts in [[iBeacon, maker], [maker, iBeacon], [iBeacon, maker, iBeacon]] {
+      var merged = try contents("")
+      for advert in adverts { merged.merge(try contents(advert)) }
+      #expect(merged.company == 0xEC88, "\(adverts)")
+    }
+    // Of two makers, the latest.
+    var both = try contents(maker)
+    both.merge(try contents(apple))
+    #expect(both.company == 0x4C)
+  }
+
   @Test func companies() {
     #expect(CompanyName.of(0x004C) == "Apple" && CompanyName.of(0x0059) == "Nordic Semiconductor")
     #expect(CompanyName.of(0xFFFF) == nil)

@@ -31,6 +31,26 @@ import Testing
     #expect(run.error == "beaconscan: interrupted before anything was received\n")
   }
 
+  /// A pipe that nothing has opened for writing is waited for, until an interrupt.
+  @Test(arguments: [
+    ["scan"], ["range", "--config"], ["monitor", "--uuid", MonitorRun.visitor, "--replay"],
+    ["simulate", "--output", "-"],
+  ])
+  func whileAPipeIsOpened(arguments: [String]) throws {
+    let scratch = try Scratch()
+    let pipe = scratch.path("pipe").path
+    let made = unsafe mkfifo(pipe, 0o600)
+    try #require(made == 0)
+    let running = try Running(
+      Command.folder.appending(path: "beaconscan"), arguments + [pipe])
+    try running.waitForSignalHandler()
+    usleep(200_000)
+    running.interrupt()
+    let run = try running.finish()
+    #expect(run.status == 130 && run.output.isEmpty)
+    #expect(run.error == "beaconscan: interrupted while it waited for its input\n")
+  }
+
   @Test func rangeAfterReports() throws {
     let running = try Running(
       "range", "--follow", "--format", "json", "--replay", Command.capture("visitor.btsnoop"))

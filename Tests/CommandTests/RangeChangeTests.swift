@@ -1,4 +1,5 @@
 import Foundation
+import Records
 import TestSupport
 import Testing
 
@@ -68,6 +69,20 @@ import Testing
     #expect(unnamed.lines.first?.contains("REGION") == false && unnamed.output.contains("UUID"))
     let nobody = try range(["--region", "nobody=\(MonitorRun.visitor):9"])
     #expect(nobody.output == "no beacon was received\n")
+  }
+
+  /// The column of regions is as wide as their names.
+  @Test(arguments: ["--uuid ", "--region lobby=", "--region Besprechung会議室="])
+  func tableIsAligned(region: String) throws {
+    let table = try range("\(region)\(MonitorRun.visitor)".split(separator: " ").map(String.init))
+      .lines
+    try #require(table.count > 2)
+    let zones = table.map { line in
+      ["PROXIMITY", "  unknown", "  near", "  far", "  immediate"].compactMap { text in
+        line.range(of: text).map { line[..<$0.lowerBound] + (text.hasPrefix(" ") ? "  " : "") }
+      }.map { String($0).columns }.min()
+    }
+    #expect(Set(zones).count == 1, "\(table)")
   }
 
   /// With the environment that monitor's commands have, whether the changes are shown or the reports.

@@ -105,6 +105,19 @@ import Testing
     for name in names { #expect(try bytes(scratch.path(name)).count <= 20480) }
   }
 
+  /// That nothing can be written is reported before anything is received.
+  @Test func severalFilesWhereNoneCanBeMade() throws {
+    let scratch = try Scratch()
+    // Modes of directories bind root too without this capability.
+    let user = getuid() == 0 ? "setpriv --bounding-set -dac_override" : ""
+    let run = try Command.shell(
+      "mkdir shut; chmod 555 shut; cat '\(visitor)' | \(user) $(command -v beaconscan) record"
+        + " --replay - shut/site.btsnoop --rotate-size 20K", in: scratch.folder)
+    #expect(run.status == 73, "\(run.error)")
+    #expect(run.error.split(separator: "\n").count == 1)
+    #expect(run.error.contains("check the directory and its permissions"), "\(run.error)")
+  }
+
   @Test func standardOutput() throws {
     let whole = try Command.shell(
       "beaconscan record --quiet --replay '\(visitor)' - | cmp - '\(visitor)' && echo same")

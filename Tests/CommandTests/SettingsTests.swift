@@ -49,7 +49,7 @@ import Testing
       ("fromat = 'json'", 1, "there is no key 'fromat'; 'format' may be meant"),
       (
         "format = 'xml'", 10,
-        "--format: 'xml' cannot be used: please provide one of 'table', 'json'"
+        "--format: 'xml' cannot be used: write table, json or csv"
       ),
       ("exec = 'x'", 1, "'exec' is an option of monitor, range; put"),
       ("quiet = 'yes'", 9, "'quiet' is true or false"),
@@ -76,7 +76,7 @@ import Testing
       ("[beacon.g]\nuuid = '\(Self.uuid)'", 1, "a beacon has 'uuid', 'major' and 'minor'"),
       ("[beacon.h]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = 1\naddress = 'x'", 11, "no address"),
       ("[beacon.i]\nuuid = '\(Self.uuid)'\nmajor = 1\nminor = 1", 1, "'h' is the same beacon"),
-      ("[record]\nformat = 'json'", 10, "please provide one of 'btsnoop'"),
+      ("[record]\nformat = 'json'", 10, "write btsnoop, btmon or pcapng"),
       ("[range]\nzones = '1,2'", 9, "write four distances"),
       ("[record]", 2, "'record' is there already"),
     ]

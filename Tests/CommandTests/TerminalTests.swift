@@ -97,6 +97,40 @@ import Testing
     try terminal.finish()
   }
 
+  /// A live table has only ASCII where the locale has nothing else.
+  @Test(arguments: ["range", "scan --all", "monitor --uuid E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"])
+  func liveTableInASCII(subcommand: String) throws {
+    let terminal = try Terminal(
+      "LC_ALL=C beaconscan \(subcommand) --follow --speed 10x --replay captures/visitor.btsnoop",
+      columns: 60, rows: 30)
+    let lines = try terminal.wait(isStill: true) { $0.count > 2 && $0[1].hasSuffix("  ~") }
+    #expect(lines.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }, "\(lines)")
+    try terminal.press("q")
+    try terminal.finish()
+  }
+
+  /// Sentences are broken between words; what is to be copied is not broken at all.
+  @Test(arguments: ["inspect captures/hostile.pcapng", "doctor"])
+  func sentencesKeepWords(arguments: String) throws {
+    let complete = try Command.shell("beaconscan \(arguments) | cat").lines
+    let terminal = try Terminal(
+      "clear; beaconscan \(arguments) 2>/dev/null", columns: 44, rows: 60)
+    try terminal.finish()
+    let lines = try terminal.screen()
+    func sentences(_ lines: [some StringProtocol]) -> [String] {
+      let isHeader = { (line: String) in line.hasPrefix("UUID") || line.hasPrefix("MAJOR") }
+      return Array(lines.map { String($0) }.prefix { !isHeader($0) })
+    }
+    func words(_ lines: [some StringProtocol]) -> [Substring] {
+      sentences(lines).flatMap { $0.split(separator: " ") }
+    }
+    #expect(words(lines) == words(complete) && lines.count > 2)
+    // The terminal joins the lines that it broke itself.
+    for line in sentences(lines) where line.count > 44 {
+      #expect(complete.contains { $0 == line } || !line.dropFirst(9).contains(" "), "\(line)")
+    }
+  }
+
   private func check(_ row: [String: String], _ beacon: [String: Any], _ width: Int) {
     #expect(row["MAJOR"] == (beacon["major"] as? Int).map { "\($0)" }, "\(width)")
     #expect(row["MINOR"] == (beacon["minor"] as? Int).map { "\($0)" }, "\(width)")

@@ -1,5 +1,9 @@
+import ArgumentParser
+import Foundation
 import TestSupport
 import Testing
+
+@testable import beaconscan
 
 /// What a user types by mistake: each gets one sentence that says what is valid, its status, and no result.
 @Suite(.blocking) struct WrongInputTests {
@@ -33,6 +37,8 @@ import Testing
       "no-such-command --replay a": ["no subcommand 'no-such-command'", "beaconscan --help"],
       "scan --no-such-option": ["no option '--no-such-option'", "beaconscan scan --help"],
       "range --frmat json": ["did you mean '--format'?"],
+      "range --all": ["range has no option '--all'", "inspect, scan have"],
+      "scan --exec 'echo x' -q": ["scan has no option '--exec'", "monitor, range have"],
       "adapters extra": ["'extra'", "beaconscan adapters --help"],
       "decode": ["<hex>", "is missing"],
       "record": ["<file>", "is missing"],
@@ -57,7 +63,7 @@ import Testing
       "scan --all --uuid \(visitor) \(file)": ["--all", "--uuid"],
       "scan --top 3 \(file)": ["--all"],
       "inspect --top 0 \(file)": ["--top", "1 or more"],
-      "inspect --sort size \(file)": ["'size'", "'distance'", "'count'"],
+      "inspect --sort size \(file)": ["'size'", "write distance, name", "count"],
       "scan --min-rssi x \(file)": ["--min-rssi", "dBm"],
       "scan --since yesterday \(file)": ["'yesterday'", "2026-01-15 09:00"],
       "scan --until 2026-13-01 \(file)": ["'2026-13-01'", "2026-01-15T09:00:00Z"],
@@ -121,8 +127,8 @@ import Testing
     [
       "scan --quiet --verbose": ["--quiet and --verbose"],
       "scan --json --format csv": ["--json and --format csv"],
-      "scan --format xml": ["'table', 'json' or 'csv'"],
-      "scan --color maybe": ["'auto', 'always' or 'never'"],
+      "scan --format xml": ["write table, json or csv"],
+      "scan --color maybe": ["write auto, always or never"],
       "scan --count 1 --count 2": ["--count is given twice"],
       "monitor --uuid \(visitor) --enter-distance 1 --enter-distance 5 \(file)": [
         "--enter-distance is given twice"
@@ -161,7 +167,23 @@ import Testing
       "calibrate --replay a": ["--at 1=FILE"],
       "calibrate --at far": ["edge, inside or outside"],
       "advertise --uuid \(visitor) --tx-power": ["--tx-power needs --extended"],
-      "decode --as text 00": ["--as"],
+      "decode --as text 00": ["--as", "write auto, ad, manufacturer, h4, ll or command"],
+      "scan --min-rssi -60 --min-rssi -70 \(file)": ["--min-rssi is given twice"],
+      "decode --as ad --as ad 00": ["--as is given twice"],
+      "simulate a -o b --output c": ["--output is given twice"],
+      "scan --json= \(file)": ["--json takes no value"],
+      "scan --json=yes \(file)": ["--json takes no value; leave '=yes' out"],
+      "scan ''": ["A recording must have a name"],
+      "scan --config= \(file)": ["must have a name; write the name of a file"],
+      "config check ''": ["must have a name"],
+      "simulate '' --output -": ["The scenario must have a name"],
+      "monitor --uuid \(visitor) --exec ' ' \(file)": ["--exec must have a command"],
+      "monitor --uuid \(visitor) --exec 'größe' \(file)": ["there is no command 'größe'"],
+      "monitor --uuid \(visitor) --state-file - \(file)": ["--state-file", "not -"],
+      "adapters a b": ["'a', 'b'", "beaconscan adapters --help"],
+      "advertise --uuid \(visitor) --legacy --extended": ["'--legacy'", "give one of them"],
+      "advertise --uuid \(visitor) --measured-power 200": ["from -128 to 127"],
+      "scan -x \(file)": ["there is no option '-x'"],
     ])
 
   private static let files =
@@ -180,6 +202,8 @@ import Testing
         "scan README.md": ["README.md", "not a btsnoop, pcap"],
         "inspect /dev/null": ["/dev/null: it is empty"],
         "simulate README.md --output -": ["README.md"],
+        "record --replay README.md /tmp/beaconscan-wrong-input": ["README.md: this is not"],
+        "record --replay - /tmp/beaconscan-wrong-input": ["standard input: it is empty"],
         "decode zz": ["digits 0-9 and a-f"],
         "decode 4c0": ["pairs of the digits"],
       ])
@@ -190,14 +214,102 @@ import Testing
         "record --replay \(file) /none/file": ["cannot create it"],
       ])
 
-  @Test(arguments: subcommands + uuids + times + numbers + combinations + files)
+  /// Words that would break a sentence, or the terminal that shows it.
+  private static let hostile =
+    mistakes(
+      64,
+      [
+        "scan --count \"$(printf '1\\n2')\"": ["--count: '1?2' cannot be used", "1 or more"],
+        "scan --since \"$(printf 'a\\nb')\"": ["--since: 'a?b'", "2026-01-15"],
+        "scan --top \"a' is invalid for 'b\"": ["--top: 'a' is invalid for 'b' cannot be used"],
+        "scan \"$(printf -- '--a\\nb')\"": ["there is no option '--a?b'"],
+        "adapters \"$(printf 'a\\nb')\"": ["'a?b' belongs to no option"],
+        "scan --uuid \"$(printf 'a\\342\\200\\256b')\"": [
+          "--uuid: 'a?b'", "32 hexadecimal digits",
+        ],
+        "scan --count \"$(head -c 100000 /dev/zero | tr '\\0' a)\"": [
+          "--count: 'aaa", "1 or more",
+        ],
+        "scan \"$(printf '\\377\\376')\"": ["is not UTF-8", "beaconscan scan - < FILE"],
+      ])
+    + mistakes(
+      66,
+      [
+        "scan \"$(printf '\\033[31ma\\nb')\"": ["?[31ma?b: there is no such file"],
+        "scan \"$(head -c 100000 /dev/zero | tr '\\0' a)\"": ["check the path"],
+        "beacons --config \"$(head -c 100000 /dev/zero | tr '\\0' a)\"": ["check the path"],
+        "simulate \"$(head -c 100000 /dev/zero | tr '\\0' a)\" --output -": ["check the path"],
+      ])
+
+  @Test(arguments: subcommands + uuids + times + numbers + combinations + files + hostile)
   func oneSentence(mistake: Mistake) throws {
     let run = try Command.shell("beaconscan \(mistake.line)")
     #expect(run.status == mistake.status, "\(run.error)")
     #expect(run.error.hasPrefix("beaconscan: "), "\(run.error)")
     #expect(run.error.split(separator: "\n").count == 1, "\(run.error)")
+    #expect(run.error.utf8.count < 2000)
     #expect(run.output.isEmpty)
     for word in mistake.words { #expect(run.error.contains(word), "\(run.error)") }
+  }
+
+  /// Options whose value is any text: what is wrong with one is found where it is used.
+  private static let texts: Set = [
+    "replay", "config", "state-file", "exec", "output", "truth", "name",
+  ]
+
+  /// Every option of every subcommand, as the parser has them, says what is valid where its value is wrong, and
+  /// where it is missing.
+  @Test func everyOption() {
+    var count = 0
+    for command in Beaconscan.configuration.subcommands {
+      count += Self.checkOptions(of: command, [command._commandName])
+      for nested in command.configuration.subcommands {
+        count += Self.checkOptions(of: nested, [command._commandName, nested._commandName])
+      }
+    }
+    #expect(count > 150)
+  }
+
+  private static func checkOptions(of command: any ParsableCommand.Type, _ path: [String]) -> Int {
+    let options = OptionCatalog.everyOption(of: command).filter {
+      $0.name != "help" && $0.name != "version"
+    }
+    for option in options {
+      let name = option.name ?? ""
+      // What is wrong with a text is found where it is used.
+      let wrong =
+        option.isFlag ? ["=x"] : texts.contains(name) ? [""] : ["", "=a\nb' is", "=\u{7F}"]
+      for value in wrong { check("--" + name, value, path) }
+    }
+    return options.count
+  }
+
+  private static func check(_ option: String, _ value: String, _ path: [String]) {
+    var sentence = ""
+    do {
+      _ = try Beaconscan.parseAsRoot(path + [option + value])
+    } catch {
+      sentence = usageSentence(
+        Beaconscan.message(for: error), subcommand: path.joined(separator: " "))
+    }
+    let says = ["write ", "give ", "leave ", "digits", "must be one of", "for example"]
+    let isGood =
+      sentence.hasPrefix(option) && !sentence.contains("--help")
+      && says.contains { sentence.contains($0) }
+    #expect(isGood, "\(path) \(option)\(value): \(sentence)")
+  }
+
+  /// A file that is no recording leaves no recording, and replaces none.
+  @Test(arguments: ["README.md", "- < README.md"])
+  func whatIsNoRecordingIsNotRecorded(source: String) throws {
+    let scratch = try Scratch()
+    let new = scratch.path("new").path
+    let run = try Command.shell("beaconscan record '\(new)' --replay \(source)")
+    #expect(run.status == 65 && run.error.split(separator: "\n").count == 1, "\(run.error)")
+    let old = try scratch.file("old", "kept").path
+    _ = try Command.shell("beaconscan record --force '\(old)' --replay README.md")
+    let kept = try Command.shell("cat '\(old)'; test -e '\(new)' && echo left")
+    #expect(kept.output == "kept")
   }
 
   /// What looks like a mistake and is none.

@@ -68,7 +68,18 @@ import Testing
     #expect(Self.thing.csvHeader == ["name", "count", "share", "note", "partLevel"])
     #expect(row(Thing(part: Part(note: "b", level: 0.26))) == "x,3,0.13,b,0.3\n")
     #expect(row(Thing(name: "a,\"b\"", share: nil, part: nil)) == "\"a,\"\"b\"\"\",3,,,\n")
-    #expect(row(Thing(name: "a\nb")) == "\"a\nb\",3,0.13,a,\n")
+    #expect(row(Thing(name: "é日")) == "é日,3,0.13,a,\n")
+  }
+
+  /// Control characters reach neither a terminal nor a reader of lines.
+  @Test func controlCharacters() {
+    let name = "\u{1B}[31m\u{7F}\u{9B}1\u{A9}\r\n\u{85}\u{A0}Â"
+    #expect(
+      json(Thing(name: name)).hasPrefix(
+        #"{"type":"thing","name":"\u001b[31m\u007f\u009b1"# + "\u{A9}"
+          + #"\u000d\u000a\u0085"# + "\u{A0}Â\","))
+    #expect(row(Thing(name: name)) == "?[31m??1\u{A9}???\u{A0}Â,3,0.13,a,\n")
+    #expect(row(Thing(name: "a,\nb")) == "\"a,?b\",3,0.13,a,\n")
   }
 
   @Test func table() {

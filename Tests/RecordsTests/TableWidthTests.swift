@@ -113,25 +113,39 @@ import Testing
   }
 
   /// A wide character occupies two columns; a combined one, one.
-  @Test func columns() {
-    #expect("abc".columns == 3 && "é".columns == 1 && "e\u{301}".columns == 1)
-    #expect("日本".columns == 4 && "🏢".columns == 2)
+  @Test(arguments: [
+    ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("🏢", 2), ("✅⚡⭐⌚", 8), ("☎→…", 3), ("🌶", 1),
+    ("🇩🇪", 2), ("한글", 4), ("\u{1112}\u{1161}\u{11AB}", 2), ("ｆｕ", 4), ("นี่คือ", 3), ("हिन्दी", 5),
+    ("か\u{3099}", 2),
+    ("שלום", 4), ("مرحبا", 5), ("𠮷", 2),
+  ])
+  func columns(text: String, columns: Int) { #expect(text.columns == columns) }
+
+  @Test func cut() {
     #expect("日本語".cut(to: 5) == "日本…" && "日本語".cut(to: 4) == "日…" && "日本語".cut(to: 6) == "日本語")
     #expect("abc".cut(to: 0) == "" && "abc".cut(to: 1) == "…")
+    #expect("e\u{301}te\u{301}s".cut(to: 3) == "e\u{301}t…" && "✅✅".cut(to: 3) == "✅…")
     let table = Table([Column<String>("NAME") { $0 }, Column("N") { _ in "1" }])
     #expect(table.lines(["日本", "abcd"]) == ["NAME  N", "日本  1", "abcd  1"])
+    #expect(table.lines(["✅⚡", "abcd"]) == ["NAME  N", "✅⚡  1", "abcd  1"])
   }
 
-  /// Nothing that was received acts on a terminal.
-  @Test func printable() {
+  /// Nothing that was received acts on a terminal, or moves what stands beside it.
+  @Test(arguments: [
+    ("a\u{1B}[2Jb\n\u{202E}\u{9B}1\u{7F}é", "a?[2Jb???1?é"), ("\u{301}lead", "?lead"),
+    ("e\u{301}", "e\u{301}"), ("❤\u{FE0F}", "❤"), ("👍\u{1F3FD}", "👍"), ("a\u{1F3FD}", "a\u{1F3FD}"),
+    ("👨\u{200D}👩", "👨?👩"), ("\u{E000}\u{378}", "??"), ("\u{FFFD}", "\u{FFFD}"),
+    ("1\u{FE0F}\u{20E3}", "1\u{20E3}"),
+  ])
+  func printable(text: String, shown: String) {
     let table = Table([Column<String>("NAME") { $0 }])
-    #expect(
-      table.lines(["a\u{1B}[2Jb\n\u{202E}\u{9B}1\u{7F}é"]) == ["NAME", "a?[2Jb???1?é"])
+    #expect(table.lines([text]) == ["NAME", shown])
   }
 
   @Test func wrapped() {
     #expect("a bc def".wrapped(to: 4) == ["a bc", "def"])
     #expect("abcdef g".wrapped(to: 4) == ["abc…", "g"])
+    #expect("abcdef g".wrapped(to: 4, cutsWords: false) == ["abcdef", "g"])
   }
 
   @Test func zones() {

@@ -66,6 +66,8 @@ struct RecordingNames {
     maximumFiles = configuration.maximumFiles
     guard isRotated else { return }
     let files = try name.files()
+    // The first file may come with the first packet only.
+    try name.path.directory.checkWritable()
     lastNumber = files.last?.number ?? 0
     if maximumFiles != nil { kept = files.map(\.path) }
   }

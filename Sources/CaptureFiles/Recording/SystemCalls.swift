@@ -1,4 +1,4 @@
-// Glibc for the four calls that SystemPackage has not; a recording that must outlive a power cut, and may
+// Glibc for the calls that SystemPackage has not; a recording that must outlive a power cut, and may
 // not fill a disk, cannot do without them. Nothing else on this floor calls the system by itself.
 import Glibc
 import SystemPackage
@@ -18,6 +18,13 @@ extension FilePath {
   var directory: FilePath {
     let directory = removingLastComponent()
     return directory.isEmpty ? "." : directory
+  }
+
+  /// Checks that files can be made in a directory.
+  func checkWritable() throws(RecordingCallError) {
+    guard unsafe withPlatformString({ unsafe access($0, W_OK | X_OK) == 0 }) else {
+      throw RecordingCallError("access", errno)
+    }
   }
 
   /// Waits until a directory's names are on the disk.

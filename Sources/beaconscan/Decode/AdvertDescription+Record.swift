@@ -71,7 +71,8 @@ extension AdvertDescription {
 
     init(_ frame: IBeacon) {
       let identity = "\(frame.identity)"
-      self.init(frame, Self.iBeacon, identity: identity, "iBeacon \(identity)")
+      let name = BeaconNames.name(of: frame.identity).map { $0 + " " } ?? ""
+      self.init(frame, Self.iBeacon, identity: identity, "iBeacon \(name)\(identity)")
     }
 
     init(_ frame: AltBeacon) {

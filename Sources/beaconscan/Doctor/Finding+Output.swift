@@ -10,7 +10,8 @@ extension StandardOutput {
     apply(form)
     for finding in findings {
       let level = finding.level.rawValue
-      let gap = String(repeating: " ", count: max(1, 9 - level.count))
+      let indent = 9
+      let gap = String(repeating: " ", count: max(1, indent - level.count))
       let color =
         switch finding.level {
         case .ok: 32
@@ -19,7 +20,7 @@ extension StandardOutput {
         case .error: 31
         }
       let shown = hasColor ? "\u{1B}[\(color)m\(level)\u{1B}[0m" : level
-      try write("\(shown)\(gap)\(finding.text)\n")
+      try write(sentence: finding.text, behind: shown + gap, indent: indent)
       if let command = finding.command { try write("           \(command)\n") }
     }
   }

@@ -29,7 +29,7 @@ struct HookEvent: Sendable {
 
   /// The names of the variables of all events, also of those that come with names of beacons alone.
   static let variableNames = Set(
-    (EventLine.record.csvHeader + ZoneChange.row.csvHeader + ["name"]).map(variableName))
+    (EventLine.record.csvHeader + ZoneChange.row().csvHeader + ["name"]).map(variableName))
 
   init(_ event: MonitorEvent) {
     self.init(
@@ -40,7 +40,7 @@ struct HookEvent: Sendable {
   init(_ change: ZoneChange) {
     let beacon = change.beacon.beacon
     self.init(
-      change, change.record, row: ZoneChange.row,
+      change, change.record, row: ZoneChange.row(),
       title: "\(change.kind.rawValue) of \(beacon.major):\(beacon.minor), \(change.time)")
   }
 }
@@ -65,6 +65,9 @@ struct EventCommand {
   ///
   /// - Throws: `CommandError` where there is no such command.
   func check() throws {
+    guard script.contains(where: { !$0.isWhitespace }) else {
+      throw CommandError(.usage, "--exec must have a command; write a line of shell")
+    }
     guard let word = firstWord else { return }
     let search = ["sh", "-c", "command -v \"$1\" >/dev/null 2>&1", "sh", word]
     guard run(search, ProcessInfo.processInfo.environment, input: []) != nil else { return }
@@ -80,8 +83,8 @@ struct EventCommand {
     let text = script.drop { spaces.contains($0) }
     let word = text.prefix { !spaces.contains($0) && !";|&<>()".contains($0) }
     let isPlain = word.allSatisfy { character in
-      character.isASCII
-        && (character.isLetter || character.isNumber || "._/+-@%:,".contains(character))
+      !character.isASCII || character.isLetter || character.isNumber
+        || "._/+-@%:,".contains(character)
     }
     let isFunction = text[word.endIndex...].drop { spaces.contains($0) }.first == "("
     return isPlain && !word.isEmpty && !isFunction ? String(word) : nil

@@ -55,21 +55,22 @@ struct InspectReport {
 
   private func writeTable(to output: StandardOutput) throws {
     for capture in captures {
-      try output.write("\(capture.name): \(capture.formatName ?? "nothing read")\n")
-      for remark in capture.remarks { try output.write("  \(remark)\n") }
+      try output.write(sentence: "\(capture.name): \(capture.formatName ?? "nothing read")")
+      for remark in capture.remarks { try output.write(sentence: remark, behind: "  ") }
     }
-    try output.write(
-      "\(counted(counts.packets, "packet")), \(counts.advertisingPackets) of them advertising; "
-        + "\(counted(counts.reports, "report")), \(counted(counts.sightings, "sighting")) of "
-        + "\(counted(table.beaconsReceived, "beacon"))\n")
+    let packets = "\(counted(counts.packets, "packet")), \(counts.advertisingPackets) of them"
+    let reports = "\(counted(counts.reports, "report")), \(counted(counts.sightings, "sighting"))"
+    let beacons = counted(table.beaconsReceived, "beacon")
+    try output.write(sentence: "\(packets) advertising; \(reports) of \(beacons)")
     if table.evictions > 0 {
       try output.write(
-        "only the last \(table.entries.count) beacons are kept; \(table.evictions) made room\n")
+        sentence:
+          "only the last \(table.entries.count) beacons are kept; \(table.evictions) made room")
     }
     for refusal in Refusal.allCases where counts[refusal] > 0 {
-      try output.write("refused: \(refusal.explanation(of: counts[refusal]))\n")
+      try output.write(sentence: "refused: \(refusal.explanation(of: counts[refusal]))")
     }
-    for (finding, _) in census.findings { try output.write("\(finding)\n") }
+    for (finding, _) in census.findings { try output.write(sentence: "\(finding)") }
     try writeList(.table, to: output)
   }
 }

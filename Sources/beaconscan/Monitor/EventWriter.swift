@@ -47,11 +47,12 @@ struct EventLine {
 
   /// Events as comma-separated values.
   static let record = MonitorEvent.row()
-  /// A longer name stands out of its column.
-  private static let maximumWidth = 40
-
   init(regions: [NamedRegion]) {
-    let width = min(max(6, regions.map(\.name.columns).max() ?? 0), Self.maximumWidth)
-    columns = MonitorEvent.row(regionWidth: width).columns
+    columns = MonitorEvent.row(regionWidth: regions.nameWidth).columns
   }
+}
+
+extension [NamedRegion] {
+  /// The width of a column of their names; a longer name than 40 stands out of it.
+  var nameWidth: Int { Swift.min(Swift.max(6, map(\.name.columns).max() ?? 0), 40) }
 }

@@ -1,4 +1,4 @@
-public import ArgumentParser
+import ArgumentParser
 
 /// The words of the command line.
 struct GivenArguments {
@@ -46,43 +46,36 @@ struct GivenArguments {
     return names.isEmpty ? nil : names.joined(separator: " ")
   }
 
-  /// Checks that no option which has one value is given twice: the parser would use the last.
-  func checkRepetition(in command: Any) throws(CommandError) {
-    let options = Set(Self.singleOptions(of: command))
-    var given: Set<Substring> = []
-    for word in words.prefix(while: { $0 != "--" }) where word.isLongOption || word.contains("=") {
-      let name = word.prefix { $0 != "=" }
-      guard options.contains(String(name)) else { continue }
-      guard given.insert(name).inserted else {
-        throw CommandError(.usage, "\(name) is given twice; give it once")
+  /// Checks that every word is text: what is not would name another file.
+  func checkEncoding() throws(CommandError) {
+    guard let word = words.first(where: { $0.contains("\u{FFFD}") }) else { return }
+    throw CommandError(
+      .usage,
+      "'\(word)' is not UTF-8; rename the file, or give a recording on standard input, as in "
+        + "beaconscan scan - < FILE")
+  }
+
+  /// Checks what the parser accepts without a word: an option with one value that is given twice, of which it would
+  /// use the last, and a flag with an equals sign.
+  func check(for command: any ParsableCommand) throws(CommandError) {
+    let given = words.prefix { $0 != "--" }.filter { $0.hasPrefix("-") && $0.count > 1 }
+    let names = given.map { $0.prefix { $0 != "=" } }
+    // The options are asked of the parser, which costs some milliseconds, where one may be wrong.
+    guard
+      Set(names).count < names.count
+        || given.contains(where: { $0.hasSuffix("=") || !$0.hasPrefix("--") })
+    else { return }
+    for option in OptionCatalog.everyOption(of: type(of: command)) {
+      let words = given.filter(option.isGiven)
+      if option.isFlag, let word = words.first(where: { $0.hasSuffix("=") }) {
+        throw CommandError(.usage, flagSentence(String(word.dropLast()), ""))
+      }
+      if !option.isFlag, !option.isRepeating, words.count > 1 {
+        throw CommandError(.usage, "--\(option.name ?? "") is given twice; give it once")
       }
     }
   }
-
-  /// The names of a command's options that have one value.
-  private static func singleOptions(of command: Any) -> [String] {
-    Mirror(reflecting: command).children.flatMap { child -> [String] in
-      if let group = child.value as? any GroupOfOptions { return singleOptions(of: group.options) }
-      guard let option = child.value as? any OptionWithValue, !option.hasSeveralValues,
-        let label = child.label
-      else { return [] }
-      // A property wrapper's own property begins with an underscore.
-      let name = label.dropFirst().map { $0.isUppercase ? "-\($0.lowercased())" : String($0) }
-      return ["--" + name.joined()]
-    }
-  }
 }
-
-private protocol GroupOfOptions { var options: Any { get } }
-extension OptionGroup: GroupOfOptions { fileprivate var options: Any { wrappedValue } }
-
-private protocol OptionWithValue { var hasSeveralValues: Bool { get } }
-extension Option: OptionWithValue {
-  fileprivate var hasSeveralValues: Bool { Value.self is any SeveralValues.Type }
-}
-
-private protocol SeveralValues {}
-extension Array: SeveralValues {}
 
 extension String {
   fileprivate var isLongOption: Bool { hasPrefix("--") && count > 2 && !contains("=") }

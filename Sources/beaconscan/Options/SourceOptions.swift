@@ -67,6 +67,9 @@ struct SourceOptions: ParsableArguments {
     if !given("replay"), !files.isEmpty || liveOption != nil { replay = [] }
     replay += files
     try checkDuration(duration)
+    if replay.contains("") {
+      throw ValidationError("A recording must have a name; - is standard input.")
+    }
     for (index, file) in replay.enumerated() where replay[..<index].contains(file) {
       throw ValidationError(
         file == "-"
@@ -180,9 +183,11 @@ struct SourceOptions: ParsableArguments {
     }
     let scanner: ReplayScanner
     do throws(CaptureError) {
-      scanner = try ReplayScanner(
-        paths: replay, speed: speed, follows: follow, duration: nanoseconds, offsets: numbered,
-        packetTap: packetTap)
+      scanner = try Interrupt.endingAtOnce { () throws(CaptureError) in
+        try ReplayScanner(
+          paths: replay, speed: speed, follows: follow, duration: nanoseconds, offsets: numbered,
+          packetTap: packetTap)
+      }
     } catch {
       throw CommandError(error)
     }
@@ -236,7 +241,12 @@ extension ReplayScanner.Speed: ExpressibleByArgument {
   }
 }
 
-extension AdapterName: ExpressibleByArgument {}
+extension AdapterName: ExpressibleByArgument {
+  /// The adapters of this machine; the kernel lists connections beside them.
+  public static var defaultCompletionKind: CompletionKind {
+    .shellCommand("ls /sys/class/bluetooth 2>/dev/null | grep -v :")
+  }
+}
 
 extension LiveScanner.Backend: ExpressibleByArgument {}
 
@@ -258,4 +268,7 @@ extension AdapterSelection: ExpressibleByArgument {
       return nil
     }
   }
+
+  /// The same as that of names.
+  public static var defaultCompletionKind: CompletionKind { AdapterName.defaultCompletionKind }
 }

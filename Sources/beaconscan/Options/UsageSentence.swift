@@ -1,39 +1,73 @@
 import Advertising
+import ArgumentParser
+import Ranging
 
 /// The sentence about arguments that cannot be used, made of the parser's message: what, where, and what would be
 /// valid.
 func usageSentence(_ message: String, subcommand: String?) -> String {
   let help = ["beaconscan", subcommand, "--help"].compactMap { $0 }.joined(separator: " ")
-  // The second line of a message is another reading of the first.
-  let line = message.prefix { $0 != "\n" }
-  if let (value, rest) = line.quoted(after: "The value '", before: "' is invalid for '"),
-    let (name, detail) = rest.quoted(after: "", before: "'")
+  // A value may have lines and quotation marks of its own.
+  if let (value, rest) = message.quoted(after: "The value '", before: "' is invalid for '"),
+    let (name, detail) = rest.quoted(after: "", before: "'", endsFirst: true)
   {
-    let option = name.prefix { $0 != " " }
+    let option = String(name.prefix { $0 != " " })
+    // What a transformation reports; the parser's own list of values is not always one line.
     let reason =
       detail.hasPrefix(": ")
-      ? String(detail.dropFirst(2))
-      : detail.hasPrefix(".")
-        ? "P" == detail.dropFirst(2).first
-          ? "p" + detail.dropFirst(3) : String(detail.dropFirst(2))
-        : validValue(of: String(option), of: subcommand, instead: String(value))
+      ? String(detail.dropFirst(2)) : validValue(of: option, of: subcommand, instead: value)
     return "\(option): '\(value)' cannot be used: \(reason)".withoutPeriod
   }
-  if let (option, _) = line.quoted(after: "Missing value for '", before: "'") {
+  if let (option, _) = message.quoted(after: "Missing value for '", before: "'") {
     let name = String(option.prefix { $0 != " " })
     return "\(name) needs a value: \(validValue(of: name, of: subcommand, instead: ""))"
   }
-  if let (option, rest) = line.quoted(after: "Unknown option '", before: "'") {
-    let near = rest.quoted(after: ". Did you mean '", before: "'").map { "did you mean '\($0.0)'?" }
-    return "there is no option '\(option)'; \(near ?? "\(help) lists all")"
+  let unknown =
+    message.quoted(after: "Unknown option '", before: "'. Did you mean '")
+    ?? message.quoted(after: "Unknown option '", before: "'\n   or: ")
+    ?? message.quoted(after: "Unknown option '", before: "'")
+  if let (option, _) = unknown { return unknownOptionSentence(option, of: subcommand, help) }
+  if let (option, rest) = message.quoted(
+    after: "The option '", before: "' does not take any value, but '"),
+    let (value, _) = rest.quoted(after: "", before: "' was specified")
+  {
+    return flagSentence(option, value)
   }
-  if let (argument, _) = line.quoted(after: "Unexpected argument '", before: "'") {
+  if let (argument, _) = message.quoted(after: "Unexpected argument '", before: "'") {
     return "'\(argument)' belongs to no option; \(help) shows what is accepted"
   }
-  if let (argument, _) = line.quoted(after: "Missing expected argument '", before: "'") {
+  if let (argument, _) = message.quoted(after: "Missing expected argument '", before: "'") {
     return "\(argument) is missing; \(help) shows what it is"
   }
-  return String(line).withoutPeriod
+  let line = message.split(separator: "\n").joined(separator: " ").withoutPeriod
+  if message.contains(" unexpected arguments: '") {
+    return "\(line); \(help) shows what is accepted"
+  }
+  return message.hasPrefix("Value to be set with ") ? "\(line); give one of them" : line
+}
+
+/// The sentence about an option that a subcommand has not: a near name, or the subcommands that have it.
+private func unknownOptionSentence(
+  _ option: String, of subcommand: String?, _ help: String
+) -> String {
+  let name = String(option.drop { $0 == "-" })
+  let owners = OptionCatalog.owners(of: name)
+  if let subcommand, !owners.isEmpty {
+    let verb = owners.count > 1 ? "have" : "has"
+    return "\(subcommand) has no option '\(option)', but \(owners.joined(separator: ", ")) "
+      + "\(verb); \(help) lists all"
+  }
+  let first = subcommand?.split(separator: " ").first.map(String.init)
+  let own =
+    first.flatMap { OptionCatalog.commands[$0] }.map { OptionCatalog.options(of: $0).keys.sorted() }
+    ?? []
+  return "there is no option '\(option)'; "
+    + (OptionCatalog.suggestion(for: name, among: own).map { "did you mean '--\($0)'?" }
+      ?? "\(help) lists all")
+}
+
+/// The sentence about a flag that is given a value.
+func flagSentence(_ flag: String, _ value: String) -> String {
+  "\(flag) takes no value; leave '=\(value)' out"
 }
 
 /// What a value of an option looks like.
@@ -51,13 +85,23 @@ private func validValue(
   case "--since", "--until":
     "write a date and a time such as '2026-01-15 09:00' or 2026-01-15T09:00:00Z"
   case "--seed": "write a whole number of 0 or more"
+  case "--config", "--state-file", "--output", "-o", "--truth":
+    "write the name of a file"
+  case "--name": "write a name such as lobby"
+  case "--model": "write one of \(PathLossModel.names.joined(separator: ", "))"
+  case "--sides": "write two adapters such as left=hci0,right=hci1"
+  case "--rotate-size": "write a size such as 500K, 10M or 1G"
+  case "--rotate-every": "write a time such as 90s, 15m, 1h or 1d"
   case "--interval" where subcommand == "advertise": "write a time from 20ms to 10.24s"
   case "--duration", "--interval", "--dwell": "write \(Seconds.example)"
   case "--exit-after": "write adaptive, or \(Seconds.example)"
   case "--speed": "write max, or a multiple of the recording's own time such as 1x or 10x"
   case "--adapter": "write hci0, hci1 and so on, its address such as 00:1B:DC:0F:10:07, or all"
   case "--boundary": "write a signal strength in dBm such as -67, or a distance such as 3m"
-  case "--enter-rssi", "--exit-rssi", "--measured-power", "--min-rssi":
+  case "--min-rssi": "write a signal strength in dBm such as -67, from -128 to 127"
+  case "--measured-power" where subcommand == "advertise":
+    "write a signal strength in dBm such as -59, from -128 to 127"
+  case "--enter-rssi", "--exit-rssi", "--measured-power":
     "write a signal strength in dBm such as -67"
   case "--enter-distance", "--exit-distance": "write a distance in meters such as 1.5"
   case "--enter-count": "write how many of how many sightings, such as 2/3"
@@ -72,9 +116,20 @@ private func validValue(
       + "where it is recorded"
   case "--replay": "write the name of a recording, or - for standard input"
   case "--exec": "write a line of shell"
-  case "--format": "write table, json or csv"
-  default: "--help shows what it is"
+  default: knownValues(of: option, of: subcommand)
   }
+}
+
+/// The values that the parser has for an option.
+private func knownValues(of option: String, of subcommand: String?) -> String {
+  let name = subcommand?.split(separator: " ").first.map(String.init)
+  let command = Beaconscan.configuration.subcommands.first { $0._commandName == name }
+  let options =
+    (command.map { OptionCatalog.everyOption(of: $0) } ?? []) + OptionCatalog.shared.values
+  guard let values = options.first(where: { $0.isGiven(by: option) })?.allValues,
+    let last = values.last
+  else { return "beaconscan \(subcommand ?? "") --help shows what it is" }
+  return "write \(values.dropLast().joined(separator: ", ")) or \(last)"
 }
 
 extension ProximityUUID {
@@ -90,20 +145,27 @@ extension ProximityUUID {
   }
 }
 
-extension StringProtocol {
-  /// The text between a beginning and the first place of an end, and what follows the end.
-  fileprivate func quoted(after beginning: String, before end: String) -> (String, String)? {
+extension String {
+  /// The text between a beginning and the last place of an end, or the first, and what follows the end.
+  fileprivate func quoted(
+    after beginning: String, before end: String, endsFirst: Bool = false
+  ) -> (String, String)? {
     guard hasPrefix(beginning) else { return nil }
-    var text = ""
-    var rest = self[...].dropFirst(beginning.count)
-    while !rest.hasPrefix(end) {
-      guard let next = rest.popFirst() else { return nil }
-      text.append(next)
+    let rest = Array(utf8.dropFirst(beginning.utf8.count))
+    let mark = Array(end.utf8)
+    guard rest.count >= mark.count else { return nil }
+    let places = 0...(rest.count - mark.count)
+    func isEnd(_ place: Int) -> Bool { rest[place...].starts(with: mark) }
+    guard let place = endsFirst ? places.first(where: isEnd) : places.last(where: isEnd) else {
+      return nil
     }
-    return (text, String(rest.dropFirst(end.count)))
+    return (
+      String(decoding: rest[..<place], as: UTF8.self),
+      String(decoding: rest[(place + mark.count)...], as: UTF8.self)
+    )
   }
 
   fileprivate var withoutPeriod: String {
-    hasSuffix(".") ? String(dropLast()) : String(self)
+    hasSuffix(".") ? String(dropLast()) : self
   }
 }

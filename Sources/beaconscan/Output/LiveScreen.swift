@@ -91,6 +91,7 @@ final class LiveScreen: Sendable {
     }
     frame += "\u{1B}[J"
     state.linesDrawn = lines.count
+    if !Locale.hasUnicode { frame = frame.ascii }
     do {
       try file.writeAll(frame.utf8)
     } catch Errno.brokenPipe {

@@ -1,4 +1,5 @@
 import Glibc
+import Records
 
 /// The user's locale.
 enum Locale {
@@ -11,15 +12,19 @@ enum Locale {
 }
 
 extension String {
-  /// The text with a similar character of ASCII in place of each that the command writes, and `?` in place of any other.
-  /// Columns stay as wide as they were.
+  /// The text with a similar character of ASCII in place of each that the command writes, and `?` in place of each column
+  /// of any other.
   var ascii: String {
-    String(
-      String.UnicodeScalarView(
-        unicodeScalars.map { scalar in
-          guard !scalar.isASCII else { return scalar }
-          return Self.similar[scalar] ?? "?"
-        }))
+    if utf8.allSatisfy({ $0 < 0x80 }) { return self }
+    var text = ""
+    for scalar in unicodeScalars {
+      if let similar = scalar.isASCII ? scalar : Self.similar[scalar] {
+        text.unicodeScalars.append(similar)
+      } else {
+        text += String(repeating: "?", count: scalar.columns)
+      }
+    }
+    return text
   }
 
   private static let similar: [Unicode.Scalar: Unicode.Scalar] = [

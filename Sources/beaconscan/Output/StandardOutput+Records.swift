@@ -58,6 +58,16 @@ extension StandardOutput {
     try write { appendRow(values, to: &$0) }
   }
 
+  /// Writes a sentence behind what stands before it. On a terminal its words stay whole, and its lines after the first
+  /// are indented.
+  func write(sentence: String, behind start: String = "", indent: Int = 2) throws {
+    var lines = [sentence]
+    if let width, sentence.columns > width - indent {
+      lines = sentence.wrapped(to: max(20, width - indent), cutsWords: false)
+    }
+    try write(start + lines.joined(separator: "\n" + String(repeating: " ", count: indent)) + "\n")
+  }
+
   func write(lines: [String]) throws {
     for line in lines { try write(line + "\n") }
   }

@@ -90,10 +90,11 @@ func isScreen(_ file: CInt) -> Bool {
 
 /// Writes a line to standard error. What cannot be written there is lost.
 ///
-/// A line may quote a file's name or a scenario's text: no control character of theirs reaches the terminal.
+/// A line may quote a file's name or a scenario's text: no control character of theirs reaches the terminal, and of a
+/// very long one the middle is left out.
 func printError(_ line: String) {
-  var harmless = String(
-    line.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : Character($0) })
+  var harmless = line.printable
+  if harmless.utf8.count > 4096 { harmless = "\(harmless.prefix(512)) … \(harmless.suffix(512))" }
   if !Locale.hasUnicode { harmless = harmless.ascii }
   _ = try? FileDescriptor.standardError.writeAll((harmless + "\n").utf8)
 }

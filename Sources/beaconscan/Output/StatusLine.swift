@@ -29,7 +29,8 @@ final class StatusLine: Sendable {
       shownAt = now
       // A second line could not be written over.
       let width = TerminalSize.of(STDERR_FILENO)?.columns ?? 80
-      write("\r\u{1B}[K" + text().cut(to: width))
+      let line = text().cut(to: width)
+      write("\r\u{1B}[K" + (Locale.hasUnicode ? line : line.ascii))
     }
   }
 

@@ -10,7 +10,8 @@ final class ChangeWriter: ResultWriter {
     (self.output, self.format) = (output, format)
     // Without a name of a region, the UUID tells beacons apart; otherwise the names stand for it.
     let isNamed = regions.contains { $0.givenName != nil }
-    row = ZoneChange.row.omitting(keys: format == .table ? [isNamed ? "uuid" : "region"] : [])
+    row = ZoneChange.row(regionWidth: regions.nameWidth)
+      .omitting(keys: format == .table ? [isNamed ? "uuid" : "region"] : [])
   }
 
   func write(_ change: ZoneChange) throws {

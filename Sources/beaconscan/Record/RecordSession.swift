@@ -1,9 +1,11 @@
 import CaptureFiles
 import FoundationEssentials
+import Glibc
 import Records
 import Scanning
 import ServiceCore
 import Synchronization
+import SystemPackage
 
 /// Records what a source receives, until it is over.
 final class RecordSession: Sendable {
@@ -84,6 +86,12 @@ final class RecordSession: Sendable {
     line?.clear()
     if end.status.isOver { throw ClosedPipe() }
     reportRemarks()
+    if let failure, !session.isLive, end.counts.packets == 0 {
+      // Of what was no recording, none is left.
+      let file = FilePath(end.status.file)
+      if (try? Stat(file))?.type == .regular { unsafe unlink(file.string) }
+      throw failure
+    }
     if let interrupt { throw interrupt }
     if session.isLive { report(tally.sentence(scanner.name, session.beacons.received)) }
     report(end.sentence)

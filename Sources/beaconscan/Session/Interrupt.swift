@@ -20,11 +20,22 @@ enum Interrupt {
     return source
   }
 
+  /// Calls a function that may wait for its input, such as a pipe that has no writer yet. An interrupt meanwhile ends the
+  /// process: nothing was done yet.
+  static func endingAtOnce<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    endsAtOnce.store(true, ordering: .relaxed)
+    defer { endsAtOnce.store(false, ordering: .relaxed) }
+    return try body()
+  }
+
   /// Handles SIGINT, SIGTERM and SIGQUIT, and SIGHUP unless `nohup` has it ignored: a controller goes on scanning and
   /// advertising when its program is gone. Lets writes to a closed pipe fail instead of killing the process.
   static func install() {
     // It is created here, not in a handler.
     interruptSignal.reset()
+    endsAtOnce.store(false, ordering: .relaxed)
     signal(SIGINT, recordInterrupt)
     signal(SIGTERM, recordInterrupt)
     signal(SIGQUIT, recordInterrupt)
@@ -39,9 +50,16 @@ enum Interrupt {
 
 private let interruptRequested = Atomic<Bool>(false)
 private let interruptSignal = WakeSignal()
+private let endsAtOnce = Atomic<Bool>(false)
 
 /// A signal's handler: it only stores to an atomic, writes a byte and restores the terminal's mode and a default, which handlers may.
 private func recordInterrupt(_ number: Int32) {
+  if endsAtOnce.load(ordering: .relaxed) {
+    let sentence: StaticString = "beaconscan: interrupted while it waited for its input\n"
+    // The string is a constant of the program.
+    _ = unsafe write(STDERR_FILENO, sentence.utf8Start, sentence.utf8CodeUnitCount)
+    _exit(CommandError.Status.interrupted.rawValue)
+  }
   interruptRequested.store(true, ordering: .relaxed)
   interruptSignal.send()
   // A second one kills.

@@ -48,6 +48,9 @@ struct ConfigurationFile {
   ///
   /// - Throws: `CommandError` where it cannot be read.
   init(path: String) throws {
+    guard !path.isEmpty else {
+      throw CommandError(.usage, "The configuration must have a name; write the name of a file")
+    }
     do {
       let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
       var bytes: [UInt8] = []

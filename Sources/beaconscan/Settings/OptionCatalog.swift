@@ -61,8 +61,18 @@ enum OptionCatalog {
     ["uuid", "major", "minor", "region"],
   ]
 
-  /// Returns the options of a subcommand or a group.
+  /// Returns the options of a subcommand or a group that a file and the environment may give.
   static func options(of type: any ParsableArguments.Type) -> Options {
+    var options = Options()
+    for option in everyOption(of: type) {
+      guard let name = option.name, !["help", "version", "config"].contains(name) else { continue }
+      options[name] = option
+    }
+    return options
+  }
+
+  /// Returns the options of a subcommand or a group.
+  static func everyOption(of type: any ParsableArguments.Type) -> [OptionDescription] {
     struct Tool: Decodable {
       struct Command: Decodable { var arguments: [OptionDescription]? }
       var command: Command
@@ -71,12 +81,7 @@ enum OptionCatalog {
     // The parser writes what it is asked for; a version that writes something else has no options here, and the
     // tests fail.
     let tool = try? JSONDecoder().decode(Tool.self, from: Data(text.utf8))
-    var options = Options()
-    for option in tool?.command.arguments ?? [] {
-      guard let name = option.name, !["help", "version", "config"].contains(name) else { continue }
-      options[name] = option
-    }
-    return options
+    return tool?.command.arguments?.filter { $0.name != nil } ?? []
   }
 
   /// Returns the subcommands that have an option, in alphabetical order.

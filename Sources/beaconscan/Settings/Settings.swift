@@ -112,9 +112,11 @@ struct Settings: Sendable {
       !arguments.contains(where: { ["--help", "-h", "--version"].contains($0) })
     else { return arguments }
     let given = Array(arguments.dropFirst().prefix { $0 != "--" })
-    var settings = try Settings(
-      path: value(of: "config", in: given),
-      mayBeMissing: name == "calibrate" && given.contains("--save"))
+    var settings = try Interrupt.endingAtOnce {
+      try Settings(
+        path: value(of: "config", in: given),
+        mayBeMissing: name == "calibrate" && given.contains("--save"))
+    }
     // Without settings nothing is asked of the parser, which costs some milliseconds.
     guard
       !settings.layers.isEmpty || environment.keys.contains(where: { $0.hasPrefix("BEACONSCAN_") })

@@ -17,7 +17,7 @@ final class Kiosk: NSObject, CLLocationManagerDelegate {
   func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
     switch manager.authorizationStatus {
     case .authorizedAlways, .authorizedWhenInUse: manager.startMonitoring(for: visitor)
-    case .denied, .restricted: print("This kiosk is not authorized to use location services.")
+    case .denied, .restricted: write("This kiosk is not authorized to use location services.")
     case .notDetermined: break
     @unknown default: break
     }
@@ -58,18 +58,24 @@ final class Kiosk: NSObject, CLLocationManagerDelegate {
   func locationManager(
     _ manager: CLLocationManager, monitoringDidFailFor region: CLRegion?, withError error: Error
   ) {
-    print("This kiosk cannot monitor its region: \(error.localizedDescription)")
+    write("This kiosk cannot monitor its region: \(error.localizedDescription)")
   }
 
   func locationManager(
     _ manager: CLLocationManager, didFailRangingFor constraint: CLBeaconIdentityConstraint,
     error: Error
   ) {
-    print("This kiosk cannot range beacons: \(error.localizedDescription)")
+    write("This kiosk cannot range beacons: \(error.localizedDescription)")
   }
 
   private func show(_ screen: String, _ beacon: CLBeacon? = nil) {
     let time = beacon.map { " at \($0.timestamp.formatted(.iso8601))" } ?? ""
-    print("Screen: \(screen)\(time)")
+    write("Screen: \(screen)\(time)")
+  }
+
+  private func write(_ line: String) {
+    print(line)
+    // A pipe or a journal would otherwise receive the lines only when a buffer is full.
+    fflush(nil)
   }
 }
