@@ -125,7 +125,7 @@ let package = Package(
     .target(
       name: "ServiceCore",
       dependencies: [
-        "Advertising", "Ranging", "Regions", "Scanning", "Storage",
+        "Advertising", "Positioning", "Ranging", "Regions", "Scanning", "Storage",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
       ]),

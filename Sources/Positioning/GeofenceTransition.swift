@@ -45,6 +45,11 @@ package struct GeofenceTransition: Sendable, Hashable, Codable {
   /// Why it happened.
   package let reason: Reason
 
+  /// Returns the transition under another identifier of the circle.
+  package func renamed(_ identifier: String) -> Self {
+    Self(change: change, time: time, region: identifier, previous: previous, reason: reason)
+  }
+
   /// The rule that decided, with its evidence.
   package struct Reason: Sendable, Hashable, Codable {
     package let rule: Rule

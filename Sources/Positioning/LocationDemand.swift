@@ -23,6 +23,17 @@ package enum AccuracyClass: Int, Hashable, Sendable, Codable, CaseIterable, Comp
       }
   }
 
+  /// The accuracy radius that is good enough for one fix, in meters.
+  package var meters: Double {
+    switch self {
+    case .bestForNavigation, .best: 5
+    case .tenMeters: 10
+    case .hundredMeters: 100
+    case .kilometer: 1000
+    case .threeKilometers: 3000
+    }
+  }
+
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 

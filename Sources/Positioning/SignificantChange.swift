@@ -59,4 +59,10 @@ package struct SignificantChange: Hashable, Sendable, Codable {
     delivered?.time = now
     return fix
   }
+
+  /// Moves all times, onto another line.
+  package mutating func move(by nanoseconds: Int64) {
+    if let delivered { self.delivered?.time = delivered.time.advanced(by: nanoseconds) }
+    if let waiting { self.waiting?.time = waiting.time.advanced(by: nanoseconds) }
+  }
 }

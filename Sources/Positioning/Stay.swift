@@ -127,7 +127,7 @@ private func square(_ value: Double) -> Double { value * value }
 
 extension MonotonicTime {
   /// Returns the moment that lies so many seconds later; it saturates at 100 years.
-  func advanced(bySeconds seconds: Double) -> Self {
+  package func advanced(bySeconds seconds: Double) -> Self {
     advanced(by: Int64(max(-3.2e9, min(3.2e9, seconds)) * 1e9))
   }
 }

@@ -1,5 +1,3 @@
-package import Positioning
-
 /// What a location source delivers.
 package enum PositionInput: Hashable, Sendable {
   case fix(Fix)

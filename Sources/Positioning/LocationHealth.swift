@@ -1,0 +1,54 @@
+package import Scanning
+
+/// A change of a location source's state, which holds until the next one is reported.
+package struct LocationHealth: Hashable, Sendable, Codable {
+  /// The state from now on.
+  package var condition: Condition
+  /// When the change was noticed.
+  package var time: MonotonicTime
+  /// What happened, where, and what fixes it: one sentence without a full stop.
+  package var sentence: String
+
+  package init(_ condition: Condition, at time: MonotonicTime, sentence: String) {
+    self.condition = condition
+    self.time = time
+    self.sentence = sentence
+  }
+
+  /// The states of a source.
+  package enum Condition: String, Sendable, CaseIterable, Codable {
+    /// Fixes or readings come.
+    case receiving
+    /// The source works, but does not know the place yet, or no longer.
+    case searching
+    /// The daemon has no receiver, no compass, or no other source of its own.
+    case noReceiver
+    /// The daemon is not there.
+    case notRunning
+    /// The daemon does not answer.
+    case notAnswering
+    /// The system does not permit this process to use the daemon.
+    case notPermitted
+    /// The user, or the agent for them, refuses this application its location.
+    case denied
+    /// The daemon answers what is not understood or that it will not.
+    case refused
+
+    /// Whether nothing can come in this state before something else changes.
+    package var isFault: Bool {
+      switch self {
+      case .receiving, .searching: false
+      case .noReceiver, .notRunning, .notAnswering, .notPermitted, .denied, .refused: true
+      }
+    }
+  }
+
+  /// What the state means for clients.
+  package var availability: ScannerAvailability {
+    switch condition {
+    case .receiving, .searching: .available
+    case .notPermitted, .denied: .notPermitted(sentence)
+    case .noReceiver, .notRunning, .notAnswering, .refused: .unavailable(sentence)
+    }
+  }
+}

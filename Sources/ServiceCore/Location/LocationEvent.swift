@@ -1,0 +1,126 @@
+package import Positioning
+package import Scanning
+
+/// What a ``LocationService`` reports to a client.
+package enum LocationEvent: ServiceEvent, Hashable {
+  /// Fixes of the client's location updates, in the order of time: several where they were deferred.
+  case fixes([Fix])
+  /// The answer to a request for one fix.
+  case requestedFix(Fix)
+  /// No fix came in the time that a request for one may take.
+  case requestTimedOut
+  /// Location updates are paused, because no movement is likely.
+  case paused
+  /// Location updates go on after a pause.
+  case resumed
+  /// A deferral of location updates has ended: as it was requested, or by an error.
+  case deferralFinished(DeferredUpdatesError?)
+  /// The place has changed significantly.
+  case significantChange(Fix)
+  /// A visit began or ended.
+  case visit(VisitReport)
+  /// A monitored circle was entered or left, or its state was determined.
+  case circle(CircleEvent)
+  /// The answer to a request for a circle's state.
+  case circleState(CircularRegion, GeofenceState)
+  /// Monitoring of a circle has started.
+  case registered(MonitoredCircle)
+  /// The direction of the device.
+  case heading(Heading)
+  /// The source's state changed, at a wall-clock time.
+  case health(LocationHealth, at: WallClockTime)
+  /// The application may not use the service any more.
+  case refused(AuthorizationStatus)
+  /// The source will not deliver any more: why, and whether that is a failure.
+  case ended(String, isFailure: Bool)
+
+  /// Whether a later event makes this one superfluous: that is so of headings.
+  package var isReplaceable: Bool {
+    if case .heading = self { true } else { false }
+  }
+}
+
+/// A visit, in wall-clock time.
+package struct VisitReport: Sendable, Hashable, Codable {
+  package var place: Coordinate
+  /// The radius around ``place`` that contains the place of the visit with a probability of 68 %, in meters.
+  package var horizontalAccuracy: Double
+  /// `nil` where the visit had begun before the service was started.
+  package var arrival: WallClockTime?
+  /// `nil` while the visit continues.
+  package var departure: WallClockTime?
+
+  init(_ visit: Visit, _ offset: WallClockOffset) {
+    (place, horizontalAccuracy) = (visit.place, visit.horizontalAccuracy)
+    arrival = visit.arrival?.wallClockTime(offset)
+    departure = visit.departure?.wallClockTime(offset)
+  }
+}
+
+/// A circle that a client monitors.
+package struct MonitoredCircle: Sendable, Hashable, Codable {
+  package var region: CircularRegion
+  /// Whether the client acts on entries. The service reports them in any case.
+  package var notifiesOnEntry = true
+  /// Whether the client acts on exits. The service reports them in any case.
+  package var notifiesOnExit = true
+
+  package init(_ region: CircularRegion) { self.region = region }
+}
+
+/// A change of a monitored circle, with its reason.
+package struct CircleEvent: Sendable, Hashable, Codable {
+  package var circle: MonitoredCircle
+  /// What happened, when and why.
+  package var transition: GeofenceTransition
+  /// The distance from the transition's time to wall-clock time.
+  package var wallClockOffset: WallClockOffset
+
+  /// When it happened.
+  package var wallClockTime: WallClockTime { transition.time.wallClockTime(wallClockOffset) }
+}
+
+/// What is known of a monitored circle at a moment.
+package struct CircleSnapshot: Sendable, Hashable, Codable {
+  package var circle: MonitoredCircle
+  package var state: GeofenceState
+  /// Since when it is in this state, also over restarts; `nil` where that is not known.
+  package var since: WallClockTime?
+}
+
+/// How a client wants its location updates.
+package struct UpdateSettings: Sendable, Hashable, Codable {
+  /// The accuracy that the client needs.
+  package var accuracy = AccuracyClass.best
+  /// The least movement between two updates, in meters; `nil` where each fix is delivered.
+  package var distanceFilter: Double?
+  /// What the client does, for pauses.
+  package var activity = ActivityType.other
+  /// Whether updates may pause while no movement is likely.
+  package var pausesAutomatically = true
+
+  package init() {}
+}
+
+/// Why a request of the location service cannot be met.
+package enum LocationServiceError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The source cannot be used; the sentence says why.
+  case unavailable(String)
+  /// The application is not authorized.
+  case denied
+  /// The circle cannot be monitored.
+  case circle(String, GeofenceError)
+  /// The circle's identifier is longer than the maximum of 4,096 bytes.
+  case identifierTooLong(bytes: Int)
+
+  /// One sentence for people.
+  package var description: String {
+    switch self {
+    case .unavailable(let sentence): sentence
+    case .denied: "this application is not authorized to use location services"
+    case .circle(let identifier, let error): "region '\(identifier)': \(error)"
+    case .identifierTooLong(let bytes):
+      "the region's identifier has \(bytes) bytes; shorten it to \(BeaconService.maximumIdentifierBytes) at most"
+    }
+  }
+}
