@@ -282,6 +282,9 @@ let package = Package(
         "Bytes", "LocationSources", "Positioning", "Scanning", "TestSupport",
       ],
       exclude: ["Vectors", "make-vectors.py"]),
+    .testTarget(
+      name: "LocationTests",
+      dependencies: ["LocationSources", "Positioning", "Scanning", "ServiceCore", "TestSupport"]),
     // They start the daemons of Debian's packages, which Scripts/setup.sh --ci installs.
     .testTarget(
       name: "LocationSourcesTests",

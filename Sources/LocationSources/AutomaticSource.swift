@@ -92,7 +92,7 @@ package final class AutomaticSource: LocationSource {
       // There is none: the look at them is repeated.
       let end = now.advanced(by: 2 * MonotonicTime.nanosecondsPerSecond)
       wakeSignal.wait(nanoseconds: min(deadline ?? end, end).nanoseconds(since: now))
-      return progress
+      return .live(progress.health)
     }
     let received = try sources[current].receive(for: demand, until: deadline, into: &inputs)
     let isLeft = state.withLock { state in
@@ -100,7 +100,7 @@ package final class AutomaticSource: LocationSource {
     }
     if isLeft { sources[current].rest() }
     progress.health += received.health
-    return progress
+    return .live(progress.health)
   }
 
   private let wakeSignal = WakeSignal()

@@ -95,7 +95,7 @@ package final class DaemonSource<Session: LocationSession & ~Copyable>: Location
     if let latest {
       known.withLock { $0 = (MonotonicTime(nanoseconds: .max), latest.availability) }
     }
-    return LocationProgress(health: health)
+    return .live(health)
   }
 
   package func wake() { wakeSignal.send() }
@@ -107,5 +107,14 @@ package final class DaemonSource<Session: LocationSession & ~Copyable>: Location
     known.withLock { known in
       if let (until, availability) = known { known = (min(until, end), availability) }
     }
+  }
+}
+
+extension LocationProgress {
+  /// The progress of a source that is not a recording: now.
+  static func live(_ health: [LocationHealth] = []) -> Self {
+    let now = MonotonicTime.now
+    return Self(
+      health: health, reached: now, wallClockOffset: WallClockOffset(from: now, to: .now))
   }
 }

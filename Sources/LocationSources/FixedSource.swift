@@ -40,7 +40,7 @@ package final class FixedSource: LocationSource {
     guard isDue else {
       let end = now.advanced(by: 2 * MonotonicTime.nanosecondsPerSecond)
       wakeSignal.wait(nanoseconds: min(deadline ?? end, end).nanoseconds(since: now))
-      return LocationProgress()
+      return .live()
     }
     var fix = Fix(
       time: now, timestamp: WallClockTime.now, place: place, horizontalAccuracy: accuracy)
@@ -52,9 +52,9 @@ package final class FixedSource: LocationSource {
       defer { hasReported = true }
       return !hasReported
     }
-    guard isFirst else { return LocationProgress() }
+    guard isFirst else { return .live() }
     let sentence = "the location is the configured position"
-    return LocationProgress(health: [LocationHealth(.receiving, at: now, sentence: sentence)])
+    return .live([LocationHealth(.receiving, at: now, sentence: sentence)])
   }
 
   package func wake() { wakeSignal.send() }

@@ -124,10 +124,3 @@ struct Stay: Hashable, Sendable, Codable {
 }
 
 private func square(_ value: Double) -> Double { value * value }
-
-extension MonotonicTime {
-  /// Returns the moment that lies so many seconds later; it saturates at 100 years.
-  package func advanced(bySeconds seconds: Double) -> Self {
-    advanced(by: Int64(max(-3.2e9, min(3.2e9, seconds)) * 1e9))
-  }
-}

@@ -23,6 +23,11 @@ public struct Moment<Clock>: Hashable, Sendable, BitwiseCopyable {
     return Self(nanoseconds: sum.overflow ? (nanoseconds > 0 ? .max : .min) : sum.partialValue)
   }
 
+  /// Returns the moment that lies so many seconds later; it saturates at 100 years.
+  package func advanced(bySeconds seconds: Double) -> Self {
+    advanced(by: Int64(max(-3.2e9, min(3.2e9, seconds)) * 1e9))
+  }
+
   /// Returns the nanoseconds from an earlier moment to this one.
   @inlinable
   public func nanoseconds(since earlier: Self) -> Int64 {

@@ -1,6 +1,6 @@
 import Bytes
 import CaptureFiles
-import Positioning
+package import Positioning
 package import Scanning
 
 /// Reads one recorded track, of whatever format, from its beginning to its end: bytes in, fixes and compass readings out.

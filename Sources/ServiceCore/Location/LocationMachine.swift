@@ -382,8 +382,8 @@ struct LocationMachine: Service {
   private mutating func setDeferralConditions(
     of client: ClientIdentifier, into output: inout ServiceOutput<Self>
   ) {
-    let events = needs[client]?.deferral.set(conditions(of: client)) ?? []
-    deliver(events, to: client, into: &output)
+    let conditions = conditions(of: client)
+    deliver(needs[client]?.deferral.set(conditions) ?? [], to: client, into: &output)
   }
 
   mutating func allowDeferral(
