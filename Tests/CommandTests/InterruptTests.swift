@@ -43,8 +43,8 @@ import Testing
     try #require(made == 0)
     let running = try Running(
       Command.folder.appending(path: "beaconscan"), arguments + [pipe])
+    // Whether it waits for the pipe by now or not.
     try running.waitForSignalHandler()
-    usleep(200_000)
     running.interrupt()
     let run = try running.finish()
     #expect(run.status == 130 && run.output.isEmpty)
