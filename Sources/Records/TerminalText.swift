@@ -53,7 +53,8 @@ extension String {
   /// own.
   package func wrapped(to width: Int, cutsWords: Bool = true) -> [String] {
     var lines: [String] = []
-    for word in split(separator: " ").map({ cutsWords ? String($0).cut(to: width) : String($0) }) {
+    let words = split(separator: " ", omittingEmptySubsequences: cutsWords)
+    for word in words.map({ cutsWords ? String($0).cut(to: width) : String($0) }) {
       if let last = lines.last, last.columns + 1 + word.columns <= width {
         lines[lines.count - 1] = last + " " + word
       } else {

@@ -58,7 +58,7 @@ struct Beaconscan: AsyncParsableCommand {
     Interrupt.install()
     let arguments = GivenArguments(CommandLine.arguments.dropFirst())
     do {
-      try arguments.checkEncoding()
+      try GivenArguments.checkEncoding()
       try arguments.checkSubcommand(of: Self.self)
       var command = try parse(arguments.words)
       try arguments.check(for: command)

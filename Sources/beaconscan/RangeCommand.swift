@@ -93,10 +93,10 @@ struct RangeCommand: AsyncParsableCommand {
   func run() async throws {
     try exec.map(EventCommand.init(script:))?.check()
     var source = source
+    try calibration.check(source, isQuiet: output.quiet)
     if let sides, source.isLive, source.adapter.isEmpty {
       source.adapter = [.these([sides.left, sides.right])]
     }
-    try calibration.check(source, isQuiet: output.quiet)
     try await run(
       BeaconSession(
         source.open(offsets: calibration.adapterOffset, sides: sides), showsProgress: !output.quiet,

@@ -118,9 +118,9 @@ struct RecordCommand: AsyncParsableCommand {
 
   /// Checks that a file which is recorded again is a recording, before another is created or replaced.
   private func checkRecording() throws {
-    guard let path = source.replay.first, (try? Stat(FilePath(path)))?.type == .regular else {
-      return
-    }
+    guard let path = source.replay.first, !source.follow,
+      (try? Stat(FilePath(path)))?.type == .regular
+    else { return }
     var collector = SightingCollector()
     do throws(CaptureError) {
       _ = try CaptureReader(path: path).read(into: &collector)

@@ -28,14 +28,23 @@ import Testing
     running.interrupt()
     let run = try running.finish()
     #expect(run.status == 130)
-    #expect(run.error == "beaconscan: interrupted before anything was received\n")
+    // It may not have opened the recording by then.
+    let sentences = [
+      "beaconscan: interrupted before anything was received\n",
+      "beaconscan: interrupted while it waited for its input\n",
+    ]
+    #expect(sentences.contains(run.error), "\(run.error)")
   }
 
   /// A pipe that nothing has opened for writing is waited for, until an interrupt.
-  @Test(arguments: [
-    ["scan"], ["range", "--config"], ["monitor", "--uuid", MonitorRun.visitor, "--replay"],
-    ["simulate", "--output", "-"],
-  ])
+  @Test(
+    .enabled(
+      if: ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil,
+      "ThreadSanitizer calls a signal's handler only when the pipe is open"),
+    arguments: [
+      ["scan"], ["range", "--config"], ["monitor", "--uuid", MonitorRun.visitor, "--replay"],
+      ["simulate", "--output", "-"],
+    ])
   func whileAPipeIsOpened(arguments: [String]) throws {
     let scratch = try Scratch()
     let pipe = scratch.path("pipe").path
@@ -43,8 +52,8 @@ import Testing
     try #require(made == 0)
     let running = try Running(
       Command.folder.appending(path: "beaconscan"), arguments + [pipe])
+    // Whether it waits for the pipe by now or not.
     try running.waitForSignalHandler()
-    usleep(200_000)
     running.interrupt()
     let run = try running.finish()
     #expect(run.status == 130 && run.output.isEmpty)

@@ -105,6 +105,19 @@ import Testing
     for name in names { #expect(try bytes(scratch.path(name)).count <= 20480) }
   }
 
+  /// What is no recording and comes through a pipe removes no file that was there.
+  @Test(arguments: ["- > /dev/null", "--force link", "--force old"])
+  func ofNoRecording(arguments: String) throws {
+    let scratch = try Scratch()
+    let run = try Command.shell(
+      "touch 'standard output' old; ln -s old link; "
+        + "echo 'this is no recording' | beaconscan record --replay - \(arguments)",
+      in: scratch.folder)
+    #expect(run.status == 65, "\(run.error)")
+    let left = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
+    #expect(left.sorted() == ["link", "old", "standard output"])
+  }
+
   /// That nothing can be written is reported before anything is received.
   @Test func severalFilesWhereNoneCanBeMade() throws {
     let scratch = try Scratch()

@@ -309,12 +309,41 @@ import Testing
         "record": ["format"],
         "advertise": ["adapter", "major", "measured-power", "minor", "uuid"],
       ])
+    // Of what is no option of a group, each subcommand but these means the same.
+    let values = Dictionary(
+      OptionCatalog.commands.flatMap { command, type in
+        OptionCatalog.options(of: type).filter { name, _ in
+          OptionCatalog.shared[name] == nil && OptionCatalog.own[command]?.contains(name) != true
+        }.map { ($0, [$1.valueName]) }
+      }, uniquingKeysWith: +)
+    #expect(values.values.allSatisfy { Set($0).count == 1 })
+    #expect(OptionCatalog.own == ["advertise": ["interval"]])
     let copy = scratch.path("copy").path
     let run = try Command.shell(
       "BEACONSCAN_FORMAT=json BEACONSCAN_UUID=x beaconscan record \(Self.replay) --quiet '\(copy)'")
     #expect(run.status == 0, "\(run.error)")
     let check = try Command.shell("BEACONSCAN_COUNT=2 BEACONSCAN_NAME=x beaconscan config check")
     #expect(check.status == 0, "\(check.error)")
+  }
+
+  /// What a variable sets for one subcommand is in the way of no other one, nor of the command line.
+  @Test(arguments: [
+    ("SORT=rssi BEACONSCAN_TOP=5", "scan \(replay)"),
+    ("ALL=1", "scan --uuid \(uuid) \(replay)"),
+    ("NAME=x", "calibrate --at 1='\(Command.capture("visitor.btsnoop"))'"),
+  ])
+  func variablesOfOthers(variables: String, arguments: String) throws {
+    let run = try Command.shell("BEACONSCAN_\(variables) beaconscan \(arguments)")
+    let plain = try Command.shell("beaconscan \(arguments)")
+    #expect(run.status == plain.status && run.output == plain.output, "\(run.error)")
+    #expect(run.error == plain.error)
+  }
+
+  @Test(arguments: ["COUNT=few", "FORMAT=xml", "SCAN_COUNT=few", "EXIT_AFTER=never", "QUIET=often"])
+  func wrongVariablesAreFound(variable: String) throws {
+    let check = try Command.shell("BEACONSCAN_\(variable) beaconscan config check")
+    #expect(check.status == 65, "\(check.error)")
+    #expect(check.error.contains("BEACONSCAN_\(variable.prefix { $0 != "=" })"), "\(check.error)")
   }
 
   /// A command that `--exec` runs has the event in variables, and none of them is an option or a mistake.

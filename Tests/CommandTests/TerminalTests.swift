@@ -143,6 +143,24 @@ import Testing
     if width >= 60 { #expect(row["RSSI"] == (beacon["rssi"] as? Int).map { "\($0)" } ?? "–") }
   }
 
+  /// The line that shows how far a long replay has come is gone before anything is written to the terminal.
+  @Test func noRowBehindTheProgress() throws {
+    let visitor = "captures/visitor.btsnoop"
+    // Long enough for the line to be shown before the first row, which another beacon brings at the end.
+    let long =
+      "{ head -c 16 captures/lobby.btsnoop; for i in $(seq 100); do tail -c +17 captures/lobby.btsnoop; done;"
+      + " tail -c +17 \(visitor); } > $TMPDIR/long"
+    let uuid = "--uuid \(MonitorRun.visitor) --major 1 --minor 100 --count 3"
+    let terminal = try Terminal(
+      "export TMPDIR=$(mktemp -d); \(long); clear; beaconscan scan \(uuid) $TMPDIR/long; rm -r $TMPDIR",
+      columns: 80,
+      rows: 30)
+    try terminal.finish()
+    let lines = try terminal.screen()
+    #expect(lines.first?.hasPrefix("TIME") == true, "\(lines)")
+    #expect(!lines.contains { $0.contains("s left") }, "\(lines)")
+  }
+
   /// A table that is not drawn over fits too, and is complete in a pipe.
   @Test(arguments: [
     "scan --replay captures/visitor.btsnoop --count 3", "range --replay captures/visitor.btsnoop",

@@ -26,7 +26,7 @@ struct GivenArguments {
   ) throws(CommandError) {
     let subcommands = command.configuration.subcommands
     guard !subcommands.isEmpty, let name = words.dropFirst(path.count).first,
-      !name.hasPrefix("-"), name != "help"
+      !name.hasPrefix("-"), name != "help" || !path.isEmpty
     else { return }
     if let next = subcommands.first(where: { $0._commandName == name }) {
       return try checkSubcommand(of: next, behind: path + [name])
@@ -47,8 +47,15 @@ struct GivenArguments {
   }
 
   /// Checks that every word is text: what is not would name another file.
-  func checkEncoding() throws(CommandError) {
-    guard let word = words.first(where: { $0.contains("\u{FFFD}") }) else { return }
+  static func checkEncoding() throws(CommandError) {
+    let places = 0..<Int(CommandLine.argc)
+    // The runtime keeps the words as they were given.
+    let text = places.lazy.compactMap { place in
+      unsafe CommandLine.unsafeArgv[place].flatMap { word in
+        unsafe String(validatingCString: word) == nil ? unsafe String(cString: word) : nil
+      }
+    }.first
+    guard let word = text else { return }
     throw CommandError(
       .usage,
       "'\(word)' is not UTF-8; rename the file, or give a recording on standard input, as in "

@@ -199,7 +199,7 @@ struct SourceOptions: ParsableArguments {
 
   /// Checks that adapters which options name received something of the recordings, which are read as far as it takes.
   private func checkAdapters(_ options: [UInt16: String]) throws {
-    let scanner = try ReplayScanner(paths: replay)
+    let scanner = try ReplayScanner(paths: replay, duration: nanoseconds)
     var (missing, present) = (Set(options.keys), Set<UInt16>())
     var sightings: [Sighting] = []
     while !missing.isEmpty, !Interrupt.isRequested {
@@ -211,8 +211,10 @@ struct SourceOptions: ParsableArguments {
       missing.subtract(present)
       if progress.isOver { break }
     }
-    // Of recordings without a sighting nothing is missing.
-    guard let option = missing.min().flatMap({ options[$0] }), !present.isEmpty else { return }
+    // Of recordings without a sighting nothing is missing, and of those that were read in part nothing is known.
+    guard !Interrupt.isRequested, let option = missing.min().flatMap({ options[$0] }),
+      !present.isEmpty
+    else { return }
     let names = present.sorted().map { "hci\($0)" }.joined(separator: ", ")
     throw CommandError(
       .usage,

@@ -50,7 +50,7 @@ private func unknownOptionSentence(
   _ option: String, of subcommand: String?, _ help: String
 ) -> String {
   let name = String(option.drop { $0 == "-" })
-  let owners = OptionCatalog.owners(of: name)
+  let owners = OptionCatalog.everyOwner(of: name)
   if let subcommand, !owners.isEmpty {
     let verb = owners.count > 1 ? "have" : "has"
     return "\(subcommand) has no option '\(option)', but \(owners.joined(separator: ", ")) "

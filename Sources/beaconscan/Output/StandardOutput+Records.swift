@@ -62,7 +62,7 @@ extension StandardOutput {
   /// are indented.
   func write(sentence: String, behind start: String = "", indent: Int = 2) throws {
     var lines = [sentence]
-    if let width, sentence.columns > width - indent {
+    if let width, (start.isEmpty ? 0 : indent) + sentence.columns > width {
       lines = sentence.wrapped(to: max(20, width - indent), cutsWords: false)
     }
     try write(start + lines.joined(separator: "\n" + String(repeating: " ", count: indent)) + "\n")

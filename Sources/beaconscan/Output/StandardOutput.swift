@@ -63,10 +63,12 @@ final class StandardOutput {
     guard !buffer.isEmpty else { return }
     defer { buffer.removeAll(keepingCapacity: true) }
     do {
-      if isASCII {
-        try file.writeAll(String(decoding: buffer, as: UTF8.self).ascii.utf8)
+      let bytes =
+        isASCII ? Array(String(decoding: buffer, as: UTF8.self).ascii.utf8) : buffer
+      if isTerminal {
+        try StatusLine.withoutLine { _ = try file.writeAll(bytes) }
       } else {
-        try file.writeAll(buffer)
+        try file.writeAll(bytes)
       }
     } catch Errno.brokenPipe {
       throw ClosedPipe()
@@ -96,5 +98,7 @@ func printError(_ line: String) {
   var harmless = line.printable
   if harmless.utf8.count > 4096 { harmless = "\(harmless.prefix(512)) … \(harmless.suffix(512))" }
   if !Locale.hasUnicode { harmless = harmless.ascii }
-  _ = try? FileDescriptor.standardError.writeAll((harmless + "\n").utf8)
+  StatusLine.withoutLine {
+    _ = try? FileDescriptor.standardError.writeAll((harmless + "\n").utf8)
+  }
 }

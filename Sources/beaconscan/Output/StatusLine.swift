@@ -8,7 +8,8 @@ import SystemPackage
 /// Nothing is shown in the first half second, and then five times a second at most.
 final class StatusLine: Sendable {
   private let began = SuspendingClock.now
-  private let shownAt = Mutex<SuspendingClock.Instant?>(nil)
+  /// When the line was written that is on the terminal; `nil` where none is. A process has one.
+  private static let shownAt = Mutex<SuspendingClock.Instant?>(nil)
 
   private static let patience = Duration.milliseconds(500)
   private static let period = Duration.milliseconds(200)
@@ -24,25 +25,32 @@ final class StatusLine: Sendable {
   /// Shows a text, if it is time to.
   func show(_ text: () -> String) {
     let now = SuspendingClock.now
-    shownAt.withLock { shownAt in
+    Self.shownAt.withLock { shownAt in
       guard now - began > Self.patience, now - (shownAt ?? began) > Self.period else { return }
       shownAt = now
       // A second line could not be written over.
       let width = TerminalSize.of(STDERR_FILENO)?.columns ?? 80
       let line = text().cut(to: width)
-      write("\r\u{1B}[K" + (Locale.hasUnicode ? line : line.ascii))
+      Self.write("\r\u{1B}[K" + (Locale.hasUnicode ? line : line.ascii))
     }
   }
 
-  func clear() {
-    shownAt.withLock { shownAt in
-      guard shownAt != nil else { return }
+  func clear() { Self.withoutLine {} }
+
+  /// Clears the line that is on the terminal, and calls a function that writes to it.
+  static func withoutLine<Failure: Error>(
+    _ body: () throws(Failure) -> Void
+  ) throws(Failure) {
+    try shownAt.withLock { shownAt throws(Failure) in
+      if shownAt != nil { write("\r\u{1B}[K") }
       shownAt = nil
-      write("\r\u{1B}[K")
+      try body()
     }
   }
 
-  private func write(_ text: String) { _ = try? FileDescriptor.standardError.writeAll(text.utf8) }
+  private static func write(_ text: String) {
+    _ = try? FileDescriptor.standardError.writeAll(text.utf8)
+  }
 }
 
 /// A number that one thread counts and another shows.

@@ -33,6 +33,7 @@ final class RecordSession: Sendable {
         self.recorder.withLock { $0 }?.record(
           packet, at: time, isReceived: isReceived, adapter: adapter)
       }, showsProgress: false)
+    let wasThere = (try? Stat(FilePath(configuration.path), followTargetSymlink: false)) != nil
     let recorder = try self.begin(isLive: session.isLive)
     try session.beacons.startSightings(for: session.client)
     var beacons = BeaconTable<Int>(capacity: Self.maximumBeacons)
@@ -87,9 +88,8 @@ final class RecordSession: Sendable {
     if end.status.isOver { throw ClosedPipe() }
     reportRemarks()
     if let failure, !session.isLive, end.counts.packets == 0 {
-      // Of what was no recording, none is left.
-      let file = FilePath(end.status.file)
-      if (try? Stat(file))?.type == .regular { unsafe unlink(file.string) }
+      // Of what was no recording, none is left that was made for it.
+      if configuration.path != "-", !wasThere { unsafe unlink(end.status.file) }
       throw failure
     }
     if let interrupt { throw interrupt }

@@ -25,7 +25,9 @@ enum Interrupt {
   static func endingAtOnce<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    endsAtOnce.store(true, ordering: .relaxed)
+    // Of this and the handler, one at least sees what the other one stored.
+    endsAtOnce.store(true, ordering: .sequentiallyConsistent)
+    if interruptRequested.load(ordering: .sequentiallyConsistent) { endAtOnce() }
     defer { endsAtOnce.store(false, ordering: .relaxed) }
     return try body()
   }
@@ -54,15 +56,18 @@ private let endsAtOnce = Atomic<Bool>(false)
 
 /// A signal's handler: it only stores to an atomic, writes a byte and restores the terminal's mode and a default, which handlers may.
 private func recordInterrupt(_ number: Int32) {
-  if endsAtOnce.load(ordering: .relaxed) {
-    let sentence: StaticString = "beaconscan: interrupted while it waited for its input\n"
-    // The string is a constant of the program.
-    _ = unsafe write(STDERR_FILENO, sentence.utf8Start, sentence.utf8CodeUnitCount)
-    _exit(CommandError.Status.interrupted.rawValue)
-  }
-  interruptRequested.store(true, ordering: .relaxed)
+  interruptRequested.store(true, ordering: .sequentiallyConsistent)
+  if endsAtOnce.load(ordering: .sequentiallyConsistent) { endAtOnce() }
   interruptSignal.send()
   // A second one kills.
   TerminalMode.leave()
   signal(number, SIG_DFL)
+}
+
+/// Ends the process with a sentence. It only calls what a signal's handler may.
+private func endAtOnce() -> Never {
+  let sentence: StaticString = "beaconscan: interrupted while it waited for its input\n"
+  // The string is a constant of the program.
+  _ = unsafe write(STDERR_FILENO, sentence.utf8Start, sentence.utf8CodeUnitCount)
+  _exit(CommandError.Status.interrupted.rawValue)
 }

@@ -58,7 +58,15 @@ enum OptionCatalog {
   /// Options of which only those of the first source that gives one are used.
   static let alternatives: [Set<String>] = [
     RuleOptions.limits, ["model", "environment"], ["quiet", "verbose"], ["format", "json"],
-    ["uuid", "major", "minor", "region"],
+    ["uuid", "major", "minor", "region", "all"],
+  ]
+
+  /// Options of subcommands that mean something else than the option of the same name of others.
+  static let own: [String: Set<String>] = ["advertise": ["interval"]]
+
+  /// Options of subcommands that have a meaning only beside another one.
+  static let companions: [String: [String: String]] = [
+    "scan": ["sort": "all", "top": "all"], "calibrate": ["name": "save"],
   ]
 
   /// Returns the options of a subcommand or a group that a file and the environment may give.
@@ -84,9 +92,22 @@ enum OptionCatalog {
     return tool?.command.arguments?.filter { $0.name != nil } ?? []
   }
 
-  /// Returns the subcommands that have an option, in alphabetical order.
+  /// Returns the subcommands that have an option and may have a table in a file, in alphabetical order.
   static func owners(of option: String) -> [String] {
     commands.keys.sorted().filter { commands[$0].map(options)?[option] != nil }
+  }
+
+  /// Returns the subcommands that have an option, whether a file may give it or not, in alphabetical order.
+  static func everyOwner(
+    of option: String, in command: any ParsableCommand.Type = Beaconscan.self,
+    behind path: [String] = []
+  ) -> [String] {
+    command.configuration.subcommands.flatMap { next in
+      let path = path + [next._commandName]
+      let isOwner = everyOption(of: next).contains { $0.name == option }
+      return (isOwner ? [path.joined(separator: " ")] : [])
+        + everyOwner(of: option, in: next, behind: path)
+    }.sorted()
   }
 
   /// Returns a name that may have been meant, if one is near.

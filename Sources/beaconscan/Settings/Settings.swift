@@ -173,6 +173,10 @@ struct Settings: Sendable {
         break
       }
     }
+    for (name, other) in OptionCatalog.companions[command] ?? [:] {
+      let isGiven = given.contains { options[other]?.isGiven(by: $0) == true }
+      if !isGiven, used[other]?.values != ["true"] { used[name] = nil }
+    }
   }
 
   /// Returns the sources of a subcommand's options, the first of them first.
@@ -182,7 +186,8 @@ struct Settings: Sendable {
     // Options of the same name that mean something else, such as the format of a recording, are for their subcommand.
     func isShared(_ name: String) -> Bool { options[name] == OptionCatalog.shared[name] }
     func isGeneral(_ name: String) -> Bool {
-      isShared(name) || OptionCatalog.shared[name] == nil
+      isShared(name)
+        || OptionCatalog.shared[name] == nil && OptionCatalog.own[command]?.contains(name) != true
     }
     var sources: [(String) throws -> Setting?] = [
       { name in try options[name].flatMap { try Self.variable("\(command).\(name)", $0) } },
@@ -253,12 +258,33 @@ struct Settings: Sendable {
         continue
       }
       do {
-        settings[key] = try variable(key, option)
+        let setting = try variable(key, option)
+        settings[key] = setting
+        if let fault = setting.flatMap({ fault(of: $0, for: key) }) {
+          problems.append("\(name): \(fault)")
+        }
       } catch {
         problems.append((error as? CommandError)?.message ?? "\(error)")
       }
     }
     return (settings, problems)
+  }
+
+  /// Returns what is wrong with the value of an option, such as `count` or `scan.count`.
+  private static func fault(of setting: Setting, for key: String) -> String? {
+    let parts = key.split(separator: ".").map(String.init)
+    let name = parts.last ?? key
+    let owner = parts.count > 1 ? parts.first : OptionCatalog.owners(of: name).first
+    let group: (any ParsableArguments.Type)? =
+      parts.count > 1 || OptionCatalog.shared[name] == nil
+      ? owner.flatMap { OptionCatalog.commands[$0] }
+      : OptionCatalog.groups.first { OptionCatalog.options(of: $0)[name] != nil }
+    guard let group,
+      let fault = ConfigurationFile.fault(of: setting.arguments(for: name), as: group),
+      // What else the subcommand needs is not the variable's fault.
+      fault.hasPrefix("--\(name): ") || fault.hasPrefix("--\(name) must")
+    else { return nil }
+    return fault
   }
 
   private static func value(of option: String, in arguments: [String]) throws -> String? {
