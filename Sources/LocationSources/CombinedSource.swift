@@ -27,7 +27,9 @@ package final class CombinedSource: LocationSource {
   package var availability: ScannerAvailability { parts.fixes.availability }
 
   /// Whether there is a compass that this process may use. At rest the system is asked once a second at most.
-  package var headingAvailable: Bool { parts.compass.availability == .available }
+  package var hasCompass: Bool {
+    parts.compass.availability == .available || parts.fixes.hasCompass
+  }
 
   package func receive(
     for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]
@@ -37,7 +39,7 @@ package final class CombinedSource: LocationSource {
     useFixes(demand.fixes != nil)
     var progress = LocationProgress()
     if demand.fixes != nil {
-      let needsHeading = demand.needsHeading && !headingAvailable
+      let needsHeading = demand.needsHeading && parts.compass.availability != .available
       progress = try parts.fixes.receive(
         for: LocationDemand(fixes: demand.fixes, needsHeading: needsHeading), until: deadline,
         into: &inputs)

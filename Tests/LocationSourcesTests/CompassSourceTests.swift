@@ -140,8 +140,9 @@ import Testing
   }
 
   @Test func theBusPermitsItByOurPolicy() throws {
-    let file = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Packaging/beaconscan-compass.conf").path
+    let source = URL(filePath: #filePath).resolvingSymlinksInPath()
+    let root = source.appending(path: "../../..").standardizedFileURL
+    let file = root.appending(path: "Packaging/beaconscan-compass.conf").path
     // The system's bus forbids calls that no policy permits; the daemon's own policy is Debian's.
     let bus = try BusDaemon(
       in: scratch,
@@ -182,7 +183,7 @@ import Testing
     let source = CombinedSource(fixes: fixes, compass: CompassSource(bus: .address(bus.address)))
     let client = SourceClient(source)
     let machine = try CompassMachine(bus.address)
-    #expect(!source.headingAvailable)
+    #expect(!source.hasCompass)
     scripted.set(.unavailable("no gpsd answers"))
 
     // Both.
@@ -192,10 +193,10 @@ import Testing
     let fault = try #require(client.health.first { $0.condition == .notRunning })
     #expect(fault.subject == .headings && fault.sentence.contains("iio-sensor-proxy"))
     #expect(source.availability == .available)
-    #expect(!source.headingAvailable)
+    #expect(!source.hasCompass)
     try machine.run("heading 7", "start")
     #expect(try client.receive { !client.readings.isEmpty })
-    #expect(source.headingAvailable)
+    #expect(source.hasCompass)
     for (index, progress) in client.progress.enumerated().dropFirst() {
       let before = try #require(client.progress[index - 1].reached)
       #expect(try #require(progress.reached) >= before)
@@ -229,7 +230,7 @@ import Testing
     ).first?.asDouble
     #expect(stated == 8)
     source.rest()
-    #expect(source.headingAvailable)
+    #expect(source.hasCompass)
   }
 
   @Test func aDemandThatChangesOftenLeavesNothingBehind() throws {
