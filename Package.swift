@@ -292,7 +292,7 @@ let package = Package(
         "Adapters", "Bytes", "DBusMessages", "LocationSources", "Positioning", "Scanning",
         "TestSupport",
       ],
-      exclude: ["Logs"]),
+      exclude: ["Logs", "compass.py"]),
     // Sources that were written for Apple's framework, in two language modes: they must compile.
     .target(
       name: "StrangersSwift5", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift5",

@@ -43,7 +43,8 @@ install -D -m 644 "$completions/beaconscan.fish" "$share/fish/vendor_completions
 for file in captures/*.json captures/*.btsnoop captures/*.pcapng captures/INDEX.md; do
   install -D -m 644 "$file" "$share/beaconscan/$file"
 done
-for file in docs/*.md docs/json.schema.json Examples/beaconscan.toml CHANGELOG.md LICENSE; do
+for file in docs/*.md docs/json.schema.json Examples/beaconscan.toml Packaging/beaconscan-compass.conf CHANGELOG.md \
+  LICENSE; do
   install -D -m 644 "$file" "$share/doc/beaconscan/$(basename "$file")"
 done
 mkdir -p "$share/man/man1"

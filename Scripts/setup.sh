@@ -63,6 +63,8 @@ if [ "$extra" = yes ]; then
   command -v gpsd >/dev/null 2>&1 || [ -x /usr/sbin/gpsd ] || missing="$missing gpsd"
   command -v gpsfake >/dev/null 2>&1 || missing="$missing gpsd-clients"
   [ -x /usr/libexec/geoclue ] || missing="$missing geoclue-2.0"
+  [ -x /usr/sbin/iio-sensor-proxy ] || [ -x /usr/libexec/iio-sensor-proxy ] || missing="$missing iio-sensor-proxy"
+  command -v umockdev-wrapper >/dev/null 2>&1 || missing="$missing umockdev"
   command -v debootstrap >/dev/null 2>&1 || missing="$missing debootstrap"
   command -v dpkg-shlibdeps >/dev/null 2>&1 || missing="$missing dpkg-dev"
 fi

@@ -25,11 +25,16 @@ package struct LocationReport: Sendable {
 
   package init() {}
 
-  /// Reports a state, unless it is the one that was reported last.
+  /// Reports a state of locations, unless it is the one that was reported last.
   mutating func report(_ condition: LocationHealth.Condition, _ sentence: @autoclosure () -> String)
   {
     guard latest?.condition != condition else { return }
-    let health = LocationHealth(condition, at: MonotonicTime.now, sentence: sentence())
+    report(LocationHealth(condition, at: MonotonicTime.now, sentence: sentence()))
+  }
+
+  /// Reports a state, unless it is the one that was reported last.
+  mutating func report(_ health: LocationHealth) {
+    guard latest?.condition != health.condition else { return }
     latest = health
     changes.append(health)
   }
@@ -82,7 +87,7 @@ package final class DaemonSource<Session: LocationSession & ~Copyable>: Location
 
   package func receive(
     for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]
-  ) throws -> LocationProgress {
+  ) -> LocationProgress {
     inputs.removeAll(keepingCapacity: true)
     let end = MonotonicTime.now.advanced(by: Self.longestWait)
     let (received, health, latest) = session.withLock { session in

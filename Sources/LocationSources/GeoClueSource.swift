@@ -124,41 +124,18 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       guard try bus.owner(of: GeoClueName.service, timeout: limit) == nil else { return .available }
       let names = try bus.call(.toBus("ListActivatableNames"), timeout: limit)
       let canStart = names.first?.asArray?.contains { $0.asString == GeoClueName.service } ?? false
-      return canStart ? .available : .unavailable(absence)
+      return canStart ? .available : .unavailable(daemon.absence)
     } catch {
-      return sentence(error).availability
+      return daemon.health(error).availability
     }
   }
 
-  private static let absence =
-    "GeoClue is not installed; install it: sudo apt install geoclue-2.0, or configure a fixed position"
-
-  private static func sentence(_ error: BusError) -> LocationHealth {
-    let now = MonotonicTime.now
-    return switch error {
-    case .notPermitted(let reason):
-      LocationHealth(
-        .notPermitted, at: now, sentence: "the system's bus does not permit GeoClue (\(reason))")
-    case .unavailable(let address, let reason):
-      LocationHealth(
-        .notRunning, at: now,
-        sentence: "the system's bus does not answer at \(address) (\(reason)); start it: "
-          + "sudo systemctl start dbus")
-    case .failed(BusError.Name.serviceUnknown, _):
-      LocationHealth(.notRunning, at: now, sentence: absence)
-    case .timedOut, .congested:
-      LocationHealth(
-        .notAnswering, at: now,
-        sentence: "GeoClue does not answer; restart it: sudo systemctl restart geoclue")
-    case .disconnected:
-      LocationHealth(
-        .notRunning, at: now, sentence: "the connection to the system's bus ended; it is made again"
-      )
-    case .failed(let name, let message):
-      LocationHealth(.refused, at: now, sentence: "GeoClue refuses (\(name): \(message))")
-    case .invalid(let reason):
-      LocationHealth(.refused, at: now, sentence: "D-Bus cannot be used (\(reason))")
-    }
+  private static let daemon = SystemDaemon(
+    name: "GeoClue", unit: "geoclue", subject: .locations,
+    absence: "GeoClue is not installed; install it: sudo apt install geoclue-2.0, or configure a "
+      + "fixed position"
+  ) { reason in
+    "the system's bus does not permit GeoClue (\(reason))"
   }
 
   package mutating func rest() {
@@ -226,8 +203,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   }
 
   private mutating func fail(_ error: BusError, at now: MonotonicTime) {
-    let health = Self.sentence(error)
-    report.report(health.condition, health.sentence)
+    report.report(Self.daemon.health(error))
     disconnect(nextAttempt: now.advanced(by: backoff.next()))
   }
 

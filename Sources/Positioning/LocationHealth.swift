@@ -4,15 +4,29 @@ package import Scanning
 package struct LocationHealth: Hashable, Sendable, Codable {
   /// The state from now on.
   package var condition: Condition
+  /// What the state is of.
+  package var subject: Subject
   /// When the change was noticed.
   package var time: MonotonicTime
   /// What happened, where, and what fixes it: one sentence without a full stop.
   package var sentence: String
 
-  package init(_ condition: Condition, at time: MonotonicTime, sentence: String) {
+  package init(
+    _ condition: Condition, of subject: Subject = .locations, at time: MonotonicTime,
+    sentence: String
+  ) {
     self.condition = condition
+    self.subject = subject
     self.time = time
     self.sentence = sentence
+  }
+
+  /// What a source delivers.
+  package enum Subject: String, Sendable, Codable {
+    /// Fixes, and headings where they come from the same source.
+    case locations
+    /// Headings of a compass of their own.
+    case headings
   }
 
   /// The states of a source.

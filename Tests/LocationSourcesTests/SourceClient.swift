@@ -10,6 +10,7 @@ final class SourceClient {
   var demand = LocationDemand(fixes: .init(accuracy: 0, interval: 0, distance: 0))
   private(set) var inputs: [PositionInput] = []
   private(set) var health: [LocationHealth] = []
+  private(set) var progress: [LocationProgress] = []
 
   init(_ source: any LocationSource) { self.source = source }
 
@@ -26,6 +27,7 @@ final class SourceClient {
       let progress = try source.receive(for: demand, until: nil, into: &new)
       inputs += new
       health += progress.health
+      self.progress.append(progress)
       return try condition()
     }
   }
@@ -36,7 +38,7 @@ final class SourceClient {
     return try receive { health.dropFirst(before).contains { $0.condition == condition } }
   }
 
-  func forget() { (inputs, health) = ([], []) }
+  func forget() { (inputs, health, progress) = ([], [], []) }
 }
 
 /// A daemon that a test starts: one of those that `Scripts/setup.sh --ci` installs.

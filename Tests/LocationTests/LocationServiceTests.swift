@@ -7,12 +7,12 @@ import Testing
 @Suite struct LocationServiceTests {
   /// A manager without a past, its service, and a client that is authorized.
   private static func service(
-    _ values: [PositionInput]
+    _ values: [PositionInput], health: [LocationHealth] = []
   ) -> (LocationService, ClientIdentifier, ScriptedLocationSource) {
     var configuration = ServiceManager.Configuration()
     configuration.persistence = .none
     let manager = ServiceManager(configuration)
-    let source = ScriptedLocationSource(values)
+    let source = ScriptedLocationSource(values, health: health)
     let service = LocationService(manager, source: source)
     let client = manager.addClient()
     manager.requestAuthorization(.authorizedAlways)
@@ -100,6 +100,25 @@ import Testing
       break
     }
     #expect(service.circles(of: client).isEmpty)
+  }
+
+  @Test(arguments: [LocationHealth.Subject.headings, .locations])
+  func aFaultOfTheCompassIsNoneOfLocations(_ subject: LocationHealth.Subject) async throws {
+    let fault = LocationHealth(
+      .noReceiver, of: subject, at: MonotonicTime(nanoseconds: 0), sentence: "there is none")
+    let (service, client, _) = Self.service(fixes(300), health: [fault])
+    let center = try #require(Coordinate(latitude: 52.5, longitude: 13.4))
+    let region = try CircularRegion(identifier: "here", center: center, radius: 1000)
+    service.requestState(of: region, for: client)
+    var reported: [LocationHealth] = []
+    for try await event in service.events(for: client) {
+      if case .health(let health, at: _) = event { reported.append(health) }
+      guard case .circleState(_, let state) = event else { continue }
+      #expect(state == (subject == .headings ? .inside : .unknown))
+      break
+    }
+    #expect(reported == [fault])
+    #expect(service.health == (subject == .headings ? nil : fault))
   }
 
   @Test func headingsAreTrueWhereLocationsAreUpdated() async throws {

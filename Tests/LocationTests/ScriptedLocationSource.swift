@@ -6,9 +6,14 @@ import Synchronization
 final class ScriptedLocationSource: LocationSource {
   let name = "the script"
   let isRecorded = true
+  private let health: [LocationHealth]
   private let left = Mutex<(values: [PositionInput], demands: [LocationDemand])>(([], []))
 
-  init(_ values: [PositionInput]) { left.withLock { $0.values = values.reversed() } }
+  /// Creates a source that reports changes of its state before the first value.
+  init(_ values: [PositionInput], health: [LocationHealth] = []) {
+    self.health = health
+    left.withLock { $0.values = values.reversed() }
+  }
 
   var availability: ScannerAvailability { .available }
   /// The demands, without repetitions.
@@ -17,12 +22,14 @@ final class ScriptedLocationSource: LocationSource {
   func receive(
     for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]
   ) throws -> LocationProgress {
-    let value = left.withLock { rest in
+    let (value, isFirst) = left.withLock { rest in
+      let isFirst = rest.demands.isEmpty
       if rest.demands.last != demand { rest.demands.append(demand) }
-      return rest.values.popLast()
+      return (rest.values.popLast(), isFirst)
     }
     inputs = value.map { [$0] } ?? []
-    return LocationProgress(reached: value?.time, isOver: value == nil)
+    return LocationProgress(
+      health: isFirst ? health : [], reached: value?.time, isOver: value == nil)
   }
 
   func wake() {}

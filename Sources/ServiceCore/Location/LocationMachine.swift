@@ -143,8 +143,9 @@ struct LocationMachine: Service {
   private mutating func update(
     _ change: LocationHealth, into output: inout ServiceOutput<Self>
   ) {
-    health = change
     output.deliverToAll(.health(change, at: change.time.wallClockTime(wallClockOffset)))
+    guard change.subject == .locations else { return }
+    health = change
     // A source that cannot tell the place answers no question.
     if change.condition.isFault { giveUpQuestions(into: &output) }
   }

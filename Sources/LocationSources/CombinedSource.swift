@@ -1,0 +1,168 @@
+import Adapters
+import Dispatch
+package import Positioning
+package import Scanning
+import Synchronization
+
+/// A live source of fixes and a compass beside it.
+///
+/// Each works only while it is needed: without a demand for fixes the source of fixes rests, without one for headings the
+/// compass. While headings are needed, the compass is received on one thread of its own, which ends the waits of the source of
+/// fixes. Where there is no compass, the source of fixes may deliver headings, as gpsd does.
+package final class CombinedSource: LocationSource {
+  private let parts: Parts
+  private let isUsingFixes = Mutex(false)
+
+  /// Creates a source of two.
+  package init(fixes: any LocationSource, compass: CompassSource) {
+    parts = Parts(fixes: fixes, compass: compass)
+  }
+
+  deinit { parts.stopCompass() }
+
+  package var name: String { parts.fixes.name }
+  package var isRecorded: Bool { false }
+
+  /// Whether fixes can be received.
+  package var availability: ScannerAvailability { parts.fixes.availability }
+
+  /// Whether there is a compass that this process may use. At rest the system is asked once a second at most.
+  package var hasCompass: Bool {
+    parts.compass.availability == .available || parts.fixes.hasCompass
+  }
+
+  package func receive(
+    for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]
+  ) throws -> LocationProgress {
+    inputs.removeAll(keepingCapacity: true)
+    demand.needsHeading ? parts.startCompass() : parts.stopCompass()
+    useFixes(demand.fixes != nil)
+    var progress = LocationProgress()
+    if demand.fixes != nil {
+      let needsHeading = demand.needsHeading && parts.compass.availability != .available
+      progress = try parts.fixes.receive(
+        for: LocationDemand(fixes: demand.fixes, needsHeading: needsHeading), until: deadline,
+        into: &inputs)
+    } else {
+      let now = MonotonicTime.now
+      let end = now.advanced(by: 2 * MonotonicTime.nanosecondsPerSecond)
+      parts.wakeSignal.wait(nanoseconds: min(deadline ?? end, end).nanoseconds(since: now))
+    }
+    return parts.takeReadings(into: &inputs, progress)
+  }
+
+  private func useFixes(_ isUsed: Bool) {
+    let wasUsed = isUsingFixes.withLock { isUsing in
+      defer { isUsing = isUsed }
+      return isUsing
+    }
+    if wasUsed, !isUsed { parts.fixes.rest() }
+  }
+
+  package func wake() { parts.wake() }
+
+  package func rest() {
+    parts.stopCompass()
+    useFixes(false)
+  }
+}
+
+extension CombinedSource {
+  /// The two sources, and the thread that receives from the compass.
+  private final class Parts: Sendable {
+    let fixes: any LocationSource
+    let compass: CompassSource
+    let wakeSignal = WakeSignal()
+    private let state = Mutex(State())
+    private let receiver = DispatchQueue(label: "LocationSources.compass")
+
+    /// The readings and changes of the compass that are kept for the client: 64 of each, the latest.
+    private static let limit = 64
+
+    private struct State {
+      var isNeeded = false
+      /// Whether the thread runs, or will soon.
+      var isRunning = false
+      var readings: [PositionInput] = []
+      var health: [LocationHealth] = []
+
+      /// Keeps what the compass delivered for the client.
+      mutating func add(_ inputs: [PositionInput], _ changes: [LocationHealth]) {
+        guard isNeeded else { return }
+        // They count from now, so that none comes after a moment that was reached.
+        let now = MonotonicTime.now
+        for case .compass(var reading) in inputs {
+          reading.time = now
+          readings.append(.compass(reading))
+        }
+        for var change in changes {
+          change.time = now
+          health.append(change)
+        }
+        readings.removeFirst(max(0, readings.count - limit))
+        health.removeFirst(max(0, health.count - limit))
+      }
+    }
+
+    init(fixes: any LocationSource, compass: CompassSource) {
+      (self.fixes, self.compass) = (fixes, compass)
+    }
+
+    func wake() {
+      wakeSignal.send()
+      fixes.wake()
+    }
+
+    func startCompass() {
+      let isNew = state.withLock { state in
+        defer { (state.isNeeded, state.isRunning) = (true, true) }
+        return !state.isRunning
+      }
+      if isNew { receiver.async { [self] in run() } }
+    }
+
+    func stopCompass() {
+      let wasNeeded = state.withLock { state in
+        defer { (state.isNeeded, state.readings) = (false, []) }
+        return state.isNeeded
+      }
+      if wasNeeded { compass.wake() }
+    }
+
+    /// Receives from the compass until it is not needed, and lets it rest then.
+    private func run() {
+      var inputs: [PositionInput] = []
+      while true {
+        if state.withLock({ $0.isNeeded }) {
+          let progress = compass.receive(
+            for: LocationDemand(needsHeading: true), until: nil, into: &inputs)
+          guard !inputs.isEmpty || !progress.health.isEmpty else { continue }
+          state.withLock { $0.add(inputs, progress.health) }
+          wake()
+        } else {
+          compass.rest()
+          let isOver = state.withLock { state in
+            if !state.isNeeded { state.isRunning = false }
+            return !state.isRunning
+          }
+          if isOver { return }
+        }
+      }
+    }
+
+    /// Adds what the compass delivered to inputs, in the order of time, and returns how far both sources have come.
+    func takeReadings(
+      into inputs: inout [PositionInput], _ progress: LocationProgress
+    ) -> LocationProgress {
+      state.withLock { state in
+        var all = LocationProgress.live(progress.health + state.health)
+        all.isOver = progress.isOver
+        inputs += state.readings
+        if !state.readings.isEmpty { inputs.sort { $0.time < $1.time } }
+        if !state.health.isEmpty { all.health.sort { $0.time < $1.time } }
+        (state.readings, state.health) = ([], [])
+        return all
+      }
+    }
+  }
+}

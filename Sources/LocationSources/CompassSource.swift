@@ -1,0 +1,291 @@
+import Adapters
+package import DBusMessages
+package import Positioning
+package import Scanning
+
+/// A source of compass readings on iio-sensor-proxy, over D-Bus.
+///
+/// iio-sensor-proxy turns the sensor on while a client has claimed it and reports each change, at most every 0.7 s. Its
+/// `CompassHeading` is in degrees clockwise from magnetic north, from the top of the device; its accuracy and the field are not
+/// known. Its own policy on the bus permits the compass to GeoClue alone: `Packaging/beaconscan-compass.conf` is a policy that
+/// permits it to others.
+package typealias CompassSource = DaemonSource<CompassSession>
+
+extension CompassSource {
+  /// Creates a source, which claims the compass while headings are needed.
+  package convenience init(
+    bus: BusAddress = .system, limits: BusLimits = GeoClueSession.limits
+  ) {
+    self.init("iio-sensor-proxy", CompassSession(on: bus, limits: limits)) {
+      CompassSession.availability(on: bus, limits: limits)
+    }
+  }
+}
+
+/// iio-sensor-proxy's names on the bus.
+private enum CompassName {
+  static let service = "net.hadess.SensorProxy"
+  static let interface = "net.hadess.SensorProxy.Compass"
+  static let path = "/net/hadess/SensorProxy/Compass"
+  static let properties = "org.freedesktop.DBus.Properties"
+}
+
+/// A connection to iio-sensor-proxy, which has claimed the compass.
+package struct CompassSession: ~Copyable, LocationSession {
+  package var report = LocationReport()
+
+  private let address: BusAddress
+  private let limits: BusLimits
+  private var bus: BusConnection?
+  private var nextAttempt: MonotonicTime?
+  private var backoff = Backoff.quick
+  private var calls: [UInt32: Call] = [:]
+  /// Whether the daemon has a compass; `nil` before it is known.
+  private var hasCompass: Bool?
+  /// The latest heading since the claim, in degrees.
+  private var heading: Double?
+  /// When the properties are requested; `nil` while the compass is not claimed.
+  private var nextRequest: MonotonicTime?
+
+  private struct Call {
+    enum Subject { case claim, presence, properties }
+
+    var subject: Subject
+    var sent: MonotonicTime
+  }
+
+  /// How long an answer may take: 4 s.
+  private static let answerLimit = 4 * MonotonicTime.nanosecondsPerSecond
+  /// How long after the claim the heading is requested, unless it has changed: 1 s. What the daemon has before it has read the
+  /// sensor is of an earlier claim.
+  private static let firstRequest = MonotonicTime.nanosecondsPerSecond
+  /// How often the properties are requested: 5 s. A compass that lies still reports nothing, nor does a daemon that
+  /// hangs.
+  private static let requestInterval = 5 * MonotonicTime.nanosecondsPerSecond
+
+  init(on address: BusAddress, limits: BusLimits) {
+    self.address = address
+    self.limits = limits
+  }
+
+  private static let absenceOfCompass =
+    "iio-sensor-proxy has no compass; it needs one of the kernel's driver hid_sensor_magn_3d"
+
+  private static let daemon = SystemDaemon(
+    name: "iio-sensor-proxy", unit: "iio-sensor-proxy", subject: .headings,
+    absence: "iio-sensor-proxy, which reads the compass, does not run; install it: "
+      + "sudo apt install iio-sensor-proxy; it starts when the machine has a sensor"
+  ) { _ in
+    "the system's bus permits the compass to GeoClue alone; copy beaconscan-compass.conf, which lies "
+      + "with beaconscan's documents, to /etc/dbus-1/system.d, and run: sudo systemctl reload dbus"
+  }
+
+  private static var propertiesRequest: BusMessage {
+    BusMessage(
+      call: "GetAll", of: CompassName.properties, at: CompassName.path, to: CompassName.service,
+      .string(CompassName.interface))
+  }
+
+  private static func call(_ member: String) -> BusMessage {
+    BusMessage(
+      call: member, of: CompassName.interface, at: CompassName.path, to: CompassName.service)
+  }
+
+  /// Returns whether there is a compass that this process may use.
+  static func availability(on address: BusAddress, limits: BusLimits) -> ScannerAvailability {
+    let limit = MonotonicTime.nanosecondsPerSecond
+    do throws(BusError) {
+      let bus = try BusConnection(address, limits: limits, timeout: limit)
+      defer { bus.close() }
+      let values = try bus.call(propertiesRequest, timeout: limit).first?.asProperties
+      return values?["HasCompass"]?.asBool == true ? .available : .unavailable(absenceOfCompass)
+    } catch {
+      return daemon.health(error).availability
+    }
+  }
+
+  package mutating func rest() {
+    // The end of the connection releases it as well.
+    if let bus, nextRequest != nil { _ = try? bus.send(Self.call("ReleaseCompass")) }
+    disconnect(nextAttempt: nil)
+    backoff.reset()
+  }
+
+  // MARK: The connection
+
+  package mutating func receive(
+    for demand: LocationDemand, until end: MonotonicTime, wakeSignal: borrowing WakeSignal,
+    into inputs: inout [PositionInput]
+  ) {
+    defer { wakeSignal.reset() }
+    let start = MonotonicTime.now
+    guard demand.needsHeading else {
+      rest()
+      return wakeSignal.wait(nanoseconds: end.nanoseconds(since: start))
+    }
+    do throws(BusError) {
+      try connect(at: start)
+      guard let bus else {
+        let due = min(end, nextAttempt ?? end)
+        return wakeSignal.wait(nanoseconds: due.nanoseconds(since: start))
+      }
+      let other = wakeSignal.descriptor >= 0 ? wakeSignal.descriptor : nil
+      let left = max(0, min(end, nextRequest ?? end).nanoseconds(since: start))
+      let messages = try bus.receive(waitingAtMost: left, orUntil: other)
+      let now = MonotonicTime.now
+      for message in messages { try handle(message, at: now, into: &inputs) }
+      if let nextRequest, now >= nextRequest {
+        try ask(Self.propertiesRequest, .properties, at: now)
+        self.nextRequest = now.advanced(by: Self.requestInterval)
+      }
+      if calls.values.contains(where: { now.nanoseconds(since: $0.sent) >= Self.answerLimit }) {
+        throw .timedOut(member: CompassName.service)
+      }
+    } catch {
+      fail(error, at: MonotonicTime.now)
+    }
+  }
+
+  private mutating func connect(at now: MonotonicTime) throws(BusError) {
+    guard bus == nil, now >= nextAttempt ?? now else { return }
+    let bus = try BusConnection(
+      address, limits: limits, timeout: MonotonicTime.nanosecondsPerSecond)
+    self.bus = bus
+    let rules: [BusMatch] = [
+      .owner(of: CompassName.service),
+      BusMatch(
+        sender: CompassName.service, path: CompassName.path, interface: CompassName.properties,
+        member: "PropertiesChanged", arg0: CompassName.interface),
+    ]
+    for rule in rules { _ = try bus.send(.toBus("AddMatch", .string(rule.text))) }
+    try claim(at: now)
+  }
+
+  /// Claims the compass, and asks whether there is one.
+  private mutating func claim(at now: MonotonicTime) throws(BusError) {
+    (hasCompass, heading, nextRequest) = (nil, nil, nil)
+    try ask(Self.call("ClaimCompass"), .claim, at: now)
+    try ask(Self.propertiesRequest, .presence, at: now)
+  }
+
+  private mutating func ask(
+    _ message: BusMessage, _ subject: Call.Subject, at now: MonotonicTime
+  ) throws(BusError) {
+    guard let bus else { return }
+    calls[try bus.send(message)] = Call(subject: subject, sent: now)
+  }
+
+  private mutating func fail(_ error: BusError, at now: MonotonicTime) {
+    report.report(Self.daemon.health(error))
+    disconnect(nextAttempt: now.advanced(by: backoff.next()))
+  }
+
+  private mutating func disconnect(nextAttempt: MonotonicTime?) {
+    bus?.close()
+    (bus, self.nextAttempt) = (nil, nextAttempt)
+    forget()
+  }
+
+  /// Forgets what the daemon has answered and will.
+  private mutating func forget() {
+    (calls, hasCompass, heading, nextRequest) = ([:], nil, nil, nil)
+  }
+
+  // MARK: Messages
+
+  private mutating func handle(
+    _ message: BusMessage, at now: MonotonicTime, into inputs: inout [PositionInput]
+  ) throws(BusError) {
+    if let change = message.ownerChange, change.name == CompassName.service {
+      forget()
+      if change.owner != nil {
+        try claim(at: now)
+      } else {
+        report(.notRunning, "iio-sensor-proxy ended; the compass is used again when it runs")
+      }
+      return
+    }
+    switch message.kind {
+    case .reply, .error:
+      guard let call = calls.removeValue(forKey: message.replySerial) else { return }
+      try answered(call, by: message, at: now, into: &inputs)
+    case .signal
+    where message.isSignal("PropertiesChanged", of: CompassName.properties)
+      && message.path == CompassName.path:
+      guard message.body.count >= 2, message.body[0].asString == CompassName.interface,
+        let values = message.body[1].asProperties
+      else { return }
+      try setPresence(values, at: now)
+      // What comes with the presence of a compass was not measured.
+      guard values["HasCompass"] == nil else { return }
+      receive(values, at: now, isChange: true, into: &inputs)
+    default: break
+    }
+  }
+
+  private mutating func answered(
+    _ call: Call, by message: BusMessage, at now: MonotonicTime, into inputs: inout [PositionInput]
+  ) throws(BusError) {
+    switch message.error {
+    case .failed(BusError.Name.serviceUnknown, _)?:
+      // The bus reports when the daemon comes.
+      report.report(Self.daemon.health(.failed(name: BusError.Name.serviceUnknown, message: "")))
+      return nextRequest = nil
+    case .failed(BusError.Name.noReply, _)?:
+      // The daemon has ended, which the bus reports as well.
+      return
+    case .failed(BusError.Name.limitsExceeded, _)? where call.subject == .claim:
+      // It is claimed already.
+      break
+    case let error?: throw error
+    case nil: break
+    }
+    if call.subject == .claim {
+      backoff.reset()
+      return nextRequest = now.advanced(by: Self.firstRequest)
+    }
+    guard let values = message.body.first?.asProperties else { return }
+    try setPresence(values, at: now)
+    guard call.subject == .properties else { return }
+    receive(values, at: now, isChange: false, into: &inputs)
+    if hasCompass == true, heading == nil {
+      report(.searching, "the compass has no heading yet")
+    }
+  }
+
+  private mutating func setPresence(
+    _ values: [String: BusValue], at now: MonotonicTime
+  ) throws(BusError) {
+    guard let hasCompass = values["HasCompass"]?.asBool else { return }
+    let isBack = hasCompass && self.hasCompass == false
+    self.hasCompass = hasCompass
+    if !hasCompass {
+      heading = nil
+      report(.noReceiver, Self.absenceOfCompass)
+    } else if isBack {
+      // The daemon forgot its clients when the sensor was removed.
+      try ask(Self.call("ClaimCompass"), .claim, at: now)
+    }
+  }
+
+  /// Receives the heading among properties that have changed, or that were requested.
+  private mutating func receive(
+    _ values: [String: BusValue], at now: MonotonicTime, isChange: Bool,
+    into inputs: inout [PositionInput]
+  ) {
+    // Before the sensor was read it is −1, and in iio-sensor-proxy 3.0 it is 0.
+    guard hasCompass != false, let stated = values["CompassHeading"]?.asDouble, stated >= 0,
+      let degrees = GPSDMessage.direction(stated), isChange || degrees != heading ?? 0
+    else { return }
+    heading = degrees
+    report(.receiving, "iio-sensor-proxy delivers headings")
+    inputs.append(
+      .compass(
+        CompassReading(time: now, timestamp: WallClockTime.now, magneticHeading: degrees)))
+  }
+
+  private mutating func report(_ condition: LocationHealth.Condition, _ sentence: String) {
+    report.report(
+      LocationHealth(condition, of: .headings, at: MonotonicTime.now, sentence: sentence))
+  }
+}
