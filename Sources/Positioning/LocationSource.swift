@@ -13,6 +13,9 @@ package protocol LocationSource: AnyObject, Sendable {
   /// Whether the source can be used now. Clients read it at any time.
   var availability: ScannerAvailability { get }
 
+  /// Whether the source has a compass. By default it has none.
+  var hasCompass: Bool { get }
+
   /// Waits until something is received, ``wake()`` is called or the deadline has come: two seconds at most.
   ///
   /// - Parameters:
@@ -32,6 +35,10 @@ package protocol LocationSource: AnyObject, Sendable {
 
   /// Stops the source until the next ``receive(for:until:into:)``, as there is no demand.
   func rest()
+}
+
+extension LocationSource {
+  package var hasCompass: Bool { false }
 }
 
 /// How far a location source has come.
