@@ -134,8 +134,8 @@ let package = Package(
     .target(
       name: "CoreLocation",
       dependencies: [
-        "Advertising", "CaptureFiles", "LiveScanning", "Positioning", "Ranging", "Regions",
-        "Scanning", "ServiceCore", .product(name: "Logging", package: "swift-log"),
+        "Advertising", "CaptureFiles", "LiveScanning", "LocationSources", "Positioning", "Ranging",
+        "Regions", "Scanning", "ServiceCore", .product(name: "Logging", package: "swift-log"),
       ]),
 
     // The command
@@ -205,7 +205,7 @@ let package = Package(
       name: "ManagerTests",
       dependencies: [
         "Advertising", "BeaconTesting", "CaptureFiles", "CoreLocation", "LiveScanning",
-        "ManagerTorture",
+        "LocationSources", "ManagerTorture", "Positioning",
         "Regions", "Scanning", "ServiceCore", "Storage", "TestSupport",
         .product(name: "Logging", package: "swift-log"),
       ],

@@ -27,8 +27,7 @@ extension CLMonitor {
     }
   }
 
-  /// The condition that the device is in a circle. It cannot be watched yet: its event has
-  /// ``CLMonitor/Event/conditionUnsupported`` set.
+  /// The condition that the device is in a circle.
   public struct CircularGeographicCondition: CLCondition {
     /// The center.
     public let center: CLLocationCoordinate2D

@@ -1,5 +1,6 @@
 public import Foundation
 import Logging
+import Positioning
 package import ServiceCore
 import Synchronization
 
@@ -20,6 +21,10 @@ open class CLLocationManager: NSObject {
   let client: ClientIdentifier
   /// The calls of the delegate.
   let calls: DelegateCalls
+  /// The latest location that the delegate received.
+  let latestLocation = Mutex<CLLocation?>(nil)
+  /// Whether the delegate was asked about the calibration since headings were started.
+  let hasAskedForCalibration = Atomic<Bool>(false)
 
   private struct Receiver: @unchecked Sendable {
     // Sendable: the delegate is only passed on. It is called where it expects its calls.
@@ -138,24 +143,32 @@ open class CLLocationManager: NSObject {
   /// Returns whether location services are available on this device.
   open class func locationServicesEnabled() -> Bool { LocationServices.shared.isEnabled }
 
-  /// Returns whether regions of a class can be monitored here, regardless of the authorization: `true` for
-  /// ``CLBeaconRegion`` and its subclasses while location services are available.
+  /// Returns whether regions of a class can be monitored here, regardless of the authorization: ``CLBeaconRegion`` while
+  /// beacons can be received, ``CLCircularRegion`` while locations can be found, and their subclasses.
   open class func isMonitoringAvailable(for regionClass: AnyClass) -> Bool {
-    regionClass is CLBeaconRegion.Type && LocationServices.shared.isEnabled
+    switch regionClass {
+    case is CLBeaconRegion.Type: LocationServices.shared.receivesBeacons
+    case is CLCircularRegion.Type: LocationServices.shared.findsLocations
+    default: false
+    }
   }
 
   /// Returns whether beacons can be ranged here.
-  open class func isRangingAvailable() -> Bool { LocationServices.shared.isEnabled }
+  open class func isRangingAvailable() -> Bool { LocationServices.shared.receivesBeacons }
 
-  /// Returns whether headings are available: `false`.
-  open class func headingAvailable() -> Bool { false }
+  /// Returns whether headings are available: whether there is a compass.
+  open class func headingAvailable() -> Bool { LocationServices.shared.findsHeadings }
 
-  /// Returns whether significant location changes are available: `false`.
-  open class func significantLocationChangeMonitoringAvailable() -> Bool { false }
+  /// Returns whether significant location changes are available: whether locations can be found.
+  open class func significantLocationChangeMonitoringAvailable() -> Bool {
+    LocationServices.shared.findsLocations
+  }
 
-  /// Returns whether location updates can be deferred: `false`.
+  /// Returns whether location updates can be deferred: whether locations can be found.
   @available(*, deprecated, message: "Locations are not deferred any more")
-  open class func deferredLocationUpdatesAvailable() -> Bool { false }
+  open class func deferredLocationUpdatesAvailable() -> Bool {
+    LocationServices.shared.findsLocations
+  }
 
   /// Returns whether regions can be monitored here, in the former spelling.
   @available(*, deprecated, message: "Use isMonitoringAvailable(for:)")
@@ -182,10 +195,13 @@ open class CLLocationManager: NSObject {
   /// The regions that all managers of the process monitor, with those of the app's earlier processes.
   open var monitoredRegions: Set<CLRegion> {
     Set(services.beacons.regions(of: client).map { CLBeaconRegion($0) })
+      .union(services.locations.circles(of: client).map { CLCircularRegion($0) })
   }
 
-  /// The largest radius of a circular region, in meters: -1, because they cannot be monitored yet.
-  open var maximumRegionMonitoringDistance: CLLocationDistance { -1 }
+  /// The largest radius of a circular region, in meters: 2,000,000; -1 where locations cannot be found.
+  open var maximumRegionMonitoringDistance: CLLocationDistance {
+    services.locations.source == nil ? -1 : CircularRegion.maximumRadius
+  }
 
   /// Starts monitoring a region. It replaces a monitored region that has the same identifier.
   ///
@@ -200,7 +216,10 @@ open class CLLocationManager: NSObject {
 
   /// Stops monitoring the region that has the same identifier as the argument, if there is one.
   open func stopMonitoring(for region: CLRegion) {
-    services.beacons.unregister(region.identifier, for: client)
+    // Those of an earlier process are read first.
+    _ = services.core.authorizationStatus
+    stopMonitoring(beacons: region.identifier)
+    stopMonitoring(circle: region.identifier)
   }
 
   /// Requests the state of a region. The delegate receives it.
@@ -249,20 +268,27 @@ open class CLLocationManager: NSObject {
 
   // MARK: Locations
 
-  /// The last known location: `nil`, because no service finds locations yet.
-  open var location: CLLocation? { nil }
+  /// The last known location of the process; `nil` if there was none.
+  open var location: CLLocation? {
+    services.locations.latestFix.map {
+      CLLocation($0, isSimulated: services.locations.source?.isRecorded ?? false)
+    }
+  }
 
   /// The distance that the device must move before an update, in meters. By default every movement counts.
-  open var distanceFilter = kCLDistanceFilterNone
+  open var distanceFilter = kCLDistanceFilterNone { didSet { changeUpdates() } }
 
-  /// The accuracy that the app needs, in meters. The default is ``kCLLocationAccuracyBest``.
-  open var desiredAccuracy = kCLLocationAccuracyBest
+  /// The accuracy that the app needs, in meters. The default is ``kCLLocationAccuracyBest``. Receivers and daemons work no
+  /// harder than it needs.
+  open var desiredAccuracy = kCLLocationAccuracyBest { didSet { changeUpdates() } }
 
   /// The user's activity. The default is ``CLActivityType/other``.
-  open var activityType = CLActivityType.other
+  open var activityType = CLActivityType.other { didSet { changeUpdates() } }
 
   /// A Boolean value that indicates whether updates may pause while nothing changes. The default is `true`.
-  open var pausesLocationUpdatesAutomatically = true
+  ///
+  /// Unlike on Apple's systems, paused updates resume by themselves when the device moves.
+  open var pausesLocationUpdatesAutomatically = true { didSet { changeUpdates() } }
 
   /// A Boolean value that indicates whether updates continue in the background. The default is `false`.
   ///
@@ -277,54 +303,64 @@ open class CLLocationManager: NSObject {
   @available(*, deprecated, message: "Apps say so in their manifest")
   open var purpose: String?
 
-  /// Starts location updates. The delegate receives a failure, because no service finds locations yet.
-  open func startUpdatingLocation() { fail(.locationUnknown, "locations") }
+  /// Starts location updates, with the last known location if there is one. Changes of the properties take effect at
+  /// once.
+  ///
+  /// Failures are reported to the delegate's `locationManager(_:didFailWithError:)`; updates come again by themselves.
+  open func startUpdatingLocation() { startUpdates() }
 
-  /// Stops location updates.
-  open func stopUpdatingLocation() {}
+  /// Stops location updates, and cancels the request for one location.
+  open func stopUpdatingLocation() {
+    services.locations.stopUpdates(for: client)
+    services.locations.cancelRequest(for: client)
+  }
 
-  /// Requests one location. The delegate receives a failure, because no service finds locations yet.
-  open func requestLocation() { fail(.locationUnknown, "locations") }
+  /// Requests one location. The delegate receives the first one of the desired accuracy, the best one of ten seconds, or,
+  /// where none comes within a minute, a failure.
+  open func requestLocation() { requestFix() }
 
-  /// Starts updates of significant location changes. The delegate receives a failure, because no service finds
-  /// locations yet.
-  open func startMonitoringSignificantLocationChanges() { fail(.locationUnknown, "locations") }
+  /// Starts updates of significant location changes: of 500 meters or more, at most one in five minutes.
+  open func startMonitoringSignificantLocationChanges() { startSignificantChanges() }
 
-  /// Stops updates of significant location changes.
-  open func stopMonitoringSignificantLocationChanges() {}
+  /// Stops updates of significant location changes, for all managers of the process.
+  open func stopMonitoringSignificantLocationChanges() {
+    services.locations.stopSignificantChanges(for: client)
+  }
 
-  /// Requests that location updates be deferred. It fails through the delegate's
-  /// `locationManager(_:didFinishDeferredUpdatesWithError:)`.
+  /// Requests that location updates be deferred until the device has moved some meters or some seconds have passed.
+  ///
+  /// The delegate's `locationManager(_:didFinishDeferredUpdatesWithError:)` is called once for each call.
   @available(*, deprecated, message: "Locations are not deferred any more")
   open func allowDeferredLocationUpdates(
     untilTraveled distance: CLLocationDistance, timeout: TimeInterval
   ) {
     useCurrentThread()
-    callDelegate { manager in
-      manager.delegate?.locationManager(
-        manager, didFinishDeferredUpdatesWithError: CLError(.deferredFailed)._nsError)
-    }
+    services.locations.allowDeferral(untilTraveled: distance, timeout: timeout, for: client)
   }
 
   /// Ends the deferral of location updates.
   @available(*, deprecated, message: "Locations are not deferred any more")
-  open func disallowDeferredLocationUpdates() {}
+  open func disallowDeferredLocationUpdates() {
+    services.locations.disallowDeferral(for: client)
+  }
 
   // MARK: Visits
 
-  /// Starts reports of visits. The delegate receives a failure, because no service finds visits yet.
-  open func startMonitoringVisits() { fail(.locationUnknown, "visits") }
+  /// Starts reports of visits: arrivals at places where the device stays for five minutes or more, and departures.
+  open func startMonitoringVisits() { startVisits() }
 
-  /// Stops reports of visits.
-  open func stopMonitoringVisits() {}
+  /// Stops reports of visits, for all managers of the process.
+  open func stopMonitoringVisits() { services.locations.stopVisits(for: client) }
 
   // MARK: Heading
 
-  /// The last known heading: `nil`, because no service finds headings yet.
-  open var heading: CLHeading? { nil }
+  /// The last known heading; `nil` if there was none.
+  open var heading: CLHeading? {
+    services.locations.latestHeading(of: client).map { CLHeading($0) }
+  }
 
   /// The change of the heading that causes an update, in degrees. The default is 1.
-  open var headingFilter: CLLocationDegrees = 1
+  open var headingFilter: CLLocationDegrees = 1 { didSet { changeHeadings() } }
 
   /// The orientation of the device. The default is ``CLDeviceOrientation/portrait``.
   ///
@@ -334,31 +370,21 @@ open class CLLocationManager: NSObject {
     set {
       switch newValue {
       case .unknown, .faceUp, .faceDown: break
-      case .portrait, .portraitUpsideDown, .landscapeLeft, .landscapeRight: orientation = newValue
+      case .portrait, .portraitUpsideDown, .landscapeLeft, .landscapeRight:
+        orientation = newValue
+        changeHeadings()
       }
     }
   }
 
   private var orientation = CLDeviceOrientation.portrait
 
-  /// Starts heading updates. The delegate receives a failure, because no service finds headings yet.
-  open func startUpdatingHeading() { fail(.headingFailure, "headings") }
+  /// Starts heading updates. True headings come while locations are updated too.
+  open func startUpdatingHeading() { startHeadings() }
 
   /// Stops heading updates.
-  open func stopUpdatingHeading() {}
+  open func stopUpdatingHeading() { services.locations.stopHeadings(for: client) }
 
   /// Dismisses the display for calibrating the compass. No such display is ever shown here.
   open func dismissHeadingCalibrationDisplay() {}
-
-  /// Reports to the delegate that a service does not exist here yet.
-  private func fail(_ code: CLError.Code, _ service: String) {
-    useCurrentThread()
-    callDelegate { manager in
-      let sentence = """
-        This system has no service that finds \(service) yet; ranging of beacons and monitoring of \
-        beacon regions work.
-        """
-      manager.deliverFailure(CLError(code, sentence))
-    }
-  }
 }

@@ -70,7 +70,7 @@ public protocol CLLocationManagerDelegate: AnyObject {
 
   // MARK: Locations, headings, visits
 
-  /// Reports new locations, at least one, the newest last. No service finds locations yet.
+  /// Reports new locations, at least one, the newest last.
   func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation])
 
   /// Reports a new location. Deprecated by Apple: it is called if ``locationManager(_:didUpdateLocations:)`` is not
@@ -89,13 +89,15 @@ public protocol CLLocationManagerDelegate: AnyObject {
   func locationManager(
     _ manager: CLLocationManager, didFinishDeferredUpdatesWithError error: (any Error)?)
 
-  /// Reports a new heading. No service finds headings yet.
+  /// Reports a new heading.
   func locationManager(_ manager: CLLocationManager, didUpdateHeading newHeading: CLHeading)
 
-  /// Returns whether the display for calibrating the compass may be shown; `false` by default.
+  /// Returns whether the display for calibrating the compass may be shown; `false` by default. It is called once for each
+  /// start of heading updates, when the compass is first found to be inaccurate. With `true`, a sentence that describes
+  /// what to do is logged; nothing is shown.
   func locationManagerShouldDisplayHeadingCalibration(_ manager: CLLocationManager) -> Bool
 
-  /// Reports that a visit began or ended. No service finds visits yet.
+  /// Reports that a visit began or ended.
   func locationManager(_ manager: CLLocationManager, didVisit visit: CLVisit)
 }
 

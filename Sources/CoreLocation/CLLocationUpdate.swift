@@ -1,8 +1,11 @@
+import Foundation
+import Synchronization
+
 /// An update of the location, or of the reasons why there is none.
 ///
-/// No service of this system finds locations yet: every update has ``locationUnavailable`` set, and ``location`` is
-/// `nil`. An iteration gets one update at its start and one for every change of the authorization, and it goes on
-/// until its task is canceled.
+/// An iteration gets an update without a location at its start, for every change of the authorization, and when the location
+/// cannot be found any more; one that ``isStationary`` with the last location when updates pause because the device does
+/// not move; and one for each location. It goes on until its task is canceled.
 public struct CLLocationUpdate: Sendable {
   /// The kind of movement that updates are made for.
   public enum LiveConfiguration: Hashable, Sendable {
@@ -22,9 +25,9 @@ public struct CLLocationUpdate: Sendable {
   public typealias Updates = CLUpdates<CLLocationUpdate>
 
   /// The location; `nil` if it is not available.
-  public var location: CLLocation? { nil }
+  public let location: CLLocation?
   /// A Boolean value that indicates whether the device does not move.
-  public var isStationary: Bool { false }
+  public let isStationary: Bool
   /// A Boolean value that indicates whether the device does not move.
   public var stationary: Bool { isStationary }
   /// A Boolean value that indicates whether the app may not use location services.
@@ -38,7 +41,7 @@ public struct CLLocationUpdate: Sendable {
   /// A Boolean value that indicates whether the app is not enough in use: `false` here.
   public var insufficientlyInUse: Bool { false }
   /// A Boolean value that indicates whether the location cannot be found now.
-  public var locationUnavailable: Bool { true }
+  public var locationUnavailable: Bool { location == nil }
   /// A Boolean value that indicates whether a service session is required: `false` here.
   public var serviceSessionRequired: Bool { false }
   /// A Boolean value that indicates whether the authorization is not decided yet.
@@ -48,15 +51,90 @@ public struct CLLocationUpdate: Sendable {
 
   /// Starts location updates for every iteration of the result.
   ///
-  /// As on Apple's systems, an iteration requests the authorization when in use. The configuration has no effect
-  /// yet.
+  /// As on Apple's systems, an iteration requests the authorization when in use. The configuration determines when updates
+  /// pause. At most ``maximumWaiting`` updates wait for a slow iteration, the latest ones.
   public static func liveUpdates(_ configuration: LiveConfiguration = .default) -> Updates {
-    liveUpdates(of: { .shared })
+    liveUpdates(configuration, of: { .shared })
   }
 
-  static func liveUpdates(of services: @escaping @Sendable () -> LocationServices) -> Updates {
-    Updates({ AuthorizationObserver(requesting: .whenInUse, of: services()).statuses() }) {
-      CLLocationUpdate(status: $0)
+  static func liveUpdates(
+    _ configuration: LiveConfiguration = .default,
+    of services: @escaping @Sendable () -> LocationServices
+  ) -> Updates {
+    Updates(
+      {
+        AsyncStream(bufferingPolicy: .bufferingNewest(maximumWaiting)) { continuation in
+          let locating = Locating(configuration, services(), continuation)
+          // The stream keeps the object that finds locations, and releases it when the iteration ends.
+          continuation.onTermination = { _ in locating.end() }
+        }
+      }, { $0 })
+  }
+
+  /// The maximum number of updates that wait for a slow iteration: those of a minute.
+  static let maximumWaiting = 60
+}
+
+/// A manager and its delegate, for one iteration.
+private final class Locating: CLLocationManagerDelegate, @unchecked Sendable {
+  // Sendable: what changes is behind a lock. The manager's properties are set before it has a delegate, and its own methods can
+  // be called on any thread.
+  private let manager: CLLocationManager
+  private let continuation: AsyncStream<CLLocationUpdate>.Continuation
+  private let latest = Mutex<CLLocation?>(nil)
+
+  init(
+    _ configuration: CLLocationUpdate.LiveConfiguration, _ services: LocationServices,
+    _ continuation: AsyncStream<CLLocationUpdate>.Continuation
+  ) {
+    self.continuation = continuation
+    manager = CLLocationManager(using: services, in: .observers)
+    manager.delegateQueue = DispatchQueue(label: "CoreLocation.updates")
+    manager.activityType =
+      switch configuration {
+      case .default: .other
+      case .automotiveNavigation: .automotiveNavigation
+      case .otherNavigation: .otherNavigation
+      case .fitness: .fitness
+      case .airborne: .airborne
+      }
+    manager.delegate = self
+    manager.requestWhenInUseAuthorization()
+  }
+
+  func end() { manager.stopUpdatingLocation() }
+
+  private func yield(
+    _ location: CLLocation? = nil, isStationary: Bool = false,
+    _ status: CLAuthorizationStatus? = nil
+  ) {
+    continuation.yield(
+      CLLocationUpdate(
+        location: location, isStationary: isStationary,
+        status: status ?? manager.authorizationStatus))
+  }
+
+  func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
+    yield()
+    switch manager.authorizationStatus {
+    case .authorizedWhenInUse, .authorizedAlways: manager.startUpdatingLocation()
+    case .notDetermined, .denied, .restricted: break
     }
+  }
+
+  func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation]) {
+    for location in locations { yield(location) }
+    latest.withLock { $0 = locations.last }
+  }
+
+  func locationManagerDidPauseLocationUpdates(_ manager: CLLocationManager) {
+    yield(latest.withLock { $0 }, isStationary: true)
+  }
+
+  func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) {
+    // A change of the authorization has its own update; a refusal by the source has none.
+    let isRefused = (error as? CLError)?.code == .denied
+    if isRefused, manager.authorizationStatus == .denied { return }
+    yield(nil, isRefused ? .denied : nil)
   }
 }

@@ -48,6 +48,8 @@ package final class AutomaticSource: LocationSource {
   /// The source that is used now, and why.
   package var choice: LocationSourceChoice { state.withLock { $0.choice } }
 
+  package var hasCompass: Bool { sources.contains { $0.hasCompass } }
+
   /// Returns the source that would be used now, and why, without using it.
   package func look() -> LocationSourceChoice {
     var reasons: [String] = []
@@ -99,7 +101,8 @@ package final class AutomaticSource: LocationSource {
       record(received, inputs, of: current, in: &state, at: MonotonicTime.now)
     }
     if isLeft { sources[current].rest() }
-    progress.health += received.health
+    // The fault of a source that another one replaces at once is none of this one: the choice names it.
+    progress.health += received.health.filter { !(isLeft && $0.condition.isFault) }
     return .live(progress.health)
   }
 

@@ -58,6 +58,8 @@ package struct DeferredUpdates: Sendable {
   private struct Request {
     /// Meters from ``origin``.
     var distance: Double
+    /// Seconds; `nil` for no limit, or where ``deadline`` is known.
+    var timeout: Double?
     var deadline: MonotonicTime?
     /// Where the receiver was at the request; the first fix after it where that is not known.
     var origin: Coordinate?
@@ -81,10 +83,10 @@ package struct DeferredUpdates: Sendable {
   /// - Parameters:
   ///   - distance: Meters in a straight line from the current place; the greatest number for no limit.
   ///   - timeout: Seconds; the greatest number for no limit.
-  ///   - now: The time of the request.
+  ///   - now: The time of the request; `nil` where it is not known: then the timeout begins with the next fix or time.
   /// - Returns: What the client receives: the end of the request before, and the error that ends this one at once.
   package mutating func allow(
-    untilTraveled distance: Double, timeout: Double, at now: MonotonicTime
+    untilTraveled distance: Double, timeout: Double, at now: MonotonicTime?
   ) -> [Event] {
     let events = end(.canceled)
     // A distance or a time that is not a number fails as well.
@@ -92,8 +94,9 @@ package struct DeferredUpdates: Sendable {
       return events + [.finish(error)]
     }
     // Longer than 100 years is no limit.
-    let deadline = timeout < 3.2e9 ? now.advanced(bySeconds: timeout) : nil
-    request = Request(distance: distance, deadline: deadline, origin: latest)
+    let limit = timeout < 3.2e9 ? timeout : nil
+    request = Request(distance: distance, timeout: limit, origin: latest)
+    if let now { startTimeout(at: now) }
     return events
   }
 
@@ -124,8 +127,15 @@ package struct DeferredUpdates: Sendable {
 
   /// Receives the time.
   package mutating func advance(to now: MonotonicTime) -> [Event] {
+    startTimeout(at: now)
     guard let deadline, now >= deadline else { return [] }
     return end(nil)
+  }
+
+  private mutating func startTimeout(at now: MonotonicTime) {
+    guard let timeout = request?.timeout else { return }
+    request?.timeout = nil
+    request?.deadline = now.advanced(bySeconds: timeout)
   }
 
   private mutating func end(_ error: DeferredUpdatesError?) -> [Event] {

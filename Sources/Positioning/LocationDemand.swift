@@ -61,6 +61,8 @@ package struct LocationDemand: Hashable, Sendable, Codable {
     package var interval: Double
     /// The movement that the source need not report, in meters; 0 where each fix counts.
     package var distance: Double
+    /// The number of requests for one fix so far: a source that delivers only changes delivers a fix when it changes.
+    package var requests: UInt64 = 0
 
     package init(accuracy: Double, interval: Double, distance: Double) {
       self.accuracy = accuracy
@@ -125,6 +127,7 @@ package struct LocationDemand: Hashable, Sendable, Codable {
     fixes = Fixes(
       accuracy: min(own.accuracy, theirs.accuracy), interval: min(own.interval, theirs.interval),
       distance: min(own.distance, theirs.distance))
+    fixes?.requests = max(own.requests, theirs.requests)
   }
 
   /// The accuracy radius in meters and the interval in seconds of an accuracy class.

@@ -6,6 +6,7 @@ import Synchronization
 final class ScriptedLocationSource: LocationSource {
   let name = "the script"
   let isRecorded = true
+  let hasCompass = true
   private let health: [LocationHealth]
   private let left = Mutex<(values: [PositionInput], demands: [LocationDemand])>(([], []))
 

@@ -72,6 +72,7 @@ import Testing
   @Test func whatCannotBeWatchedIsTold() async throws {
     let monitor = CLMonitor("circles", services: try Self.services(ScriptedScanner()))
     let center = CLLocationCoordinate2D(latitude: 1, longitude: 2)
+    // Nothing finds locations here.
     await monitor.add(
       CLMonitor.CircularGeographicCondition(center: center, radius: 100), identifier: "circle")
     var events = await monitor.events.makeAsyncIterator()

@@ -152,4 +152,24 @@ final class Listener: CLLocationManagerDelegate, Sendable {
   ) {
     note("cannot range \((error as? CLError)?.code.rawValue ?? -1)")
   }
+  func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation]) {
+    note("fixes " + locations.map { ScriptedLocations.second($0.timestamp) }.joined(separator: " "))
+  }
+  func locationManagerDidPauseLocationUpdates(_ manager: CLLocationManager) { note("paused") }
+  func locationManagerDidResumeLocationUpdates(_ manager: CLLocationManager) { note("resumed") }
+  func locationManager(
+    _ manager: CLLocationManager, didFinishDeferredUpdatesWithError error: (any Error)?
+  ) {
+    note("deferred \((error as? CLError)?.code.rawValue ?? -1)")
+  }
+  func locationManager(_ manager: CLLocationManager, didVisit visit: CLVisit) {
+    note(visit.departureDate == .distantFuture ? "arrived" : "departed")
+  }
+  func locationManager(_ manager: CLLocationManager, didUpdateHeading newHeading: CLHeading) {
+    note("heading \(Int(newHeading.magneticHeading))")
+  }
+  func locationManagerShouldDisplayHeadingCalibration(_ manager: CLLocationManager) -> Bool {
+    note("calibrate?")
+    return true
+  }
 }

@@ -9,13 +9,18 @@ import ServiceCore
 extension CLLocationManager {
   /// Calls the delegate for an event.
   func deliver(_ delivery: ServiceDelivery) {
+    if let event = delivery.event as? LocationEvent { return deliver(event, delivery) }
     guard let event = delivery.event as? BeaconEvent else { return }
     switch event {
     case .sightings, .refused, .health, .identity: break
     case .ranging(let report): deliver(report)
     case .region(let event):
       // A region that is not monitored any more has no events, though some may have been on their way.
-      if isMonitored(event.region) { deliver(event, delivery) }
+      guard isMonitored(event.region) else { return }
+      let change = event.transition.change
+      deliver(
+        change.isCrossing ? change == .enter : nil, CLRegionState(change.state),
+        for: CLBeaconRegion(event.region), delivery)
     case .regionState(let region, let state):
       deliver(CLRegionState(state), for: CLBeaconRegion(region))
     case .registered(let region):
@@ -40,13 +45,13 @@ extension CLLocationManager {
     return true
   }
 
-  private typealias Method = (any CLLocationManagerDelegate) -> Void
+  typealias Method = (any CLLocationManagerDelegate) -> Void
 
   /// Calls the first of some methods that the delegate implements.
   ///
   /// - Returns: Whether there is one.
   @discardableResult
-  private func callFirst(_ methods: [Method]) -> Bool {
+  func callFirst(_ methods: [Method]) -> Bool {
     guard let delegate else { return false }
     return methods.contains { method in
       _ = wasPassedOver()
@@ -110,18 +115,20 @@ extension CLLocationManager {
       identifier: identifier ?? "\(constraint)")
   }
 
-  /// Delivers a crossing where the region wants it delivered, and the state.
-  private func deliver(_ event: RegionEvent, _ delivery: ServiceDelivery) {
-    let region = CLBeaconRegion(event.region)
-    switch event.transition.change {
-    case .enter where region.notifyOnEntry: delegate?.locationManager(self, didEnterRegion: region)
-    case .exit where region.notifyOnExit: delegate?.locationManager(self, didExitRegion: region)
+  /// Delivers a crossing where the region wants it delivered, and the state. The crossing is an entry, an exit, or `nil`
+  /// where the state was determined.
+  func deliver(
+    _ isEntry: Bool?, _ state: CLRegionState, for region: CLRegion, _ delivery: ServiceDelivery
+  ) {
+    switch isEntry {
+    case true? where region.notifyOnEntry: delegate?.locationManager(self, didEnterRegion: region)
+    case false? where region.notifyOnExit: delegate?.locationManager(self, didExitRegion: region)
     default: break
     }
     // The crossing is dealt with: a process that ends now does not deliver it again. The state comes again in any
     // case.
-    if event.transition.change.isCrossing { delivery.acknowledge() }
-    deliver(CLRegionState(event.transition.change.state), for: region)
+    if isEntry != nil { delivery.acknowledge() }
+    deliver(state, for: region)
   }
 
   func deliver(_ state: CLRegionState, for region: CLRegion) {

@@ -20,7 +20,9 @@ extension CLLocationManager {
 
   /// Has the delegate called soon, after the events of earlier requests.
   package func callDelegate(_ body: @escaping @Sendable (CLLocationManager) -> Void) {
-    services.beacons.afterOutput { [calls] in calls.perform(body) }
+    services.beacons.afterOutput { [calls, locations = services.locations] in
+      locations.afterOutput { calls.perform(body) }
+    }
   }
 
   // MARK: Ranging
@@ -73,20 +75,12 @@ extension CLLocationManager {
 
   /// Starts to monitor a region, or reports why not.
   func monitor(_ region: CLRegion) {
-    guard let beaconRegion = region as? CLBeaconRegion else {
-      useCurrentThread()
-      return callDelegate { [region = Carried(region)] in
-        $0.deliverFailure(
-          of: region.value,
-          CLError(
-            .regionMonitoringFailure,
-            "only beacon regions can be monitored on this system, not circular ones"))
-      }
-    }
+    guard let beaconRegion = region as? CLBeaconRegion else { return monitorCircle(region) }
     let copy = BeaconRegion(beaconRegion)
     start(failure: .regionMonitoringFailure, denial: .regionMonitoringDenied) {
       () throws(BeaconServiceError) in
       try services.beacons.register(copy, for: client)
+      stopMonitoring(circle: copy.identifier)
     } isWanted: { manager in
       manager.isMonitored(copy)
     } report: { manager, failure in
@@ -97,17 +91,13 @@ extension CLLocationManager {
   /// Finds out a region's state, monitored or not, and delivers it.
   func findState(of region: CLRegion) {
     useCurrentThread()
-    guard let beaconRegion = region as? CLBeaconRegion else {
-      return callDelegate { [region = Carried(region)] in
-        $0.deliver(.unknown, for: region.value)
-      }
-    }
+    guard let beaconRegion = region as? CLBeaconRegion else { return findState(ofCircle: region) }
     services.beacons.requestState(of: BeaconRegion(beaconRegion), for: client)
   }
 }
 
 /// A region on its way back to the client that gave it.
-private struct Carried: @unchecked Sendable {
+struct Carried: @unchecked Sendable {
   // Sendable: nothing is done with it until the delegate has it back.
   let value: CLRegion
 

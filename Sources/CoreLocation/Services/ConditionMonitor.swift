@@ -1,5 +1,6 @@
 import Advertising
 import Foundation
+import Positioning
 import Regions
 import Scanning
 import ServiceCore
@@ -9,6 +10,7 @@ import Synchronization
 final class ConditionMonitor: Sendable {
   private let core: ServiceManager
   private let beacons: BeaconService
+  private let locations: LocationService
   let client: ClientIdentifier
   /// The conditions that cannot be monitored, with the event that says why.
   private let refused = Mutex<[String: (condition: any CLCondition, event: CLMonitor.Event)]>([:])
@@ -18,6 +20,7 @@ final class ConditionMonitor: Sendable {
   init(_ name: String, _ services: LocationServices) {
     core = services.core
     beacons = services.beacons
+    locations = services.locations
     // A recording does not wait for an iteration that may never come.
     client = core.addClient(
       in: ClientGroup("monitor:\(name)"), isReceiving: false, pacesRecordings: false)
@@ -38,7 +41,9 @@ final class ConditionMonitor: Sendable {
 
   /// The identifiers of the conditions, sorted.
   var identifiers: [String] {
-    (beacons.regions(of: client).map(\.identifier) + refused.withLock { Array($0.keys) })
+    (beacons.regions(of: client).map(\.identifier)
+      + locations.circles(of: client).map(\.region.identifier)
+      + refused.withLock { Array($0.keys) })
       .sorted()
   }
 
@@ -46,22 +51,59 @@ final class ConditionMonitor: Sendable {
   func add(
     _ condition: any CLCondition, identifier: String, assuming assumed: CLMonitor.Event.State
   ) {
-    guard let beacon = condition as? CLMonitor.BeaconIdentityCondition else {
+    switch condition {
+    case let beacon as CLMonitor.BeaconIdentityCondition:
+      add(beacon, identifier: identifier, assuming: assumed)
+    case let circle as CLMonitor.CircularGeographicCondition:
+      add(circle, identifier: identifier, assuming: assumed)
+    default:
       remove(identifier)
-      return refuse(condition, identifier, isLimit: false)
+      refuse(condition, identifier, isLimit: false)
     }
+  }
+
+  private func add(
+    _ beacon: CLMonitor.BeaconIdentityCondition, identifier: String,
+    assuming assumed: CLMonitor.Event.State
+  ) {
+    if locations.snapshot(ofCircle: identifier, for: client) != nil { remove(identifier) }
     let region = BeaconRegion(
       identifier: identifier,
       constraint: BeaconConstraint(
         uuid: ProximityUUID(beacon.uuid), major: beacon.major, minor: beacon.minor))
     do throws(BeaconServiceError) {
       try beacons.register(region, assuming: assumed.assumed, for: client)
-      refused.withLock { $0[identifier] = nil }
-      added.withLock { $0[identifier] = $0[identifier] ?? Date() }
+      recordAddition(of: identifier)
     } catch {
-      if case .region = error { return refuse(condition, identifier, isLimit: true) }
+      if case .region = error { return refuse(beacon, identifier, isLimit: true) }
+      refuse(beacon, identifier, isLimit: false)
+    }
+  }
+
+  private func add(
+    _ condition: CLMonitor.CircularGeographicCondition, identifier: String,
+    assuming assumed: CLMonitor.Event.State
+  ) {
+    if beacons.snapshot(ofRegion: identifier, for: client) != nil { remove(identifier) }
+    let region = CLCircularRegion(
+      center: condition.center, radius: condition.radius, identifier: identifier)
+    guard let circle = try? MonitoredCircle(region) else {
+      remove(identifier)
+      return refuse(condition, identifier, isLimit: false)
+    }
+    do throws(LocationServiceError) {
+      let state = assumed.assumed.map { $0 == .inside ? GeofenceState.inside : .outside }
+      try locations.register(circle, assuming: state, for: client)
+      recordAddition(of: identifier)
+    } catch {
+      if case .circle(_, .tooMany) = error { return refuse(condition, identifier, isLimit: true) }
       refuse(condition, identifier, isLimit: false)
     }
+  }
+
+  private func recordAddition(of identifier: String) {
+    refused.withLock { $0[identifier] = nil }
+    added.withLock { $0[identifier] = $0[identifier] ?? Date() }
   }
 
   private func refuse(_ condition: any CLCondition, _ identifier: String, isLimit: Bool) {
@@ -73,6 +115,7 @@ final class ConditionMonitor: Sendable {
   /// Stops monitoring a condition, and drops its events that wait.
   func remove(_ identifier: String) {
     beacons.unregister(identifier, for: client)
+    locations.unregister(identifier, for: client)
     refused.withLock { _ = $0.removeValue(forKey: identifier) }
     added.withLock { _ = $0.removeValue(forKey: identifier) }
     core.discardEvents(of: client) { event in
@@ -80,6 +123,7 @@ final class ConditionMonitor: Sendable {
       case let event as Refusal: event.identifier == identifier
       case let event as BeaconEvent:
         if case .region(let event) = event { event.region.identifier == identifier } else { false }
+      case LocationEvent.circle(let event): event.circle.region.identifier == identifier
       default: false
       }
     }
@@ -90,12 +134,24 @@ final class ConditionMonitor: Sendable {
     if let (condition, event) = refused.withLock({ $0[identifier] }) {
       return CLMonitor.Record(condition: condition, lastEvent: event)
     }
+    func date(_ since: WallClockTime?) -> Date {
+      since.map { Date($0) } ?? added.withLock { $0[identifier] } ?? Date()
+    }
+    if let known = locations.snapshot(ofCircle: identifier, for: client) {
+      return CLMonitor.Record(
+        condition: CLMonitor.CircularGeographicCondition(
+          center: CLLocationCoordinate2D(known.circle.region.center),
+          radius: known.circle.region.radius),
+        lastEvent: CLMonitor.Event(
+          identifier: identifier, state: CLMonitor.Event.State(known.state),
+          date: date(known.since)))
+    }
     guard let known = beacons.snapshot(ofRegion: identifier, for: client) else { return nil }
-    let date = known.since.map { Date($0) } ?? added.withLock { $0[identifier] } ?? Date()
     return CLMonitor.Record(
       condition: CLMonitor.BeaconIdentityCondition(known.region.constraint),
       lastEvent: CLMonitor.Event(
-        identifier: identifier, state: CLMonitor.Event.State(known.status.state), date: date,
+        identifier: identifier, state: CLMonitor.Event.State(known.status.state),
+        date: date(known.since),
         refinement: known.status.evidence.lastSighting.map {
           CLMonitor.BeaconIdentityCondition($0.beacon)
         }))
@@ -113,6 +169,7 @@ final class ConditionMonitor: Sendable {
           switch delivery.event {
           case let refusal as Refusal: refusal.event
           case let event as BeaconEvent: Self.event(event)
+          case let event as LocationEvent: Self.event(event)
           default: nil
           }
         // An event that was on its way when its condition was removed is dropped.
@@ -137,6 +194,7 @@ final class ConditionMonitor: Sendable {
   private func isMonitored(_ identifier: String) -> Bool {
     refused.withLock { $0[identifier] != nil }
       || beacons.snapshot(ofRegion: identifier, for: client) != nil
+      || locations.snapshot(ofCircle: identifier, for: client) != nil
   }
 
   /// The event of a change; a determination of the state that was assumed is none.
@@ -152,6 +210,17 @@ final class ConditionMonitor: Sendable {
       refinement: transition.reason.lastSighting.map {
         CLMonitor.BeaconIdentityCondition($0.beacon)
       })
+  }
+
+  private static func event(_ event: LocationEvent) -> CLMonitor.Event? {
+    guard case .circle(let event) = event else { return nil }
+    let transition = event.transition
+    guard transition.change.isCrossing || transition.previous != transition.change.state else {
+      return nil
+    }
+    return CLMonitor.Event(
+      identifier: event.circle.region.identifier,
+      state: CLMonitor.Event.State(transition.change.state), date: Date(event.wallClockTime))
   }
 }
 
@@ -192,6 +261,14 @@ extension CLMonitor.BeaconIdentityCondition {
 
 extension CLMonitor.Event.State {
   init(_ state: RegionState) {
+    switch state {
+    case .unknown: self = .unknown
+    case .inside: self = .satisfied
+    case .outside: self = .unsatisfied
+    }
+  }
+
+  init(_ state: GeofenceState) {
     switch state {
     case .unknown: self = .unknown
     case .inside: self = .satisfied

@@ -1,4 +1,5 @@
 import Foundation
+import Positioning
 import Scanning
 import ServiceCore
 import Synchronization
@@ -18,6 +19,9 @@ final class DelegateCalls: Sendable {
     var hasFault = false
     /// The latest fault, while a report of it is on its way.
     var fault: String?
+    /// The same of the source of locations: whether it refuses the application, or `nil` without a fault.
+    var isLocationRefused: Bool?
+    var locationFault: LocationHealth?
   }
 
   /// A report of the authorization. It is made once, also where it was sent to two places.
@@ -60,6 +64,8 @@ final class DelegateCalls: Sendable {
     if let call {
       context.perform { [self] in perform(call, manager) }
     } else if case .health(let health, _)? = delivery.event as? BeaconEvent {
+      deliver(health, delivery)
+    } else if case .health(let health, _)? = delivery.event as? LocationEvent {
       deliver(health, delivery)
     } else {
       context.perform {
@@ -130,6 +136,26 @@ final class DelegateCalls: Sendable {
         return state.fault
       }
       if let sentence, manager.delegate != nil { manager.deliverFault(sentence) }
+      delivery.finish()
+    }
+  }
+
+  /// Reports a fault of the source of locations once, and that it refuses the application once more.
+  private func deliver(_ health: LocationHealth, _ delivery: ServiceDelivery) {
+    let starts = state.withLock { state -> Bool in
+      let isRefused = health.condition.isFault ? health.isRefusal : nil
+      defer { state.isLocationRefused = isRefused }
+      guard let isRefused, isRefused != state.isLocationRefused else { return false }
+      defer { state.locationFault = health }
+      return state.locationFault == nil
+    }
+    guard starts else { return delivery.finish() }
+    perform { [self] manager in
+      let fault = state.withLock { state in
+        defer { state.locationFault = nil }
+        return state.locationFault
+      }
+      if let fault, manager.delegate != nil { manager.deliverFault(fault) }
       delivery.finish()
     }
   }

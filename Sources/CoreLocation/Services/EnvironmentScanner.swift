@@ -1,35 +1,70 @@
 import CaptureFiles
 import Foundation
-import LiveScanning
+import LocationSources
+import Positioning
 import Scanning
 
-/// The scanner of apps that name none themselves: the machine's adapters, by `LiveScanner`, unless the process's
-/// environment names recordings:
+/// The recordings in place of adapters and location daemons, for apps that name no source themselves, where the process's
+/// environment names some:
 ///
-/// - `BEACONSCAN_REPLAY`: recordings, separated by colons (btsnoop, pcap or pcapng; `-` is standard input);
+/// - `BEACONSCAN_REPLAY`: recordings, separated by colons: of adverts (btsnoop, pcap or pcapng; `-` is standard input) and
+///   tracks (NMEA 0183, GPX, gpsd's JSON);
 /// - `BEACONSCAN_SPEED`: how fast they are replayed: `max`, or a multiple of their own time such as `1x`, which it
 ///   is by default.
 ///
 /// Such a replay is a trial: it finds no regions or states of the app's, and stores none, so that each replay delivers
-/// the same events.
+/// the same events. Nothing live takes part in it: without a track, no locations are found.
 public enum EnvironmentScanner {
-  /// Makes the scanner; `nil` where a recording cannot be opened, which is reported in a sentence.
-  static func make(
-    _ environment: [String: String], remark: (String) -> Void
-  ) -> (any Scanning.Scanner)? {
-    guard let names = environment["BEACONSCAN_REPLAY"], !names.isEmpty else {
-      return LiveScanner()
+  /// What the environment names; `nil` where it names nothing.
+  struct Recordings {
+    let captures: [String]
+    let tracks: [String]
+    /// `nil` where the environment names a speed that is none.
+    let speed: ReplayScanner.Speed?
+
+    init?(_ environment: [String: String], remark: (String) -> Void) {
+      guard let names = environment["BEACONSCAN_REPLAY"], !names.isEmpty else { return nil }
+      let paths = names.split(separator: ":").map(String.init)
+      tracks = paths.filter(Self.isTrack)
+      captures = paths.filter { !Self.isTrack($0) }
+      let text = environment["BEACONSCAN_SPEED"] ?? "1x"
+      speed = ReplayScanner.Speed(text)
+      if speed == nil {
+        remark("BEACONSCAN_SPEED is '\(text)'; it must be max, or a multiple such as 1x or 10x")
+      }
     }
-    let text = environment["BEACONSCAN_SPEED"] ?? "1x"
-    guard let speed = ReplayScanner.Speed(text) else {
-      remark("BEACONSCAN_SPEED is '\(text)'; it must be max, or a multiple such as 1x or 10x")
-      return nil
+
+    /// Returns whether a file is a track. What is no regular file cannot be looked at before it is replayed.
+    private static func isTrack(_ path: String) -> Bool {
+      let file = URL(filePath: path).resolvingSymlinksInPath().path
+      let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+      guard path != "-", attributes?[.type] as? FileAttributeType == .typeRegular,
+        let format = try? RecordingFormat(path: path)
+      else { return false }
+      if case .track = format { return true }
+      return false
     }
-    do throws(CaptureError) {
-      return try ReplayScanner(paths: names.split(separator: ":").map(String.init), speed: speed)
-    } catch {
-      remark("\(error)")
-      return nil
+
+    /// Opens the captures; `nil` where there are none or one cannot be opened, which is reported in a sentence.
+    func scanner(remark: (String) -> Void) -> (any Scanning.Scanner)? {
+      guard let speed, !captures.isEmpty else { return nil }
+      do throws(CaptureError) {
+        return try ReplayScanner(paths: captures, speed: speed)
+      } catch {
+        remark("\(error)")
+        return nil
+      }
+    }
+
+    /// Opens the tracks; `nil` where there are none or one cannot be opened, which is reported in a sentence.
+    func locationSource(remark: (String) -> Void) -> (any LocationSource)? {
+      guard let speed, !tracks.isEmpty else { return nil }
+      do throws(TrackError) {
+        return try TrackReplay(paths: tracks, speed: speed)
+      } catch {
+        remark("\(error)")
+        return nil
+      }
     }
   }
 }

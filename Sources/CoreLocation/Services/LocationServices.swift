@@ -1,6 +1,8 @@
 public import Dispatch
 import Foundation
+import LiveScanning
 public import Logging
+import Positioning
 public import Ranging
 public import Regions
 public import Scanning
@@ -23,9 +25,12 @@ import Synchronization
 public final class LocationServices: Sendable {
   /// The settings of the services.
   public struct Configuration: Sendable {
-    /// The source of beacons; `nil` for the machine's adapters, or the recordings that the environment names (see
-    /// ``EnvironmentScanner``).
+    /// The source of beacons; `nil` for the recordings that the environment names (see ``EnvironmentScanner``), none where
+    /// locations come from a recording, or else the machine's adapters.
     public var scanner: (any Scanning.Scanner)?
+    /// The source of locations and headings; `nil` for the recordings that the environment names (see
+    /// ``EnvironmentScanner``), none where beacons come from a recording, or else the daemons of this system.
+    public var locationSource: PositionSource?
     /// The application's identifier: its regions and its authorization are stored under this name. The default is
     /// the name of the program's file.
     public var applicationIdentifier = ServiceManager.Configuration().applicationIdentifier
@@ -90,6 +95,7 @@ public final class LocationServices: Sendable {
   /// The core below the services.
   package let core: ServiceManager
   package let beacons: BeaconService
+  package let locations: LocationService
   let monitors = Mutex<[String: ConditionMonitor]>([:])
 
   /// Creates services of their own, as tests need them.
@@ -100,13 +106,28 @@ public final class LocationServices: Sendable {
   /// Creates services for an environment of the process.
   init(_ configuration: Configuration, environment: [String: String]) {
     self.configuration = configuration
+    let remark = { (sentence: String) in configuration.logger.error("\(sentence)") }
+    let recordings = EnvironmentScanner.Recordings(environment, remark: remark)
+    let application = configuration.applicationIdentifier
+    var scanner = configuration.scanner
+    var source = configuration.locationSource?.make(for: application)
+    // What is not named is recorded where the other one is.
+    let isReplay = recordings != nil || scanner?.isRecorded == true || source?.isRecorded == true
+    let isLive = (scanner: scanner == nil && !isReplay, source: source == nil && !isReplay)
     scanner =
-      configuration.scanner
-      ?? EnvironmentScanner.make(environment) { configuration.logger.error("\($0)") }
+      scanner ?? (isReplay ? recordings?.scanner(remark: remark) : LiveScanner())
+    source =
+      source
+      ?? (isReplay
+        ? recordings?.locationSource(remark: remark)
+        : PositionSource.automatic().make(for: application))
+    self.scanner = scanner
     var settings = ServiceManager.Configuration()
     settings.applicationIdentifier = configuration.applicationIdentifier
     settings.authorization = configuration.authorization
-    let isTrial = configuration.scanner == nil && scanner?.isRecorded == true
+    let isTrial =
+      configuration.scanner == nil && scanner?.isRecorded == true
+      || configuration.locationSource == nil && source?.isRecorded == true
     settings.persistence =
       isTrial && configuration.persistence == .standard ? .none : configuration.persistence
     settings.logger = configuration.logger
@@ -117,15 +138,25 @@ public final class LocationServices: Sendable {
     beaconSettings.rules = configuration.rules
     beaconSettings.monitoring = configuration.monitoring
     beacons = BeaconService(core, scanner: scanner, configuration: beaconSettings)
-    if configuration.scanner == nil, let scanner, !scanner.isRecorded { logFaults() }
+    locations = LocationService(core, source: source)
+    if isLive.scanner || isLive.source {
+      logFaults(ofBeacons: isLive.scanner, ofLocations: isLive.source)
+    }
   }
 
   /// Logs why nothing is received, as one sentence each time: an app that was written for Apple's systems asks for no
   /// receiver state.
-  private func logFaults() {
+  private func logFaults(ofBeacons: Bool, ofLocations: Bool) {
     _ = core.addClient(in: .observers, isReceiving: false) {
       [logger = configuration.logger] delivery in
-      if case .health(let health, _)? = delivery.event as? BeaconEvent, health.isReceptionLost {
+      if ofBeacons, case .health(let health, _)? = delivery.event as? BeaconEvent,
+        health.isReceptionLost
+      {
+        logger.error("\(health.sentence)")
+      }
+      if ofLocations, case .health(let health, _)? = delivery.event as? LocationEvent,
+        health.condition.isFault
+      {
         logger.error("\(health.sentence)")
       }
       delivery.acknowledge()
@@ -147,16 +178,31 @@ public final class LocationServices: Sendable {
     return CLAuthorizationStatus(core.authorizationStatus)
   }
 
-  /// Whether anything receives beacons at all.
-  var isEnabled: Bool { scanner != nil && core.availability == .available }
+  /// Whether any service is available.
+  var isEnabled: Bool { receivesBeacons || findsLocations }
 
-  static let noScanner =
-    "nothing receives beacons: the recording that BEACONSCAN_REPLAY names cannot be opened; name another one, or none to "
-    + "receive with the adapters"
+  /// Whether anything receives beacons at all.
+  var receivesBeacons: Bool { scanner != nil && beacons.availability == .available }
+
+  /// Whether anything finds locations at all, whether or not this application may have them.
+  var findsLocations: Bool {
+    switch locations.availability {
+    case .available, .notPermitted: true
+    case .unavailable: false
+    }
+  }
+
+  /// Whether there is a compass.
+  var findsHeadings: Bool { locations.source?.hasCompass == true && locations.end == nil }
+
+  static let noSource =
+    "nothing is received: the recording that BEACONSCAN_REPLAY names cannot be opened; name another one, or none to "
+    + "receive with the adapters and the location daemons"
 
   // MARK: The receiver and the end
 
-  /// The states of the receiver: the present state of each adapter, then every change, as it comes.
+  /// The states of the receivers: the present state of each adapter and of the source of locations, then every change, as it
+  /// comes. The source of locations is named in place of the adapter.
   ///
   /// A quiet room and a receiver that cannot receive look alike to delegates; this tells them apart.
   ///
@@ -170,11 +216,15 @@ public final class LocationServices: Sendable {
   /// newest 64 changes wait. The sequence ends where nothing more will be received. Apple's systems have no such
   /// member.
   public var health: AsyncStream<ScannerHealth> {
-    AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
+    let source = locations.source?.name ?? ""
+    let hasEnded = { @Sendable [endings] in endings.allSatisfy { $0.hasEnded() } }
+    return AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
       let client = core.addClient(in: .observers, isReceiving: false) { delivery in
-        switch delivery.event as? BeaconEvent {
-        case .health(let health, _)?: continuation.yield(health)
-        case .ended?: continuation.finish()
+        switch delivery.event {
+        case BeaconEvent.health(let health, _): continuation.yield(health)
+        case LocationEvent.health(let health, _):
+          continuation.yield(ScannerHealth(health, of: source))
+        case BeaconEvent.ended, LocationEvent.ended: if hasEnded() { continuation.finish() }
         default: break
         }
         delivery.acknowledge()
@@ -182,14 +232,17 @@ public final class LocationServices: Sendable {
       }
       continuation.onTermination = { [weak core] _ in core?.removeClient(client) }
       beacons.reportReceiverStates(to: client)
-      if beacons.end != nil { beacons.afterOutput { continuation.finish() } }
+      locations.reportHealth(to: client)
+      if hasEnded() {
+        beacons.afterOutput { [locations] in locations.afterOutput { continuation.finish() } }
+      }
     }
   }
 
   /// Waits until nothing more will be received, and every delegate has dealt with all that was.
   ///
   /// A recording comes to its end; a radio does so only when it fails for good. No end comes as long as there is no
-  /// demand: a recording waits for its client.
+  /// demand: a recording waits for its client. Of recordings of beacons and of locations, those that the app uses count.
   ///
   /// ```swift
   /// try await LocationServices.shared.ended()
@@ -201,16 +254,88 @@ public final class LocationServices: Sendable {
   /// - Throws: What is wrong with the recording or the radio; ``CLError/Code/rangingUnavailable`` where there is no
   ///   source; `CancellationError` when the task is canceled.
   public func ended() async throws {
-    guard scanner != nil else { throw CLError(.rangingUnavailable, Self.noScanner) }
-    let client = core.addClient(in: .observers)
-    defer { core.removeClient(client) }
-    if beacons.end == nil {
-      for try await _ in beacons.events(for: client) {}
+    let endings = endings
+    guard !endings.isEmpty else { throw CLError(.rangingUnavailable, Self.noSource) }
+    try await withThrowingTaskGroup { group in
+      for ending in endings where !ending.hasEnded() { group.addTask { try await ending.wait() } }
+      repeat {
+        let isOver =
+          endings.contains { $0.hasEnded() }
+          && !endings.contains { !$0.hasEnded() && $0.isWanted() }
+        if isOver { break }
+      } while try await group.next() != nil
+      group.cancelAll()
     }
     try Task.checkCancellation()
-    core.removeClient(client)
-    await beacons.deliveriesFinished()
-    if let failure = beacons.failure { throw failure }
+    // What ended before has clients that deal with its events, or has failed.
+    for ending in endings where ending.hasEnded() { try await ending.wait() }
+  }
+
+  /// A service that may come to its end.
+  private struct Ending: Sendable {
+    let hasEnded: @Sendable () -> Bool
+    /// Whether the service is in use.
+    let isWanted: @Sendable () -> Bool
+    /// Waits for the end, and until every client has dealt with all events. It throws what failed.
+    let wait: @Sendable () async throws -> Void
+  }
+
+  /// The services whose end is that of all: the replayed ones where there is one, otherwise all that have a source.
+  private var endings: [Ending] {
+    var endings: [(isRecorded: Bool, ending: Ending)] = []
+    if let scanner {
+      let ending = Ending { [beacons] in
+        beacons.end != nil
+      } isWanted: { [beacons] in
+        beacons.isWanted
+      } wait: { [core, beacons] in
+        if beacons.end == nil {
+          let client = core.addClient(in: .observers)
+          defer { core.removeClient(client) }
+          for try await _ in beacons.events(for: client) {}
+        }
+        await beacons.deliveriesFinished()
+        if let failure = beacons.failure { throw failure }
+      }
+      endings.append((scanner.isRecorded, ending))
+    }
+    if let source = locations.source {
+      let ending = Ending { [locations] in
+        locations.end != nil
+      } isWanted: { [locations] in
+        locations.isWanted
+      } wait: { [core, locations] in
+        if locations.end == nil {
+          let client = core.addClient(in: .observers)
+          defer { core.removeClient(client) }
+          for try await _ in locations.events(for: client) {}
+        }
+        await locations.deliveriesFinished()
+        if let failure = locations.failure { throw failure }
+      }
+      endings.append((source.isRecorded, ending))
+    }
+    let isReplay = endings.contains(where: \.isRecorded)
+    return endings.filter { $0.isRecorded == isReplay }.map(\.ending)
+  }
+}
+
+extension ScannerHealth {
+  /// The state of a source of locations, as that of a receiver.
+  fileprivate init(_ health: LocationHealth, of source: String) {
+    let condition: Condition =
+      switch health.condition {
+      case .receiving: .scanning
+      case .searching: .quiet
+      case .noReceiver: .removed
+      case .notRunning: .down
+      case .notAnswering: .notAnswering
+      case .notPermitted, .denied: .notPermitted
+      case .refused: .refused
+      }
+    self.init(
+      condition, at: health.time, adapter: source, isReceptionLost: health.condition.isFault,
+      sentence: health.sentence)
   }
 }
 

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A circle on the earth.
 ///
-/// It can tell which coordinates it contains. It cannot be monitored yet:
-/// ``CLLocationManager/isMonitoringAvailable(for:)`` returns `false`.
+/// It can tell which coordinates it contains, and ``CLLocationManager/startMonitoring(for:)`` reports when the device enters
+/// and leaves it.
 open class CLCircularRegion: CLRegion, @unchecked Sendable {
   // Sendable: the stored values never change. A subclass is responsible for what it adds.
 

@@ -1,8 +1,9 @@
 public import Foundation
+import Positioning
 
 /// The direction of the device.
 ///
-/// Subclasses and tests use it. No service finds headings yet.
+/// ``CLLocationManager/startUpdatingHeading()`` reports it where a compass is.
 open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: the stored values never change. A subclass is responsible for what it adds.
   private let values: Values
@@ -35,6 +36,19 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     values = Values()
     super.init()
   }
+
+  init(_ heading: Heading) {
+    let field = heading.field ?? .zero
+    values = Values(
+      magnetic: heading.magneticHeading, geographic: heading.trueHeading ?? -1,
+      accuracy: heading.accuracy ?? Self.unknownAccuracy, field: (field.x, field.y, field.z),
+      timestamp: Date(heading.timestamp))
+    super.init()
+  }
+
+  /// The accuracy where the compass states none, in degrees: that of a magnetometer that nobody calibrated. A negative one
+  /// would mark the heading as not valid.
+  static let unknownAccuracy = 25.0
 
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }

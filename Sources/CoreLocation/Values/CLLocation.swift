@@ -1,4 +1,5 @@
 public import Foundation
+import Positioning
 
 /// A place with its accuracy, movement and time.
 ///
@@ -11,6 +12,8 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   private struct Values {
     var coordinate = CLLocationCoordinate2D()
     var altitude: CLLocationDistance = 0
+    /// `nil` where it is not known.
+    var ellipsoidalAltitude: CLLocationDistance?
     var horizontalAccuracy: CLLocationAccuracy = 0
     var verticalAccuracy: CLLocationAccuracy = -1
     var course: CLLocationDirection = -1
@@ -27,8 +30,9 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   open var altitude: CLLocationDistance { values.altitude }
   /// Meters above the ellipsoid of WGS 84.
   ///
-  /// Unlike Apple's, it is ``altitude`` itself: this module has no model of the geoid.
-  open var ellipsoidalAltitude: CLLocationDistance { altitude }
+  /// Where the source of the location does not provide it, it is ``altitude`` itself: this module has no model of the
+  /// geoid.
+  open var ellipsoidalAltitude: CLLocationDistance { values.ellipsoidalAltitude ?? altitude }
   /// The radius around ``coordinate`` that contains the place, in meters; negative if it is not valid.
   open var horizontalAccuracy: CLLocationAccuracy { values.horizontalAccuracy }
   /// The possible error of the altitude, in meters; negative if it is not valid.
@@ -116,6 +120,22 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     super.init()
   }
 
+  /// Creates the location of a fix. What the fix does not know is marked as not valid.
+  init(_ fix: Fix, isSimulated: Bool) {
+    let hasAltitude = fix.altitude != nil || fix.ellipsoidalAltitude != nil
+    values = Values(
+      coordinate: CLLocationCoordinate2D(fix.place),
+      altitude: fix.altitude ?? fix.ellipsoidalAltitude ?? 0,
+      ellipsoidalAltitude: fix.ellipsoidalAltitude, horizontalAccuracy: fix.horizontalAccuracy,
+      verticalAccuracy: hasAltitude ? fix.verticalAccuracy ?? -1 : -1, course: fix.course ?? -1,
+      courseAccuracy: fix.course == nil ? -1 : fix.courseAccuracy ?? -1, speed: fix.speed ?? -1,
+      speedAccuracy: fix.speed == nil ? -1 : fix.speedAccuracy ?? -1,
+      timestamp: Date(fix.timestamp),
+      source: CLLocationSourceInformation(
+        softwareSimulationState: isSimulated, andExternalAccessoryState: false))
+    super.init()
+  }
+
   /// Returns the distance in meters from another location along the surface of the earth, regardless of altitudes.
   ///
   /// It is the length of the shortest line on the WGS 84 ellipsoid (by Karney's method), exact to a micrometer for any
@@ -142,6 +162,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     for (key, field) in Self.fields {
       values[keyPath: field] = coder.decodeDouble(forKey: "CLLocation.\(key)")
     }
+    values.ellipsoidalAltitude = coder.decodeOptionalDouble("CLLocation.ellipsoidalAltitude")
     values.timestamp = coder.decodeDate("CLLocation.timestamp")
     if coder.containsValue(forKey: "CLLocationSourceInformation.isSimulatedBySoftware") {
       values.source = CLLocationSourceInformation(coder: coder)
@@ -155,6 +176,9 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     coder.encodeCoordinate(coordinate, "CLLocation")
     for (key, field) in Self.fields {
       coder.encode(values[keyPath: field], forKey: "CLLocation.\(key)")
+    }
+    if let altitude = values.ellipsoidalAltitude {
+      coder.encode(altitude, forKey: "CLLocation.ellipsoidalAltitude")
     }
     coder.encodeDate(timestamp, "CLLocation.timestamp")
     sourceInformation?.encode(with: coder)

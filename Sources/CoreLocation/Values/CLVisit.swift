@@ -1,8 +1,9 @@
 public import Foundation
+import ServiceCore
 
 /// A stay at a place.
 ///
-/// Subclasses and tests use it. No service finds visits yet.
+/// ``CLLocationManager/startMonitoringVisits()`` reports it when it begins and when it ends.
 open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: the stored values never change. A subclass is responsible for what it adds.
   private let values: Values
@@ -26,6 +27,14 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// Creates a visit without values, for subclasses that override what they need.
   public override init() {
     values = Values()
+    super.init()
+  }
+
+  init(_ visit: VisitReport) {
+    values = Values(
+      arrival: visit.arrival.map { Date($0) } ?? .distantPast,
+      departure: visit.departure.map { Date($0) } ?? .distantFuture,
+      coordinate: CLLocationCoordinate2D(visit.place), accuracy: visit.horizontalAccuracy)
     super.init()
   }
 

@@ -1,4 +1,4 @@
-import CaptureFiles
+package import CaptureFiles
 
 /// A format of recorded tracks.
 package enum TrackFormat: Hashable, Sendable, CaseIterable {
@@ -20,6 +20,18 @@ package enum RecordingFormat: Hashable, Sendable {
   case capture
   case track(TrackFormat)
   case unknown
+
+  /// Detects the format of a regular file by its first bytes, which are decompressed where they are gzip.
+  package init(path: String) throws(CaptureError) {
+    var stream = ByteStream(try FileSource(path: path))
+    while true {
+      let isWhole = if case .end = try stream.fill() { true } else { false }
+      if let format = Self.detect(stream.unread, isWhole: isWhole) {
+        self = format
+        return
+      }
+    }
+  }
 
   /// The number of bytes in which a format must show itself.
   package static let window = 16 * 1024

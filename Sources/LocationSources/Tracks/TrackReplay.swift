@@ -35,6 +35,9 @@ package final class TrackReplay: LocationSource {
   /// Always available: the recordings are open.
   package var availability: ScannerAvailability { .available }
 
+  /// Whether the first values of a track have a compass reading, or one was delivered.
+  package var hasCompass: Bool { state.withLock { $0.hasCompass } }
+
   /// What was counted in each track, in the order of the paths.
   package var counts: [(name: String, counts: TrackCounts)] {
     state.withLock { $0.sources.map { ($0.reader.name, $0.reader.counts) } }
@@ -66,6 +69,7 @@ extension TrackReplay {
     var values: [PositionInput] = []
     var next = 0
     var isAtEnd = false
+    var hasReading = false
     /// What is wrong with the track behind its last value.
     var failure: TrackError?
 
@@ -79,6 +83,7 @@ extension TrackReplay {
         values.removeAll(keepingCapacity: true)
         next = 0
         do throws(TrackError) {
+          defer { hasReading = hasReading || values.contains(where: \.isReading) }
           switch try reader.read(into: &values) {
           case .more: break
           case .caughtUp:
@@ -106,6 +111,13 @@ extension TrackReplay {
     init(_ sources: [Source], _ speed: ReplayScanner.Speed) {
       self.sources = sources
       factor = if case .times(let factor) = speed { factor } else { nil }
+    }
+
+    var hasCompass: Bool {
+      mutating get {
+        for index in sources.indices { _ = sources[index].advance() }
+        return sources.contains(where: \.hasReading)
+      }
     }
 
     mutating func receive(
@@ -161,4 +173,8 @@ extension TrackReplay {
       return earliest?.index
     }
   }
+}
+
+extension PositionInput {
+  fileprivate var isReading: Bool { if case .compass = self { true } else { false } }
 }

@@ -199,6 +199,12 @@ public final class BeaconService: Sendable {
     }
   }
 
+  /// Whether the source can be used now.
+  package var availability: ScannerAvailability { host.availability }
+
+  /// Whether a client needs the source now.
+  package var isWanted: Bool { host.read { $0.demand != nil } }
+
   /// Why the source will not deliver any more, for people; `nil` while it will.
   public var end: String? { host.end }
 

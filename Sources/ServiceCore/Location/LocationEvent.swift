@@ -88,6 +88,23 @@ package struct CircleSnapshot: Sendable, Hashable, Codable {
   package var since: WallClockTime?
 }
 
+/// What a client and its group use of the location service.
+package struct LocationUse: Sendable, Hashable {
+  /// The settings of the client's updates; `nil` while there are none.
+  package var updates: UpdateSettings?
+  /// Whether the client waits for one fix.
+  package var isRequesting = false
+  /// Whether the client receives headings.
+  package var headings = false
+  /// Whether the group receives visits.
+  package var visits = false
+  /// Whether the group receives significant changes.
+  package var significantChanges = false
+
+  /// Whether fixes are needed, other than for circles.
+  package var needsFixes: Bool { updates != nil || isRequesting || visits || significantChanges }
+}
+
 /// How a client wants its location updates.
 package struct UpdateSettings: Sendable, Hashable, Codable {
   /// The accuracy that the client needs.

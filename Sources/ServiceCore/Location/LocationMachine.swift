@@ -76,6 +76,13 @@ struct LocationMachine: Service {
   private var circles: [String: Circle] = [:]
   private var monitor = GeofenceMonitor()
   private var questions: UInt64 = 0
+  /// The names of circles of which a client awaits the state, each with when it is given up; `nil` before the source's
+  /// time is known.
+  private var awaited: [String: MonotonicTime?] = [:]
+  /// The number of requests for one fix.
+  private var fixRequests: UInt64 = 0
+  /// The latest time of the source.
+  private var now: MonotonicTime?
   /// The latest fix of all; `nil` if there was none.
   private(set) var latestFix: Fix?
   private(set) var latestHeading: [ClientIdentifier: Heading] = [:]
@@ -101,7 +108,9 @@ struct LocationMachine: Service {
         requests.append(.boundary(meters: monitor.nearestBoundary() ?? 0))
       }
       guard !requests.isEmpty else { return nil }
-      return PositionSource.Demand(location: LocationDemand(requests), deadline: deadline)
+      var demand = LocationDemand(requests)
+      demand.fixes?.requests = fixRequests
+      return PositionSource.Demand(location: demand, deadline: deadline)
     }
   }
 
@@ -115,13 +124,15 @@ struct LocationMachine: Service {
       deadlines.append(needs.request?.deadline)
       deadlines.append(needs.deferral.deadline)
     }
+    deadlines += awaited.values
     return deadlines.compactMap { $0 }.min()
   }
 
   mutating func process(
     _ input: inout PositionSource.Input, into output: inout ServiceOutput<Self>
   ) -> Bool {
-    setOffset(input.progress.wallClockOffset)
+    // Before a recording's first value, its offset is not known.
+    if input.progress.reached != nil { setOffset(input.progress.wallClockOffset) }
     while true {
       let next = input.processed < input.values.count ? input.values[input.processed] : nil
       if let change = input.progress.health.first, next.map({ change.time <= $0.time }) ?? true {
@@ -167,7 +178,7 @@ struct LocationMachine: Service {
   ) {
     hasEnded = true
     giveUpQuestions(into: &output)
-    for client in needs.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+    for client in clients {
       if needs[client]?.request != nil {
         needs[client]?.request = nil
         output.deliver(.requestTimedOut, to: client)
@@ -180,11 +191,32 @@ struct LocationMachine: Service {
   mutating func setAuthorization(
     _ status: AuthorizationStatus, into output: inout ServiceOutput<Self>
   ) {
-    let wasAuthorized = self.status.isAuthorized
+    let previous = self.status
     self.status = status
+    for client in clients { setDeferralConditions(of: client, into: &output) }
     guard !status.isAuthorized else { return }
     giveUpQuestions(into: &output)
-    if wasAuthorized { output.deliverToAll(.refused(status)) }
+    // What was started before the answer is refused as well.
+    if previous.isAuthorized || isRefused && status != previous {
+      output.deliverToAll(.refused(status))
+    }
+  }
+
+  /// The clients, in the order of their events.
+  private var clients: [ClientIdentifier] { needs.keys.sorted { $0.rawValue < $1.rawValue } }
+
+  /// What a client and its group use.
+  func use(of client: ClientIdentifier, in group: ClientGroup) -> LocationUse {
+    let needs = needs[client]
+    return LocationUse(
+      updates: needs?.updates?.settings, isRequesting: needs?.request != nil,
+      headings: needs?.heading != nil, visits: groups[group]?.visits != nil,
+      significantChanges: groups[group]?.changes != nil)
+  }
+
+  func reportHealth(to client: ClientIdentifier, into output: inout ServiceOutput<Self>) {
+    guard let health else { return }
+    output.deliver(.health(health, at: health.time.wallClockTime(wallClockOffset)), to: client)
   }
 
   /// Whether the application is refused.
@@ -196,6 +228,7 @@ struct LocationMachine: Service {
     for (name, circle) in circles {
       if circle.question == client {
         removeCircle(name)
+        awaited[name] = nil
       } else {
         circles[name]?.asked.removeAll { $0 == client }
       }
@@ -225,9 +258,7 @@ struct LocationMachine: Service {
         deliver(change, in: group, into: &output)
       }
     }
-    for client in needs.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
-      deliver(fix, to: client, into: &output)
-    }
+    for client in clients { deliver(fix, to: client, into: &output) }
   }
 
   /// Delivers a fix to a client's updates and to its request, as far as they want it.
@@ -251,6 +282,8 @@ struct LocationMachine: Service {
       needs.updates = updates
     }
     self.needs[client] = needs
+    // Paused updates are not deferred.
+    if needs.updates?.pause.isPaused == true { setDeferralConditions(of: client, into: &output) }
   }
 
   private mutating func receive(
@@ -266,7 +299,7 @@ struct LocationMachine: Service {
             at: $0.place, height: $0.ellipsoidalAltitude ?? $0.altitude ?? 0,
             time: reading.timestamp))
       } : nil
-    for client in needs.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+    for client in clients {
       guard let heading = needs[client]?.heading?.receive(reading, north: north) else { continue }
       latestHeading[client] = heading
       output.deliver(.heading(heading), to: client)
@@ -276,6 +309,7 @@ struct LocationMachine: Service {
   private mutating func advance(
     to now: MonotonicTime, into output: inout ServiceOutput<Self>
   ) {
+    self.now = max(self.now ?? now, now)
     for transition in monitor.advance(to: now) { deliver(transition, into: &output) }
     for group in groups.keys.sorted(by: { $0.name < $1.name }) {
       for change in groups[group]?.visits?.advance(to: now) ?? [] {
@@ -285,7 +319,14 @@ struct LocationMachine: Service {
         deliver(change, in: group, into: &output)
       }
     }
-    for client in needs.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+    for (name, limit) in awaited.sorted(by: { $0.key < $1.key }) {
+      guard let limit else {
+        awaited[name] = now.advanced(bySeconds: FixRequest.limit)
+        continue
+      }
+      if now >= limit { giveUp(name, into: &output) }
+    }
+    for client in clients {
       if let answer = needs[client]?.request?.advance(to: now) {
         needs[client]?.request = nil
         deliver(answer, to: client, into: &output)
@@ -338,21 +379,42 @@ struct LocationMachine: Service {
 
   // MARK: Updates
 
-  /// Starts location updates, or changes their settings. Updates that run already deliver nothing anew.
+  /// Starts location updates, with the latest fix if there is one. Updates that run already deliver nothing anew, but
+  /// resume if they are paused.
   mutating func startUpdates(
     _ settings: UpdateSettings, for client: ClientIdentifier,
     into output: inout ServiceOutput<Self>
   ) {
-    var updates =
-      needs[client]?.updates
-      ?? Updates(
-        settings: settings, filter: DistanceFilter(distance: nil), pause: PauseRule())
-    if updates.pause.start(activity: settings.activity) != nil {
-      output.deliver(.resumed, to: client)
+    guard needs[client]?.updates == nil else {
+      return setUpdates(settings, restarts: true, for: client, into: &output)
     }
-    updates.settings = settings
-    updates.filter.distance = settings.distanceFilter
-    needs[client, default: Needs()].updates = updates
+    needs[client, default: Needs()].updates = Updates(
+      settings: settings, filter: DistanceFilter(distance: settings.distanceFilter),
+      pause: PauseRule(activity: settings.activity))
+    setDeferralConditions(of: client, into: &output)
+    // It may be old: the next one is delivered whatever its distance.
+    if status.isAuthorized, let latestFix { output.deliver(.fixes([latestFix]), to: client) }
+  }
+
+  /// Changes the settings of updates, if there are any.
+  mutating func changeUpdates(
+    _ settings: UpdateSettings, for client: ClientIdentifier,
+    into output: inout ServiceOutput<Self>
+  ) {
+    guard let old = needs[client]?.updates?.settings else { return }
+    let restarts = settings.activity != old.activity || !settings.pausesAutomatically
+    setUpdates(settings, restarts: restarts, for: client, into: &output)
+  }
+
+  private mutating func setUpdates(
+    _ settings: UpdateSettings, restarts: Bool, for client: ClientIdentifier,
+    into output: inout ServiceOutput<Self>
+  ) {
+    needs[client]?.updates?.settings = settings
+    needs[client]?.updates?.filter.distance = settings.distanceFilter
+    let isResumed =
+      restarts && needs[client]?.updates?.pause.start(activity: settings.activity) != nil
+    if isResumed { output.deliver(.resumed, to: client) }
     setDeferralConditions(of: client, into: &output)
   }
 
@@ -366,6 +428,7 @@ struct LocationMachine: Service {
   mutating func requestFix(_ accuracy: AccuracyClass, for client: ClientIdentifier) {
     // A request that runs is answered once.
     guard needs[client]?.request == nil else { return }
+    fixRequests += 1
     needs[client, default: Needs()].request = FixRequest(accuracy)
   }
 
@@ -374,10 +437,11 @@ struct LocationMachine: Service {
   // MARK: Deferral
 
   private func conditions(of client: ClientIdentifier) -> DeferredUpdates.Conditions {
-    let settings = needs[client]?.updates?.settings
+    let updates = needs[client]?.updates
+    let settings = updates?.settings
     return DeferredUpdates.Conditions(
-      isUpdating: settings != nil, accuracy: settings?.accuracy ?? .best,
-      distanceFilter: settings?.distanceFilter, isAvailable: !hasEnded)
+      isUpdating: updates?.pause.isPaused == false, accuracy: settings?.accuracy ?? .best,
+      distanceFilter: settings?.distanceFilter, isAvailable: !hasEnded && !isRefused)
   }
 
   private mutating func setDeferralConditions(
@@ -388,16 +452,16 @@ struct LocationMachine: Service {
   }
 
   mutating func allowDeferral(
-    untilTraveled distance: Double, timeout: Double, at now: MonotonicTime?,
+    untilTraveled distance: Double, timeout: Double,
     for client: ClientIdentifier, into output: inout ServiceOutput<Self>
   ) {
     var needs = needs[client] ?? Needs()
     _ = needs.deferral.set(conditions(of: client))
-    let now = now ?? latestFix?.time ?? MonotonicTime(nanoseconds: 0)
-    deliver(
-      needs.deferral.allow(untilTraveled: distance, timeout: timeout, at: now), to: client,
-      into: &output)
+    // A live source may have rested until now: its time comes soon.
+    let events = needs.deferral.allow(
+      untilTraveled: distance, timeout: timeout, at: isRecorded ? now : nil)
     self.needs[client] = needs
+    deliver(events, to: client, into: &output)
   }
 
   mutating func disallowDeferral(
@@ -474,7 +538,9 @@ struct LocationMachine: Service {
   ) throws(GeofenceError) {
     let name = Self.name(circle.region.identifier, group)
     if circles[name]?.circle.region != circle.region {
+      let replaced = circles[name]
       try add(circle, name, in: group, assuming: state ?? .unknown)
+      answer(replaced, name, into: &output)
     }
     circles[name]?.circle = circle
     output.register(
@@ -502,10 +568,9 @@ struct LocationMachine: Service {
   mutating func unregister(
     _ identifier: String, in group: ClientGroup, into output: inout ServiceOutput<Self>
   ) {
-    guard let circle = removeCircle(Self.name(identifier, group)) else { return }
-    for client in circle.asked {
-      output.deliver(.circleState(circle.circle.region, .unknown), to: client)
-    }
+    let name = Self.name(identifier, group)
+    guard let circle = removeCircle(name) else { return }
+    answer(circle, name, into: &output)
     output.unregister(Self.storedIdentifier(identifier), in: group)
   }
 
@@ -542,6 +607,7 @@ struct LocationMachine: Service {
     }
     if circles[name]?.circle.region == region {
       circles[name]?.asked.append(client)
+      if awaited[name] == nil { awaited[name] = .some(nil) }
       return
     }
     let isPending = circles.values.contains {
@@ -553,6 +619,7 @@ struct LocationMachine: Service {
     do throws(GeofenceError) {
       try add(MonitoredCircle(region), question, in: group, assuming: .unknown)
       circles[question]?.question = client
+      awaited[question] = .some(nil)
     } catch {
       output.deliver(.circleState(region, .unknown), to: client)
     }
@@ -560,13 +627,24 @@ struct LocationMachine: Service {
 
   /// Answers the requests for states that cannot be answered any more.
   private mutating func giveUpQuestions(into output: inout ServiceOutput<Self>) {
-    for name in circles.keys.sorted() {
-      guard let circle = circles[name] else { continue }
-      for client in circle.asked + (circle.question.map { [$0] } ?? []) {
-        output.deliver(.circleState(circle.circle.region, .unknown), to: client)
-      }
-      circles[name]?.asked = []
-      if circle.question != nil { removeCircle(name) }
+    for name in awaited.keys.sorted() { giveUp(name, into: &output) }
+  }
+
+  private mutating func giveUp(_ name: String, into output: inout ServiceOutput<Self>) {
+    let circle = circles[name]
+    circles[name]?.asked = []
+    if circle?.question != nil { removeCircle(name) }
+    answer(circle, name, into: &output)
+  }
+
+  /// Answers those who await the state of a circle that is not determined.
+  private mutating func answer(
+    _ circle: Circle?, _ name: String, into output: inout ServiceOutput<Self>
+  ) {
+    awaited[name] = nil
+    guard let circle else { return }
+    for client in circle.asked + (circle.question.map { [$0] } ?? []) {
+      output.deliver(.circleState(circle.circle.region, .unknown), to: client)
     }
   }
 
@@ -575,6 +653,7 @@ struct LocationMachine: Service {
   ) {
     let name = transition.region
     guard let circle = circles[name] else { return }
+    awaited[name] = nil
     if let client = circle.question {
       removeCircle(name)
       return output.deliver(.circleState(circle.circle.region, transition.change.state), to: client)

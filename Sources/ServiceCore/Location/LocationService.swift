@@ -45,6 +45,10 @@ package final class LocationService: Sendable {
   package static let noSource =
     "nothing finds locations on this system; start gpsd or GeoClue, or configure a position"
 
+  /// What is wrong where the source has no compass.
+  package static let noCompass =
+    "nothing finds headings on this system; connect a compass and start iio-sensor-proxy"
+
   // MARK: Locations
 
   /// Starts location updates of a client, or changes their settings.
@@ -62,9 +66,17 @@ package final class LocationService: Sendable {
     host.update { machine, output in machine.stopUpdates(for: client, into: &output) }
   }
 
-  /// The settings of a client's updates; `nil` while there are none.
-  package func updateSettings(of client: ClientIdentifier) -> UpdateSettings? {
-    host.read { $0.needs[client]?.updates?.settings }
+  /// Changes the settings of a client's updates, if there are any.
+  package func changeUpdates(_ settings: UpdateSettings, for client: ClientIdentifier) {
+    host.update { machine, output in
+      machine.changeUpdates(settings, for: client, into: &output)
+    }
+  }
+
+  /// Returns what a client and its group use now.
+  package func use(of client: ClientIdentifier) -> LocationUse {
+    guard let group = manager.client(client)?.group else { return LocationUse() }
+    return host.read { $0.use(of: client, in: group) }
   }
 
   /// Requests one fix: the answer is ``LocationEvent/requestedFix(_:)`` or ``LocationEvent/requestTimedOut``.
@@ -86,7 +98,7 @@ package final class LocationService: Sendable {
   ) {
     host.update { machine, output in
       machine.allowDeferral(
-        untilTraveled: meters, timeout: seconds, at: nil, for: client, into: &output)
+        untilTraveled: meters, timeout: seconds, for: client, into: &output)
     }
   }
 
@@ -189,7 +201,7 @@ package final class LocationService: Sendable {
   /// circle's next event.
   package func requestState(of region: CircularRegion, for client: ClientIdentifier) {
     guard let group = manager.client(client)?.group else { return }
-    let isAvailable = host.availability == .available
+    let isAvailable = source != nil && host.end == nil
     host.update { machine, output in
       machine.requestState(
         of: region, in: group, for: client, isAvailable: isAvailable, into: &output)
@@ -204,6 +216,7 @@ package final class LocationService: Sendable {
     for client: ClientIdentifier
   ) throws(LocationServiceError) {
     try check()
+    guard source?.hasCompass == true else { throw .unavailable(Self.noCompass) }
     host.update { machine, _ in
       machine.startHeadings(filter: degrees, orientation, for: client)
     }
@@ -223,6 +236,31 @@ package final class LocationService: Sendable {
 
   /// The latest state of the source; `nil` before it is known.
   package var health: LocationHealth? { host.read { $0.health } }
+
+  /// Whether the source can be used now. A daemon may be asked.
+  package var availability: ScannerAvailability {
+    if let end = host.end { return .unavailable(end) }
+    return source?.availability ?? .unavailable(Self.noSource)
+  }
+
+  /// Why nothing is found now; `nil` while something may be. The latest state may be of long ago: a source that can be used by
+  /// now has no fault, unless it refused the application.
+  package var fault: LocationHealth? {
+    guard let health, health.condition.isFault else { return nil }
+    return health.condition == .denied || availability != .available ? health : nil
+  }
+
+  /// Reports the latest state of the source to a client, as an event.
+  package func reportHealth(to client: ClientIdentifier) {
+    host.update { [manager] machine, output in
+      // A client that does not receive yet begins here, so that no change is missed or repeated.
+      manager.beginReceiving(client)
+      machine.reportHealth(to: client, into: &output)
+    }
+  }
+
+  /// Whether a client needs the source now.
+  package var isWanted: Bool { host.read { $0.demand != nil } }
 
   /// Why the source will not deliver any more, for people; `nil` while it will.
   package var end: String? { host.end }

@@ -54,8 +54,8 @@ import Testing
   /// A use uses what its name says.
   @Test func everyUseIsOfItsMember() throws {
     var bodies: [String: String] = [:]
-    let names = /(?:use|later|never)\(\s*"([^"]+)"/
-    for file in ["Beacons", "Later", "Deprecated"] {
+    let names = /(?:use|never)\(\s*"([^"]+)"/
+    for file in ["Beacons", "Locations", "Deprecated"] {
       let text = try MemberTable.text("Tests/ManagerTests/Members/MemberUses+\(file).swift")
       let matches = text.matches(of: names)
       for (index, match) in matches.enumerated() {
@@ -74,10 +74,12 @@ import Testing
     }
   }
 
-  /// What will work later fails through the delegate or says that it is not available, and neither keeps
-  /// silent nor calls what it should not.
-  @Test func whatIsNotThereSaysSo() async throws {
-    let scene = Scene()
+  /// What can have no effect here calls nothing that it should not; what works is used with live sources.
+  @Test func everyMemberCanBeUsed() async throws {
+    let source = ScriptedLocations(hasCompass: true)
+    source.add(walk(100))
+    source.allow(until: 100)
+    let scene = Scene { $0.locationSource = .init(source) }
     let listener = FullListener()
     let stage = MemberUses.Stage(
       services: scene.services, manager: scene.manager, delegate: listener,

@@ -8,9 +8,6 @@ extension MemberUses: OldSpellings {
     func use(_ name: String, _ body: @escaping Body) {
       uses.append(Use(name: name, status: .works, told: [], body: body))
     }
-    func later(_ name: String, tells told: String..., body: @escaping Body) {
-      uses.append(Use(name: name, status: .later, told: told, body: body))
-    }
     func never(_ name: String, body: @escaping Body) {
       uses.append(Use(name: name, status: .notOnLinux, told: [], body: body))
     }
@@ -22,20 +19,20 @@ extension MemberUses: OldSpellings {
     use("rangedRegions") { _ = $0.manager.rangedRegions }
     use("stopRangingBeacons(in:)") { $0.manager.stopRangingBeacons(in: $0.region) }
     use("locationServicesEnabled") { _ = $0.manager.locationServicesEnabled }
-    later("headingAvailable") { #expect(!$0.manager.headingAvailable) }
+    use("headingAvailable") { _ = $0.manager.headingAvailable }
     use("regionMonitoringAvailable()") { _ in _ = CLLocationManager.regionMonitoringAvailable() }
     use("regionMonitoringEnabled()") { _ in _ = CLLocationManager.regionMonitoringEnabled() }
     never("purpose") {
       $0.manager.purpose = "to greet you"
       #expect($0.manager.purpose == "to greet you")
     }
-    later("deferredLocationUpdatesAvailable()") { _ in
-      #expect(!CLLocationManager.deferredLocationUpdatesAvailable())
+    use("deferredLocationUpdatesAvailable()") { _ in
+      _ = CLLocationManager.deferredLocationUpdatesAvailable()
     }
-    later("allowDeferredLocationUpdates(untilTraveled:timeout:)", tells: "didFinishDeferred 11") {
+    use("allowDeferredLocationUpdates(untilTraveled:timeout:)") {
       $0.manager.allowDeferredLocationUpdates(untilTraveled: 100, timeout: 60)
     }
-    later("disallowDeferredLocationUpdates()") { $0.manager.disallowDeferredLocationUpdates() }
+    use("disallowDeferredLocationUpdates()") { $0.manager.disallowDeferredLocationUpdates() }
     return uses
   }
 }

@@ -44,12 +44,6 @@ struct MemberUses {
     all.append(Use(name: name, status: .works, told: [], body: body))
   }
 
-  /// A member that will work later: until then its delegate is told so, or its answer is that it is not
-  /// available.
-  mutating func later(_ name: String, tells told: String..., body: @escaping Body) {
-    all.append(Use(name: name, status: .later, told: told, body: body))
-  }
-
   /// A member that is there and can have no effect here.
   mutating func never(_ name: String, tells told: String..., body: @escaping Body) {
     all.append(Use(name: name, status: .notOnLinux, told: told, body: body))

@@ -1,0 +1,350 @@
+import Foundation
+import Logging
+import Positioning
+import Scanning
+import ServiceCore
+import Synchronization
+
+// Locations, circles, visits and headings: what a manager requests, and the calls of its delegate.
+extension CLLocationManager {
+  // MARK: Requests
+
+  /// The settings of location updates.
+  private var updateSettings: UpdateSettings {
+    var settings = UpdateSettings()
+    settings.accuracy = AccuracyClass(desiredAccuracy: desiredAccuracy)
+    settings.distanceFilter = distanceFilter > 0 ? distanceFilter : nil
+    settings.activity = ActivityType(activityType)
+    settings.pausesAutomatically = pausesLocationUpdatesAutomatically
+    return settings
+  }
+
+  func startUpdates() {
+    start { () throws(LocationServiceError) in
+      try services.locations.startUpdates(updateSettings, for: client)
+    } isWanted: {
+      $0.updates != nil
+    }
+  }
+
+  func changeUpdates() { services.locations.changeUpdates(updateSettings, for: client) }
+
+  func requestFix() {
+    start { () throws(LocationServiceError) in
+      try services.locations.requestFix(updateSettings.accuracy, for: client)
+    } isWanted: {
+      $0.isRequesting
+    } report: { manager, failure in
+      manager.services.locations.cancelRequest(for: manager.client)
+      manager.deliverFailure(failure)
+    }
+  }
+
+  func startSignificantChanges() {
+    start { () throws(LocationServiceError) in
+      try services.locations.startSignificantChanges(for: client)
+    } isWanted: {
+      $0.significantChanges
+    }
+  }
+
+  func startVisits() {
+    start { () throws(LocationServiceError) in
+      try services.locations.startVisits(for: client)
+    } isWanted: {
+      $0.visits
+    }
+  }
+
+  func startHeadings() {
+    hasAskedForCalibration.store(false, ordering: .relaxed)
+    start(failure: .headingFailure) { () throws(LocationServiceError) in
+      try updateHeadings()
+    } isWanted: { _ in
+      // A fault is one of locations: a compass is another receiver.
+      false
+    }
+  }
+
+  func changeHeadings() {
+    if services.locations.use(of: client).headings { try? updateHeadings() }
+  }
+
+  private func updateHeadings() throws(LocationServiceError) {
+    try services.locations.startHeadings(
+      filter: headingFilter > 0 ? headingFilter : nil,
+      orientation: HeadingOrientation(headingOrientation), for: client)
+  }
+
+  /// Starts a service, and reports why it does not start or, as long as it is wanted, finds nothing now.
+  private func start(
+    failure code: CLError.Code = .locationUnknown, denial: CLError.Code = .denied,
+    _ body: () throws(LocationServiceError) -> Void,
+    isWanted: @escaping @Sendable (LocationUse) -> Bool,
+    report: @escaping @Sendable (CLLocationManager, CLError) -> Void = { $0.deliverFailure($1) }
+  ) {
+    useCurrentThread()
+    // A fault that comes later is reported when it comes.
+    let fault = services.locations.fault
+    do throws(LocationServiceError) {
+      try body()
+    } catch {
+      let failure = error == .denied ? CLError(denial) : CLError(code, "\(error)")
+      return callDelegate { report($0, failure) }
+    }
+    guard let fault else { return }
+    callDelegate { manager in
+      guard isWanted(manager.services.locations.use(of: manager.client)) else { return }
+      report(manager, CLError(fault.isRefusal ? denial : code, fault.sentence))
+    }
+  }
+
+  // MARK: Circles
+
+  /// Starts to monitor a circle, or reports why not.
+  func monitorCircle(_ region: CLRegion) {
+    let carried = Carried(region)
+    let circle: MonitoredCircle
+    do throws(CLError) {
+      circle = try MonitoredCircle(region)
+    } catch {
+      useCurrentThread()
+      return callDelegate { $0.deliverFailure(of: carried.value, error) }
+    }
+    start(failure: .regionMonitoringFailure, denial: .regionMonitoringDenied) {
+      () throws(LocationServiceError) in
+      try services.locations.register(circle, for: client)
+      stopMonitoring(beacons: region.identifier)
+    } isWanted: { _ in
+      true
+    } report: { manager, failure in
+      manager.deliverFailure(of: carried.value, failure)
+    }
+  }
+
+  /// Finds out a circle's state, monitored or not, and delivers it. That of a region of another kind is unknown.
+  func findState(ofCircle region: CLRegion) {
+    guard let circle = try? MonitoredCircle(region) else {
+      return callDelegate { [region = Carried(region)] in $0.deliver(.unknown, for: region.value) }
+    }
+    services.locations.requestState(of: circle.region, for: client)
+  }
+
+  /// Stops monitoring a beacon region, if there is one of the identifier.
+  func stopMonitoring(beacons identifier: String) {
+    guard services.beacons.snapshot(ofRegion: identifier, for: client) != nil else { return }
+    services.beacons.unregister(identifier, for: client)
+  }
+
+  /// Stops monitoring a circle, if there is one of the identifier.
+  func stopMonitoring(circle identifier: String) {
+    guard services.locations.snapshot(ofCircle: identifier, for: client) != nil else { return }
+    services.locations.unregister(identifier, for: client)
+  }
+
+  private func isMonitored(_ circle: CircularRegion) -> Bool {
+    services.locations.snapshot(ofCircle: circle.identifier, for: client)?.circle.region == circle
+  }
+
+  // MARK: Delivery
+
+  /// Calls the delegate for an event. What was stopped meanwhile has no events.
+  func deliver(_ event: LocationEvent, _ delivery: ServiceDelivery) {
+    var use: LocationUse { services.locations.use(of: client) }
+    switch event {
+    case .health: break
+    case .fixes(let fixes): if use.updates != nil { deliver(fixes) }
+    case .requestedFix(let fix): deliver([fix])
+    case .requestTimedOut:
+      deliverFailure(CLError(.locationUnknown, "no location was found in the time of a request"))
+    case .paused:
+      if use.updates != nil { delegate?.locationManagerDidPauseLocationUpdates(self) }
+    case .resumed:
+      if use.updates != nil { delegate?.locationManagerDidResumeLocationUpdates(self) }
+    case .deferralFinished(let error):
+      delegate?.locationManager(
+        self, didFinishDeferredUpdatesWithError: error.map { CLError(CLError.Code($0))._nsError })
+    case .significantChange(let fix): if use.significantChanges { deliver([fix]) }
+    case .visit(let visit):
+      if use.visits { delegate?.locationManager(self, didVisit: CLVisit(visit)) }
+    case .circle(let event):
+      guard isMonitored(event.circle.region) else { return }
+      let change = event.transition.change
+      deliver(
+        change.isCrossing ? change == .enter : nil, CLRegionState(change.state),
+        for: CLCircularRegion(event.circle), delivery)
+    case .circleState(let circle, let state):
+      deliver(CLRegionState(state), for: CLCircularRegion(MonitoredCircle(circle)))
+    case .registered(let circle):
+      delegate?.locationManager(self, didStartMonitoringFor: CLCircularRegion(circle))
+    case .heading(let heading): if use.headings { deliver(heading) }
+    case .refused: failFixes(CLError(.denied))
+    case .ended(let sentence, let isFailure):
+      if isFailure { failAll(isRefusal: false, sentence) }
+    }
+  }
+
+  private func deliver(_ fixes: [Fix]) {
+    let isSimulated = services.locations.source?.isRecorded ?? false
+    let locations = fixes.map { CLLocation($0, isSimulated: isSimulated) }
+    guard let newest = locations.last else { return }
+    let previous = latestLocation.withLock { latest in
+      defer { latest = newest }
+      return latest
+    }
+    callFirst([
+      { $0.locationManager(self, didUpdateLocations: locations) },
+      { delegate in
+        var old = previous
+        for location in locations {
+          // The first one has none before it, and the method's argument cannot be missing.
+          delegate.locationManager(self, didUpdateTo: location, from: old ?? location)
+          old = location
+        }
+      },
+    ])
+  }
+
+  private func deliver(_ heading: Heading) {
+    if heading.needsCalibration, !hasAskedForCalibration.exchange(true, ordering: .relaxed),
+      delegate?.locationManagerShouldDisplayHeadingCalibration(self) == true
+    {
+      services.configuration.logger.notice(
+        "the compass is inaccurate: take it away from metal and turn it around each of its axes")
+    }
+    delegate?.locationManager(self, didUpdateHeading: CLHeading(heading))
+  }
+
+  // MARK: Failures
+
+  /// Reports that nothing is found.
+  func deliverFault(_ health: LocationHealth) {
+    failAll(isRefusal: health.isRefusal, health.sentence)
+  }
+
+  /// Reports a failure of all that needs fixes, and of each circle.
+  private func failAll(isRefusal: Bool, _ sentence: String) {
+    failFixes(CLError(isRefusal ? .denied : .locationUnknown, sentence))
+    let code = isRefusal ? CLError.Code.regionMonitoringDenied : .regionMonitoringFailure
+    for circle in services.locations.circles(of: client) {
+      deliverFailure(of: CLCircularRegion(circle), CLError(code, sentence))
+    }
+  }
+
+  /// Reports one failure of all that needs fixes. A request for one fix ends by it.
+  private func failFixes(_ error: CLError) {
+    let needsFixes = services.locations.use(of: client).needsFixes
+    services.locations.cancelRequest(for: client)
+    if needsFixes { deliverFailure(error) }
+  }
+}
+
+extension LocationHealth {
+  /// Whether the system or the user refuses the application its location.
+  var isRefusal: Bool { condition == .denied || condition == .notPermitted }
+}
+
+extension Heading {
+  /// Whether the compass is found to be inaccurate: by what it states, or by a field that is not the earth's, which
+  /// has 22 to 67 microteslas.
+  fileprivate var needsCalibration: Bool {
+    if let accuracy, accuracy > CLHeading.unknownAccuracy { return true }
+    guard let field else { return false }
+    return !(20...70).contains((field * field).sum().squareRoot())
+  }
+}
+
+extension CLLocationCoordinate2D {
+  init(_ place: Coordinate) { self.init(latitude: place.latitude, longitude: place.longitude) }
+}
+
+extension MonitoredCircle {
+  /// Creates the circle of a region. It throws where the region is none, or is too large.
+  init(_ region: CLRegion) throws(CLError) {
+    let (center, radius) =
+      (region as? CLCircularRegion).map { ($0.center, $0.radius) } ?? region.circle
+    guard region is CLCircularRegion || radius >= 0 else {
+      throw CLError(
+        .regionMonitoringFailure,
+        "region '\(region.identifier)' has neither beacons nor a circle; use CLBeaconRegion or CLCircularRegion"
+      )
+    }
+    guard CLLocationCoordinate2DIsValid(center),
+      let place = Coordinate(latitude: center.latitude, longitude: center.longitude)
+    else {
+      throw CLError(
+        .regionMonitoringFailure,
+        "the center of region '\(region.identifier)' must lie within 90 degrees of latitude and 180 of longitude"
+      )
+    }
+    do throws(GeofenceError) {
+      self.init(
+        try CircularRegion(identifier: region.identifier, center: place, radius: radius))
+    } catch {
+      throw CLError(.regionMonitoringFailure, "region '\(region.identifier)': \(error)")
+    }
+    notifiesOnEntry = region.notifyOnEntry
+    notifiesOnExit = region.notifyOnExit
+  }
+}
+
+extension CLCircularRegion {
+  convenience init(_ circle: MonitoredCircle) {
+    self.init(
+      center: CLLocationCoordinate2D(circle.region.center), radius: circle.region.radius,
+      identifier: circle.region.identifier)
+    notifyOnEntry = circle.notifiesOnEntry
+    notifyOnExit = circle.notifiesOnExit
+  }
+}
+
+extension CLRegionState {
+  init(_ state: GeofenceState) {
+    switch state {
+    case .unknown: self = .unknown
+    case .inside: self = .inside
+    case .outside: self = .outside
+    }
+  }
+}
+
+extension ActivityType {
+  init(_ type: CLActivityType) {
+    self =
+      switch type {
+      case .other: .other
+      case .automotiveNavigation: .automotiveNavigation
+      case .fitness: .fitness
+      case .otherNavigation: .otherNavigation
+      case .airborne: .airborne
+      }
+  }
+}
+
+extension HeadingOrientation {
+  init(_ orientation: CLDeviceOrientation) {
+    self =
+      switch orientation {
+      case .unknown: .unknown
+      case .portrait: .portrait
+      case .portraitUpsideDown: .portraitUpsideDown
+      case .landscapeLeft: .landscapeLeft
+      case .landscapeRight: .landscapeRight
+      case .faceUp: .faceUp
+      case .faceDown: .faceDown
+      }
+  }
+}
+
+extension CLError.Code {
+  init(_ error: DeferredUpdatesError) {
+    self =
+      switch error {
+      case .failed: .deferredFailed
+      case .notUpdatingLocation: .deferredNotUpdatingLocation
+      case .accuracyTooLow: .deferredAccuracyTooLow
+      case .distanceFiltered: .deferredDistanceFiltered
+      case .canceled: .deferredCanceled
+      }
+  }
+}

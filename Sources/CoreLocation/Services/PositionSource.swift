@@ -1,0 +1,69 @@
+public import CaptureFiles
+import Foundation
+import LocationSources
+package import Positioning
+import ServiceCore
+
+extension LocationServices {
+  /// A source of locations and headings.
+  ///
+  /// ```swift
+  /// configuration.locationSource = try .tracks(["walk.gpx"], speed: .max)
+  /// ```
+  public struct PositionSource: Sendable {
+    private let choice: Choice
+
+    private enum Choice {
+      case automatic(fallback: FixedSource?)
+      case source(any LocationSource)
+    }
+
+    /// Names a source.
+    package init(_ source: any LocationSource) { choice = .source(source) }
+
+    private init(_ choice: Choice) { self.choice = choice }
+
+    /// The daemons of this system: gpsd, then GeoClue, then, where neither finds a location, the place of a device that
+    /// stays where it is.
+    public static func automatic(fallback: CLLocation? = nil) -> PositionSource {
+      PositionSource(.automatic(fallback: fallback.flatMap(Self.source)))
+    }
+
+    /// The place of a device that stays where it is, such as a kiosk. A location whose coordinate is not valid is none:
+    /// then the daemons of this system are used.
+    public static func fixed(_ location: CLLocation) -> PositionSource {
+      Self.source(at: location).map { PositionSource($0) } ?? automatic()
+    }
+
+    /// Recorded tracks, of NMEA 0183, GPX or gpsd's JSON, which are replayed together by their own time.
+    ///
+    /// - Throws: A sentence for the first that cannot be opened, as the error's description.
+    public static func tracks(
+      _ paths: [String], speed: ReplayScanner.Speed = .max
+    ) throws -> PositionSource {
+      PositionSource(try TrackReplay(paths: paths, speed: speed))
+    }
+
+    private static func source(at location: CLLocation) -> FixedSource? {
+      let coordinate = location.coordinate
+      guard CLLocationCoordinate2DIsValid(coordinate),
+        let place = Coordinate(latitude: coordinate.latitude, longitude: coordinate.longitude)
+      else { return nil }
+      return FixedSource(
+        place, altitude: location.verticalAccuracy > 0 ? location.altitude : nil,
+        accuracy: location.horizontalAccuracy > 0
+          ? location.horizontalAccuracy : FixedSource.defaultAccuracy)
+    }
+
+    /// Makes the source for an application. It connects to nothing before it is needed.
+    func make(for application: String) -> any LocationSource {
+      switch choice {
+      case .source(let source): source
+      case .automatic(let fallback):
+        AutomaticSource(
+          [GPSDSource(), GeoClueSource(desktopIdentifier: application)]
+            + (fallback.map { [$0] } ?? []))
+      }
+    }
+  }
+}
