@@ -111,7 +111,8 @@ let package = Package(
     // Layer 4
     // What is printed, described once.
     .target(
-      name: "Records", dependencies: ["Advertising", "Positioning", "Ranging", "Regions", "Scanning"]
+      name: "Records",
+      dependencies: ["Advertising", "Positioning", "Ranging", "Regions", "Scanning"]
     ),
     .target(
       name: "Storage",

@@ -125,7 +125,8 @@ extension LocateLine {
 
   private static let stay: [Field<LocateLine>] = [
     Field(
-      "arrival", .timeOrNull, column: Column(priority: .main, digits: 0, time: { $0.ownVisit?.arrival })
+      "arrival", .timeOrNull,
+      column: Column(priority: .main, digits: 0, time: { $0.ownVisit?.arrival })
     ) {
       $0.ownVisit?.arrival
     },

@@ -250,7 +250,8 @@ extension MonitorEvent {
       let limit = rules.distance.map { enters ? $0.enter : $0.exit } ?? 0
       return "\(signal), long enough \(enters ? "within" : "beyond") \(decimal(limit, 2)) m"
     case .exitTimeout:
-      return "not received for its exit timeout of \(seconds(reason.exitTimeout)) s" + evidence(reason)
+      return "not received for its exit timeout of \(seconds(reason.exitTimeout)) s"
+        + evidence(reason)
     case .start:
       let isSightingEnough =
         rules.signal == nil && rules.distance == nil && rules.count == .first && rules.dwell == 0

@@ -13,9 +13,9 @@ struct LocateCommand: AsyncParsableCommand {
     commandName: "locate",
     abstract: "Show where this machine is: now, or as it moves; headings and visits.",
     discussion: """
-      Without other options it shows one fix and ends: the first that is accurate enough, or the \
-      best within 10 seconds. With --follow, --duration, --count, --heading or --visits it shows \
-      each fix until it is interrupted.
+      Without other options it shows one fix and ends: the first that is accurate to 10 m, or to \
+      --accuracy, or the best within 10 seconds of the first. With --follow, --duration, --count, \
+      --heading or --visits it shows each fix until it is interrupted.
 
       Locations come from gpsd, from GeoClue or from the --position; the choice and its reason \
       stand on standard error. Fixes have the accuracy that their source states: the radius that \
@@ -32,7 +32,7 @@ struct LocateCommand: AsyncParsableCommand {
       EXAMPLES
         beaconscan locate --source gpsd
         beaconscan locate --follow --interval 10 --format json
-        beaconscan locate captures/walk.gpx
+        beaconscan locate --replay captures/visitor.gpx --distance 100
         beaconscan locate --position 52.5163,13.3777,34 --source fixed
       """)
 
@@ -95,7 +95,8 @@ struct LocateCommand: AsyncParsableCommand {
 
   /// Whether one fix is all that is wanted.
   private var isOnce: Bool {
-    isLive && !recordings.follow && recordings.duration == nil && count == nil && !heading && !visits
+    isLive && !recordings.follow && recordings.duration == nil && count == nil && !heading
+      && !visits
   }
 
   func run() async throws {
@@ -120,7 +121,7 @@ struct LocateCommand: AsyncParsableCommand {
       }
     }
     do throws(LocationServiceError) {
-      let needed = AccuracyClass(desiredAccuracy: accuracy ?? -1)
+      let needed = AccuracyClass(desiredAccuracy: accuracy ?? (isOnce ? 10 : -1))
       if isOnce {
         try service.requestFix(needed, for: feed.client)
       } else {

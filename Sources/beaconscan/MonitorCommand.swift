@@ -13,7 +13,8 @@ import ServiceCore
 struct MonitorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "monitor",
-    abstract: "Show when regions of beacons and circles on the earth are entered and left, and why.",
+    abstract:
+      "Show when regions of beacons and circles on the earth are entered and left, and why.",
     discussion: """
       A region is entered with the first of its beacons that meets the rules and left with the \
       last. With --each, each of its beacons enters and leaves. Without other options, one \
@@ -59,6 +60,8 @@ struct MonitorCommand: AsyncParsableCommand {
         beaconscan monitor --enter-distance 1 --exit-distance 3 --format json \\
           --region kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100 \\
           --replay captures/visitor.btsnoop
+        beaconscan monitor --region stop=52.5163,13.3777,200 captures/visitor.gpx \\
+          --region kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100 captures/visitor.btsnoop
         beaconscan monitor --region fair=52.5163,13.3777,200 --source gpsd
         beaconscan monitor --uuid 0EDCE000-1111-4222-8333-444455556666 \\
           --exec 'echo "$BEACONSCAN_STATE" > screen' --exit-after 30 \\
@@ -113,13 +116,19 @@ struct MonitorCommand: AsyncParsableCommand {
     for region in regions.all { _ = try self.rules.rules(of: region) }
     let rules = try rules.rules
     let out = StandardOutput()
+    let (captures, tracks) = source.recordings.sorted(pipesAreTracks: regions.all.isEmpty)
     guard !regions.circles.isEmpty else {
+      if let track = tracks.first {
+        throw CommandError(
+          .badData,
+          "\(track): it is a track, and no region is a circle; leave it out, or name a circle "
+            + "too: --region fair=LATITUDE,LONGITUDE,RADIUS")
+      }
       return try await run(
         BeaconSession(
           source.open(offsets: calibration.adapterOffset), showsProgress: !output.quiet,
           stateFile: stateFile, configuration: configuration(rules)), rules, to: out)
     }
-    let (captures, tracks) = source.recordings.sorted(pipesAreTracks: regions.all.isEmpty)
     if !source.isLive { try check(captures, tracks) }
     // Merged recordings are paced together.
     let isMerged = !source.isLive && !regions.all.isEmpty
@@ -222,7 +231,8 @@ struct MonitorCommand: AsyncParsableCommand {
       feed.isLive
       ? source.recordings.nanoseconds.map { MonotonicTime.now.advanced(by: $0) } : nil
     try await feed.show(
-      output, to: out, on: monitor.writer, while: end.map { end in { @Sendable in MonotonicTime.now < end } }
+      output, to: out, on: monitor.writer,
+      while: end.map { end in { @Sendable in MonotonicTime.now < end } }
     ) { event in
       try monitor.receive(event, from: feed)
     } end: {

@@ -5,10 +5,10 @@ import Synchronization
 
 /// Plays captures and tracks back in the order of time, although each is received on a thread of its own.
 ///
-/// The side whose next moment comes first has the turn: it delivers what is not later than the other side's next moment, and that
-/// one waits until the client has dealt with it and asks for more. Of one moment, sightings come first. A side whose client needs
-/// nothing, or that is at its end, holds up nobody. Both sides must be needed at the start: the first to be received waits for the
-/// other.
+/// The side whose next moment comes first has the turn: it delivers what is not later than the other side's next
+/// moment, and that one waits until the client has dealt with it and asks for more. Of one moment, sightings come
+/// first. A side whose client needs nothing, or that is at its end, holds up nobody. Both sides must be needed at
+/// the start: the first to be received waits for the other.
 package final class MergedReplay: Sendable {
   /// The sightings of the captures.
   package let scanner: any Scanner
@@ -133,7 +133,8 @@ package final class MergedReplay: Sendable {
       return min(known, deadline)
     }
 
-    /// Removes and returns what may be delivered up to a moment, of which own values come before or after the other's.
+    /// Removes and returns what may be delivered up to a moment, of which own values come before or after the
+    /// other's.
     mutating func remove(
       upTo limit: MonotonicTime, _ side: Side, _ time: (Value) -> MonotonicTime
     ) -> (values: [Value], isOver: Bool) {
@@ -202,7 +203,8 @@ private final class MergedScanner: Scanner {
 private final class MergedSource: LocationSource {
   private let source: any LocationSource
   private let order: MergedReplay.Order
-  private let state = Mutex((held: MergedReplay.Held<PositionInput>(), progress: LocationProgress()))
+  private let state = Mutex(
+    (held: MergedReplay.Held<PositionInput>(), progress: LocationProgress()))
 
   init(_ source: any LocationSource, _ order: MergedReplay.Order) {
     (self.source, self.order) = (source, order)

@@ -8,11 +8,10 @@ struct TrackReport {
   var summary: TrackSummary
   var format: TrackFormat?
   var bytes = 0
-  var first: WallClockTime?
-  var last: WallClockTime?
+  private var first: Fix?
+  private var last: Fix?
   /// The sum of the distances from fix to fix, in meters, jitter included.
   var length = 0.0
-  private var latest: Coordinate?
   private var latitudes: (least: Double, greatest: Double)?
   /// Degrees from the first fix on, so that a track over the antimeridian is one.
   private var longitudes: (least: Double, greatest: Double)?
@@ -54,19 +53,20 @@ struct TrackReport {
   }
 
   private mutating func add(_ fix: Fix) {
-    first = first ?? fix.timestamp
-    last = fix.timestamp
     let place = fix.place
-    if let latest {
-      length += latest.distance(to: place)
-      longitude += (place.longitude - latest.longitude).remainder(dividingBy: 360)
+    if let last {
+      length += last.place.distance(to: place)
+      longitude += (place.longitude - last.place.longitude).remainder(dividingBy: 360)
     } else {
       longitude = place.longitude
     }
-    latest = place
-    latitudes = latitudes.map { (min($0.least, place.latitude), max($0.greatest, place.latitude)) }
+    first = first ?? fix
+    last = fix
+    latitudes =
+      latitudes.map { (min($0.least, place.latitude), max($0.greatest, place.latitude)) }
       ?? (place.latitude, place.latitude)
-    longitudes = longitudes.map { (min($0.least, longitude), max($0.greatest, longitude)) }
+    longitudes =
+      longitudes.map { (min($0.least, longitude), max($0.greatest, longitude)) }
       ?? (longitude, longitude)
   }
 
@@ -89,10 +89,13 @@ struct TrackReport {
     [
       Field("format", .one(of: TrackFormat.allCases.map(\.name)).orNull) { $0.format?.name },
       Field("bytes", .count) { $0.bytes },
-      Field("from", .timeOrNull) { $0.first },
-      Field("to", .timeOrNull) { $0.last },
+      Field("from", .timeOrNull) { $0.first?.timestamp },
+      Field("to", .timeOrNull) { $0.last?.timestamp },
       Field("southWest", corner, isNullable: true) { $0.corners?.southWest },
       Field("northEast", corner, isNullable: true) { $0.corners?.northEast },
+      Field("seconds", .number(0...).orNull, decimals: 3) { report in
+        report.first.flatMap { first in report.last?.time.seconds(since: first.time) }
+      },
       Field("length", .number(0...), decimals: 3) { $0.length },
     ])
 
@@ -106,8 +109,8 @@ struct TrackReport {
     for remark in summary.remarks() { try output.write(sentence: remark, behind: "  ") }
     guard let first, let last, let corners else { return }
     try output.write(
-      sentence: "from \(output.zone.text(first)) to \(output.zone.text(last)), "
-        + "\(fixed(last.seconds(since: first), 0)) s", behind: "  ")
+      sentence: "from \(output.zone.text(first.timestamp)) to \(output.zone.text(last.timestamp)), "
+        + "\(fixed(last.time.seconds(since: first.time), 0)) s", behind: "  ")
     let (a, b) = (corners.southWest, corners.northEast)
     try output.write(
       sentence: "within \(decimal(a.latitude, 6)),\(decimal(a.longitude, 6)) and "

@@ -9,7 +9,9 @@ struct TrackSummary {
   /// What was counted, for people.
   var sentence: String {
     var parts = [counted(counts.records, "record"), counted(counts.fixes, "fix", "fixes")]
-    if counts.compassReadings > 0 { parts.append(counted(counts.compassReadings, "compass reading")) }
+    if counts.compassReadings > 0 {
+      parts.append(counted(counts.compassReadings, "compass reading"))
+    }
     return parts.joined(separator: ", ")
   }
 
@@ -24,7 +26,8 @@ struct TrackSummary {
     if includesDelivered {
       add("strange", TrackOddity.allCases.filter { !$0.isDiscarded })
       if counts.foreignBytes > 0 {
-        remarks.append("\(counted(counts.foreignBytes, "byte")) between its sentences are of no sentence")
+        remarks.append(
+          "\(counted(counts.foreignBytes, "byte")) between its sentences are of no sentence")
       }
     }
     return remarks
@@ -80,7 +83,10 @@ extension TrackOddity {
       ("malformed", "record with an invalid value", "records with an invalid value")
     case .tooLong: ("tooLong", "line that is too long", "lines that are too long")
     case .notRecorded:
-      ("notRecorded", "point that was planned, not recorded", "points that were planned, not recorded")
+      (
+        "notRecorded", "point that was planned, not recorded",
+        "points that were planned, not recorded"
+      )
     case .noFix: ("noFix", "moment without a fix", "moments without a fix")
     case .duplicate: ("duplicate", "fix of the same time", "fixes of the same time")
     case .unknownDeclination:

@@ -26,6 +26,8 @@ struct MonitorEvents {
   /// What was known of the regions before anything was received.
   private var known: [RegionSnapshot] = []
   private var knownCircles: [CircleSnapshot] = []
+  /// When each circle was crossed last.
+  private var crossings: [String: MonotonicTime] = [:]
   /// The rules of regions that have none of their own.
   private let rules: RegionRules
 
@@ -56,13 +58,18 @@ struct MonitorEvents {
     }
   }
 
-  /// Returns the line of a circle's event.
-  mutating func line(of event: CircleEvent) -> MonitorEvent {
+  /// Returns the line of a circle's event; `nil` for the state that a crossing has shown already.
+  mutating func line(of event: CircleEvent) -> MonitorEvent? {
     let (transition, time) = (event.transition, event.wallClockTime)
     var line = MonitorEvent(
       .state, time: time, circle: event.circle.region, state: transition.change.state,
       reason: transition.reason)
     let subject = Subject(region: transition.region)
+    if transition.change.isCrossing {
+      crossings[transition.region] = transition.time
+    } else if crossings[transition.region] == transition.time {
+      return nil
+    }
     switch transition.change {
     case .enter:
       line.kind = .enter

@@ -30,8 +30,9 @@ final class MonitorOutput {
     switch event {
     case .circle(let event):
       try writeStates(at: event.wallClockTime, feed)
-      try write(events.line(of: event))
-    case .fixes(let fixes): if let first = fixes.first { try writeStates(at: first.timestamp, feed) }
+      if let line = events.line(of: event) { try write(line) }
+    case .fixes(let fixes):
+      if let first = fixes.first { try writeStates(at: first.timestamp, feed) }
     case .health(_, let time): if feed.isLive { try writeStates(at: time, feed) }
     default: break
     }

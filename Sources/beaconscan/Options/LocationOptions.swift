@@ -39,7 +39,8 @@ struct LocationOptions: ParsableArguments {
     }
     if let position, source == .gpsd || source == .geoclue, Settings.current.isGiven("position") {
       throw ValidationError(
-        "--position \(position) is not used with --source \(source.rawValue); leave one of them out.")
+        "--position \(position) is not used with --source \(source.rawValue); leave one of them out."
+      )
     }
     if gpsd != nil, source == .geoclue || source == .fixed, Settings.current.isGiven("gpsd") {
       throw ValidationError(
@@ -137,8 +138,8 @@ extension RecordingOptions {
 }
 
 extension RecordingFormat {
-  /// Returns whether a file is a track, by its first bytes; `nil` for what can be read only once. What is neither a track nor a
-  /// capture, or cannot be read, is no track.
+  /// Returns whether a file is a track, by its first bytes; `nil` for what can be read only once. What is neither a
+  /// track nor a capture, or cannot be read, is no track.
   fileprivate static func isTrack(_ path: String) -> Bool? {
     // Opening a pipe would wait for its writer, and reading it would take its bytes.
     guard path != "-" else { return nil }

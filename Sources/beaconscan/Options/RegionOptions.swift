@@ -110,7 +110,8 @@ struct RegionOptions: ParsableArguments {
   func checkBeaconsOnly() throws {
     guard let circle = circles.first else { return }
     throw ValidationError(
-      "--region \(circle.identifier) is a circle, which monitor alone has; name beacons: NAME=UUID.")
+      "--region \(circle.identifier) is a circle, which monitor alone has; name beacons: NAME=UUID."
+    )
   }
 
   /// The regions of beacons that have a name of their own.

@@ -10,9 +10,10 @@ public import Scanning
 struct RecordingOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "A recording: btsnoop, pcap or pcapng, or a track of NMEA 0183, GPX or gpsd JSON, "
-        + "gzip-compressed or not; - is standard input.",
-      discussion: "May be given several times: the recordings are merged by time.",
+      "A recording: btsnoop, pcap or pcapng, gzip-compressed or not; - is standard input.",
+      discussion:
+        "May be given several times: the recordings are merged by time. For locate, inspect and the circles of "
+        + "monitor, also tracks of NMEA 0183, GPX or gpsd JSON.",
       valueName: "file"), completion: .file())
   var replay: [String] = []
 

@@ -26,8 +26,9 @@ final class BeaconSession {
   private let session: ServiceSession
   private let progress: Progress?
 
-  /// Creates the service of a scanner, and that of a location source, with a file that keeps registered regions. A terminal may be
-  /// shown how far a replay has come; the replay is the scanner where no other is given, of which the scanner is a part.
+  /// Creates the service of a scanner, and that of a location source, with a file that keeps registered regions. A
+  /// terminal may be shown how far a replay has come; the replay is the scanner where no other is given, of which
+  /// the scanner is a part.
   ///
   /// - Throws: `CommandError` where the scanner cannot be used.
   init(
@@ -180,7 +181,8 @@ final class BeaconSession {
     var failure: CommandError?
     // The services that may deliver more.
     var isBeaconsOver = false
-    var isLocationOver = location == nil
+    // A live source of locations has no end of its own.
+    var isLocationOver = location?.isLive ?? true
     do {
       try await session.run(
         while: wanted,

@@ -69,7 +69,8 @@ final class LocationFeed {
     if let choice, !options.quiet { report("beaconscan: \(choice)") }
   }
 
-  /// Writes a change of the source's state: as a line of JSON, on the writer's screen, or as a sentence on standard error.
+  /// Writes a change of the source's state: as a line of JSON, on the writer's screen, or as a sentence on standard
+  /// error.
   func write(
     _ health: LocationHealth, at time: WallClockTime, _ options: OutputOptions,
     to out: StandardOutput, on writer: (any ResultWriter)?
@@ -84,8 +85,8 @@ final class LocationFeed {
     }
   }
 
-  /// Shows the source to its end, where there is no other service: its state, and what a closure makes of the other events. The
-  /// closure `end` writes the rest.
+  /// Shows the source to its end, where there is no other service: its state, and what a closure makes of the other
+  /// events. The closure `end` writes the rest.
   ///
   /// - Throws: What was wrong with the source, and what the closures throw.
   func show(
@@ -139,8 +140,8 @@ final class LocationFeed {
     tracks?.counts.map { TrackSummary(file: $0.name, counts: $0.counts) } ?? []
   }
 
-  /// Writes to standard error what a user should know of the tracks: what was discarded, and with --verbose also what else is
-  /// strange about them; nothing with --quiet, and nothing that lines of JSON have.
+  /// Writes to standard error what a user should know of the tracks: what was discarded, and with --verbose also
+  /// what else is strange about them; nothing with --quiet, and nothing that lines of JSON have.
   func remark(_ options: OutputOptions) {
     guard !options.quiet else { return }
     for summary in summaries {

@@ -15,8 +15,8 @@ final class ServiceSession {
   /// The client, which is added when it is used first: services are added before.
   private(set) lazy var client = manager.addClient(isReceiving: false)
   private let authorization = AuthorizationOnStart()
-  /// The event that is being dealt with. A recording stands still until the next event is requested, so that what is shown of it
-  /// at the end does not change meanwhile.
+  /// The event that is being dealt with. A recording stands still until the next event is requested, so that what
+  /// is shown of it at the end does not change meanwhile.
   private var current: ServiceDelivery?
 
   /// Creates a manager, with a file that keeps registered regions.
@@ -34,8 +34,9 @@ final class ServiceSession {
 
   deinit { current?.finish() }
 
-  /// Receives events of every service until it is enough, or until an interrupt. `isWanted` is called again and again, on any
-  /// thread: where it returns `false`, the events end. An event counts as delivered when `consume` returns.
+  /// Receives events of every service until it is enough, or until an interrupt. `isWanted` is called again and
+  /// again, on any thread: where it returns `false`, the events end. An event counts as delivered when `consume`
+  /// returns.
   ///
   /// - Throws: What `consume` throws, and ``CommandError/Status/noPermission`` where the system's rules forbid it.
   func run(
