@@ -41,6 +41,7 @@ struct LocateCommand: AsyncParsableCommand {
 
   @OptionGroup var recordings: RecordingOptions
   @OptionGroup var location: LocationOptions
+  @OptionGroup var configuration: ConfigurationOption
 
   @Option(
     help: ArgumentHelp(

@@ -61,7 +61,8 @@ struct MonitorCommand: AsyncParsableCommand {
           --region kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100 \\
           --replay captures/visitor.btsnoop
         beaconscan monitor --region stop=52.5163,13.3777,200 captures/visitor.gpx \\
-          --region kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100 captures/visitor.btsnoop
+          --region kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100 \\
+          captures/visitor.btsnoop
         beaconscan monitor --region fair=52.5163,13.3777,200 --source gpsd
         beaconscan monitor --uuid 0EDCE000-1111-4222-8333-444455556666 \\
           --exec 'echo "$BEACONSCAN_STATE" > screen' --exit-after 30 \\

@@ -75,7 +75,7 @@ import Testing
       #expect(run.status == 0 && run.lines[0].hasPrefix("time,type,latitude,longitude,accuracy,"))
       return run.lines.dropFirst().map { $0.prefix(19).suffix(8) }
     }
-    #expect(try times("--distance", "300") == ["09:00:00", "09:02:31", "09:05:02", "09:07:33"])
+    #expect(try times("--distance", "301") == ["09:00:00", "09:02:31", "09:05:02", "09:07:33"])
     #expect(try times("--interval", "4m") == ["09:00:00", "09:04:00", "09:08:00"])
     #expect(try times("--count", "2") == ["09:00:00", "09:00:01"])
     #expect(try times("--duration", "3s").count == 3)

@@ -104,7 +104,12 @@ struct PositionArgument: ExpressibleByArgument, CustomStringConvertible {
 
 extension GPSDAddress: ExpressibleByArgument {
   /// Reads a host, a host and a port, or a path.
-  package init?(argument: String) { self.init(argument) }
+  package init?(argument: String) {
+    // Only a path may have spaces, and nothing has control characters.
+    let least: UInt8 = argument.hasPrefix("/") ? 0x20 : 0x21
+    guard argument.utf8.allSatisfy({ $0 >= least && $0 != 0x7F }) else { return nil }
+    self.init(argument)
+  }
 }
 
 extension RecordingOptions {
