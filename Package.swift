@@ -110,7 +110,10 @@ let package = Package(
 
     // Layer 4
     // What is printed, described once.
-    .target(name: "Records", dependencies: ["Advertising", "Ranging", "Regions", "Scanning"]),
+    .target(
+      name: "Records",
+      dependencies: ["Advertising", "Positioning", "Ranging", "Regions", "Scanning"]
+    ),
     .target(
       name: "Storage",
       dependencies: ["CSQLite", .product(name: "SystemPackage", package: "swift-system")]),
@@ -143,9 +146,8 @@ let package = Package(
       name: "beaconscan",
       dependencies: [
         "Adapters", "Advertising", "BlueZ", "Bytes", "CaptureFiles", "Configuration", "HCIPackets",
-        "HCISockets", "LinkLayer", "LiveScanning", "Ranging", "Records", "Regions", "Scanning",
-        "ServiceCore",
-        "Simulation",
+        "HCISockets", "LinkLayer", "LiveScanning", "LocationSources", "Positioning", "Ranging",
+        "Records", "Regions", "Scanning", "ServiceCore", "Simulation",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),

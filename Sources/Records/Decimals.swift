@@ -19,9 +19,9 @@ package func fixed(_ value: Double, _ decimals: Int) -> String {
   return text + (fraction == 0 ? "." : "") + String(repeating: "0", count: decimals - fraction)
 }
 
-/// A number of things: `1 beacon`, `2 beacons`.
-package func counted(_ number: Int, _ noun: String) -> String {
-  "\(number) \(noun)\(number == 1 ? "" : "s")"
+/// A number of things: `1 beacon`, `2 beacons`, `2 fixes`.
+package func counted(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
+  "\(number) \(number == 1 ? noun : plural ?? noun + "s")"
 }
 
 /// A number with a unit behind it, for columns; `nil` where it is not known.

@@ -8,6 +8,15 @@ package struct Field<Value>: Sendable {
     case whereNamed
     /// With all other fields of a group, or with none of them.
     case together(String)
+
+    fileprivate func of<Whole>(_ whole: Whole.Type) -> Field<Whole>.Presence {
+      switch self {
+      case .always: .always
+      case .sometimes: .sometimes
+      case .whereNamed: .whereNamed
+      case .together(let group): .together(group)
+      }
+    }
   }
 
   /// The column of comma-separated values.
@@ -80,6 +89,14 @@ package struct Field<Value>: Sendable {
     self.init(key, isNullable ? record.schema.orNull : record.schema, csv: csv, columns: columns) {
       part($0).map { part in .json { record.append(part, to: &$0) } } ?? .null
     }
+  }
+
+  /// Returns the same field of what the value is a part of, without columns of tables.
+  package func of<Whole>(_ part: @escaping @Sendable (Whole) -> Value) -> Field<Whole> {
+    Field<Whole>(
+      key, schema, presence.of(Whole.self),
+      csv: csv.map { column in (column.name, { column.value(part($0)) }) }
+    ) { [value] in value(part($0)) }
   }
 
   /// Describes a list of records within the record.

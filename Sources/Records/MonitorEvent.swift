@@ -1,4 +1,5 @@
 package import Advertising
+package import Positioning
 package import Regions
 package import Scanning
 
@@ -21,11 +22,21 @@ package struct MonitorEvent: Sendable {
   package var beaconsInside: Int?
   /// For how many seconds the region, or the beacon, was inside; `nil` if that is not known, or nothing was left.
   package var dwell: Double?
-  package var reason: RegionTransition.Reason
+  /// Why, for a region of beacons.
+  package var reason: RegionTransition.Reason?
   /// The wall clock's offset from the reason's times.
   package var offset: WallClockOffset
-  /// The rules that decided.
+  /// The rules that decided, for a region of beacons.
   package var rules: RegionRules
+  /// The circle, where the region is one.
+  package var circle: Circle?
+
+  /// A circle that was entered or left, or whose state was determined.
+  package struct Circle: Sendable {
+    package var region: CircularRegion
+    /// Why; `nil` for the state at the start.
+    package var reason: GeofenceTransition.Reason?
+  }
 
   package init(
     _ kind: Kind, time: WallClockTime, region: String, state: RegionState,
@@ -37,8 +48,24 @@ package struct MonitorEvent: Sendable {
     (self.reason, self.offset, self.rules) = (reason, offset, rules)
   }
 
+  /// Describes what happened to a circle; without a reason, it is the state at the start.
+  package init(
+    _ kind: Kind, time: WallClockTime, circle: CircularRegion, state: GeofenceState,
+    dwell: Double? = nil, reason: GeofenceTransition.Reason? = nil
+  ) {
+    (self.kind, self.time, region, self.dwell) = (kind, time, circle.identifier, dwell)
+    self.state = RegionState(state)
+    (offset, rules) = (.zero, .standard)
+    self.circle = Circle(region: circle, reason: reason)
+  }
+
+  /// Whether this is the state with which monitoring starts.
+  package var isAtStart: Bool {
+    reason?.rule == .request || circle.map { $0.reason == nil } ?? false
+  }
+
   /// The beacon that the event is about: the one that was reported, or else the one that decided.
-  package var subject: BeaconIdentity? { beacon ?? reason.lastSighting?.beacon }
+  package var subject: BeaconIdentity? { beacon ?? reason?.lastSighting?.beacon }
 }
 
 extension MonitorEvent {
@@ -46,18 +73,28 @@ extension MonitorEvent {
   package static let exit = RecordType("exit", [time, region(), state, dwell], facts, [reason])
   package static let determined = RecordType("state", [time, region(), state], facts, [reason])
 
+  package static let enterCircle = RecordType(
+    "enter", named: "enterCircle", [time, region(), state], place, [distanceOutside, circleReason])
+  package static let exitCircle = RecordType(
+    "exit", named: "exitCircle", [time, region(), state, dwell], place,
+    [distanceOutside, circleReason])
+  package static let determinedCircle = RecordType(
+    "state", named: "stateCircle", [time, region(), state], place, [distanceOutside, circleReason])
+
   /// The record of an event of this kind.
   package var record: RecordType<MonitorEvent> {
     switch kind {
-    case .enter: Self.enter
-    case .exit: Self.exit
-    case .state: Self.determined
+    case .enter: circle == nil ? Self.enter : Self.enterCircle
+    case .exit: circle == nil ? Self.exit : Self.exitCircle
+    case .state: circle == nil ? Self.determined : Self.determinedCircle
     }
   }
 
   /// Returns the record of an event of any kind as a row of comma-separated values or of a table, whose column of
-  /// the region has a width.
-  package static func row(regionWidth: Int = 0) -> RecordType<MonitorEvent> {
+  /// the region has a width. What only circles have comes last, where that is wanted.
+  package static func row(
+    regionWidth: Int = 0, showsCircles: Bool = false
+  ) -> RecordType<MonitorEvent> {
     RecordType(
       nil,
       [
@@ -70,7 +107,7 @@ extension MonitorEvent {
         Field("cause", .string, csv: .none, column: Column("REASON", fit: .cut(to: 20))) {
           $0.explanation
         },
-      ])
+      ], showsCircles ? place + [circleAccuracy, circleFixes] : [])
   }
 
   /// What happened to which beacon, where it is, and how many are inside.
@@ -81,9 +118,48 @@ extension MonitorEvent {
 
   private static let distance = Field<MonitorEvent>(
     "distance", .meters.with("maximum", 1000), decimals: 3
-  ) { $0.reason.lastSighting?.distance }
+  ) { $0.circle.map { $0.reason?.distanceOutside } ?? $0.reason?.lastSighting?.distance }
 
-  private static let rssi = Field<MonitorEvent>("rssi", .rssi) { $0.reason.lastSighting?.rssi }
+  private static let rssi = Field<MonitorEvent>("rssi", .rssi) { $0.reason?.lastSighting?.rssi }
+
+  /// The circle's center and radius.
+  private static let place =
+    Field<MonitorEvent>.place(isNullable: false) { $0.circle?.region.center } + [
+      Field("radius", .number(0...), decimals: 3) { $0.circle?.region.radius }
+    ]
+
+  /// The distance from the last fix to a circle's boundary, negative inside.
+  private static let distanceOutside = Field<MonitorEvent>(
+    "distance", Schema.number.orNull, decimals: 3
+  ) { $0.circle?.reason?.distanceOutside }
+
+  private static let circleAccuracy = Field<MonitorEvent>("accuracy", .meters, decimals: 3) {
+    $0.circle?.reason?.accuracy
+  }
+
+  private static let circleFixes = Field<MonitorEvent>("fixes", .integer(0...).orNull) {
+    $0.circle?.reason?.fixes
+  }
+
+  private static let circleReason = Field<MonitorEvent>(
+    "reason",
+    RecordType<MonitorEvent>(
+      nil, named: "circleReason",
+      [
+        Field("rule", .one(of: GeofenceTransition.Rule.allCases.map(\.rawValue))) {
+          $0.ruleName
+        },
+        circleAccuracy,
+        Field("duration", .number(0...).orNull, decimals: 3) { $0.circle?.reason?.dwell },
+        circleFixes,
+      ])
+  ) { $0 }
+
+  /// The rule that decided; the state at the start was requested.
+  private var ruleName: String {
+    reason?.rule.rawValue
+      ?? (circle?.reason?.rule ?? GeofenceTransition.Rule.request).rawValue
+  }
 
   private static let beaconsInside = Field<MonitorEvent>("beacons", .integer(0...).orNull) {
     $0.beaconsInside
@@ -120,7 +196,7 @@ extension MonitorEvent {
 
   private static let rule = Field<MonitorEvent>(
     "rule", .one(of: RegionTransition.Rule.allCases.map(\.rawValue))
-  ) { $0.reason.rule.rawValue }
+  ) { $0.ruleName }
 
   /// When the beacon that decided was received last, in rows.
   private static let lastReceived = Field<MonitorEvent>(
@@ -128,13 +204,13 @@ extension MonitorEvent {
     column: Column("BEACON", width: max(11, BeaconNames.width)) { event in
       event.subject?.shortName
     }
-  ) { event in event.reason.lastSighting?.time.wallClockTime(event.offset) }
+  ) { event in event.reason?.lastSighting?.time.wallClockTime(event.offset) }
 
   private static let learned: [Field<MonitorEvent>] = [
-    Field("samples", .count) { $0.reason.samples },
-    Field("silenceLimit", .number(0...).orNull, decimals: 3) { $0.reason.exitTimeout },
-    Field("interval", .number(0...).orNull, decimals: 3) { $0.reason.interval },
-    Field("loss", .number(0...1).orNull, decimals: 3) { $0.reason.loss },
+    Field("samples", .count) { $0.reason?.samples },
+    Field("silenceLimit", .number(0...).orNull, decimals: 3) { $0.reason?.exitTimeout },
+    Field("interval", .number(0...).orNull, decimals: 3) { $0.reason?.interval },
+    Field("loss", .number(0...1).orNull, decimals: 3) { $0.reason?.loss },
   ]
 
   private static let reason = Field<MonitorEvent>(
@@ -144,7 +220,7 @@ extension MonitorEvent {
       [
         rule,
         Field("lastSighting", lastSighting, isNullable: true) { event in
-          event.reason.lastSighting.map { ($0, $0.time.wallClockTime(event.offset)) }
+          event.reason?.lastSighting.map { ($0, $0.time.wallClockTime(event.offset)) }
         },
       ], learned)
   ) { $0 }
@@ -159,6 +235,8 @@ extension MonitorEvent {
   private var explanation: String { kind == .state ? "\(state.name): \(cause)" : cause }
 
   private var cause: String {
+    if let circle { return circle.cause }
+    guard let reason else { return "" }
     let signal = reason.lastSighting?.rssi.map { "at \($0) dBm" } ?? "without signal strength"
     let enters = state == .inside
     switch reason.rule {
@@ -172,7 +250,8 @@ extension MonitorEvent {
       let limit = rules.distance.map { enters ? $0.enter : $0.exit } ?? 0
       return "\(signal), long enough \(enters ? "within" : "beyond") \(decimal(limit, 2)) m"
     case .exitTimeout:
-      return "not received for its exit timeout of \(seconds(reason.exitTimeout)) s" + evidence
+      return "not received for its exit timeout of \(seconds(reason.exitTimeout)) s"
+        + evidence(reason)
     case .start:
       let isSightingEnough =
         rules.signal == nil && rules.distance == nil && rules.count == .first && rules.dwell == 0
@@ -183,7 +262,7 @@ extension MonitorEvent {
   }
 
   /// What an exit timeout was learned from.
-  private var evidence: String {
+  private func evidence(_ reason: RegionTransition.Reason) -> String {
     guard case .adaptive = rules.exitTimeout, let interval = reason.interval, let loss = reason.loss
     else { return "" }
     return "; sent every \(seconds(interval)) s, \(fixed(loss * 100, 0)) % lost"
@@ -195,12 +274,39 @@ extension MonitorEvent {
 }
 
 extension RegionState {
+  /// Creates the state of a circle.
+  package init(_ state: GeofenceState) {
+    self =
+      switch state {
+      case .unknown: .unknown
+      case .inside: .inside
+      case .outside: .outside
+      }
+  }
+
   /// The state's name, as JSON and people have it.
   package var name: String {
     switch self {
     case .unknown: "unknown"
     case .inside: "inside"
     case .outside: "outside"
+    }
+  }
+}
+
+extension MonitorEvent.Circle {
+  /// The reason, for people.
+  fileprivate var cause: String {
+    guard let reason else { return "at the start" }
+    let side = reason.distanceOutside < 0 ? "inside" : "outside"
+    let place =
+      "\(fixed(abs(reason.distanceOutside), 0)) m \(side) the boundary ±\(fixed(reason.accuracy, 0)) m"
+    switch reason.rule {
+    case .clear: return "\(place), clear by \(counted(reason.fixes, "fix", "fixes"))"
+    case .travel: return "\(place), and the path leads on"
+    case .stay: return "\(place), the mean of \(counted(reason.fixes, "fix", "fixes"))"
+    case .silence: return "\(place), and no fix came since"
+    case .request: return place
     }
   }
 }

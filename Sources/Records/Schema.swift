@@ -26,9 +26,10 @@ package struct Schema: Sendable {
 
 // Values that fields share.
 extension Schema {
-  package static let time = matching(
-    "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6}Z$"
-  ).named("time")
+  package static let time = anyTime.named("time")
+  package static let timeOrNull = anyTime.orNull.named("timeOrNull")
+  private static let anyTime = matching(
+    "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6}Z$")
   package static let uuid = anyUUID.named("uuid")
   package static let uuidOrNull = anyUUID.orNull.named("uuidOrNull")
   private static let anyUUID = matching(
@@ -46,6 +47,7 @@ extension Schema {
   ).named("addressType")
 
   package static let adapter = matching("^hci[0-9]+$")
+  package static let number = Schema(["type": "number"])
   package static let boolean = Schema(["type": "boolean"])
   package static let string = Schema(["type": "string"])
   /// A text that is not empty.

@@ -37,7 +37,8 @@ struct Beaconscan: AsyncParsableCommand {
       """,
     version: "0.1.0",
     subcommands: [
-      ScanCommand.self, RangeCommand.self, MonitorCommand.self, InspectCommand.self,
+      ScanCommand.self, RangeCommand.self, MonitorCommand.self, LocateCommand.self,
+      InspectCommand.self,
       CalibrateCommand.self, DecodeCommand.self, RecordCommand.self, SimulateCommand.self,
       AdvertiseCommand.self,
       AdaptersCommand.self, DoctorCommand.self, BeaconsCommand.self, ConfigCommand.self,

@@ -61,6 +61,7 @@ struct CalibrateCommand: AsyncParsableCommand {
   }
 
   mutating func validate() throws {
+    try regions.checkBeaconsOnly()
     // What a file or a variable replays is of no place.
     if !Settings.current.isGiven("replay") { source.replay = [] }
     try source.check()
@@ -178,7 +179,7 @@ struct CalibrateCommand: AsyncParsableCommand {
     }
     try out.flush()
     guard save else { return }
-    let path = try CalibrationRecord(results, name: name, region: regions.region.first?.name)
+    let path = try CalibrationRecord(results, name: name, region: regions.named.first?.name)
       .save(to: Settings.path(source.configuration.config) ?? Settings.userPath)
     if !output.quiet { printError("beaconscan: saved in \(path)") }
   }

@@ -10,7 +10,7 @@ import ServiceCore
 struct InspectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Show what is in a recording or on air: packets, beacons, what was refused.",
+    abstract: "Show what is in a recording or on air: packets, beacons, fixes, what was refused.",
     discussion: """
       Of each beacon: sightings, signal strength, its advertising interval and the share of its \
       adverts that was lost, as its gaps show. At most 65,536 beacons are kept; more make the \
@@ -20,6 +20,9 @@ struct InspectCommand: AsyncParsableCommand {
       beacons that it is (iBeacon, AltBeacon, Eddystone), how often and how strong it was received \
       and its interval. A random private address changes every few minutes, and counts as another \
       advertiser then.
+
+      Of a track (NMEA 0183, GPX, a log of gpsd): the number of fixes, its time span, the box that has \
+      them all, the length from fix to fix with its jitter, and what was discarded and why.
 
       Without a recording it receives for a minute, or for --duration seconds.
 
@@ -50,6 +53,7 @@ struct InspectCommand: AsyncParsableCommand {
   private static let liveDuration = Seconds(60)
 
   mutating func validate() throws {
+    try regions.checkBeaconsOnly()
     try source.check(adding: files)
     if all, !regions.all.isEmpty {
       throw ValidationError("--all lists every advertiser; leave out --uuid and --region.")
@@ -61,10 +65,43 @@ struct InspectCommand: AsyncParsableCommand {
     let out = StandardOutput()
     out.apply(output.form)
     let list = all ? AdvertiserList(filter, output.form) : nil
-    guard source.isLive else { return try run(source.openRecordings(), list, to: out) }
+    let (captures, tracks) = source.recordings.sorted(pipesAreTracks: false)
+    let failure = try inspect(tracks, to: out)
+    if !tracks.isEmpty, captures.isEmpty {
+      try out.flush()
+      if let failure { throw failure }
+      return
+    }
+    source.replay = captures
+    guard source.isLive else {
+      try run(source.openRecordings(), list, to: out)
+      if let failure { throw failure }
+      return
+    }
     source.duration = source.duration ?? Self.liveDuration
     try await run(
       BeaconSession(source.open(reportTap: list?.tap), showsProgress: false), list, to: out)
+  }
+
+  /// Shows what is in tracks, and returns what was wrong with the first that was damaged.
+  private func inspect(_ tracks: [String], to out: StandardOutput) throws -> CommandError? {
+    var reports: [TrackReport] = []
+    var failure: CommandError?
+    for track in tracks where !Interrupt.isRequested {
+      let (report, wrong) = try TrackReport.read(track, duration: source.recordings.nanoseconds)
+      reports.append(report)
+      failure = failure ?? wrong
+    }
+    switch output.format {
+    case .json: try out.write(reports, TrackReport.record, .json)
+    // The rows are those of beacons, where there are captures too.
+    case .csv:
+      if tracks.count == source.replay.count, !tracks.isEmpty {
+        try out.write(reports, TrackReport.record, .csv)
+      }
+    case .table: for report in reports { try report.write(to: out) }
+    }
+    return failure
   }
 
   /// Shows what is in recordings.

@@ -1,4 +1,8 @@
+import Adapters
 import ArgumentParser
+import CaptureFiles
+import LocationSources
+import Positioning
 import Ranging
 import Records
 import Regions
@@ -9,7 +13,8 @@ import ServiceCore
 struct MonitorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "monitor",
-    abstract: "Show when regions are entered and left, and why.",
+    abstract:
+      "Show when regions of beacons and circles on the earth are entered and left, and why.",
     discussion: """
       A region is entered with the first of its beacons that meets the rules and left with the \
       last. With --each, each of its beacons enters and leaves. Without other options, one \
@@ -18,6 +23,11 @@ struct MonitorCommand: AsyncParsableCommand {
 
       The rules hold for every region; those that a region has of its own come first. They stand \
       behind its beacons, under the names of the options: --region door=UUID,enter-distance=1,each.
+
+      A circle on the earth is a region too: --region NAME=LATITUDE,LONGITUDE,RADIUS, in degrees and \
+      meters. Fixes come from a track among the recordings, or as beaconscan locate receives them; \
+      where they are too coarse for a circle, its state stays. Circles and regions of beacons may be \
+      monitored together; of recordings, both need theirs, and they are merged by time.
 
       At the start every region counts as outside, so that someone who is there already enters. \
       The first lines of --format json and csv, and the first events of --exec, are the states at \
@@ -38,7 +48,7 @@ struct MonitorCommand: AsyncParsableCommand {
       known: BEACONSCAN_TYPE (enter, exit, state), BEACONSCAN_STATE (inside, outside), \
       BEACONSCAN_REGION, BEACONSCAN_TIME, BEACONSCAN_RULE, BEACONSCAN_DWELL, BEACONSCAN_UUID, \
       BEACONSCAN_MAJOR, BEACONSCAN_MINOR, BEACONSCAN_RSSI, BEACONSCAN_DISTANCE, \
-      BEACONSCAN_BEACONS (how many are inside) and so on. What it prints goes to standard error. One runs at a time, in the order of the \
+      BEACONSCAN_BEACONS (how many are inside), BEACONSCAN_LATITUDE and so on. What it prints goes to standard error. One runs at a time, in the order of the \
       events; monitoring goes on meanwhile, and of more than 256 events that wait the oldest are \
       dropped. A replay that is not paced waits for each.
 
@@ -50,6 +60,10 @@ struct MonitorCommand: AsyncParsableCommand {
         beaconscan monitor --enter-distance 1 --exit-distance 3 --format json \\
           --region kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100 \\
           --replay captures/visitor.btsnoop
+        beaconscan monitor --region stop=52.5163,13.3777,200 captures/visitor.gpx \\
+          --region kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100 \\
+          captures/visitor.btsnoop
+        beaconscan monitor --region fair=52.5163,13.3777,200 --source gpsd
         beaconscan monitor --uuid 0EDCE000-1111-4222-8333-444455556666 \\
           --exec 'echo "$BEACONSCAN_STATE" > screen' --exit-after 30 \\
           --state-file regions --replay captures/edge.btsnoop
@@ -59,6 +73,7 @@ struct MonitorCommand: AsyncParsableCommand {
   var files: [String] = []
 
   @OptionGroup var source: SourceOptions
+  @OptionGroup var location: LocationOptions
   @OptionGroup var regions: RegionOptions
   @OptionGroup var rules: RuleOptions
   @OptionGroup var calibration: CalibrationOptions
@@ -78,10 +93,15 @@ struct MonitorCommand: AsyncParsableCommand {
 
   mutating func validate() throws {
     try source.check(adding: files)
-    if regions.all.isEmpty {
+    if let option = location.liveOption, let file = source.replay.first {
+      throw ValidationError(
+        "\(option) is for live locations, and \(file) is a recording; give one of them.")
+    }
+    if regions.all.isEmpty, regions.circles.isEmpty {
       throw ValidationError(
         "No region is named; name one, for example with "
-          + "--region lobby=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 or --uuid UUID.")
+          + "--region lobby=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 or --uuid UUID, "
+          + "or a circle with --region fair=LATITUDE,LONGITUDE,RADIUS.")
     }
     try checkCount(count)
     if stateFile?.isEmpty == true { throw ValidationError("--state-file must have a name.") }
@@ -96,10 +116,66 @@ struct MonitorCommand: AsyncParsableCommand {
     // A wrong rule is found before anything is stored.
     for region in regions.all { _ = try self.rules.rules(of: region) }
     let rules = try rules.rules
+    let out = StandardOutput()
+    let (captures, tracks) = source.recordings.sorted(pipesAreTracks: regions.all.isEmpty)
+    guard !regions.circles.isEmpty else {
+      if let track = tracks.first {
+        throw CommandError(
+          .badData,
+          "\(track): it is a track, and no region is a circle; leave it out, or name a circle "
+            + "too: --region fair=LATITUDE,LONGITUDE,RADIUS")
+      }
+      return try await run(
+        BeaconSession(
+          source.open(offsets: calibration.adapterOffset), showsProgress: !output.quiet,
+          stateFile: stateFile, configuration: configuration(rules)), rules, to: out)
+    }
+    if !source.isLive { try check(captures, tracks) }
+    // Merged recordings are paced together.
+    let isMerged = !source.isLive && !regions.all.isEmpty
+    var input =
+      source.isLive
+      ? try location.open()
+      : try source.recordings.open(tracks: tracks, speed: isMerged ? .max : nil)
+    guard !regions.all.isEmpty else {
+      let session = try ServiceSession(stateFile: stateFile, report: printError)
+      return try await run(LocationFeed(input, in: session), rules, to: out)
+    }
+    var source = source
+    source.replay = captures
+    if isMerged { source.speed = .max }
+    var scanner = try source.open(offsets: calibration.adapterOffset)
+    let replay = scanner as? ReplayScanner
+    if isMerged {
+      let merged = MergedReplay(scanner, input.source, speed: self.source.speed)
+      (scanner, input.source) = (merged.scanner, merged.source)
+    }
     try await run(
       BeaconSession(
-        source.open(offsets: calibration.adapterOffset), showsProgress: !output.quiet,
-        stateFile: stateFile, configuration: configuration(rules)), rules, to: StandardOutput())
+        scanner, showsProgress: !output.quiet, stateFile: stateFile,
+        configuration: configuration(rules), location: input, of: replay), rules, to: out)
+  }
+
+  /// Checks that the recordings have what the regions need.
+  private func check(_ captures: [String], _ tracks: [String]) throws {
+    if tracks.isEmpty {
+      throw CommandError(
+        .badData,
+        "\(source.replay[0]): it is no track, and the region '\(regions.circles[0].identifier)' is a "
+          + "circle; give a track of NMEA 0183, GPX or gpsd JSON too")
+    }
+    if let capture = captures.first, regions.all.isEmpty {
+      throw CommandError(
+        .badData,
+        "\(capture): it is no track, and every region is a circle; leave it out, or name a region of "
+          + "beacons too")
+    }
+    if captures.isEmpty, let region = regions.all.first {
+      throw CommandError(
+        .badData,
+        "\(tracks[0]): it is a track, and the region '\(region.name)' is one of beacons; give a "
+          + "capture too")
+    }
   }
 
   func configuration(_ rules: RegionRules) -> BeaconService.Configuration {
@@ -109,49 +185,120 @@ struct MonitorCommand: AsyncParsableCommand {
     return configuration
   }
 
+  /// Monitors beacons, and circles where the session has locations.
   func run(_ session: BeaconSession, _ rules: RegionRules, to out: StandardOutput) async throws {
-    // What a command acts on, and what will not be reported again, was written before.
-    out.apply(output.form)
-    out.flushesLines = out.isTerminal || session.isPaced || exec != nil || stateFile != nil
-    let line = EventLine(regions: regions.all)
-    // What a command prints would be drawn over.
-    let writer: any ResultWriter =
-      output.format == .table && out.isTerminal && session.isPaced && exec == nil
-      ? LiveMonitorWriter(output: out, regions: regions.all, session: session, line: line)
-      : EventWriter(output: out, format: output.format, line: line)
-    let commands = exec.map { EventCommands($0, isWaitedFor: !session.isPaced) }
-    var events = MonitorEvents(rules: rules)
-    try register(in: session, ranges: writer.isScreen, &events)
-    var left = count ?? .max
-    defer { commands?.finish() }
-    func write(_ line: MonitorEvent) throws {
-      try writer.write(line)
-      commands?.run(on: HookEvent(line))
-      if line.kind != .state { left -= 1 }
-    }
+    let monitor = makeOutput(rules, session: session, location: session.location, to: out)
+    defer { monitor.commands?.finish() }
+    try register(in: session, ranges: monitor.writer.isScreen, &monitor.events)
     func writeStates(at time: WallClockTime?) throws {
       guard let time else { return }
       let offset = session.beacons.wallClockOffset
-      for line in events.removeStates(at: time, offset) { try write(line) }
+      for line in monitor.events.removeStates(at: time, offset) { try monitor.write(line) }
       session.beacons.stopSightings(for: session.client)
     }
     // The first moment of a recording is known with its first sighting, that of an adapter with its state.
     if !session.isLive { try session.beacons.startSightings(for: session.client) }
-    try await session.show(output, to: out, on: writer) { event in
+    if let feed = session.location { try registerCircles(in: feed, &monitor.events) }
+    try await session.show(
+      output, to: out, on: monitor.writer,
+      location: { event in
+        guard let feed = session.location else { return .more }
+        return try monitor.receive(event, from: feed)
+      }
+    ) { event in
       switch event {
-      case .region(let event): try write(events.line(of: event))
-      case .ranging(let report): try writer.write(report)
+      case .region(let event): try monitor.write(monitor.events.line(of: event))
+      case .ranging(let report): try monitor.writer.write(report)
       case .sightings: try writeStates(at: session.began)
       case .health(_, let time): try writeStates(at: time)
       case .regionState, .registered, .identity, .refused, .ended: break
       }
-      return left > 0 ? .more : .enough
+      return monitor.isEnough ? .enough : .more
     } end: { _ in
       try writeStates(at: session.began)
+      if let feed = session.location { try monitor.end(feed, output, to: out) }
       let summary = session.summary(of: session.beacons.beaconsMonitored)
-      try writer.end(summary)
+      try monitor.writer.end(summary)
       session.reportNoMatch(summary, regions.all, output)
     }
+  }
+
+  /// Monitors circles alone.
+  func run(_ feed: LocationFeed, _ rules: RegionRules, to out: StandardOutput) async throws {
+    let monitor = makeOutput(rules, session: nil, location: feed, to: out)
+    defer { monitor.commands?.finish() }
+    try registerCircles(in: feed, &monitor.events)
+    let end =
+      feed.isLive
+      ? source.recordings.nanoseconds.map { MonotonicTime.now.advanced(by: $0) } : nil
+    try await feed.show(
+      output, to: out, on: monitor.writer,
+      while: end.map { end in { @Sendable in MonotonicTime.now < end } }
+    ) { event in
+      try monitor.receive(event, from: feed)
+    } end: {
+      try monitor.end(feed, output, to: out)
+      try monitor.writer.end()
+    }
+  }
+
+  private func makeOutput(
+    _ rules: RegionRules, session: BeaconSession?, location: LocationFeed?, to out: StandardOutput
+  ) -> MonitorOutput {
+    let isPaced = session?.isPaced ?? location?.isPaced ?? true
+    // What a command acts on, and what will not be reported again, was written before.
+    out.apply(output.form)
+    out.flushesLines = out.isTerminal || isPaced || exec != nil || stateFile != nil
+    let line = EventLine(
+      regions: regions.all.map(\.name) + regions.circles.map(\.identifier),
+      showsCircles: !regions.circles.isEmpty)
+    // What a command prints would be drawn over.
+    let writer: any ResultWriter =
+      output.format == .table && out.isTerminal && isPaced && exec == nil
+      ? LiveMonitorWriter(
+        output: out, regions: regions.all, circles: regions.circles, session: session,
+        location: location, line: line)
+      : EventWriter(output: out, format: output.format, line: line)
+    return MonitorOutput(
+      writer, exec.map { EventCommands($0, isWaitedFor: !isPaced) }, MonitorEvents(rules: rules),
+      count: count)
+  }
+
+  /// Registers the circles, and no others; those that the state file has resume with their states.
+  private func registerCircles(in feed: LocationFeed, _ events: inout MonitorEvents) throws {
+    let (service, client, circles) = (feed.service, feed.client, regions.circles)
+    let stored = service.circles(of: client).map(\.region)
+    for old in stored where !circles.contains(where: { $0.identifier == old.identifier }) {
+      service.unregister(old.identifier, for: client)
+      reportRemoved(old.identifier)
+    }
+    for circle in circles {
+      var state = GeofenceState.outside
+      var insideSince: WallClockTime?
+      if stored.contains(circle),
+        let known = service.snapshot(ofCircle: circle.identifier, for: client)
+      {
+        if known.state != .unknown { state = known.state }
+        if state == .inside { insideSince = known.since }
+      }
+      do throws(LocationServiceError) {
+        try service.register(MonitoredCircle(circle), assuming: state, for: client)
+        // The first moment of a track is known with its first fix.
+        if !feed.isLive { try service.startUpdates(for: client) }
+      } catch {
+        throw CommandError(.unavailable, "\(error)")
+      }
+      if let snapshot = service.snapshot(ofCircle: circle.identifier, for: client) {
+        events.begin(with: snapshot, insideSince: insideSince)
+      }
+    }
+  }
+
+  private func reportRemoved(_ name: String) {
+    guard !output.quiet else { return }
+    printError(
+      "beaconscan: the state file has the region '\(name)', which is not named any "
+        + "more; it was removed")
   }
 
   /// Registers the regions, and no others; those that the state file has resume with their states.
@@ -162,10 +309,7 @@ struct MonitorCommand: AsyncParsableCommand {
     let stored = beacons.regions(of: client)
     for old in stored where !regions.contains(where: { $0.name == old.identifier }) {
       beacons.unregister(old.identifier, for: client)
-      guard !output.quiet else { continue }
-      printError(
-        "beaconscan: the state file has the region '\(old.identifier)', which is not named any "
-          + "more; it was removed")
+      reportRemoved(old.identifier)
     }
     for region in regions {
       let registered = BeaconRegion(

@@ -82,6 +82,7 @@ struct RangeCommand: AsyncParsableCommand {
   var raw = false
 
   mutating func validate() throws {
+    try regions.checkBeaconsOnly()
     try source.check(adding: files)
     guard interval.value >= 0.05, interval.value <= 86400 else {
       throw ValidationError("--interval must be from 50ms to 1d.")

@@ -41,6 +41,7 @@ struct ScanCommand: AsyncParsableCommand {
   var count: Int?
 
   mutating func validate() throws {
+    try regions.checkBeaconsOnly()
     try source.check(adding: files)
     try checkCount(count)
     if all, !regions.all.isEmpty {

@@ -1,6 +1,7 @@
 import Adapters
 import ArgumentParser
 import CaptureFiles
+import Positioning
 import Ranging
 import Records
 import Scanning
@@ -28,6 +29,10 @@ struct SchemaCommand: ParsableCommand {
           Sighting.record.schema, RegionReport.record(of: RangedBeacon.fullRecord).schema,
           ZoneChange.appear.schema, ZoneChange.zone.schema, ZoneChange.disappear.schema,
           MonitorEvent.enter.schema, MonitorEvent.exit.schema, MonitorEvent.determined.schema,
+          MonitorEvent.enterCircle.schema, MonitorEvent.exitCircle.schema,
+          MonitorEvent.determinedCircle.schema,
+          LocateLine.fix.schema, LocateLine.heading.schema, LocateLine.visit.schema,
+          LocationHealth.record.schema, TrackSummary.record.schema, TrackReport.record.schema,
           ScannerHealth.record.schema, IdentityFinding.record.schema, CaptureStatus.record.schema,
           BeaconStatistics.record.schema, AdvertiserStatistics.record.schema,
           CalibrationResult.record.schema,

@@ -24,15 +24,18 @@ import Testing
 
   /// Whether a command needs an adapter: it names no recording, and is not about one.
   private func isLive(_ command: String) -> Bool {
-    let subcommands = ["scan", "range", "monitor", "record", "advertise", "adapters", "doctor"]
+    let subcommands = [
+      "scan", "range", "monitor", "record", "advertise", "adapters", "doctor", "locate",
+    ]
     return command.contains("--adapter")
       || command.contains("calibrate") && !command.contains("captures/")
-      || !command.contains("--replay")
+      || !command.contains("--replay") && !command.contains("captures/")
         && subcommands.contains { command.contains("beaconscan \($0)") }
   }
 
   @Test(arguments: [
-    "", "scan", "range", "monitor", "inspect", "decode", "simulate", "record", "advertise",
+    "", "scan", "range", "monitor", "locate", "inspect", "decode", "simulate", "record",
+    "advertise",
     "adapters", "doctor", "calibrate", "beacons", "config", "config check", "config show",
   ])
   func work(subcommand: String) throws {

@@ -46,7 +46,7 @@ import Testing
       let writer = try LiveMonitorWriter(
         output: output, regions: [region],
         session: BeaconSession(ScriptedScanner(), showsProgress: false),
-        line: EventLine(regions: [region]))
+        line: EventLine(regions: [region.name], showsCircles: false))
       try writer.write(trouble: "hci0 is gone", at: WallClockTime(nanoseconds: 0))
       try writer.write(trouble: nil, at: WallClockTime(nanoseconds: 1))
     }

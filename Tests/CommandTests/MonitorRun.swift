@@ -48,7 +48,9 @@ struct MonitorRun {
   init(_ arguments: [String], in place: URL = Command.root) throws {
     let line = (["monitor", "--format", "json"] + arguments).map { "'\($0)'" }
     run = try Command.shell("beaconscan " + line.joined(separator: " "), in: place)
-    let all = try run.json().filter { $0["type"] as? String != "summary" }.map(Event.init)
+    let all = try run.json().filter {
+      ["enter", "exit", "state"].contains($0["type"] as? String)
+    }.map(Event.init)
     (starts, events) = (all.filter { $0.rule == "request" }, all.filter { $0.rule != "request" })
   }
 

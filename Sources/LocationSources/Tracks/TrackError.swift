@@ -8,6 +8,8 @@ package enum TrackError: Error, Hashable, Sendable {
   case empty(file: String)
   /// The first bytes are no format's that is read.
   case notATrack(file: String)
+  /// The first bytes are those of a capture of Bluetooth.
+  case capture(file: String)
   /// A GPX file breaks a rule of XML at a byte of the decompressed data.
   case damaged(file: String, rule: String, offset: Int)
   /// A GPX file ends before its root element.
@@ -23,6 +25,8 @@ extension TrackError: CustomStringConvertible {
     case .notATrack(let file):
       "\(file): this is not a btsnoop, pcap or pcapng capture and not an NMEA 0183, GPX or gpsd JSON track; "
         + "give one that is"
+    case .capture(let file):
+      "\(file): this is a capture of Bluetooth, which has no locations; give a track of NMEA 0183, GPX or gpsd JSON"
     case .damaged(let file, let rule, let offset):
       "\(file): byte \(offset): \(rule); the track is damaged from here on, what stood before is given"
     case .cutShort(let file):

@@ -94,7 +94,8 @@ package final class TrackReader {
     switch RecordingFormat.detect(stream.unread, isWhole: isWhole) {
     case nil: break
     case .track(let format): decoder = TrackDecoder(format, duration: duration)
-    case .capture, .unknown: throw .notATrack(file: name)
+    case .capture: throw .capture(file: name)
+    case .unknown: throw .notATrack(file: name)
     }
   }
 

@@ -29,11 +29,11 @@ struct HookEvent: Sendable {
 
   /// The names of the variables of all events, also of those that come with names of beacons alone.
   static let variableNames = Set(
-    (EventLine.record.csvHeader + ZoneChange.row().csvHeader + ["name"]).map(variableName))
+    (EventLine.everyColumn.csvHeader + ZoneChange.row().csvHeader + ["name"]).map(variableName))
 
   init(_ event: MonitorEvent) {
     self.init(
-      event, event.record, row: EventLine.record,
+      event, event.record, row: EventLine.everyColumn,
       title: "\(event.kind.rawValue) of '\(event.region)', \(event.time)")
   }
 

@@ -17,9 +17,9 @@ final class EventWriter: ResultWriter {
   func write(_ event: MonitorEvent) throws {
     switch format {
     case .json: try output.writeLine(event, event.record)
-    case .csv: try output.writeLine(event, EventLine.record, .csv)
+    case .csv: try output.writeLine(event, line.record, .csv)
     // People see no event in the state with which it starts.
-    case .table where event.reason.rule == .request: break
+    case .table where event.isAtStart: break
     case .table:
       let table = output.table(line.columns)
       try output.writeHeader(table)
@@ -27,10 +27,20 @@ final class EventWriter: ResultWriter {
     }
   }
 
+  /// Writes what comes at the end of circles alone.
+  func end() throws {
+    switch format {
+    case .json: break
+    case .csv: try output.writeHeader(line.record, .csv)
+    case .table:
+      if !output.hasWritten { try output.write("no region was entered or left\n") }
+    }
+  }
+
   func end(_ summary: ScanSummary) throws {
     switch format {
     case .json: try output.writeLine(summary, ScanSummary.record)
-    case .csv: try output.writeHeader(EventLine.record, .csv)
+    case .csv: try output.writeHeader(line.record, .csv)
     case .table:
       if !output.hasWritten { try output.write("no region was entered or left\n") }
       guard summary.evictions > 0 else { return }
@@ -40,19 +50,23 @@ final class EventWriter: ResultWriter {
   }
 }
 
-/// Events as lines for people.
+/// Events as lines for people and as comma-separated values.
 struct EventLine {
   /// The columns of the table of events.
   let columns: [Column<MonitorEvent>]
-
   /// Events as comma-separated values.
-  static let record = MonitorEvent.row()
-  init(regions: [NamedRegion]) {
+  let record: RecordType<MonitorEvent>
+
+  /// Every column of comma-separated values.
+  static let everyColumn = MonitorEvent.row(showsCircles: true)
+
+  init(regions: [String], showsCircles: Bool) {
     columns = MonitorEvent.row(regionWidth: regions.nameWidth).columns
+    record = showsCircles ? Self.everyColumn : MonitorEvent.row()
   }
 }
 
-extension [NamedRegion] {
-  /// The width of a column of their names; a longer name than 40 stands out of it.
-  var nameWidth: Int { Swift.min(Swift.max(6, map(\.name.columns).max() ?? 0), 40) }
+extension [String] {
+  /// The width of a column of these names; a longer name than 40 stands out of it.
+  var nameWidth: Int { Swift.min(Swift.max(6, map(\.columns).max() ?? 0), 40) }
 }

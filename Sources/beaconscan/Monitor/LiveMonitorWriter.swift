@@ -1,4 +1,5 @@
 import Advertising
+import Positioning
 import Ranging
 import Records
 import Regions
@@ -8,7 +9,9 @@ import ServiceCore
 /// `monitor` on a terminal: the regions as a table that is redrawn in place, and the last events.
 final class LiveMonitorWriter: ResultWriter {
   private let regions: [NamedRegion]
-  private let session: BeaconSession
+  private let circles: [CircularRegion]
+  private let session: BeaconSession?
+  private let location: LocationFeed?
   private let line: EventLine
   private let zone: ClockZone
   private let hasColor: Bool
@@ -22,28 +25,36 @@ final class LiveMonitorWriter: ResultWriter {
   /// One region at a moment.
   fileprivate struct Row: Sendable {
     var name: String
-    var snapshot: RegionSnapshot?
+    var state: RegionState?
+    var since: WallClockTime?
+    /// The number of beacons inside; `nil` for a circle.
+    var beacons: Int?
     var nearest: RangedBeacon?
-    var time: MonotonicTime
+    /// Seconds until the exit.
+    var exit: Double?
   }
 
   private static let columns: [Column<Row>] = [
     Column("REGION", priority: .key, fit: .cut(to: 8)) { $0.name },
-    Column("STATE", priority: .key) { $0.snapshot?.status.state.name },
-    Column("SINCE", priority: .detail, digits: 0, time: \.snapshot?.since),
+    Column("STATE", priority: .key) { $0.state?.name },
+    Column("SINCE", priority: .detail, digits: 0, time: \.since),
     Column("BEACONS", .right, priority: .detail) { row in
-      row.snapshot.map { String($0.status.beacons) }
+      row.beacons.map { String($0) }
     },
     Column("NEAREST") { row in row.nearest?.beacon.shortName },
     Column("DISTANCE", .right, priority: .main) { fixed($0.nearest?.estimate?.distance, 1, "m") },
     Column("RSSI", .right) { row in row.nearest?.rssi.map { "\($0) dBm" } },
     Column("EXIT IN", .right) { row in
-      fixed(row.snapshot?.status.exit.map { max(0, $0.seconds(since: row.time)) }, 1, "s")
+      fixed(row.exit, 1, "s")
     },
   ]
 
-  init(output: StandardOutput, regions: [NamedRegion], session: BeaconSession, line: EventLine) {
-    (self.regions, self.session, self.line) = (regions, session, line)
+  init(
+    output: StandardOutput, regions: [NamedRegion], circles: [CircularRegion] = [],
+    session: BeaconSession?, location: LocationFeed? = nil, line: EventLine
+  ) {
+    (self.regions, self.circles, self.line) = (regions, circles, line)
+    (self.session, self.location) = (session, location)
     (zone, hasColor) = (output.zone, output.hasColor)
     screen = LiveScreen(output)
   }
@@ -52,7 +63,7 @@ final class LiveMonitorWriter: ResultWriter {
 
   func write(_ event: MonitorEvent) throws {
     // The table has the states at the start.
-    guard event.reason.rule != .request else { return }
+    guard !event.isAtStart else { return }
     events.append(event)
     if events.count > Self.maximumEvents { events.removeFirst() }
     try draw(at: event.time)
@@ -68,18 +79,35 @@ final class LiveMonitorWriter: ResultWriter {
     try draw(at: time)
   }
 
-  private func draw(at time: WallClockTime) throws {
-    let offset = session.beacons.wallClockOffset
-    let rows = regions.map { region in
-      Row(
-        name: region.name,
-        snapshot: session.beacons.snapshot(ofRegion: region.name, for: session.client),
+  private func beaconRows(at time: WallClockTime) -> [Row] {
+    guard let session else { return [] }
+    let now = time.monotonicTime(session.beacons.wallClockOffset)
+    return regions.map { region in
+      let snapshot = session.beacons.snapshot(ofRegion: region.name, for: session.client)
+      return Row(
+        name: region.name, state: snapshot?.status.state, since: snapshot?.since,
+        beacons: snapshot?.status.beacons,
         nearest: report?.beacons.first {
           region.constraint.matches($0.beacon) && $0.proximity != .unknown
-        }, time: time.monotonicTime(offset))
+        }, exit: snapshot?.status.exit.map { max(0, $0.seconds(since: now)) })
     }
-    let inside = rows.count { $0.snapshot?.status.state == .inside }
-    let title = "\(zone.text(time))  inside \(inside) of \(counted(regions.count, "region"))"
+  }
+
+  private func circleRows() -> [Row] {
+    guard let location else { return [] }
+    return circles.map { circle in
+      let snapshot = location.service.snapshot(
+        ofCircle: circle.identifier, for: location.client)
+      return Row(
+        name: circle.identifier, state: snapshot.map { RegionState($0.state) },
+        since: snapshot?.since)
+    }
+  }
+
+  private func draw(at time: WallClockTime) throws {
+    let rows = beaconRows(at: time) + circleRows()
+    let inside = rows.count { $0.state == .inside }
+    let title = "\(zone.text(time))  inside \(inside) of \(counted(rows.count, "region"))"
     let (columns, events, trouble) = (line.columns, events, trouble)
     let (zone, hints, hasColor) = (zone, screen.hints, hasColor)
     try screen.draw { size, order in
@@ -107,10 +135,10 @@ extension RowOrder {
       }
     case .name: rows.sorted { $0.name < $1.name }
     case .count:
-      rows.sorted { $0.snapshot?.status.beacons ?? 0 > $1.snapshot?.status.beacons ?? 0 }
+      rows.sorted { $0.beacons ?? 0 > $1.beacons ?? 0 }
     case .last:
       rows.sorted {
-        $0.snapshot?.since?.nanoseconds ?? .min > $1.snapshot?.since?.nanoseconds ?? .min
+        $0.since?.nanoseconds ?? .min > $1.since?.nanoseconds ?? .min
       }
     }
   }

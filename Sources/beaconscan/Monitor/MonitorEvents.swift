@@ -1,4 +1,5 @@
 import Advertising
+import Positioning
 import Ranging
 import Records
 import Regions
@@ -24,6 +25,9 @@ struct MonitorEvents {
   private var entries: [Subject: Entry] = [:]
   /// What was known of the regions before anything was received.
   private var known: [RegionSnapshot] = []
+  private var knownCircles: [CircleSnapshot] = []
+  /// When each circle was crossed last.
+  private var crossings: [String: MonotonicTime] = [:]
   /// The rules of regions that have none of their own.
   private let rules: RegionRules
 
@@ -37,6 +41,59 @@ struct MonitorEvents {
       entries[Subject(region: region, beacon: beacon)] = .stored(time)
     }
     if let since { entries[Subject(region: region)] = .stored(since) }
+  }
+
+  /// Records what is known of a circle before the start, and since when it was inside in a run before.
+  mutating func begin(with snapshot: CircleSnapshot, insideSince since: WallClockTime?) {
+    knownCircles.append(snapshot)
+    let name = snapshot.circle.region.identifier
+    if let since { entries[Subject(region: name)] = .stored(since) }
+  }
+
+  /// Removes and returns the lines of the circles' states at the start.
+  mutating func removeCircleStates(at time: WallClockTime) -> [MonitorEvent] {
+    defer { knownCircles = [] }
+    return knownCircles.map {
+      MonitorEvent(.state, time: time, circle: $0.circle.region, state: $0.state)
+    }
+  }
+
+  /// Returns the line of a circle's event; `nil` for the state that a crossing has shown already.
+  mutating func line(of event: CircleEvent) -> MonitorEvent? {
+    let (transition, time) = (event.transition, event.wallClockTime)
+    var line = MonitorEvent(
+      .state, time: time, circle: event.circle.region, state: transition.change.state,
+      reason: transition.reason)
+    let subject = Subject(region: transition.region)
+    if transition.change.isCrossing {
+      crossings[transition.region] = transition.time
+    } else if crossings[transition.region] == transition.time {
+      return nil
+    }
+    switch transition.change {
+    case .enter:
+      line.kind = .enter
+      entries[subject] = .received(transition.time)
+    case .exit:
+      line.kind = .exit
+      line.dwell = removeEntry(of: subject, at: transition.time, time)
+    case .determined: break
+    }
+    return line
+  }
+
+  /// Removes an entry, and returns how many seconds ago it was.
+  private mutating func removeEntry(
+    of subject: Subject, at monotonicTime: MonotonicTime, _ time: WallClockTime
+  ) -> Double? {
+    let seconds: Double? =
+      switch entries.removeValue(forKey: subject) {
+      case .received(let entry): monotonicTime.seconds(since: entry)
+      case .stored(let entry): time.seconds(since: entry)
+      case nil: nil
+      }
+    // A recording that is replayed again begins before what was stored of it.
+    return seconds.flatMap { $0 >= 0 ? $0 : nil }
   }
 
   /// Removes and returns the lines of the states at the start: of each region, and of the beacons inside it where each is
@@ -74,14 +131,7 @@ struct MonitorEvents {
       entries[subject] = .received(transition.time)
     case .exit:
       line.kind = .exit
-      let seconds: Double? =
-        switch entries.removeValue(forKey: subject) {
-        case .received(let entry): transition.time.seconds(since: entry)
-        case .stored(let entry): time.seconds(since: entry)
-        case nil: nil
-        }
-      // A recording that is replayed again begins before what was stored of it.
-      line.dwell = seconds.flatMap { $0 >= 0 ? $0 : nil }
+      line.dwell = removeEntry(of: subject, at: transition.time, time)
     case .determined: break
     }
     return line

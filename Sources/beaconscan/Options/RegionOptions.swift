@@ -1,5 +1,6 @@
 public import Advertising
 public import ArgumentParser
+import Positioning
 import Scanning
 
 /// A named set of beacons.
@@ -34,6 +35,43 @@ extension NamedRegion: ExpressibleByArgument {
 
 extension ProximityUUID: ExpressibleByArgument {}
 
+/// The value of a `--region`: beacons, or a circle on the earth.
+enum RegionArgument: ExpressibleByArgument {
+  case beacons(NamedRegion)
+  case circle(CircularRegion)
+
+  /// Reads a region of beacons, or `NAME=LATITUDE,LONGITUDE,RADIUS`.
+  init?(argument: String) {
+    if let (name, numbers) = Self.numbers(argument) {
+      guard !name.isEmpty, let center = Coordinate(latitude: numbers[0], longitude: numbers[1]),
+        abs(numbers[1]) <= 180,
+        let circle = try? CircularRegion(identifier: name, center: center, radius: numbers[2])
+      else { return nil }
+      self = .circle(circle)
+    } else {
+      guard let region = NamedRegion(argument: argument) else { return nil }
+      self = .beacons(region)
+    }
+  }
+
+  /// The name and the three numbers of a circle. No region of beacons has three numbers.
+  private static func numbers(_ argument: String) -> (name: String, numbers: [Double])? {
+    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return nil }
+    let words = parts[1].split(separator: ",", omittingEmptySubsequences: false)
+    let numbers = words.compactMap { Double(String($0)) }
+    return words.count == 3 && numbers.count == 3 ? (String(parts[0]), numbers) : nil
+  }
+
+  /// What is valid in place of a circle that is none; `nil` for what does not look like a circle.
+  static func requirement(for argument: String) -> String? {
+    numbers(argument).map { _ in
+      "a circle is NAME=LATITUDE,LONGITUDE,RADIUS with a latitude from -90 to 90, a longitude from -180 "
+        + "to 180 and a radius of more than 0 and at most \(Int(CircularRegion.maximumRadius)) m"
+    }
+  }
+}
+
 /// Which beacons count.
 struct RegionOptions: ParsableArguments {
   @Option(
@@ -53,26 +91,45 @@ struct RegionOptions: ParsableArguments {
       "A region with a name: NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR.",
       discussion:
         "Rules of its own for monitor may follow: NAME=UUID,enter-distance=1,exit-after=20s,each. "
+        + "For monitor, NAME=LATITUDE,LONGITUDE,RADIUS is a circle on the earth, in degrees and meters. "
         + "NAME alone is a region of the configuration file. May be given several times.",
       valueName: "name=uuid[:major[:minor]]"))
-  var region: [NamedRegion] = []
+  var region: [RegionArgument] = []
 
   func validate() throws {
     if uuid.isEmpty, major != nil || minor != nil {
       throw ValidationError("--major and --minor need a --uuid to belong to.")
     }
-    let names = all.map(\.name)
+    let names = all.map(\.name) + circles.map(\.identifier)
     if let twice = names.first(where: { name in names.filter { $0 == name }.count > 1 }) {
       throw ValidationError("Two regions are named '\(twice)'; give each a name of its own.")
     }
   }
 
-  /// The regions, those by --uuid first, named by what they mean.
+  /// Checks that no circle is named where only beacons count.
+  func checkBeaconsOnly() throws {
+    guard let circle = circles.first else { return }
+    throw ValidationError(
+      "--region \(circle.identifier) is a circle, which monitor alone has; name beacons: NAME=UUID."
+    )
+  }
+
+  /// The regions of beacons that have a name of their own.
+  var named: [NamedRegion] {
+    region.compactMap { if case .beacons(let region) = $0 { region } else { nil } }
+  }
+
+  /// The circles.
+  var circles: [CircularRegion] {
+    region.compactMap { if case .circle(let circle) = $0 { circle } else { nil } }
+  }
+
+  /// The regions of beacons, those by --uuid first, named by what they mean.
   var all: [NamedRegion] {
     uuid.map { uuid in
       let constraint = BeaconConstraint(uuid: uuid, major: major, minor: minor)
       return NamedRegion(name: constraint.description, constraint: constraint)
-    } + region
+    } + named
   }
 }
 

@@ -6,12 +6,14 @@ import Ranging
 import Records
 public import Scanning
 
-/// Where the sightings come from: recordings, or adapters.
-struct SourceOptions: ParsableArguments {
+/// The recordings that are replayed, and how.
+struct RecordingOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "A recording: btsnoop, pcap or pcapng, gzip-compressed or not; - is standard input.",
-      discussion: "May be given several times: the recordings are merged by time.",
+      discussion:
+        "May be given several times: the recordings are merged by time. For locate, inspect and the circles of "
+        + "monitor, also tracks of NMEA 0183, GPX or gpsd JSON.",
       valueName: "file"), completion: .file())
   var replay: [String] = []
 
@@ -29,6 +31,41 @@ struct SourceOptions: ParsableArguments {
       "Stop after so long: 10, 10s, 250ms or 15m.",
       discussion: "Of a recording, its own time counts.", valueName: "time"))
   var duration: Seconds?
+
+  var nanoseconds: Int64? { duration.map { Int64($0.value * 1e9) } }
+
+  /// Checks the recordings' names.
+  func check() throws {
+    try checkDuration(duration)
+    if replay.contains("") {
+      throw ValidationError("A recording must have a name; - is standard input.")
+    }
+    for (index, file) in replay.enumerated() where replay[..<index].contains(file) {
+      throw ValidationError(
+        file == "-"
+          ? "- is given twice; there is one standard input."
+          : "\(file) is given twice; its packets would count twice.")
+    }
+  }
+}
+
+/// Where the sightings come from: recordings, or adapters.
+struct SourceOptions: ParsableArguments {
+  @OptionGroup var recordings: RecordingOptions
+
+  var replay: [String] {
+    get { recordings.replay }
+    set { recordings.replay = newValue }
+  }
+  var speed: ReplayScanner.Speed {
+    get { recordings.speed }
+    set { recordings.speed = newValue }
+  }
+  var follow: Bool { recordings.follow }
+  var duration: Seconds? {
+    get { recordings.duration }
+    set { recordings.duration = newValue }
+  }
 
   @Option(
     help: ArgumentHelp(
@@ -66,16 +103,7 @@ struct SourceOptions: ParsableArguments {
     // The command line comes before a recording that a file or a variable names.
     if !given("replay"), !files.isEmpty || liveOption != nil { replay = [] }
     replay += files
-    try checkDuration(duration)
-    if replay.contains("") {
-      throw ValidationError("A recording must have a name; - is standard input.")
-    }
-    for (index, file) in replay.enumerated() where replay[..<index].contains(file) {
-      throw ValidationError(
-        file == "-"
-          ? "- is given twice; there is one standard input."
-          : "\(file) is given twice; its packets would count twice.")
-    }
+    try recordings.check()
     if adapter.count > 1, adapter.contains(.all) {
       throw ValidationError("--adapter all means every adapter; name no other beside it.")
     }
@@ -227,7 +255,7 @@ struct SourceOptions: ParsableArguments {
     nanoseconds.map { LimitedScanner(scanner, duration: $0) } ?? scanner
   }
 
-  private var nanoseconds: Int64? { duration.map { Int64($0.value * 1e9) } }
+  private var nanoseconds: Int64? { recordings.nanoseconds }
 }
 
 extension ReplayScanner.Speed: ExpressibleByArgument {

@@ -77,13 +77,18 @@ private func validValue(
   switch option {
   case "--uuid": ProximityUUID.requirement(for: value)
   case "--region":
-    "write NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR, or a NAME of the configuration file"
+    RegionArgument.requirement(for: value)
+      ?? "write NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR, or a NAME of the configuration file"
       + (value.split(separator: "=").dropFirst().first?.split { ":,".contains($0) }.first
         .map { "; " + ProximityUUID.requirement(for: String($0)) } ?? "")
   case "--major", "--minor": "write a whole number from 0 to 65535"
   case "--count", "--keep", "--top": "write a whole number of 1 or more"
   case "--since", "--until":
     "write a date and a time such as '2026-01-15 09:00' or 2026-01-15T09:00:00Z"
+  case "--position":
+    "write LATITUDE,LONGITUDE or LATITUDE,LONGITUDE,ALTITUDE, such as 52.5163,13.3777,34"
+  case "--gpsd": "write HOST, HOST:PORT or the path of a Unix socket, such as localhost:2947"
+  case "--accuracy", "--distance": "write a number of meters such as 10"
   case "--seed": "write a whole number of 0 or more"
   case "--config", "--state-file", "--output", "-o", "--truth":
     "write the name of a file"

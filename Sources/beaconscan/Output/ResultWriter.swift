@@ -18,6 +18,9 @@ protocol ResultWriter: AnyObject {
 
   /// Writes what comes at the end.
   func end(_ summary: ScanSummary) throws
+
+  /// Writes what comes at the end where no beacon was to be received.
+  func end() throws
 }
 
 extension ResultWriter {
@@ -27,4 +30,5 @@ extension ResultWriter {
   func write(_ change: ZoneChange) throws {}
   func write(trouble: String?, at time: WallClockTime) throws {}
   func end(_ summary: ScanSummary) throws {}
+  func end() throws {}
 }

@@ -10,7 +10,7 @@ final class ChangeWriter: ResultWriter {
     (self.output, self.format) = (output, format)
     // Without a name of a region, the UUID tells beacons apart; otherwise the names stand for it.
     let isNamed = regions.contains { $0.givenName != nil }
-    row = ZoneChange.row(regionWidth: regions.nameWidth)
+    row = ZoneChange.row(regionWidth: regions.map(\.name).nameWidth)
       .omitting(keys: format == .table ? [isNamed ? "uuid" : "region"] : [])
   }
 

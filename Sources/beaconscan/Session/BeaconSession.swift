@@ -1,18 +1,15 @@
 import CaptureFiles
-import Dispatch
 import Glibc
 import Ranging
 import Records
 import Scanning
 import ServiceCore
-import Synchronization
 
 /// A source, the beacon service that receives from it, and the client through which the command uses it.
 ///
 /// The source starts with ``run(while:_:)``: until then the client states what it needs.
 final class BeaconSession {
-  /// What a consumer of events wants next.
-  enum Verdict { case more, enough }
+  typealias Verdict = ServiceSession.Verdict
 
   let scanner: any Scanning.Scanner
   /// Whether adapters receive.
@@ -22,21 +19,22 @@ final class BeaconSession {
   /// Prints what a person should know, a line each.
   let report: @Sendable (String) -> Void
 
-  private let replay: ReplayScanner?
-  private let manager: ServiceManager
-  private let authorization = AuthorizationOnStart()
-  private let progress: Progress?
-  /// A recording stands still until the next event is requested, so that what is shown of it at the end does not
-  /// change meanwhile.
-  private var events: ClientEvents<BeaconEvent>.Iterator
+  /// The service of locations, where circles are monitored too.
+  let location: LocationFeed?
 
-  /// Creates the service of a scanner, with a file that keeps registered regions. A terminal may be shown how far a
-  /// replay has come.
+  private let replay: ReplayScanner?
+  private let session: ServiceSession
+  private let progress: Progress?
+
+  /// Creates the service of a scanner, and that of a location source, with a file that keeps registered regions. A
+  /// terminal may be shown how far a replay has come; the replay is the scanner where no other is given, of which
+  /// the scanner is a part.
   ///
   /// - Throws: `CommandError` where the scanner cannot be used.
   init(
     _ scanner: any Scanning.Scanner, isLive: Bool? = nil, showsProgress: Bool,
     stateFile: String? = nil, configuration: BeaconService.Configuration = .init(),
+    location source: LocationInput? = nil, of replay: ReplayScanner? = nil,
     report: @escaping @Sendable (String) -> Void = printError
   ) throws {
     (self.scanner, self.report) = (scanner, report)
@@ -46,25 +44,21 @@ final class BeaconSession {
     case .notPermitted(let sentence): throw CommandError(.noPermission, sentence)
     case .unavailable(let sentence): throw CommandError(.unavailable, sentence)
     }
-    var settings = ServiceManager.Configuration()
-    settings.applicationIdentifier = "beaconscan"
-    settings.persistence = stateFile.map { .file($0) } ?? .none
-    settings.authorization = authorization
-    settings.logger = diagnostics(to: report)
-    manager = ServiceManager(settings)
-    if let failure = manager.storageFailure { throw CommandError(.cannotCreate, failure) }
-    beacons = BeaconService(manager, scanner: scanner, configuration: configuration)
-    client = manager.addClient(isReceiving: false)
-    events = beacons.events(for: client).makeAsyncIterator()
-    replay = scanner as? ReplayScanner
-    progress = replay.flatMap { Progress(of: $0, isWanted: showsProgress) }
+    session = try ServiceSession(stateFile: stateFile, report: report)
+    beacons = BeaconService(session.manager, scanner: scanner, configuration: configuration)
+    location = source.map { [session] in LocationFeed($0, in: session, report: report) }
+    client = session.client
+    self.replay = replay ?? scanner as? ReplayScanner
+    progress = self.replay.flatMap { Progress(of: $0, isWanted: showsProgress) }
   }
 
   /// Whether it is known which adapter received a sighting.
   var namesAdapters: Bool { replay?.statuses.contains(where: \.namesAdapters) ?? true }
 
   /// Whether results come as they happen, so that a reader wants each at once.
-  var isPaced: Bool { replay.map { $0.speed != .max || $0.follows } ?? true }
+  var isPaced: Bool {
+    location?.isPaced ?? replay.map { $0.speed != .max || $0.follows } ?? true
+  }
 
   /// The wall-clock time at which reception began; `nil` before.
   var began: WallClockTime? { beacons.received?.from.wallClockTime(beacons.wallClockOffset) }
@@ -82,12 +76,13 @@ final class BeaconSession {
     _ options: OutputOptions, to out: StandardOutput, on writer: (any ResultWriter)? = nil,
     status: StatusLine? = nil, showsFindings: Bool = true,
     while isWanted: (@Sendable () -> Bool)? = nil,
+    location consumeLocation: (LocationEvent) throws -> Verdict = { _ in .more },
     _ consume: (BeaconEvent) throws -> Verdict, end: (_ isWhole: Bool) throws -> Void
   ) async throws {
     do {
       try await write(
         options, to: out, on: writer, status: status, showsFindings: showsFindings,
-        while: isWanted, consume, end: end)
+        while: isWanted, location: consumeLocation, consume, end: end)
     } catch is ClosedPipe where isLive || replay?.follows == true {
       throw CommandError(
         .ioError, "standard output: the program that read it has closed it; start both again")
@@ -97,10 +92,20 @@ final class BeaconSession {
   private func write(
     _ options: OutputOptions, to out: StandardOutput, on writer: (any ResultWriter)?,
     status: StatusLine?, showsFindings: Bool, while isWanted: (@Sendable () -> Bool)?,
+    location consumeLocation: (LocationEvent) throws -> Verdict,
     _ consume: (BeaconEvent) throws -> Verdict, end: (_ isWhole: Bool) throws -> Void
   ) async throws {
+    location?.reportChoice(options)
     var tally = HealthTally()
-    let failure = try await run(while: isWanted) { event in
+    let failure = try await run(
+      while: isWanted,
+      location: { event in
+        if case .health(let health, let time) = event {
+          try location?.write(health, at: time, options, to: out, on: writer)
+        }
+        return try consumeLocation(event)
+      }
+    ) { event in
       if case .identity(let finding, let time) = event, !options.quiet, showsFindings {
         if options.format == .json {
           try out.writeLine((finding, time), IdentityFinding.record)
@@ -129,6 +134,7 @@ final class BeaconSession {
     try end(failure == nil)
     try out.flush()
     replay?.remark(options)
+    location?.remark(options)
     if isLive, !options.quiet {
       report("beaconscan: " + tally.sentence(scanner.name, beacons.received))
     }
@@ -160,49 +166,55 @@ final class BeaconSession {
   /// returns. It throws what that throws; ``CommandError/Status/interrupted`` where nothing had come yet, and
   /// ``CommandError/Status/noPermission`` where the administrator forbids it.
   func run(
-    while isWanted: (@Sendable () -> Bool)? = nil, _ consume: (BeaconEvent) throws -> Verdict
+    while isWanted: (@Sendable () -> Bool)? = nil,
+    location consumeLocation: (LocationEvent) throws -> Verdict = { _ in .more },
+    _ consume: (BeaconEvent) throws -> Verdict
   ) async throws -> CommandError? {
-    manager.setReceiving(true, for: client)
-    authorization.start()
-    manager.requestAuthorization(.authorizedAlways)
-    guard manager.authorizationStatus.isAuthorized else { throw forbidden }
-    // Without the client, its events end.
-    let interrupt = Interrupt.onRequest { [manager, client] in manager.removeClient(client) }
-    let watch =
-      isWanted == nil && progress == nil
-      ? nil
-      : Task.detached { [manager, client, progress, isLive] in
-        let isShown = isScreen(STDERR_FILENO)
-        while isWanted?() ?? true, !Task.isCancelled {
-          progress?.update()
-          try? await Task.sleep(for: .milliseconds(isLive && !isShown ? 1000 : 100))
-        }
-        if !Task.isCancelled { manager.removeClient(client) }
-      }
-    defer {
-      interrupt.cancel()
-      watch?.cancel()
-      progress?.clear()
-      manager.flush()
-    }
+    let isWatched = isWanted != nil || progress != nil
+    let wanted: (@Sendable () -> Bool)? =
+      isWatched
+      ? { @Sendable [progress] in
+        progress?.update()
+        return isWanted?() ?? true
+      } : nil
+    defer { progress?.clear() }
     var failure: CommandError?
+    // The services that may deliver more.
+    var isBeaconsOver = false
+    // A live source of locations has no end of its own.
+    var isLocationOver = location?.isLive ?? true
     do {
-      while !Interrupt.isRequested, let event = try await events.next() {
-        if case .refused = event { failure = forbidden }
-        let verdict = try consume(event)
-        events.acknowledge()
-        if verdict == .enough || failure != nil { break }
+      try await session.run(
+        while: wanted,
+        every: .milliseconds(isLive && !isScreen(STDERR_FILENO) ? 1000 : 100)
+      ) { event in
+        switch event {
+        case let event as BeaconEvent:
+          switch event {
+          case .refused: failure = forbidden
+          case .ended(_, isFailure: true):
+            failure = self.failure
+            return .enough
+          case .ended: isBeaconsOver = true
+          default: break
+          }
+          if try consume(event) == .enough || failure != nil { return .enough }
+        case let event as LocationEvent:
+          if case .ended(let sentence, let isFailure) = event {
+            if isFailure {
+              failure = location?.failure ?? CommandError(.unavailable, sentence)
+              return .enough
+            }
+            isLocationOver = true
+          }
+          if try consumeLocation(event) == .enough { return .enough }
+        default: return .more
+        }
+        return isBeaconsOver && isLocationOver ? .enough : .more
       }
-    } catch let error as CaptureError {
-      failure = CommandError(error)
-    } catch let error where !(error is CommandError || error is ClosedPipe) {
-      failure = CommandError(.unavailable, "\(scanner.name): \(error)")
-    } catch {
-      await manager.stop()
-      throw error
+    } catch let error as CommandError where error.message == ServiceSession.forbidden.message {
+      throw forbidden
     }
-    // A controller scans on without its host.
-    await manager.stop()
     // A radio in a quiet room has nothing to show.
     if Interrupt.isRequested, !isLive, failure == nil, scanner.counts.packets == 0 {
       throw CommandError(.interrupted, "interrupted before anything was received")
@@ -210,27 +222,20 @@ final class BeaconSession {
     return failure
   }
 
+  /// What was wrong with the source that has ended.
+  private var failure: CommandError? {
+    switch beacons.failure {
+    case nil: nil
+    case let error as CaptureError: CommandError(error)
+    case let error?: CommandError(.unavailable, "\(scanner.name): \(error)")
+    }
+  }
+
   /// Why the source may not be used any more.
   private var forbidden: CommandError {
     if case .notPermitted(let sentence) = scanner.availability {
       return CommandError(.noPermission, sentence)
     }
-    return CommandError(
-      .noPermission,
-      "the administrator does not allow beaconscan to receive; see \(SystemAuthorization.path)")
-  }
-}
-
-/// The system's authorization, but nothing before the start: a source that starts with the first of several
-/// requests would be ahead of the others.
-private final class AuthorizationOnStart: AuthorizationProvider {
-  private let system = SystemAuthorization()
-  private let hasStarted = Atomic<Bool>(false)
-
-  func start() { hasStarted.store(true, ordering: .releasing) }
-
-  func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule {
-    hasStarted.load(ordering: .acquiring)
-      ? system.rule(for: application, scanner: scanner) : .granted(.notDetermined)
+    return ServiceSession.forbidden
   }
 }

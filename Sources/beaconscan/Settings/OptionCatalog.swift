@@ -42,7 +42,8 @@ enum OptionCatalog {
 
   /// The groups of options that several subcommands have.
   static let groups: [any ParsableArguments.Type] = [
-    SourceOptions.self, RegionOptions.self, CalibrationOptions.self, RuleOptions.self,
+    SourceOptions.self, LocationOptions.self, RegionOptions.self, CalibrationOptions.self,
+    RuleOptions.self,
     OutputOptions.self,
   ]
   /// What every subcommand that has it means alike.

@@ -1,0 +1,246 @@
+package import CaptureFiles
+package import Positioning
+package import Scanning
+import Synchronization
+
+/// Plays captures and tracks back in the order of time, although each is received on a thread of its own.
+///
+/// The side whose next moment comes first has the turn: it delivers what is not later than the other side's next
+/// moment, and that one waits until the client has dealt with it and asks for more. Of one moment, sightings come
+/// first. A side whose client needs nothing, or that is at its end, holds up nobody. Both sides must be needed at
+/// the start: the first to be received waits for the other.
+package final class MergedReplay: Sendable {
+  /// The sightings of the captures.
+  package let scanner: any Scanner
+  /// The fixes of the tracks.
+  package let source: any LocationSource
+
+  /// Merges recordings, of which neither may be paced itself.
+  package init(_ scanner: any Scanner, _ source: any LocationSource, speed: ReplayScanner.Speed) {
+    let order = Order(speed)
+    self.scanner = MergedScanner(scanner, order)
+    self.source = MergedSource(source, order)
+  }
+
+  fileprivate enum Side: Int { case sightings, fixes }
+
+  /// Whose turn it is. Nothing is called under its lock.
+  fileprivate final class Order: Sendable {
+    private struct State {
+      /// What each side delivers next is not earlier; `nil` before that is known.
+      var next: [MonotonicTime?] = [nil, nil]
+      var isResting = [false, false]
+      var pacer: Pacer?
+    }
+
+    private let state = Mutex(State())
+    private let signals = Signals()
+    private let factor: Double?
+
+    /// The signals of both sides; a noncopyable value cannot be in an array.
+    private struct Signals: ~Copyable, Sendable {
+      let sightings = WakeSignal()
+      let fixes = WakeSignal()
+
+      func send(to side: Side) {
+        switch side {
+        case .sightings: sightings.send()
+        case .fixes: fixes.send()
+        }
+      }
+
+      func wait(_ side: Side) {
+        switch side {
+        case .sightings: sightings.wait(nanoseconds: ReplayScanner.maximumReceiveTime)
+        case .fixes: fixes.wait(nanoseconds: ReplayScanner.maximumReceiveTime)
+        }
+      }
+    }
+
+    init(_ speed: ReplayScanner.Speed) {
+      factor = if case .times(let factor) = speed { factor } else { nil }
+    }
+
+    /// Asks for a side's turn, whose next moment is known.
+    ///
+    /// - Returns: Up to when it may deliver; `nil` where it has not the turn yet: the call has waited a little then.
+    func turn(of side: Side, next: MonotonicTime) -> MonotonicTime? {
+      let other: Side = side == .sightings ? .fixes : .sightings
+      let (limit, pacer) = state.withLock { state -> (MonotonicTime?, Pacer?) in
+        state.next[side.rawValue] = next
+        state.isResting[side.rawValue] = false
+        guard !state.isResting[other.rawValue] else {
+          return (MonotonicTime(nanoseconds: .max), runningPacer(&state, from: next))
+        }
+        guard let theirs = state.next[other.rawValue],
+          side == .sightings ? next <= theirs : next < theirs
+        else { return (nil, nil) }
+        return (theirs, runningPacer(&state, from: next))
+      }
+      signals.send(to: other)
+      guard let limit else {
+        signals.wait(side)
+        return nil
+      }
+      guard let pacer else { return limit }
+      pacer.sleep(until: next, atMost: ReplayScanner.maximumReceiveTime)
+      let now = pacer.now
+      return now < next ? nil : min(limit, now)
+    }
+
+    private func runningPacer(_ state: inout State, from start: MonotonicTime) -> Pacer? {
+      guard let factor else { return nil }
+      let pacer = state.pacer ?? Pacer(start: start, factor: factor)
+      state.pacer = pacer
+      return pacer
+    }
+
+    func rest(_ side: Side) {
+      state.withLock { state in
+        state.isResting[side.rawValue] = true
+        if state.isResting == [true, true] { state.pacer = nil }
+      }
+      signals.send(to: side == .sightings ? .fixes : .sightings)
+    }
+
+    func wake(_ side: Side) { signals.send(to: side) }
+  }
+
+  /// What was read of a side and not delivered yet.
+  fileprivate struct Held<Value: Sendable>: Sendable {
+    var values: [Value] = []
+    private var first = 0
+    /// Up to when the recording was read, and what was delivered.
+    var read: MonotonicTime?
+    private(set) var reached: MonotonicTime?
+    var isOver = false
+
+    var isEmpty: Bool { first == values.count }
+
+    mutating func removeAll() {
+      values.removeAll(keepingCapacity: true)
+      first = 0
+    }
+
+    /// The moment of what comes next: a value, the client's deadline, or the end; `nil` before anything is known.
+    func next(_ deadline: MonotonicTime?, _ time: (Value) -> MonotonicTime) -> MonotonicTime? {
+      guard let known = isEmpty ? read : time(values[first]) else {
+        // An empty recording is at its end before anything.
+        return isOver ? MonotonicTime(nanoseconds: .min) : nil
+      }
+      // A deadline in the past is dealt with by whatever comes.
+      guard let deadline, deadline > reached ?? deadline else { return known }
+      return min(known, deadline)
+    }
+
+    /// Removes and returns what may be delivered up to a moment, of which own values come before or after the
+    /// other's.
+    mutating func remove(
+      upTo limit: MonotonicTime, _ side: Side, _ time: (Value) -> MonotonicTime
+    ) -> (values: [Value], isOver: Bool) {
+      var end = first
+      while end < values.count,
+        side == .sightings ? time(values[end]) <= limit : time(values[end]) < limit
+      {
+        end += 1
+      }
+      defer { first = end }
+      let known = end < values.count ? time(values[end]) : read
+      if let now = known.map({ min(limit, $0) }) { reached = max(reached ?? now, now) }
+      let isOver = isOver && end == values.count && known.map { $0 <= limit } ?? true
+      return (Array(values[first..<end]), isOver)
+    }
+  }
+}
+
+/// The side of sightings.
+private final class MergedScanner: Scanner {
+  private let scanner: any Scanner
+  private let order: MergedReplay.Order
+  private let state = Mutex((held: MergedReplay.Held<Sighting>(), progress: ScanProgress()))
+
+  init(_ scanner: any Scanner, _ order: MergedReplay.Order) {
+    (self.scanner, self.order) = (scanner, order)
+  }
+
+  var name: String { scanner.name }
+  var isRecorded: Bool { true }
+  var availability: ScannerAvailability { scanner.availability }
+  var counts: ScanCounts { scanner.counts }
+
+  func receive(
+    for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
+  ) throws -> ScanProgress {
+    let next = try state.withLock { state -> MonotonicTime? in
+      if state.held.isEmpty, !state.held.isOver {
+        state.held.removeAll()
+        state.progress = try scanner.receive(for: demand, until: nil, into: &state.held.values)
+        (state.held.read, state.held.isOver) = (state.progress.reached, state.progress.isOver)
+      }
+      return state.held.next(deadline, \.time)
+    }
+    let limit = next.flatMap { order.turn(of: .sightings, next: $0) }
+    let (values, progress) = state.withLock { state in
+      var progress = state.progress
+      let (values, isOver) =
+        limit.map { state.held.remove(upTo: $0, .sightings, \.time) } ?? ([], false)
+      (progress.isOver, progress.reached) = (isOver, state.held.reached)
+      return (values, progress)
+    }
+    sightings = values
+    return progress
+  }
+
+  func wake() { order.wake(.sightings) }
+
+  func rest() {
+    scanner.rest()
+    order.rest(.sightings)
+  }
+}
+
+/// The side of fixes.
+private final class MergedSource: LocationSource {
+  private let source: any LocationSource
+  private let order: MergedReplay.Order
+  private let state = Mutex(
+    (held: MergedReplay.Held<PositionInput>(), progress: LocationProgress()))
+
+  init(_ source: any LocationSource, _ order: MergedReplay.Order) {
+    (self.source, self.order) = (source, order)
+  }
+
+  var name: String { source.name }
+  var isRecorded: Bool { true }
+  var availability: ScannerAvailability { source.availability }
+
+  func receive(
+    for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]
+  ) throws -> LocationProgress {
+    let next = try state.withLock { state -> MonotonicTime? in
+      if state.held.isEmpty, !state.held.isOver {
+        state.held.removeAll()
+        state.progress = try source.receive(for: demand, until: nil, into: &state.held.values)
+        (state.held.read, state.held.isOver) = (state.progress.reached, state.progress.isOver)
+      }
+      return state.held.next(deadline, \.time)
+    }
+    let limit = next.flatMap { order.turn(of: .fixes, next: $0) }
+    let (values, progress) = state.withLock { state in
+      var progress = state.progress
+      let (values, isOver) =
+        limit.map { state.held.remove(upTo: $0, .fixes, \.time) } ?? ([], false)
+      (progress.isOver, progress.reached) = (isOver, state.held.reached)
+      return (values, progress)
+    }
+    inputs = values
+    return progress
+  }
+
+  func wake() { order.wake(.fixes) }
+
+  func rest() {
+    source.rest()
+    order.rest(.fixes)
+  }
+}

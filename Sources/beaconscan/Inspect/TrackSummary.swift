@@ -1,0 +1,107 @@
+import LocationSources
+import Records
+
+/// What a recorded track holds, and what of it was discarded.
+struct TrackSummary {
+  var file: String
+  var counts: TrackCounts
+
+  /// What was counted, for people.
+  var sentence: String {
+    var parts = [counted(counts.records, "record"), counted(counts.fixes, "fix", "fixes")]
+    if counts.compassReadings > 0 {
+      parts.append(counted(counts.compassReadings, "compass reading"))
+    }
+    return parts.joined(separator: ", ")
+  }
+
+  /// What was discarded and why, and, where that is wanted, what was delivered and is strange.
+  func remarks(includesDelivered: Bool = true) -> [String] {
+    var remarks: [String] = []
+    func add(_ start: String, _ oddities: [TrackOddity]) {
+      let parts = oddities.filter { counts[$0] > 0 }.map { $0.explanation(of: counts[$0]) }
+      if !parts.isEmpty { remarks.append(start + ": " + parts.joined(separator: ", ")) }
+    }
+    add("discarded", TrackOddity.allCases.filter(\.isDiscarded))
+    if includesDelivered {
+      add("strange", TrackOddity.allCases.filter { !$0.isDiscarded })
+      if counts.foreignBytes > 0 {
+        remarks.append(
+          "\(counted(counts.foreignBytes, "byte")) between its sentences are of no sentence")
+      }
+    }
+    return remarks
+  }
+
+  /// The fields that every line about a track has.
+  static let fields: [Field<TrackSummary>] = [
+    Field("file", .text) { $0.file },
+    Field("records", .count) { $0.counts.records },
+    Field("fixes", .count) { $0.counts.fixes },
+    Field("compassReadings", .count) { $0.counts.compassReadings },
+    Field("foreignBytes", .count) { $0.counts.foreignBytes },
+    Field("discarded", oddities(\.isDiscarded)) { $0.counts },
+    Field("strange", oddities { !$0.isDiscarded }) { $0.counts },
+  ]
+
+  /// The last lines of a replay.
+  static let record = RecordType<TrackSummary>("trackSummary", fields)
+
+  private static func oddities(_ isIncluded: (TrackOddity) -> Bool) -> RecordType<TrackCounts> {
+    RecordType(
+      nil,
+      TrackOddity.allCases.filter(isIncluded).map { oddity in
+        Field(oddity.key, .count) { $0[oddity] }
+      })
+  }
+}
+
+extension TrackOddity {
+  /// Whether what it counts was discarded; fixes without a date are so in some formats.
+  var isDiscarded: Bool {
+    switch self {
+    case .badChecksum, .missingChecksum, .malformed, .tooLong, .notRecorded, .noFix, .duplicate,
+      .unknownDeclination, .otherReceiver, .undated:
+      true
+    case .lateDate, .weekRollover, .stepBack, .disordered, .gap, .jump: false
+    }
+  }
+
+  /// Its key in JSON.
+  var key: String { words.key }
+
+  /// Returns how many there were, for people.
+  func explanation(of count: Int) -> String { counted(count, words.singular, words.plural) }
+
+  private var words: (key: String, singular: String, plural: String) {
+    switch self {
+    case .badChecksum:
+      ("badChecksum", "sentence with a wrong checksum", "sentences with a wrong checksum")
+    case .missingChecksum:
+      ("missingChecksum", "sentence without its checksum", "sentences without their checksum")
+    case .malformed:
+      ("malformed", "record with an invalid value", "records with an invalid value")
+    case .tooLong: ("tooLong", "line that is too long", "lines that are too long")
+    case .notRecorded:
+      (
+        "notRecorded", "point that was planned, not recorded",
+        "points that were planned, not recorded"
+      )
+    case .noFix: ("noFix", "moment without a fix", "moments without a fix")
+    case .duplicate: ("duplicate", "fix of the same time", "fixes of the same time")
+    case .unknownDeclination:
+      (
+        "unknownDeclination", "compass reading without its declination",
+        "compass readings without their declination"
+      )
+    case .otherReceiver: ("otherReceiver", "fix of another receiver", "fixes of another receiver")
+    case .undated: ("undated", "fix without a date", "fixes without a date")
+    case .lateDate: ("lateDate", "date that changed late", "dates that changed late")
+    case .weekRollover: ("weekRollover", "rollover of the GPS week", "rollovers of the GPS week")
+    case .stepBack: ("stepBack", "step back of its clock", "steps back of its clock")
+    case .disordered: ("disordered", "fix out of order", "fixes out of order")
+    case .gap: ("gap", "gap between fixes", "gaps between fixes")
+    case .jump: ("jump", "jump that nothing can make", "jumps that nothing can make")
+    }
+  }
+}

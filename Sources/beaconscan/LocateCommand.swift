@@ -1,0 +1,189 @@
+import Adapters
+import ArgumentParser
+import CaptureFiles
+import LocationSources
+import Positioning
+import Records
+import Scanning
+import ServiceCore
+
+/// `beaconscan locate`: where this machine is.
+struct LocateCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "locate",
+    abstract: "Show where this machine is: now, or as it moves; headings and visits.",
+    discussion: """
+      Without other options it shows one fix and ends: the first that is accurate to 10 m, or to \
+      --accuracy, or the best within 10 seconds of the first. With --follow, --duration, --count, \
+      --heading or --visits it shows each fix until it is interrupted.
+
+      Locations come from gpsd, from GeoClue or from the --position; the choice and its reason \
+      stand on standard error. Fixes have the accuracy that their source states: the radius that \
+      contains this machine with a probability of 68 %. What a source does not know is null, or \
+      empty.
+
+      A recorded track is replayed with --replay, or by its name: NMEA 0183, GPX or a log of gpsd \
+      (JSON). All its fixes are shown, on its own time; the last lines of --format json have what \
+      was discarded and why, and so has standard error. --follow goes on behind its end.
+
+      --heading needs a compass, or a track that has one. --visits shows when a stay of some \
+      minutes began and ended.
+
+      EXAMPLES
+        beaconscan locate --source gpsd
+        beaconscan locate --follow --interval 10 --format json
+        beaconscan locate --replay captures/visitor.gpx --distance 100
+        beaconscan locate --position 52.5163,13.3777,34 --source fixed
+      """)
+
+  @Argument(help: "Tracks, as with --replay.", completion: .file())
+  var files: [String] = []
+
+  @OptionGroup var recordings: RecordingOptions
+  @OptionGroup var location: LocationOptions
+  @OptionGroup var configuration: ConfigurationOption
+
+  @Option(
+    help: ArgumentHelp(
+      "The accuracy that is needed, in meters; coarser ones cost less power.",
+      valueName: "meters"))
+  var accuracy: Double?
+
+  @Option(
+    help: ArgumentHelp("Show a fix only so far from the one before.", valueName: "meters"))
+  var distance: Double?
+
+  @Option(help: ArgumentHelp("Show a fix at most every so often: 10s, 1m.", valueName: "time"))
+  var interval: Seconds?
+
+  @Flag(help: "Show the direction of the device too.")
+  var heading = false
+
+  @Flag(help: "Show the visits of places too.")
+  var visits = false
+
+  @OptionGroup var output: OutputOptions
+
+  @Option(help: ArgumentHelp("Stop after so many fixes.", valueName: "number"))
+  var count: Int?
+
+  mutating func validate() throws {
+    if !files.isEmpty || location.liveOption != nil, !Settings.current.isGiven("replay") {
+      recordings.replay = []
+    }
+    recordings.replay += files
+    try recordings.check()
+    try checkCount(count)
+    if let option = location.liveOption, let file = recordings.replay.first {
+      throw ValidationError(
+        "\(option) is for live locations, and \(file) is a recording; give one of them.")
+    }
+    if isLive, recordings.speed != .max, Settings.current.isGiven("speed") {
+      throw ValidationError("--speed belongs to a recording; name it with --replay FILE.")
+    }
+    for (name, meters) in [("--accuracy", accuracy), ("--distance", distance)] {
+      guard let meters else { continue }
+      guard meters > 0, meters <= 1e6 else {
+        throw ValidationError("\(name) must be more than 0 and at most 1000000 m.")
+      }
+    }
+    if let interval, !(interval.value > 0 && interval.value <= 86400) {
+      throw ValidationError("--interval must be longer than 0 and at most 1d.")
+    }
+  }
+
+  private var isLive: Bool { recordings.replay.isEmpty }
+
+  /// Whether one fix is all that is wanted.
+  private var isOnce: Bool {
+    isLive && !recordings.follow && recordings.duration == nil && count == nil && !heading
+      && !visits
+  }
+
+  func run() async throws {
+    let session = try ServiceSession(report: printError)
+    let input =
+      isLive ? try location.open() : try recordings.open(tracks: recordings.replay)
+    try await run(LocationFeed(input, in: session), to: StandardOutput())
+  }
+
+  func run(_ feed: LocationFeed, to out: StandardOutput) async throws {
+    out.apply(output.form)
+    out.flushesLines = out.isTerminal || feed.isPaced
+    let service = feed.service
+    let table = LocateLine.row(showsHeadings: heading, showsVisits: visits)
+    var left = count ?? .max
+    var gate = IntervalGate(interval)
+    func write(_ line: LocateLine) throws {
+      switch output.format {
+      case .json: try out.writeLine(line, line.record)
+      case .csv: try out.writeLine(line, LocateLine.row, .csv)
+      case .table: try out.writeLine(line, table, .table)
+      }
+    }
+    do throws(LocationServiceError) {
+      let needed = AccuracyClass(desiredAccuracy: accuracy ?? (isOnce ? 10 : -1))
+      if isOnce {
+        try service.requestFix(needed, for: feed.client)
+      } else {
+        var settings = UpdateSettings()
+        (settings.accuracy, settings.distanceFilter) = (needed, distance)
+        settings.pausesAutomatically = false
+        try service.startUpdates(settings, for: feed.client)
+      }
+      if heading { try service.startHeadings(for: feed.client) }
+      if visits { try service.startVisits(for: feed.client) }
+    } catch {
+      throw CommandError(.unavailable, "\(error)")
+    }
+    let end = isLive ? recordings.nanoseconds.map { MonotonicTime.now.advanced(by: $0) } : nil
+    try await feed.show(
+      output, to: out, while: end.map { end in { @Sendable in MonotonicTime.now < end } }
+    ) { event in
+      switch event {
+      case .fixes(let fixes):
+        for fix in fixes where left > 0 && gate.admits(fix) {
+          try write(.fix(fix))
+          left -= 1
+        }
+      case .requestedFix(let fix):
+        try write(.fix(fix))
+        return .enough
+      case .requestTimedOut:
+        throw CommandError(
+          .unavailable,
+          "no fix came; place the receiver under the open sky, or give the place: "
+            + "--position LATITUDE,LONGITUDE")
+      case .heading(let heading): try write(.heading(heading))
+      case .visit(let visit):
+        try write(
+          .visit(
+            VisitLine(
+              time: feed.now, place: visit.place, accuracy: visit.horizontalAccuracy,
+              arrival: visit.arrival, departure: visit.departure)))
+      default: break
+      }
+      return left > 0 ? .more : .enough
+    } end: {
+      switch output.format {
+      case .json: try out.write(feed.summaries, TrackSummary.record, .json)
+      case .csv: try out.writeHeader(LocateLine.row, .csv)
+      case .table: if !out.hasWritten { try out.write("no fix\n") }
+      }
+    }
+  }
+}
+
+/// Admits a fix at most every so often, on the fixes' own time.
+private struct IntervalGate {
+  private let nanoseconds: Int64
+  private var next: MonotonicTime?
+
+  init(_ interval: Seconds?) { nanoseconds = Int64((interval?.value ?? 0) * 1e9) }
+
+  mutating func admits(_ fix: Fix) -> Bool {
+    guard next.map({ fix.time >= $0 }) ?? true else { return false }
+    next = fix.time.advanced(by: nanoseconds)
+    return true
+  }
+}

@@ -1,0 +1,53 @@
+import Positioning
+import Records
+import Scanning
+import ServiceCore
+
+/// What `monitor` writes and runs, whatever its services are.
+final class MonitorOutput {
+  let writer: any ResultWriter
+  let commands: EventCommands?
+  var events: MonitorEvents
+  /// How many entries and exits are still wanted.
+  private var left: Int
+
+  init(
+    _ writer: any ResultWriter, _ commands: EventCommands?, _ events: MonitorEvents, count: Int?
+  ) {
+    (self.writer, self.commands, self.events, left) = (writer, commands, events, count ?? .max)
+  }
+
+  var isEnough: Bool { left <= 0 }
+
+  func write(_ line: MonitorEvent) throws {
+    try writer.write(line)
+    commands?.run(on: HookEvent(line))
+    if line.kind != .state { left -= 1 }
+  }
+
+  /// Writes what an event of the locations says about circles.
+  func receive(_ event: LocationEvent, from feed: LocationFeed) throws -> ServiceSession.Verdict {
+    switch event {
+    case .circle(let event):
+      try writeStates(at: event.wallClockTime, feed)
+      if let line = events.line(of: event) { try write(line) }
+    case .fixes(let fixes):
+      if let first = fixes.first { try writeStates(at: first.timestamp, feed) }
+    case .health(_, let time): if feed.isLive { try writeStates(at: time, feed) }
+    default: break
+    }
+    return isEnough ? .enough : .more
+  }
+
+  /// Writes what comes at the end of locations.
+  func end(_ feed: LocationFeed, _ options: OutputOptions, to out: StandardOutput) throws {
+    if feed.service.latestFix != nil { try writeStates(at: feed.now, feed) }
+    if options.format == .json { try out.write(feed.summaries, TrackSummary.record, .json) }
+  }
+
+  /// Writes the circles' states at the start, once.
+  private func writeStates(at time: WallClockTime, _ feed: LocationFeed) throws {
+    for line in events.removeCircleStates(at: time) { try write(line) }
+    if !feed.isLive { feed.service.stopUpdates(for: feed.client) }
+  }
+}

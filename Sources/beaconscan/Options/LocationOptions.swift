@@ -1,0 +1,176 @@
+import ArgumentParser
+import CaptureFiles
+import LocationSources
+import Positioning
+import Scanning
+import SystemPackage
+
+/// Where locations come from, where no track is replayed.
+struct LocationOptions: ParsableArguments {
+  /// The kinds of sources.
+  enum Kind: String, ExpressibleByArgument, CaseIterable {
+    case auto, gpsd, geoclue, fixed
+  }
+
+  @Option(
+    help: ArgumentHelp(
+      "Where locations come from: gpsd, geoclue, fixed (the --position) or auto.",
+      discussion:
+        "auto uses gpsd where it runs, otherwise GeoClue, otherwise the --position. Where one of them has no "
+        + "fix for a minute, it uses the next."))
+  var source = Kind.auto
+
+  @Option(
+    help: ArgumentHelp(
+      "Where gpsd listens: HOST, HOST:PORT or the path of a Unix socket.",
+      valueName: "host:port|path"))
+  var gpsd: GPSDAddress?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Where this machine stands, in degrees and meters above sea level.",
+      valueName: "latitude,longitude[,altitude]"))
+  var position: PositionArgument?
+
+  func validate() throws {
+    if source == .fixed, position == nil {
+      throw ValidationError("--source fixed needs a --position LATITUDE,LONGITUDE.")
+    }
+    if let position, source == .gpsd || source == .geoclue, Settings.current.isGiven("position") {
+      throw ValidationError(
+        "--position \(position) is not used with --source \(source.rawValue); leave one of them out."
+      )
+    }
+    if gpsd != nil, source == .geoclue || source == .fixed, Settings.current.isGiven("gpsd") {
+      throw ValidationError(
+        "--gpsd is not used with --source \(source.rawValue); leave one of them out.")
+    }
+  }
+
+  /// An option that tracks do not have and that the command line gave.
+  var liveOption: String? {
+    let given = Settings.current.isGiven
+    if source != .auto, given("source") { return "--source" }
+    if gpsd != nil, given("gpsd") { return "--gpsd" }
+    return position != nil && given("position") ? "--position" : nil
+  }
+
+  /// Opens the source.
+  ///
+  /// - Throws: `CommandError` where none can be used.
+  func open() throws -> LocationInput {
+    let gpsd = GPSDSource(gpsd ?? .local)
+    let fixed = position.map { FixedSource($0.place, altitude: $0.altitude) }
+    let source: any LocationSource =
+      switch (self.source, fixed) {
+      case (.gpsd, _): gpsd
+      case (.geoclue, _): GeoClueSource()
+      case (.fixed, let fixed?): fixed
+      case (_, let fixed): AutomaticSource([gpsd, GeoClueSource()] + (fixed.map { [$0] } ?? []))
+      }
+    switch source.availability {
+    case .available: break
+    case .notPermitted(let sentence): throw CommandError(.noPermission, sentence)
+    case .unavailable(let sentence):
+      throw CommandError(
+        .unavailable, sentence + "; or give the place: --position LATITUDE,LONGITUDE")
+    }
+    let choice =
+      (source as? AutomaticSource)?.look().sentence
+      ?? "\(source.name) is used, as --source \(self.source.rawValue) says"
+    return LocationInput(source, choice: choice)
+  }
+}
+
+/// The value of a `--position`.
+struct PositionArgument: ExpressibleByArgument, CustomStringConvertible {
+  let place: Coordinate
+  let altitude: Double?
+  let description: String
+
+  init?(argument: String) {
+    let words = argument.split(separator: ",", omittingEmptySubsequences: false)
+    let numbers = words.compactMap { Double(String($0)) }
+    guard numbers.count == words.count, (2...3).contains(numbers.count), abs(numbers[1]) <= 180,
+      let place = Coordinate(latitude: numbers[0], longitude: numbers[1])
+    else { return nil }
+    self.place = place
+    altitude = numbers.count == 3 ? numbers[2] : nil
+    guard altitude?.isFinite != false else { return nil }
+    description = argument
+  }
+}
+
+extension GPSDAddress: ExpressibleByArgument {
+  /// Reads a host, a host and a port, or a path.
+  package init?(argument: String) {
+    // Only a path may have spaces, and nothing has control characters.
+    let least: UInt8 = argument.hasPrefix("/") ? 0x20 : 0x21
+    guard argument.utf8.allSatisfy({ $0 >= least && $0 != 0x7F }) else { return nil }
+    self.init(argument)
+  }
+}
+
+extension RecordingOptions {
+  /// The recordings by what they hold.
+  ///
+  /// A file shows it by its first bytes. What can be read only once, a pipe, is what nothing else shows: `isTrack`.
+  func sorted(pipesAreTracks isTrack: Bool) -> (captures: [String], tracks: [String]) {
+    var (captures, tracks): ([String], [String]) = ([], [])
+    for path in replay {
+      if RecordingFormat.isTrack(path) ?? isTrack {
+        tracks.append(path)
+      } else {
+        captures.append(path)
+      }
+    }
+    return (captures, tracks)
+  }
+
+  /// Opens tracks.
+  func open(tracks: [String], speed: ReplayScanner.Speed? = nil) throws -> LocationInput {
+    do throws(TrackError) {
+      let replay = try Interrupt.endingAtOnce { () throws(TrackError) in
+        try TrackReplay(
+          paths: tracks, speed: speed ?? self.speed, follows: follow, duration: nanoseconds)
+      }
+      return LocationInput(replay, tracks: replay, isPaced: self.speed != .max || follow)
+    } catch {
+      throw CommandError(error)
+    }
+  }
+}
+
+extension RecordingFormat {
+  /// Returns whether a file is a track, by its first bytes; `nil` for what can be read only once. What is neither a
+  /// track nor a capture, or cannot be read, is no track.
+  fileprivate static func isTrack(_ path: String) -> Bool? {
+    // Opening a pipe would wait for its writer, and reading it would take its bytes.
+    guard path != "-" else { return nil }
+    guard let kind = (try? Stat(FilePath(path)))?.type else { return false }
+    guard kind == .regular else { return kind == .directory ? false : nil }
+    guard let file = try? FileSource(path: path) else { return false }
+    var stream = ByteStream(file)
+    while true {
+      let read = (try? stream.fill()) ?? .end
+      let isWhole = if case .end = read { true } else { false }
+      switch detect(stream.unread, isWhole: isWhole) {
+      case .track: return true
+      case .capture, .unknown: return false
+      case nil: if isWhole { return false }
+      }
+    }
+  }
+}
+
+extension CommandError {
+  /// The status and sentence of a track that cannot be read.
+  init(_ error: TrackError) {
+    if case .file(let error) = error {
+      self.init(error)
+    } else {
+      self.init(.badData, "\(error)")
+    }
+  }
+}

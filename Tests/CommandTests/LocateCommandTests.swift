@@ -1,0 +1,304 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `beaconscan locate`, circles in `monitor`, and tracks in `inspect`.
+@Suite(.blocking) struct LocateCommandTests {
+  private let scratch: Scratch
+
+  init() throws {
+    scratch = try Scratch()
+  }
+
+  /// A place so many meters north of a place in Berlin, as GPX has it.
+  private static func latitude(_ meters: Double) -> Double { 52.51 + meters / 111_262 }
+
+  private static func time(_ second: Int) -> String {
+    let clock = 9 * 3600 + second
+    func pair(_ number: Int) -> String { (number < 10 ? "0" : "") + "\(number)" }
+    return "2026-01-15T\(pair(clock / 3600)):\(pair(clock / 60 % 60)):\(pair(clock % 60))Z"
+  }
+
+  /// A track of GPX through places that are given in meters north of the first, a second apart.
+  private static func gpx(_ places: [Double]) -> String {
+    let points = places.enumerated().map { second, meters in
+      #"<trkpt lat="\#(latitude(meters))" lon="13.4"><time>\#(time(second))</time>"#
+        + "<hdop>1</hdop></trkpt>"
+    }
+    return #"<gpx version="1.1"><trk><trkseg>"# + points.joined() + "</trkseg></trk></gpx>"
+  }
+
+  /// A walk at 2 m/s.
+  private func walk(_ name: String = "walk.gpx", meters: Int = 1200) throws -> String {
+    try scratch.file(name, Self.gpx((0...meters / 2).map { Double($0) * 2 })).path
+  }
+
+  /// An NMEA sentence with its checksum.
+  private static func sentence(_ body: String) -> String {
+    let sum = body.utf8.reduce(UInt8(0), ^)
+    return "$\(body)*" + (sum < 16 ? "0" : "") + String(sum, radix: 16).uppercased() + "\r\n"
+  }
+
+  /// A place in words of NMEA at a second of the day, with a course.
+  private static func rmc(_ second: Int) -> String {
+    sentence(
+      "GPRMC,0900\(second < 10 ? "0" : "")\(second),A,5230.0000,N,01324.0000,E,002.0,090.0,150126,,"
+    )
+  }
+
+  // MARK: locate
+
+  @Test func aTrackAsJSON() throws {
+    let run = try Command.run("locate", try walk(), "--json")
+    #expect(run.status == 0 && run.error.isEmpty, "\(run.error)")
+    let lines = try run.json()
+    #expect(lines.count == 602)
+    let fix = lines[100]
+    #expect(
+      Set(fix.keys) == [
+        "type", "time", "latitude", "longitude", "accuracy", "altitude", "ellipsoidalAltitude",
+        "verticalAccuracy", "speed", "speedAccuracy", "course", "courseAccuracy",
+      ])
+    #expect(
+      fix["type"] as? String == "fix" && fix["time"] as? String == "2026-01-15T09:01:40.000000Z")
+    #expect(abs(try #require(fix["latitude"] as? Double) - Self.latitude(200)) < 1e-6)
+    #expect(
+      fix["longitude"] as? Double == 13.4 && fix["altitude"] is NSNull && fix["speed"] is NSNull)
+    let summary = try #require(lines.last)
+    #expect(summary["type"] as? String == "trackSummary" && summary["fixes"] as? Int == 601)
+  }
+
+  @Test func fewerFixes() throws {
+    let track = try walk()
+    func times(_ options: String...) throws -> [Substring] {
+      let run = try Command.run(["locate", track, "--format", "csv"] + options)
+      #expect(run.status == 0 && run.lines[0].hasPrefix("time,type,latitude,longitude,accuracy,"))
+      return run.lines.dropFirst().map { $0.prefix(19).suffix(8) }
+    }
+    #expect(try times("--distance", "301") == ["09:00:00", "09:02:31", "09:05:02", "09:07:33"])
+    #expect(try times("--interval", "4m") == ["09:00:00", "09:04:00", "09:08:00"])
+    #expect(try times("--count", "2") == ["09:00:00", "09:00:01"])
+    #expect(try times("--duration", "3s").count == 3)
+  }
+
+  /// A table has whole columns, and standard input is a track as well.
+  @Test func aTable() throws {
+    let run = try Command.shell(
+      "beaconscan locate --utc - < '\(try walk(meters: 20))'", in: scratch.folder)
+    #expect(run.status == 0 && run.lines.count == 12)
+    #expect(run.lines[0].hasPrefix("TIME ") && run.lines[0].contains("LATITUDE"))
+    #expect(
+      run.lines[1].hasPrefix("2026-01-15 09:00:00.000Z") && run.lines[1].contains("52.510000 °"))
+  }
+
+  /// What is damaged is counted, and everybody is told.
+  @Test func discarded() throws {
+    let bad = "$GPRMC,090003,A,5230.0000,N,01324.0000,E,002.0,090.0,150126,,*00\r\n"
+    let text = Self.rmc(1) + Self.rmc(2) + bad + Self.rmc(4) + Self.rmc(5)
+    let track = try scratch.file("track.nmea", text).path
+    let run = try Command.run("locate", track, "--json")
+    let summary = try #require(try run.json().last)
+    #expect(summary["fixes"] as? Int == 4)
+    #expect((summary["discarded"] as? [String: Int])?["badChecksum"] == 1)
+    #expect(run.error.contains("discarded: 1 sentence with a wrong checksum"))
+    let quiet = try Command.run("locate", track, "--quiet")
+    #expect(quiet.status == 0 && quiet.error.isEmpty)
+    let report = try #require(try Command.run("inspect", track, "--json").json().first)
+    #expect(report["type"] as? String == "track" && report["format"] as? String == "NMEA 0183")
+    #expect((report["discarded"] as? [String: Int])?["badChecksum"] == 1)
+  }
+
+  @Test func headings() throws {
+    let text = (1...9).map { Self.rmc($0) + Self.sentence("HCHDG,\(100 + 10 * $0).0,,,,") }
+    let track = try scratch.file("track.nmea", text.joined()).path
+    let lines = try Command.run("locate", track, "--heading", "--json").json()
+    let headings = lines.filter { $0["type"] as? String == "heading" }
+    #expect(headings.count == 9)
+    let first = try #require(headings.first)
+    #expect(first["magneticHeading"] as? Double == 110 && first["microteslas"] is NSNull)
+    // Berlin, 2026: some 5 degrees east.
+    #expect(abs(try #require(first["trueHeading"] as? Double) - 115) < 1)
+  }
+
+  /// Half an hour at one place is a visit.
+  @Test func visits() throws {
+    let walk = (0...500).map { Double($0) * 2 }
+    let stay = (0..<1800).map { 1000 + Double($0 % 3) }
+    let back = (0...500).map { 1000 - Double($0) * 2 }
+    let track = try scratch.file("day.gpx", Self.gpx(walk + stay + back)).path
+    let lines = try Command.run("locate", track, "--visits", "--distance", "1000", "--json").json()
+    let visits = lines.filter { $0["type"] as? String == "visit" }
+    #expect(visits.count == 2)
+    let last = try #require(visits.last)
+    #expect(visits.first?["departure"] is NSNull && last["departure"] is String)
+    #expect(abs(try #require(last["latitude"] as? Double) - Self.latitude(1001)) < 2e-4)
+    let arrival = Truth.seconds(try #require(last["arrival"] as? String))
+    #expect(abs(arrival - 9 * 3600 - 500) < 120)
+  }
+
+  @Test func aFixedPosition() throws {
+    let run = try Command.run(
+      "locate", "--source", "fixed", "--position", "-33.8568,151.2153,4", "--format", "json")
+    #expect(run.status == 0)
+    let fix = try #require(try run.json().last)
+    #expect(fix["latitude"] as? Double == -33.8568 && fix["altitude"] as? Double == 4)
+    #expect(run.error == "beaconscan: the configured position is used, as --source fixed says\n")
+  }
+
+  /// Without a source there is one sentence that says what to do.
+  @Test func noSource() throws {
+    let run = try Command.run("locate", "--source", "gpsd", "--gpsd", scratch.path("none").path)
+    #expect(run.status == 69 && run.output.isEmpty)
+    #expect(run.error.contains("start it:") && run.error.split(separator: "\n").count == 1)
+  }
+
+  @Test(arguments: [
+    ("locate none.gpx", 66, "no such file"),
+    ("locate \(Command.capture("visitor.btsnoop"))", 65, "which has no locations"),
+    ("locate --position 95,13", 64, "write LATITUDE,LONGITUDE"),
+    ("locate --source fixed", 64, "needs a --position"),
+    ("locate --source gpsd --position 1,2", 64, "leave one of them out"),
+    ("locate --speed 2x", 64, "belongs to a recording"),
+    ("locate --gpsd here:0", 64, "HOST:PORT"),
+    ("locate walk.gpx --source gpsd", 64, "is a recording"),
+    ("locate walk.gpx --accuracy 0", 64, "more than 0"),
+    ("monitor --region a=95,1,3", 64, "latitude from -90 to 90"),
+    ("monitor --region a=5,1,0", 64, "more than 0 and at most"),
+    ("range --region a=5,1,30", 64, "monitor alone"),
+    ("monitor --region a=5,1,30 --replay \(Command.capture("visitor.btsnoop"))", 65, "no track"),
+    ("monitor --uuid \(MonitorRun.visitor) walk.gpx", 65, "no region is a circle"),
+    ("monitor --uuid \(MonitorRun.visitor) --region a=5,1,30 walk.gpx", 65, "one of beacons"),
+  ])
+  func refused(line: String, status: Int, sentence: String) throws {
+    _ = try walk()
+    let run = try Command.shell("beaconscan " + line, in: scratch.folder)
+    #expect(run.status == status, "\(run.error)")
+    #expect(run.output.isEmpty && run.error.contains(sentence), "\(run.error)")
+    #expect(run.error.split(separator: "\n").count == 1)
+  }
+
+  // MARK: monitor
+
+  /// The circle is entered and left where the walk crosses its boundary, within the fixes' accuracy.
+  @Test func aCircle() throws {
+    let run = try MonitorRun(["--region", "fair=\(Self.latitude(600)),13.4,200", try walk()])
+    #expect(run.run.status == 0 && run.run.error.isEmpty, "\(run.run.error)")
+    #expect(run.starts.map(\.state) == ["outside"])
+    #expect(run.crossings.map(\.type) == ["enter", "exit"])
+    let start = 9.0 * 3600
+    #expect(run.crossings.map { $0.time - start }.elementsEqual([200, 400]) { 0...40 ~= $0 - $1 })
+    #expect(run.crossings[1].dwell == run.crossings[1].time - run.crossings[0].time)
+    let line = try #require(try run.run.json().first { $0["type"] as? String == "enter" })
+    #expect(line["radius"] as? Double == 200 && line["longitude"] as? Double == 13.4)
+    #expect(try #require(line["distance"] as? Double) < 0)
+    #expect(
+      Set((line["reason"] as? [String: Any] ?? [:]).keys)
+        == ["rule", "accuracy", "duration", "fixes"])
+  }
+
+  /// A command is run on a circle's events, and a row has what stands in its environment.
+  @Test func execAndRows() throws {
+    let region = "fair=\(Self.latitude(600)),13.4,200"
+    let track = try walk()
+    let run = try Command.shell(
+      """
+      beaconscan monitor --region \(region) \(track) --format csv --exec \
+        'echo $BEACONSCAN_TYPE $BEACONSCAN_REGION $BEACONSCAN_RADIUS'
+      """, in: scratch.folder)
+    #expect(run.error == "state fair 200\nstate fair 200\nenter fair 200\nexit fair 200\n")
+    #expect(run.lines[0].hasSuffix(",distance,beacons,latitude,longitude,radius,accuracy,fixes"))
+    #expect(run.lines.count == 5 && run.lines[3].hasPrefix("2026-01-15T09:"))
+    // Without a circle the columns are those of beacons.
+    let beacons = try Command.run(
+      "monitor", "--uuid", MonitorRun.visitor, "--format", "csv", Command.capture("visitor.btsnoop")
+    )
+    #expect(beacons.lines[0].hasSuffix(",distance,beacons"))
+  }
+
+  /// The state outlives the process: who is inside does not enter again.
+  @Test func restart() throws {
+    let region = "fair=\(Self.latitude(600)),13.4,200"
+    let first = try scratch.file("a.gpx", Self.gpx((0...300).map { Double($0) * 2 })).path
+    let second = try scratch.file("b.gpx", Self.gpx((0...300).map { 600 + Double($0) * 2 })).path
+    let state = scratch.path("state").path
+    let one = try MonitorRun(["--region", region, "--state-file", state, first])
+    #expect(one.starts.map(\.state) == ["outside"] && one.crossings.map(\.type) == ["enter"])
+    let two = try MonitorRun(["--region", region, "--state-file", state, second])
+    #expect(two.starts.map(\.state) == ["inside"] && two.crossings.map(\.type) == ["exit"])
+  }
+
+  /// Beacons and circles of two recordings come in the order of time, each time the same, at every speed.
+  @Test func merged() throws {
+    let places = (0..<180).map { Double($0) * 15 - 150 }
+    let track = try scratch.file("drive.gpx", Self.gpx(places)).path
+    let options = [
+      "--region", "all=\(MonitorRun.visitor),each",
+      "--region", "first=\(Self.latitude(450)),13.4,200",
+      "--region", "second=\(Self.latitude(900)),13.4,150",
+    ]
+    let capture = Command.capture("visitor.btsnoop")
+    let run = try MonitorRun(options + [capture, track])
+    #expect(run.run.status == 0)
+    let times = run.events.map(\.time)
+    #expect(times == times.sorted())
+    #expect(run.crossings.count { $0.region == "all" } == 4)
+    #expect(run.crossings.count { $0.region == "first" } == 2)
+    #expect(run.crossings.count { $0.region == "second" } == 2)
+    // Each alone is as in the other's company.
+    let alone = try MonitorRun(Array(options[..<2]) + [capture])
+    #expect(alone.crossings.map(\.time) == run.crossings.filter { $0.region == "all" }.map(\.time))
+    let circles = try MonitorRun(Array(options[2...]) + [track])
+    #expect(
+      circles.crossings.map(\.time) == run.crossings.filter { $0.region != "all" }.map(\.time))
+    for _ in 0..<5 {
+      #expect(try MonitorRun(options + [capture, track]).run.output == run.run.output)
+    }
+    let paced = try MonitorRun(options + [capture, track, "--speed", "200x"])
+    #expect(paced.crossings.map(\.time) == run.crossings.map(\.time))
+    // One of them ends early, or has nothing.
+    let cut = try MonitorRun(options + [capture, track, "--count", "2"])
+    #expect(cut.crossings.count == 2)
+    let short = try scratch.file("short.gpx", Self.gpx([0, 1, 2])).path
+    let early = try MonitorRun(options + [capture, short])
+    #expect(early.crossings.map(\.time) == alone.crossings.map(\.time))
+  }
+
+  // MARK: inspect
+
+  @Test func inspectsTracks() throws {
+    let run = try Command.run("inspect", try walk(), "--json")
+    let report = try #require(try run.json().first)
+    #expect(report["format"] as? String == "GPX" && report["fixes"] as? Int == 601)
+    #expect(report["from"] as? String == "2026-01-15T09:00:00.000000Z")
+    #expect(report["to"] as? String == "2026-01-15T09:10:00.000000Z")
+    #expect(abs(try #require(report["length"] as? Double) - 1200) < 2)
+    let corner = try #require(report["northEast"] as? [String: Double])
+    #expect(abs(try #require(corner["latitude"]) - Self.latitude(1200)) < 1e-6)
+    // A capture beside it is shown too.
+    let both = try Command.run(
+      "inspect", try walk(), Command.capture("visitor.btsnoop"), "--format", "table")
+    #expect(both.status == 0 && both.lines[0].contains("GPX, 601 records, 601 fixes"))
+    #expect(both.output.contains("1113 sightings of 3 beacons"))
+  }
+
+  @Test func inspectsOverTheAntimeridian() throws {
+    let points = [179.9, 179.95, -179.95, -179.9].enumerated().map { second, longitude in
+      #"<trkpt lat="0" lon="\#(longitude)"><time>\#(Self.time(second * 600))</time></trkpt>"#
+    }
+    let text = #"<gpx version="1.1"><trk><trkseg>"# + points.joined() + "</trkseg></trk></gpx>"
+    let track = try scratch.file("pacific.gpx", text).path
+    let report = try #require(try Command.run("inspect", track, "--json").json().first)
+    #expect((report["southWest"] as? [String: Double])?["longitude"] == 179.9)
+    #expect((report["northEast"] as? [String: Double])?["longitude"] == -179.9)
+    #expect(abs(try #require(report["length"] as? Double) - 22264) < 2)
+  }
+
+  @Test func aDamagedTrack() throws {
+    let whole = Self.gpx((0..<50).map { Double($0) })
+    let track = try scratch.file("cut.gpx", String(whole.prefix(3000))).path
+    let run = try Command.run("inspect", track)
+    #expect(run.status == 65 && run.error.contains("cut short") && run.lines[0].contains("fixes"))
+    let locate = try Command.run("locate", track, "--format", "csv")
+    #expect(locate.status == 65 && locate.lines.count > 10)
+  }
+}
