@@ -56,7 +56,7 @@ import Testing
       #expect(transition.reason.rule == .travel)
       #expect(transition.reason.accuracy == 5)
       #expect(transition.reason.dwell < 40)
-      #expect(transition.reason.dwell >= 17)
+      #expect(transition.reason.dwell >= 10)
     }
     #expect(transitions[1].reason.distanceOutside < -10)
     #expect(transitions[2].reason.distanceOutside > 10)
