@@ -99,6 +99,7 @@ let package = Package(
       dependencies: [
         "Adapters", "Bytes", "CaptureFiles", "DBusMessages", "Positioning", "Scanning",
         .product(name: "RealModule", package: "swift-numerics"),
+        .product(name: "SystemPackage", package: "swift-system"),
       ]),
 
     .target(

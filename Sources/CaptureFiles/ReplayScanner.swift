@@ -83,6 +83,9 @@ public final class ReplayScanner: Scanner {
     }
   }
 
+  /// Leaves the pace to another object from now on.
+  package func stopPacing() { state.withLock { $0.speed = .max } }
+
   /// Reads on.
   ///
   /// The sightings of one call have one distance to wall-clock time, which the progress names: that of
@@ -153,7 +156,7 @@ extension ReplayScanner {
   private struct State {
     let sources: [Source]
     var pacer: Pacer?
-    private let speed: Speed
+    var speed: Speed
     private let duration: Int64?
     private let offsets: [UInt16: Double]
     /// What has been read and is not yet due.

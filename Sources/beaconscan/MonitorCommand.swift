@@ -131,23 +131,18 @@ struct MonitorCommand: AsyncParsableCommand {
           stateFile: stateFile, configuration: configuration(rules)), rules, to: out)
     }
     if !source.isLive { try check(captures, tracks) }
-    // Merged recordings are paced together.
-    let isMerged = !source.isLive && !regions.all.isEmpty
     var input =
-      source.isLive
-      ? try location.open()
-      : try source.recordings.open(tracks: tracks, speed: isMerged ? .max : nil)
+      source.isLive ? try location.open() : try source.recordings.open(tracks: tracks)
     guard !regions.all.isEmpty else {
       let session = try ServiceSession(stateFile: stateFile, report: printError)
       return try await run(LocationFeed(input, in: session), rules, to: out)
     }
     var source = source
     source.replay = captures
-    if isMerged { source.speed = .max }
     var scanner = try source.open(offsets: calibration.adapterOffset)
     let replay = scanner as? ReplayScanner
-    if isMerged {
-      let merged = MergedReplay(scanner, input.source, speed: self.source.speed)
+    if let replay, let tracks = input.tracks {
+      let merged = MergedReplay(replay, tracks, startsTogether: true)
       (scanner, input.source) = (merged.scanner, merged.source)
     }
     try await run(

@@ -41,7 +41,7 @@ import Testing
 
   @Test func theEnvironmentNamesCapturesAndTracks() {
     let both = services([capture, track])
-    #expect(both.scanner is ReplayScanner && both.locations.source is TrackReplay)
+    #expect(both.scanner?.isRecorded == true && both.locations.source?.isRecorded == true)
     #expect(both.receivesBeacons && both.findsLocations && both.isEnabled)
     #expect(!both.findsHeadings)
     #expect(both.core.configuration.persistence == .none)

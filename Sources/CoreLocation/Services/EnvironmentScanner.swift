@@ -17,32 +17,22 @@ import Scanning
 public enum EnvironmentScanner {
   /// What the environment names; `nil` where it names nothing.
   struct Recordings {
-    let captures: [String]
-    let tracks: [String]
+    private let captures: [String]
+    private let tracks: [String]
     /// `nil` where the environment names a speed that is none.
-    let speed: ReplayScanner.Speed?
+    private let speed: ReplayScanner.Speed?
 
     init?(_ environment: [String: String], remark: (String) -> Void) {
       guard let names = environment["BEACONSCAN_REPLAY"], !names.isEmpty else { return nil }
       let paths = names.split(separator: ":").map(String.init)
-      tracks = paths.filter(Self.isTrack)
-      captures = paths.filter { !Self.isTrack($0) }
+      // What can be read only once is a capture.
+      tracks = paths.filter { RecordingFormat.isTrack($0) == true }
+      captures = paths.filter { RecordingFormat.isTrack($0) != true }
       let text = environment["BEACONSCAN_SPEED"] ?? "1x"
       speed = ReplayScanner.Speed(text)
       if speed == nil {
         remark("BEACONSCAN_SPEED is '\(text)'; it must be max, or a multiple such as 1x or 10x")
       }
-    }
-
-    /// Returns whether a file is a track. What is no regular file cannot be looked at before it is replayed.
-    private static func isTrack(_ path: String) -> Bool {
-      let file = URL(filePath: path).resolvingSymlinksInPath().path
-      let attributes = try? FileManager.default.attributesOfItem(atPath: file)
-      guard path != "-", attributes?[.type] as? FileAttributeType == .typeRegular,
-        let format = try? RecordingFormat(path: path)
-      else { return false }
-      if case .track = format { return true }
-      return false
     }
 
     /// Opens the captures; `nil` where there are none or one cannot be opened, which is reported in a sentence.

@@ -1,6 +1,8 @@
+import CaptureFiles
 public import Dispatch
 import Foundation
 import LiveScanning
+import LocationSources
 public import Logging
 import Positioning
 public import Ranging
@@ -121,6 +123,10 @@ public final class LocationServices: Sendable {
       ?? (isReplay
         ? recordings?.locationSource(remark: remark)
         : PositionSource.automatic().make(for: application))
+    if let captures = scanner as? ReplayScanner, let tracks = source as? TrackReplay {
+      let merged = MergedReplay(captures, tracks, startsTogether: false)
+      (scanner, source) = (merged.scanner, merged.source)
+    }
     self.scanner = scanner
     var settings = ServiceManager.Configuration()
     settings.applicationIdentifier = configuration.applicationIdentifier
@@ -241,7 +247,7 @@ public final class LocationServices: Sendable {
 
   /// Waits until nothing more will be received, and every delegate has dealt with all that was.
   ///
-  /// A recording comes to its end; a radio does so only when it fails for good. No end comes as long as there is no
+  /// Recordings of beacons and of locations are merged by their times. A recording comes to its end; a radio does so only when it fails for good. No end comes as long as there is no
   /// demand: a recording waits for its client. Of recordings of beacons and of locations, those that the app uses count.
   ///
   /// ```swift

@@ -7,19 +7,22 @@ import Synchronization
 ///
 /// The side whose next moment comes first has the turn: it delivers what is not later than the other side's next
 /// moment, and that one waits until the client has dealt with it and asks for more. Of one moment, sightings come
-/// first. A side whose client needs nothing, or that is at its end, holds up nobody. Both sides must be needed at
-/// the start: the first to be received waits for the other.
+/// first. A side whose client needs nothing, or that is at its end, holds up nobody.
 package final class MergedReplay: Sendable {
   /// The sightings of the captures.
   package let scanner: any Scanner
   /// The fixes of the tracks.
   package let source: any LocationSource
 
-  /// Merges recordings, of which neither may be paced itself.
-  package init(_ scanner: any Scanner, _ source: any LocationSource, speed: ReplayScanner.Speed) {
-    let order = Order(speed)
-    self.scanner = MergedScanner(scanner, order)
-    self.source = MergedSource(source, order)
+  /// Merges recordings, and paces them together as fast as the captures were to be played.
+  ///
+  /// - Parameter startsTogether: Whether the first to be received waits for the other; then both must be needed.
+  package init(_ captures: ReplayScanner, _ tracks: TrackReplay, startsTogether: Bool) {
+    let order = Order(captures.speed, startsTogether: startsTogether)
+    captures.stopPacing()
+    tracks.stopPacing()
+    scanner = MergedScanner(captures, order)
+    source = MergedSource(tracks, order)
   }
 
   fileprivate enum Side: Int { case sightings, fixes }
@@ -29,11 +32,11 @@ package final class MergedReplay: Sendable {
     private struct State {
       /// What each side delivers next is not earlier; `nil` before that is known.
       var next: [MonotonicTime?] = [nil, nil]
-      var isResting = [false, false]
+      var isResting: [Bool]
       var pacer: Pacer?
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let signals = Signals()
     private let factor: Double?
 
@@ -57,7 +60,8 @@ package final class MergedReplay: Sendable {
       }
     }
 
-    init(_ speed: ReplayScanner.Speed) {
+    init(_ speed: ReplayScanner.Speed, startsTogether: Bool) {
+      state = Mutex(State(isResting: [!startsTogether, !startsTogether]))
       factor = if case .times(let factor) = speed { factor } else { nil }
     }
 
@@ -155,11 +159,11 @@ package final class MergedReplay: Sendable {
 
 /// The side of sightings.
 private final class MergedScanner: Scanner {
-  private let scanner: any Scanner
+  private let scanner: ReplayScanner
   private let order: MergedReplay.Order
   private let state = Mutex((held: MergedReplay.Held<Sighting>(), progress: ScanProgress()))
 
-  init(_ scanner: any Scanner, _ order: MergedReplay.Order) {
+  init(_ scanner: ReplayScanner, _ order: MergedReplay.Order) {
     (self.scanner, self.order) = (scanner, order)
   }
 
@@ -201,18 +205,19 @@ private final class MergedScanner: Scanner {
 
 /// The side of fixes.
 private final class MergedSource: LocationSource {
-  private let source: any LocationSource
+  private let source: TrackReplay
   private let order: MergedReplay.Order
   private let state = Mutex(
     (held: MergedReplay.Held<PositionInput>(), progress: LocationProgress()))
 
-  init(_ source: any LocationSource, _ order: MergedReplay.Order) {
+  init(_ source: TrackReplay, _ order: MergedReplay.Order) {
     (self.source, self.order) = (source, order)
   }
 
   var name: String { source.name }
   var isRecorded: Bool { true }
   var availability: ScannerAvailability { source.availability }
+  var hasCompass: Bool { source.hasCompass }
 
   func receive(
     for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]

@@ -1,4 +1,5 @@
-package import CaptureFiles
+import CaptureFiles
+import SystemPackage
 
 /// A format of recorded tracks.
 package enum TrackFormat: Hashable, Sendable, CaseIterable {
@@ -21,14 +22,22 @@ package enum RecordingFormat: Hashable, Sendable {
   case track(TrackFormat)
   case unknown
 
-  /// Detects the format of a regular file by its first bytes, which are decompressed where they are gzip.
-  package init(path: String) throws(CaptureError) {
-    var stream = ByteStream(try FileSource(path: path))
+  /// Returns whether a file is a track, by its first bytes, which are decompressed where they are gzip; `nil` for what can
+  /// be read only once. What is neither a track nor a capture, or cannot be read, is no track.
+  package static func isTrack(_ path: String) -> Bool? {
+    // Opening a pipe would wait for its writer, and reading it would take its bytes.
+    guard path != "-" else { return nil }
+    guard let kind = (try? Stat(FilePath(path)))?.type else { return false }
+    guard kind == .regular else { return kind == .directory ? false : nil }
+    guard let file = try? FileSource(path: path) else { return false }
+    var stream = ByteStream(file)
     while true {
-      let isWhole = if case .end = try stream.fill() { true } else { false }
-      if let format = Self.detect(stream.unread, isWhole: isWhole) {
-        self = format
-        return
+      let read = (try? stream.fill()) ?? .end
+      let isWhole = if case .end = read { true } else { false }
+      switch detect(stream.unread, isWhole: isWhole) {
+      case .track: return true
+      case .capture, .unknown: return false
+      case nil: if isWhole { return false }
       }
     }
   }

@@ -6,6 +6,8 @@ import Synchronization
 /// A location source that plays recorded tracks back: what they hold, merged by time, on their own time.
 package final class TrackReplay: LocationSource {
   private let state: Mutex<State>
+  /// How fast time passes.
+  package let speed: ReplayScanner.Speed
 
   /// Opens tracks.
   ///
@@ -19,6 +21,7 @@ package final class TrackReplay: LocationSource {
     paths: [String], speed: ReplayScanner.Speed = .max, follows: Bool = false,
     duration: Int64? = nil
   ) throws(TrackError) {
+    self.speed = speed
     var sources: [Source] = []
     for path in paths {
       sources.append(
@@ -42,6 +45,9 @@ package final class TrackReplay: LocationSource {
   package var counts: [(name: String, counts: TrackCounts)] {
     state.withLock { $0.sources.map { ($0.reader.name, $0.reader.counts) } }
   }
+
+  /// Leaves the pace to another object from now on.
+  package func stopPacing() { state.withLock { $0.factor = nil } }
 
   /// Reads on.
   ///
@@ -101,7 +107,8 @@ extension TrackReplay {
   private struct State {
     var sources: [Source]
     var pacer: Pacer?
-    private let factor: Double?
+    /// How many times as fast as it did time passes; `nil` for as fast as the tracks can be read.
+    var factor: Double?
     private var reached: MonotonicTime?
     private var offset = WallClockOffset.zero
 

@@ -3,7 +3,6 @@ import CaptureFiles
 import LocationSources
 import Positioning
 import Scanning
-import SystemPackage
 
 /// Where locations come from, where no track is replayed.
 struct LocationOptions: ParsableArguments {
@@ -129,37 +128,15 @@ extension RecordingOptions {
   }
 
   /// Opens tracks.
-  func open(tracks: [String], speed: ReplayScanner.Speed? = nil) throws -> LocationInput {
+  func open(tracks: [String]) throws -> LocationInput {
     do throws(TrackError) {
       let replay = try Interrupt.endingAtOnce { () throws(TrackError) in
         try TrackReplay(
-          paths: tracks, speed: speed ?? self.speed, follows: follow, duration: nanoseconds)
+          paths: tracks, speed: speed, follows: follow, duration: nanoseconds)
       }
       return LocationInput(replay, tracks: replay, isPaced: self.speed != .max || follow)
     } catch {
       throw CommandError(error)
-    }
-  }
-}
-
-extension RecordingFormat {
-  /// Returns whether a file is a track, by its first bytes; `nil` for what can be read only once. What is neither a
-  /// track nor a capture, or cannot be read, is no track.
-  fileprivate static func isTrack(_ path: String) -> Bool? {
-    // Opening a pipe would wait for its writer, and reading it would take its bytes.
-    guard path != "-" else { return nil }
-    guard let kind = (try? Stat(FilePath(path)))?.type else { return false }
-    guard kind == .regular else { return kind == .directory ? false : nil }
-    guard let file = try? FileSource(path: path) else { return false }
-    var stream = ByteStream(file)
-    while true {
-      let read = (try? stream.fill()) ?? .end
-      let isWhole = if case .end = read { true } else { false }
-      switch detect(stream.unread, isWhole: isWhole) {
-      case .track: return true
-      case .capture, .unknown: return false
-      case nil: if isWhole { return false }
-      }
     }
   }
 }
