@@ -18,6 +18,8 @@ struct GeofenceEvidence: Sendable {
 
   /// The logarithm of the likelihood ratio from which the fixes are no jitter: 22,000.
   private static let noJitter = 10.0
+  /// The same of a receiver that stays: slow jitter looks much like it.
+  private static let noSlowJitter = 20.0
   /// How far the logarithm falls at most, so that who stood at an edge for long can move on.
   private static let least = SIMD8<Double>(repeating: -4)
   /// Who is slower does not travel, in meters per second.
@@ -88,7 +90,7 @@ struct GeofenceEvidence: Sendable {
     guard abs(mean) >= max(2 * accuracy, 7 * error) else { return false }
     let jitter = max(JitterTest.jitter, accuracy * JitterTest.axis)
     let lasting = 2 * Self.jitterCorrelation
-    return againstJitter.min() >= Self.noJitter
+    return againstJitter.min() >= Self.noSlowJitter
       || abs(mean) >= 4 * jitter * (lasting / (duration + lasting)).squareRoot()
   }
 

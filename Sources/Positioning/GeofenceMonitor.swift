@@ -13,7 +13,7 @@ package import Scanning
 ///   lies beyond by its accuracy, and the mean of the last minute by 1.5 of it;
 /// - stay: the mean of the fixes since then, at least sixteen in at least 60 s, lies beyond by twice their accuracy,
 ///   and by seven standard errors, which are taken from the spread of the fixes as if each error lasted a minute;
-///   and either the fixes are as unlikely by jitter as above, or the mean lies beyond by four standard errors of
+///   and either the fixes are e²⁰ times as likely as by jitter, or the mean lies beyond by four standard errors of
 ///   jitter that lasts five minutes;
 /// - silence: the last fix lies beyond by twice its accuracy, and none came since for 300 s or three intervals of
 ///   fixes: a source that reports movements only.

@@ -35,7 +35,8 @@ struct JitterTest: Sendable {
   /// Adds a fix.
   ///
   /// - Returns: How much it speaks against jitter of each duration, as logarithms of ratios.
-  mutating func add(_ place: Coordinate, at time: MonotonicTime, accuracy: Double) -> SIMD8<Double> {
+  mutating func add(_ place: Coordinate, at time: MonotonicTime, accuracy: Double) -> SIMD8<Double>
+  {
     let (vector, deviation) = (place.vector, min(accuracy, 1e6) * Self.axis)
     let before = self.time
     self.time = time

@@ -129,7 +129,7 @@ import Testing
     arguments: [
       (speed: 1.4, accuracy: 5.0, correlation: 60.0, every: 1), (1.4, 10, 300, 1),
       (1.4, 5, 20, 10), (10, 5, 60, 1),
-    ], [21, 22, 23, 24] as [UInt64])
+    ], [21, 24] as [UInt64])
   func anArrivalAtAnEdgeCrossesNothingFalsely(
     visit: (speed: Double, accuracy: Double, correlation: Double, every: Int), seed: UInt64
   ) throws {
@@ -184,11 +184,12 @@ import Testing
 
   @Test(arguments: [1.0, 5, 15, 40, 90, 200, 500, 1200], [1.0, 10, 60])
   func jitterIsSeldomTakenForAPath(correlation: Double, interval: Double) {
-    var jitter = Jitter(seed: UInt64(correlation * interval), deviation: 30, correlation: correlation)
+    var jitter = Jitter(
+      seed: UInt64(correlation * interval), deviation: 30, correlation: correlation)
     var test = JitterTest()
     var sum = SIMD8<Double>.zero
     var paths = 0
-    for index in 0..<3000 {
+    for index in 0..<1500 {
       let ratios = test.add(
         plane.place(jitter.next(after: interval)), at: at(Double(index) * interval), accuracy: 5)
       let isMoving = test.speed >= 0.5
