@@ -119,8 +119,8 @@ import Testing
     source.report(.notRunning)
     source.report(.denied)
     #expect(
-      await scene.told(4) == [
-        "status 3", "monitors fair", "cannot monitor fair 5", "cannot monitor fair 4",
+      await scene.told(5) == [
+        "status 3", "monitors fair", "cannot monitor fair 5", "status 2", "cannot monitor fair 4",
       ])
   }
 
