@@ -78,11 +78,18 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     var sent: MonotonicTime
   }
 
-  /// What a demand is for GeoClue.
-  private struct Settings: Equatable {
-    var level: UInt32
-    var distance: UInt32
-    var time: UInt32
+  /// What a demand is for GeoClue: its accuracy level, and the least meters and seconds between two locations.
+  struct Settings: Equatable {
+    let level: UInt32
+    let distance: UInt32
+    let time: UInt32
+
+    init(_ fixes: LocationDemand.Fixes) {
+      level = GeoClueSession.level(for: fixes.accuracy)
+      distance = UInt32(max(0, min(fixes.distance, 1e9)))
+      // A fix that comes a little early is not left out.
+      time = UInt32(max(0, min(fixes.interval * 0.9, 1e9)))
+    }
   }
 
   /// GeoClue's messages are small.
@@ -220,11 +227,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     for fixes: LocationDemand.Fixes, at now: MonotonicTime
   ) throws(BusError) {
     guard let path = state.path else { return }
-    let settings = Settings(
-      level: Self.level(for: fixes.accuracy),
-      distance: UInt32(max(0, min(fixes.distance, 1e9))),
-      // A fix that comes a little early is not left out.
-      time: UInt32(max(0, min(fixes.interval * 0.9, 1e9))))
+    let settings = Settings(fixes)
     let isNew = applied == nil
     guard applied != settings else { return }
     if isNew { try set("DesktopId", .string(desktopIdentifier), at: path, now) }

@@ -40,7 +40,8 @@ import Testing
     try Daemon.gpsfake(try log(), on: port, output: scratch["gpsfake.log"])
   }
 
-  /// Expects that a client receives, and that this was reported once, without a fault.
+  /// Expects that a client receives, and that this was reported once, without a fault. gpsfake starts a gpsd that has no receiver
+  /// for a moment, which is reported where the client is quick.
   private func expectReturn(
     of client: ServiceClient, _ subject: LocationHealth.Subject = .locations, round: Int
   ) {
@@ -51,7 +52,8 @@ import Testing
       }, "round \(round)")
     let conditions = client.received.conditions(of: subject)
     #expect(conditions.filter { $0 == .receiving }.count == 1, "round \(round): \(conditions)")
-    #expect(client.received.faults.isEmpty, "round \(round): \(conditions)")
+    #expect(
+      client.received.faults.allSatisfy { $0 == .noReceiver }, "round \(round): \(conditions)")
     client.forget()
   }
 

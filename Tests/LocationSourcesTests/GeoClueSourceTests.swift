@@ -100,6 +100,18 @@ import Testing
     withExtendedLifetime((receiver, geoclue, agent)) {}
   }
 
+  /// The administrator's file decides without an agent.
+  @Test(.enabled(if: Daemon.canMount), arguments: [false, true])
+  func theConfigurationDecides(isAllowed: Bool) throws {
+    let receiver = try NMEAServer(at: scratch["nmea"])
+    let geoclue = try Daemon.geoclue(
+      on: bus, in: scratch, adding: "[beaconscan]\nallowed=\(isAllowed)\nsystem=false\nusers=")
+    #expect(try client.receive(until: isAllowed ? .receiving : .denied))
+    #expect(client.conditions == [isAllowed ? .receiving : .denied])
+    #expect(client.fixes.isEmpty != isAllowed)
+    withExtendedLifetime((receiver, geoclue)) {}
+  }
+
   @Test func anAgentThatIsMissingIsReportedAndAwaited() throws {
     let receiver = try NMEAServer(at: scratch["nmea"])
     let geoclue = try geoclue()

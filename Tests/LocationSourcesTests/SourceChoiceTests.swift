@@ -1,4 +1,5 @@
 import Adapters
+import Glibc
 import Positioning
 import Scanning
 import Synchronization
@@ -16,7 +17,10 @@ final class ScriptedSource: LocationSource {
   var availability: ScannerAvailability { state.withLock { $0.availability } }
   var isResting: Bool { state.withLock { $0.isResting } }
 
-  private let script = Mutex((hangs: false, turns: 0, fixes: [PositionInput]()))
+  private let script = Mutex((hangs: false, turns: 0, fixes: [PositionInput](), demand: LocationDemand?.none))
+
+  /// The latest demand; `nil` before the first.
+  var demand: LocationDemand? { script.withLock { $0.demand } }
 
   /// Whether it does not answer, each time that its turn begins.
   var hangs: Bool {
@@ -51,7 +55,10 @@ final class ScriptedSource: LocationSource {
   func receive(
     for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]
   ) throws -> LocationProgress {
+    // Its client may ask again and again.
+    usleep(1000)
     inputs = script.withLock { script in
+      script.demand = demand
       defer { script.fixes = [] }
       return script.fixes
     }

@@ -6,17 +6,39 @@ import Synchronization
 package import TestSupport
 
 extension Daemon {
-  /// Starts a GeoClue on a bus of the test's own, whose receiver is an ``NMEAServer`` at `nmea` in the directory.
-  package static func geoclue(on bus: BusDaemon, in scratch: Scratch) throws -> Daemon {
+  /// Starts a GeoClue on a bus of the test's own, whose receiver is an ``NMEAServer`` at `nmea` in the directory. Lines are added
+  /// to its configuration, where this process may mount a file over the system's (``canMount``).
+  package static func geoclue(
+    on bus: BusDaemon, in scratch: Scratch, adding lines: String? = nil
+  ) throws -> Daemon {
     // It retries Wi-Fi and avahi, which are not on this bus.
+    var command = ["/usr/libexec/geoclue", "-t", "0", "-u", scratch["nmea"]]
+    if let lines {
+      let configuration = try String(contentsOfFile: configurationPath, encoding: .utf8)
+      try scratch.write(Array("\(configuration)\n\(lines)\n".utf8), "geoclue.conf")
+      let script = "mount --bind \"$0\" \(configurationPath) && exec \"$@\""
+      command = ["/usr/bin/unshare", "-m", "sh", "-c", script, scratch["geoclue.conf"]] + command
+    }
     let daemon = try Daemon(
-      ["/usr/libexec/geoclue", "-t", "0", "-u", scratch["nmea"]],
-      environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address], log: scratch["geoclue.log"])
+      command, environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address], log: scratch["geoclue.log"])
     let observer = try BusConnection(.address(bus.address))
     let isThere = try eventually { try observer.owner(of: "org.freedesktop.GeoClue2") != nil }
     guard isThere else { throw NoDaemon(program: "/usr/libexec/geoclue") }
     return daemon
   }
+
+  private static let configurationPath = "/etc/geoclue/geoclue.conf"
+
+  /// Whether this process may mount files in a namespace of its own.
+  package static let canMount: Bool = {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/unshare")
+    process.arguments = ["-m", "mount", "--bind", "/tmp", "/tmp"]
+    process.standardError = FileHandle.nullDevice
+    guard let started = try? StartedProcess(process) else { return false }
+    started.wait()
+    return started.status == 0
+  }()
 }
 
 /// GeoClue's agent of this user, which registers itself with each GeoClue that comes.
