@@ -69,6 +69,27 @@ import Testing
     withExtendedLifetime((receiver, geoclue, agent)) {}
   }
 
+  /// Visits and distant circles need no satellites, but this machine has nothing else.
+  @Test func aReceiverIsUsedWhereACoarserLevelFindsNothing() throws {
+    let receiver = try NMEAServer(at: scratch["nmea"])
+    let geoclue = try Daemon.geoclue(on: bus, in: scratch)
+    let agent = try GeoClueAgent(bus.address)
+    client.demand = LocationDemand(fixes: .init(accuracy: 100, interval: 1, distance: 0))
+    #expect(try client.receive { client.fixes.count >= 2 })
+    #expect(client.conditions == [.receiving])
+    // As it is where an exact level had found the place before.
+    client.source.rest()
+    client.forget()
+    client.demand.fixes?.accuracy = 0
+    #expect(try client.receive { client.fixes.count >= 2 })
+    client.demand.fixes?.accuracy = 1000
+    #expect(try client.receive { !receiver.isConnected })
+    client.forget()
+    #expect(try client.receive { client.fixes.count >= 2 })
+    #expect(client.conditions.isEmpty)
+    withExtendedLifetime((receiver, geoclue, agent)) {}
+  }
+
   @Test func aGeoClueThatIsKilledTwentyTimesIsUsedAgain() throws {
     let receiver = try NMEAServer(at: scratch["nmea"])
     // An agent registers itself with each GeoClue.
@@ -100,16 +121,15 @@ import Testing
     withExtendedLifetime((receiver, geoclue, agent)) {}
   }
 
-  /// The administrator's file decides without an agent.
-  @Test(.enabled(if: Daemon.canMount), arguments: [false, true])
-  func theConfigurationDecides(isAllowed: Bool) throws {
+  /// The administrator's file decides before the agent does, though GeoClue waits for one in any case.
+  @Test(.enabled(if: Daemon.canMount)) func aConfigurationThatDeniesIsADenial() throws {
     let receiver = try NMEAServer(at: scratch["nmea"])
     let geoclue = try Daemon.geoclue(
-      on: bus, in: scratch, adding: "[beaconscan]\nallowed=\(isAllowed)\nsystem=false\nusers=")
-    #expect(try client.receive(until: isAllowed ? .receiving : .denied))
-    #expect(client.conditions == [isAllowed ? .receiving : .denied])
-    #expect(client.fixes.isEmpty != isAllowed)
-    withExtendedLifetime((receiver, geoclue)) {}
+      on: bus, in: scratch, adding: "[beaconscan]\nallowed=false\nsystem=false\nusers=")
+    let agent = try GeoClueAgent(bus.address)
+    #expect(try client.receive(until: .denied))
+    #expect(client.conditions == [.denied] && client.fixes.isEmpty)
+    withExtendedLifetime((receiver, geoclue, agent)) {}
   }
 
   @Test func anAgentThatIsMissingIsReportedAndAwaited() throws {

@@ -86,7 +86,8 @@ import Testing
       .appending(path: "../../..").standardizedFileURL
     let document = try String(
       contentsOf: root.appending(path: "docs/location.md"), encoding: .utf8)
-    #expect(document.contains("\n\(expected)\n\n"), "\(expected)")
+    let isThere = document.contains("\n\(expected)\n\n")
+    #expect(isThere, "\(expected)")
   }
 
   private typealias Start = (LocationService, ClientIdentifier) throws -> Void

@@ -17,7 +17,8 @@ final class ScriptedSource: LocationSource {
   var availability: ScannerAvailability { state.withLock { $0.availability } }
   var isResting: Bool { state.withLock { $0.isResting } }
 
-  private let script = Mutex((hangs: false, turns: 0, fixes: [PositionInput](), demand: LocationDemand?.none))
+  private let script = Mutex(
+    (hangs: false, turns: 0, fixes: [PositionInput](), demand: LocationDemand?.none))
 
   /// The latest demand; `nil` before the first.
   var demand: LocationDemand? { script.withLock { $0.demand } }
@@ -67,7 +68,8 @@ final class ScriptedSource: LocationSource {
         script.withLock { $0.turns += 1 }
         if hangs {
           state.progress.health = [
-            LocationHealth(.notAnswering, at: MonotonicTime.now, sentence: "\(name) is notAnswering")
+            LocationHealth(
+              .notAnswering, at: MonotonicTime.now, sentence: "\(name) is notAnswering")
           ]
         }
       }
@@ -181,7 +183,8 @@ final class ScriptedSource: LocationSource {
   /// Receives at a second, and returns which source is used then and what was reported.
   @discardableResult
   private func receive(
-    at second: Double, _ demand: LocationDemand.Fixes? = .init(accuracy: 0, interval: 1, distance: 0)
+    at second: Double,
+    _ demand: LocationDemand.Fixes? = .init(accuracy: 0, interval: 1, distance: 0)
   ) throws -> (name: String?, health: [LocationHealth.Condition]) {
     now.seconds.withLock { $0 = second }
     var inputs: [PositionInput] = []

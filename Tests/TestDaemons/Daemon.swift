@@ -5,7 +5,9 @@ import TestSupport
 package final class Daemon {
   private let process: StartedProcess
 
-  package init(_ arguments: [String], environment: [String: String] = [:], log: String? = nil) throws {
+  package init(_ arguments: [String], environment: [String: String] = [:], log: String? = nil)
+    throws
+  {
     let process = Process()
     process.executableURL = URL(filePath: arguments[0])
     process.arguments = Array(arguments.dropFirst())
