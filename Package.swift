@@ -163,6 +163,10 @@ let package = Package(
 
     // Tests
     .target(name: "TestSupport", path: "Tests/TestSupport", exclude: ["Syncs.c"]),
+    // The daemons of LocationSourcesTests and ManagerTests.
+    .target(
+      name: "TestDaemons", dependencies: ["Adapters", "DBusMessages", "Scanning", "TestSupport"],
+      path: "Tests/TestDaemons", exclude: ["compass.py"]),
     .testTarget(name: "ConfigurationTests", dependencies: ["Configuration"]),
     .testTarget(name: "BytesTests", dependencies: ["Bytes", "TestSupport"]),
     .testTarget(
@@ -207,9 +211,9 @@ let package = Package(
     .testTarget(
       name: "ManagerTests",
       dependencies: [
-        "Advertising", "BeaconTesting", "CaptureFiles", "CoreLocation", "LiveScanning",
-        "LocationSources", "ManagerTorture", "Positioning",
-        "Regions", "Scanning", "ServiceCore", "Storage", "TestSupport",
+        "Advertising", "BeaconTesting", "CaptureFiles", "CoreLocation", "DBusMessages",
+        "LiveScanning", "LocationSources", "ManagerTorture", "Positioning",
+        "Regions", "Scanning", "ServiceCore", "Storage", "TestDaemons", "TestSupport",
         .product(name: "Logging", package: "swift-log"),
       ],
       exclude: ["Members/asked.txt"]),
@@ -293,9 +297,9 @@ let package = Package(
       name: "LocationSourcesTests",
       dependencies: [
         "Adapters", "Bytes", "DBusMessages", "LocationSources", "Positioning", "Scanning",
-        "TestSupport",
+        "ServiceCore", "TestDaemons", "TestSupport",
       ],
-      exclude: ["Logs", "compass.py"]),
+      exclude: ["Logs"]),
     // Sources that were written for Apple's framework, in two language modes: they must compile.
     .target(
       name: "StrangersSwift5", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift5",

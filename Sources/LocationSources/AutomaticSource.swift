@@ -13,16 +13,20 @@ package struct LocationSourceChoice: Hashable, Sendable {
 
 /// The best of several sources, in the order of preference: gpsd, then GeoClue, then the configured position.
 ///
-/// The first source that is available is used. Where it reports a fault, the next one that is available is used at once; where it
-/// has no fix for ``patience``, the next one too. While a source that is not the first is used, the better ones are looked at
-/// every ``patience``: one that is available again is used again, unless it has only just lost its turn for want of a fix: then
-/// it gets it again after ``patience`` doubled each time, up to an hour.
+/// The first source that is available is used. Where it reports a fault, the next one that is available is used at once; where no
+/// fix comes that is due, the next one is used after ``patience``. While a source that is not the first is used, the better ones
+/// are looked at every ``patience``: one that is available again is used again. One that lost its turn and had no fix since is
+/// used again only after ``patience`` doubled each time, up to an hour.
+///
+/// A fix is due after the demand's interval. Where the demand has a distance, a device that rests need not have one: then only a
+/// source that reports that it searches loses its turn.
 package final class AutomaticSource: LocationSource {
   /// How long a source may have no fix before the next one is used: 60 s, which a receiver's cold start takes at most.
   package static let patience = 60 * MonotonicTime.nanosecondsPerSecond
   private static let longestPatience = 3600 * MonotonicTime.nanosecondsPerSecond
 
   private let sources: [any LocationSource]
+  private let clock: @Sendable () -> MonotonicTime
   private let state: Mutex<State>
 
   /// What is known of the sources.
@@ -30,6 +34,8 @@ package final class AutomaticSource: LocationSource {
     var current: Int?
     /// When the current source was chosen, or delivered its latest fix.
     var latest = MonotonicTime(nanoseconds: 0)
+    /// Whether the current source has a location, by its latest state.
+    var isReceiving = false
     /// Why each source was left, and until when it is not used.
     var left: [(sentence: String, until: MonotonicTime, patience: Int64)?]
     var nextLook = MonotonicTime(nanoseconds: 0)
@@ -37,8 +43,10 @@ package final class AutomaticSource: LocationSource {
   }
 
   /// Creates a choice of sources, the best first.
-  package init(_ sources: [any LocationSource]) {
-    self.sources = sources
+  package init(
+    _ sources: [any LocationSource], clock: @escaping @Sendable () -> MonotonicTime = { .now }
+  ) {
+    (self.sources, self.clock) = (sources, clock)
     state = Mutex(State(left: Array(repeating: nil, count: sources.count)))
   }
 
@@ -85,7 +93,7 @@ package final class AutomaticSource: LocationSource {
     for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]
   ) throws -> LocationProgress {
     inputs.removeAll(keepingCapacity: true)
-    let now = MonotonicTime.now
+    let now = clock()
     var progress = LocationProgress()
     let before = state.withLock { $0.current }
     let current = state.withLock { choose(&$0, at: now, into: &progress) }
@@ -98,7 +106,7 @@ package final class AutomaticSource: LocationSource {
     }
     let received = try sources[current].receive(for: demand, until: deadline, into: &inputs)
     let isLeft = state.withLock { state in
-      record(received, inputs, of: current, in: &state, at: MonotonicTime.now)
+      record(received, inputs, of: current, for: demand, in: &state, at: clock())
     }
     if isLeft { sources[current].rest() }
     // The fault of a source that another one replaces at once is none of this one: the choice names it.
@@ -115,7 +123,7 @@ package final class AutomaticSource: LocationSource {
 
   package func rest() {
     for source in sources { source.rest() }
-    state.withLock { $0.latest = MonotonicTime.now }
+    state.withLock { $0.latest = clock() }
   }
 
   // MARK: The choice
@@ -147,7 +155,10 @@ package final class AutomaticSource: LocationSource {
     guard choice.name != state.choice.name || state.current != chosen || chosen == nil else {
       return chosen
     }
-    if chosen != nil { (state.latest, state.nextLook) = (now, now.advanced(by: Self.patience)) }
+    if chosen != nil {
+      (state.latest, state.nextLook) = (now, now.advanced(by: Self.patience))
+      state.isReceiving = false
+    }
     if choice != state.choice {
       let condition: LocationHealth.Condition = chosen == nil ? .notRunning : .searching
       progress.health.append(LocationHealth(condition, at: now, sentence: choice.sentence))
@@ -158,28 +169,39 @@ package final class AutomaticSource: LocationSource {
 
   /// Returns whether a source is left: for a fault of it, or for want of a fix.
   private func record(
-    _ progress: LocationProgress, _ inputs: [PositionInput], of index: Int, in state: inout State,
-    at now: MonotonicTime
+    _ progress: LocationProgress, _ inputs: [PositionInput], of index: Int,
+    for demand: LocationDemand, in state: inout State, at now: MonotonicTime
   ) -> Bool {
+    if let health = progress.health.last { state.isReceiving = health.condition == .receiving }
     if inputs.contains(where: { if case .fix = $0 { true } else { false } }) {
-      state.latest = now
+      (state.latest, state.isReceiving) = (now, true)
       state.left[index] = nil
     }
-    guard index < sources.count - 1 else { return false }
-    let isAnother = sources[(index + 1)...].contains { $0.availability == .available }
-    guard isAnother else { return false }
-    let before = state.left[index]?.patience ?? Self.patience / 2
+    let sentence: String
     if let fault = progress.health.last, fault.condition.isFault {
-      state.left[index] = (fault.sentence, now.advanced(by: Self.patience), before)
-    } else if now.nanoseconds(since: state.latest) >= Self.patience {
-      let patience = min(before * 2, Self.longestPatience)
-      let sentence = "\(sources[index].name) had no fix for \(Self.patience / 1_000_000_000) s"
-      state.left[index] = (sentence, now.advanced(by: patience), patience)
+      sentence = fault.sentence
+    } else if isOverdue(demand, state, at: now) {
+      sentence = "\(sources[index].name) had no fix for \(Self.patience / 1_000_000_000) s"
     } else {
       return false
     }
+    let isAnother = sources[(index + 1)...].contains { $0.availability == .available }
+    guard isAnother else { return false }
+    let patience = state.left[index].map { min($0.patience * 2, Self.longestPatience) }
+    let left = patience ?? Self.patience
+    state.left[index] = (sentence, now.advanced(by: left), left)
     (state.current, state.nextLook) = (nil, now)
     return true
+  }
+
+  /// Returns whether the current source has had no fix for so long that another one is tried.
+  private func isOverdue(
+    _ demand: LocationDemand, _ state: State, at now: MonotonicTime
+  ) -> Bool {
+    guard let fixes = demand.fixes, fixes.distance == 0 || !state.isReceiving else { return false }
+    // The source may rest between two fixes.
+    let pause = state.isReceiving ? Int64(min(fixes.interval, 1e6) * 1e9) : 0
+    return now.nanoseconds(since: state.latest) >= Self.patience + pause
   }
 }
 

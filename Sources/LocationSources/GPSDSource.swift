@@ -116,10 +116,14 @@ package struct GPSDSession: ~Copyable, LocationSession {
     if let searchDue, now >= searchDue { search(nil) }
   }
 
+  /// Whether there is no connection between two fixes.
+  static func pauses(for demand: LocationDemand) -> Bool {
+    (demand.fixes?.interval ?? 0) >= pauseInterval && !demand.needsHeading
+  }
+
   /// Ends the connection between two fixes that are far apart.
   private mutating func pause(for demand: LocationDemand, at now: MonotonicTime) {
-    guard let fixes = demand.fixes, fixes.interval >= Self.pauseInterval, !demand.needsHeading
-    else {
+    guard let fixes = demand.fixes, Self.pauses(for: demand) else {
       // A shorter interval ends a pause.
       if socket == nil, delivered != nil, let due = nextAttempt, due > now, backoff.isFresh {
         nextAttempt = now

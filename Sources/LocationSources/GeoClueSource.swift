@@ -6,7 +6,8 @@ package import Scanning
 /// A location source on GeoClue 2, over D-Bus.
 ///
 /// GeoClue turns on no more of its own sources than the accuracy level needs (``GeoClueSession/level(for:)``) and leaves out
-/// movements and times below its thresholds. What it set up for this process ends with the connection to the bus.
+/// movements and times below its thresholds. Where a coarse level finds nothing, the exact one is requested until the source
+/// rests. What it set up for this process ends with the connection to the bus.
 package typealias GeoClueSource = DaemonSource<GeoClueSession>
 
 extension GeoClueSource {
@@ -50,6 +51,10 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   private var applied: Settings?
   /// When the client was started; `nil` before.
   private var started: MonotonicTime?
+  /// Whether a location has come since.
+  private var isLocated = false
+  /// Whether the exact level is requested whatever the demand, because a coarser one had no location.
+  private var isRaised = false
 
   /// How far the client in GeoClue is.
   private enum State: Equatable {
@@ -78,11 +83,18 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     var sent: MonotonicTime
   }
 
-  /// What a demand is for GeoClue.
-  private struct Settings: Equatable {
+  /// What a demand is for GeoClue: its accuracy level, and the least meters and seconds between two locations.
+  struct Settings: Equatable {
     var level: UInt32
     var distance: UInt32
     var time: UInt32
+
+    init(_ fixes: LocationDemand.Fixes) {
+      level = GeoClueSession.level(for: fixes.accuracy)
+      distance = UInt32(max(0, min(fixes.distance, 1e9)))
+      // A fix that comes a little early is not left out.
+      time = UInt32(max(0, min(fixes.interval * 0.9, 1e9)))
+    }
   }
 
   /// GeoClue's messages are small.
@@ -104,11 +116,14 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     self.limits = limits
   }
 
+  /// The level of satellites.
+  private static let exact: UInt32 = 8
+
   /// Returns GeoClue's accuracy level for an accuracy in meters: exact (8, satellites) below 100, street (6, networks in view)
   /// below 1000, neighborhood (5) below 3000, and city (4, the network's address) from there on.
   package static func level(for accuracy: Double) -> UInt32 {
     switch accuracy {
-    case ..<100: 8
+    case ..<100: exact
     case ..<1000: 6
     case ..<3000: 5
     default: 4
@@ -211,6 +226,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     bus?.close()
     (bus, self.nextAttempt) = (nil, nextAttempt)
     (calls, state, applied, started) = ([:], .absent, nil, nil)
+    (isLocated, isRaised) = (false, false)
   }
 
   // MARK: The client
@@ -220,11 +236,8 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     for fixes: LocationDemand.Fixes, at now: MonotonicTime
   ) throws(BusError) {
     guard let path = state.path else { return }
-    let settings = Settings(
-      level: Self.level(for: fixes.accuracy),
-      distance: UInt32(max(0, min(fixes.distance, 1e9))),
-      // A fix that comes a little early is not left out.
-      time: UInt32(max(0, min(fixes.interval * 0.9, 1e9))))
+    var settings = Settings(fixes)
+    if isRaised { settings.level = Self.exact }
     let isNew = applied == nil
     guard applied != settings else { return }
     if isNew { try set("DesktopId", .string(desktopIdentifier), at: path, now) }
@@ -274,10 +287,14 @@ package struct GeoClueSession: ~Copyable, LocationSession {
           call: "Ping", of: "org.freedesktop.DBus.Peer", at: "/", to: GeoClueName.service), .life,
         at: now)
     }
-    if case .running = state, let started, now.nanoseconds(since: started) >= Self.searchTime,
-      report.latest?.condition != .receiving
-    {
+    guard case .running = state, !isLocated, let started,
+      now.nanoseconds(since: started) >= Self.searchTime
+    else { return }
+    if applied?.level == Self.exact {
       search()
+    } else {
+      // A machine may have a receiver and no networks in view. The next look at the demand starts the client anew.
+      isRaised = true
     }
   }
 
@@ -354,7 +371,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       case let error?: throw error
       case nil:
         state = .running(path: path)
-        started = now
+        (started, isLocated) = (now, false)
         backoff.reset()
         // The first fix is reported by itself; until then a state that was worse has ended.
         if let condition = report.latest?.condition, condition.isFault { search() }
@@ -365,6 +382,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
         let fix = Self.fix(values, at: now)
       else { return }
       report.report(.receiving, "GeoClue delivers locations")
+      isLocated = true
       inputs.append(.fix(fix))
     }
   }

@@ -53,7 +53,7 @@ import Testing
     #expect(captures.scanner is ReplayScanner && captures.locations.source == nil)
     #expect(captures.receivesBeacons && !captures.findsLocations && captures.isEnabled)
     let none = services([])
-    #expect(none.scanner is LiveScanner && none.locations.source is AutomaticSource)
+    #expect(none.scanner is LiveScanner && none.locations.source is CombinedSource)
   }
 
   @Test func anAppNamesItsSource() throws {
@@ -67,7 +67,7 @@ import Testing
     #expect(fixed.locations.source is FixedSource && fixed.scanner is LiveScanner)
     configuration.locationSource = .automatic(fallback: CLLocation(latitude: 1, longitude: 2))
     let automatic = LocationServices(configuration, environment: [:])
-    #expect(automatic.locations.source is AutomaticSource)
+    #expect(automatic.locations.source is CombinedSource)
     #expect(throws: TrackError.self) {
       try LocationServices.PositionSource.tracks(["/nowhere.gpx"])
     }

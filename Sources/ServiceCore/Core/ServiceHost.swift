@@ -56,6 +56,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     /// Why the source will never deliver any more.
     var end: String?
     var failure: (any Error)?
+    /// Whether the manager was informed that the source refuses the application.
+    var isRefused = false
   }
 
   package init(_ service: S, source: S.Source?, manager: ServiceManager) {
@@ -205,6 +207,11 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         }
         var items = ServiceOutput<S>()
         let isDone = state.service.process(&input, into: &items)
+        if state.isRefused != state.service.isRefusedBySource {
+          state.isRefused.toggle()
+          // Clients receive the status before the events that follow from it.
+          output.async { [manager, isRefused = state.isRefused] in manager?.setRefused(isRefused) }
+        }
         enqueue(items)
         return isDone
       }

@@ -87,6 +87,11 @@ struct LocationMachine: Service {
   private(set) var latestFix: Fix?
   private(set) var latestHeading: [ClientIdentifier: Heading] = [:]
   private(set) var health: LocationHealth?
+  /// The latest state of the compass.
+  private var headingHealth: LocationHealth?
+  /// Whether GeoClue's latest answer was that this application may not have the location. While no client needs locations it is
+  /// not asked again, and the answer holds.
+  private(set) var isRefusedBySource = false
   private(set) var wallClockOffset = WallClockOffset.zero
   private var hasOffset = false
   private var status = AuthorizationStatus.notDetermined
@@ -154,9 +159,19 @@ struct LocationMachine: Service {
   private mutating func update(
     _ change: LocationHealth, into output: inout ServiceOutput<Self>
   ) {
+    let latest = change.subject == .locations ? health : headingHealth
+    // After a rest a source reports its state again.
+    guard latest?.condition != change.condition || latest?.sentence != change.sentence else {
+      return
+    }
     output.deliverToAll(.health(change, at: change.time.wallClockTime(wallClockOffset)))
-    guard change.subject == .locations else { return }
+    guard change.subject == .locations else { return headingHealth = change }
     health = change
+    if change.condition == .denied {
+      isRefusedBySource = true
+    } else if !change.condition.isFault {
+      isRefusedBySource = false
+    }
     // A source that cannot tell the place answers no question.
     if change.condition.isFault { giveUpQuestions(into: &output) }
   }
