@@ -306,7 +306,8 @@ let package = Package(
       packageAccess: false),
     // The same as processes of their own.
     .executableTarget(
-      name: "StrangersProgram", dependencies: ["CoreLocation", "StrangersSwift5", "StrangersSwift6"],
+      name: "StrangersProgram",
+      dependencies: ["CoreLocation", "StrangersSwift5", "StrangersSwift6"],
       path: "Tests/Strangers/Program", packageAccess: false),
     .testTarget(
       name: "CoreLocationTests",
