@@ -300,18 +300,24 @@ let package = Package(
         "ServiceCore", "TestDaemons", "TestSupport",
       ],
       exclude: ["Logs"]),
-    // Sources that were written for Apple's framework, in two language modes: they must compile.
+    // Sources that were written for Apple's framework, in two language modes: they must compile, and
+    // those of locations run on recorded tracks.
     .target(
       name: "StrangersSwift5", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift5",
       packageAccess: false),
     .target(
       name: "StrangersSwift6", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift6",
       packageAccess: false),
+    // The same as processes of their own.
+    .executableTarget(
+      name: "StrangersProgram",
+      dependencies: ["CoreLocation", "StrangersSwift5", "StrangersSwift6"],
+      path: "Tests/Strangers/Program", packageAccess: false),
     .testTarget(
       name: "CoreLocationTests",
       dependencies: [
-        "Advertising", "CoreLocation", "Ranging", "Scanning", "StrangersSwift5", "StrangersSwift6",
-        "ServiceCore", "TestSupport",
+        "Advertising", "CaptureFiles", "CoreLocation", "Ranging", "Scanning", "ServiceCore",
+        "StrangersProgram", "StrangersSwift5", "StrangersSwift6", "TestSupport",
       ]),
     .testTarget(
       name: "RangingTests",
@@ -349,7 +355,7 @@ if Context.environment["BEACONSCAN_TRACES"] != nil {
 // One set of strict settings for every target but those sources, which use the default settings.
 for target in package.targets where target.type != .system {
   if target.name.hasPrefix("Strangers") {
-    target.swiftSettings = [.swiftLanguageMode(target.name == "StrangersSwift5" ? .v5 : .v6)]
+    target.swiftSettings = [.swiftLanguageMode(target.name == "StrangersSwift6" ? .v6 : .v5)]
     continue
   }
   target.swiftSettings = [

@@ -314,9 +314,12 @@ package struct GeofenceMonitor: Sendable {
     _ report: (GeofenceTransition) -> Void
   ) {
     let record = records[place]
-    guard let evidence = record.evidence,
-      !record.isDetermined || decision.side != record.state
-    else { return }
+    guard let evidence = record.evidence else { return }
+    guard !record.isDetermined || decision.side != record.state else {
+      // What spoke for the other side is outweighed.
+      records[place].evidence = nil
+      return
+    }
     let reason = GeofenceTransition.Reason(
       rule: decision.rule, distanceOutside: evidence.last.distanceOutside,
       accuracy: evidence.last.accuracy, dwell: decision.time.seconds(since: evidence.start),

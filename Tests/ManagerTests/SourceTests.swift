@@ -18,7 +18,7 @@ import Testing
   init() throws {
     scratch = try Scratch()
     let points = (0..<5).map { second in
-      #"<trkpt lat="\(52.5 + Double(second) / 1e5)" lon="13.4"><time>2026-01-01T00:00:0\(second)Z</time></trkpt>"#
+      #"<trkpt lat="\#(52.5 + Double(second) / 1e5)" lon="13.4"><time>2026-01-01T00:00:0\#(second)Z</time></trkpt>"#
     }
     let text =
       #"<?xml version="1.0"?><gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1"><trk><trkseg>"#
