@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// The side whose next moment comes first has the turn: it delivers what is not later than the other side's next
 /// moment, and that one waits until the client has dealt with it and asks for more. Of one moment, sightings come
-/// first. A side whose client needs nothing, or that is at its end, holds up nobody.
+/// first. A side whose client needs nothing, or that is at its end, does not delay the other.
 package final class MergedReplay: Sendable {
   /// The sightings of the captures.
   package let scanner: any Scanner
