@@ -7,7 +7,8 @@ package import Scanning
 ///
 /// GeoClue turns on no more of its own sources than the accuracy level needs (``GeoClueSession/level(for:)``) and leaves out
 /// movements and times below its thresholds. Where a coarse level finds nothing, the exact one is requested until the source
-/// rests. A client that was refused is started again when an agent or the demand changes, and seldom otherwise. What it set up for this process ends with the connection to the bus.
+/// rests. A client that was refused is started again when an agent or the demand changes, and seldom otherwise. What GeoClue set
+/// up for this process ends with the connection to the bus.
 package typealias GeoClueSource = DaemonSource<GeoClueSession>
 
 extension GeoClueSource {

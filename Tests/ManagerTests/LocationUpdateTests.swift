@@ -102,6 +102,8 @@ import Testing
   @Test func aRequestWithoutAFixFails() async throws {
     let scene = scene()
     scene.manager.requestLocation()
+    // The time of the request begins with the first time of the source.
+    await source.play(until: 0)
     await source.play(until: 59)
     #expect(scene.listener.all == ["status 3"])
     await source.play(until: 61)
