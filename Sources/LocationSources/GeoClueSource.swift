@@ -420,11 +420,13 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     case .location:
       // A location that is replaced meanwhile is gone.
       guard message.kind == .reply, let values = message.body.first?.asProperties,
-        let fix = Self.fix(values, at: now)
+        var fix = Self.fix(values, at: now)
       else { return }
       report.report(.receiving, "GeoClue delivers locations")
       // An agent that stopped the client may start it again.
       retry = nil
+      // What comes later is new, whatever clock the receiver has.
+      if isLocated { fix.time = now }
       isLocated = true
       inputs.append(.fix(fix))
     }

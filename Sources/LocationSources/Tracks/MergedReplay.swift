@@ -14,9 +14,8 @@ package final class MergedReplay: Sendable {
   /// The fixes of the tracks.
   package let source: any LocationSource
 
-  /// Merges recordings, and paces them together as fast as the captures were to be played.
-  ///
-  /// - Parameter startsTogether: Whether the first to be received waits for the other; then both must be needed.
+  /// Merges recordings, and paces them together as fast as the captures were to be played. Where they start together, the
+  /// first to be received waits for the other; then both must be needed.
   package init(_ captures: ReplayScanner, _ tracks: TrackReplay, startsTogether: Bool) {
     let order = Order(captures.speed, startsTogether: startsTogether)
     captures.stopPacing()
