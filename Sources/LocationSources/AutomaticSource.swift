@@ -13,17 +13,17 @@ package struct LocationSourceChoice: Hashable, Sendable {
 
 /// The best of several sources, in the order of preference: gpsd, then GeoClue, then the configured position.
 ///
-/// The first source that is available is used. Where it reports a fault, the next one that is available is used at once; where no
-/// fix comes that is due, the next one is used after ``patience``. While a source that is not the first is used, the better ones
-/// are looked at every ``patience``: one that is available again is used again. One that lost its turn and had no fix since is
-/// used again only after ``patience`` doubled each time, up to an hour.
-///
-/// A fix is due after the demand's interval. Where the demand has a distance, a device that rests need not have one: then only a
-/// source that reports that it searches loses its turn.
+/// The first source that is available is used. Where it reports a fault, the next one that is available is used at once; where
+/// it does not report that it receives, the next one is used ``patience`` after a fix was due, which is the demand's interval
+/// after the latest fix. While a source that is not the first is used, the better ones are looked at every ``patience``: one that
+/// is available again is used again. One that lost its turn and had no fix since is used again only after ``patience`` doubled
+/// each time, up to an hour.
 package final class AutomaticSource: LocationSource {
   /// How long a source may have no fix before the next one is used: 60 s, which a receiver's cold start takes at most.
   package static let patience = 60 * MonotonicTime.nanosecondsPerSecond
   private static let longestPatience = 3600 * MonotonicTime.nanosecondsPerSecond
+  /// How often another source is looked for while there is none: 10 s.
+  private static let searchInterval = 10 * MonotonicTime.nanosecondsPerSecond
 
   private let sources: [any LocationSource]
   private let clock: @Sendable () -> MonotonicTime
@@ -34,10 +34,15 @@ package final class AutomaticSource: LocationSource {
     var current: Int?
     /// When the current source was chosen, or delivered its latest fix.
     var latest = MonotonicTime(nanoseconds: 0)
-    /// Whether the current source has a location, by its latest state.
-    var isReceiving = false
+    /// Whether that was a fix.
+    var hasFix = false
+    /// The state of locations that the current source reported last.
+    var health: LocationHealth?
+    /// When the sources after the current one are looked at, if it is to be left.
+    var nextSearch = MonotonicTime(nanoseconds: 0)
     /// Why each source was left, and until when it is not used.
     var left: [(sentence: String, until: MonotonicTime, patience: Int64)?]
+    /// When all sources are looked at.
     var nextLook = MonotonicTime(nanoseconds: 0)
     var choice = LocationSourceChoice(name: nil, sentence: "no location source was used yet")
   }
@@ -95,9 +100,7 @@ package final class AutomaticSource: LocationSource {
     inputs.removeAll(keepingCapacity: true)
     let now = clock()
     var progress = LocationProgress()
-    let before = state.withLock { $0.current }
-    let current = state.withLock { choose(&$0, at: now, into: &progress) }
-    if let before, before != current { sources[before].rest() }
+    let current = choose(at: now, into: &progress)
     guard let current else {
       // There is none: the look at them is repeated.
       let end = now.advanced(by: 2 * MonotonicTime.nanosecondsPerSecond)
@@ -105,9 +108,7 @@ package final class AutomaticSource: LocationSource {
       return .live(progress.health)
     }
     let received = try sources[current].receive(for: demand, until: deadline, into: &inputs)
-    let isLeft = state.withLock { state in
-      record(received, inputs, of: current, for: demand, in: &state, at: clock())
-    }
+    let isLeft = leaves(current, after: received, inputs, for: demand, at: clock())
     if isLeft { sources[current].rest() }
     // The fault of a source that another one replaces at once is none of this one: the choice names it.
     progress.health += received.health.filter { !(isLeft && $0.condition.isFault) }
@@ -128,80 +129,75 @@ package final class AutomaticSource: LocationSource {
 
   // MARK: The choice
 
-  private func choose(
-    _ state: inout State, at now: MonotonicTime, into progress: inout LocationProgress
-  ) -> Int? {
-    if state.current != nil, now < state.nextLook { return state.current }
-    state.nextLook = now.advanced(
-      by: state.current == nil ? 2 * MonotonicTime.nanosecondsPerSecond : Self.patience)
+  /// Returns the source that is used now. The sources are asked outside of the lock.
+  private func choose(at now: MonotonicTime, into progress: inout LocationProgress) -> Int? {
+    let before = state.withLock { $0 }
+    if before.current != nil, now < before.nextLook { return before.current }
     var reasons: [String] = []
-    var chosen: Int?
-    for index in sources.indices {
-      if index == state.current {
-        chosen = index
-        break
-      }
-      if let left = state.left[index], now < left.until {
+    var isRefused = false
+    let chosen = sources.indices.first { index in
+      if index == before.current { return true }
+      if let left = before.left[index], now < left.until {
         reasons.append(left.sentence)
-        continue
+        return false
       }
-      switch sources[index].availability {
-      case .available: chosen = index
-      case .notPermitted(let sentence), .unavailable(let sentence): reasons.append(sentence)
-      }
-      if chosen != nil { break }
+      let availability = sources[index].availability
+      if case .notPermitted = availability { isRefused = true }
+      if let sentence = availability.sentence { reasons.append(sentence) }
+      return availability == .available
     }
     let choice = Self.choice(of: chosen.map { sources[$0].name }, reasons)
-    guard choice.name != state.choice.name || state.current != chosen || chosen == nil else {
-      return chosen
+    state.withLock { state in
+      state.nextLook = now.advanced(
+        by: chosen == nil ? 2 * MonotonicTime.nanosecondsPerSecond : Self.patience)
+      guard chosen == nil || chosen != before.current else { return }
+      (state.current, state.choice) = (chosen, choice)
+      (state.latest, state.hasFix, state.health, state.nextSearch) = (now, false, nil, now)
     }
-    if chosen != nil {
-      (state.latest, state.nextLook) = (now, now.advanced(by: Self.patience))
-      state.isReceiving = false
-    }
-    if choice != state.choice {
-      let condition: LocationHealth.Condition = chosen == nil ? .notRunning : .searching
+    guard chosen == nil || chosen != before.current else { return chosen }
+    if let last = before.current { sources[last].rest() }
+    if choice != before.choice {
+      let condition: LocationHealth.Condition =
+        chosen != nil ? .searching : isRefused ? .notPermitted : .notRunning
       progress.health.append(LocationHealth(condition, at: now, sentence: choice.sentence))
     }
-    (state.current, state.choice) = (chosen, choice)
     return chosen
   }
 
-  /// Returns whether a source is left: for a fault of it, or for want of a fix.
-  private func record(
-    _ progress: LocationProgress, _ inputs: [PositionInput], of index: Int,
-    for demand: LocationDemand, in state: inout State, at now: MonotonicTime
+  /// Returns whether a source is left because another one can be used: for a fault of it, or for want of a fix.
+  private func leaves(
+    _ index: Int, after progress: LocationProgress, _ inputs: [PositionInput],
+    for demand: LocationDemand, at now: MonotonicTime
   ) -> Bool {
-    if let health = progress.health.last { state.isReceiving = health.condition == .receiving }
-    if inputs.contains(where: { if case .fix = $0 { true } else { false } }) {
-      (state.latest, state.isReceiving) = (now, true)
-      state.left[index] = nil
+    let reason = state.withLock { state -> String? in
+      if let health = progress.health.last(where: { $0.subject == .locations }) {
+        (state.health, state.nextSearch) = (health, now)
+      }
+      if inputs.contains(where: { if case .fix = $0 { true } else { false } }) {
+        (state.latest, state.hasFix) = (now, true)
+        state.left[index] = nil
+      }
+      guard now >= state.nextSearch else { return nil }
+      if let health = state.health, health.condition.isFault { return health.sentence }
+      guard let fixes = demand.fixes, state.health?.condition != .receiving else { return nil }
+      let due = state.latest.advanced(
+        by: state.hasFix ? Int64(min(fixes.interval, 1e6) * 1e9) : 0)
+      guard now.nanoseconds(since: due) >= Self.patience else { return nil }
+      return "\(sources[index].name) had no fix for \(Self.patience / 1_000_000_000) s"
     }
-    let sentence: String
-    if let fault = progress.health.last, fault.condition.isFault {
-      sentence = fault.sentence
-    } else if isOverdue(demand, state, at: now) {
-      sentence = "\(sources[index].name) had no fix for \(Self.patience / 1_000_000_000) s"
-    } else {
-      return false
-    }
+    guard let reason else { return false }
     let isAnother = sources[(index + 1)...].contains { $0.availability == .available }
-    guard isAnother else { return false }
-    let patience = state.left[index].map { min($0.patience * 2, Self.longestPatience) }
-    let left = patience ?? Self.patience
-    state.left[index] = (sentence, now.advanced(by: left), left)
-    (state.current, state.nextLook) = (nil, now)
-    return true
-  }
-
-  /// Returns whether the current source has had no fix for so long that another one is tried.
-  private func isOverdue(
-    _ demand: LocationDemand, _ state: State, at now: MonotonicTime
-  ) -> Bool {
-    guard let fixes = demand.fixes, fixes.distance == 0 || !state.isReceiving else { return false }
-    // The source may rest between two fixes.
-    let pause = state.isReceiving ? Int64(min(fixes.interval, 1e6) * 1e9) : 0
-    return now.nanoseconds(since: state.latest) >= Self.patience + pause
+    return state.withLock { state in
+      guard isAnother else {
+        state.nextSearch = now.advanced(by: Self.searchInterval)
+        return false
+      }
+      let patience =
+        state.left[index].map { min($0.patience * 2, Self.longestPatience) } ?? Self.patience
+      state.left[index] = (reason, now.advanced(by: patience), patience)
+      (state.current, state.nextLook) = (nil, now)
+      return true
+    }
   }
 }
 

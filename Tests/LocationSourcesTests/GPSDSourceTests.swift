@@ -123,20 +123,29 @@ import Testing
   }
 
   @Test func aReceiverWithoutAFixIsReported() throws {
-    let log = try writeLog(
-      (0..<30).flatMap { Self.epoch($0, isFix: false, satellites: 3) }
-        + (30..<60).flatMap { Self.epoch($0) })
-    let fake = try gpsfake(log)
-    #expect(try client.receive(until: .searching))
-    #expect(client.source.availability == .available)
-    #expect(client.fixes.isEmpty)
-    #expect(try client.receive(until: .receiving))
-    // The log begins anew. Where gpsd was slow, the first report came before its satellites were known.
-    #expect(
+    let gpsd = try GPSDDaemon(on: port, in: scratch)
+    let feed = try freePort()
+    try gpsd.add(feed)
+    var number = 0
+    /// Receives, and lets the receiver send an epoch with each look.
+    func receive(isFix: Bool, until condition: () -> Bool) throws -> Bool {
       try client.receive {
-        client.health.contains { $0.sentence.contains("3 satellites in view") }
-      })
-    withExtendedLifetime(fake) {}
+        number += 1
+        gpsd.send(Self.epoch(number % 600, isFix: isFix, satellites: 3), to: feed)
+        return condition()
+      }
+    }
+    for _ in 0..<2 {
+      #expect(try receive(isFix: true) { client.conditions.last == .receiving })
+      #expect(try receive(isFix: false) { client.conditions.last == .searching })
+      #expect(client.health.last?.sentence.contains("3 satellites in view") == true)
+      #expect(client.source.availability == .available)
+      client.forget()
+      let last = number + 20
+      #expect(try receive(isFix: false) { number >= last })
+      #expect(client.fixes.isEmpty && client.conditions.isEmpty)
+    }
+    withExtendedLifetime(gpsd) {}
   }
 
   @Test func aGPSDWithoutAReceiverIsReported() throws {
@@ -268,6 +277,29 @@ import Testing
     #expect(try client.receive { client.fixes.count == 3 })
     // After a rest the state is reported again.
     #expect(client.conditions == [.receiving, .receiving])
+  }
+
+  @Test func aRequestForOneFixEndsThePauseBetweenRareFixes() throws {
+    client.demand.fixes?.interval = 180
+    try connect()
+    server.send(Self.version + Self.fix(1))
+    #expect(try client.receive { client.fixes.count == 1 && server.receive() == "" })
+    server.hangUp()
+    client.demand.fixes?.requests = 1
+    try connect()
+    server.send(Self.version + Self.fix(2) + Self.fix(3))
+    // It is answered once.
+    #expect(try client.receive { client.fixes.count == 2 && server.receive() == "" })
+    #expect(client.fixes.map(\.place.latitude) == [1, 2])
+  }
+
+  @Test func aReceiverThatNeverHadAFixIsReportedWithItsSatellites() throws {
+    try connect()
+    server.send(
+      Self.version + #"{"class":"SKY","device":"d","nSat":3}"# + "\n"
+        + #"{"class":"TPV","device":"d","mode":1}"# + "\n")
+    #expect(try client.receive(until: .searching))
+    #expect(client.health.last?.sentence.contains("3 satellites in view") == true)
   }
 
   @Test func anotherReceiverIsFollowedWhereTheFirstIsGone() throws {

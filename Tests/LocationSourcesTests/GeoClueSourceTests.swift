@@ -58,6 +58,10 @@ import Testing
     let before = receiver.epochs
     #expect(try client.receive { receiver.epochs > before + 20 })
     #expect(client.fixes.count <= 1)
+    // A request for one fix is answered though nothing moves far enough.
+    client.forget()
+    client.demand.fixes?.requests = 1
+    #expect(try client.receive { client.fixes.count == 1 })
     // A city's accuracy needs no receiver: GeoClue leaves it.
     client.demand = LocationDemand(fixes: .init(accuracy: 3000, interval: 0, distance: 0))
     #expect(try client.receive { !receiver.isConnected })
@@ -185,6 +189,13 @@ import Testing
     #expect(fix.horizontalAccuracy == 25_000)
     #expect(fix.altitude == nil && fix.speed == nil && fix.course == nil)
     #expect(fix.timestamp.nanoseconds == 1_700_000_000_000_005_000)
+    // What GeoClue kept is as old as it states; a time of the future is now.
+    for (offset, age) in [(90, 90), (-90, 0)] as [(Int64, Int64)] {
+      let now = MonotonicTime(nanoseconds: 500_000_000_000)
+      let kept = GeoClueSession.fix(
+        values, at: now, wallClock: fix.timestamp.advanced(by: offset * 1_000_000_000))
+      #expect(kept?.time == now.advanced(by: -age * 1_000_000_000))
+    }
     for (key, value) in [
       ("Latitude", BusValue.double(91)), ("Longitude", .double(.nan)), ("Latitude", .string("1")),
     ] {

@@ -14,7 +14,12 @@ final class ScriptedSource: LocationSource {
   let state = Mutex(
     (availability: ScannerAvailability.available, progress: LocationProgress(), isResting: true))
   var isRecorded: Bool { false }
-  var availability: ScannerAvailability { state.withLock { $0.availability } }
+  var availability: ScannerAvailability {
+    looks.withLock { $0 += 1 }
+    return state.withLock { $0.availability }
+  }
+  /// How often the availability was read.
+  let looks = Mutex(0)
   var isResting: Bool { state.withLock { $0.isResting } }
 
   private let script = Mutex(
@@ -257,20 +262,48 @@ final class ScriptedSource: LocationSource {
     demand: LocationDemand.Fixes, kept: Double, lost: Double?
   ) throws {
     first.deliver(at: now)
+    // One that receives, as far as it reports, need not deliver while nothing moves.
+    if lost == nil { first.set(.available, .receiving) }
     try receive(at: 0, demand)
     #expect(try name(at: kept, demand) == "gpsd")
     if let lost { #expect(try name(at: lost, demand) == "GeoClue") }
   }
 
-  /// One that searches loses its turn whatever the demand.
+  /// One that searches loses its turn a minute after a fix was due.
   @Test func aSourceThatSearchesLosesItsTurn() throws {
     let demand = LocationDemand.Fixes(accuracy: 100, interval: 60, distance: 100)
     first.deliver(at: now)
     try receive(at: 0, demand)
     first.set(.available, .searching)
     try receive(at: 1, demand)
-    #expect(try name(at: 59, demand) == "gpsd")
-    #expect(try name(at: 61, demand) == "GeoClue")
+    #expect(try name(at: 119, demand) == "gpsd")
+    #expect(try name(at: 120, demand) == "GeoClue")
+  }
+
+  @Test func worseSourcesAreAskedOnlyWhereOneIsNeededAndSeldom() throws {
+    second.set(.unavailable("GeoClue is not installed"))
+    for second in stride(from: 0.0, to: 300, by: 1) {
+      first.deliver(at: now)
+      try receive(at: second)
+    }
+    #expect(second.looks.withLock { $0 } == 0)
+    first.set(.unavailable("no gpsd answers"), .notRunning)
+    for second in stride(from: 300.0, to: 400, by: 1) { try receive(at: second) }
+    #expect(second.looks.withLock { $0 } == 10)
+    // The fault lasts, and is not reported again; another source is used as soon as there is one.
+    second.set(.available)
+    #expect(try name(at: 410, fixes) == "GeoClue")
+    #expect(source.choice.sentence == "GeoClue is used, because gpsd is notRunning")
+  }
+
+  @Test func aRefusalIsReportedAsOneWhereNoSourceCanBeUsed() throws {
+    first.set(.unavailable("no gpsd answers"))
+    second.set(.notPermitted("GeoClue refuses"))
+    var inputs: [PositionInput] = []
+    source.wake()
+    let progress = try source.receive(
+      for: LocationDemand(fixes: fixes), until: nil, into: &inputs)
+    #expect(progress.health.map(\.condition) == [.notPermitted])
   }
 
   @Test func headingsAloneTakeNoSourceItsTurn() throws {
