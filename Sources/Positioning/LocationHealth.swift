@@ -57,6 +57,11 @@ package struct LocationHealth: Hashable, Sendable, Codable {
     }
   }
 
+  /// Whether the system or the user refuses the application its location.
+  package var refusesLocations: Bool {
+    subject == .locations && (condition == .denied || condition == .notPermitted)
+  }
+
   /// What the state means for clients.
   package var availability: ScannerAvailability {
     switch condition {

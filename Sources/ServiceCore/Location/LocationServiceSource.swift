@@ -1,10 +1,9 @@
-import Dispatch
 import Positioning
 import Scanning
 import Synchronization
 
 /// A location source as the source of the location service.
-final class PositionSource: ServiceSource {
+final class LocationServiceSource: ServiceSource {
   struct Demand: Sendable, Codable {
     var location: LocationDemand
     /// When the service has something to do, unless something comes before.
@@ -16,6 +15,8 @@ final class PositionSource: ServiceSource {
     /// The number of values that were processed.
     var processed = 0
     var progress: LocationProgress
+    /// Whether the source delivers a fix only when the place has changed.
+    var reportsOnlyChanges = false
   }
 
   let source: any LocationSource
@@ -25,23 +26,28 @@ final class PositionSource: ServiceSource {
   var name: String { source.name }
   var isRecorded: Bool { source.isRecorded }
 
-  private let known = Mutex<(availability: ScannerAvailability, until: UInt64)?>(nil)
+  private let known = Mutex<ScannerAvailability?>(nil)
 
-  /// Whether the source can be used, for the application's authorization. Daemons are asked twice a minute at most, as a
-  /// question may start them.
+  /// Whether the source can be used, as far as is known: by its latest state, or by ``updateAvailability()``. Before that
+  /// it restricts nothing. No daemon is asked here, so nobody waits for one.
   ///
   /// A daemon that refuses the application is not available, and the application may use the other services: without demand
   /// the daemon would not be asked again, and the authorization would come and go.
   var availability: ScannerAvailability {
-    if source.isRecorded { return source.availability }
-    return known.withLock { known in
-      let now = DispatchTime.now().uptimeNanoseconds
-      if let known, now < known.until { return known.availability }
-      var availability = source.availability
-      if case .notPermitted(let sentence) = availability { availability = .unavailable(sentence) }
-      known = (availability, now + 30_000_000_000)
-      return availability
+    switch latestAvailability {
+    case .notPermitted(let sentence): .unavailable(sentence)
+    case let availability: availability
     }
+  }
+
+  /// The latest known answer of the source itself.
+  var latestAvailability: ScannerAvailability {
+    source.isRecorded ? source.availability : known.withLock { $0 } ?? .available
+  }
+
+  func updateAvailability() {
+    let availability = source.availability
+    known.withLock { $0 = availability }
   }
 
   func receive(_ demand: Demand, reusing used: consuming Input?) throws -> (
@@ -52,7 +58,12 @@ final class PositionSource: ServiceSource {
       swap(&values, &used.values)
     }
     let progress = try source.receive(for: demand.location, until: demand.deadline, into: &values)
-    return (Input(values: values, progress: progress), progress.isOver)
+    if let health = progress.health.last(where: { $0.subject == .locations }) {
+      known.withLock { $0 = health.availability }
+    }
+    let input = Input(
+      values: values, progress: progress, reportsOnlyChanges: source.reportsOnlyChanges)
+    return (input, progress.isOver)
   }
 
   func wake() { source.wake() }
