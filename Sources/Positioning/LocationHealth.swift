@@ -45,7 +45,7 @@ package struct LocationHealth: Hashable, Sendable, Codable {
     case notPermitted
     /// The user, or the agent for them, refuses this application its location.
     case denied
-    /// The daemon answers what is not understood or that it will not.
+    /// The daemon's answer is not understood, or is a refusal for another reason.
     case refused
 
     /// Whether nothing can come in this state before something else changes.

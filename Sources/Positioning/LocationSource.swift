@@ -10,7 +10,7 @@ package protocol LocationSource: AnyObject, Sendable {
   /// Whether time stands still between two calls, as in a recording.
   var isRecorded: Bool { get }
 
-  /// Whether the source can be used now. A daemon may be asked, so it may take seconds.
+  /// Whether the source can be used now. It may connect to a daemon, which may take seconds.
   var availability: ScannerAvailability { get }
 
   /// Whether the source has a compass. By default it has none.

@@ -31,7 +31,7 @@ package final class LocationService: Sendable {
   }
 
   /// Throws where no request can be met. A daemon that does not run is no reason: the request waits for it, and the
-  /// source's state says what is the matter.
+  /// source's state shows what is the matter.
   private func check() throws(LocationServiceError) {
     guard let source else { throw .unavailable(Self.noSource) }
     if !source.isRecorded, let end = host.end { throw .unavailable(end) }

@@ -29,10 +29,10 @@ final class LocationServiceSource: ServiceSource {
   private let known = Mutex<ScannerAvailability?>(nil)
 
   /// Whether the source can be used, as far as is known: by its latest state, or by ``updateAvailability()``. Before that
-  /// it restricts nothing. No daemon is asked here, so nobody waits for one.
+  /// it restricts nothing. No daemon is connected to here, so no caller waits for one.
   ///
   /// A daemon that refuses the application is not available, and the application may use the other services: without demand
-  /// the daemon would not be asked again, and the authorization would come and go.
+  /// nothing would find out that it permits it again, and the authorization would come and go.
   var availability: ScannerAvailability {
     switch latestAvailability {
     case .notPermitted(let sentence): .unavailable(sentence)
