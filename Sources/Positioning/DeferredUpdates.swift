@@ -10,7 +10,7 @@ package enum DeferredUpdatesError: Error, Hashable, Sendable, Codable {
   case accuracyTooLow
   /// The distance filter is not off.
   case distanceFiltered
-  /// The client ended it, or asked again.
+  /// The client ended it, or requested another one.
   case canceled
 }
 

@@ -14,7 +14,7 @@ package enum HeadingOrientation: String, Hashable, Sendable, Codable, CaseIterab
   case faceDown
 
   /// The direction that points ahead, in degrees clockwise from the top of the device; `nil` where the orientation
-  /// says nothing of it.
+  /// does not determine it.
   package var offset: Double? {
     switch self {
     case .portrait: 0

@@ -37,7 +37,7 @@ package enum AccuracyClass: Int, Hashable, Sendable, Codable, CaseIterable, Comp
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What a client of a location or heading service asks for, as far as the sources are concerned.
+/// The demand of a client of a location or heading service, as far as the sources are concerned.
 package enum LocationRequest: Hashable, Sendable {
   /// Updates, with the least movement between them in meters; `nil` for each fix.
   case standard(AccuracyClass, distanceFilter: Double?)
@@ -81,8 +81,8 @@ package struct LocationDemand: Hashable, Sendable, Codable {
     self.needsHeading = needsHeading
   }
 
-  /// The speed in meters per second up to which a movement is found in time: 40, a fast car.
-  package static let topSpeed = 40.0
+  /// The speed in meters per second up to which a movement is found in time: 70, a fast car or a train.
+  package static let topSpeed = 70.0
   /// The longest interval while someone waits for a distance, in seconds: 300.
   package static let longestInterval = 300.0
 

@@ -45,7 +45,7 @@ package struct LocationHealth: Hashable, Sendable, Codable {
     case notPermitted
     /// The user, or the agent for them, refuses this application its location.
     case denied
-    /// The daemon answers what is not understood or that it will not.
+    /// The daemon's answer is not understood, or is a refusal for another reason.
     case refused
 
     /// Whether nothing can come in this state before something else changes.
@@ -55,6 +55,11 @@ package struct LocationHealth: Hashable, Sendable, Codable {
       case .noReceiver, .notRunning, .notAnswering, .notPermitted, .denied, .refused: true
       }
     }
+  }
+
+  /// Whether the system or the user refuses the application its location.
+  package var refusesLocations: Bool {
+    subject == .locations && (condition == .denied || condition == .notPermitted)
   }
 
   /// What the state means for clients.

@@ -10,11 +10,15 @@ package protocol LocationSource: AnyObject, Sendable {
   /// Whether time stands still between two calls, as in a recording.
   var isRecorded: Bool { get }
 
-  /// Whether the source can be used now. Clients read it at any time.
+  /// Whether the source can be used now. It may connect to a daemon, which may take seconds.
   var availability: ScannerAvailability { get }
 
   /// Whether the source has a compass. By default it has none.
   var hasCompass: Bool { get }
+
+  /// Whether the source delivers a fix only when the place has changed, so that a receiver without fixes rests as long as
+  /// the source's state is ``LocationHealth/Condition/receiving``. By default it delivers them in any case.
+  var reportsOnlyChanges: Bool { get }
 
   /// Waits until something is received, ``wake()`` is called or the deadline has come: two seconds at most.
   ///
@@ -39,6 +43,7 @@ package protocol LocationSource: AnyObject, Sendable {
 
 extension LocationSource {
   package var hasCompass: Bool { false }
+  package var reportsOnlyChanges: Bool { false }
 }
 
 /// How far a location source has come.

@@ -41,20 +41,17 @@ package struct MagneticField: Hashable, Sendable, BitwiseCopyable {
   /// Whether a compass is useless: the model's blackout zone near the magnetic poles, where the horizontal part is weaker
   /// than 2000 nT.
   package var isInBlackoutZone: Bool { horizontal < 2000 }
-
-  /// Returns the true heading for a magnetic one, in degrees, at least 0 and less than 360; `nil` in the blackout zone.
-  package func trueHeading(magnetic: Double) -> Double? {
-    guard !isInBlackoutZone else { return nil }
-    let turned = (magnetic + declination).truncatingRemainder(dividingBy: 360)
-    let heading = turned < 0 ? turned + 360 : turned
-    return heading == 360 ? 0 : heading
-  }
 }
 
 /// The World Magnetic Model 2025.
 package enum MagneticModel {
   /// The decimal years for which the model was made.
   package static var validity: Range<Double> { 2025..<2030 }
+
+  /// What a user should know where a date is not in ``validity``.
+  package static let expiry =
+    "true headings may be wrong by a degree, because the magnetic model is of 2025 to 2029; "
+    + "set the clock, or install a newer version"
 
   /// Returns the field at a place and a height in meters above the ellipsoid, at a time.
   package static func field(

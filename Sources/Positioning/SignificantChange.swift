@@ -60,6 +60,11 @@ package struct SignificantChange: Hashable, Sendable, Codable {
     return fix
   }
 
+  /// The time of the latest fix that the state has.
+  package var latestTime: MonotonicTime? {
+    [delivered?.time, waiting?.time].compactMap { $0 }.max()
+  }
+
   /// Moves all times, onto another line.
   package mutating func move(by nanoseconds: Int64) {
     if let delivered { self.delivered?.time = delivered.time.advanced(by: nanoseconds) }

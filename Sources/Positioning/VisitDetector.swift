@@ -93,6 +93,9 @@ package struct VisitDetector: Hashable, Sendable, Codable {
     return changes
   }
 
+  /// The time of the latest fix that counted.
+  package var latestTime: MonotonicTime? { latest?.time }
+
   /// Brings all times onto another line, which is so many nanoseconds ahead.
   package mutating func move(by nanoseconds: Int64) {
     func move(_ time: inout MonotonicTime) { time = time.advanced(by: nanoseconds) }

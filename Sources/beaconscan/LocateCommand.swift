@@ -154,6 +154,7 @@ struct LocateCommand: AsyncParsableCommand {
           .unavailable,
           "no fix came; place the receiver under the open sky, or give the place: "
             + "--position LATITUDE,LONGITUDE")
+      case .requestFailed(let health): throw CommandError(.noPermission, health.sentence)
       case .heading(let heading): try write(.heading(heading))
       case .visit(let visit):
         try write(

@@ -13,7 +13,7 @@ import Testing
     (.standard(.kilometer, distanceFilter: nil), 1000, 60, 0),
     (.standard(.threeKilometers, distanceFilter: nil), 3000, 180, 0),
     (.standard(.best, distanceFilter: 10), 0, 1, 10),
-    (.standard(.best, distanceFilter: 400), 0, 10, 400),
+    (.standard(.best, distanceFilter: 700), 0, 10, 700),
     (.standard(.best, distanceFilter: 100_000), 0, 60, 100_000),
     (.standard(.threeKilometers, distanceFilter: 100_000), 3000, 180, 100_000),
     (.standard(.best, distanceFilter: -1), 0, 1, 0),
@@ -24,9 +24,9 @@ import Testing
     (.visits(isStaying: true), 100, 60, 0),
     (.boundary(meters: -50), 10, 1, 0),
     (.boundary(meters: 20), 10, 1, 0),
-    (.boundary(meters: 400), 200, 10, 0),
-    (.boundary(meters: 4000), 1000, 100, 0),
-    (.boundary(meters: 12_000), 1000, 300, 0),
+    (.boundary(meters: 700), 350, 10, 0),
+    (.boundary(meters: 7000), 1000, 100, 0),
+    (.boundary(meters: 21_000), 1000, 300, 0),
     (.boundary(meters: .infinity), 1000, 300, 0),
   ]
 

@@ -214,14 +214,26 @@ import Testing
     #expect((0.3..<0.4).contains(field.declinationAccuracy))
   }
 
-  @Test func aTrueHeadingIsTheMagneticOneWithTheDeclination() throws {
-    let west = try #require(Row("2027 61 59 -77").field)
-    #expect(abs(try #require(west.trueHeading(magnetic: 10)) - 353.52) < 0.01)
-    #expect(abs(try #require(west.trueHeading(magnetic: 359.9)) - 343.42) < 0.01)
-    let east = try #require(Row("2028.5 28 54 -120").field)
-    #expect(abs(try #require(east.trueHeading(magnetic: 350)) - 5.43) < 0.01)
+  @Test(
+    arguments: [
+      ("2027 61 59 -77", 10, 353.52), ("2027 61 59 -77", 359.9, 343.42),
+      ("2028.5 28 54 -120", 350, 5.43),
+    ] as [(Substring, Double, Double)])
+  func aTrueHeadingIsTheMagneticOneWithTheDeclination(
+    row: Substring, magnetic: Double, heading: Double
+  ) throws {
+    let north = NorthDifference(try #require(Row(row).field))
+    var filter = HeadingFilter()
+    let reading = CompassReading(
+      time: MonotonicTime(nanoseconds: 0), timestamp: WallClockTime(nanoseconds: 0),
+      magneticHeading: magnetic)
+    let received = filter.receive(reading, north: north)
+    #expect(abs(try #require(received?.trueHeading) - heading) < 0.01)
+  }
+
+  @Test func nearThePoleThereIsNoTrueHeading() throws {
     let blackout = try #require(Row("2029 50 87 -154").field)
-    #expect(blackout.trueHeading(magnetic: 10) == nil)
+    #expect(NorthDifference(blackout) == nil)
     #expect(blackout.declinationAccuracy > 5.9)
   }
 }

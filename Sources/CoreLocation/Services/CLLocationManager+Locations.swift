@@ -161,7 +161,11 @@ extension CLLocationManager {
       if use.updates != nil { delegate?.locationManagerDidPauseLocationUpdates(self) }
     case .resumed:
       if use.updates != nil { delegate?.locationManagerDidResumeLocationUpdates(self) }
-    case .deferralFinished(let error):
+    case .requestFailed(let health):
+      // Other services have reported the fault.
+      if !use.needsFixes { deliverFailure(CLError(.denied, health.sentence)) }
+    case .deferralFinished(let error, let held):
+      deliver(held)
       delegate?.locationManager(
         self, didFinishDeferredUpdatesWithError: error.map { CLError(CLError.Code($0))._nsError })
     case .significantChange(let fix): if use.significantChanges { deliver([fix]) }

@@ -62,10 +62,14 @@ package protocol ServiceSource: AnyObject, Sendable {
   var name: String { get }
   /// Whether time stands still between two calls, as in a recording.
   var isRecorded: Bool { get }
-  /// Whether the source can be used now.
+  /// Whether the source can be used now, without a wait for any other process.
   var availability: ScannerAvailability { get }
 
-  /// Waits for input, a tenth of a second at most or until ``wake()``, and returns it and whether no more will come. The memory of the
+  /// Finds out anew whether the source can be used, where ``availability`` is an answer that was found out before. It is
+  /// called on the thread that receives, and may wait. By default it does nothing.
+  func updateAvailability()
+
+  /// Waits for input, two seconds at most or until ``wake()``, and returns it and whether no more will come. The memory of the
   /// latest input that was processed may be used again. An error says why the source will never deliver any more.
   func receive(_ demand: Demand, reusing used: consuming Input?) throws -> (
     input: Input, isOver: Bool
@@ -79,6 +83,7 @@ package protocol ServiceSource: AnyObject, Sendable {
 }
 
 extension ServiceSource {
+  package func updateAvailability() {}
   package func wake() {}
 }
 

@@ -12,6 +12,7 @@ protocol ServiceHosting: AnyObject, Sendable {
   /// Ends a wait of the source: one that nobody holds any more then rests.
   func wake()
   var availability: ScannerAvailability { get }
+  func updateAvailability()
   func restore(from store: RegistrationStore) -> Restored
   /// Sets the service's authorization to the manager's. A source that may now run waits for ``resume()``.
   func updateAuthorization()
@@ -58,6 +59,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     var failure: (any Error)?
     /// Whether the manager was informed that the source refuses the application.
     var isRefused = false
+    /// When it may be found out again whether the source can be used, in nanoseconds of uptime.
+    var nextAvailability: UInt64 = 0
   }
 
   package init(_ service: S, source: S.Source?, manager: ServiceManager) {
@@ -80,6 +83,25 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   package var availability: ScannerAvailability {
     if let end { return .unavailable(end) }
     return source?.availability ?? .unavailable("there is no source")
+  }
+
+  /// Has the thread of the source find out whether it can be used, twice a minute at most. While it receives, its states
+  /// show that.
+  package func updateAvailability() {
+    let isDue = state.withLock { state in
+      let now = DispatchTime.now().uptimeNanoseconds
+      guard !state.isRunning, !state.isStopped, state.end == nil, now >= state.nextAvailability
+      else { return false }
+      state.nextAvailability = now + 30_000_000_000
+      return true
+    }
+    guard isDue, !isRecorded else { return }
+    receiver.async { [weak self] in
+      guard let self, let source = self.source else { return }
+      let previous = source.availability
+      source.updateAvailability()
+      if source.availability != previous { manager?.checkAuthorization() }
+    }
   }
 
   /// Why the source will never deliver any more, for people.

@@ -19,7 +19,7 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The manager knows no kind of service. ``BeaconService`` is the first one.
+/// The manager knows no kind of service: each one, such as ``BeaconService``, adds itself.
 public final class ServiceManager: Sendable {
   /// The settings of a manager.
   public struct Configuration: Sendable {
@@ -127,16 +127,13 @@ public final class ServiceManager: Sendable {
 
   /// Whether the sources can be used: the best of them counts.
   public var availability: ScannerAvailability {
-    var latest = ScannerAvailability.unavailable("there is no service")
-    for host in hosts {
-      switch (host.availability, latest) {
-      case (.available, _): return .available
-      case (.notPermitted(let sentence), _): latest = .notPermitted(sentence)
-      case (.unavailable(let sentence), .unavailable): latest = .unavailable(sentence)
-      case (.unavailable, _): break
-      }
-    }
-    return latest
+    let hosts = hosts
+    let all = hosts.map(\.availability)
+    let refusal = all.first { if case .notPermitted = $0 { true } else { false } }
+    // Only where one source is refused do the others matter: what is known of them may be of long ago.
+    if refusal != nil { for host in hosts { host.updateAvailability() } }
+    if all.contains(.available) { return .available }
+    return refusal ?? all.last ?? .unavailable("there is no service")
   }
 
   /// Stops every service for good, and waits until no radio receives. Registrations stay stored.

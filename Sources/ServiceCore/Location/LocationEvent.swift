@@ -5,16 +5,19 @@ package import Scanning
 package enum LocationEvent: ServiceEvent, Hashable {
   /// Fixes of the client's location updates, in the order of time: several where they were deferred.
   case fixes([Fix])
-  /// The answer to a request for one fix.
+  /// The answer to a request for one fix, unless the client's updates deliver that fix.
   case requestedFix(Fix)
   /// No fix came in the time that a request for one may take.
   case requestTimedOut
+  /// A request for one fix ended, because the source refuses the application: its state.
+  case requestFailed(LocationHealth)
   /// Location updates are paused, because no movement is likely.
   case paused
   /// Location updates go on after a pause.
   case resumed
-  /// A deferral of location updates has ended: as it was requested, or by an error.
-  case deferralFinished(DeferredUpdatesError?)
+  /// A deferral of location updates has ended: as it was requested, or by an error. The fixes that were held back come
+  /// before it, also where the client has stopped its updates.
+  case deferralFinished(DeferredUpdatesError?, held: [Fix])
   /// The place has changed significantly.
   case significantChange(Fix)
   /// A visit began or ended.

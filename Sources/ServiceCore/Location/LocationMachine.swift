@@ -3,7 +3,7 @@ import Scanning
 
 /// The location service's state machine: what clients requested and registered, and the machines that serve them.
 struct LocationMachine: Service {
-  typealias Source = PositionSource
+  typealias Source = LocationServiceSource
   typealias Event = LocationEvent
 
   /// What a group registered.
@@ -28,6 +28,9 @@ struct LocationMachine: Service {
     var settings: UpdateSettings
     var filter: DistanceFilter
     var pause: PauseRule
+
+    /// Whether updates run that may pause.
+    var mayPause: Bool { settings.pausesAutomatically && !pause.isPaused }
   }
 
   /// What a client needs beyond the registrations of its group.
@@ -36,6 +39,8 @@ struct LocationMachine: Service {
     var deferral = DeferredUpdates(DeferredUpdates.Conditions(isUpdating: false))
     var request: FixRequest?
     var heading: HeadingFilter?
+    /// When the latest fix came that the client received.
+    var received: MonotonicTime?
 
     var requests: [LocationRequest] {
       var requests: [LocationRequest] = []
@@ -55,43 +60,42 @@ struct LocationMachine: Service {
   /// What a group registered beside circles, each with its state.
   private struct Registered {
     var visits: VisitDetector?
-    var changes: SignificantChange?
-    var isEmpty: Bool { visits == nil && changes == nil }
+    var changes: Changes?
   }
 
-  private struct Circle {
-    var group: ClientGroup
-    var circle: MonitoredCircle
-    var since: WallClockTime?
-    /// Clients that requested the state before it was determined.
-    var asked: [ClientIdentifier] = []
-    /// The only client that wants the state of a circle that is not registered.
-    var question: ClientIdentifier?
+  /// The significant changes of a group.
+  private struct Changes {
+    var rule = SignificantChange()
+    /// The clients that started them in this process.
+    var started: Set<ClientIdentifier> = []
+    /// Those of them that have not received a first fix.
+    var waiting: Set<ClientIdentifier> = []
   }
 
   let isRecorded: Bool
   private(set) var needs: [ClientIdentifier: Needs] = [:]
   private var groups: [ClientGroup: Registered] = [:]
-  /// Circles by their names in the monitor.
-  private var circles: [String: Circle] = [:]
-  private var monitor = GeofenceMonitor()
-  private var questions: UInt64 = 0
-  /// The names of circles of which a client awaits the state, each with when it is given up; `nil` before the source's
-  /// time is known.
-  private var awaited: [String: MonotonicTime?] = [:]
+  var circles = LocationCircles()
   /// The number of requests for one fix.
   private var fixRequests: UInt64 = 0
   /// The latest time of the source.
   private var now: MonotonicTime?
   /// The latest fix of all; `nil` if there was none.
-  private(set) var latestFix: Fix?
-  private(set) var latestHeading: [ClientIdentifier: Heading] = [:]
+  private var newestFix: Fix?
+  private var headings: [ClientIdentifier: Heading] = [:]
   private(set) var health: LocationHealth?
   /// The latest state of the compass.
   private var headingHealth: LocationHealth?
   /// Whether GeoClue's latest answer was that this application may not have the location. While no client needs locations it is
   /// not asked again, and the answer holds.
   private(set) var isRefusedBySource = false
+  /// Whether the source has rested since it reported ``health``.
+  private var isHealthOld = false
+  /// Whether the source delivers a fix only when the place has changed.
+  private var reportsOnlyChanges = false
+  /// When the receiver was last known to be at ``newestFix``; `nil` once the source has rested or lost the place.
+  private var lastSeen: MonotonicTime?
+  private var hasReportedExpiry = false
   private(set) var wallClockOffset = WallClockOffset.zero
   private var hasOffset = false
   private var status = AuthorizationStatus.notDetermined
@@ -101,7 +105,7 @@ struct LocationMachine: Service {
 
   // MARK: The source
 
-  var demand: PositionSource.Demand? {
+  var demand: LocationServiceSource.Demand? {
     mutating get {
       guard status.isAuthorized, !hasEnded else { return nil }
       var requests = needs.values.flatMap(\.requests)
@@ -109,35 +113,37 @@ struct LocationMachine: Service {
         if let visits = group.visits { requests.append(.visits(isStaying: visits.isStaying)) }
         if group.changes != nil { requests.append(.significantChange) }
       }
-      if !circles.isEmpty {
-        requests.append(.boundary(meters: monitor.nearestBoundary() ?? 0))
+      if let request = circles.request(accuracy: newestFix?.horizontalAccuracy) {
+        requests.append(request)
       }
       guard !requests.isEmpty else { return nil }
       var demand = LocationDemand(requests)
       demand.fixes?.requests = fixRequests
-      return PositionSource.Demand(location: demand, deadline: deadline)
+      return LocationServiceSource.Demand(location: demand, deadline: deadline)
     }
   }
 
   private var deadline: MonotonicTime? {
-    var deadlines = [monitor.nextDeadline()]
+    var deadlines = [circles.deadline, restDeadline]
     for group in groups.values {
       deadlines.append(group.visits?.deadline)
-      deadlines.append(group.changes?.deadline)
+      deadlines.append(group.changes?.rule.deadline)
     }
     for needs in needs.values {
       deadlines.append(needs.request?.deadline)
       deadlines.append(needs.deferral.deadline)
     }
-    deadlines += awaited.values
     return deadlines.compactMap { $0 }.min()
   }
 
   mutating func process(
-    _ input: inout PositionSource.Input, into output: inout ServiceOutput<Self>
+    _ input: inout LocationServiceSource.Input, into output: inout ServiceOutput<Self>
   ) -> Bool {
     // Before a recording's first value, its offset is not known.
-    if input.progress.reached != nil { setOffset(input.progress.wallClockOffset) }
+    if let reached = input.progress.reached {
+      setOffset(input.progress.wallClockOffset, at: reached)
+    }
+    reportsOnlyChanges = input.reportsOnlyChanges
     while true {
       let next = input.processed < input.values.count ? input.values[input.processed] : nil
       if let change = input.progress.health.first, next.map({ change.time <= $0.time }) ?? true {
@@ -166,37 +172,51 @@ struct LocationMachine: Service {
     }
     output.deliverToAll(.health(change, at: change.time.wallClockTime(wallClockOffset)))
     guard change.subject == .locations else { return headingHealth = change }
-    health = change
+    (health, isHealthOld) = (change, false)
     if change.condition == .denied {
       isRefusedBySource = true
     } else if !change.condition.isFault {
       isRefusedBySource = false
     }
-    // A source that cannot tell the place answers no question.
-    if change.condition.isFault { giveUpQuestions(into: &output) }
+    if change.condition != .receiving { lastSeen = nil }
+    guard change.condition.isFault else { return }
+    circles.endRequests(into: &output)
+    guard change.refusesLocations else { return }
+    for client in clients where needs[client]?.request != nil {
+      needs[client]?.request = nil
+      output.deliver(.requestFailed(change), to: client)
+    }
   }
 
   /// What was restored is in wall-clock time until the source's time is known.
-  private mutating func setOffset(_ offset: WallClockOffset) {
+  private mutating func setOffset(_ offset: WallClockOffset, at now: MonotonicTime) {
     defer { (wallClockOffset, hasOffset) = (offset, true) }
     guard !hasOffset else { return }
     for group in groups.keys {
       groups[group]?.visits?.move(by: 0 &- offset.nanoseconds)
-      groups[group]?.changes?.move(by: 0 &- offset.nanoseconds)
+      groups[group]?.changes?.rule.move(by: 0 &- offset.nanoseconds)
+      // Where the clock was set back since, or is not set yet, what was stored cannot be of later than now: everything
+      // would wait for that time.
+      if let latest = groups[group]?.visits?.latestTime, latest > now {
+        groups[group]?.visits?.move(by: now.nanoseconds(since: latest))
+      }
+      if let latest = groups[group]?.changes?.rule.latestTime, latest > now {
+        groups[group]?.changes?.rule.move(by: now.nanoseconds(since: latest))
+      }
     }
   }
 
-  mutating func rest() {}
+  mutating func rest() { (isHealthOld, lastSeen) = (true, nil) }
 
   mutating func end(
     _ sentence: String, isFailure: Bool, into output: inout ServiceOutput<Self>
   ) {
     hasEnded = true
-    giveUpQuestions(into: &output)
+    circles.endRequests(into: &output)
     for client in clients {
-      if needs[client]?.request != nil {
+      if let request = needs[client]?.request {
         needs[client]?.request = nil
-        output.deliver(.requestTimedOut, to: client)
+        deliver(request.end, to: client, into: &output)
       }
       setDeferralConditions(of: client, into: &output)
     }
@@ -210,7 +230,7 @@ struct LocationMachine: Service {
     self.status = status
     for client in clients { setDeferralConditions(of: client, into: &output) }
     guard !status.isAuthorized else { return }
-    giveUpQuestions(into: &output)
+    circles.endRequests(into: &output)
     // What was started before the answer is refused as well.
     if previous.isAuthorized || isRefused && status != previous {
       output.deliverToAll(.refused(status))
@@ -239,15 +259,20 @@ struct LocationMachine: Service {
 
   mutating func remove(_ client: ClientIdentifier) {
     needs[client] = nil
-    latestHeading[client] = nil
-    for (name, circle) in circles {
-      if circle.question == client {
-        removeCircle(name)
-        awaited[name] = nil
-      } else {
-        circles[name]?.asked.removeAll { $0 == client }
-      }
+    headings[client] = nil
+    circles.remove(client)
+    for group in groups.keys {
+      groups[group]?.changes?.started.remove(client)
+      groups[group]?.changes?.waiting.remove(client)
     }
+  }
+
+  /// The latest fix, as far as the application may have it.
+  var latestFix: Fix? { status.isAuthorized ? newestFix : nil }
+
+  /// Returns a client's latest heading, as far as the application may have it.
+  func latestHeading(of client: ClientIdentifier) -> Heading? {
+    status.isAuthorized ? headings[client] : nil
   }
 
   // MARK: Fixes and readings
@@ -263,42 +288,102 @@ struct LocationMachine: Service {
 
   private mutating func receive(_ fix: Fix, into output: inout ServiceOutput<Self>) {
     advance(to: fix.time, into: &output)
-    latestFix = fix
-    for transition in monitor.receive(fix) { deliver(transition, into: &output) }
+    (newestFix, lastSeen) = (fix, fix.time)
+    circles.receive(fix, wallClockOffset, into: &output)
+    receiveInGroups(fix, into: &output)
+    for client in clients { deliver(fix, to: client, into: &output) }
+  }
+
+  private mutating func receiveInGroups(_ fix: Fix, into output: inout ServiceOutput<Self>) {
     for group in groups.keys.sorted(by: { $0.name < $1.name }) {
       for change in groups[group]?.visits?.receive(fix) ?? [] {
         deliver(change, in: group, into: &output)
       }
-      if let change = groups[group]?.changes?.receive(fix) {
+      let waiting = groups[group]?.changes?.waiting ?? []
+      groups[group]?.changes?.waiting = []
+      if let change = groups[group]?.changes?.rule.receive(fix) {
         deliver(change, in: group, into: &output)
+      } else {
+        for client in waiting.sorted(by: { $0.rawValue < $1.rawValue }) {
+          output.deliver(.significantChange(fix), to: client)
+        }
       }
     }
-    for client in clients { deliver(fix, to: client, into: &output) }
   }
 
-  /// Delivers a fix to a client's updates and to its request, as far as they want it.
+  /// Delivers a fix to a client's updates and to its request, as far as they want it. Where updates deliver it, it is
+  /// the answer of the request as well.
   private mutating func deliver(
     _ fix: Fix, to client: ClientIdentifier, into output: inout ServiceOutput<Self>
   ) {
     guard var needs = needs[client] else { return }
-    if let answer = needs.request?.receive(fix) {
-      needs.request = nil
-      deliver(answer, to: client, into: &output)
-    }
-    if var updates = needs.updates {
+    let answer = needs.request?.receive(fix)
+    if answer != nil { needs.request = nil }
+    var delivered: Fix?
+    if let updates = needs.updates {
       let wasPaused = updates.pause.isPaused
-      let change = updates.settings.pausesAutomatically ? updates.pause.receive(fix) : nil
+      let change = updates.settings.pausesAutomatically ? needs.updates?.pause.receive(fix) : nil
       if change == .resumed { output.deliver(.resumed, to: client) }
       // The fix that pauses or resumes updates is delivered.
-      if (!wasPaused || change == .resumed) && updates.filter.receive(fix) {
-        deliver(needs.deferral.receive(fix), to: client, into: &output)
+      if !wasPaused || change == .resumed, needs.updates?.filter.receive(fix) == true {
+        let events = needs.deferral.receive(fix)
+        let isDelivered = events.contains {
+          if case .deliver(let fixes) = $0 { fixes.last == fix } else { false }
+        }
+        if isDelivered { (delivered, needs.received) = (fix, fix.time) }
+        deliver(events, to: client, into: &output)
       }
-      if change == .paused { output.deliver(.paused, to: client) }
-      needs.updates = updates
+      self.needs[client] = needs
+      if change == .paused { deliverPause(to: client, into: &output) }
+    } else {
+      self.needs[client] = needs
     }
-    self.needs[client] = needs
-    // Paused updates are not deferred.
-    if needs.updates?.pause.isPaused == true { setDeferralConditions(of: client, into: &output) }
+    if let answer, answer != delivered.map({ .fix($0) }) {
+      deliver(answer, to: client, into: &output)
+    }
+  }
+
+  /// Reports that updates are paused, after the end of a deferral.
+  private mutating func deliverPause(
+    to client: ClientIdentifier, into output: inout ServiceOutput<Self>
+  ) {
+    setDeferralConditions(of: client, into: &output)
+    output.deliver(.paused, to: client)
+  }
+
+  // MARK: Rest without fixes
+
+  /// The time from one look at a receiver that rests to the next, in seconds.
+  private static let restInterval = 60.0
+
+  /// When the receiver is taken to be at the latest fix still; `nil` where the source delivers fixes in any case, or
+  /// may have lost the place, or where nothing depends on it.
+  private var restDeadline: MonotonicTime? {
+    guard reportsOnlyChanges, let lastSeen,
+      groups.values.contains(where: { $0.visits != nil })
+        || needs.values.contains(where: { $0.updates.map(\.mayPause) ?? false })
+    else { return nil }
+    return lastSeen.advanced(bySeconds: Self.restInterval)
+  }
+
+  /// Takes the latest fix for one of now, for visits and pauses, where a source that delivers fixes only when the place
+  /// has changed is silent.
+  private mutating func advanceRest(
+    to now: MonotonicTime, into output: inout ServiceOutput<Self>
+  ) {
+    guard let restDeadline, now >= restDeadline, var fix = newestFix else { return }
+    (fix.time, lastSeen) = (now, now)
+    for group in groups.keys.sorted(by: { $0.name < $1.name }) {
+      for change in groups[group]?.visits?.receive(fix) ?? [] {
+        deliver(change, in: group, into: &output)
+      }
+    }
+    for client in clients
+    where needs[client]?.updates?.mayPause == true
+      && needs[client]?.updates?.pause.receive(fix) == .paused
+    {
+      deliverPause(to: client, into: &output)
+    }
   }
 
   private mutating func receive(
@@ -306,41 +391,47 @@ struct LocationMachine: Service {
   ) {
     advance(to: reading.time, into: &output)
     // True headings only while locations are updated too.
-    let north =
-      needs.values.contains { $0.updates != nil }
-      ? latestFix.flatMap {
-        NorthDifference(
-          MagneticModel.field(
-            at: $0.place, height: $0.ellipsoidalAltitude ?? $0.altitude ?? 0,
-            time: reading.timestamp))
-      } : nil
+    let north = north(at: reading, into: &output)
     for client in clients {
       guard let heading = needs[client]?.heading?.receive(reading, north: north) else { continue }
-      latestHeading[client] = heading
+      headings[client] = heading
       output.deliver(.heading(heading), to: client)
     }
+  }
+
+  /// Returns the direction of magnetic north; `nil` unless locations are updated too. That the magnetic model is not
+  /// made for the time is reported once: its declinations are used all the same.
+  private mutating func north(
+    at reading: CompassReading, into output: inout ServiceOutput<Self>
+  ) -> NorthDifference? {
+    guard let fix = newestFix, needs.values.contains(where: { $0.updates != nil }) else {
+      return nil
+    }
+    let field = MagneticModel.field(
+      at: fix.place, height: fix.ellipsoidalAltitude ?? fix.altitude ?? 0, time: reading.timestamp)
+    if field.isExpired, !hasReportedExpiry {
+      hasReportedExpiry = true
+      let health = LocationHealth(
+        .receiving, of: .headings, at: reading.time, sentence: MagneticModel.expiry)
+      output.deliverToAll(.health(health, at: reading.time.wallClockTime(wallClockOffset)))
+    }
+    return NorthDifference(field)
   }
 
   private mutating func advance(
     to now: MonotonicTime, into output: inout ServiceOutput<Self>
   ) {
     self.now = max(self.now ?? now, now)
-    for transition in monitor.advance(to: now) { deliver(transition, into: &output) }
+    circles.advance(to: now, wallClockOffset, into: &output)
     for group in groups.keys.sorted(by: { $0.name < $1.name }) {
       for change in groups[group]?.visits?.advance(to: now) ?? [] {
         deliver(change, in: group, into: &output)
       }
-      if let change = groups[group]?.changes?.advance(to: now) {
+      if let change = groups[group]?.changes?.rule.advance(to: now) {
         deliver(change, in: group, into: &output)
       }
     }
-    for (name, limit) in awaited.sorted(by: { $0.key < $1.key }) {
-      guard let limit else {
-        awaited[name] = now.advanced(bySeconds: FixRequest.limit)
-        continue
-      }
-      if now >= limit { giveUp(name, into: &output) }
-    }
+    advanceRest(to: now, into: &output)
     for client in clients {
       if let answer = needs[client]?.request?.advance(to: now) {
         needs[client]?.request = nil
@@ -350,13 +441,20 @@ struct LocationMachine: Service {
     }
   }
 
-  private func deliver(
+  private mutating func deliver(
     _ answer: FixRequest.Answer, to client: ClientIdentifier,
     into output: inout ServiceOutput<Self>
   ) {
     switch answer {
-    case .fix(let fix): output.deliver(.requestedFix(fix), to: client)
-    case .timedOut: output.deliver(.requestTimedOut, to: client)
+    case .fix(let fix):
+      needs[client]?.received = fix.time
+      output.deliver(.requestedFix(fix), to: client)
+    case .timedOut:
+      if let health, health.refusesLocations {
+        output.deliver(.requestFailed(health), to: client)
+      } else {
+        output.deliver(.requestTimedOut, to: client)
+      }
     }
   }
 
@@ -364,10 +462,18 @@ struct LocationMachine: Service {
     _ events: [DeferredUpdates.Event], to client: ClientIdentifier,
     into output: inout ServiceOutput<Self>
   ) {
-    for event in events {
+    var held: [Fix] = []
+    for (index, event) in events.enumerated() {
       switch event {
-      case .deliver(let fixes): output.deliver(.fixes(fixes), to: client)
-      case .finish(let error): output.deliver(.deferralFinished(error), to: client)
+      case .deliver(let fixes):
+        if case .finish? = events[(index + 1)...].first {
+          held = fixes
+        } else {
+          output.deliver(.fixes(fixes), to: client)
+        }
+      case .finish(let error):
+        output.deliver(.deferralFinished(error, held: held), to: client)
+        held = []
       }
     }
   }
@@ -389,26 +495,31 @@ struct LocationMachine: Service {
   ) {
     output.deliver(
       .significantChange(fix), of: Self.changes, in: group,
-      state: groups[group]?.changes.map { .significantChanges($0, wallClockOffset) })
+      state: groups[group]?.changes.map { .significantChanges($0.rule, wallClockOffset) })
   }
 
   // MARK: Updates
 
   /// Starts location updates, with the latest fix if there is one. Updates that run already deliver nothing anew, but
-  /// resume if they are paused.
+  /// resume if they are paused. A request for one fix ends without an answer, as in Core Location.
   mutating func startUpdates(
     _ settings: UpdateSettings, for client: ClientIdentifier,
     into output: inout ServiceOutput<Self>
   ) {
     guard needs[client]?.updates == nil else {
+      needs[client]?.request = nil
       return setUpdates(settings, restarts: true, for: client, into: &output)
     }
-    needs[client, default: Needs()].updates = Updates(
+    needs[client, default: Needs()].request = nil
+    needs[client]?.updates = Updates(
       settings: settings, filter: DistanceFilter(distance: settings.distanceFilter),
       pause: PauseRule(activity: settings.activity))
     setDeferralConditions(of: client, into: &output)
     // It may be old: the next one is delivered whatever its distance.
-    if status.isAuthorized, let latestFix { output.deliver(.fixes([latestFix]), to: client) }
+    if let latestFix {
+      needs[client]?.received = latestFix.time
+      output.deliver(.fixes([latestFix]), to: client)
+    }
   }
 
   /// Changes the settings of updates, if there are any.
@@ -440,11 +551,31 @@ struct LocationMachine: Service {
     setDeferralConditions(of: client, into: &output)
   }
 
-  mutating func requestFix(_ accuracy: AccuracyClass, for client: ClientIdentifier) {
+  /// Requests one fix. The latest fix is the answer at once where the source has worked since, and it is accurate enough,
+  /// not older than ``FixRequest/recent`` and new to the client.
+  mutating func requestFix(
+    _ accuracy: AccuracyClass, for client: ClientIdentifier,
+    into output: inout ServiceOutput<Self>
+  ) {
     // A request that runs is answered once.
     guard needs[client]?.request == nil else { return }
+    if let health, health.refusesLocations, !isHealthOld {
+      return output.deliver(.requestFailed(health), to: client)
+    }
+    // Before a rest nothing is known of how long ago it was.
+    let known = lastSeen == nil ? nil : latestFix
+    let isRecent = known.map { (now ?? $0.time).seconds(since: $0.time) <= FixRequest.recent }
+    if isRecent == true, let fix = known, fix.horizontalAccuracy <= accuracy.meters,
+      needs[client]?.received != fix.time
+    {
+      needs[client, default: Needs()].received = fix.time
+      return output.deliver(.requestedFix(fix), to: client)
+    }
+    // Where a source that delivers only changes is silent, the latest fix holds however old it is.
+    let isValid = isRecent == true || reportsOnlyChanges
     fixRequests += 1
-    needs[client, default: Needs()].request = FixRequest(accuracy)
+    needs[client, default: Needs()].request = FixRequest(
+      accuracy, known: isValid ? known : nil, isRefused: health?.refusesLocations ?? false)
   }
 
   mutating func cancelRequest(for client: ClientIdentifier) { needs[client]?.request = nil }
@@ -471,6 +602,8 @@ struct LocationMachine: Service {
     for client: ClientIdentifier, into output: inout ServiceOutput<Self>
   ) {
     var needs = needs[client] ?? Needs()
+    // As in Core Location.
+    needs.request = nil
     _ = needs.deferral.set(conditions(of: client))
     // A live source may have rested until now: its time comes soon.
     let events = needs.deferral.allow(
@@ -516,12 +649,22 @@ struct LocationMachine: Service {
     output.unregister(Self.visits, in: group)
   }
 
+  /// Starts significant changes of a group. The first start of each client in this process delivers the latest fix to
+  /// it, or the next one where there is none, also where the group has them already, as after a restart.
   mutating func startSignificantChanges(
-    in group: ClientGroup, into output: inout ServiceOutput<Self>
+    in group: ClientGroup, for client: ClientIdentifier, into output: inout ServiceOutput<Self>
   ) {
-    guard groups[group]?.changes == nil else { return }
-    var changes = SignificantChange()
-    let cached = changes.start(cached: latestFix)
+    if groups[group]?.changes != nil {
+      guard groups[group]?.changes?.started.insert(client).inserted == true else { return }
+      if let latestFix {
+        output.deliver(.significantChange(latestFix), to: client)
+      } else {
+        groups[group]?.changes?.waiting.insert(client)
+      }
+      return
+    }
+    var changes = Changes(started: [client])
+    let cached = changes.rule.start(cached: latestFix)
     groups[group, default: Registered()].changes = changes
     output.register(.significantChanges, as: Self.changes, in: group, state: nil)
     if let cached { deliver(cached, in: group, into: &output) }
@@ -537,153 +680,16 @@ struct LocationMachine: Service {
 
   // MARK: Circles
 
-  /// The name of a group's circle in the monitor. Names of groups cannot run into identifiers, as their length stands
-  /// before.
-  private static func name(_ identifier: String, _ group: ClientGroup) -> String {
-    "\(group.name.utf8.count):\(group.name)\(identifier)"
-  }
-
-  /// The identifier under which a circle is stored.
-  private static func storedIdentifier(_ identifier: String) -> String { "circle:\(identifier)" }
-
-  /// Monitors a circle. One that is monitored already with the same place and radius keeps its state.
-  mutating func register(
-    _ circle: MonitoredCircle, in group: ClientGroup, assuming state: GeofenceState?,
-    for client: ClientIdentifier, into output: inout ServiceOutput<Self>
-  ) throws(GeofenceError) {
-    let name = Self.name(circle.region.identifier, group)
-    if circles[name]?.circle.region != circle.region {
-      let replaced = circles[name]
-      try add(circle, name, in: group, assuming: state ?? .unknown)
-      answer(replaced, name, into: &output)
-    }
-    circles[name]?.circle = circle
-    output.register(
-      .circle(circle), as: Self.storedIdentifier(circle.region.identifier), in: group,
-      state: stateToStore(name))
-    output.deliver(.registered(circle), to: client)
-  }
-
-  private mutating func add(
-    _ circle: MonitoredCircle, _ name: String, in group: ClientGroup, assuming state: GeofenceState
-  ) throws(GeofenceError) {
-    let region = try CircularRegion(
-      identifier: name, center: circle.region.center, radius: circle.region.radius)
-    try monitor.add(region, assuming: state)
-    circles[name] = Circle(group: group, circle: circle)
-  }
-
-  private func stateToStore(_ name: String) -> RegistrationState? {
-    guard let state = monitor.status(of: name)?.state, let since = circles[name]?.since else {
-      return nil
-    }
-    return .circle(state, since: since)
-  }
-
-  mutating func unregister(
-    _ identifier: String, in group: ClientGroup, into output: inout ServiceOutput<Self>
-  ) {
-    let name = Self.name(identifier, group)
-    guard let circle = removeCircle(name) else { return }
-    answer(circle, name, into: &output)
-    output.unregister(Self.storedIdentifier(identifier), in: group)
-  }
-
-  @discardableResult
-  private mutating func removeCircle(_ name: String) -> Circle? {
-    monitor.remove(name)
-    return circles.removeValue(forKey: name)
-  }
-
-  func circles(in group: ClientGroup) -> [MonitoredCircle] {
-    circles.values.filter { $0.group == group && $0.question == nil }.map(\.circle)
-      .sorted { $0.region.identifier < $1.region.identifier }
-  }
-
-  func snapshot(of identifier: String, in group: ClientGroup) -> CircleSnapshot? {
-    let name = Self.name(identifier, group)
-    guard let circle = circles[name], let status = monitor.status(of: name) else { return nil }
-    return CircleSnapshot(circle: circle.circle, state: status.state, since: circle.since)
-  }
-
-  /// Finds out the state of a circle, registered or not, and reports it to the client.
+  /// Delivers the state of a circle, registered or not, to a client when it is determined, or that it is not known where
+  /// nothing can determine it.
   mutating func requestState(
     of region: CircularRegion, in group: ClientGroup, for client: ClientIdentifier,
-    isAvailable: Bool, into output: inout ServiceOutput<Self>
+    hasSource: Bool, into output: inout ServiceOutput<Self>
   ) {
-    let name = Self.name(region.identifier, group)
-    if circles[name]?.circle.region == region, let status = monitor.status(of: name),
-      status.isDetermined
-    {
-      return output.deliver(.circleState(region, status.state), to: client)
-    }
-    guard isAvailable, status.isAuthorized, !hasEnded, health?.condition.isFault != true else {
-      return output.deliver(.circleState(region, .unknown), to: client)
-    }
-    if circles[name]?.circle.region == region {
-      circles[name]?.asked.append(client)
-      if awaited[name] == nil { awaited[name] = .some(nil) }
-      return
-    }
-    let isPending = circles.values.contains {
-      $0.question == client && $0.circle.region == region
-    }
-    guard !isPending else { return }
-    questions += 1
-    let question = "?\(questions)"
-    do throws(GeofenceError) {
-      try add(MonitoredCircle(region), question, in: group, assuming: .unknown)
-      circles[question]?.question = client
-      awaited[question] = .some(nil)
-    } catch {
-      output.deliver(.circleState(region, .unknown), to: client)
-    }
-  }
-
-  /// Answers the requests for states that cannot be answered any more.
-  private mutating func giveUpQuestions(into output: inout ServiceOutput<Self>) {
-    for name in awaited.keys.sorted() { giveUp(name, into: &output) }
-  }
-
-  private mutating func giveUp(_ name: String, into output: inout ServiceOutput<Self>) {
-    let circle = circles[name]
-    circles[name]?.asked = []
-    if circle?.question != nil { removeCircle(name) }
-    answer(circle, name, into: &output)
-  }
-
-  /// Answers those who await the state of a circle that is not determined.
-  private mutating func answer(
-    _ circle: Circle?, _ name: String, into output: inout ServiceOutput<Self>
-  ) {
-    awaited[name] = nil
-    guard let circle else { return }
-    for client in circle.asked + (circle.question.map { [$0] } ?? []) {
-      output.deliver(.circleState(circle.circle.region, .unknown), to: client)
-    }
-  }
-
-  private mutating func deliver(
-    _ transition: GeofenceTransition, into output: inout ServiceOutput<Self>
-  ) {
-    let name = transition.region
-    guard let circle = circles[name] else { return }
-    awaited[name] = nil
-    if let client = circle.question {
-      removeCircle(name)
-      return output.deliver(.circleState(circle.circle.region, transition.change.state), to: client)
-    }
-    let event = CircleEvent(
-      circle: circle.circle,
-      transition: transition.renamed(circle.circle.region.identifier),
-      wallClockOffset: wallClockOffset)
-    if transition.change.state != transition.previous || circle.since == nil {
-      circles[name]?.since = event.wallClockTime
-    }
-    circles[name]?.asked = []
-    output.deliver(
-      .circle(event), of: Self.storedIdentifier(circle.circle.region.identifier),
-      in: circle.group, state: stateToStore(name))
+    let isPossible =
+      hasSource && status.isAuthorized && !hasEnded && health?.condition.isFault != true
+    circles.requestState(
+      of: region, in: group, for: client, isPossible: isPossible, into: &output)
   }
 
   // MARK: Restoring
@@ -692,23 +698,19 @@ struct LocationMachine: Service {
     for stored in stored {
       let group = stored.group
       switch (stored.registration, stored.state) {
-      case (.circle(let circle), let state):
-        let name = Self.name(circle.region.identifier, group)
-        guard case .circle(let known, let since)? = state else {
-          try? add(circle, name, in: group, assuming: .unknown)
-          continue
-        }
-        try? add(circle, name, in: group, assuming: known)
-        circles[name]?.since = since
+      case (.circle(let circle), .circle(let state, let since)):
+        circles.restore(circle, in: group, state: state, since: since)
+      case (.circle(let circle), _):
+        circles.restore(circle, in: group, state: .unknown, since: nil)
       case (.visits, .visits(var detector, let offset)):
         detector.move(by: offset.nanoseconds)
         groups[group, default: Registered()].visits = detector
       case (.significantChanges, .significantChanges(var changes, let offset)):
         changes.move(by: offset.nanoseconds)
-        groups[group, default: Registered()].changes = changes
+        groups[group, default: Registered()].changes = Changes(rule: changes)
       case (.visits, _): groups[group, default: Registered()].visits = VisitDetector()
       case (.significantChanges, _):
-        groups[group, default: Registered()].changes = SignificantChange()
+        groups[group, default: Registered()].changes = Changes()
       }
     }
   }

@@ -18,7 +18,7 @@ package final class LocationService: Sendable {
     (self.manager, self.source) = (manager, source)
     host = ServiceHost(
       LocationMachine(isRecorded: source?.isRecorded ?? false),
-      source: source.map(PositionSource.init), manager: manager)
+      source: source.map(LocationServiceSource.init), manager: manager)
   }
 
   /// Returns the events of a client, in order. The sequence ends with the source, or throws what ended it.
@@ -31,7 +31,7 @@ package final class LocationService: Sendable {
   }
 
   /// Throws where no request can be met. A daemon that does not run is no reason: the request waits for it, and the
-  /// source's state says what is the matter.
+  /// source's state shows what is the matter.
   private func check() throws(LocationServiceError) {
     guard let source else { throw .unavailable(Self.noSource) }
     if !source.isRecorded, let end = host.end { throw .unavailable(end) }
@@ -79,12 +79,16 @@ package final class LocationService: Sendable {
     return host.read { $0.use(of: client, in: group) }
   }
 
-  /// Requests one fix: the answer is ``LocationEvent/requestedFix(_:)`` or ``LocationEvent/requestTimedOut``.
+  /// Requests one fix: the answer is ``LocationEvent/requestedFix(_:)``, ``LocationEvent/requestTimedOut``,
+  /// ``LocationEvent/requestFailed(_:)``, or the same fix of the client's updates. It ends without an answer where the
+  /// client starts updates or a deferral.
   package func requestFix(
     _ accuracy: AccuracyClass = .best, for client: ClientIdentifier
   ) throws(LocationServiceError) {
     try check()
-    host.update { machine, _ in machine.requestFix(accuracy, for: client) }
+    host.update { machine, output in
+      machine.requestFix(accuracy, for: client, into: &output)
+    }
   }
 
   /// Takes a request for one fix back.
@@ -107,16 +111,17 @@ package final class LocationService: Sendable {
     host.update { machine, output in machine.disallowDeferral(for: client, into: &output) }
   }
 
-  /// The latest fix; `nil` if there was none.
+  /// The latest fix; `nil` if there was none, or the application is not authorized.
   package var latestFix: Fix? { host.read { $0.latestFix } }
 
   // MARK: Significant changes and visits
 
-  /// Starts to report significant changes of the place to a client's group.
+  /// Starts to report significant changes of the place to a client's group. The client receives the latest fix at first,
+  /// or the next one where there is none.
   package func startSignificantChanges(
     for client: ClientIdentifier
   ) throws(LocationServiceError) {
-    try change(for: client) { $0.startSignificantChanges(in: $1, into: &$2) }
+    try change(for: client) { $0.startSignificantChanges(in: $1, for: client, into: &$2) }
   }
 
   /// Stops reporting significant changes to a client's group.
@@ -166,7 +171,7 @@ package final class LocationService: Sendable {
     guard let group = manager.client(client)?.group else { return }
     let failure = host.update { machine, output -> GeofenceError? in
       do throws(GeofenceError) {
-        try machine.register(circle, in: group, assuming: state, for: client, into: &output)
+        try machine.circles.register(circle, in: group, assuming: state, for: client, into: &output)
         return nil
       } catch {
         return error
@@ -179,14 +184,16 @@ package final class LocationService: Sendable {
   package func unregister(_ identifier: String, for client: ClientIdentifier) {
     manager.restore()
     guard let group = manager.client(client)?.group else { return }
-    host.update { machine, output in machine.unregister(identifier, in: group, into: &output) }
+    host.update { machine, output in
+      machine.circles.unregister(identifier, in: group, into: &output)
+    }
   }
 
   /// Returns the circles of a client's group, sorted by their identifiers.
   package func circles(of client: ClientIdentifier) -> [MonitoredCircle] {
     manager.restore()
     guard let group = manager.client(client)?.group else { return [] }
-    return host.read { $0.circles(in: group) }
+    return host.read { $0.circles.registered(in: group) }
   }
 
   /// Returns what is known now of a circle of a client's group; `nil` if there is no such circle.
@@ -194,17 +201,17 @@ package final class LocationService: Sendable {
     ofCircle identifier: String, for client: ClientIdentifier
   ) -> CircleSnapshot? {
     guard let group = manager.client(client)?.group else { return nil }
-    return host.read { $0.snapshot(of: identifier, in: group) }
+    return host.read { $0.circles.snapshot(of: identifier, in: group) }
   }
 
   /// Requests the state of a circle, registered or not; the answer is ``LocationEvent/circleState(_:_:)``, or the
   /// circle's next event.
   package func requestState(of region: CircularRegion, for client: ClientIdentifier) {
     guard let group = manager.client(client)?.group else { return }
-    let isAvailable = source != nil && host.end == nil
+    let hasSource = source != nil
     host.update { machine, output in
       machine.requestState(
-        of: region, in: group, for: client, isAvailable: isAvailable, into: &output)
+        of: region, in: group, for: client, hasSource: hasSource, into: &output)
     }
   }
 
@@ -227,9 +234,9 @@ package final class LocationService: Sendable {
     host.update { machine, _ in machine.stopHeadings(for: client) }
   }
 
-  /// A client's latest heading; `nil` if there was none.
+  /// Returns a client's latest heading; `nil` if there was none, or the application is not authorized.
   package func latestHeading(of client: ClientIdentifier) -> Heading? {
-    host.read { $0.latestHeading[client] }
+    host.read { $0.latestHeading(of: client) }
   }
 
   // MARK: State
@@ -237,10 +244,12 @@ package final class LocationService: Sendable {
   /// The latest state of the source; `nil` before it is known.
   package var health: LocationHealth? { host.read { $0.health } }
 
-  /// Whether the source can be used now. A daemon may be asked.
+  /// Whether the source can be used, as far as is known: by its state, or while it rests by an answer of half a minute ago
+  /// at most, which is found out in the background. What is not known yet is available.
   package var availability: ScannerAvailability {
     if let end = host.end { return .unavailable(end) }
-    return source?.availability ?? .unavailable(Self.noSource)
+    host.updateAvailability()
+    return host.source?.latestAvailability ?? .unavailable(Self.noSource)
   }
 
   /// Why nothing is found now; `nil` while something may be. The latest state may be of long ago: a source that can be used by
