@@ -163,6 +163,10 @@ let package = Package(
 
     // Tests
     .target(name: "TestSupport", path: "Tests/TestSupport", exclude: ["Syncs.c"]),
+    // The daemons of LocationSourcesTests and ManagerTests.
+    .target(
+      name: "TestDaemons", dependencies: ["Adapters", "DBusMessages", "Scanning", "TestSupport"],
+      path: "Tests/TestDaemons", exclude: ["compass.py"]),
     .testTarget(name: "ConfigurationTests", dependencies: ["Configuration"]),
     .testTarget(name: "BytesTests", dependencies: ["Bytes", "TestSupport"]),
     .testTarget(
@@ -207,9 +211,9 @@ let package = Package(
     .testTarget(
       name: "ManagerTests",
       dependencies: [
-        "Advertising", "BeaconTesting", "CaptureFiles", "CoreLocation", "LiveScanning",
-        "LocationSources", "ManagerTorture", "Positioning",
-        "Regions", "Scanning", "ServiceCore", "Storage", "TestSupport",
+        "Advertising", "BeaconTesting", "CaptureFiles", "CoreLocation", "DBusMessages",
+        "LiveScanning", "LocationSources", "ManagerTorture", "Positioning",
+        "Regions", "Scanning", "ServiceCore", "Storage", "TestDaemons", "TestSupport",
         .product(name: "Logging", package: "swift-log"),
       ],
       exclude: ["Members/asked.txt"]),
@@ -293,21 +297,27 @@ let package = Package(
       name: "LocationSourcesTests",
       dependencies: [
         "Adapters", "Bytes", "DBusMessages", "LocationSources", "Positioning", "Scanning",
-        "TestSupport",
+        "ServiceCore", "TestDaemons", "TestSupport",
       ],
-      exclude: ["Logs", "compass.py"]),
-    // Sources that were written for Apple's framework, in two language modes: they must compile.
+      exclude: ["Logs"]),
+    // Sources that were written for Apple's framework, in two language modes: they must compile, and
+    // those of locations run on recorded tracks.
     .target(
       name: "StrangersSwift5", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift5",
       packageAccess: false),
     .target(
       name: "StrangersSwift6", dependencies: ["CoreLocation"], path: "Tests/Strangers/Swift6",
       packageAccess: false),
+    // The same as processes of their own.
+    .executableTarget(
+      name: "StrangersProgram",
+      dependencies: ["CoreLocation", "StrangersSwift5", "StrangersSwift6"],
+      path: "Tests/Strangers/Program", packageAccess: false),
     .testTarget(
       name: "CoreLocationTests",
       dependencies: [
-        "Advertising", "CoreLocation", "Ranging", "Scanning", "StrangersSwift5", "StrangersSwift6",
-        "ServiceCore", "TestSupport",
+        "Advertising", "CaptureFiles", "CoreLocation", "Ranging", "Scanning", "ServiceCore",
+        "StrangersProgram", "StrangersSwift5", "StrangersSwift6", "TestSupport",
       ]),
     .testTarget(
       name: "RangingTests",
@@ -345,7 +355,7 @@ if Context.environment["BEACONSCAN_TRACES"] != nil {
 // One set of strict settings for every target but those sources, which use the default settings.
 for target in package.targets where target.type != .system {
   if target.name.hasPrefix("Strangers") {
-    target.swiftSettings = [.swiftLanguageMode(target.name == "StrangersSwift5" ? .v5 : .v6)]
+    target.swiftSettings = [.swiftLanguageMode(target.name == "StrangersSwift6" ? .v6 : .v5)]
     continue
   }
   target.swiftSettings = [

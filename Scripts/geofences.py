@@ -1,17 +1,25 @@
 #!/usr/bin/env python3
-"""Compares the crossings that Positioning reports with the truth, and prints the table of the documents.
+"""Compares the crossings that Positioning reports with the truth, and prints the table of docs/geofences.md.
 
-usage: Scripts/geofences.py TRACE [LOG...] [--runs N] [--only NAME] [--verbose]
+usage: Scripts/geofences.py TRACE [LOG...] [--seeds FIRST:END] [--only NAME] [--verbose]
 
-TRACE is the program geofences-trace, built with BEACONSCAN_TRACES=1. Each scenario is a true path, made by seed, and the
-fixes that a receiver makes of it. The truth is known to the second; distances to the centers of the circles are by
-PROJ's geodesics (pip install numpy pyproj), which share no code with Positioning. LOG are NMEA 0183 logs of receivers, whose (GGA)
-fixes are taken for the truth: circles are laid across the path and beside it.
+TRACE is the program geofences-trace, built with BEACONSCAN_TRACES=1. Each scenario is a true path, made by seed, and
+the fixes that a receiver makes of it. Distances to the centers of the circles are by PROJ's geodesics, which are
+those of GeographicLib (pip install numpy pyproj); they share no code with Positioning. LOG are NMEA 0183 logs of
+receivers: the path through their fixes is taken for the truth.
 
-A crossing must be reported where the true path lies beyond the boundary by twice the accuracy of the fixes (68 %) for a
-minute, or for 100 m of the way where the receiver moves on, and for three fixes; before the path is as far on the other side again. A crossing
-that is reported is false where the true path was not on that side at all since the crossing before. Delays are counted from
-the true boundary.
+The error of a fix is the radius of 68 %, the stated or the true one, whichever is larger. A crossing is
+
+- missed if it must be reported and is not, before the path is on the other side again for a minute. It must be where
+  the true path lies beyond the boundary by more than twice the error (three times for cells and Wi-Fi; once for logs,
+  which have no other truth) without interruption, either for 100 m of the way (or ten errors, where that is more) and three fixes
+  (16, of a source with more than 2 s between them), or for 120 fixes and 20 minutes (or five times the time in
+  which the errors change, where that is more);
+- false if the true path was at no time on that side since what was reported last for this circle, nor in the
+  five seconds after.
+
+A first state is wrong if the true path lies on the other side by more than the error. Delays are counted from the
+true boundary.
 """
 
 import argparse
@@ -29,6 +37,7 @@ GEOD = pyproj.Geod(ellps="WGS84")
 RADIUS = math.sqrt(-2 * math.log(1 - 0.68))
 Random = numpy.random.Generator
 Path = numpy.ndarray
+Circles = list[tuple[float, float, float]]
 
 
 @dataclasses.dataclass
@@ -37,12 +46,25 @@ class Run:
     truth: Path
     times: numpy.ndarray
     places: Path
+    # What the receiver states with each fix: a radius of 68 %.
     accuracy: numpy.ndarray
     # East, north, radius.
-    circles: list[tuple[float, float, float]]
-    # The error of the fixes as it is, whatever the receiver states: a radius of 68 %.
-    error: float
+    circles: Circles
+    # The error of the fixes as it is, in each second: a radius of 68 %.
+    error: numpy.ndarray
+    # The seconds in which the errors change.
+    correlation: float
     origin: tuple[float, float] = (52.5, 13.4)
+    # How many errors beyond the boundary is beyond doubt.
+    margin: float = 2
+
+    def keep(self, kept: numpy.ndarray) -> None:
+        self.times, self.places, self.accuracy = self.times[kept], self.places[kept], self.accuracy[kept]
+
+
+def direction(random: Random) -> numpy.ndarray:
+    angle = random.uniform(0, 2 * math.pi)
+    return numpy.array([math.cos(angle), math.sin(angle)])
 
 
 def noise(random: Random, count: int, deviation: float, correlation: float, step: float = 1) -> Path:
@@ -72,7 +94,7 @@ def legs(start: numpy.ndarray, steps: list[tuple[numpy.ndarray, float]]) -> Path
     return numpy.array(rows)
 
 
-def observed(random: Random, truth: Path, circles: list, accuracy: float, correlation: float = 20, every: int = 1,
+def observed(random: Random, truth: Path, circles: Circles, accuracy: float, correlation: float = 20, every: int = 1,
              deviation: float | None = None, **others: typing.Any) -> Run:
     """Fixes of a path: half of the variance of their errors is correlated, unless all of it is given."""
     times = numpy.arange(0, len(truth), every)
@@ -82,33 +104,53 @@ def observed(random: Random, truth: Path, circles: list, accuracy: float, correl
     else:
         errors = noise(random, len(times), deviation, correlation, every)
     error = accuracy if deviation is None else deviation * RADIUS
-    return Run(truth, times, truth[times] + errors, numpy.full(len(times), float(accuracy)), circles, error, **others)
+    return Run(truth, times, truth[times] + errors, numpy.full(len(times), float(accuracy)), circles,
+               numpy.full(len(truth), max(error, accuracy)), correlation, **others)
 
 
-def scattered(random: Random, count: int, extent: float, radii: tuple[float, float]) -> list:
+def scattered(random: Random, count: int, extent: float, radii: tuple[float, float]) -> Circles:
     return [(*random.uniform(-extent, extent, 2), math.exp(random.uniform(*numpy.log(radii)))) for _ in range(count)]
 
 
-def walk(random: Random, origin: tuple[float, float] = (52.5, 13.4)) -> Run:
+def at_edges(random: Random, place: numpy.ndarray, radii: tuple[int, ...], offsets: tuple[float, ...]) -> Circles:
+    """Circles whose boundary lies so far from a place."""
+    return [(*(place + (radius + offset) * direction(random)), radius) for radius in radii for offset in offsets]
+
+
+def walk(random: Random, origin: tuple[float, float] = (52.5, 13.4), every: int = 1, **receiver: typing.Any) -> Run:
     steps = []
     for _ in range(25):
         steps.append((random.uniform(-800, 800, 2), random.uniform(1.1, 1.7)))
         if random.uniform() < 0.5:
             steps.append((steps[-1][0], -random.uniform(30, 900)))
     truth = legs(random.uniform(-800, 800, 2), steps)
-    return observed(random, truth, scattered(random, 12, 700, (40, 400)), accuracy=5, origin=origin)
+    return observed(random, truth, scattered(random, 12, 700, (40, 400)), accuracy=5, origin=origin, every=every)
 
 
 def city(random: Random) -> Run:
     here, steps = numpy.zeros(2), []
     for _ in range(80):
         axis = int(random.integers(2))
-        here = here.copy()
+        before, here = here, here.copy()
         here[axis] = numpy.clip(here[axis] + random.choice([-1, 1]) * random.uniform(100, 700), -3000, 3000)
-        steps.append((here, random.uniform(7, 15)))
+        # Slowly round the corners.
+        way = (here - before) / max(float(numpy.hypot(*(here - before))), 50)
+        steps += [(before + 20 * way, 5), (here - 20 * way, random.uniform(7, 15)), (here, 5)]
         if random.uniform() < 0.3:
             steps.append((here, -random.uniform(10, 60)))
     return observed(random, legs(numpy.zeros(2), steps), scattered(random, 20, 2500, (100, 1000)), accuracy=6)
+
+
+def multipath(random: Random) -> Run:
+    """A drive in a city, in which the fixes jump aside for some seconds behind each house."""
+    run = city(random)
+    index = 0
+    while (index := index + int(random.exponential(90))) < len(run.times):
+        end = index + int(random.uniform(3, 20))
+        run.places[index:end] += random.uniform(20, 80) * direction(random)
+        run.error[index:end] = 80
+        index = end
+    return run
 
 
 def fast(random: Random) -> Run:
@@ -134,47 +176,83 @@ def tunnels(random: Random) -> Run:
     for start in range(200, len(truth) - 300, 300):
         end = start + int(random.integers(20, 120))
         kept[start:end] = False
-        angle = random.uniform(0, 2 * math.pi)
-        run.places[end] += 500 * numpy.array([math.cos(angle), math.sin(angle)])
-    run.times, run.places, run.accuracy = run.times[kept], run.places[kept], run.accuracy[kept]
+        run.places[end] += 500 * direction(random)
+        run.error[end] = 500
+    run.keep(kept)
+    return run
+
+
+def off(random: Random) -> Run:
+    """Walks during which the receiver is switched off again and again, for up to an hour."""
+    run = walk(random)
+    kept = numpy.ones(len(run.times), dtype=bool)
+    index = 0
+    while (index := index + int(random.exponential(1800))) < len(kept):
+        end = index + int(random.uniform(60, 3600))
+        kept[index:end] = False
+        index = end
+    run.keep(kept)
+    return run
+
+
+def cold(random: Random) -> Run:
+    """Walks that begin with fixes kilometers off, each of which states half of its error."""
+    run = walk(random)
+    error = random.uniform(1000, 5000) * numpy.exp(-run.times / random.uniform(5, 15))
+    run.places += error[:, None] * direction(random)
+    run.accuracy = numpy.maximum(run.accuracy, error / 2)
+    run.error = numpy.maximum(run.error, error)
     return run
 
 
 def edge(random: Random, hours: float, **receiver: typing.Any) -> Run:
     truth = numpy.zeros((int(hours * 3600), 2))
-    circles = []
-    for radius in (30, 50, 100, 200, 500):
-        for offset in (0.0, random.uniform(-20, 20)):
-            angle = random.uniform(0, 2 * math.pi)
-            circles.append(((radius + offset) * math.cos(angle), (radius + offset) * math.sin(angle), radius))
+    circles = at_edges(random, truth[0], (30, 50, 100, 200, 500), (0.0, random.uniform(-20, 20)))
     return observed(random, truth, circles, **receiver)
 
 
 def outliers(random: Random) -> Run:
     run = edge(random, 4, accuracy=5)
     for index in range(300, len(run.times), 600):
-        angle = random.uniform(0, 2 * math.pi)
-        run.places[index] += 500 * numpy.array([math.cos(angle), math.sin(angle)])
+        run.places[index] += 500 * direction(random)
     return run
 
 
-def visit(random: Random) -> Run:
-    """Walks to a house at the edges of circles, stays there indoors for hours, and leaves."""
-    stay = 7200
-    truth = legs(numpy.array([-600.0, 100]), [(numpy.zeros(2), 1.4), (numpy.zeros(2), -stay),
-                                             (numpy.array([500.0, 500]), 1.4), (numpy.array([500.0, 500]), -900)])
-    circles = []
-    for radius in (50, 100, 200, 400):
-        for offset in (-20, 0, 20):
-            angle = random.uniform(0, 2 * math.pi)
-            circles.append(((radius + offset) * math.cos(angle), (radius + offset) * math.sin(angle), radius))
-    run = observed(random, truth, circles, accuracy=5)
-    still = numpy.flatnonzero((truth == 0).all(axis=1))
-    indoors = noise(random, len(still), 30, 60)
-    # The receiver loses the sky little by little.
-    indoors *= numpy.minimum(1, numpy.arange(len(still)) / 30)[:, None]
-    run.places[still] = truth[still] + indoors
-    run.error = 30 * RADIUS
+def visits(random: Random, stated: float, correlation: float, speed: float = 1.4, every: int = 1) -> Run:
+    """Comes to houses at the edges of circles, stays in each for an hour, and leaves."""
+    steps, circles, house = [], [], numpy.zeros(2)
+    for _ in range(6):
+        house = house + random.uniform(500, 900) * direction(random)
+        steps += [(house, speed), (house, -3600)]
+        circles += at_edges(random, house, (50, 100, 200, 400), (-20.0, random.uniform(-20, 20), 20.0))
+    steps += [(house + numpy.array([600, 600]), speed), (house, -600)]
+    truth = legs(numpy.array([-600.0, 100]), steps)
+    run = observed(random, truth, circles, accuracy=stated, every=every)
+    still = (truth == numpy.roll(truth, -1, axis=0)).all(axis=1)
+    # Errors of 30 m that begin at nothing where it stands still, and end within 10 s where it moves.
+    indoors, kept = numpy.zeros((len(truth), 2)), math.exp(-1 / correlation)
+    for index in range(1, len(truth)):
+        indoors[index] = (kept * indoors[index - 1] + 30 * math.sqrt(1 - kept * kept) * random.normal(size=2)
+                          if still[index] else 0.9 * indoors[index - 1])
+    run.places += indoors[run.times]
+    # A path that is short of a house by the jitter is judged by the jitter.
+    run.error = numpy.where(numpy.abs(indoors).max(axis=1) > 1, 30 * RADIUS, stated)
+    run.correlation = correlation
+    return run
+
+
+def wifi(random: Random) -> Run:
+    """Walks with stops and fixes by Wi-Fi: errors that hold for a minute, then jump."""
+    run = walk(random)
+    run.times = numpy.arange(0, len(run.truth), 10)
+    count = len(run.times)
+    hold = numpy.cumsum(random.uniform(size=count) < 1 / 6)
+    run.accuracy = random.uniform(30, 100, hold[-1] + 1)[hold]
+    errors = random.normal(size=(hold[-1] + 1, 2))[hold] * run.accuracy[:, None] / RADIUS
+    run.places = run.truth[run.times] + errors + random.normal(size=(count, 2)) * 5
+    run.error = numpy.full(len(run.truth), 100.0)
+    run.correlation, run.margin = 60, 3
+    run.circles = scattered(random, 12, 700, (150, 500))
     return run
 
 
@@ -185,30 +263,45 @@ def cells(random: Random) -> Run:
         steps.append((steps[-1][0], -random.uniform(600, 2400)))
     truth = legs(numpy.zeros(2), steps)
     return observed(random, truth, scattered(random, 8, 20000, (10000, 20000)) + scattered(random, 8, 20000, (100, 400)),
-                    accuracy=2000, correlation=120, every=30, deviation=2000 / RADIUS)
+                    accuracy=2000, correlation=120, every=30, deviation=2000 / RADIUS, margin=3)
+
+
+def jitter(stated: float, correlation: float, **receiver: typing.Any) -> typing.Callable[[Random], Run]:
+    return lambda random: edge(random, 8, accuracy=stated, deviation=30, correlation=correlation, **receiver)
 
 
 SCENARIOS: dict[str, tuple[str, typing.Callable[[Random], Run]]] = {
     "walk": ("walks with stops, 5 m", walk),
-    "date-line": ("the same, across the antimeridian", lambda random: walk(random, (-17.0, 180.0))),
+    "walk-10s": ("the same, a fix in 10 s", lambda random: walk(random, every=10)),
+    "walk-60s": ("the same, a fix in 60 s", lambda random: walk(random, every=60)),
+    "date-line": ("the same at 1 s, across the antimeridian", lambda random: walk(random, (-17.0, 180.0))),
     "pole": ("the same, across the north pole", lambda random: walk(random, (90.0, 0.0))),
+    "off": ("the same, switched off for up to an hour", off),
+    "cold": ("the same, first fixes kilometers off", cold),
     "city": ("drives in a city, 6 m", city),
+    "multipath": ("the same, jumps by 20 to 80 m for 3 to 20 s", multipath),
     "fast": ("50 m/s through circles of 100 m", fast),
-    "sparse": ("drives, one fix a minute, 15 m", sparse),
+    "sparse": ("drives, a fix in 60 s, 15 m", sparse),
     "tunnels": ("tunnels, first fix 500 m off", tunnels),
     "outliers": ("stays at an edge, outliers of 500 m", outliers),
     "edge-good": ("stays at an edge, 5 m", lambda random: edge(random, 8, accuracy=5, correlation=60)),
-    "edge-white": ("stays at an edge, jitter 30 m, stated",
-                   lambda random: edge(random, 8, accuracy=30 * RADIUS, deviation=30, correlation=0)),
-    "edge-slow": ("stays at an edge, jitter 30 m over a minute, stated",
-                  lambda random: edge(random, 8, accuracy=30 * RADIUS, deviation=30, correlation=60)),
-    "edge-white-5": ("stays at an edge, jitter 30 m, 5 m stated",
-                     lambda random: edge(random, 8, accuracy=5, deviation=30, correlation=0)),
-    "edge-slow-5": ("stays at an edge, jitter 30 m over a minute, 5 m stated",
-                    lambda random: edge(random, 8, accuracy=5, deviation=30, correlation=60)),
-    "edge-slow-5-10s": ("the same, one fix in 10 s",
-                    lambda random: edge(random, 8, accuracy=5, deviation=30, correlation=60, every=10)),
-    "visit": ("walks to an edge, stays with that jitter, leaves", visit),
+    "edge-white": ("stays at an edge, jitter 30 m, stated", jitter(30 * RADIUS, 0)),
+    "edge-60": ("the same, over a minute", jitter(30 * RADIUS, 60)),
+    "edge-600": ("the same, over ten minutes", jitter(30 * RADIUS, 600)),
+    "edge-5-0": ("stays at an edge, jitter 30 m, 5 m stated", jitter(5, 0)),
+    "edge-5-20": ("the same, over 20 s", jitter(5, 20)),
+    "edge-5-60": ("the same, over a minute", jitter(5, 60)),
+    "edge-10-60": ("the same, 10 m stated", jitter(10, 60)),
+    "edge-5-300": ("the same, over five minutes, 5 m stated", jitter(5, 300)),
+    "edge-10-600": ("the same, over ten minutes, 10 m stated", jitter(10, 600)),
+    "edge-10s": ("the same, over a minute, a fix in 10 s", jitter(5, 60, every=10)),
+    "edge-60s": ("the same, a fix in 60 s", jitter(5, 60, every=60)),
+    "visits-60": ("walks to edges, stays with 30 m over a minute, 5 m stated", lambda random: visits(random, 5, 60)),
+    "visits-300": ("the same, over five minutes, 10 m stated", lambda random: visits(random, 10, 300)),
+    "visits-10s": ("the same, over a minute, a fix in 10 s", lambda random: visits(random, 5, 60, every=10)),
+    "visits-60s": ("the same, a fix in 60 s", lambda random: visits(random, 5, 60, every=60)),
+    "visits-car": ("the same by car, a fix in 1 s", lambda random: visits(random, 5, 60, speed=10)),
+    "wifi": ("walks, Wi-Fi, 30 to 100 m, a fix in 10 s", wifi),
     "cells": ("drives, cells of 2 km, a fix in 30 s", cells),
 }
 
@@ -222,28 +315,40 @@ def to_degrees(origin: tuple[float, float], places: Path) -> tuple[numpy.ndarray
     return latitude, longitude
 
 
-def required(outside: numpy.ndarray, speed: numpy.ndarray, margin: float, times: numpy.ndarray) -> list[tuple[int, float, bool]]:
+def required(run: Run, outside: numpy.ndarray, way: numpy.ndarray) -> list[tuple[int, int, bool]]:
     """The crossings that must be reported, and the first state: the second of the true crossing, when it is beyond
     doubt, and whether it leads inside."""
-    found: list[tuple[int, float, bool]] = []
+    margin = run.margin * run.error
     side = numpy.where(outside <= -margin, 1, numpy.where(outside >= margin, -1, 0))
-    index, state = 0, 0
-    while index < len(side):
-        here = side[index]
-        if here == 0 or here == state:
-            index += 1
+    starts = numpy.concatenate([[0], numpy.flatnonzero(numpy.diff(side)) + 1])
+    ends = numpy.concatenate([starts[1:], [len(side)]])
+    # What happens while the receiver is off does not count.
+    interval = float(numpy.median(numpy.diff(run.times)))
+    age = numpy.arange(len(side)) - run.times[numpy.searchsorted(run.times, numpy.arange(len(side)), side="right") - 1]
+    counted = age <= 3 * interval
+    way = numpy.concatenate([[0], numpy.cumsum(numpy.diff(way) * counted[1:])])
+    lasted = numpy.cumsum(counted)
+    needed = max(1200, 5 * run.correlation)
+    few, many = 3 if interval <= 2 else 16, 120
+    found: list[tuple[int, int, bool]] = []
+    state = 0
+    for start, end in zip(starts, ends):
+        here = int(side[start])
+        if here in (0, state):
             continue
-        end = index
-        while end < len(side) and side[end] == here:
-            end += 1
-        sure = next((at for at in range(index + 1, end)
-                     if numpy.count_nonzero((times >= index) & (times <= at)) >= 3 and (at - index >= 60 or speed[index:at].sum() >= 100)), None)
-        if sure is not None:
-            # The true boundary was crossed after the last second on the other side.
-            other = numpy.flatnonzero(outside[:index] * here > 0)
-            found.append((int(other[-1]) + 1 if len(other) else 0, float(sure), bool(here == 1)))
-            state = here
-        index = end
+        fixes = run.times[(run.times >= start) & (run.times < end)]
+        moved = int(numpy.searchsorted(way, way[start] + max(100, 10 * run.error[start])))
+        sure = end
+        if len(fixes) >= few:
+            sure = max(moved, int(fixes[few - 1]))
+        if len(fixes) >= many:
+            sure = min(sure, max(int(numpy.searchsorted(lasted, lasted[start] + needed)), int(fixes[many - 1])))
+        if sure >= end:
+            continue
+        # The true boundary was crossed after the last second on the other side.
+        other = numpy.flatnonzero(outside[:start] * here > 0)
+        found.append((int(other[-1]) + 1 if len(other) else 0, sure, here == 1))
+        state = here
     return found
 
 
@@ -253,6 +358,7 @@ class Tally:
     fixes: int = 0
     crossings: int = 0
     missed: int = 0
+    reported: int = 0
     false: int = 0
     wrong: int = 0
     looks: int = 0
@@ -262,33 +368,34 @@ class Tally:
     remarks: list[str] = dataclasses.field(default_factory=list)
 
 
-def judge(run: Run, circle: int, outside: numpy.ndarray, events: list[list[str]], tally: Tally, remark: str) -> None:
-    speed = numpy.hypot(*numpy.diff(run.truth, axis=0, append=run.truth[-1:]).T)
-    must = required(outside, speed, 2 * run.error, run.times)
+def judge(run: Run, circle: int, outside: numpy.ndarray, way: numpy.ndarray, events: list[list[str]], tally: Tally,
+          remark: str) -> None:
     reports = [(float(event[0]), event[2] in ("enter", "inside"), event) for event in events]
     # Nothing false.
     before = 0.0
     for time, inside, event in reports:
-        tally.rules[event[3]] = tally.rules.get(event[3], 0) + (event[2] in ("enter", "exit"))
-        since = outside[int(before):int(time) + 1]
+        since = outside[int(before):int(time) + 6]
         if event[2] in ("enter", "exit"):
+            tally.reported += 1
+            tally.rules[event[3]] = tally.rules.get(event[3], 0) + 1
             if not ((since < 0) if inside else (since > 0)).any():
                 tally.false += 1
                 tally.remarks.append(f"{remark}: false {event} (truth {outside[int(time)]:.0f} m)")
-        elif (outside[int(time)] > run.accuracy[0]) if inside else (outside[int(time)] < -run.accuracy[0]):
+        elif ((since.min() > run.error[int(time)]) if inside else (since.max() < -run.error[int(time)])):
             tally.wrong += 1
+            tally.remarks.append(f"{remark}: wrong {event} (truth {outside[int(time)]:.0f} m)")
         before = time
     # Nothing missed.
+    must = required(run, outside, way)
     for number, (crossed, sure, inside) in enumerate(must):
         end = must[number + 1][0] + 60 if number + 1 < len(must) else math.inf
         state, seen = None, None
         for time, side, _ in reports:
-            if time <= end and side == inside and (time >= crossed or state is None or state != inside):
-                if time >= crossed:
-                    seen = time
-                    break
             if time < crossed:
                 state = side
+            elif time <= end and side == inside:
+                seen = time
+                break
         if state == inside and seen is None:
             seen = float(crossed)
         if number == 0:
@@ -296,15 +403,13 @@ def judge(run: Run, circle: int, outside: numpy.ndarray, events: list[list[str]]
                 tally.first.append(max(0, seen - crossed))
             continue
         tally.crossings += 1
-        if seen is None and (end < math.inf or len(outside) - sure > 600):
+        if seen is not None:
+            tally.delays.append(max(0, seen - crossed))
+        else:
             tally.missed += 1
             tally.remarks.append(f"{remark}: missed {'enter' if inside else 'exit'} at {crossed} s, sure at {sure} s,"
                                  f" radius {run.circles[circle][2]:.0f}, deepest"
                                  f" {numpy.abs(outside[crossed:int(min(end, len(outside)))]).max():.0f} m")
-        elif seen is None:
-            tally.crossings -= 1  # The path ends before it can be reported.
-        else:
-            tally.delays.append(max(0, seen - crossed))
 
 
 def trace(program: str, runs: list[Run]) -> list[tuple[dict[int, list[list[str]]], int]]:
@@ -313,13 +418,12 @@ def trace(program: str, runs: list[Run]) -> list[tuple[dict[int, list[list[str]]
     for run in runs:
         lines.append("run")
         latitude, longitude = to_degrees(run.origin, numpy.array([circle[:2] for circle in run.circles]))
-        for index, circle in enumerate(run.circles):
-            lines.append(f"circle {index} {latitude[index]!r} {longitude[index]!r} {circle[2]}".replace("np.float64(", "")
-                         .replace(")", ""))
+        lines += [f"circle {index} {north:.9f} {east:.9f} {circle[2]:.3f}"
+                  for index, (north, east, circle) in enumerate(zip(latitude, longitude, run.circles))]
         latitude, longitude = to_degrees(run.origin, run.places)
         lines += [f"fix {time} {north:.9f} {east:.9f} {accuracy:.2f}"
                   for time, north, east, accuracy in zip(run.times, latitude, longitude, run.accuracy)]
-        lines.append(f"time {len(run.truth)}")
+        lines.append(f"time {len(run.truth) - 1}")
     output = subprocess.run([program], input="\n".join(lines) + "\n", capture_output=True, text=True, check=True).stdout
     results: list[tuple[dict[int, list[list[str]]], int]] = []
     for line in output.splitlines():
@@ -333,20 +437,21 @@ def trace(program: str, runs: list[Run]) -> list[tuple[dict[int, list[list[str]]
     return results
 
 
-def evaluate(program: str, runs: list[Run]) -> Tally:
+def evaluate(program: str, runs: list[Run], first: int = 0) -> Tally:
     tally = Tally()
     for number, (run, (events, looks)) in enumerate(zip(runs, trace(program, runs))):
-        tally.hours += len(run.truth) / 3600
+        count = len(run.truth)
+        tally.hours += count / 3600
         tally.fixes += len(run.times)
         tally.looks += looks
         latitude, longitude = to_degrees(run.origin, run.truth)
         centers = to_degrees(run.origin, numpy.array([circle[:2] for circle in run.circles]))
+        way = numpy.concatenate([[0], numpy.cumsum(numpy.hypot(*numpy.diff(run.truth, axis=0).T))])
         for index, circle in enumerate(run.circles):
-            count = len(run.truth)
             _, _, distance = GEOD.inv(longitude, latitude, numpy.full(count, centers[1][index]),
                                       numpy.full(count, centers[0][index]))
             outside = numpy.round(distance - circle[2], 3)
-            judge(run, index, outside, events.get(index, []), tally, f"run {number} circle {index}")
+            judge(run, index, outside, way, events.get(index, []), tally, f"seed {first + number} circle {index}")
     return tally
 
 
@@ -356,8 +461,9 @@ def degrees(text: str, hemisphere: str) -> float:
     return (whole + (value - 100 * whole) / 60) * (-1 if hemisphere in "SW" else 1)
 
 
-def logged(path: pathlib.Path) -> Run | None:
-    """A receiver's log: the accuracy is the HDOP times 5 m; of fixes in the same second the first."""
+def logged(path: pathlib.Path) -> tuple[Run, Run] | None:
+    """A receiver's log: the accuracy is the HDOP times 9.25 m; of fixes in the same second the first. The second run
+    repeats the errors of the log forth and back for an hour, at a place that stands still: the mean of the log."""
     fixes: dict[int, tuple[float, float, float]] = {}
     for line in path.read_bytes().split(b"\n"):
         text = line[line.rfind(b"$"):].decode("ascii", "replace").strip()
@@ -370,55 +476,72 @@ def logged(path: pathlib.Path) -> Run | None:
         if f"{checksum:02X}" != text.partition("*")[2].upper():
             continue
         second = int(fields[1][:2]) * 3600 + int(fields[1][2:4]) * 60 + int(fields[1][4:6])
-        fixes.setdefault(second, (degrees(fields[2], fields[3]), degrees(fields[4], fields[5]), 5 * float(fields[8] or 2)))
-    if len(fixes) < 10:
+        fixes.setdefault(second, (degrees(fields[2], fields[3]), degrees(fields[4], fields[5]), 9.25 * float(fields[8] or 2)))
+    if len(fixes) < 8:
         return None
     times = numpy.array(sorted(fixes))
     values = numpy.array([fixes[time] for time in times])
     origin = (float(values[0, 0]), float(values[0, 1]))
     count = len(times)
     azimuth, _, length = GEOD.inv(numpy.full(count, origin[1]), numpy.full(count, origin[0]), values[:, 1], values[:, 0])
-    places = numpy.stack([length * numpy.sin(numpy.radians(azimuth)), length * numpy.cos(numpy.radians(azimuth))], axis=1)
+    places = length[:, None] * numpy.stack([numpy.sin(numpy.radians(azimuth)), numpy.cos(numpy.radians(azimuth))], axis=1)
     seconds = numpy.arange(times[0], times[-1] + 1)
     truth = numpy.stack([numpy.interp(seconds, times, places[:, axis]) for axis in (0, 1)], axis=1)
-    way = float(numpy.hypot(*places.max(axis=0) - places.min(axis=0)))
-    middle = places[len(places) // 2]
-    circles = [(*middle, radius) for radius in (100, 250, 500)]
-    circles += [(*(places[-1] + numpy.array([radius, 0])), radius) for radius in (50, 200)]
-    print(f"{path.name}: {len(times)} fixes, extent {way:.0f} m")
-    return Run(truth, times - times[0], places, values[:, 2], circles, float(numpy.median(values[:, 2])), origin)
+    extent = float(numpy.hypot(*(places.max(axis=0) - places.min(axis=0))))
+    random = numpy.random.default_rng(count)
+    middle = (places.max(axis=0) + places.min(axis=0)) / 2
+    circles = [(*(middle + offset), radius) for *offset, radius in scattered(random, 100, extent / 2, (20, max(extent, 40)))]
+    print(f"{path.name}: {count} fixes, extent {extent:.0f} m, accuracy {numpy.median(values[:, 2]):.0f} m")
+    moving = Run(truth, times - times[0], places, values[:, 2], circles,
+                 numpy.interp(seconds, times, values[:, 2]), 20, origin, margin=1)
+    if extent > 100:
+        return moving, moving
+    order = numpy.resize(numpy.concatenate([numpy.arange(count), numpy.arange(count)[::-1]]), 3600)
+    still = numpy.tile(places.mean(axis=0), (3600, 1))
+    return moving, Run(still, numpy.arange(3600), places[order], values[order, 2],
+                       at_edges(random, still[0], (30, 50, 100, 200, 500), (0.0, 5.0, -5.0, 10.0, -10.0)),
+                       numpy.full(3600, extent), 60, origin)
 
 
 def row(name: str, tally: Tally) -> str:
     def quantile(values: list[float], share: float) -> str:
         return f"{numpy.quantile(values, share):.0f} s" if values else "–"
-    return (f"| {name} | {tally.hours:.1f} | {tally.crossings} | {tally.missed} | {tally.false} |"
-            f" {quantile(tally.delays, 0.5)} | {quantile(tally.delays, 0.95)} | {quantile(tally.first, 0.5)} |")
+    return (f"| {name} | {tally.hours:.0f} | {tally.crossings} | {tally.missed} | {tally.reported} | {tally.false} |"
+            f" {tally.wrong} | {quantile(tally.delays, 0.5)} | {quantile(tally.delays, 0.95)} |"
+            f" {quantile(tally.delays, 1)} |")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("trace")
     parser.add_argument("logs", nargs="*", type=pathlib.Path)
-    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--seeds", default="0:10")
     parser.add_argument("--only")
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
-    print("| Scenario | Hours | Crossings | Missed | False | Delay, median | 95 % | First state, median |")
-    print("| - | - | - | - | - | - | - | - |")
-    for key, (name, scenario) in SCENARIOS.items():
-        if arguments.only in (None, key):
-            runs = [scenario(numpy.random.default_rng([seed, len(key)])) for seed in range(arguments.runs)]
-            tally = evaluate(arguments.trace, runs)
-            print(row(name, tally), flush=True)
-            if arguments.verbose:
-                print(f"  wrong first states {tally.wrong}, looks per fix {tally.looks / tally.fixes:.2f}, {tally.rules}")
-                print("".join(f"  {remark}\n" for remark in tally.remarks[:12]), end="")
+    first, end = map(int, arguments.seeds.split(":"))
+    print("| Scenario | Hours | Required | Missed | Reported | False | Wrong first states | Delay, median | 95 % | Longest |")
+    print("| - | - | - | - | - | - | - | - | - | - |")
+    total = Tally()
+
+    def add(name: str, tally: Tally) -> None:
+        print(row(name, tally), flush=True)
+        if arguments.verbose:
+            print(f"  looks per fix {tally.looks / tally.fixes:.2f}, {tally.rules}")
+            print("".join(f"  {remark}\n" for remark in tally.remarks[:12]), end="")
+        for field in ("hours", "crossings", "missed", "reported", "false", "wrong", "delays"):
+            setattr(total, field, getattr(total, field) + getattr(tally, field))
+
+    for number, (key, (name, scenario)) in enumerate(SCENARIOS.items()):
+        if arguments.only is None or key.startswith(arguments.only):
+            runs = [scenario(numpy.random.default_rng([seed, number])) for seed in range(first, end)]
+            add(name, evaluate(arguments.trace, runs, first))
+    print(row("all", total))
     logs = [run for run in map(logged, arguments.logs) if run]
     if logs:
-        tally = evaluate(arguments.trace, logs)
-        print(row("receivers' logs", tally))
-        print("".join(f"  {remark}\n" for remark in tally.remarks))
+        add("receivers' logs", evaluate(arguments.trace, [moving for moving, _ in logs]))
+        add("errors of receivers' logs at rest", evaluate(
+            arguments.trace, [still for moving, still in logs if moving is not still]))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 import Foundation
+import Scanning
 
 /// A report of ranged beacons, or of the reason why there is none, in an asynchronous sequence.
 ///
@@ -30,19 +31,22 @@ public struct CLBeaconUpdate: Sendable {
   ///
   /// An update comes once a second, also with an empty list. While beacons cannot be ranged, one update for each
   /// reason has no beacons and says why; the iteration continues, and lists come again when the reason is gone. At
-  /// most ``maximumWaiting`` updates wait for a slow iteration, the latest ones.
+  /// most ``maximumWaiting`` updates wait for a slow iteration, the latest ones; a recording waits for the iteration, so
+  /// that none is lost.
   public static func liveUpdates(
     satisfying constraint: CLBeaconIdentityConstraint, services: LocationServices? = nil
   ) -> Updates {
     let services = services ?? .shared
-    return Updates(
-      {
-        AsyncStream(bufferingPolicy: .bufferingNewest(maximumWaiting)) { continuation in
-          let ranging = Ranging(constraint, services, continuation)
-          // The stream keeps the object that ranges, and releases it when the iteration ends.
-          continuation.onTermination = { _ in ranging.end() }
+    return Updates(paced: { pace in
+      AsyncStream(bufferingPolicy: .bufferingNewest(maximumWaiting)) { continuation in
+        let ranging = Ranging(constraint, services, continuation, pace)
+        // The stream keeps the object that ranges, and releases it when the iteration ends.
+        continuation.onTermination = { _ in
+          ranging.end()
+          pace.end()
         }
-      }, { $0 })
+      }
+    })
   }
 
   /// The maximum number of updates that wait for a slow iteration: those of a minute.
@@ -58,12 +62,15 @@ private final class Ranging: CLLocationManagerDelegate, @unchecked Sendable {
   private let manager: CLLocationManager
   private let constraint: CLBeaconIdentityConstraint
   private let continuation: AsyncStream<CLBeaconUpdate>.Continuation
+  /// The pace of the iteration where a recording waits for it; otherwise `nil`.
+  private let pace: IterationPace?
 
   init(
     _ constraint: CLBeaconIdentityConstraint, _ services: LocationServices,
-    _ continuation: AsyncStream<CLBeaconUpdate>.Continuation
+    _ continuation: AsyncStream<CLBeaconUpdate>.Continuation, _ pace: IterationPace
   ) {
     (self.constraint, self.continuation) = (constraint, continuation)
+    self.pace = services.scanner?.isRecorded == true ? pace : nil
     manager = CLLocationManager(using: services, in: .observers)
     manager.delegateQueue = DispatchQueue(label: "CoreLocation.updates")
     manager.delegate = self
@@ -77,6 +84,7 @@ private final class Ranging: CLLocationManagerDelegate, @unchecked Sendable {
       CLBeaconUpdate(
         beacons: beacons, constraint: constraint, error: error,
         status: manager.authorizationStatus))
+    pace?.wait()
   }
 
   func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {

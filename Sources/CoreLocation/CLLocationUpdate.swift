@@ -1,4 +1,6 @@
 import Foundation
+import Positioning
+import ServiceCore
 import Synchronization
 
 /// An update of the location, or of the reasons why there is none.
@@ -52,7 +54,8 @@ public struct CLLocationUpdate: Sendable {
   /// Starts location updates for every iteration of the result.
   ///
   /// As on Apple's systems, an iteration requests the authorization when in use. The configuration determines when updates
-  /// pause. At most ``maximumWaiting`` updates wait for a slow iteration, the latest ones.
+  /// pause. At most ``maximumWaiting`` updates wait for a slow iteration, the latest ones; a recording waits for the
+  /// iteration, so that none is lost.
   public static func liveUpdates(_ configuration: LiveConfiguration = .default) -> Updates {
     liveUpdates(configuration, of: { .shared })
   }
@@ -61,14 +64,16 @@ public struct CLLocationUpdate: Sendable {
     _ configuration: LiveConfiguration = .default,
     of services: @escaping @Sendable () -> LocationServices
   ) -> Updates {
-    Updates(
-      {
-        AsyncStream(bufferingPolicy: .bufferingNewest(maximumWaiting)) { continuation in
-          let locating = Locating(configuration, services(), continuation)
-          // The stream keeps the object that finds locations, and releases it when the iteration ends.
-          continuation.onTermination = { _ in locating.end() }
+    Updates(paced: { pace in
+      AsyncStream(bufferingPolicy: .bufferingNewest(maximumWaiting)) { continuation in
+        let locating = Locating(configuration, services(), continuation, pace)
+        // The stream keeps the object that finds locations, and releases it when the iteration ends.
+        continuation.onTermination = { _ in
+          locating.end()
+          pace.end()
         }
-      }, { $0 })
+      }
+    })
   }
 
   /// The maximum number of updates that wait for a slow iteration: those of a minute.
@@ -81,13 +86,16 @@ private final class Locating: CLLocationManagerDelegate, @unchecked Sendable {
   // be called on any thread.
   private let manager: CLLocationManager
   private let continuation: AsyncStream<CLLocationUpdate>.Continuation
+  /// The pace of the iteration where a recording waits for it; otherwise `nil`.
+  private let pace: IterationPace?
   private let latest = Mutex<CLLocation?>(nil)
 
   init(
     _ configuration: CLLocationUpdate.LiveConfiguration, _ services: LocationServices,
-    _ continuation: AsyncStream<CLLocationUpdate>.Continuation
+    _ continuation: AsyncStream<CLLocationUpdate>.Continuation, _ pace: IterationPace
   ) {
     self.continuation = continuation
+    self.pace = services.locations.source?.isRecorded == true ? pace : nil
     manager = CLLocationManager(using: services, in: .observers)
     manager.delegateQueue = DispatchQueue(label: "CoreLocation.updates")
     manager.activityType =
@@ -112,6 +120,7 @@ private final class Locating: CLLocationManagerDelegate, @unchecked Sendable {
       CLLocationUpdate(
         location: location, isStationary: isStationary,
         status: status ?? manager.authorizationStatus))
+    pace?.wait()
   }
 
   func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {

@@ -1,3 +1,6 @@
+import Dispatch
+import Synchronization
+
 /// An asynchronous sequence in which each iteration has its own source: the type of ``CLLocationUpdate/Updates``,
 /// ``CLBeaconUpdate/Updates``, ``CLMonitor/Events`` and the diagnostics of sessions.
 public struct CLUpdates<Element: Sendable>: AsyncSequence, Sendable {
@@ -31,5 +34,46 @@ extension CLUpdates {
       var values = stream().makeAsyncIterator()
       return { await values.next(isolation: #isolation).map(element) }
     }
+  }
+}
+
+extension CLUpdates {
+  /// Creates a sequence with a new stream for each iteration, whose source may wait for the iteration.
+  init(paced stream: @escaping @Sendable (IterationPace) -> AsyncStream<Element>) {
+    start = {
+      let pace = IterationPace()
+      var values = stream(pace).makeAsyncIterator()
+      return {
+        pace.request()
+        return await values.next(isolation: #isolation)
+      }
+    }
+  }
+}
+
+/// The pace of an iteration: a recording waits for it as it waits for delegates.
+final class IterationPace: Sendable {
+  private let state = Mutex((hasStarted: false, isOver: false))
+  private let isRequested = DispatchSemaphore(value: 0)
+
+  /// Records that the iteration requests its next element: it has dealt with the one before.
+  func request() {
+    let isFirst = state.withLock { state in
+      defer { state.hasStarted = true }
+      return !state.hasStarted
+    }
+    if !isFirst { isRequested.signal() }
+  }
+
+  /// Waits until the iteration has dealt with the element that was added last. One thread at a time waits.
+  func wait() {
+    guard state.withLock({ !$0.isOver }) else { return }
+    isRequested.wait()
+  }
+
+  /// Records that the iteration is over.
+  func end() {
+    state.withLock { $0.isOver = true }
+    isRequested.signal()
   }
 }

@@ -13,16 +13,20 @@ package struct LocationSourceChoice: Hashable, Sendable {
 
 /// The best of several sources, in the order of preference: gpsd, then GeoClue, then the configured position.
 ///
-/// The first source that is available is used. Where it reports a fault, the next one that is available is used at once; where it
-/// has no fix for ``patience``, the next one too. While a source that is not the first is used, the better ones are looked at
-/// every ``patience``: one that is available again is used again, unless it has only just lost its turn for want of a fix: then
-/// it gets it again after ``patience`` doubled each time, up to an hour.
+/// The first source that is available is used. Where it reports a fault, the next one that is available is used at once; where
+/// it does not report that it receives, the next one is used ``patience`` after a fix was due, which is the demand's interval
+/// after the latest fix. While a source that is not the first is used, the better ones are looked at every ``patience``: one that
+/// is available again is used again. One that lost its turn and had no fix since is used again only after ``patience`` doubled
+/// each time, up to an hour.
 package final class AutomaticSource: LocationSource {
   /// How long a source may have no fix before the next one is used: 60 s, which a receiver's cold start takes at most.
   package static let patience = 60 * MonotonicTime.nanosecondsPerSecond
   private static let longestPatience = 3600 * MonotonicTime.nanosecondsPerSecond
+  /// How often another source is looked for while there is none: 10 s.
+  private static let searchInterval = 10 * MonotonicTime.nanosecondsPerSecond
 
   private let sources: [any LocationSource]
+  private let clock: @Sendable () -> MonotonicTime
   private let state: Mutex<State>
 
   /// What is known of the sources.
@@ -30,15 +34,24 @@ package final class AutomaticSource: LocationSource {
     var current: Int?
     /// When the current source was chosen, or delivered its latest fix.
     var latest = MonotonicTime(nanoseconds: 0)
+    /// Whether that was a fix.
+    var hasFix = false
+    /// The state of locations that the current source reported last.
+    var health: LocationHealth?
+    /// When the sources after the current one are looked at, if it is to be left.
+    var nextSearch = MonotonicTime(nanoseconds: 0)
     /// Why each source was left, and until when it is not used.
     var left: [(sentence: String, until: MonotonicTime, patience: Int64)?]
+    /// When all sources are looked at.
     var nextLook = MonotonicTime(nanoseconds: 0)
     var choice = LocationSourceChoice(name: nil, sentence: "no location source was used yet")
   }
 
   /// Creates a choice of sources, the best first.
-  package init(_ sources: [any LocationSource]) {
-    self.sources = sources
+  package init(
+    _ sources: [any LocationSource], clock: @escaping @Sendable () -> MonotonicTime = { .now }
+  ) {
+    (self.sources, self.clock) = (sources, clock)
     state = Mutex(State(left: Array(repeating: nil, count: sources.count)))
   }
 
@@ -85,11 +98,9 @@ package final class AutomaticSource: LocationSource {
     for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]
   ) throws -> LocationProgress {
     inputs.removeAll(keepingCapacity: true)
-    let now = MonotonicTime.now
+    let now = clock()
     var progress = LocationProgress()
-    let before = state.withLock { $0.current }
-    let current = state.withLock { choose(&$0, at: now, into: &progress) }
-    if let before, before != current { sources[before].rest() }
+    let current = choose(at: now, into: &progress)
     guard let current else {
       // There is none: the look at them is repeated.
       let end = now.advanced(by: 2 * MonotonicTime.nanosecondsPerSecond)
@@ -97,9 +108,7 @@ package final class AutomaticSource: LocationSource {
       return .live(progress.health)
     }
     let received = try sources[current].receive(for: demand, until: deadline, into: &inputs)
-    let isLeft = state.withLock { state in
-      record(received, inputs, of: current, in: &state, at: MonotonicTime.now)
-    }
+    let isLeft = leaves(current, after: received, inputs, for: demand, at: clock())
     if isLeft { sources[current].rest() }
     // The fault of a source that another one replaces at once is none of this one: the choice names it.
     progress.health += received.health.filter { !(isLeft && $0.condition.isFault) }
@@ -115,71 +124,80 @@ package final class AutomaticSource: LocationSource {
 
   package func rest() {
     for source in sources { source.rest() }
-    state.withLock { $0.latest = MonotonicTime.now }
+    state.withLock { $0.latest = clock() }
   }
 
   // MARK: The choice
 
-  private func choose(
-    _ state: inout State, at now: MonotonicTime, into progress: inout LocationProgress
-  ) -> Int? {
-    if state.current != nil, now < state.nextLook { return state.current }
-    state.nextLook = now.advanced(
-      by: state.current == nil ? 2 * MonotonicTime.nanosecondsPerSecond : Self.patience)
+  /// Returns the source that is used now. The sources are asked outside of the lock.
+  private func choose(at now: MonotonicTime, into progress: inout LocationProgress) -> Int? {
+    let before = state.withLock { $0 }
+    if before.current != nil, now < before.nextLook { return before.current }
     var reasons: [String] = []
-    var chosen: Int?
-    for index in sources.indices {
-      if index == state.current {
-        chosen = index
-        break
-      }
-      if let left = state.left[index], now < left.until {
+    var isRefused = false
+    let chosen = sources.indices.first { index in
+      if index == before.current { return true }
+      if let left = before.left[index], now < left.until {
         reasons.append(left.sentence)
-        continue
+        return false
       }
-      switch sources[index].availability {
-      case .available: chosen = index
-      case .notPermitted(let sentence), .unavailable(let sentence): reasons.append(sentence)
-      }
-      if chosen != nil { break }
+      let availability = sources[index].availability
+      if case .notPermitted = availability { isRefused = true }
+      if let sentence = availability.sentence { reasons.append(sentence) }
+      return availability == .available
     }
     let choice = Self.choice(of: chosen.map { sources[$0].name }, reasons)
-    guard choice.name != state.choice.name || state.current != chosen || chosen == nil else {
-      return chosen
+    state.withLock { state in
+      state.nextLook = now.advanced(
+        by: chosen == nil ? 2 * MonotonicTime.nanosecondsPerSecond : Self.patience)
+      guard chosen == nil || chosen != before.current else { return }
+      (state.current, state.choice) = (chosen, choice)
+      (state.latest, state.hasFix, state.health, state.nextSearch) = (now, false, nil, now)
     }
-    if chosen != nil { (state.latest, state.nextLook) = (now, now.advanced(by: Self.patience)) }
-    if choice != state.choice {
-      let condition: LocationHealth.Condition = chosen == nil ? .notRunning : .searching
+    guard chosen == nil || chosen != before.current else { return chosen }
+    if let last = before.current { sources[last].rest() }
+    if choice != before.choice {
+      let condition: LocationHealth.Condition =
+        chosen != nil ? .searching : isRefused ? .notPermitted : .notRunning
       progress.health.append(LocationHealth(condition, at: now, sentence: choice.sentence))
     }
-    (state.current, state.choice) = (chosen, choice)
     return chosen
   }
 
-  /// Returns whether a source is left: for a fault of it, or for want of a fix.
-  private func record(
-    _ progress: LocationProgress, _ inputs: [PositionInput], of index: Int, in state: inout State,
-    at now: MonotonicTime
+  /// Returns whether a source is left because another one can be used: for a fault of it, or for want of a fix.
+  private func leaves(
+    _ index: Int, after progress: LocationProgress, _ inputs: [PositionInput],
+    for demand: LocationDemand, at now: MonotonicTime
   ) -> Bool {
-    if inputs.contains(where: { if case .fix = $0 { true } else { false } }) {
-      state.latest = now
-      state.left[index] = nil
+    let reason = state.withLock { state -> String? in
+      if let health = progress.health.last(where: { $0.subject == .locations }) {
+        (state.health, state.nextSearch) = (health, now)
+      }
+      if inputs.contains(where: { if case .fix = $0 { true } else { false } }) {
+        (state.latest, state.hasFix) = (now, true)
+        state.left[index] = nil
+      }
+      guard now >= state.nextSearch else { return nil }
+      if let health = state.health, health.condition.isFault { return health.sentence }
+      guard let fixes = demand.fixes, state.health?.condition != .receiving else { return nil }
+      let due = state.latest.advanced(
+        by: state.hasFix ? Int64(min(fixes.interval, 1e6) * 1e9) : 0)
+      guard now.nanoseconds(since: due) >= Self.patience else { return nil }
+      return "\(sources[index].name) had no fix for \(Self.patience / 1_000_000_000) s"
     }
-    guard index < sources.count - 1 else { return false }
+    guard let reason else { return false }
     let isAnother = sources[(index + 1)...].contains { $0.availability == .available }
-    guard isAnother else { return false }
-    let before = state.left[index]?.patience ?? Self.patience / 2
-    if let fault = progress.health.last, fault.condition.isFault {
-      state.left[index] = (fault.sentence, now.advanced(by: Self.patience), before)
-    } else if now.nanoseconds(since: state.latest) >= Self.patience {
-      let patience = min(before * 2, Self.longestPatience)
-      let sentence = "\(sources[index].name) had no fix for \(Self.patience / 1_000_000_000) s"
-      state.left[index] = (sentence, now.advanced(by: patience), patience)
-    } else {
-      return false
+    return state.withLock { state in
+      guard isAnother else {
+        state.nextSearch = now.advanced(by: Self.searchInterval)
+        return false
+      }
+      let patience =
+        state.left[index].map { min($0.patience * 2, Self.longestPatience) } ?? Self.patience
+      state.left[index] = (reason, now.advanced(by: patience), patience)
+      (state.current, state.nextLook) = (nil, now)
+      return true
     }
-    (state.current, state.nextLook) = (nil, now)
-    return true
   }
 }
 

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Each works only while it is needed: without a demand for fixes the source of fixes rests, without one for headings the
 /// compass. While headings are needed, the compass is received on one thread of its own, which ends the waits of the source of
-/// fixes. Where there is no compass, the source of fixes may deliver headings, as gpsd does.
+/// fixes. Where there is no compass, headings are demanded of the source of fixes.
 package final class CombinedSource: LocationSource {
   private let parts: Parts
   private let isUsingFixes = Mutex(false)

@@ -275,7 +275,7 @@ package struct CompassSession: ~Copyable, LocationSession {
   ) {
     // Before the sensor was read it is −1, and in iio-sensor-proxy 3.0 it is 0.
     guard hasCompass != false, let stated = values["CompassHeading"]?.asDouble, stated >= 0,
-      let degrees = GPSDMessage.direction(stated), isChange || degrees != heading ?? 0
+      let degrees = bearing(stated), isChange || degrees != heading ?? 0
     else { return }
     heading = degrees
     report(.receiving, "iio-sensor-proxy delivers headings")

@@ -39,6 +39,9 @@ package struct LocationReport: Sendable {
     changes.append(health)
   }
 
+  /// Forgets the state, which is not known while nothing is received: the next one is reported whatever it is.
+  mutating func reset() { latest = nil }
+
   /// Returns the changes since the last call.
   mutating func removeChanges() -> [LocationHealth] {
     defer { changes = [] }
@@ -106,7 +109,10 @@ package final class DaemonSource<Session: LocationSession & ~Copyable>: Location
   package func wake() { wakeSignal.send() }
 
   package func rest() {
-    session.withLock { $0.rest() }
+    session.withLock { session in
+      session.rest()
+      session.report.reset()
+    }
     // The latest state holds for a moment longer.
     let end = MonotonicTime.now.advanced(by: MonotonicTime.nanosecondsPerSecond)
     known.withLock { known in

@@ -59,5 +59,8 @@ package final class FixedSource: LocationSource {
 
   package func wake() { wakeSignal.send() }
 
-  package func rest() { delivered.withLock { $0 = nil } }
+  package func rest() {
+    delivered.withLock { $0 = nil }
+    hasReported.withLock { $0 = false }
+  }
 }

@@ -106,7 +106,7 @@ extension GPSDMessage.Sky {
     let satellites = object["satellites"]?.asArray
     visible = object["nSat"]?.asInt ?? satellites?.count
     used = object["uSat"]?.asInt ?? satellites?.count { $0["used"]?.asBool == true }
-    hdop = object["hdop"]?.asDouble
+    hdop = object["hdop"]?.asDouble?.within(FieldRange.dilution)
   }
 }
 
@@ -114,17 +114,8 @@ extension GPSDMessage.Attitude {
   init(_ object: JSONValue) {
     device = object["device"]?.asString
     time = WallClockTime(gpsd: object["time"])
-    heading = object["heading"]?.asDouble.flatMap(GPSDMessage.direction)
-    magneticHeading = object["mheading"]?.asDouble.flatMap(GPSDMessage.direction)
-  }
-}
-
-extension GPSDMessage {
-  /// Returns a direction of −360 to 360 degrees as one of at least 0 and less than 360; `nil` for one beyond that.
-  static func direction(_ degrees: Double) -> Double? {
-    guard abs(degrees) <= 360 else { return nil }
-    let turned = degrees < 0 ? degrees + 360 : degrees
-    return turned < 360 ? turned : 0
+    heading = object["heading"]?.asDouble.flatMap(bearing)
+    magneticHeading = object["mheading"]?.asDouble.flatMap(bearing)
   }
 }
 
@@ -159,20 +150,13 @@ extension GPSDMessage {
 }
 
 extension GPSDMessage.Report {
-  /// The accuracy of a fix of which nothing but its place is known, in meters.
-  package static let unknownAccuracy = 50.0
-  /// The horizontal error at an HDOP of 1, in meters, of 95 % confidence, by which gpsd computes errors
-  /// (`H_UERE_NO_DGPS` in libgpsd_core.c).
-  private static let rangeError = 15.0
-  /// A normal number lies within so many standard deviations of its mean in 95 of 100 cases.
-  private static let deviations95 = 1.959_964
-  /// The radius that contains 68 % of a circular normal distribution, in standard deviations along one axis.
-  private static let radius68 = 1.509_592
-  /// The radius that contains 95 % of it.
-  private static let radius95 = 2.447_747
-
   init(_ object: JSONValue) {
-    func error(_ key: String) -> Double? { object[key]?.asDouble.flatMap { $0 > 0 ? $0 : nil } }
+    func number(_ key: String, _ range: ClosedRange<Double>) -> Double? {
+      object[key]?.asDouble?.within(range)
+    }
+    func error(_ key: String) -> Double? {
+      number(key, FieldRange.error).flatMap { $0 > 0 ? $0 : nil }
+    }
     device = object["device"]?.asString
     mode = object["mode"]?.asInt ?? 0
     time = WallClockTime(gpsd: object["time"])
@@ -180,13 +164,13 @@ extension GPSDMessage.Report {
       place = Coordinate(latitude: latitude, longitude: longitude)
     }
     // `alt` is the only one before 3.20, and above mean sea level there.
-    altitude = (object["altMSL"] ?? object["alt"])?.asDouble
-    ellipsoidalAltitude = object["altHAE"]?.asDouble
-    speed = object["speed"]?.asDouble.flatMap { $0 >= 0 ? $0 : nil }
-    course = object["track"]?.asDouble.flatMap(GPSDMessage.direction)
+    altitude = number(object["altMSL"] == nil ? "alt" : "altMSL", FieldRange.altitude)
+    ellipsoidalAltitude = number("altHAE", FieldRange.altitude)
+    speed = number("speed", FieldRange.speed)
+    course = object["track"]?.asDouble.flatMap(bearing)
     // gpsd 3.22 states a receiver's 13° east as 13, although gpsd_json(5) has it that positive is west, and its own model, too.
     // Its `magtrack` is wrong by twice that.
-    declination = object["magvar"]?.asDouble.flatMap { abs($0) <= 180 ? $0 : nil }
+    declination = number("magvar", -180...180)
     (horizontalError, eastError, northError) = (error("eph"), error("epx"), error("epy"))
     (verticalError, speedError, courseError) = (error("epv"), error("eps"), error("epd"))
   }
@@ -195,7 +179,7 @@ extension GPSDMessage.Report {
   ///
   /// gpsd_json(5) guesses that errors are of 95 % confidence, and those that gpsd computes are: they are converted to 68 % for a
   /// circular normal distribution. Where a receiver states its own errors, gpsd passes them on, whatever their
-  /// confidence. Without any error the accuracy follows from the HDOP, or is ``unknownAccuracy``.
+  /// confidence. Without any error the accuracy follows from the HDOP, or is ``Dilution/unknownAccuracy``.
   ///
   /// - Parameters:
   ///   - time: When the report was received.
@@ -208,26 +192,24 @@ extension GPSDMessage.Report {
     guard hasFix, let place else { return nil }
     let accuracy: Double =
       if let horizontalError {
-        horizontalError / Self.radius95 * Self.radius68
+        horizontalError / Dilution.radius95 * Dilution.radius68
       } else if let eastError, let northError {
-        .hypot(eastError, northError) / Double.sqrt(2) / Self.deviations95 * Self.radius68
-      } else if let hdop, hdop > 0, hdop < 99 {
-        hdop * Self.rangeError / Self.radius95 * Self.radius68
+        .hypot(eastError, northError) / Double.sqrt(2) / Dilution.deviations95 * Dilution.radius68
       } else {
-        Self.unknownAccuracy
+        Dilution.horizontalAccuracy(hdop, isDifferential: false)
       }
     var fix = Fix(
       time: time, timestamp: self.time ?? wallClock, place: place, horizontalAccuracy: accuracy)
     if mode >= 3 {
       (fix.altitude, fix.ellipsoidalAltitude) = (altitude, ellipsoidalAltitude)
       if altitude != nil || ellipsoidalAltitude != nil {
-        fix.verticalAccuracy = verticalError.map { $0 / Self.deviations95 }
+        fix.verticalAccuracy = verticalError.map { $0 / Dilution.deviations95 }
       }
     }
     fix.speed = speed
-    fix.speedAccuracy = speed.flatMap { _ in speedError.map { $0 / Self.deviations95 } }
+    fix.speedAccuracy = speed.flatMap { _ in speedError.map { $0 / Dilution.deviations95 } }
     fix.course = course
-    fix.courseAccuracy = course.flatMap { _ in courseError.map { $0 / Self.deviations95 } }
+    fix.courseAccuracy = course.flatMap { _ in courseError.map { $0 / Dilution.deviations95 } }
     return fix
   }
 }
@@ -240,48 +222,7 @@ extension WallClockTime {
       self.init(nanoseconds: Int64(seconds * 1e9))
       return
     }
-    guard let text = value?.asString, let time = WallClockTime(utc: text) else { return nil }
-    self = time
-  }
-
-  /// Reads a time of UTC as RFC 3339 writes it, with a fraction of a second or without: from 1970 to 2199.
-  package init?(utc text: String) {
-    let bytes = Array(text.utf8.prefix(39))
-    guard (20...38).contains(bytes.count), bytes.last == UInt8(ascii: "Z") else { return nil }
-    func number(_ range: Range<Int>) -> Int64? {
-      var value: Int64 = 0
-      for byte in bytes[range] {
-        guard (0x30...0x39).contains(byte) else { return nil }
-        value = value * 10 + Int64(byte - 0x30)
-      }
-      return value
-    }
-    let marks: [(Int, Unicode.Scalar)] = [(4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":")]
-    guard marks.allSatisfy({ bytes[$0] == UInt8(ascii: $1) }),
-      let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
-      let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
-      (1970..<2200).contains(year), (1...12).contains(month), day >= 1, hour < 24, minute < 60,
-      second <= 60
-    else { return nil }
-    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-    let days: [Int64] = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-    guard day <= days[Int(month) - 1] else { return nil }
-    let powers: [Int64] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000]
-    var fraction: Int64 = 0
-    if bytes.count > 20 {
-      let digits = 20..<bytes.count - 1
-      guard bytes[19] == UInt8(ascii: "."), !digits.isEmpty,
-        number(digits) != nil
-      else { return nil }
-      let kept = min(digits.count, 9)
-      fraction = (number(20..<20 + kept) ?? 0) * powers[9 - kept]
-    }
-    // The days before the year: every fourth year has one more, but not every hundredth.
-    let before = year - 1
-    let leaps = before / 4 - before / 100 + before / 400 - 477
-    let total =
-      (year - 1970) * 365 + leaps + days.prefix(Int(month) - 1).reduce(0, +) + day - 1
-    let seconds = total * 86400 + hour * 3600 + minute * 60 + second
-    self.init(nanoseconds: seconds * Self.nanosecondsPerSecond + fraction)
+    guard let text = value?.asString else { return nil }
+    self.init(xml: Array(text.utf8)[...])
   }
 }

@@ -7,7 +7,7 @@ package import Scanning
 ///
 /// One receiver is followed at a time: the first that has a fix, until it has had none for five seconds or is gone. While no fix
 /// is needed, and for intervals of ``GPSDSession/pauseInterval`` and longer also between two fixes, there is no connection, so
-/// that gpsd closes the receiver.
+/// that gpsd closes the receiver. At rest ``DaemonSource/availability`` connects for a moment, which opens no receiver.
 package typealias GPSDSource = DaemonSource<GPSDSession>
 
 extension GPSDSource {
@@ -16,7 +16,7 @@ extension GPSDSource {
   }
 }
 
-/// A connection to gpsd, and what it says of its receivers.
+/// A connection to gpsd, and what it reports of its receivers.
 package struct GPSDSession: ~Copyable, LocationSession {
   package var report = LocationReport()
   /// The number of lines that were too long or no JSON.
@@ -25,7 +25,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
   private let address: GPSDAddress
   private var socket: StreamSocket?
   private var isConnected = false
-  private var hasGreeted = false
+  private var hasVersion = false
   private var attempts = 0
   private var nextAttempt: MonotonicTime?
   private var backoff = Backoff.quick
@@ -33,8 +33,8 @@ package struct GPSDSession: ~Copyable, LocationSession {
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
   /// When something came last, or the connection was begun.
   private var latestMessage = MonotonicTime(nanoseconds: 0)
-  /// Whether gpsd was asked whether it is alive since.
-  private var hasAsked = false
+  /// Whether a sign of life was requested since.
+  private var isLifeRequested = false
 
   private var receivers: [String: Receiver] = [:]
   /// What gpsd refused last, such as to open a receiver.
@@ -45,6 +45,8 @@ package struct GPSDSession: ~Copyable, LocationSession {
   private var latestFix: (time: MonotonicTime, fix: Fix)?
   /// When the latest fix was delivered.
   private var delivered: MonotonicTime?
+  /// The number of requests for one fix that were answered.
+  private var answeredRequests: UInt64 = 0
 
   /// What is known of one receiver.
   private struct Receiver {
@@ -57,7 +59,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
 
   /// From this interval on there is no connection between two fixes: 30 s.
   package static let pauseInterval = 30.0
-  /// How long gpsd may send nothing before it is asked whether it is alive, and how long its answer may take.
+  /// How long gpsd may send nothing before a sign of life is requested, and how long its answer may take.
   private static let lifeInterval = 5 * MonotonicTime.nanosecondsPerSecond
   /// How long receivers may send nothing before that is reported.
   private static let searchTime = 3 * MonotonicTime.nanosecondsPerSecond
@@ -116,11 +118,16 @@ package struct GPSDSession: ~Copyable, LocationSession {
     if let searchDue, now >= searchDue { search(nil) }
   }
 
+  /// Whether there is no connection between two fixes.
+  static func pauses(for demand: LocationDemand) -> Bool {
+    (demand.fixes?.interval ?? 0) >= pauseInterval && !demand.needsHeading
+  }
+
   /// Ends the connection between two fixes that are far apart.
   private mutating func pause(for demand: LocationDemand, at now: MonotonicTime) {
-    guard let fixes = demand.fixes, fixes.interval >= Self.pauseInterval, !demand.needsHeading
+    guard let fixes = demand.fixes, Self.pauses(for: demand), fixes.requests == answeredRequests
     else {
-      // A shorter interval ends a pause.
+      // A shorter interval or a request for one fix ends a pause.
       if socket == nil, delivered != nil, let due = nextAttempt, due > now, backoff.isFresh {
         nextAttempt = now
       }
@@ -168,7 +175,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
       let sentence = "gpsd at \(address) ended the connection; it is connected again"
       return lose(.notRunning, sentence, at: now)
     }
-    (latestMessage, hasAsked) = (now, false)
+    (latestMessage, isLifeRequested) = (now, false)
     let dropped = lines.droppedLines
     let received = lines.append(buffer[..<count])
     badLines += lines.droppedLines - dropped
@@ -182,17 +189,17 @@ package struct GPSDSession: ~Copyable, LocationSession {
       // A message may have ended the connection.
       if socket == nil { return }
     }
-    if !hasGreeted, badLines >= 16 {
+    if !hasVersion, badLines >= 16 {
       let sentence = "what answers at \(address) is no gpsd; check the address"
       lose(.refused, sentence, at: now)
     }
   }
 
-  /// Asks a gpsd that sends nothing whether it is alive, and ends the connection where it does not answer.
+  /// Requests a sign of life from a gpsd that sends nothing, and ends the connection where it does not answer.
   private mutating func checkLife(at now: MonotonicTime) {
     guard socket != nil, now.nanoseconds(since: latestMessage) >= Self.lifeInterval else { return }
-    if isConnected, hasGreeted, !hasAsked {
-      (latestMessage, hasAsked) = (now, true)
+    if isConnected, hasVersion, !isLifeRequested {
+      (latestMessage, isLifeRequested) = (now, true)
       request("?DEVICES;", at: now)
     } else {
       let sentence = "gpsd at \(address) does not answer; restart it: sudo systemctl restart gpsd"
@@ -210,7 +217,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
 
   private mutating func disconnect(nextAttempt: MonotonicTime?) {
     socket = nil
-    (isConnected, hasGreeted, hasAsked) = (false, false, false)
+    (isConnected, hasVersion, isLifeRequested) = (false, false, false)
     self.nextAttempt = nextAttempt
     lines = LineBuffer(maximumLength: GPSDMessage.maximumLength)
     (receivers, followed, refusal, searchDue, badLines) = ([:], nil, nil, nil, 0)
@@ -226,11 +233,11 @@ package struct GPSDSession: ~Copyable, LocationSession {
     case .version(let release, let major, _):
       guard major == 3 else {
         let sentence =
-          "gpsd \(release) at \(address) speaks protocol \(major), but only 3 is understood; "
+          "gpsd \(release) at \(address) uses protocol \(major), but only protocol 3 is known; "
           + "install gpsd 3"
         return lose(.refused, sentence, at: now)
       }
-      hasGreeted = true
+      hasVersion = true
       searchDue = now.advanced(by: Self.searchTime)
       backoff.reset()
     case .devices(let devices):
@@ -254,7 +261,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
       if heading == nil, let trueHeading = attitude.heading,
         let declination = attitude.device.flatMap({ receivers[$0]?.declination })
       {
-        heading = GPSDMessage.direction(trueHeading - declination)
+        heading = bearing(trueHeading - declination)
       }
       guard let heading else { return }
       let time = attitude.time ?? WallClockTime.now
@@ -343,7 +350,12 @@ package struct GPSDSession: ~Copyable, LocationSession {
     latestFix = (now, fix)
     guard let fixes = demand.fixes else { return }
     // An epoch that comes a little early is not left out.
-    if let delivered, now.seconds(since: delivered) < fixes.interval * 0.9 { return }
+    if let delivered, now.seconds(since: delivered) < fixes.interval * 0.9,
+      fixes.requests == answeredRequests
+    {
+      return
+    }
+    answeredRequests = fixes.requests
     delivered = now
     inputs.append(.fix(fix))
   }

@@ -6,7 +6,9 @@ package import Scanning
 /// A location source on GeoClue 2, over D-Bus.
 ///
 /// GeoClue turns on no more of its own sources than the accuracy level needs (``GeoClueSession/level(for:)``) and leaves out
-/// movements and times below its thresholds. What it set up for this process ends with the connection to the bus.
+/// movements and times below its thresholds. Where a coarse level finds nothing, the exact one is requested until the source
+/// rests. A client that was refused is started again when an agent or the demand changes, and seldom otherwise. What GeoClue set
+/// up for this process ends with the connection to the bus.
 package typealias GeoClueSource = DaemonSource<GeoClueSession>
 
 extension GeoClueSource {
@@ -30,6 +32,7 @@ private enum GeoClueName {
   static let manager = "org.freedesktop.GeoClue2.Manager"
   static let client = "org.freedesktop.GeoClue2.Client"
   static let location = "org.freedesktop.GeoClue2.Location"
+  static let agent = "org.freedesktop.GeoClue2.Agent"
   static let managerPath = "/org/freedesktop/GeoClue2/Manager"
   static let properties = "org.freedesktop.DBus.Properties"
 }
@@ -48,8 +51,19 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   private var state = State.absent
   /// What the client was configured for.
   private var applied: Settings?
+  /// When a client that was refused is started again; `nil` where none was refused.
+  private var retry: MonotonicTime?
+  private var refusals = Backoff.slow
+  /// Whether an agent changed while the answer to a start was awaited.
+  private var hasAgentChanged = false
+  /// The number of requests for one fix that were passed on.
+  private var requests: UInt64 = 0
   /// When the client was started; `nil` before.
   private var started: MonotonicTime?
+  /// Whether a location has come since.
+  private var isLocated = false
+  /// Whether the exact level is requested whatever the demand, because a coarser one had no location.
+  private var isRaised = false
 
   /// How far the client in GeoClue is.
   private enum State: Equatable {
@@ -70,6 +84,8 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   private struct Call {
     enum Subject {
       case client, setting, start, location
+      /// The path of the present location.
+      case present
       /// Whether GeoClue is alive.
       case life
     }
@@ -78,11 +94,18 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     var sent: MonotonicTime
   }
 
-  /// What a demand is for GeoClue.
-  private struct Settings: Equatable {
+  /// What a demand is for GeoClue: its accuracy level, and the least meters and seconds between two locations.
+  struct Settings: Equatable {
     var level: UInt32
     var distance: UInt32
     var time: UInt32
+
+    init(_ fixes: LocationDemand.Fixes) {
+      level = GeoClueSession.level(for: fixes.accuracy)
+      distance = UInt32(max(0, min(fixes.distance, 1e9)))
+      // A fix that comes a little early is not left out.
+      time = UInt32(max(0, min(fixes.interval * 0.9, 1e9)))
+    }
   }
 
   /// GeoClue's messages are small.
@@ -104,11 +127,14 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     self.limits = limits
   }
 
+  /// The level of satellites.
+  private static let exact: UInt32 = 8
+
   /// Returns GeoClue's accuracy level for an accuracy in meters: exact (8, satellites) below 100, street (6, networks in view)
   /// below 1000, neighborhood (5) below 3000, and city (4, the network's address) from there on.
   package static func level(for accuracy: Double) -> UInt32 {
     switch accuracy {
-    case ..<100: 8
+    case ..<100: exact
     case ..<1000: 6
     case ..<3000: 5
     default: 4
@@ -141,6 +167,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   package mutating func rest() {
     disconnect(nextAttempt: nil)
     backoff.reset()
+    refusals.reset()
   }
 
   // MARK: The connection
@@ -156,6 +183,8 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     }
     let start = MonotonicTime.now
     do throws(BusError) {
+      // Another client starts anew.
+      if let retry, start >= retry { disconnect(nextAttempt: nil) }
       try connect(at: start)
       try configure(for: fixes, at: start)
       guard let bus else {
@@ -163,7 +192,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
         return wakeSignal.wait(nanoseconds: due.nanoseconds(since: start))
       }
       let other = wakeSignal.descriptor >= 0 ? wakeSignal.descriptor : nil
-      let left = max(0, end.nanoseconds(since: start))
+      let left = max(0, min(end, retry ?? end).nanoseconds(since: start))
       let messages = try bus.receive(waitingAtMost: left, orUntil: other)
       let now = MonotonicTime.now
       for message in messages { try handle(message, at: now, into: &inputs) }
@@ -186,6 +215,9 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       BusMatch(
         sender: GeoClueName.service, interface: GeoClueName.properties,
         member: "PropertiesChanged", arg0: GeoClueName.client),
+      // An agent that permits more, or less.
+      BusMatch(
+        interface: GeoClueName.properties, member: "PropertiesChanged", arg0: GeoClueName.agent),
     ]
     for rule in rules { _ = try bus.send(.toBus("AddMatch", .string(rule.text))) }
     // The bus starts GeoClue for it, if it can.
@@ -202,6 +234,17 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     calls[try bus.send(message)] = Call(subject: subject, sent: now)
   }
 
+  /// Calls a method of properties.
+  private mutating func request(
+    _ member: String, at path: String, _ values: BusValue..., subject: Call.Subject,
+    at now: MonotonicTime
+  ) throws(BusError) {
+    var message = BusMessage(
+      call: member, of: GeoClueName.properties, at: path, to: GeoClueName.service)
+    message.body = values
+    try ask(message, subject, at: now)
+  }
+
   private mutating func fail(_ error: BusError, at now: MonotonicTime) {
     report.report(Self.daemon.health(error))
     disconnect(nextAttempt: now.advanced(by: backoff.next()))
@@ -210,7 +253,8 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   private mutating func disconnect(nextAttempt: MonotonicTime?) {
     bus?.close()
     (bus, self.nextAttempt) = (nil, nextAttempt)
-    (calls, state, applied, started) = ([:], .absent, nil, nil)
+    (calls, state, applied, started, retry) = ([:], .absent, nil, nil, nil)
+    (isLocated, isRaised) = (false, false)
   }
 
   // MARK: The client
@@ -220,13 +264,23 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     for fixes: LocationDemand.Fixes, at now: MonotonicTime
   ) throws(BusError) {
     guard let path = state.path else { return }
-    let settings = Settings(
-      level: Self.level(for: fixes.accuracy),
-      distance: UInt32(max(0, min(fixes.distance, 1e9))),
-      // A fix that comes a little early is not left out.
-      time: UInt32(max(0, min(fixes.interval * 0.9, 1e9))))
+    var settings = Settings(fixes)
+    if isRaised { settings.level = Self.exact }
+    if requests != fixes.requests, applied != nil {
+      requests = fixes.requests
+      if retry != nil {
+        retry = now
+      } else if case .running = state {
+        // The present location, as GeoClue reports changes only.
+        try request(
+          "Get", at: path, .string(GeoClueName.client), .string("Location"), subject: .present,
+          at: now)
+      }
+    }
     let isNew = applied == nil
     guard applied != settings else { return }
+    guard retry == nil else { return retry = now }
+    requests = fixes.requests
     if isNew { try set("DesktopId", .string(desktopIdentifier), at: path, now) }
     if applied?.level != settings.level, !isNew {
       // The level counts from the next start on.
@@ -250,10 +304,9 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   private mutating func set(
     _ name: String, _ value: BusValue, at path: String, _ now: MonotonicTime
   ) throws(BusError) {
-    try ask(
-      BusMessage(
-        call: "Set", of: GeoClueName.properties, at: path, to: GeoClueName.service,
-        .string(GeoClueName.client), .string(name), .variant(value)), .setting, at: now)
+    try request(
+      "Set", at: path, .string(GeoClueName.client), .string(name), .variant(value),
+      subject: .setting, at: now)
   }
 
   /// Reports answers and fixes that do not come.
@@ -264,7 +317,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       case .client, .start:
         // It answers these when an agent for this user has come, however long that takes, if it is alive.
         isWaiting = true
-      case .setting, .location, .life: throw .timedOut(member: "GeoClue")
+      case .setting, .location, .present, .life: throw .timedOut(member: "GeoClue")
       }
     }
     let isAsked = calls.values.contains { $0.subject == .life }
@@ -274,10 +327,14 @@ package struct GeoClueSession: ~Copyable, LocationSession {
           call: "Ping", of: "org.freedesktop.DBus.Peer", at: "/", to: GeoClueName.service), .life,
         at: now)
     }
-    if case .running = state, let started, now.nanoseconds(since: started) >= Self.searchTime,
-      report.latest?.condition != .receiving
-    {
+    guard case .running = state, !isLocated, let started,
+      now.nanoseconds(since: started) >= Self.searchTime
+    else { return }
+    if applied?.level == Self.exact {
       search()
+    } else {
+      // A machine may have a receiver and no networks in view. The next look at the demand starts the client anew.
+      isRaised = true
     }
   }
 
@@ -305,24 +362,22 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       try answered(call, by: message, at: now, into: &inputs)
     case .signal where message.path == state.path:
       if message.isSignal("LocationUpdated", of: GeoClueName.client) {
-        guard message.body.count == 2, let path = message.body[1].asString, path != "/" else {
-          return
-        }
-        try ask(
-          BusMessage(
-            call: "GetAll", of: GeoClueName.properties, at: path, to: GeoClueName.service,
-            .string(GeoClueName.location)), .location, at: now)
+        guard message.body.count == 2 else { return }
+        try requestLocation(message.body[1], at: now)
       } else if message.isSignal("PropertiesChanged", of: GeoClueName.properties),
         message.body.count >= 2,
         let isActive = message.body[1].asProperties?["Active"]?.asBool, !isActive,
         case .running(let path) = state
       {
         // The agent stopped it. A start is answered when it is permitted again, or refused.
-        deny("its agent stopped it")
+        deny("its agent stopped it", at: now)
         state = .made(path: path)
-        applied = nil
-        nextStart(at: now)
       }
+    case .signal
+    where message.isSignal("PropertiesChanged", of: GeoClueName.properties)
+      && message.body.first?.asString == GeoClueName.agent:
+      if retry != nil { retry = now }
+      hasAgentChanged = calls.values.contains { $0.subject == .start }
     default: break
     }
   }
@@ -349,49 +404,63 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       guard let path = state.path else { return }
       switch message.error {
       case .notPermitted(let reason):
-        deny(reason)
-        nextStart(at: now)
+        deny(reason, at: now)
       case let error?: throw error
       case nil:
         state = .running(path: path)
-        started = now
+        (started, isLocated) = (now, false)
         backoff.reset()
+        refusals.reset()
         // The first fix is reported by itself; until then a state that was worse has ended.
         if let condition = report.latest?.condition, condition.isFault { search() }
       }
+    case .present:
+      guard message.kind == .reply, let path = message.body.first else { return }
+      try requestLocation(path, at: now)
     case .location:
       // A location that is replaced meanwhile is gone.
       guard message.kind == .reply, let values = message.body.first?.asProperties,
-        let fix = Self.fix(values, at: now)
+        var fix = Self.fix(values, at: now)
       else { return }
       report.report(.receiving, "GeoClue delivers locations")
+      // An agent that stopped the client may start it again.
+      retry = nil
+      // What comes later is new, whatever clock the receiver has.
+      if isLocated { fix.time = now }
+      isLocated = true
       inputs.append(.fix(fix))
     }
   }
 
-  private mutating func deny(_ reason: String) {
+  /// Reports a refusal. The client is started again when an agent or the demand changes, and seldom otherwise.
+  private mutating func deny(_ reason: String, at now: MonotonicTime) {
+    retry = hasAgentChanged ? now : now.advanced(by: refusals.next())
+    hasAgentChanged = false
     report.report(
       .denied,
       "GeoClue does not give \(desktopIdentifier) the location (\(reason)); permit it in the system's "
         + "privacy settings or in /etc/geoclue/geoclue.conf")
   }
 
-  /// Makes another client later, which asks again.
-  private mutating func nextStart(at now: MonotonicTime) {
-    disconnect(
-      nextAttempt: now.advanced(by: max(backoff.next(), MonotonicTime.nanosecondsPerSecond)))
+  private mutating func requestLocation(
+    _ path: BusValue, at now: MonotonicTime
+  ) throws(BusError) {
+    guard let path = path.asString, path != "/" else { return }
+    try request("GetAll", at: path, .string(GeoClueName.location), subject: .location, at: now)
   }
 
   /// Returns the fix that a location's properties describe; `nil` where it has no place.
-  static func fix(_ values: [String: BusValue], at now: MonotonicTime) -> Fix? {
+  static func fix(
+    _ values: [String: BusValue], at now: MonotonicTime, wallClock: WallClockTime = .now
+  ) -> Fix? {
     guard let latitude = values["Latitude"]?.asDouble,
       let longitude = values["Longitude"]?.asDouble,
       let place = Coordinate(latitude: latitude, longitude: longitude)
     else { return nil }
-    let stated = values["Accuracy"]?.asDouble ?? 0
     let accuracy =
-      stated.isFinite ? max(stated, smallestAccuracy) : GPSDMessage.Report.unknownAccuracy
-    var timestamp = WallClockTime.now
+      (values["Accuracy"]?.asDouble ?? 0).within(FieldRange.error)
+      .map { max($0, smallestAccuracy) } ?? Dilution.unknownAccuracy
+    var timestamp = wallClock
     if let time = values["Timestamp"]?.asArray, time.count == 2, let seconds = time[0].asInt,
       let microseconds = time[1].asInt, (1..<7_258_118_400).contains(seconds),
       (0..<1_000_000).contains(microseconds)
@@ -399,13 +468,15 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       timestamp = WallClockTime(
         nanoseconds: Int64(seconds) * 1_000_000_000 + Int64(microseconds) * 1000)
     }
-    var fix = Fix(time: now, timestamp: timestamp, place: place, horizontalAccuracy: accuracy)
+    // What GeoClue kept of an earlier time is as old as it states.
+    let age = max(0, wallClock.nanoseconds(since: timestamp))
+    var fix = Fix(
+      time: now.advanced(by: -age), timestamp: timestamp, place: place,
+      horizontalAccuracy: accuracy)
     // Where it is not known, it is the least number that a double can hold.
-    fix.altitude = values["Altitude"]?.asDouble.flatMap { abs($0) < 1e6 ? $0 : nil }
-    fix.speed = values["Speed"]?.asDouble.flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
-    fix.course = values["Heading"]?.asDouble.flatMap {
-      $0 >= 0 ? GPSDMessage.direction($0) : nil
-    }
+    fix.altitude = values["Altitude"]?.asDouble?.within(FieldRange.altitude)
+    fix.speed = values["Speed"]?.asDouble?.within(FieldRange.speed)
+    fix.course = values["Heading"]?.asDouble.flatMap { $0 >= 0 ? bearing($0) : nil }
     return fix
   }
 }

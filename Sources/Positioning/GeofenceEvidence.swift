@@ -10,26 +10,28 @@ struct GeofenceEvidence: Sendable {
     var distanceOutside: Double
     /// In meters, 68 %.
     var accuracy: Double
-    var travel: RecentTrack.Travel?
+    /// How much the fix speaks against jitter, by ``JitterTest``.
+    var againstJitter: SIMD8<Double>
+    /// Of the path through the fixes, in meters per second.
+    var speed: Double
   }
 
-  /// Fixes in succession that lie on one side by a margin.
-  private struct Run: Sendable {
-    var side: GeofenceState
-    var start: MonotonicTime
-    var fixes = 1
-  }
-
-  /// The jitter that any receiver may have, whatever accuracy it states, in meters along each axis.
-  private static let jitter = 30.0
-  /// How long it may take until jitter is forgotten, in seconds.
+  /// The logarithm of the likelihood ratio from which the fixes are no jitter: 22,000.
+  private static let noJitter = 10.0
+  /// The same of a receiver that stays: slow jitter looks much like it.
+  private static let noSlowJitter = 20.0
+  /// How far the logarithm falls at most, so that who stood at an edge for long can move on.
+  private static let least = SIMD8<Double>(repeating: -4)
+  /// Who is slower does not travel, in meters per second.
+  private static let walk = 0.5
+  /// How long it may take until an error is forgotten, in seconds.
   private static let correlation = 60.0
+  /// The same of jitter.
+  private static let jitterCorrelation = 300.0
   /// The shortest stay that decides, in seconds.
-  private static let shortestStay = 30.0
+  private static let shortestStay = 60.0
   /// How long a stay is remembered, in seconds.
   private static let longestStay = 1800.0
-  /// From this accuracy on, in meters, a place is taken to be found by cells or Wi-Fi, where an error stays.
-  private static let network = 100.0
 
   private(set) var start: MonotonicTime
   private(set) var fixes = 0
@@ -39,9 +41,14 @@ struct GeofenceEvidence: Sendable {
   private var duration = 0.0
   private var mean = 0.0
   private var squares = 0.0
+  /// The mean of the last minute.
+  private var recent = 0.0
   private var accuracy = 0.0
-  private var clearRun: Run?
-  private var travelRun: Run?
+  /// How much all fixes speak against jitter, and how much those that move do.
+  private var againstJitter = SIMD8<Double>.zero
+  private var travel = SIMD8<Double>.zero
+  /// The fixes in succession, up to the last one, that lie clearly beyond.
+  private var clear: (fixes: Int, side: GeofenceState, start: MonotonicTime)?
 
   /// The side on which the mean of the fixes lies.
   var side: GeofenceState { mean < 0 ? .inside : .outside }
@@ -57,20 +64,34 @@ struct GeofenceEvidence: Sendable {
     last = look
     fixes += 1
     addToMean(look)
-    let clear = max(3 * look.accuracy, 5 * Self.jitter)
-    Self.extend(&clearRun, look, margin: clear)
-    if let run = clearRun, run.fixes >= 2, look.time.seconds(since: run.start) >= 0.5 {
-      return (run.side, .clear)
+    addToClear(look)
+    if let clear, clear.fixes >= 2, look.time.seconds(since: clear.start) >= 0.5 {
+      return (clear.side, .clear)
     }
-    let isSmooth = look.travel?.isSmooth ?? true
-    Self.extend(
-      &travelRun, look, margin: max(2 * look.accuracy, isSmooth ? 0 : 2.5 * Self.jitter))
-    if let run = travelRun, let travel = look.travel, run.fixes >= 2,
-      look.time.seconds(since: run.start) >= max(0.9, travel.duration / 5)
-    {
-      return (run.side, .travel)
-    }
+    addToRatios(look)
+    if isPath { return (side, .travel) }
     return isStay ? (side, .stay) : nil
+  }
+
+  /// Whether the fixes are a path, and lie beyond by their accuracy: those of the last minute in the mean by 1.5 of
+  /// it.
+  private var isPath: Bool {
+    fixes >= 3 && last.speed >= Self.walk && travel.min() >= Self.noJitter
+      && side(beyond: last.accuracy) == side && recent * mean > 0 && abs(recent) >= 1.5 * accuracy
+  }
+
+  /// Whether the receiver stays beyond: the mean lies there by twice the mean accuracy, and by seven times the
+  /// standard error that the spread of the fixes has when they are correlated; and the fixes are no jitter, or the
+  /// mean lies farther than jitter reaches.
+  private var isStay: Bool {
+    guard duration >= Self.shortestStay, fixes >= 16 else { return false }
+    let spread = max((squares / weight).squareRoot(), accuracy / 2)
+    let error = spread * (2 * Self.correlation / duration).squareRoot()
+    guard abs(mean) >= max(2 * accuracy, 7 * error) else { return false }
+    let jitter = max(JitterTest.jitter, accuracy * JitterTest.axis)
+    let lasting = 2 * Self.jitterCorrelation
+    return againstJitter.min() >= Self.noSlowJitter
+      || abs(mean) >= 4 * jitter * (lasting / (duration + lasting)).squareRoot()
   }
 
   private mutating func addToMean(_ look: Look) {
@@ -79,32 +100,42 @@ struct GeofenceEvidence: Sendable {
     (weight, squares) = (weight * kept, squares * kept)
     duration = duration * kept + step
     let share = max(step, 0.01)
+    var difference = look.distanceOutside - mean
+    if weight > 0, abs(difference) > 5 * max(JitterTest.jitter, look.accuracy) {
+      // It has moved on.
+      (weight, squares, duration, mean, difference) = (0, 0, 0, look.distanceOutside, 0)
+    }
     weight += share
-    let difference = look.distanceOutside - mean
     mean += difference * share / weight
     squares += share * difference * (look.distanceOutside - mean)
     accuracy += (look.accuracy - accuracy) * share / weight
+    recent += (look.distanceOutside - recent) * share / min(weight, max(share, 60))
   }
 
-  /// Whether the mean lies beyond the boundary by the mean accuracy, and by seven times the standard error that the
-  /// spread of the fixes has when they are correlated.
-  private var isStay: Bool {
-    guard duration >= Self.shortestStay, fixes >= 16 else { return false }
-    let spread = max((squares / weight).squareRoot(), accuracy / 4)
-    let error = spread * (2 * Self.correlation / duration).squareRoot()
-    let needed = accuracy >= Self.network ? 2 * accuracy : accuracy
-    return abs(mean) >= max(needed, 7 * error)
+  private mutating func addToRatios(_ look: Look) {
+    let ratios = look.againstJitter
+    againstJitter = pointwiseMax(againstJitter + ratios, Self.least)
+    let moving = look.speed >= Self.walk ? ratios : pointwiseMin(ratios, .zero)
+    travel = pointwiseMax(travel + moving, Self.least)
+    // Who travels does not come back.
+    if let lastSide = side(beyond: look.accuracy), lastSide != side {
+      travel = pointwiseMin(travel, .zero)
+    }
+  }
+
+  private mutating func addToClear(_ look: Look) {
+    guard abs(look.distanceOutside) >= max(3 * look.accuracy, 5 * JitterTest.jitter) else {
+      return clear = nil
+    }
+    let side: GeofenceState = look.distanceOutside < 0 ? .inside : .outside
+    if clear?.side == side { clear?.fixes += 1 } else { clear = (1, side, look.time) }
   }
 
   /// The side on which the last fix lies beyond doubt; `nil` if it is open.
-  var sideOfLast: GeofenceState? {
-    abs(last.distanceOutside) >= 2 * last.accuracy
-      ? (last.distanceOutside < 0 ? .inside : .outside) : nil
-  }
+  var sureSideOfLast: GeofenceState? { side(beyond: 2 * last.accuracy) }
 
-  private static func extend(_ run: inout Run?, _ look: Look, margin: Double) {
-    guard abs(look.distanceOutside) >= margin else { return run = nil }
-    let side: GeofenceState = look.distanceOutside < 0 ? .inside : .outside
-    if run?.side == side { run?.fixes += 1 } else { run = Run(side: side, start: look.time) }
+  private func side(beyond margin: Double) -> GeofenceState? {
+    guard abs(last.distanceOutside) >= margin else { return nil }
+    return last.distanceOutside < 0 ? .inside : .outside
   }
 }

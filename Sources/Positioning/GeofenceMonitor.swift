@@ -8,21 +8,18 @@ package import Scanning
 ///
 /// - clear: two fixes lie beyond it by three times their accuracy and by at least 150 m, which is five times the
 ///   jitter of 30 m that any receiver may have indoors, whatever accuracy it states;
-/// - travel: the receiver has moved by 150 m in the last 240 s on a path as smooth as its accuracy allows, and its
-///   fixes lie beyond by twice their accuracy for a fifth of the time that these 150 m took, two fixes at least;
-///   where the path is not smooth, it has moved by 250 m, and the fixes lie beyond by 75 m;
-/// - stay: the mean of all fixes since the first beyond it, at least sixteen in at least 30 s, lies beyond by their
-///   accuracy (twice, from 100 m on, because errors of cells and Wi-Fi do not average out), and by seven standard
-///   errors, which are taken from the spread of the fixes as if each error lasted a minute;
+/// - travel: the fixes since the first beyond it, three at least, are those of a receiver that moves, at 0.5 m/s or
+///   more, and are e¹⁰ times as likely as by jitter of a receiver that stands still (``JitterTest``); the last one
+///   lies beyond by its accuracy, and the mean of the last minute by 1.5 of it;
+/// - stay: the mean of the fixes since then, at least sixteen in at least 60 s, lies beyond by twice their accuracy,
+///   and by seven standard errors, which are taken from the spread of the fixes as if each error lasted a minute;
+///   and either the fixes are e²⁰ times as likely as by jitter, or the mean lies beyond by four standard errors of
+///   jitter that lasts five minutes;
 /// - silence: the last fix lies beyond by twice its accuracy, and none came since for 300 s or three intervals of
 ///   fixes: a source that reports movements only.
 ///
 /// One fix that another follows never crosses a boundary alone. The first state is determined by the same rules, and
 /// by silence after ten seconds.
-///
-/// What it cannot tell: a receiver that has just arrived, states 5 m and at once errs by 30 m that change within a
-/// minute, moves like one that still walks. In the first minute after such an arrival a circle whose boundary lies
-/// within 50 m may be crossed falsely.
 ///
 /// A circle that is decided cannot change before the receiver has moved by its distance to the boundary. So circles
 /// lie in a heap by the reading of an ``Odometer`` at which that may be, and a fix costs a look at those whose
@@ -30,7 +27,7 @@ package import Scanning
 /// on the other side. While the receiver moves toward a circle the distance halves from look to look, so a circle
 /// that lies D away costs about log₂(D / 150 m) looks on the way there.
 ///
-/// Memory is bounded by ``Configuration/maximumRegions`` (about 400 bytes each).
+/// Memory is bounded by ``Configuration/maximumRegions`` (about 500 bytes each).
 package struct GeofenceMonitor: Sendable {
   /// The settings of a monitor.
   package struct Configuration: Sendable {
@@ -96,7 +93,7 @@ package struct GeofenceMonitor: Sendable {
   private var places: [String: Int32] = [:]
   private var serials: UInt32 = 0
   private var odometer = Odometer()
-  private var track = RecentTrack()
+  private var jitterTest = JitterTest()
   private var resting = Heap<Entry>()
   private var open: [Open] = []
   private var now: MonotonicTime?
@@ -202,7 +199,7 @@ package struct GeofenceMonitor: Sendable {
     var transitions: [GeofenceTransition] = []
     let latest = last?.time
     look { record in
-      guard let evidence = record.evidence, let side = evidence.sideOfLast,
+      guard let evidence = record.evidence, let side = evidence.sureSideOfLast,
         evidence.last.time == latest
       else { return nil }
       let end = Self.end(of: evidence, isDetermined: record.isDetermined)
@@ -241,16 +238,16 @@ package struct GeofenceMonitor: Sendable {
     let interval = last.map { fix.time.seconds(since: $0.time) } ?? 0
     last = (fix.time, fix.place, accuracy, interval)
     odometer.move(to: fix.place)
-    track.append(fix.place, at: fix.time, accuracy: accuracy)
+    let againstJitter = jitterTest.add(fix.place, at: fix.time, accuracy: accuracy)
+    let speed = jitterTest.speed
     wake()
-    let travel = track.travel
     var decided: [GeofenceTransition] = []
     looks += open.count
     look { record in
       let look = GeofenceEvidence.Look(
         time: fix.time, interval: interval,
         distanceOutside: record.region.distanceOutside(fix.place), accuracy: accuracy,
-        travel: travel)
+        againstJitter: againstJitter, speed: speed)
       if record.evidence == nil { record.evidence = GeofenceEvidence(look) }
       return record.evidence?.add(look).map { (moment, $0.side, $0.rule) }
     } report: {
@@ -293,7 +290,7 @@ package struct GeofenceMonitor: Sendable {
             reading: odometer.key(margin: abs(distance)), place: entry.place, serial: entry.serial))
         continue
       }
-      if let evidence = record.evidence, evidence.sideOfLast != nil {
+      if let evidence = record.evidence, evidence.sureSideOfLast != nil {
         let end = Self.end(of: evidence, isDetermined: record.isDetermined)
         deadline = min(deadline ?? end, end)
       }
@@ -317,9 +314,12 @@ package struct GeofenceMonitor: Sendable {
     _ report: (GeofenceTransition) -> Void
   ) {
     let record = records[place]
-    guard let evidence = record.evidence,
-      !record.isDetermined || decision.side != record.state
-    else { return }
+    guard let evidence = record.evidence else { return }
+    guard !record.isDetermined || decision.side != record.state else {
+      // What spoke for the other side is outweighed.
+      records[place].evidence = nil
+      return
+    }
     let reason = GeofenceTransition.Reason(
       rule: decision.rule, distanceOutside: evidence.last.distanceOutside,
       accuracy: evidence.last.accuracy, dwell: decision.time.seconds(since: evidence.start),

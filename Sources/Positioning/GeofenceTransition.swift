@@ -67,7 +67,7 @@ package struct GeofenceTransition: Sendable, Hashable, Codable {
   package enum Rule: String, Sendable, Hashable, Codable, CaseIterable {
     /// Two fixes lie so far beyond the boundary that no jitter explains it.
     case clear
-    /// The receiver travels, and its path leads on beyond the boundary.
+    /// The fixes beyond the boundary are a path, which jitter would not make.
     case travel
     /// The receiver stays, and the mean of its fixes lies beyond the boundary by much more than their spread.
     case stay

@@ -130,12 +130,37 @@ import Testing
     ("2000-02-29T00:00:00Z", "2000-02-29T00:00:00.000000Z"),
     ("2100-03-01T00:00:00Z", "2100-03-01T00:00:00.000000Z"),
     ("2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000000Z"), ("2100-02-29T00:00:00Z", nil),
-    ("2026-13-01T00:00:00Z", nil), ("2026-01-01T00:00:00", nil), ("2026-01-01T00:00:00.Z", nil),
-    ("2026-01-01T00:00:00.1xZ", nil), ("2026-01-01 00:00:00Z", nil), ("1969-12-31T23:59:59Z", nil),
+    ("2026-13-01T00:00:00Z", nil), ("2026-01-01T00:00:00", "2026-01-01T00:00:00.000000Z"),
+    ("2026-01-01T00:00:00.Z", nil),
+    ("2026-01-01T00:00:00.1xZ", nil), ("2026-01-01T00:00:00+0", nil), ("1969-12-31T23:59:59Z", nil),
     ("2200-01-01T00:00:00Z", nil), ("2026-00-01T00:00:00Z", nil), ("2026-01-00T24:00:00Z", nil),
   ])
-  func times(_ text: String, _ expected: String?) {
-    #expect(WallClockTime(utc: text)?.description == expected)
+  func times(_ text: String, _ expected: String?) throws {
+    guard case .report(let report) = try Self.read(#"{"class":"TPV","time":"\#(text)"}"#) else {
+      throw ParseError(.invalid("a report"), at: 0)
+    }
+    #expect(report.time?.description == expected)
+  }
+
+  @Test(arguments: [
+    "1.5e300", "-1.5e300", "1e9", "-20001",
+  ])
+  func numbersOutOfRangeAreNoFields(_ number: String) throws {
+    let keys = ["altMSL", "altHAE", "speed", "eph", "epx", "epy", "epv", "eps", "epd", "track"]
+    let fields = keys.map { "\"\($0)\":\(number)" }.joined(separator: ",")
+    guard
+      case .report(let report) = try Self.read(
+        #"{"class":"TPV","mode":3,"lat":1,"lon":2,"magvar":1e9,\#(fields)}"#)
+    else { throw ParseError(.invalid("a report"), at: 0) }
+    let time = MonotonicTime(nanoseconds: 0)
+    let place = try #require(Coordinate(latitude: 1, longitude: 2))
+    let wallClock = WallClockTime(nanoseconds: 0)
+    #expect(
+      report.fix(at: time, wallClock: wallClock)
+        == Fix(
+          time: time, timestamp: wallClock, place: place,
+          horizontalAccuracy: 50))
+    #expect(report.declination == nil)
   }
 
   static let recording: [[UInt8]] = {

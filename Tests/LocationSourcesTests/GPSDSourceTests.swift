@@ -1,6 +1,7 @@
 import Foundation
 import Positioning
 import Scanning
+import TestDaemons
 import TestSupport
 import Testing
 
@@ -48,25 +49,13 @@ import Testing
     return places
   }
 
-  /// Plays a log again and again to a gpsd.
   func gpsfake(_ log: String) throws -> Daemon {
-    try Daemon(
-      ["/usr/bin/gpsfake", "-q", "-n", "-c", "0.01", "-P", "\(port)", log],
-      log: scratch["gpsfake.log"])
-  }
-
-  /// A gpsd without receivers.
-  func gpsd() throws -> Daemon {
-    try Daemon(["/usr/sbin/gpsd", "-N", "-S", "\(port)", "-F", scratch["control"]])
+    try Daemon.gpsfake(log, on: port, output: scratch["gpsfake.log"])
   }
 
   /// Writes a log of sentences, whose checksums are added.
   func writeLog(_ sentences: [String]) throws -> String {
-    let lines = sentences.map { text in
-      let sum = text.utf8.reduce(0, ^)
-      return "$\(text)*\(sum < 16 ? "0" : "")\(String(sum, radix: 16, uppercase: true))\r\n"
-    }
-    try scratch.write(Array("# log\n\(lines.joined())".utf8), "own.log")
+    try scratch.write(Array("# log\n\(sentences.map(nmeaLine).joined())".utf8), "own.log")
     return scratch["own.log"]
   }
 
@@ -134,68 +123,48 @@ import Testing
   }
 
   @Test func aReceiverWithoutAFixIsReported() throws {
-    let log = try writeLog(
-      (0..<30).flatMap { Self.epoch($0, isFix: false, satellites: 3) }
-        + (30..<60).flatMap { Self.epoch($0) })
-    let fake = try gpsfake(log)
-    #expect(try client.receive(until: .searching))
-    #expect(client.health.last?.sentence.contains("3 satellites in view") == true)
-    #expect(client.source.availability == .available)
-    #expect(client.fixes.isEmpty)
-    #expect(try client.receive(until: .receiving))
-    // The log begins anew.
-    #expect(try client.receive(until: .searching))
-    withExtendedLifetime(fake) {}
+    let gpsd = try GPSDDaemon(on: port, in: scratch)
+    let feed = try freePort()
+    try gpsd.add(feed)
+    var number = 0
+    /// Receives, and lets the receiver send an epoch with each look.
+    func receive(isFix: Bool, until condition: () -> Bool) throws -> Bool {
+      try client.receive {
+        number += 1
+        gpsd.send(Self.epoch(number % 600, isFix: isFix, satellites: 3), to: feed)
+        return condition()
+      }
+    }
+    for _ in 0..<2 {
+      #expect(try receive(isFix: true) { client.conditions.last == .receiving })
+      #expect(try receive(isFix: false) { client.conditions.last == .searching })
+      #expect(client.health.last?.sentence.contains("3 satellites in view") == true)
+      #expect(client.source.availability == .available)
+      client.forget()
+      let last = number + 20
+      #expect(try receive(isFix: false) { number >= last })
+      #expect(client.fixes.isEmpty && client.conditions.isEmpty)
+    }
+    withExtendedLifetime(gpsd) {}
   }
 
   @Test func aGPSDWithoutAReceiverIsReported() throws {
-    let gpsd = try gpsd()
+    let gpsd = try GPSDDaemon(on: port, in: scratch)
     #expect(try client.receive(until: .noReceiver))
     #expect(client.health.last?.sentence.contains("gpsdctl add") == true)
     // A receiver comes, and goes.
     let feed = try freePort()
-    try control("+udp://127.0.0.1:\(feed)")
-    let sender = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
-    defer { close(sender) }
+    try gpsd.add(feed)
     var number = 0
     #expect(
       try client.receive {
         number += 1
-        for sentence in Self.epoch(number % 600) { send(sentence, by: sender, to: feed) }
+        gpsd.send(Self.epoch(number % 600), to: feed)
         return client.conditions.last == .receiving
       })
-    try control("-udp://127.0.0.1:\(feed)")
+    try gpsd.remove(feed)
     #expect(try client.receive(until: .noReceiver))
     withExtendedLifetime(gpsd) {}
-  }
-
-  /// Sends a sentence as a datagram.
-  func send(_ text: String, by socket: Int32, to port: UInt16) {
-    let sum = text.utf8.reduce(0, ^)
-    let line = "$\(text)*\(sum < 16 ? "0" : "")\(String(sum, radix: 16, uppercase: true))\r\n"
-    let bytes = Array(line.utf8)
-    var name = sockaddr_in()
-    name.sin_family = sa_family_t(AF_INET)
-    name.sin_port = port.bigEndian
-    name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    // The structures outlive the call.
-    _ = unsafe withUnsafePointer(to: &name) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe sendto(
-          socket, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-  }
-
-  /// Sends a command to gpsd's control socket.
-  func control(_ command: String) throws {
-    let socket = try StreamSocket.connecting(to: .unix(path: scratch["control"]), attempt: 0)
-    let isSent = socket.write(command + "\r\n")
-    #expect(isSent)
-    var buffer = [UInt8](repeating: 0, count: 64)
-    let isAnswered = eventually { socket.read(into: &buffer) != nil }
-    #expect(isAnswered)
-    #expect(String(decoding: buffer.prefix(2), as: UTF8.self) == "OK")
   }
 
   @Test func aCompassIsReadWithTheReceiversDeclination() throws {
@@ -306,7 +275,31 @@ import Testing
     try connect()
     server.send(Self.version + Self.fix(3))
     #expect(try client.receive { client.fixes.count == 3 })
-    #expect(client.conditions == [.receiving])
+    // After a rest the state is reported again.
+    #expect(client.conditions == [.receiving, .receiving])
+  }
+
+  @Test func aRequestForOneFixEndsThePauseBetweenRareFixes() throws {
+    client.demand.fixes?.interval = 180
+    try connect()
+    server.send(Self.version + Self.fix(1))
+    #expect(try client.receive { client.fixes.count == 1 && server.receive() == "" })
+    server.hangUp()
+    client.demand.fixes?.requests = 1
+    try connect()
+    server.send(Self.version + Self.fix(2) + Self.fix(3))
+    // It is answered once.
+    #expect(try client.receive { client.fixes.count == 2 && server.receive() == "" })
+    #expect(client.fixes.map(\.place.latitude) == [1, 2])
+  }
+
+  @Test func aReceiverThatNeverHadAFixIsReportedWithItsSatellites() throws {
+    try connect()
+    server.send(
+      Self.version + #"{"class":"SKY","device":"d","nSat":3}"# + "\n"
+        + #"{"class":"TPV","device":"d","mode":1}"# + "\n")
+    #expect(try client.receive(until: .searching))
+    #expect(client.health.last?.sentence.contains("3 satellites in view") == true)
   }
 
   @Test func anotherReceiverIsFollowedWhereTheFirstIsGone() throws {

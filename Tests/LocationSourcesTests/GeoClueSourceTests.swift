@@ -1,9 +1,8 @@
 import Adapters
 import DBusMessages
-import Foundation
 import Positioning
 import Scanning
-import Synchronization
+import TestDaemons
 import TestSupport
 import Testing
 
@@ -22,21 +21,12 @@ import Testing
     client = SourceClient(GeoClueSource(bus: .address(bus.address)))
   }
 
-  func geoclue() throws -> Daemon {
-    // It retries Wi-Fi and avahi, which are not on this bus.
-    let daemon = try Daemon(
-      ["/usr/libexec/geoclue", "-t", "0", "-u", scratch["nmea"]],
-      environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address], log: scratch["geoclue.log"])
-    let observer = try BusConnection(.address(bus.address))
-    let isThere = try eventually { try observer.owner(of: "org.freedesktop.GeoClue2") != nil }
-    #expect(isThere)
-    return daemon
-  }
+  func geoclue() throws -> Daemon { try Daemon.geoclue(on: bus, in: scratch) }
 
   @Test func locationsAreReceived() throws {
     let receiver = try NMEAServer(at: scratch["nmea"])
     let geoclue = try geoclue()
-    let agent = try Agent(bus.address)
+    let agent = try GeoClueAgent(bus.address)
     #expect(try client.receive { client.fixes.count >= 3 })
     #expect(client.conditions == [.receiving])
     #expect(client.source.availability == .available)
@@ -58,7 +48,7 @@ import Testing
   @Test func aDemandThatChangesIsPassedOn() throws {
     let receiver = try NMEAServer(at: scratch["nmea"])
     let geoclue = try geoclue()
-    let agent = try Agent(bus.address)
+    let agent = try GeoClueAgent(bus.address)
     #expect(try client.receive { client.fixes.count >= 2 })
     // Farther than the receiver moves.
     client.demand.fixes?.distance = 10_000
@@ -68,6 +58,10 @@ import Testing
     let before = receiver.epochs
     #expect(try client.receive { receiver.epochs > before + 20 })
     #expect(client.fixes.count <= 1)
+    // A request for one fix is answered though nothing moves far enough.
+    client.forget()
+    client.demand.fixes?.requests = 1
+    #expect(try client.receive { client.fixes.count == 1 })
     // A city's accuracy needs no receiver: GeoClue leaves it.
     client.demand = LocationDemand(fixes: .init(accuracy: 3000, interval: 0, distance: 0))
     #expect(try client.receive { !receiver.isConnected })
@@ -79,10 +73,31 @@ import Testing
     withExtendedLifetime((receiver, geoclue, agent)) {}
   }
 
+  /// Visits and distant circles need no satellites, but this machine has nothing else.
+  @Test func aReceiverIsUsedWhereACoarserLevelFindsNothing() throws {
+    let receiver = try NMEAServer(at: scratch["nmea"])
+    let geoclue = try Daemon.geoclue(on: bus, in: scratch)
+    let agent = try GeoClueAgent(bus.address)
+    client.demand = LocationDemand(fixes: .init(accuracy: 100, interval: 1, distance: 0))
+    #expect(try client.receive { client.fixes.count >= 2 })
+    #expect(client.conditions == [.receiving])
+    // As it is where an exact level had found the place before.
+    client.source.rest()
+    client.forget()
+    client.demand.fixes?.accuracy = 0
+    #expect(try client.receive { client.fixes.count >= 2 })
+    client.demand.fixes?.accuracy = 1000
+    #expect(try client.receive { !receiver.isConnected })
+    client.forget()
+    #expect(try client.receive { client.fixes.count >= 2 })
+    #expect(client.conditions.isEmpty)
+    withExtendedLifetime((receiver, geoclue, agent)) {}
+  }
+
   @Test func aGeoClueThatIsKilledTwentyTimesIsUsedAgain() throws {
     let receiver = try NMEAServer(at: scratch["nmea"])
     // An agent registers itself with each GeoClue.
-    let agent = try Agent(bus.address)
+    let agent = try GeoClueAgent(bus.address)
     for round in 0..<20 {
       let geoclue = try geoclue()
       #expect(try client.receive { client.conditions.last == .receiving && !client.fixes.isEmpty })
@@ -97,7 +112,7 @@ import Testing
   @Test func aRefusalIsDeniedUntilItIsPermitted() throws {
     let receiver = try NMEAServer(at: scratch["nmea"])
     let geoclue = try geoclue()
-    let agent = try Agent(bus.address, level: 0)
+    let agent = try GeoClueAgent(bus.address, level: 0)
     #expect(try client.receive(until: .denied))
     #expect(client.source.availability != .available)
     #expect(client.fixes.isEmpty)
@@ -110,12 +125,23 @@ import Testing
     withExtendedLifetime((receiver, geoclue, agent)) {}
   }
 
+  /// The administrator's file decides before the agent does, though GeoClue waits for one in any case.
+  @Test(.enabled(if: Daemon.canMount)) func aConfigurationThatDeniesIsADenial() throws {
+    let receiver = try NMEAServer(at: scratch["nmea"])
+    let geoclue = try Daemon.geoclue(
+      on: bus, in: scratch, adding: "[beaconscan]\nallowed=false\nsystem=false\nusers=")
+    let agent = try GeoClueAgent(bus.address)
+    #expect(try client.receive(until: .denied))
+    #expect(client.conditions == [.denied] && client.fixes.isEmpty)
+    withExtendedLifetime((receiver, geoclue, agent)) {}
+  }
+
   @Test func anAgentThatIsMissingIsReportedAndAwaited() throws {
     let receiver = try NMEAServer(at: scratch["nmea"])
     let geoclue = try geoclue()
     #expect(try client.receive(until: .notPermitted))
     #expect(client.health.last?.sentence.contains("waits for an agent") == true)
-    let agent = try Agent(bus.address)
+    let agent = try GeoClueAgent(bus.address)
     #expect(try client.receive(until: .receiving))
     #expect(client.conditions.filter { $0 == .notPermitted }.count == 1)
     withExtendedLifetime((receiver, geoclue, agent)) {}
@@ -140,7 +166,7 @@ import Testing
   @Test func aGeoClueWithoutAnySourceOfItsOwnIsReported() throws {
     // The receiver's socket is not there.
     let geoclue = try geoclue()
-    let agent = try Agent(bus.address)
+    let agent = try GeoClueAgent(bus.address)
     #expect(try client.receive(until: .searching))
     #expect(client.conditions == [.searching])
     withExtendedLifetime((geoclue, agent)) {}
@@ -163,6 +189,13 @@ import Testing
     #expect(fix.horizontalAccuracy == 25_000)
     #expect(fix.altitude == nil && fix.speed == nil && fix.course == nil)
     #expect(fix.timestamp.nanoseconds == 1_700_000_000_000_005_000)
+    // What GeoClue kept is as old as it states; a time of the future is now.
+    for (offset, age) in [(90, 90), (-90, 0)] as [(Int64, Int64)] {
+      let now = MonotonicTime(nanoseconds: 500_000_000_000)
+      let kept = GeoClueSession.fix(
+        values, at: now, wallClock: fix.timestamp.advanced(by: offset * 1_000_000_000))
+      #expect(kept?.time == now.advanced(by: -age * 1_000_000_000))
+    }
     for (key, value) in [
       ("Latitude", BusValue.double(91)), ("Longitude", .double(.nan)), ("Latitude", .string("1")),
     ] {
@@ -170,125 +203,5 @@ import Testing
       bad[key] = value
       #expect(GeoClueSession.fix(bad, at: MonotonicTime(nanoseconds: 3)) == nil)
     }
-  }
-}
-
-/// GeoClue's agent of this user, which registers itself with each GeoClue that comes.
-final class Agent: Sendable {
-  private let level: Mutex<UInt32>
-  private let changed: Mutex<Bool>
-
-  init(_ address: String, level: UInt32 = 8) throws {
-    self.level = Mutex(level)
-    changed = Mutex(false)
-    let bus = Unchecked(value: try BusConnection(.address(address)))
-    try bus.value.addMatch(.owner(of: Self.service))
-    try Self.register(bus.value)
-    Thread.detachNewThread { [self] in
-      // Where the bus has ended, so has the agent.
-      try? run(bus.value)
-    }
-  }
-
-  /// Used by one thread at a time: handed over at the start.
-  struct Unchecked: @unchecked Sendable {
-    let value: BusConnection
-  }
-
-  private static let service = "org.freedesktop.GeoClue2"
-  private static let interface = "org.freedesktop.GeoClue2.Agent"
-  private static let path = "/org/freedesktop/GeoClue2/Agent"
-
-  /// Changes the level that is permitted.
-  func setLevel(_ value: UInt32) {
-    level.withLock { $0 = value }
-    changed.withLock { $0 = true }
-  }
-
-  private static func register(_ bus: BusConnection) throws {
-    var call = BusMessage(
-      call: "AddAgent", of: "org.freedesktop.GeoClue2.Manager",
-      at: "/org/freedesktop/GeoClue2/Manager",
-      to: service, .string("geoclue-demo-agent"))
-    call.startsService = false
-    try bus.send(call)
-  }
-
-  private var properties: BusValue {
-    .properties(["MaxAccuracyLevel": .uint32(level.withLock { $0 })])
-  }
-
-  private func run(_ bus: BusConnection) throws {
-    while true {
-      for message in try bus.receive(waitingAtMost: 20_000_000) {
-        if let change = message.ownerChange, change.owner != nil { try Self.register(bus) }
-        switch message.member {
-        case "AuthorizeApp" where message.kind == .call:
-          let level = level.withLock { $0 }
-          try bus.reply(to: message, with: [.boolean(level > 0), .uint32(level)])
-        case "GetAll" where message.kind == .call: try bus.reply(to: message, with: [properties])
-        case "Get" where message.kind == .call:
-          try bus.reply(to: message, with: [.variant(.uint32(level.withLock { $0 }))])
-        default: break
-        }
-      }
-      let isChanged = changed.withLock { changed in
-        defer { changed = false }
-        return changed
-      }
-      guard isChanged else { continue }
-      try bus.send(
-        BusMessage(
-          signal: "PropertiesChanged", of: "org.freedesktop.DBus.Properties", at: Self.path,
-          .string(Self.interface), properties, .strings([])))
-    }
-  }
-}
-
-/// A receiver that sends NMEA sentences to whoever connects to its socket, of a place that moves north.
-final class NMEAServer: Sendable {
-  private let state = Mutex((epochs: 0, isConnected: false, isOver: false))
-
-  var epochs: Int { state.withLock { $0.epochs } }
-  var isConnected: Bool { state.withLock { $0.isConnected } }
-
-  init(at path: String) throws {
-    let server = FakeServer.Unchecked(value: try FakeServer(at: path))
-    Thread.detachNewThread { [weak self] in
-      let server = server.value
-      while self?.state.withLock({ $0.isOver }) == false {
-        guard server.acceptIfAny() else {
-          usleep(10_000)
-          continue
-        }
-        self?.state.withLock { $0.isConnected = true }
-        while let number = self?.next(), server.send(Self.sentences(number)) { usleep(50_000) }
-        self?.state.withLock { $0.isConnected = false }
-        server.hangUp()
-      }
-    }
-  }
-
-  private func next() -> Int? {
-    state.withLock { state in
-      guard !state.isOver else { return nil }
-      state.epochs += 1
-      return state.epochs
-    }
-  }
-
-  /// GeoClue takes the date from today and the time from the sentence.
-  private static func sentences(_ number: Int) -> String {
-    let clock = WallClockTime.now.description
-    let date = clock.dropFirst(2).prefix(8).split(separator: "-").reversed().joined()
-    let time = clock.dropFirst(11).prefix(8).replacing(":", with: "") + ".00"
-    let north = String("0000\(number % 10_000)".suffix(4))
-    return [
-      "GPGGA,\(time),3723.\(north),N,12202.2690,W,1,08,0.9,30.0,M,-25.0,M,,",
-      "GPRMC,\(time),A,3723.\(north),N,12202.2690,W,10.0,030.00,\(date),013.0,E,A",
-    ].map { text in
-      let sum = text.utf8.reduce(0, ^)
-      return "$\(text)*\(sum < 16 ? "0" : "")\(String(sum, radix: 16, uppercase: true))\r\n"
-    }.joined()
   }
 }

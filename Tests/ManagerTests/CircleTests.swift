@@ -100,6 +100,8 @@ import Testing
   @Test func aStateThatNothingTellsIsUnknown() async throws {
     let scene = scene()
     scene.manager.requestState(for: circle())
+    // The time of the request begins with the first time of the source.
+    await source.play(until: 0)
     await source.play(until: 59)
     #expect(scene.listener.all == ["status 3"])
     await source.play(until: 61)
@@ -117,10 +119,11 @@ import Testing
     scene.manager.startMonitoring(for: circle())
     _ = await scene.told(2)
     source.report(.notRunning)
+    _ = await scene.told(3)
     source.report(.denied)
     #expect(
-      await scene.told(4) == [
-        "status 3", "monitors fair", "cannot monitor fair 5", "cannot monitor fair 4",
+      await scene.told(5) == [
+        "status 3", "monitors fair", "cannot monitor fair 5", "status 2", "cannot monitor fair 4",
       ])
   }
 

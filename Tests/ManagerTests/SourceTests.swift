@@ -18,7 +18,7 @@ import Testing
   init() throws {
     scratch = try Scratch()
     let points = (0..<5).map { second in
-      #"<trkpt lat="\(52.5 + Double(second) / 1e5)" lon="13.4"><time>2026-01-01T00:00:0\(second)Z</time></trkpt>"#
+      #"<trkpt lat="\#(52.5 + Double(second) / 1e5)" lon="13.4"><time>2026-01-01T00:00:0\#(second)Z</time></trkpt>"#
     }
     let text =
       #"<?xml version="1.0"?><gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1"><trk><trkseg>"#
@@ -53,7 +53,7 @@ import Testing
     #expect(captures.scanner is ReplayScanner && captures.locations.source == nil)
     #expect(captures.receivesBeacons && !captures.findsLocations && captures.isEnabled)
     let none = services([])
-    #expect(none.scanner is LiveScanner && none.locations.source is AutomaticSource)
+    #expect(none.scanner is LiveScanner && none.locations.source is CombinedSource)
   }
 
   @Test func anAppNamesItsSource() throws {
@@ -67,7 +67,7 @@ import Testing
     #expect(fixed.locations.source is FixedSource && fixed.scanner is LiveScanner)
     configuration.locationSource = .automatic(fallback: CLLocation(latitude: 1, longitude: 2))
     let automatic = LocationServices(configuration, environment: [:])
-    #expect(automatic.locations.source is AutomaticSource)
+    #expect(automatic.locations.source is CombinedSource)
     #expect(throws: TrackError.self) {
       try LocationServices.PositionSource.tracks(["/nowhere.gpx"])
     }

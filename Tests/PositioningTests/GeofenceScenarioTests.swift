@@ -1,7 +1,9 @@
-import Positioning
+import RealModule
 import Scanning
 import TestSupport
 import Testing
+
+@testable import Positioning
 
 /// Paths by seed whose truth is known; Scripts/geofences.py has more of them, with an independent geodesy.
 @Suite struct GeofenceScenarioTests {
@@ -115,4 +117,106 @@ import Testing
     #expect(crossings.map(\.change) == [.determined(.outside), .enter, .exit])
     #expect(crossings.dropFirst().first.map { $0.time <= at(190) } == true)
   }
+}
+
+/// Arrivals at the edges of circles, where the receiver loses the sky, and what the likelihoods say of jitter alone.
+@Suite struct GeofenceJitterTests {
+  private let plane = Plane()
+
+  /// Walks or drives to a house, stays there with errors of 30 m that the receiver does not state, and goes on.
+  /// Nothing is crossed on the wrong side, and what the way crosses by more than 100 m is reported.
+  @Test(
+    arguments: [
+      (speed: 1.4, accuracy: 5.0, correlation: 60.0, every: 1), (1.4, 10, 300, 1),
+      (1.4, 5, 20, 10), (10, 5, 60, 1),
+    ], [21, 24] as [UInt64])
+  func anArrivalAtAnEdgeCrossesNothingFalsely(
+    visit: (speed: Double, accuracy: Double, correlation: Double, every: Int), seed: UInt64
+  ) throws {
+    var random = SplitMix64(seed: seed)
+    var monitor = GeofenceMonitor()
+    var circles: [(center: SIMD2<Double>, radius: Double)] = []
+    for radius in [50.0, 100, 200, 400] {
+      for offset in [-20, random.uniform(-20, 20), 20] {
+        let angle = random.uniform(0, 2 * .pi)
+        let center = (radius + offset) * SIMD2(Double.cos(angle), Double.sin(angle))
+        try monitor.add(plane.circle("\(circles.count)", center, radius: radius))
+        circles.append((center, radius))
+      }
+    }
+    let way = 900 / visit.speed
+    let end = 2 * way + 3600
+    var error = SIMD2<Double>.zero
+    var sides = Array(repeating: Set<Bool>(), count: circles.count)
+    let kept = Double.exp(-1 / visit.correlation)
+    for second in 0..<Int(end) {
+      let time = Double(second)
+      let (here, isStill): (SIMD2<Double>, Bool) =
+        if time < way {
+          (SIMD2(time * visit.speed - 900, 0), false)
+        } else if time < way + 3600 { (.zero, true) } else {
+          (SIMD2(0, (time - way - 3600) * visit.speed), false)
+        }
+      let fresh = SIMD2(random.normal(), random.normal())
+      error =
+        isStill ? kept * error + 30 * (1 - kept * kept).squareRoot() * fresh : 0.9 * error
+      let noise = visit.accuracy / 2 * SIMD2(random.normal(), random.normal())
+      for (index, circle) in circles.enumerated() {
+        sides[index].insert(length(here - circle.center) < circle.radius)
+      }
+      guard second % visit.every == 0 else { continue }
+      let point = here + (isStill ? error : error + noise)
+      for transition in monitor.receive(plane.fix(time, point, accuracy: visit.accuracy)) {
+        let index = Int(transition.region) ?? 0
+        if transition.change.isCrossing {
+          #expect(sides[index].contains(transition.change.state == .inside), "\(transition)")
+        }
+        sides[index] = []
+      }
+    }
+    for (index, circle) in circles.enumerated() where circle.radius == 400 {
+      // All end 500 m or more outside of what they went through, or never left it.
+      let last = SIMD2(0.0, 900)
+      let state = monitor.status(of: "\(index)")?.state
+      #expect(state == (length(last - circle.center) < circle.radius ? .inside : .outside))
+    }
+  }
+
+  @Test(arguments: [1.0, 5, 15, 40, 90, 200, 500, 1200], [1.0, 10, 60])
+  func jitterIsSeldomTakenForAPath(correlation: Double, interval: Double) {
+    var jitter = Jitter(
+      seed: UInt64(correlation * interval), deviation: 30, correlation: correlation)
+    var test = JitterTest()
+    var sum = SIMD8<Double>.zero
+    var paths = 0
+    for index in 0..<1500 {
+      let ratios = test.add(
+        plane.place(jitter.next(after: interval)), at: at(Double(index) * interval), accuracy: 5)
+      let isMoving = test.speed >= 0.5
+      sum = pointwiseMax(
+        sum + (isMoving ? ratios : pointwiseMin(ratios, .zero)), SIMD8(repeating: -4))
+      if sum.min() >= 10 {
+        paths += 1
+        sum = .zero
+      }
+    }
+    #expect(paths <= 1)
+  }
+
+  @Test(arguments: [(1.1, 1.0, 60), (1.4, 1, 50), (1.4, 10, 110), (10, 1, 12), (50, 1, 4)])
+  func aPathIsRecognized(speed: Double, interval: Double, seconds: Int) {
+    var jitter = Jitter(seed: UInt64(speed * 10), deviation: 3.3, correlation: 10)
+    var test = JitterTest()
+    var sum = SIMD8<Double>.zero
+    for index in 0..<(120 + seconds / Int(interval)) {
+      let time = Double(index) * interval
+      let place = plane.place(SIMD2(time * speed, 0) + jitter.next(after: interval))
+      let ratios = test.add(place, at: at(time), accuracy: 5)
+      if index >= 120 { sum += ratios }
+    }
+    #expect(sum.min() >= 10)
+    #expect(abs(test.speed - speed) < max(0.6, speed / 10))
+  }
+
+  private func length(_ vector: SIMD2<Double>) -> Double { (vector * vector).sum().squareRoot() }
 }

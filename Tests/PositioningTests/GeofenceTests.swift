@@ -56,7 +56,7 @@ import Testing
       #expect(transition.reason.rule == .travel)
       #expect(transition.reason.accuracy == 5)
       #expect(transition.reason.dwell < 40)
-      #expect(transition.reason.dwell >= 17)
+      #expect(transition.reason.dwell >= 10)
     }
     #expect(transitions[1].reason.distanceOutside < -10)
     #expect(transitions[2].reason.distanceOutside > 10)
@@ -65,6 +65,29 @@ import Testing
     let requested = monitor.requestState(of: "a")
     #expect(requested?.change == .determined(.outside))
     #expect(abs((requested?.reason.distanceOutside ?? 0) - 218.6) < 1)
+  }
+
+  /// A deadline that stays in the past would keep its client busy.
+  @Test(arguments: 0..<200 as Range<UInt64>)
+  func aDeadlineThatHasComeIsOver(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    var monitor = try monitor(radius: 100, assuming: seed.isMultiple(of: 2) ? .inside : .outside)
+    // Some fixes on one side, too coarse to decide, then one on the other side.
+    let distance = Double.random(in: 20...200, using: &random)
+    var second = 0.0
+    for _ in 0..<Int.random(in: 1...12, using: &random) {
+      second += Double.random(in: 1...30, using: &random)
+      _ = monitor.receive(plane.fix(second, SIMD2(distance, 0), accuracy: 40))
+    }
+    _ = monitor.receive(
+      plane.fix(second + 1, SIMD2(Double.random(in: 0...250, using: &random), 0), accuracy: 5))
+    var deadlines = 0
+    while let deadline = monitor.nextDeadline(), deadlines < 10 {
+      _ = monitor.advance(to: deadline)
+      deadlines += 1
+      #expect(monitor.nextDeadline().map { $0 > deadline } ?? true)
+    }
+    #expect(deadlines < 10)
   }
 
   @Test func oneFixWithoutASuccessorDeterminesTheFirstState() throws {

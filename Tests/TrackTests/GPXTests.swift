@@ -51,6 +51,21 @@ import Testing
     #expect(decoded.fixes.isEmpty && decoded.oddities == [oddity: 1])
   }
 
+  @Test func whiteSpaceBeforeATextHasNoLimit() {
+    let space = String(repeating: "\n      ", count: 100)
+    #expect(
+      Decoded(gpx(point("<time>\(space)2024-02-01T12:00:00Z\(space)</time>")), .gpx).times
+        == ["2024-02-01T12:00:00.000Z"])
+  }
+
+  /// A search for the end of each reference through the rest of the tag would take 2,000,000,000 steps for each of these.
+  @Test func referencesWithoutAnEndAreReadInOneGo() {
+    let ampersands = String(repeating: "&", count: 60_000)
+    let decoded = Decoded(
+      gpx(String(repeating: "<wpt name='\(ampersands)'/>", count: 20)), .gpx)
+    #expect(decoded.oddities == [.notRecorded: 20])
+  }
+
   @Test func aFixInThePlaneHasNoAltitude() {
     let decoded = Decoded(
       gpx(point("<ele>500</ele><time>2024-02-01T12:00:00Z</time><fix>2d</fix><hdop>2</hdop>")), .gpx

@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: [
-    [UInt8]("btsnoop\0\0\0\0\u{1}\0\0\u{3}\u{EA}".utf8), Array("hello\n".utf8),
+    Array("hello\n".utf8),
     Array("<html><body>gpx</body></html>".utf8), [0], Array("{\"a\":1}\n".utf8),
     [UInt8](repeating: 0x24, count: 100_000),
     Array("$GPTXT,without,a,checksum\r\n$HELLO,world\r\n".utf8),
@@ -63,6 +63,15 @@ import Testing
       error?.description
         == "\(path): this is not a btsnoop, pcap or pcapng capture and not an NMEA 0183, GPX or gpsd JSON track; give one that is"
     )
+  }
+
+  @Test func aCaptureIsRefusedAsOne() throws {
+    let name = UUID().uuidString
+    let (inputs, _, error) = try read(Array("btsnoop\0\0\0\0\u{1}\0\0\u{3}\u{EA}".utf8), name)
+    let path = try Self.scratch.get()[name]
+    #expect(inputs.isEmpty && error == .capture(file: path))
+    #expect(
+      error?.description.contains("this is a capture of Bluetooth, which has no locations") == true)
   }
 
   @Test func anEmptyFileIsNoTrack() throws {

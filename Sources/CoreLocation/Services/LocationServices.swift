@@ -290,13 +290,14 @@ public final class LocationServices: Sendable {
   private var endings: [Ending] {
     var endings: [(isRecorded: Bool, ending: Ending)] = []
     if let scanner {
+      // Its client reads the events of one service only: no recording waits for it.
       let ending = Ending { [beacons] in
         beacons.end != nil
       } isWanted: { [beacons] in
         beacons.isWanted
       } wait: { [core, beacons] in
         if beacons.end == nil {
-          let client = core.addClient(in: .observers)
+          let client = core.addClient(in: .observers, pacesRecordings: false)
           defer { core.removeClient(client) }
           for try await _ in beacons.events(for: client) {}
         }
@@ -312,7 +313,7 @@ public final class LocationServices: Sendable {
         locations.isWanted
       } wait: { [core, locations] in
         if locations.end == nil {
-          let client = core.addClient(in: .observers)
+          let client = core.addClient(in: .observers, pacesRecordings: false)
           defer { core.removeClient(client) }
           for try await _ in locations.events(for: client) {}
         }

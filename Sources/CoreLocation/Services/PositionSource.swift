@@ -24,7 +24,7 @@ extension LocationServices {
     private init(_ choice: Choice) { self.choice = choice }
 
     /// The daemons of this system: gpsd, then GeoClue, then, where neither finds a location, the place of a device that
-    /// stays where it is.
+    /// stays where it is. Headings come from iio-sensor-proxy, or else from a compass of gpsd's.
     public static func automatic(fallback: CLLocation? = nil) -> PositionSource {
       PositionSource(.automatic(fallback: fallback.flatMap(Self.source)))
     }
@@ -60,9 +60,11 @@ extension LocationServices {
       switch choice {
       case .source(let source): source
       case .automatic(let fallback):
-        AutomaticSource(
-          [GPSDSource(), GeoClueSource(desktopIdentifier: application)]
-            + (fallback.map { [$0] } ?? []))
+        CombinedSource(
+          fixes: AutomaticSource(
+            [GPSDSource(), GeoClueSource(desktopIdentifier: application)]
+              + (fallback.map { [$0] } ?? [])),
+          compass: CompassSource())
       }
     }
   }

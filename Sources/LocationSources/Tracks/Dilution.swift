@@ -6,13 +6,15 @@ enum Dilution {
   /// The radius that contains 68 % of a circular normal distribution, in standard deviations along one axis.
   static let radius68 = 1.509_592
   /// The radius that contains 95 % of it.
-  private static let radius95 = 2.447_747
+  static let radius95 = 2.447_747
   /// A normal number lies within so many standard deviations of its mean in 95 of 100 cases.
-  private static let deviations95 = 1.959_964
+  static let deviations95 = 1.959_964
+  /// The accuracy of a fix of which nothing but its place is known, in meters.
+  static let unknownAccuracy = 50.0
 
   /// The radius of 68 %, in meters. Receivers without a fix state 0 or 99.99, which are not known.
   static func horizontalAccuracy(_ hdop: Double?, isDifferential: Bool) -> Double {
-    guard let hdop, hdop > 0, hdop < 99 else { return GPSDMessage.Report.unknownAccuracy }
+    guard let hdop, hdop > 0, hdop < 99 else { return unknownAccuracy }
     return hdop * (isDifferential ? 3.75 : 15) / radius95 * radius68
   }
 

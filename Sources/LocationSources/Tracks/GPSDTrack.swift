@@ -9,8 +9,7 @@ import Scanning
 /// front of the line (`gpspipe -t`). The log is of the first receiver that has a fix; those of others are counted, until the
 /// first states nothing for ten seconds.
 struct GPSDTrack {
-  private var line: [UInt8] = []
-  private var isTooLong = false
+  private var lines = LineBuffer(maximumLength: GPSDMessage.maximumLength)
   private var epoch: (fix: Fix, stated: WallClockTime)?
   private var device: String?
   private var dilutions: [String: Double] = [:]
@@ -22,31 +21,24 @@ struct GPSDTrack {
   private static let mostDevices = 16
 
   mutating func decode(_ bytes: RawSpan, into output: inout TrackOutput) {
-    for index in 0..<bytes.byteCount {
-      let byte = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
-      if byte == 0x0A || byte == 0x0D {
-        take(&output)
-      } else if line.count < GPSDMessage.maximumLength {
-        line.append(byte)
-      } else {
-        isTooLong = true
-      }
-    }
+    take(unsafe bytes.withUnsafeBytes { unsafe Array($0) }[...], &output)
   }
 
   mutating func finish(into output: inout TrackOutput) {
-    take(&output)
+    take([UInt8(ascii: "\n")], &output)
     close(&output)
   }
 
-  private mutating func take(_ output: inout TrackOutput) {
-    defer {
-      line.removeAll(keepingCapacity: true)
-      isTooLong = false
-    }
+  private mutating func take(_ bytes: ArraySlice<UInt8>, _ output: inout TrackOutput) {
+    let dropped = lines.droppedLines
+    for line in lines.append(bytes) { take(line, &output) }
+    output.counts.records += lines.droppedLines - dropped
+    output.counts[.tooLong] += lines.droppedLines - dropped
+  }
+
+  private mutating func take(_ line: [UInt8], _ output: inout TrackOutput) {
     guard let start = line.prefix(64).firstIndex(of: UInt8(ascii: "{")) else { return }
     output.counts.records += 1
-    guard !isTooLong else { return output.count(.tooLong) }
     let text = Array(line[start...])
     let message: GPSDMessage
     do throws(ParseError) {

@@ -4,8 +4,8 @@ import Scanning
 
 /// Reads GPX 1.0 and 1.1: the points of tracks.
 ///
-/// A point of a track (`trkpt`) with a time is a fix. Points of routes (`rtept`) and waypoints (`wpt`) are places where nobody has
-/// to have been: they are counted and not delivered; so are points without a time, and those whose `fix` is `none`. An
+/// A point of a track (`trkpt`) with a time is a fix. Points of routes (`rtept`) and waypoints (`wpt`) are planned places, which a
+/// receiver need not have visited: they are counted and not delivered; so are points without a time, and those whose `fix` is `none`. An
 /// elevation is taken as above mean sea level, as receivers and phones write it, and dropped where `fix` is `2d`.
 ///
 /// Speed (m/s), course and accuracies (m) stand in the point itself (GPX 1.0) or in its extensions, where the name of an
@@ -53,12 +53,12 @@ struct GPXTrack {
     /// The values that it may have.
     var range: ClosedRange<Double> {
       switch self {
-      case .elevation: -20_000...20_000_000
-      case .separation: -1000...1000
-      case .speed: 0...1000
-      case .course: -360...720
-      case .hdop, .vdop: 0...1000
-      case .horizontal, .vertical, .speedAccuracy, .courseAccuracy: 0...1e8
+      case .elevation: FieldRange.altitude
+      case .separation: FieldRange.separation
+      case .speed: FieldRange.speed
+      case .course: FieldRange.course
+      case .hdop, .vdop: FieldRange.dilution
+      case .horizontal, .vertical, .speedAccuracy, .courseAccuracy: FieldRange.error
       }
     }
   }

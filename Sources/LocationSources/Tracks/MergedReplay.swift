@@ -7,16 +7,15 @@ import Synchronization
 ///
 /// The side whose next moment comes first has the turn: it delivers what is not later than the other side's next
 /// moment, and that one waits until the client has dealt with it and asks for more. Of one moment, sightings come
-/// first. A side whose client needs nothing, or that is at its end, holds up nobody.
+/// first. A side whose client needs nothing, or that is at its end, does not delay the other.
 package final class MergedReplay: Sendable {
   /// The sightings of the captures.
   package let scanner: any Scanner
   /// The fixes of the tracks.
   package let source: any LocationSource
 
-  /// Merges recordings, and paces them together as fast as the captures were to be played.
-  ///
-  /// - Parameter startsTogether: Whether the first to be received waits for the other; then both must be needed.
+  /// Merges recordings, and paces them together as fast as the captures were to be played. Where they start together, the
+  /// first to be received waits for the other; then both must be needed.
   package init(_ captures: ReplayScanner, _ tracks: TrackReplay, startsTogether: Bool) {
     let order = Order(captures.speed, startsTogether: startsTogether)
     captures.stopPacing()

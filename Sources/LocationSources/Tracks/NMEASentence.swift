@@ -40,8 +40,6 @@ struct NMEASentence {
     fields.indices.contains(field - 1) ? text[fields[field - 1]] : []
   }
 
-  var fieldCount: Int { fields.count }
-
   /// The only letter of a field.
   func letter(_ field: Int) -> Unicode.Scalar? {
     self[field].count == 1 ? self[field].first.map { Unicode.Scalar($0) } : nil

@@ -40,7 +40,7 @@ package enum TrackOddity: UInt8, CaseIterable, Sendable {
   case malformed
   /// A sentence or a line is longer than any is read.
   case tooLong
-  /// A route point or a waypoint of GPX, at which nobody has to have been.
+  /// A route point or a waypoint of GPX, which a receiver need not have visited.
   case notRecorded
   /// An epoch for which the receiver states that it has no fix.
   case noFix

@@ -37,9 +37,6 @@ struct TrackOutput {
     WallClockOffset(nanoseconds: sum(timeline.wallClockOffset.nanoseconds, lineShift))
   }
 
-  /// The time that the track has come to.
-  var now: WallClockTime? { latest }
-
   mutating func count(_ oddity: TrackOddity) { counts[oddity] += 1 }
 
   /// Adds a fix whose timestamp is the one that the source states.

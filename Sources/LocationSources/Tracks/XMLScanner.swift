@@ -110,8 +110,8 @@ struct XMLScanner {
       if byte == UInt8(ascii: "<") {
         state = .tag
         tag = []
-      } else if text.count < Self.longestText {
-        text.append(byte)
+      } else {
+        keep(text: byte)
       }
     case .tag:
       if tag.count >= 3, tag.starts(with: "!--".utf8) {
@@ -151,14 +151,15 @@ struct XMLScanner {
       keep(byte, 2)
     case .section:
       if byte == UInt8(ascii: ">"), tag.suffix(2).elementsEqual("]]".utf8) { state = .text }
-      if let out = tag.count == 2 ? tag.first : nil, state == .section,
-        text.count < Self.longestText
-      {
-        text.append(out)
-      }
+      if tag.count == 2, state == .section, let first = tag.first { keep(text: first) }
       tag.append(byte)
       if tag.count > 2 { tag.removeFirst() }
     }
+  }
+
+  /// Keeps a byte of text, unless it is leading white space or too much.
+  private mutating func keep(text byte: UInt8) {
+    if text.count < Self.longestText, !text.isEmpty || !Self.isSpace(byte) { text.append(byte) }
   }
 
   /// Keeps the last bytes of what is passed over, to recognize its end.
@@ -220,25 +221,30 @@ struct XMLScanner {
     return found
   }
 
+  private static let names: [String: Unicode.Scalar] = [
+    "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'",
+  ]
+  /// The length of the longest reference that is read, `&#x10FFFF;`, after its `&`, and leading zeros.
+  private static let longestReference = 12
+
   /// Replaces references; those that stand for no ASCII character become `?`.
   private static func expanded(_ text: ArraySlice<UInt8>) -> [UInt8] {
     guard text.contains(UInt8(ascii: "&")) else { return Array(text) }
     var result: [UInt8] = []
     var rest = text
     while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "&"), let end = rest.firstIndex(of: UInt8(ascii: ";")) else {
+      guard byte == UInt8(ascii: "&"),
+        let end = rest.prefix(longestReference).firstIndex(of: UInt8(ascii: ";"))
+      else {
         result.append(byte)
         continue
       }
-      let name = String(decoding: rest[..<end].prefix(10), as: UTF8.self)
+      let name = String(decoding: rest[..<end], as: UTF8.self)
       rest = rest[(end + 1)...]
       let number =
         name.hasPrefix("#x")
         ? UInt8(name.dropFirst(2), radix: 16)
         : name.hasPrefix("#") ? UInt8(name.dropFirst()) : nil
-      let names: [String: Unicode.Scalar] = [
-        "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'",
-      ]
       result.append(
         names[name].map { UInt8(ascii: $0) } ?? number.flatMap { $0 < 0x80 ? $0 : nil }
           ?? UInt8(ascii: "?"))

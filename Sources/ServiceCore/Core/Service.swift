@@ -22,6 +22,9 @@ package protocol Service: Sendable {
   /// What is needed of the source now; `nil` while no client needs anything.
   var demand: Source.Demand? { mutating get }
 
+  /// Whether the source refuses the application, as a person or their agent decided. By default it does not.
+  var isRefusedBySource: Bool { get }
+
   /// Processes input until something is to be delivered, because clients that receive it may change what they need.
   /// Removes what was processed from the input, and returns whether that was all of it.
   mutating func process(_ input: inout Source.Input, into output: inout ServiceOutput<Self>) -> Bool
@@ -42,6 +45,10 @@ package protocol Service: Sendable {
 
   /// Restores what an earlier process stored.
   mutating func restore(_ stored: [StoredRegistration<Self>])
+}
+
+extension Service {
+  package var isRefusedBySource: Bool { false }
 }
 
 /// A source of input: a radio, a daemon, a recording.

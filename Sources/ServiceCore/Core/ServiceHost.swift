@@ -59,6 +59,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     var failure: (any Error)?
     /// When it may be found out again whether the source can be used, in nanoseconds of uptime.
     var nextAvailability: UInt64 = 0
+    /// Whether the manager was informed that the source refuses the application.
+    var isRefused = false
   }
 
   package init(_ service: S, source: S.Source?, manager: ServiceManager) {
@@ -227,6 +229,11 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         }
         var items = ServiceOutput<S>()
         let isDone = state.service.process(&input, into: &items)
+        if state.isRefused != state.service.isRefusedBySource {
+          state.isRefused.toggle()
+          // Clients receive the status before the events that follow from it.
+          output.async { [manager, isRefused = state.isRefused] in manager?.setRefused(isRefused) }
+        }
         enqueue(items)
         return isDone
       }

@@ -71,6 +71,10 @@ public final class ServiceManager: Sendable {
     /// Stored events that a thread is sending to the clients of a group; `nil` where none is.
     var departing: [ClientGroup: Deque<UndeliveredEvent>] = [:]
     var status = AuthorizationStatus.notDetermined
+    /// Whether the source of a service refuses the application, as a person or their agent decided.
+    var isRefused = false
+    /// The status that clients are sent: a refusal by a source denies the application, though its other services go on.
+    var reported: AuthorizationStatus { isRefused && status.isAuthorized ? .denied : status }
     /// The status that each client was sent.
     var sent: [ClientIdentifier: AuthorizationStatus] = [:]
     /// What the application was given when it requested authorization.
@@ -393,13 +397,14 @@ public final class ServiceManager: Sendable {
 
   // MARK: Authorization
 
-  /// What the application may do now.
+  /// What the application may do now. It is denied where the source of locations refuses the application; what needs no
+  /// locations is delivered nevertheless.
   public var authorizationStatus: AuthorizationStatus {
     restore()
-    return latestStatus
+    return state.withLock { $0.reported }
   }
 
-  /// The status, without reading what was stored.
+  /// What the authorization provider decides, without reading what was stored.
   var latestStatus: AuthorizationStatus { state.withLock { $0.status } }
 
   /// Requests authorization for the application.
@@ -442,6 +447,12 @@ public final class ServiceManager: Sendable {
     for host in hosts { host.resume() }
   }
 
+  /// Records whether the source of a service refuses the application, and reports a change to every client.
+  func setRefused(_ isRefused: Bool) {
+    state.withLock { $0.isRefused = isRefused }
+    reportAuthorization()
+  }
+
   /// Reads what the system allows, if that was not done in the last two seconds. The thread of a radio calls this while it
   /// runs, so that no timer wakes the process for it.
   func checkAuthorizationIfDue() {
@@ -458,11 +469,12 @@ public final class ServiceManager: Sendable {
   private func reportAuthorization() {
     reports.withLock { _ in
       let (status, clients) = state.withLock { state in
+        let status = state.reported
         let clients = state.clients.values.filter {
-          state.sent[$0.identifier] != state.status && $0.admits()
+          state.sent[$0.identifier] != status && $0.admits()
         }
-        for client in clients { state.sent[client.identifier] = state.status }
-        return (state.status, clients)
+        for client in clients { state.sent[client.identifier] = status }
+        return (status, clients)
       }
       for client in clients { client.send(AuthorizationEvent(status: status)) }
     }

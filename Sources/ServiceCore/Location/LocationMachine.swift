@@ -91,6 +91,11 @@ struct LocationMachine: Service {
   /// When the receiver was last known to be at ``newestFix``; `nil` once the source has rested or lost the place.
   private var lastSeen: MonotonicTime?
   private var hasReportedExpiry = false
+  /// The latest state of the compass.
+  private var headingHealth: LocationHealth?
+  /// Whether GeoClue's latest answer was that this application may not have the location. While no client needs locations it is
+  /// not asked again, and the answer holds.
+  private(set) var isRefusedBySource = false
   private(set) var wallClockOffset = WallClockOffset.zero
   private var hasOffset = false
   private var status = AuthorizationStatus.notDetermined
@@ -160,9 +165,20 @@ struct LocationMachine: Service {
   private mutating func update(
     _ change: LocationHealth, into output: inout ServiceOutput<Self>
   ) {
-    output.deliverToAll(.health(change, at: change.time.wallClockTime(wallClockOffset)))
-    guard change.subject == .locations else { return }
-    (health, isHealthOld) = (change, false)
+    let latest = change.subject == .locations ? health : headingHealth
+    // After a rest a source reports its state again.
+    let isNew = latest?.condition != change.condition || latest?.sentence != change.sentence
+    if isNew {
+      output.deliverToAll(.health(change, at: change.time.wallClockTime(wallClockOffset)))
+    }
+    guard change.subject == .locations else { return headingHealth = change }
+    if isNew { health = change }
+    isHealthOld = false
+    if change.condition == .denied {
+      isRefusedBySource = true
+    } else if !change.condition.isFault {
+      isRefusedBySource = false
+    }
     if change.condition != .receiving { lastSeen = nil }
     guard change.condition.isFault else { return }
     circles.endRequests(into: &output)

@@ -78,7 +78,8 @@ struct LocationOptions: ParsableArguments {
     let choice =
       (source as? AutomaticSource)?.look().sentence
       ?? "\(source.name) is used, as --source \(self.source.rawValue) says"
-    return LocationInput(source, choice: choice)
+    return LocationInput(
+      CombinedSource(fixes: source, compass: CompassSource()), choice: choice)
   }
 }
 

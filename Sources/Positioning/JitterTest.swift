@@ -1,0 +1,178 @@
+internal import RealModule
+internal import Scanning
+
+/// Two explanations of each fix: the receiver moves steadily, or stands still, and errs as it states; or it stands
+/// still and jitters, whatever it states.
+///
+/// Each explanation is a Kalman filter that predicts the next fix. The logarithm of the ratio of the likelihoods
+/// that they gave to the fixes since a time is the evidence that the receiver is where its fixes are: while it
+/// jitters, a ratio of A comes about once in A times at most (Ville's inequality).
+///
+/// The jitter is a Gauss-Markov process of ``jitter`` along each axis, or of the stated accuracy where that is more.
+/// How long it lasts is not known, so there are eight of them, and the evidence is the least of the eight.
+struct JitterTest: Sendable {
+  /// The jitter that any receiver may have, whatever accuracy it states, in meters along each axis.
+  static let jitter = 30.0
+  /// The standard deviation along one axis of a circular normal distribution whose radius of 68 % is 1.
+  static let axis = 0.6624
+  /// After how many seconds the correlation of the jitter has fallen to 1/e.
+  private static let durations = SIMD8(3.0, 8, 20, 50, 120, 300, 800, 2000)
+  /// How much one fix can speak for or against jitter, as logarithms: none decides alone.
+  private static let limits = (least: -20.0, greatest: 4.0)
+  /// For how many seconds a path goes on without the fixes that jump off it: a reflection behind a house is over.
+  private static let reflection = 20.0
+  /// After how many seconds without a fix nothing is known of the next one.
+  private static let longestGap = 300.0
+
+  private var time: MonotonicTime?
+  /// The time of the last fix on the path.
+  private var onPath: MonotonicTime?
+  /// The speed of the path, in meters per second.
+  var speed: Double { steady.speed }
+  private var steady = Filter(.steady)
+  private var jitters = (0..<8).map { Filter(.jitter(seconds: durations[$0])) }
+
+  /// Adds a fix.
+  ///
+  /// - Returns: How much it speaks against jitter of each duration, as logarithms of ratios.
+  mutating func add(_ place: Coordinate, at time: MonotonicTime, accuracy: Double) -> SIMD8<Double>
+  {
+    let (vector, deviation) = (place.vector, min(accuracy, 1e6) * Self.axis)
+    let before = self.time
+    self.time = time
+    guard let before, let onPath, time.seconds(since: before) <= Self.longestGap else {
+      self.onPath = time
+      steady.start(vector, deviation: deviation)
+      for index in jitters.indices { jitters[index].start(vector, deviation: deviation) }
+      return .zero
+    }
+    let seconds = time.seconds(since: before)
+    let (likelihood, isJump) = steady.add(vector, deviation: deviation, after: seconds)
+    if !isJump {
+      self.onPath = time
+    } else if time.seconds(since: onPath) > Self.reflection {
+      self.onPath = time
+      steady.start(vector, deviation: deviation)
+    }
+    var ratios = SIMD8<Double>.zero
+    for index in jitters.indices {
+      ratios[index] =
+        likelihood - jitters[index].add(vector, deviation: deviation, after: seconds).likelihood
+    }
+    return ratios.clamped(
+      lowerBound: SIMD8(repeating: Self.limits.least),
+      upperBound: SIMD8(repeating: isJump ? 0 : Self.limits.greatest))
+  }
+}
+
+/// A Kalman filter with two numbers for each axis and the same variances along all.
+private struct Filter: Sendable {
+  enum Model: Sendable {
+    /// A place and its velocity, which changes by random accelerations.
+    case steady
+    /// A place and an error that is forgotten.
+    case jitter(seconds: Double)
+  }
+
+  let model: Model
+  private var place = SIMD3<Double>.zero
+  /// The velocity or the error.
+  private var second = SIMD3<Double>.zero
+  private var variances = (place: 0.0, both: 0.0, second: 0.0)
+
+  init(_ model: Model) { self.model = model }
+
+  /// The length of the velocity or of the error.
+  var speed: Double { (second * second).sum().squareRoot() }
+
+  /// Starts with a fix.
+  mutating func start(_ vector: SIMD3<Double>, deviation: Double) {
+    (place, second) = (vector, .zero)
+    let noise = deviation * deviation
+    switch model {
+    case .steady: variances = (noise, 0, 2500)
+    case .jitter:
+      let jitter = max(JitterTest.jitter, deviation)
+      variances = (noise + jitter * jitter, -jitter * jitter, jitter * jitter)
+    }
+  }
+
+  /// Adds a fix whose errors have a standard deviation along each axis.
+  ///
+  /// - Returns: The logarithm of the likelihood that it had, less a constant, and whether it lies four standard
+  ///   deviations away.
+  mutating func add(
+    _ vector: SIMD3<Double>, deviation: Double, after seconds: Double
+  ) -> (likelihood: Double, isJump: Bool) {
+    predict(seconds, deviation)
+    let noise = deviation * deviation
+    var (forPlace, forSecond) = (variances.place, variances.both)
+    var (expected, variance) = (place, variances.place + noise)
+    if case .jitter = model {
+      expected += second
+      variance += 2 * variances.both + variances.second
+      forPlace += variances.both
+      forSecond += variances.second
+    }
+    let surprise = vector - expected
+    let squared = (surprise * surprise).sum()
+    let likelihood = -Double.log(variance) - squared / (2 * variance)
+    guard squared < 16 * variance else {
+      if case .jitter = model {
+        place += surprise
+      } else {
+        // It may be a turn.
+        variances.second += 3 + 0.03 * speed * speed
+      }
+      return (likelihood, true)
+    }
+    place += forPlace / variance * surprise
+    second += forSecond / variance * surprise
+    if case .jitter = model {
+      let excess = max(0, 1 - 1.5 * max(JitterTest.jitter, deviation) / speed)
+      place += excess * second
+      second -= excess * second
+    }
+    variances.place -= forPlace * forPlace / variance
+    variances.both -= forPlace * forSecond / variance
+    variances.second -= forSecond * forSecond / variance
+    return (likelihood, false)
+  }
+
+  private mutating func predict(_ seconds: Double, _ deviation: Double) {
+    switch model {
+    case .steady:
+      // Who is fast brakes and turns harder.
+      let square = speed * speed
+      let change = 0.005 + square * min(0.005 + 0.001 * square, 0.1)
+      place += seconds * second
+      variances.place +=
+        seconds * (2 * variances.both + seconds * (variances.second + seconds * change / 3))
+      variances.both += seconds * (variances.second + seconds * change / 2)
+      variances.second += seconds * change
+    case .jitter(let duration):
+      let kept = Double.exp(-seconds / duration)
+      let jitter = max(JitterTest.jitter, deviation)
+      second *= kept
+      variances.both *= kept
+      variances.second = kept * kept * variances.second + jitter * jitter * (1 - kept * kept)
+      // It may stand elsewhere after a while, and does where the error would be too large.
+      variances.place += 0.1 * seconds
+    }
+  }
+}
+
+extension Coordinate {
+  /// The place on the ellipsoid in meters from the center of the earth: over a short way a chord is as good as a
+  /// geodesic.
+  fileprivate var vector: SIMD3<Double> {
+    let (equator, f) = (6_378_137.0, 1 / 298.257_223_563)
+    let squared = f * (2 - f)
+    let (north, east) = (latitude * .pi / 180, longitude * .pi / 180)
+    let curvature = equator / (1 - squared * Double.sin(north) * Double.sin(north)).squareRoot()
+    return SIMD3(
+      curvature * Double.cos(north) * Double.cos(east),
+      curvature * Double.cos(north) * Double.sin(east),
+      curvature * (1 - squared) * Double.sin(north))
+  }
+}
