@@ -57,10 +57,10 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     /// Why the source will never deliver any more.
     var end: String?
     var failure: (any Error)?
-    /// Whether the manager was informed that the source refuses the application.
-    var isRefused = false
     /// When it may be found out again whether the source can be used, in nanoseconds of uptime.
     var nextAvailability: UInt64 = 0
+    /// Whether the manager was informed that the source refuses the application.
+    var isRefused = false
   }
 
   package init(_ service: S, source: S.Source?, manager: ServiceManager) {

@@ -84,11 +84,6 @@ struct LocationMachine: Service {
   private var newestFix: Fix?
   private var headings: [ClientIdentifier: Heading] = [:]
   private(set) var health: LocationHealth?
-  /// The latest state of the compass.
-  private var headingHealth: LocationHealth?
-  /// Whether GeoClue's latest answer was that this application may not have the location. While no client needs locations it is
-  /// not asked again, and the answer holds.
-  private(set) var isRefusedBySource = false
   /// Whether the source has rested since it reported ``health``.
   private var isHealthOld = false
   /// Whether the source delivers a fix only when the place has changed.
@@ -96,6 +91,11 @@ struct LocationMachine: Service {
   /// When the receiver was last known to be at ``newestFix``; `nil` once the source has rested or lost the place.
   private var lastSeen: MonotonicTime?
   private var hasReportedExpiry = false
+  /// The latest state of the compass.
+  private var headingHealth: LocationHealth?
+  /// Whether GeoClue's latest answer was that this application may not have the location. While no client needs locations it is
+  /// not asked again, and the answer holds.
+  private(set) var isRefusedBySource = false
   private(set) var wallClockOffset = WallClockOffset.zero
   private var hasOffset = false
   private var status = AuthorizationStatus.notDetermined
@@ -167,12 +167,13 @@ struct LocationMachine: Service {
   ) {
     let latest = change.subject == .locations ? health : headingHealth
     // After a rest a source reports its state again.
-    guard latest?.condition != change.condition || latest?.sentence != change.sentence else {
-      return
+    let isNew = latest?.condition != change.condition || latest?.sentence != change.sentence
+    if isNew {
+      output.deliverToAll(.health(change, at: change.time.wallClockTime(wallClockOffset)))
     }
-    output.deliverToAll(.health(change, at: change.time.wallClockTime(wallClockOffset)))
     guard change.subject == .locations else { return headingHealth = change }
-    (health, isHealthOld) = (change, false)
+    if isNew { health = change }
+    isHealthOld = false
     if change.condition == .denied {
       isRefusedBySource = true
     } else if !change.condition.isFault {
