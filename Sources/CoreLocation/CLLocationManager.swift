@@ -25,6 +25,8 @@ open class CLLocationManager: NSObject {
   let latestLocation = Mutex<CLLocation?>(nil)
   /// Whether the delegate was asked about the calibration since headings were started.
   let hasAskedForCalibration = Atomic<Bool>(false)
+  /// Whether a request for one location has no answer yet.
+  let awaitsFix = Atomic<Bool>(false)
 
   private struct Receiver: @unchecked Sendable {
     // Sendable: the delegate is only passed on. It is called where it expects its calls.
@@ -312,7 +314,7 @@ open class CLLocationManager: NSObject {
   /// Stops location updates, and cancels the request for one location.
   open func stopUpdatingLocation() {
     services.locations.stopUpdates(for: client)
-    services.locations.cancelRequest(for: client)
+    cancelRequest()
   }
 
   /// Requests one location. The delegate receives the first one of the desired accuracy, the best one of ten seconds, or,

@@ -88,7 +88,8 @@ private final class Locating: CLLocationManagerDelegate, @unchecked Sendable {
   private let continuation: AsyncStream<CLLocationUpdate>.Continuation
   /// The pace of the iteration where a recording waits for it; otherwise `nil`.
   private let pace: IterationPace?
-  private let latest = Mutex<CLLocation?>(nil)
+  private let latest = Mutex<(location: CLLocation?, status: CLAuthorizationStatus)>(
+    (nil, .notDetermined))
 
   init(
     _ configuration: CLLocationUpdate.LiveConfiguration, _ services: LocationServices,
@@ -119,13 +120,15 @@ private final class Locating: CLLocationManagerDelegate, @unchecked Sendable {
     continuation.yield(
       CLLocationUpdate(
         location: location, isStationary: isStationary,
-        status: status ?? manager.authorizationStatus))
+        status: status ?? latest.withLock { $0.status }))
     pace?.wait()
   }
 
   func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
+    let status = manager.authorizationStatus
+    latest.withLock { $0.status = status }
     yield()
-    switch manager.authorizationStatus {
+    switch status {
     case .authorizedWhenInUse, .authorizedAlways: manager.startUpdatingLocation()
     case .notDetermined, .denied, .restricted: break
     }
@@ -133,17 +136,18 @@ private final class Locating: CLLocationManagerDelegate, @unchecked Sendable {
 
   func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation]) {
     for location in locations { yield(location) }
-    latest.withLock { $0 = locations.last }
+    latest.withLock { $0.location = locations.last }
   }
 
   func locationManagerDidPauseLocationUpdates(_ manager: CLLocationManager) {
-    yield(latest.withLock { $0 }, isStationary: true)
+    yield(latest.withLock { $0.location }, isStationary: true)
   }
 
   func locationManager(_ manager: CLLocationManager, didFailWithError error: any Error) {
     // A change of the authorization has its own update; a refusal by the source has none.
     let isRefused = (error as? CLError)?.code == .denied
-    if isRefused, manager.authorizationStatus == .denied { return }
+    let status = latest.withLock { $0.status }
+    if isRefused, status == .denied || status == .restricted { return }
     yield(nil, isRefused ? .denied : nil)
   }
 }

@@ -57,6 +57,10 @@ package final class AutomaticSource: LocationSource {
 
   package var name: String { choice.name ?? "automatic location source" }
   package var isRecorded: Bool { false }
+  /// Whether the source that is used now reports changes only.
+  package var reportsOnlyChanges: Bool {
+    state.withLock { state in state.current.map { sources[$0].reportsOnlyChanges } ?? false }
+  }
 
   /// The source that is used now, and why.
   package var choice: LocationSourceChoice { state.withLock { $0.choice } }

@@ -22,6 +22,7 @@ package final class CombinedSource: LocationSource {
 
   package var name: String { parts.fixes.name }
   package var isRecorded: Bool { false }
+  package var reportsOnlyChanges: Bool { parts.fixes.reportsOnlyChanges }
 
   /// Whether fixes can be received.
   package var availability: ScannerAvailability { parts.fixes.availability }

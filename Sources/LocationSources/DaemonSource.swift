@@ -5,6 +5,9 @@ import Synchronization
 
 /// What a source works with while it receives from a daemon, used by one thread at a time.
 package protocol LocationSession: ~Copyable {
+  /// Whether the daemon delivers a fix only when the place has changed.
+  static var reportsOnlyChanges: Bool { get }
+
   /// What was reported.
   var report: LocationReport { get set }
 
@@ -15,6 +18,10 @@ package protocol LocationSession: ~Copyable {
 
   /// Stops what runs for this process in the daemon.
   mutating func rest()
+}
+
+extension LocationSession where Self: ~Copyable {
+  package static var reportsOnlyChanges: Bool { false }
 }
 
 /// The state of a source as it was reported: each change once.
@@ -75,6 +82,7 @@ package final class DaemonSource<Session: LocationSession & ~Copyable>: Location
   deinit { rest() }
 
   package var isRecorded: Bool { false }
+  package var reportsOnlyChanges: Bool { Session.reportsOnlyChanges }
 
   /// Whether the daemon can be used: while the source receives, what its state shows; at rest, the system is asked once a
   /// second at most.

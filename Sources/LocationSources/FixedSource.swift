@@ -26,6 +26,7 @@ package final class FixedSource: LocationSource {
 
   package var name: String { "the configured position" }
   package var isRecorded: Bool { false }
+  package var reportsOnlyChanges: Bool { true }
   package var availability: ScannerAvailability { .available }
 
   package func receive(

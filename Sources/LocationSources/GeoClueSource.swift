@@ -39,6 +39,8 @@ private enum GeoClueName {
 
 /// A connection to GeoClue, and one client of it.
 package struct GeoClueSession: ~Copyable, LocationSession {
+  package static var reportsOnlyChanges: Bool { true }
+
   package var report = LocationReport()
 
   private let desktopIdentifier: String

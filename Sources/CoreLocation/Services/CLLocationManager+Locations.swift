@@ -23,28 +23,34 @@ extension CLLocationManager {
     start { () throws(LocationServiceError) in
       try services.locations.startUpdates(updateSettings, for: client)
     } isWanted: {
-      $0.updates != nil
+      $0.use.updates != nil
     }
   }
 
   func changeUpdates() { services.locations.changeUpdates(updateSettings, for: client) }
 
   func requestFix() {
+    awaitsFix.store(true, ordering: .relaxed)
     start { () throws(LocationServiceError) in
       try services.locations.requestFix(updateSettings.accuracy, for: client)
     } isWanted: {
-      $0.isRequesting
+      $0.use.isRequesting
     } report: { manager, failure in
-      manager.services.locations.cancelRequest(for: manager.client)
+      manager.cancelRequest()
       manager.deliverFailure(failure)
     }
+  }
+
+  func cancelRequest() {
+    awaitsFix.store(false, ordering: .relaxed)
+    services.locations.cancelRequest(for: client)
   }
 
   func startSignificantChanges() {
     start { () throws(LocationServiceError) in
       try services.locations.startSignificantChanges(for: client)
     } isWanted: {
-      $0.significantChanges
+      $0.use.significantChanges
     }
   }
 
@@ -52,7 +58,7 @@ extension CLLocationManager {
     start { () throws(LocationServiceError) in
       try services.locations.startVisits(for: client)
     } isWanted: {
-      $0.visits
+      $0.use.visits
     }
   }
 
@@ -80,7 +86,7 @@ extension CLLocationManager {
   private func start(
     failure code: CLError.Code = .locationUnknown, denial: CLError.Code = .denied,
     _ body: () throws(LocationServiceError) -> Void,
-    isWanted: @escaping @Sendable (LocationUse) -> Bool,
+    isWanted: @escaping @Sendable (CLLocationManager) -> Bool,
     report: @escaping @Sendable (CLLocationManager, CLError) -> Void = { $0.deliverFailure($1) }
   ) {
     useCurrentThread()
@@ -90,11 +96,11 @@ extension CLLocationManager {
       try body()
     } catch {
       let failure = error == .denied ? CLError(denial) : CLError(code, "\(error)")
-      return callDelegate { report($0, failure) }
+      return callDelegateForLocations { report($0, failure) }
     }
     guard let fault else { return }
-    callDelegate { manager in
-      guard isWanted(manager.services.locations.use(of: manager.client)) else { return }
+    callDelegateForLocations { manager in
+      guard isWanted(manager) else { return }
       report(manager, CLError(fault.isRefusal ? denial : code, fault.sentence))
     }
   }
@@ -109,25 +115,36 @@ extension CLLocationManager {
       circle = try MonitoredCircle(region)
     } catch {
       useCurrentThread()
-      return callDelegate { $0.deliverFailure(of: carried.value, error) }
+      return callDelegateForLocations { $0.deliverFailure(of: carried.value, error) }
     }
     start(failure: .regionMonitoringFailure, denial: .regionMonitoringDenied) {
       () throws(LocationServiceError) in
       try services.locations.register(circle, for: client)
       stopMonitoring(beacons: region.identifier)
-    } isWanted: { _ in
-      true
+    } isWanted: {
+      $0.isMonitored(circle.region)
     } report: { manager, failure in
       manager.deliverFailure(of: carried.value, failure)
     }
   }
 
-  /// Finds out a circle's state, monitored or not, and delivers it. That of a region of another kind is unknown.
+  /// Finds out a circle's state, monitored or not, and delivers it: unknown where no circle can be there. A region of
+  /// another kind has no state.
   func findState(ofCircle region: CLRegion) {
+    guard region is CLCircularRegion || region.circle.radius >= 0 else { return }
     guard let circle = try? MonitoredCircle(region) else {
-      return callDelegate { [region = Carried(region)] in $0.deliver(.unknown, for: region.value) }
+      return callDelegateForLocations { [region = Carried(region)] in
+        $0.deliver(.unknown, for: region.value)
+      }
     }
     services.locations.requestState(of: circle.region, for: client)
+  }
+
+  /// Has the delegate called soon, after the events of earlier requests for locations.
+  private func callDelegateForLocations(
+    _ body: @escaping @Sendable (CLLocationManager) -> Void
+  ) {
+    services.locations.afterOutput { [calls] in calls.perform(body) }
   }
 
   /// Stops monitoring a beacon region, if there is one of the identifier.
@@ -148,14 +165,18 @@ extension CLLocationManager {
 
   // MARK: Delivery
 
+  private var use: LocationUse { services.locations.use(of: client) }
+
   /// Calls the delegate for an event. What was stopped meanwhile has no events.
   func deliver(_ event: LocationEvent, _ delivery: ServiceDelivery) {
-    var use: LocationUse { services.locations.use(of: client) }
+    /// Whether the answer of a request is awaited, which is the only one.
+    func isAwaited() -> Bool { awaitsFix.exchange(false, ordering: .relaxed) }
     switch event {
     case .health: break
     case .fixes(let fixes): if use.updates != nil { deliver(fixes) }
-    case .requestedFix(let fix): deliver([fix])
+    case .requestedFix(let fix): if isAwaited() { deliver([fix]) }
     case .requestTimedOut:
+      guard isAwaited() else { return }
       deliverFailure(CLError(.locationUnknown, "no location was found in the time of a request"))
     case .paused:
       if use.updates != nil { delegate?.locationManagerDidPauseLocationUpdates(self) }
@@ -163,7 +184,7 @@ extension CLLocationManager {
       if use.updates != nil { delegate?.locationManagerDidResumeLocationUpdates(self) }
     case .requestFailed(let health):
       // Other services have reported the fault.
-      if !use.needsFixes { deliverFailure(CLError(.denied, health.sentence)) }
+      if isAwaited(), !use.needsFixes { deliverFailure(CLError(.denied, health.sentence)) }
     case .deferralFinished(let error, let held):
       deliver(held)
       delegate?.locationManager(
@@ -223,7 +244,11 @@ extension CLLocationManager {
 
   /// Reports that nothing is found.
   func deliverFault(_ health: LocationHealth) {
-    failAll(isRefusal: health.isRefusal, health.sentence)
+    switch health.subject {
+    case .locations: failAll(isRefusal: health.isRefusal, health.sentence)
+    case .headings:
+      if use.headings { deliverFailure(CLError(.headingFailure, health.sentence)) }
+    }
   }
 
   /// Reports a failure of all that needs fixes, and of each circle.
@@ -237,8 +262,8 @@ extension CLLocationManager {
 
   /// Reports one failure of all that needs fixes. A request for one fix ends by it.
   private func failFixes(_ error: CLError) {
-    let needsFixes = services.locations.use(of: client).needsFixes
-    services.locations.cancelRequest(for: client)
+    let needsFixes = use.needsFixes
+    cancelRequest()
     if needsFixes { deliverFailure(error) }
   }
 }

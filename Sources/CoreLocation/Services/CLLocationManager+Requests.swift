@@ -18,11 +18,9 @@ extension CLLocationManager {
     services.core.requestAuthorization(status)
   }
 
-  /// Has the delegate called soon, after the events of earlier requests.
+  /// Has the delegate called soon, after the events of earlier requests for beacons.
   package func callDelegate(_ body: @escaping @Sendable (CLLocationManager) -> Void) {
-    services.beacons.afterOutput { [calls, locations = services.locations] in
-      locations.afterOutput { calls.perform(body) }
-    }
+    services.beacons.afterOutput { [calls] in calls.perform(body) }
   }
 
   // MARK: Ranging

@@ -57,8 +57,7 @@ final class ConditionMonitor: Sendable {
     case let circle as CLMonitor.CircularGeographicCondition:
       add(circle, identifier: identifier, assuming: assumed)
     default:
-      remove(identifier)
-      refuse(condition, identifier, isLimit: false)
+      refuse(condition, identifier)
     }
   }
 
@@ -76,7 +75,7 @@ final class ConditionMonitor: Sendable {
       recordAddition(of: identifier)
     } catch {
       if case .region = error { return refuse(beacon, identifier, isLimit: true) }
-      refuse(beacon, identifier, isLimit: false)
+      refuse(beacon, identifier)
     }
   }
 
@@ -88,8 +87,7 @@ final class ConditionMonitor: Sendable {
     let region = CLCircularRegion(
       center: condition.center, radius: condition.radius, identifier: identifier)
     guard let circle = try? MonitoredCircle(region) else {
-      remove(identifier)
-      return refuse(condition, identifier, isLimit: false)
+      return refuse(condition, identifier)
     }
     do throws(LocationServiceError) {
       let state = assumed.assumed.map { $0 == .inside ? GeofenceState.inside : .outside }
@@ -97,7 +95,7 @@ final class ConditionMonitor: Sendable {
       recordAddition(of: identifier)
     } catch {
       if case .circle(_, .tooMany) = error { return refuse(condition, identifier, isLimit: true) }
-      refuse(condition, identifier, isLimit: false)
+      refuse(condition, identifier)
     }
   }
 
@@ -106,7 +104,11 @@ final class ConditionMonitor: Sendable {
     added.withLock { $0[identifier] = $0[identifier] ?? Date() }
   }
 
-  private func refuse(_ condition: any CLCondition, _ identifier: String, isLimit: Bool) {
+  /// Reports that a condition cannot be monitored. One of the same identifier that was monitored is no more.
+  private func refuse(
+    _ condition: any CLCondition, _ identifier: String, isLimit: Bool = false
+  ) {
+    remove(identifier)
     let refusal = Refusal(identifier: identifier, date: Date(), isLimit: isLimit)
     refused.withLock { $0[identifier] = (condition, refusal.event) }
     core.send(refusal, to: client)

@@ -19,9 +19,16 @@ final class DelegateCalls: Sendable {
     var hasFault = false
     /// The latest fault, while a report of it is on its way.
     var fault: String?
-    /// The same of the source of locations: whether it refuses the application, or `nil` without a fault.
-    var isLocationRefused: Bool?
-    var locationFault: LocationHealth?
+    /// The same of the source of locations and of the compass.
+    var locationFaults: [LocationHealth.Subject: LocationFault] = [:]
+  }
+
+  /// A fault of a source of locations or headings.
+  private struct LocationFault {
+    /// Whether the source refuses the application; `nil` without a fault.
+    var isRefusal: Bool?
+    /// The latest fault, while a report of it is on its way.
+    var reported: LocationHealth?
   }
 
   /// A report of the authorization. It is made once, also where it was sent to two places.
@@ -140,20 +147,22 @@ final class DelegateCalls: Sendable {
     }
   }
 
-  /// Reports a fault of the source of locations once, and that it refuses the application once more.
+  /// Reports a fault of the source of locations or of the compass once, and that it refuses the application once more.
   private func deliver(_ health: LocationHealth, _ delivery: ServiceDelivery) {
     let starts = state.withLock { state -> Bool in
-      let isRefused = health.condition.isFault ? health.isRefusal : nil
-      defer { state.isLocationRefused = isRefused }
-      guard let isRefused, isRefused != state.isLocationRefused else { return false }
-      defer { state.locationFault = health }
-      return state.locationFault == nil
+      var fault = state.locationFaults[health.subject] ?? LocationFault()
+      defer { state.locationFaults[health.subject] = fault }
+      let previous = fault.isRefusal
+      fault.isRefusal = health.condition.isFault ? health.isRefusal : nil
+      guard fault.isRefusal != nil, fault.isRefusal != previous else { return false }
+      defer { fault.reported = health }
+      return fault.reported == nil
     }
     guard starts else { return delivery.finish() }
     perform { [self] manager in
       let fault = state.withLock { state in
-        defer { state.locationFault = nil }
-        return state.locationFault
+        defer { state.locationFaults[health.subject]?.reported = nil }
+        return state.locationFaults[health.subject]?.reported
       }
       if let fault, manager.delegate != nil { manager.deliverFault(fault) }
       delivery.finish()

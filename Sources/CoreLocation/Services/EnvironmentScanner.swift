@@ -19,42 +19,42 @@ public enum EnvironmentScanner {
   struct Recordings {
     private let captures: [String]
     private let tracks: [String]
-    /// `nil` where the environment names a speed that is none.
-    private let speed: ReplayScanner.Speed?
+    /// The text of the speed.
+    private let speed: String
 
-    init?(_ environment: [String: String], remark: (String) -> Void) {
+    init?(_ environment: [String: String]) {
       guard let names = environment["BEACONSCAN_REPLAY"], !names.isEmpty else { return nil }
       let paths = names.split(separator: ":").map(String.init)
       // What can be read only once is a capture.
       tracks = paths.filter { RecordingFormat.isTrack($0) == true }
       captures = paths.filter { RecordingFormat.isTrack($0) != true }
-      let text = environment["BEACONSCAN_SPEED"] ?? "1x"
-      speed = ReplayScanner.Speed(text)
-      if speed == nil {
-        remark("BEACONSCAN_SPEED is '\(text)'; it must be max, or a multiple such as 1x or 10x")
-      }
+      speed = environment["BEACONSCAN_SPEED"] ?? "1x"
     }
 
-    /// Opens the captures; `nil` where there are none or one cannot be opened, which is reported in a sentence.
-    func scanner(remark: (String) -> Void) -> (any Scanning.Scanner)? {
-      guard let speed, !captures.isEmpty else { return nil }
-      do throws(CaptureError) {
-        return try ReplayScanner(paths: captures, speed: speed)
+    /// Opens the captures and the tracks, as far as they are needed: `nil` where there are none. What cannot be opened, and
+    /// a speed that is none, is reported in a sentence.
+    func open(
+      captures needsCaptures: Bool, tracks needsTracks: Bool, remark: (String) -> Void
+    ) -> (scanner: (any Scanning.Scanner)?, source: (any LocationSource)?) {
+      let captures = needsCaptures ? captures : []
+      let tracks = needsTracks ? tracks : []
+      guard !captures.isEmpty || !tracks.isEmpty else { return (nil, nil) }
+      guard let factor = ReplayScanner.Speed(speed) else {
+        remark("BEACONSCAN_SPEED is '\(speed)'; it must be max, or a multiple such as 1x or 10x")
+        return (nil, nil)
+      }
+      var (scanner, source): ((any Scanning.Scanner)?, (any LocationSource)?)
+      do {
+        if !captures.isEmpty { scanner = try ReplayScanner(paths: captures, speed: factor) }
       } catch {
         remark("\(error)")
-        return nil
       }
-    }
-
-    /// Opens the tracks; `nil` where there are none or one cannot be opened, which is reported in a sentence.
-    func locationSource(remark: (String) -> Void) -> (any LocationSource)? {
-      guard let speed, !tracks.isEmpty else { return nil }
-      do throws(TrackError) {
-        return try TrackReplay(paths: tracks, speed: speed)
+      do {
+        if !tracks.isEmpty { source = try TrackReplay(paths: tracks, speed: factor) }
       } catch {
         remark("\(error)")
-        return nil
       }
+      return (scanner, source)
     }
   }
 }

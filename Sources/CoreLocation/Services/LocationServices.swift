@@ -109,20 +109,22 @@ public final class LocationServices: Sendable {
   init(_ configuration: Configuration, environment: [String: String]) {
     self.configuration = configuration
     let remark = { (sentence: String) in configuration.logger.error("\(sentence)") }
-    let recordings = EnvironmentScanner.Recordings(environment, remark: remark)
+    let recordings = EnvironmentScanner.Recordings(environment)
     let application = configuration.applicationIdentifier
     var scanner = configuration.scanner
     var source = configuration.locationSource?.make(for: application)
     // What is not named is recorded where the other one is.
     let isReplay = recordings != nil || scanner?.isRecorded == true || source?.isRecorded == true
     let isLive = (scanner: scanner == nil && !isReplay, source: source == nil && !isReplay)
-    scanner =
-      scanner ?? (isReplay ? recordings?.scanner(remark: remark) : LiveScanner())
-    source =
-      source
-      ?? (isReplay
-        ? recordings?.locationSource(remark: remark)
-        : PositionSource.automatic().make(for: application))
+    if isReplay {
+      let named = recordings?.open(
+        captures: scanner == nil, tracks: source == nil, remark: remark)
+      scanner = scanner ?? named?.scanner
+      source = source ?? named?.source
+    } else {
+      scanner = scanner ?? LiveScanner()
+      source = source ?? PositionSource.automatic().make(for: application)
+    }
     if let captures = scanner as? ReplayScanner, let tracks = source as? TrackReplay {
       let merged = MergedReplay(captures, tracks, startsTogether: false)
       (scanner, source) = (merged.scanner, merged.source)
@@ -153,7 +155,7 @@ public final class LocationServices: Sendable {
   /// Logs why nothing is received, as one sentence each time: an app that was written for Apple's systems asks for no
   /// receiver state.
   private func logFaults(ofBeacons: Bool, ofLocations: Bool) {
-    _ = core.addClient(in: .observers, isReceiving: false) {
+    let client = core.addClient(in: .observers, isReceiving: false) {
       [logger = configuration.logger] delivery in
       if ofBeacons, case .health(let health, _)? = delivery.event as? BeaconEvent,
         health.isReceptionLost
@@ -168,6 +170,7 @@ public final class LocationServices: Sendable {
       delivery.acknowledge()
       delivery.finish()
     }
+    core.beginReceiving(client)
   }
 
   /// Adds the client of a manager. Its delegate is called on the run loop of the current thread, or on the queue of
@@ -229,7 +232,8 @@ public final class LocationServices: Sendable {
         switch delivery.event {
         case BeaconEvent.health(let health, _): continuation.yield(health)
         case LocationEvent.health(let health, _):
-          continuation.yield(ScannerHealth(health, of: source))
+          continuation.yield(
+            ScannerHealth(health, of: health.subject == .headings ? "compass" : source))
         case BeaconEvent.ended, LocationEvent.ended: if hasEnded() { continuation.finish() }
         default: break
         }
