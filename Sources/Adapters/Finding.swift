@@ -40,6 +40,16 @@ package struct Finding: Hashable, Sendable {
     case monitors
     /// The way to receive that is chosen, if none is named.
     case backend
+    /// Whether gpsd can be used.
+    case gpsd
+    /// Whether GeoClue can be used.
+    case geoclue
+    /// Whether there is a compass that this process may use.
+    case compass
+    /// Whether a position is configured.
+    case position
+    /// The source of locations that is chosen.
+    case location
 
     /// Whether raw HCI sockets alone need it.
     var isOfRawHCI: Bool { self == .network || self == .permission || self == .scan }
@@ -57,7 +67,7 @@ package struct Finding: Hashable, Sendable {
   /// The command that fixes it; `nil` where none is needed, or none can.
   package var command: String?
 
-  init(
+  package init(
     _ subject: Subject, _ level: Level, adapter: String? = nil, _ message: String,
     command: String? = nil
   ) {

@@ -14,9 +14,11 @@ package func decimal(_ value: Double, _ decimals: Int) -> String {
 /// A number with exactly some decimals, for columns.
 package func fixed(_ value: Double, _ decimals: Int) -> String {
   let text = decimal(value, decimals)
-  guard decimals > 0 else { return text }
+  // A number that is too large for decimals may have an exponent.
+  guard decimals > 0, !text.contains(where: \.isLetter) else { return text }
   let fraction = text.split(separator: ".").dropFirst().first?.count ?? 0
-  return text + (fraction == 0 ? "." : "") + String(repeating: "0", count: decimals - fraction)
+  let zeros = String(repeating: "0", count: max(0, decimals - fraction))
+  return text + (fraction == 0 ? "." : "") + zeros
 }
 
 /// A number of things: `1 beacon`, `2 beacons`, `2 fixes`.

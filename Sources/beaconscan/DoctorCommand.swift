@@ -11,8 +11,12 @@ struct DoctorCommand: ParsableCommand {
       them, the system's message bus and bluetoothd. Each fault is followed by the one command \
       that fixes it; run them in their order. An error stops scanning, a warning does not. Where \
       there are several adapters, one that works is enough; so is one of the two ways to receive, \
-      by raw HCI sockets or by bluetoothd. The last line is the way that scans take by \
-      themselves, why, and what it costs.
+      by raw HCI sockets or by bluetoothd. The way that scans take by themselves \
+      has a line too: why, and what it costs.
+
+      The last lines are about locations, which scanning does not need: whether gpsd, GeoClue and \
+      the compass of iio-sensor-proxy can be used, the configured position, and the source that \
+      locate uses, with the reason. They do not change the status.
 
       The doctor switches nothing on or off. It asks each adapter's controller for its version and \
       sets scan parameters, which starts no scan; the next program that scans sets its own.
@@ -22,13 +26,15 @@ struct DoctorCommand: ParsableCommand {
       EXAMPLES
         beaconscan doctor
         beaconscan doctor --format json
+        beaconscan doctor --position 52.5163,13.3777
       """)
 
   @OptionGroup var form: FormatOptions
+  @OptionGroup var location: LocationOptions
   @OptionGroup var configuration: ConfigurationOption
 
   func run() throws {
-    let findings = Doctor.findings()
+    let findings = Doctor.findings() + location.findings()
     let out = StandardOutput()
     try out.write(findings, form)
     try out.flush()

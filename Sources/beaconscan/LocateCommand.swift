@@ -121,6 +121,7 @@ struct LocateCommand: AsyncParsableCommand {
       case .table: try out.writeLine(line, table, .table)
       }
     }
+    if heading, let failure = feed.compassFailure { throw failure }
     do throws(LocationServiceError) {
       let needed = AccuracyClass(desiredAccuracy: accuracy ?? (isOnce ? 10 : -1))
       if isOnce {
@@ -138,7 +139,8 @@ struct LocateCommand: AsyncParsableCommand {
     }
     let end = isLive ? recordings.nanoseconds.map { MonotonicTime.now.advanced(by: $0) } : nil
     try await feed.show(
-      output, to: out, while: end.map { end in { @Sendable in MonotonicTime.now < end } }
+      output, to: out, while: end.map { end in { @Sendable in MonotonicTime.now < end } },
+      endsAtRefusal: true
     ) { event in
       switch event {
       case .fixes(let fixes):
@@ -152,8 +154,10 @@ struct LocateCommand: AsyncParsableCommand {
       case .requestTimedOut:
         throw CommandError(
           .unavailable,
-          "no fix came; place the receiver under the open sky, or give the place: "
-            + "--position LATITUDE,LONGITUDE")
+          "no fix came; "
+            + (service.health.flatMap { $0.condition.isFault ? $0.sentence : nil }
+              ?? "place the receiver under the open sky")
+            + "; or give the place: --position LATITUDE,LONGITUDE")
       case .requestFailed(let health): throw CommandError(.noPermission, health.sentence)
       case .heading(let heading): try write(.heading(heading))
       case .visit(let visit):

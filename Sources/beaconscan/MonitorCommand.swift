@@ -267,6 +267,12 @@ struct MonitorCommand: AsyncParsableCommand {
       service.unregister(old.identifier, for: client)
       reportRemoved(old.identifier)
     }
+    do throws(LocationServiceError) {
+      // The first moment of a track is known with its first fix.
+      if !feed.isLive, !circles.isEmpty { try service.startUpdates(for: client) }
+    } catch {
+      throw CommandError(.unavailable, "\(error)")
+    }
     for circle in circles {
       var state = GeofenceState.outside
       var insideSince: WallClockTime?
@@ -278,8 +284,6 @@ struct MonitorCommand: AsyncParsableCommand {
       }
       do throws(LocationServiceError) {
         try service.register(MonitoredCircle(circle), assuming: state, for: client)
-        // The first moment of a track is known with its first fix.
-        if !feed.isLive { try service.startUpdates(for: client) }
       } catch {
         throw CommandError(.unavailable, "\(error)")
       }

@@ -142,7 +142,42 @@ import Testing
     #expect(run.status == 0)
     let fix = try #require(try run.json().last)
     #expect(fix["latitude"] as? Double == -33.8568 && fix["altitude"] as? Double == 4)
-    #expect(run.error == "beaconscan: the configured position is used, as --source fixed says\n")
+    #expect(run.error == "beaconscan: the configured position is used, because of --source fixed\n")
+  }
+
+  /// Headings need iio-sensor-proxy; without it there is one sentence that says what is missing.
+  @Test func noCompass() throws {
+    let run = try Command.shell(
+      "DBUS_SYSTEM_BUS_ADDRESS=unix:path=none "
+        + "beaconscan locate --source fixed --position 52,13 --heading", in: scratch.folder)
+    #expect(run.status == 69 && run.output.isEmpty)
+    #expect(run.error.contains("the system's bus does not answer"), "\(run.error)")
+    #expect(run.error.split(separator: "\n").count == 1)
+  }
+
+  /// A number that no receiver can mean is printed or left out, in each format.
+  @Test(arguments: ["table", "json", "csv"])
+  func largeNumbers(format: String) throws {
+    let log = try scratch.file(
+      "large.json",
+      #"{"class":"TPV","mode":3,"time":"2026-01-01T00:00:00Z","lat":1,"lon":2,"altMSL":1.5e300,"#
+        + #""speed":1e300}"# + "\n")
+    let run = try Command.run("locate", log.path, "--format", format)
+    #expect(run.status == 0, "\(run.error)")
+  }
+
+  /// The doctor names each daemon of locations and the source that is chosen, and its status is that of scanning.
+  @Test func doctor() throws {
+    let run = try Command.shell(
+      "DBUS_SYSTEM_BUS_ADDRESS=unix:path=none "
+        + "beaconscan doctor --gpsd \(scratch.path("none").path) --position 52.5,13.25 --format json",
+      in: scratch.folder)
+    let findings = try run.json().suffix(5)
+    let subjects = ["gpsd", "geoclue", "compass", "position", "location"]
+    #expect(findings.map { $0["id"] as? String } == subjects)
+    #expect(findings.map { $0["level"] as? String } == Array(repeating: "info", count: 5))
+    let choice = findings.last?["message"] as? String ?? ""
+    #expect(choice.hasPrefix("locations: the configured position is used, because"), "\(choice)")
   }
 
   /// Without a source there is one sentence that says what to do.
@@ -156,6 +191,7 @@ import Testing
     ("locate none.gpx", 66, "no such file"),
     ("locate \(Command.capture("visitor.btsnoop"))", 65, "which has no locations"),
     ("locate --position 95,13", 64, "write LATITUDE,LONGITUDE"),
+    ("locate --position 52,13,1.5e300", 64, "from -11000 to 100000 m"),
     ("locate --source fixed", 64, "needs a --position"),
     ("locate --source gpsd --position 1,2", 64, "leave one of them out"),
     ("locate --speed 2x", 64, "belongs to a recording"),

@@ -1,3 +1,4 @@
+import Adapters
 import ArgumentParser
 import CaptureFiles
 import LocationSources
@@ -32,9 +33,15 @@ struct LocationOptions: ParsableArguments {
       valueName: "latitude,longitude[,altitude]"))
   var position: PositionArgument?
 
+  /// The altitudes that a position may have, in meters.
+  private static let altitudes = -11_000.0...100_000
+
   func validate() throws {
     if source == .fixed, position == nil {
       throw ValidationError("--source fixed needs a --position LATITUDE,LONGITUDE.")
+    }
+    if let altitude = position?.altitude, !Self.altitudes.contains(altitude) {
+      throw ValidationError("The altitude of --position must be from -11000 to 100000 m.")
     }
     if let position, source == .gpsd || source == .geoclue, Settings.current.isGiven("position") {
       throw ValidationError(
@@ -55,31 +62,66 @@ struct LocationOptions: ParsableArguments {
     return position != nil && given("position") ? "--position" : nil
   }
 
+  private func makeSource() -> any LocationSource {
+    let gpsd = GPSDSource(gpsd ?? .local)
+    let fixed = position.map { FixedSource($0.place, altitude: $0.altitude) }
+    return switch (source, fixed) {
+    case (.gpsd, _): gpsd
+    case (.geoclue, _): GeoClueSource()
+    case (.fixed, let fixed?): fixed
+    case (_, let fixed): AutomaticSource([gpsd, GeoClueSource()] + (fixed.map { [$0] } ?? []))
+    }
+  }
+
+  /// Returns which source is used and why.
+  private func choice(of source: any LocationSource) -> String {
+    (source as? AutomaticSource)?.look().sentence
+      ?? "\(source.name) is used, because of --source \(self.source.rawValue)"
+  }
+
+  /// Examines the daemons that locations and headings come from, and the choice of one. Nothing of it is an error, because
+  /// scanning does not need it.
+  func findings() -> [Finding] {
+    func finding(_ subject: Finding.Subject, _ source: some LocationSource, _ use: String)
+      -> Finding
+    {
+      switch source.availability {
+      case .available: Finding(subject, .ok, use)
+      case .notPermitted(let sentence): Finding(subject, .warning, sentence)
+      case .unavailable(let sentence): Finding(subject, .info, sentence)
+      }
+    }
+    let gpsd = GPSDSource(gpsd ?? .local)
+    return [
+      finding(.gpsd, gpsd, "\(gpsd.name) accepts connections"),
+      finding(
+        .geoclue, GeoClueSource(),
+        "GeoClue can be used; whether it gives beaconscan locations is decided by its agent"),
+      finding(.compass, CompassSource(), "iio-sensor-proxy has a compass that can be used"),
+      Finding(
+        .position, .info,
+        position.map { "the configured position is \($0)" }
+          ?? "no position is configured; a machine that stays where it is can have one: --position "
+          + "LATITUDE,LONGITUDE, also in the configuration file"),
+      Finding(.location, .info, "locations: " + choice(of: makeSource())),
+    ]
+  }
+
   /// Opens the source.
   ///
   /// - Throws: `CommandError` where none can be used.
   func open() throws -> LocationInput {
-    let gpsd = GPSDSource(gpsd ?? .local)
-    let fixed = position.map { FixedSource($0.place, altitude: $0.altitude) }
-    let source: any LocationSource =
-      switch (self.source, fixed) {
-      case (.gpsd, _): gpsd
-      case (.geoclue, _): GeoClueSource()
-      case (.fixed, let fixed?): fixed
-      case (_, let fixed): AutomaticSource([gpsd, GeoClueSource()] + (fixed.map { [$0] } ?? []))
-      }
-    switch source.availability {
+    let fixes = makeSource()
+    switch fixes.availability {
     case .available: break
     case .notPermitted(let sentence): throw CommandError(.noPermission, sentence)
     case .unavailable(let sentence):
       throw CommandError(
         .unavailable, sentence + "; or give the place: --position LATITUDE,LONGITUDE")
     }
-    let choice =
-      (source as? AutomaticSource)?.look().sentence
-      ?? "\(source.name) is used, as --source \(self.source.rawValue) says"
+    let compass = CompassSource()
     return LocationInput(
-      CombinedSource(fixes: source, compass: CompassSource()), choice: choice)
+      CombinedSource(fixes: fixes, compass: compass), compass: compass, choice: choice(of: fixes))
   }
 }
 

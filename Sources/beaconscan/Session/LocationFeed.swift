@@ -10,17 +10,19 @@ struct LocationInput {
   var source: any LocationSource
   /// The tracks that are replayed; `nil` where the source is live.
   let tracks: TrackReplay?
+  /// The compass that belongs to a live source.
+  let compass: CompassSource?
   /// Whether results come as they happen, so that a reader wants each at once.
   let isPaced: Bool
   /// Which source is used and why; `nil` for tracks.
   let choice: String?
 
   init(
-    _ source: any LocationSource, tracks: TrackReplay? = nil, isPaced: Bool = true,
-    choice: String? = nil
+    _ source: any LocationSource, tracks: TrackReplay? = nil, compass: CompassSource? = nil,
+    isPaced: Bool = true, choice: String? = nil
   ) {
     (self.source, self.tracks, self.isPaced) = (source, tracks, isPaced)
-    self.choice = choice
+    (self.compass, self.choice) = (compass, choice)
   }
 }
 
@@ -33,6 +35,7 @@ final class LocationFeed {
   /// Whether results come as they happen.
   let isPaced: Bool
   private let tracks: TrackReplay?
+  private let compass: CompassSource?
   private let choice: String?
   private let report: @Sendable (String) -> Void
 
@@ -46,6 +49,7 @@ final class LocationFeed {
   ) {
     (self.session, self.report) = (session, report)
     (tracks, isPaced, choice) = (input.tracks, input.isPaced, input.choice)
+    compass = input.compass
     service = LocationService(session.manager, source: input.source)
   }
 
@@ -55,6 +59,16 @@ final class LocationFeed {
     case nil: nil
     case let error as TrackError: CommandError(error)
     case let error?: CommandError(.unavailable, "\(service.source?.name ?? ""): \(error)")
+    }
+  }
+
+  /// Why headings cannot be received; `nil` where they can, and for tracks.
+  var compassFailure: CommandError? {
+    guard let compass, service.source?.hasCompass == false else { return nil }
+    return switch compass.availability {
+    case .available: nil
+    case .notPermitted(let sentence): CommandError(.noPermission, sentence)
+    case .unavailable(let sentence): CommandError(.unavailable, sentence)
     }
   }
 
@@ -86,12 +100,13 @@ final class LocationFeed {
   }
 
   /// Shows the source to its end, where there is no other service: its state, and what a closure makes of the other
-  /// events. The closure `end` writes the rest.
+  /// events. The closure `end` writes the rest. A source that refuses this application its location ends it where
+  /// `endsAtRefusal` is set.
   ///
   /// - Throws: What was wrong with the source, and what the closures throw.
   func show(
     _ options: OutputOptions, to out: StandardOutput, on writer: (any ResultWriter)? = nil,
-    while isWanted: (@Sendable () -> Bool)? = nil,
+    while isWanted: (@Sendable () -> Bool)? = nil, endsAtRefusal: Bool = false,
     _ consume: (LocationEvent) throws -> Verdict, end: () throws -> Void
   ) async throws {
     reportChoice(options)
@@ -101,7 +116,14 @@ final class LocationFeed {
         guard let event = event as? LocationEvent else { return .more }
         switch event {
         case .health(let health, let time):
-          try write(health, at: time, options, to: out, on: writer)
+          if endsAtRefusal, health.subject == .locations,
+            health.condition == .denied || health.condition == .notPermitted
+          {
+            failure = CommandError(.noPermission, health.sentence)
+          }
+          if failure == nil || options.format == .json {
+            try write(health, at: time, options, to: out, on: writer)
+          }
         case .refused: failure = refusal
         case .ended(let sentence, let isFailure):
           if isFailure { failure = self.failure ?? CommandError(.unavailable, sentence) }
