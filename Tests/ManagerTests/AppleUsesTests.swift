@@ -105,7 +105,7 @@ import Testing
     #expect(await eventually { !scene.remarks.all.withLock { $0.isEmpty } })
     let remarks = scene.remarks.all.withLock { $0 }
     #expect(remarks.count == 1)
-    #expect(remarks.first?.contains("only beacon regions can be monitored") == true)
+    #expect(remarks.first?.contains("nothing finds locations") == true)
     #expect(remarks.allSatisfy { !$0.contains("\n") })
   }
 }

@@ -290,6 +290,8 @@ struct LocationMachine: Service {
   private mutating func receive(_ fix: Fix, into output: inout ServiceOutput<Self>) {
     advance(to: fix.time, into: &output)
     (newestFix, lastSeen) = (fix, fix.time)
+    // A source that refuses the application delivers none.
+    isRefusedBySource = false
     circles.receive(fix, wallClockOffset, into: &output)
     receiveInGroups(fix, into: &output)
     for client in clients { deliver(fix, to: client, into: &output) }
