@@ -423,7 +423,7 @@ struct ScanControl: Sendable {
     // The answer to a command of before does not come, or means nothing any more.
     if pending?.command.opcode == commandSet?.enableOpcode { pending = nil }
     wait(Self.grace, from: now)
-    // A state that says as much as that already stays.
+    // In other states reception is lost already, or the scan was not this process's.
     switch condition {
     case .scanning, .lossy, .quiet: if wasOurs { report(.stopped, since: now) }
     default: break

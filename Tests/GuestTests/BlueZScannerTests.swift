@@ -198,7 +198,8 @@ extension InGuest {
     }
 
     /// Our process stands still for longer than the exit timeout while 100 adverts a second come. At more than
-    /// bluetoothd can process on an emulated CPU, it loses most of the beacon's, and a fixed timeout of few seconds is too short.
+    /// bluetoothd can process on an emulated CPU, it loses most of the beacon's, and a fixed timeout of a few
+    /// seconds is too short.
     @Test func aStoppedProcessReportsNoExit() throws {
       let air = try VirtualController(Self.plug)
       let service = try BlueZ("-E")
