@@ -423,7 +423,11 @@ struct ScanControl: Sendable {
     // The answer to a command of before does not come, or means nothing any more.
     if pending?.command.opcode == commandSet?.enableOpcode { pending = nil }
     wait(Self.grace, from: now)
-    if wasOurs, condition == .scanning { report(.stopped, since: now) }
+    // In other states reception is lost already, or the scan was not this process's.
+    switch condition {
+    case .scanning, .lossy, .quiet: if wasOurs { report(.stopped, since: now) }
+    default: break
+    }
   }
 
   /// Handles that the controller reported a fault; the kernel resets it.

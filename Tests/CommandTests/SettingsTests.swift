@@ -57,7 +57,10 @@ import Testing
       ("duration = true", 12, "'duration' is a text in quotes or a number"),
       ("adapter = ['hci0', 'eth1']", 11, "--adapter: 'eth1' cannot be used: write hci0"),
       ("environment = 99", 15, "--environment must be from 0.5 to 8"),
-      ("count = 0", 1, "'count' is an option of locate, monitor, range, record, scan; put it into their"),
+      (
+        "count = 0", 1,
+        "'count' is an option of locate, monitor, range, record, scan; put it into their"
+      ),
       ("a = ", 5, "expected a value"),
       ("zones = '1,2,3,4'", 1, "'zones' is an option of range; put it into the table [range]"),
       ("[monitr]", 2, "there is no table 'monitr'; 'monitor' may be meant"),

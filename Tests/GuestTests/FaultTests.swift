@@ -77,7 +77,7 @@ extension InGuest {
       let named = command.line("health", since: began) {
         fault.states.contains($0["state"] ?? "")
       }
-      #expect(named != nil, "reported \(command.health(since: began)) of \(fault)")
+      #expect(named != nil, "reported \(command.health()) before and after \(fault)")
       let delay = (named?.arrival ?? .infinity) - began
       #expect((named?["message"] ?? "").isEmpty == false)
       if fault == .down || fault == .blocked || fault == .removed { usleep(1_500_000) }

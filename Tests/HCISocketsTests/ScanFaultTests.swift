@@ -61,6 +61,26 @@ import Testing
     #expect(model.conditions == [.scanning, .stopped, .scanning])
   }
 
+  /// Also where packets were lost shortly before, or nothing was on air.
+  @Test(arguments: [ScannerHealth.Condition.lossy, .quiet])
+  func aScanThatAnotherProgramStopsIsReported(state: ScannerHealth.Condition) {
+    var model = ModelController()
+    model.open()
+    if state == .quiet {
+      model.pass(31, hearing: false)
+    } else {
+      model.pass(1)
+      model.control.receptionLost(
+        from: model.now.advanced(by: -500_000_000), to: model.now, detail: "3 packets lost")
+    }
+    model.run()
+    #expect(model.conditions.last == state)
+    model.other(HCICommand(.setScanEnable, [0, 0]))
+    model.pass(0.6)
+    #expect(model.isScanning)
+    #expect(model.conditions.suffix(3) == [state, .stopped, .scanning])
+  }
+
   @Test func silenceIsToldOnceAndTheScanRestartedNowAndThen() {
     var model = ModelController()
     model.open()

@@ -78,7 +78,7 @@ enum TerminalMode {
     var mode = termios()
     // The kernel fills the structure, and reads it below.
     guard unsafe tcgetattr(STDIN_FILENO, &mode) == 0 else { return }
-    unsafe savedMode = mode
+    unsafe savedMode.initialize(to: mode)
     // Signals are still sent by their keys, and output is as it was.
     mode.c_lflag &= ~tcflag_t(ICANON | ECHO)
     isEntered.store(true, ordering: .releasing)
@@ -90,14 +90,13 @@ enum TerminalMode {
   /// Restores the mode that was before; handlers of signals may call it.
   static func leave() {
     guard isEntered.exchange(false, ordering: .acquiringAndReleasing), isForeground else { return }
-    var mode = unsafe savedMode
-    // The structure outlives the call.
-    unsafe tcsetattr(STDIN_FILENO, TCSANOW, &mode)
+    unsafe tcsetattr(STDIN_FILENO, TCSANOW, savedMode)
   }
 }
 
-/// The mode to restore: it is written before ``isEntered`` is set, and read after that was taken away.
-nonisolated(unsafe) private var savedMode = termios()
+/// The mode to restore: it is written before ``isEntered`` is set, and read after that was taken away. It is not a variable:
+/// the compiler gives one that begins as `termios()` 57 bytes, without the padding, for a structure of 60.
+nonisolated(unsafe) private let savedMode = UnsafeMutablePointer<termios>.allocate(capacity: 1)
 private let isEntered = Atomic<Bool>(false)
 private let wasResized = Atomic<Bool>(false)
 private let wasResumed = Atomic<Bool>(false)
