@@ -12,7 +12,7 @@ import Testing
 @testable import LocationSources
 
 /// The location service on real daemons: what it reports when they end, hang, refuse and are missing, and what of them is on.
-@Suite(.blocking) struct DaemonServiceTests {
+@Suite(.blocking, .daemons) struct DaemonServiceTests {
   let scratch: Scratch
   let bus: BusDaemon
   let port: UInt16

@@ -10,7 +10,7 @@ import Testing
 
 /// The source on a real GeoClue, on a bus of its own, with a receiver that sends NMEA sentences to GeoClue's socket and an
 /// agent that permits or refuses.
-@Suite(.blocking) struct GeoClueSourceTests {
+@Suite(.blocking, .daemons) struct GeoClueSourceTests {
   let scratch: Scratch
   let bus: BusDaemon
   let client: SourceClient

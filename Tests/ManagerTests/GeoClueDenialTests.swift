@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A real GeoClue that refuses the application, as its delegate knows it.
-@Suite(.blocking) struct GeoClueDenialTests {
+@Suite(.blocking, .daemons) struct GeoClueDenialTests {
   let scratch: Scratch
   let bus: BusDaemon
   let receiver: NMEAServer
