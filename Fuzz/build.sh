@@ -74,6 +74,7 @@ build_entries() {
       -enable-upcoming-feature MemberImportVisibility -warnings-as-errors \
       -I "$build/release/Modules" \
       -Xcc -fmodule-map-file=Sources/CZlib/module.modulemap \
+      -Xcc -fmodule-map-file=Sources/CXattr/module.modulemap \
       -Xcc -fmodule-map-file=Sources/CDBus/module.modulemap "${headers[@]}" \
       -Xcc -fmodule-map-file="$build/checkouts/swift-system/Sources/CSystem/include/module.modulemap" \
       -Xcc -fmodule-map-file="$build/checkouts/swift-numerics/Sources/_NumericsShims/include/module.modulemap" \

@@ -101,6 +101,9 @@ struct InspectCommand: AsyncParsableCommand {
       }
     case .table: for report in reports { try report.write(to: out) }
     }
+    if failure == nil, !output.quiet, !Interrupt.isRequested {
+      for case let noFix? in reports.map(\.summary.noFix) { printError(noFix) }
+    }
     return failure
   }
 

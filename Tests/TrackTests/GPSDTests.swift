@@ -23,6 +23,11 @@ import Testing
     #expect(decoded.oddities == [.noFix: 1] && decoded.counts.records == 6)
   }
 
+  @Test func theLastLineMayHaveNoEnd() {
+    let decoded = Decoded(String((report(0) + report(1)).dropLast()), .gpsdJSON)
+    #expect(decoded.fixes.count == 2)
+  }
+
   @Test func theFirstReceiverIsFollowedUntilItIsSilent() {
     let decoded = Decoded(
       report(0) + report(1, device: "/dev/b", latitude: 49) + report(2)

@@ -35,6 +35,7 @@ import Testing
     ("2024-02-01T12:00:00", "2024-02-01T12:00:00.000Z"),
     ("2024-02-01T13:30:00.5+01:30", "2024-02-01T12:00:00.500Z"),
     ("2024-01-31T23:00:00.123456789-0200", "2024-02-01T01:00:00.123Z"),
+    ("2024-02-01T14:00:00+02", "2024-02-01T12:00:00.000Z"),
   ])
   func timesAreUTC(text: String, time: String) {
     #expect(Decoded(gpx(point("<time>\(text)</time>")), .gpx).times == [time])
@@ -49,6 +50,25 @@ import Testing
   func aPointThatIsNoFixIsCounted(body: String, oddity: TrackOddity) {
     let decoded = Decoded(gpx(point(body)), .gpx)
     #expect(decoded.fixes.isEmpty && decoded.oddities == [oddity: 1])
+  }
+
+  @Test func whatAppsWriteForUnknownIsNone() throws {
+    let decoded = Decoded(
+      gpx(
+        point(
+          "<ele>NaN</ele><time>2024-02-01T12:00:00Z</time><speed>-1.0</speed><course>-1</course><hdop>-1</hdop>"
+        )), .gpx)
+    let fix = try #require(decoded.fixes.first)
+    #expect(fix.altitude == nil && fix.speed == nil && fix.course == nil)
+    #expect(fix.horizontalAccuracy == 50 && decoded.oddities == [:])
+  }
+
+  @Test func aDocumentTypeThatDeclaresNothingIsPassedOver() {
+    let text = gpx(point("<time>2024-02-01T12:00:00Z</time>"))
+    let decoded = Decoded(
+      text.replacing("<gpx", with: "<!DOCTYPE gpx SYSTEM \"http://example.com/gpx.dtd\">\n<gpx"),
+      .gpx)
+    #expect(decoded.fixes.count == 1 && decoded.fault == nil && decoded.isComplete)
   }
 
   @Test func whiteSpaceBeforeATextHasNoLimit() {

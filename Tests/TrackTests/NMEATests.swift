@@ -115,6 +115,66 @@ import Testing
     #expect(decoded.fixes.map { $0.time.seconds(since: start) } == [0, 1, 1, 2, 2, 3])
   }
 
+  @Test func timesThatAreRoundedInSomeSentencesAreOneEpoch() {
+    let decoded = Decoded(
+      sentence("GPGLL,4810.0,N,01120.0,E,120824.758,A") + gga("120824.76") + rmc("120824.76")
+        + sentence("GPGLL,4810.0,N,01120.0,E,120824.770,A") + gga("120824.77") + rmc("120824.77"),
+      .nmea)
+    #expect(decoded.times == ["2024-02-01T12:08:24.760Z", "2024-02-01T12:08:24.770Z"])
+    #expect(decoded.fixes.map(\.altitude) == [500, 500] && decoded.oddities == [:])
+  }
+
+  @Test func aDateThatJumpsIsCounted() {
+    let decoded = Decoded(
+      rmc("120000", "010224") + rmc("120001", "010224") + rmc("120002", "050124")
+        + rmc("120003", "050124") + rmc("120004", "050154") + rmc("120005", "060154")
+        + rmc("120006", "070154"), .nmea)
+    #expect(decoded.counts[.dateJump] == 2 && decoded.counts[.stepBack] == 1)
+    #expect(decoded.fixes.count == 7 && decoded.counts[.weekRollover] == 0)
+  }
+
+  @Test(arguments: [
+    [
+      "GPZDA,235959.00,31,01,2024,00,00",
+      "GPGGA,235959.00,4810.0,N,01120.0,E,1,08,1.0,500.0,M,47.0,M,,",
+    ],
+    [
+      "GPGGA,235959.00,4810.0,N,01120.0,E,1,08,1.0,500.0,M,47.0,M,,",
+      "GPZDA,235959.00,31,01,2024,00,00",
+    ],
+    [
+      "GPZDA,235959.80,31,01,2024,00,00",
+      "GPGGA,235959.00,4810.0,N,01120.0,E,1,08,1.0,500.0,M,47.0,M,,",
+    ],
+    [
+      "GPZDA,000000.00,01,02,2024,00,00",
+      "GPGGA,235959.00,4810.0,N,01120.0,E,1,08,1.0,500.0,M,47.0,M,,",
+    ],
+  ])
+  func theDateOfZDAIsThatOfTheEpochBesideIt(bodies: [String]) {
+    let decoded = Decoded(
+      bodies.map(sentence).joined() + gga("000001.00") + gga("000002.00"), .nmea)
+    #expect(
+      decoded.times == [
+        "2024-01-31T23:59:59.000Z", "2024-02-01T00:00:01.000Z", "2024-02-01T00:00:02.000Z",
+      ])
+    #expect(decoded.oddities == [:])
+  }
+
+  /// Dilutions beyond any that is known, the status of a differential fix, and zeros for a date without a fix.
+  @Test func whatReceiversWriteBesideTheStandardIsRead() {
+    let decoded = Decoded(
+      sentence("GPRMC,115959,V,,,,,,,000000,,,N")
+        + sentence("GPGGA,120000,4810.0,N,01120.0,E,1,03,999.9,500.0,M,47.0,M,,")
+        + sentence("GPGSA,A,3,01,02,03,,,,,,,,,,999.9,999.9,999.9")
+        + rmc("120000", status: "D") + "2024-02-01T12:00:01.100 " + rmc("120001")
+        + "1706788802.000000: " + rmc("120002")
+        + "!AIVDM,1,1,,A,15N:;R0P00PD;88MD5MTDwwP0<0L,0*3D\r\n"
+        + "\\s:r1,c:1706788803*4F\\" + rmc("120003"), .nmea)
+    #expect(decoded.fixes.count == 4 && decoded.oddities == [.noFix: 1])
+    #expect(decoded.fixes.first?.horizontalAccuracy == 50)
+  }
+
   @Test func aLeapSecondIsTheNextMinute() {
     let decoded = Decoded(
       rmc("235959", "311216") + rmc("235960", "311216") + rmc("000000", "010117")

@@ -101,6 +101,28 @@ import Testing
     #expect(inputs.count == 10)
   }
 
+  /// `gpspipe -r` writes gpsd's greeting before the receiver's sentences, `gpspipe -w -t` a time before each line.
+  @Test(arguments: ["", "2024-02-01T12:00:00.000: ", "1706788800.000000: "])
+  func whatGpspipeWritesIsRecognized(time: String) {
+    let greeting = [
+      #"{"class":"VERSION","release":"3.22","rev":"3.22","proto_major":3,"proto_minor":14}"#,
+      #"{"class":"DEVICES","devices":[{"class":"DEVICE","path":"/dev/ttyACM0"}]}"#,
+      #"{"class":"WATCH","enable":true,"json":false,"nmea":true}"#,
+    ].map { time + $0 + "\r\n" }.joined()
+    let sentences = (0..<20).map { time + rmc("1200\($0 + 10)") }.joined()
+    #expect(detected(Array((greeting + sentences).utf8)) == .track(.nmea))
+    #expect(detected(Array((greeting + sentences).utf8), isWhole: false) == nil)
+    #expect(detected(Array(greeting.utf8)) == .track(.gpsdJSON))
+    for report in [#"{"class":"TPV","mode":1}"#, #"{"alt": 1.5, "class": "TPV", "mode": 1}"#] {
+      let log = Array((greeting + sentences + time + report + "\n").utf8)
+      #expect(detected(log) == .track(.gpsdJSON))
+      #expect(
+        (0..<log.count).allSatisfy {
+          detected(Array(log.prefix($0)), isWhole: false) ?? .track(.gpsdJSON) == .track(.gpsdJSON)
+        })
+    }
+  }
+
   @Test func theFormatShowsItselfEarly() throws {
     let nmea = Array((0..<20).map { rmc("1200\($0 + 10)") }.joined().utf8)
     #expect(detected(Array(nmea.prefix(100)), isWhole: false) == nil)

@@ -17,19 +17,22 @@ struct GPSDTrack {
   private var latest: WallClockTime?
 
   private static let patience: Int64 = 10 * WallClockTime.nanosecondsPerSecond
+  /// The length in which the message of a line begins: what stands before it is a logger's time.
+  static let longestPrefix = 64
   /// The number of receivers whose dilution is remembered.
   private static let mostDevices = 16
 
   mutating func decode(_ bytes: RawSpan, into output: inout TrackOutput) {
-    take(unsafe bytes.withUnsafeBytes { unsafe Array($0) }[...], &output)
+    split(unsafe bytes.withUnsafeBytes { unsafe Array($0) }[...], &output)
   }
 
   mutating func finish(into output: inout TrackOutput) {
-    take([UInt8(ascii: "\n")], &output)
+    // The last line may have no end.
+    split([UInt8(ascii: "\n")], &output)
     close(&output)
   }
 
-  private mutating func take(_ bytes: ArraySlice<UInt8>, _ output: inout TrackOutput) {
+  private mutating func split(_ bytes: ArraySlice<UInt8>, _ output: inout TrackOutput) {
     let dropped = lines.droppedLines
     for line in lines.append(bytes) { take(line, &output) }
     output.counts.records += lines.droppedLines - dropped
@@ -37,7 +40,9 @@ struct GPSDTrack {
   }
 
   private mutating func take(_ line: [UInt8], _ output: inout TrackOutput) {
-    guard let start = line.prefix(64).firstIndex(of: UInt8(ascii: "{")) else { return }
+    guard let start = line.prefix(Self.longestPrefix).firstIndex(of: UInt8(ascii: "{")) else {
+      return
+    }
     output.counts.records += 1
     let text = Array(line[start...])
     let message: GPSDMessage

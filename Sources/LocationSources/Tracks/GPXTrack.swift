@@ -8,6 +8,8 @@ import Scanning
 /// receiver need not have visited: they are counted and not delivered; so are points without a time, and those whose `fix` is `none`. An
 /// elevation is taken as above mean sea level, as receivers and phones write it, and dropped where `fix` is `2d`.
 ///
+/// A value that is unknown, which apps write as NaN or -1, is none; any other that is not allowed makes the point invalid.
+///
 /// Speed (m/s), course and accuracies (m) stand in the point itself (GPX 1.0) or in its extensions, where the name of an
 /// element counts and not its namespace or letters' case: `speed`, `course`, `bearing`, `accuracy`, `hacc`, `vacc` and
 /// the names that apps have for these. Without an accuracy it follows from `hdop`, as in NMEA.
@@ -140,12 +142,24 @@ struct GPXTrack {
       point?.hasNoFix = text.elementsEqual("none".utf8)
       point?.isFlat = text.elementsEqual("2d".utf8)
     } else if let field = Field(word) {
-      guard let number = real(text), field.range.contains(number) else {
+      let number = real(text)
+      guard !isUnknown(field, number, text) else { return }
+      guard let number, field.range.contains(number) else {
         // What an app puts into its extensions is its own.
         if isDirect { point?.isMalformed = true }
         return
       }
       point?.values[field] = number
+    }
+  }
+
+  /// Whether a value is what apps write for an unknown one.
+  private func isUnknown(_ field: Field, _ number: Double?, _ text: [UInt8]) -> Bool {
+    guard let number else { return String(decoding: text, as: UTF8.self).lowercased() == "nan" }
+    return switch field {
+    case .elevation, .separation: false
+    case .course: number == -1
+    default: number < 0
     }
   }
 

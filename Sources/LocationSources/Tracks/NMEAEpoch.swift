@@ -34,12 +34,16 @@ struct NMEAEpoch {
   /// Below this speed, in meters per second, receivers state noise or the last course: a speed is uncertain by 0.1 m/s,
   /// and a course therefore by 20° at 0.3 m/s.
   private static let restSpeed = 0.3
+  /// Receivers state up to 9999.9 for one that is not known.
+  private static let dilution = 0.0...10_000
+  /// Receivers round the time of one epoch to milliseconds in a sentence and to hundredths in another, in nanoseconds.
+  private static let rounding: Int64 = 10_000_000
   private static let metersPerSecondPerKnot = 1852.0 / 3600
 
   /// Whether a sentence belongs to it: it has none of its kind yet, and the times agree or one of them is not known.
   func accepts(_ kind: NMEASentence.Kind, timeOfDay: Int64?) -> Bool {
-    (timeOfDay == nil || self.timeOfDay == nil || timeOfDay == self.timeOfDay)
-      && !kinds.contains(kind)
+    guard let timeOfDay, let own = self.timeOfDay else { return !kinds.contains(kind) }
+    return abs(timeOfDay - own) < Self.rounding && !kinds.contains(kind)
   }
 
   /// Whether any sentence of it states a place, or that there is none.
@@ -116,12 +120,16 @@ struct NMEAEpoch {
       guard !kinds.contains(.gga) else { return () }
       return readHeights(sentence, hdop: 8, altitude: 9, separation: 10)
     case .rmc:
-      if !sentence[9].isEmpty {
-        guard let date = date(sentence[9]) else { return nil }
-        self.date = date
-      }
       guard let status = sentence.letter(2) else { return nil }
-      guard status == "A", sentence.letter(12) != "N" else { return isRefused = true }
+      // D is a receiver's own word for a differential fix.
+      let isFix = (status == "A" || status == "D") && sentence.letter(12) != "N"
+      if !sentence[9].isEmpty {
+        // Without a fix it may be zeros.
+        let date = date(sentence[9])
+        guard date != nil || !isFix else { return nil }
+        self.date = date ?? self.date
+      }
+      guard isFix else { return isRefused = true }
       guard let place = coordinate(sentence, from: 3), let knots = optional(sentence[7], 0...2000),
         let course = optional(sentence[8], -360...720),
         let variation = optional(sentence[10], 0...180)
@@ -146,7 +154,8 @@ struct NMEAEpoch {
       self.speed = knots.map { $0 * Self.metersPerSecondPerKnot }
     case .gsa:
       guard let mode = digits(sentence[2]), (1...3).contains(mode),
-        let hdop = optional(sentence[16], 0...100), let vdop = optional(sentence[17], 0...100)
+        let hdop = optional(sentence[16], Self.dilution),
+        let vdop = optional(sentence[17], Self.dilution)
       else { return nil }
       dimensions = max(mode, dimensions ?? 0)
       self.hdop = self.hdop ?? hdop
@@ -196,7 +205,7 @@ struct NMEAEpoch {
   private mutating func readHeights(
     _ sentence: NMEASentence, hdop: Int, altitude: Int, separation: Int
   ) -> Void? {
-    guard let dilution = optional(sentence[hdop], 0...100),
+    guard let dilution = optional(sentence[hdop], Self.dilution),
       let altitude = optional(sentence[altitude], -20_000...20_000_000),
       let separation = optional(sentence[separation], -1000...1000)
     else { return nil }

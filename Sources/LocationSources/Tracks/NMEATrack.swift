@@ -18,12 +18,15 @@ import Scanning
 /// sentences (P…) are not read.
 struct NMEATrack {
   private static let mostHeld = 600
+  private static let daysPerEra: Int64 = 1024 * 7
 
   private var framer = NMEAFramer()
   private var epoch = NMEAEpoch()
   /// The sentences without a time that came before the epoch that they belong to.
   private var early: [NMEASentence] = []
   private var declination: Double?
+  /// What ZDA stated last: it may stand before or behind its epoch, and its time may differ from the fix's.
+  private var announced: (day: Int64, time: Int64)?
   /// The time of the last epoch that has one, in nanoseconds since 1970.
   private var reference: Int64?
   /// Whether the dates are not the track's own.
@@ -87,8 +90,7 @@ struct NMEATrack {
       let month = digits(sentence[3]), let year = digits(sentence[4]),
       let date = daysSinceEpoch(year: year, month: month, day: day)
     else { return output.count(.malformed) }
-    // One of another time is not waited for: it may stand before or behind its epoch.
-    if epoch.timeOfDay == time, epoch.date == nil { epoch.date = date }
+    announced = (date, time)
   }
 
   /// Reads `hhmmss.ss`.
@@ -108,7 +110,7 @@ struct NMEATrack {
 
   /// Ends the epoch, and begins the next with what came early.
   private mutating func close(_ output: inout TrackOutput) {
-    let ended = epoch
+    var ended = epoch
     epoch = NMEAEpoch()
     for sentence in early where !epoch.take(sentence, declination: &declination) {
       output.count(.malformed)
@@ -120,6 +122,8 @@ struct NMEATrack {
       if ended.magneticHeading != nil { output.count(.undated) }
       return
     }
+    if ended.date == nil, let announced { ended.date = day(of: time, near: announced) }
+    announced = nil
     if let stated = ended.date, isUndated || reference == nil {
       // The first date of the track.
       let moment = stated * nanosecondsPerDay + time
@@ -139,18 +143,29 @@ struct NMEATrack {
   private func moment(of epoch: NMEAEpoch, _ time: Int64, _ output: inout TrackOutput) -> Int64 {
     let stated = epoch.date
     guard let reference else { return (stated ?? 0) * nanosecondsPerDay + time }
-    // The day that brings it closest to the time before.
-    var day = reference / nanosecondsPerDay
-    let difference = time - reference % nanosecondsPerDay
-    if difference < -nanosecondsPerDay / 2 { day += 1 }
-    if difference > nanosecondsPerDay / 2 { day -= 1 }
+    let day = day(
+      of: time, near: (reference / nanosecondsPerDay, reference % nanosecondsPerDay))
     guard let stated, stated != day else { return max(0, day) * nanosecondsPerDay + time }
     let isMidnight = min(time, nanosecondsPerDay - time) < 2 * WallClockTime.nanosecondsPerSecond
     if isMidnight, abs(stated - day) == 1 {
       output.count(.lateDate)
       return max(0, day) * nanosecondsPerDay + time
     }
+    if stated < day || stated > day + 365, !isRollover(stated - day) { output.count(.dateJump) }
     return stated * nanosecondsPerDay + time
+  }
+
+  /// Whether a step of so many days is one of the GPS week number, which is counted as that.
+  private func isRollover(_ days: Int64) -> Bool {
+    let rest = (abs(days) + 7) % Self.daysPerEra
+    return abs(days) > 7 && rest <= 14
+  }
+
+  /// Returns the day that brings a time of day closest to another.
+  private func day(of time: Int64, near other: (day: Int64, time: Int64)) -> Int64 {
+    let difference = time - other.time
+    if difference < -nanosecondsPerDay / 2 { return other.day + 1 }
+    return difference > nanosecondsPerDay / 2 ? other.day - 1 : other.day
   }
 
   /// Delivers the epochs that were held, each at most a day before the one behind it.

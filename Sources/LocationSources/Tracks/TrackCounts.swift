@@ -60,6 +60,8 @@ package enum TrackOddity: UInt8, CaseIterable, Sendable {
 
   /// A date that changed a second too late or too early at midnight, and was corrected.
   case lateDate
+  /// A date of NMEA before the one before it, or more than a year behind.
+  case dateJump
   /// A step of 1024 weeks, which the time was corrected by.
   case weekRollover
   /// A step back of more than a second: the time goes on from where it was.

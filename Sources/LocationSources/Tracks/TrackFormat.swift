@@ -50,9 +50,10 @@ package enum RecordingFormat: Hashable, Sendable {
 
   /// Detects the format by the first (decompressed) bytes.
   ///
-  /// XML with an element `gpx` is GPX. A line `{"class":"…` among the first 16 KiB makes a log of gpsd, whatever
-  /// sentences stand around it; otherwise one sentence with a right checksum makes NMEA 0183, or, where no sentence has
-  /// a checksum, three lines that look like position sentences.
+  /// XML with an element `gpx` is GPX. A report of gpsd (`{"class":"TPV"…`) among the first 16 KiB makes a log of gpsd,
+  /// whatever sentences stand around it; otherwise one sentence with a right checksum makes NMEA 0183 (`gpspipe -r` writes
+  /// gpsd's greeting in front of them), or, where no sentence has a checksum, three lines that look like position
+  /// sentences; otherwise gpsd's greeting alone makes its log.
   ///
   /// - Parameters:
   ///   - start: The first bytes, of which ``window`` are looked at.
@@ -78,12 +79,37 @@ package enum RecordingFormat: Hashable, Sendable {
       guard let sentence = framer.take(byte, &counts) else { continue }
       if sentence.hasChecksum { right += 1 } else if sentence.kind != nil { plain += 1 }
     }
-    for line in bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D })
-    where line.starts(with: Array(#"{"class":""#.utf8)) {
-      return .track(.gpsdJSON)
+    var hasGreeting = false
+    for line in bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
+      switch messageClass(line) {
+      case nil: break
+      case "VERSION", "DEVICES", "DEVICE", "WATCH": hasGreeting = true
+      case _?: return .track(.gpsdJSON)
+      }
     }
-    if right >= enoughSentences || isFull && (right > 0 || plain >= 3) { return .track(.nmea) }
-    return isFull ? .unknown : nil
+    if right >= enoughSentences, !hasGreeting { return .track(.nmea) }
+    guard isFull else { return nil }
+    if right > 0 || plain >= 3 { return .track(.nmea) }
+    return hasGreeting ? .track(.gpsdJSON) : .unknown
+  }
+
+  /// Returns the class of a message of gpsd, with a time in front of it or without; `nil` for any other line.
+  private static func messageClass(_ line: ArraySlice<UInt8>) -> String? {
+    guard let start = line.prefix(GPSDTrack.longestPrefix).firstIndex(of: UInt8(ascii: "{")) else {
+      return nil
+    }
+    let name = Array(#""class""#.utf8)
+    var rest = line[start...]
+    while !rest.isEmpty, !rest.starts(with: name) { rest = rest.dropFirst() }
+    rest = rest.dropFirst(name.count).drop { $0 == 0x20 }
+    guard rest.first == UInt8(ascii: ":") else { return nil }
+    rest = rest.dropFirst().drop { $0 == 0x20 }
+    guard rest.first == UInt8(ascii: "\"") else { return nil }
+    rest = rest.dropFirst()
+    // The end may be missing as yet.
+    return rest.firstIndex(of: UInt8(ascii: "\"")).map { end in
+      String(decoding: rest[..<end], as: UTF8.self)
+    }
   }
 
   /// Returns whether a tag opens an element `gpx`, with a prefix or without.

@@ -103,7 +103,8 @@ extension WallClockTime {
     else { return nil }
     var offset: Int64 = 0
     if let sign = rest.first, sign != UInt8(ascii: "Z") {
-      let zone = rest.dropFirst().filter { $0 != UInt8(ascii: ":") }
+      var zone = rest.dropFirst().filter { $0 != UInt8(ascii: ":") }
+      if zone.count == 2 { zone += Array("00".utf8) }
       guard sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-"), zone.count == 4,
         let hours = digits(zone[..<2]), let minutes = digits(zone[2...]), hours <= 14, minutes < 60
       else { return nil }

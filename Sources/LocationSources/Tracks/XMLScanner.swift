@@ -2,8 +2,8 @@
 ///
 /// Names, attributes and texts are ASCII as far as GPX gives them a meaning, so every encoding of which ASCII is a part is
 /// read alike (UTF-8, ISO 8859, Windows-1252); in UTF-16, which is recognized by its byte order mark or by the zeros of its
-/// first character, and in all others, other characters become `?`. A document type is refused, so there are no entities to
-/// expand; the five names of XML and numbers are. Comments, processing instructions and unknown elements are passed over.
+/// first character, and in all others, other characters become `?`. A document type is passed over, and refused where it declares
+/// anything, so there are no entities to expand; the five names of XML and numbers are. Comments, processing instructions and unknown elements are passed over.
 /// Memory is bounded: 64 KiB for a tag, 128 bytes of text for an element, 64 open elements.
 struct XMLScanner {
   enum Event {
@@ -121,12 +121,13 @@ struct XMLScanner {
         tag = []
       } else if tag.first == UInt8(ascii: "?") {
         state = .instruction
-      } else if tag.first == UInt8(ascii: "!"), tag.count > 8 || tag.count > 1 && tag[1] == 0x44 {
-        throw Fault(rule: "a document type, which GPX does not have, is not read")
+      } else if tag.first == UInt8(ascii: "!"), byte == UInt8(ascii: "["), tag.count > 8 {
+        throw Fault(rule: "declarations in a document type, which GPX does not have, are not read")
       }
       if state != .tag { return try take(character: byte, handle) }
       if byte == UInt8(ascii: ">"), quote == nil {
         state = .text
+        if tag.starts(with: "!DOCTYPE".utf8) { return }
         if tag.starts(with: "!".utf8) { throw Fault(rule: "a tag begins with '!'") }
         return try finish(handle)
       }

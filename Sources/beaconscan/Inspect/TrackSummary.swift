@@ -33,6 +33,13 @@ struct TrackSummary {
     return remarks
   }
 
+  /// The sentence for a track of which nothing can be shown, with the reasons; `nil` for others.
+  var noFix: String? {
+    guard counts.fixes == 0, counts.compassReadings == 0 else { return nil }
+    let reasons = remarks(includesDelivered: false).map { "; " + $0 }.joined()
+    return "beaconscan: \(file): no fix in \(counted(counts.records, "record"))\(reasons)"
+  }
+
   /// The fields that every line about a track has.
   static let fields: [Field<TrackSummary>] = [
     Field("file", .text) { $0.file },
@@ -63,7 +70,7 @@ extension TrackOddity {
     case .badChecksum, .missingChecksum, .malformed, .tooLong, .notRecorded, .noFix, .duplicate,
       .unknownDeclination, .otherReceiver, .undated:
       true
-    case .lateDate, .weekRollover, .stepBack, .disordered, .gap, .jump: false
+    case .lateDate, .dateJump, .weekRollover, .stepBack, .disordered, .gap, .jump: false
     }
   }
 
@@ -97,6 +104,7 @@ extension TrackOddity {
     case .otherReceiver: ("otherReceiver", "fix of another receiver", "fixes of another receiver")
     case .undated: ("undated", "fix without a date", "fixes without a date")
     case .lateDate: ("lateDate", "date that changed late", "dates that changed late")
+    case .dateJump: ("dateJump", "jump of its date", "jumps of its date")
     case .weekRollover: ("weekRollover", "rollover of the GPS week", "rollovers of the GPS week")
     case .stepBack: ("stepBack", "step back of its clock", "steps back of its clock")
     case .disordered: ("disordered", "fix out of order", "fixes out of order")

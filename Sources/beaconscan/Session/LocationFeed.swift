@@ -167,6 +167,10 @@ final class LocationFeed {
   func remark(_ options: OutputOptions) {
     guard !options.quiet else { return }
     for summary in summaries {
+      if failure == nil, !Interrupt.isRequested, let noFix = summary.noFix {
+        report(noFix)
+        continue
+      }
       if options.verbose { report("beaconscan: \(summary.file): \(summary.sentence)") }
       for remark in summary.remarks(includesDelivered: options.verbose) {
         report("beaconscan: \(summary.file): \(remark)")
