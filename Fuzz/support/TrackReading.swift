@@ -1,5 +1,6 @@
 import LocationSources
 import Positioning
+import Records
 import Scanning
 
 /// What came of reading a track to its end.
@@ -62,6 +63,7 @@ private func checkInputs(_ reading: TrackReading) {
       require((0..<360).contains(fix.course ?? 0) && (fix.speed ?? 0) >= 0, "\(fix)")
       require((fix.verticalAccuracy ?? 0) >= 0 && (fix.speedAccuracy ?? 0) >= 0, "\(fix)")
       require((fix.altitude ?? 0).isFinite && (fix.ellipsoidalAltitude ?? 0).isFinite, "\(fix)")
+      checkRow(.fix(fix))
     case .compass(let compass):
       readings += 1
       time = compass.time
@@ -73,4 +75,17 @@ private func checkInputs(_ reading: TrackReading) {
   require(reading.counts.fixes == fixes, "\(fixes) fixes, \(reading.counts.fixes) counted")
   require(reading.counts.compassReadings == readings, "\(readings) readings")
   require(TrackOddity.allCases.allSatisfy { reading.counts[$0] >= 0 }, "a count below zero")
+}
+
+/// Checks that a line is written as one line of JSON and one row, with numbers only.
+private func checkRow(_ line: LocateLine) {
+  var text: [UInt8] = []
+  line.record.appendLine(line, to: &text)
+  appendRow(LocateLine.row.csvRow(line), to: &text)
+  let lines = text.split(separator: UInt8(ascii: "\n"))
+  require(
+    lines.count == 2 && text.allSatisfy { $0 == 0x0A || (0x20...0x7E).contains($0) }, "\(line)")
+  for word in ["nan", "inf"] {
+    require(!String(decoding: text, as: UTF8.self).contains(word), "\(line)")
+  }
 }

@@ -108,6 +108,23 @@ import Testing
     #expect((report["discarded"] as? [String: Int])?["badChecksum"] == 1)
   }
 
+  /// The status is that of a capture without a beacon.
+  @Test(arguments: ["locate", "inspect"], ["table", "json", "csv"])
+  func aTrackWithoutAFix(command: String, format: String) throws {
+    let track = try scratch.file(
+      "planned.gpx",
+      #"<gpx><wpt lat="1" lon="2"/><trk><trkseg><trkpt lat="1" lon="2"/></trkseg></trk></gpx>"#
+    ).path
+    let run = try Command.run(command, track, "--format", format)
+    #expect(run.status == 0)
+    #expect(
+      run.error
+        == "beaconscan: \(track): no fix in 1 record; discarded: 1 point that was planned, not recorded, "
+        + "1 fix without a date\n")
+    let quiet = try Command.run(command, track, "--format", format, "--quiet")
+    #expect(quiet.status == 0 && quiet.error.isEmpty, "\(quiet.error)")
+  }
+
   @Test func headings() throws {
     let text = (1...9).map { Self.rmc($0) + Self.sentence("HCHDG,\(100 + 10 * $0).0,,,,") }
     let track = try scratch.file("track.nmea", text.joined()).path
