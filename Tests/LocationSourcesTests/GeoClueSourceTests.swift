@@ -125,6 +125,30 @@ import Testing
     withExtendedLifetime((receiver, geoclue, agent)) {}
   }
 
+  /// The agent is asked again where the demand changes; otherwise the waits grow from 10 s.
+  @Test(.enabled(if: Daemon.canMount)) func anAgentThatRefusesIsAskedSeldom() throws {
+    let receiver = try NMEAServer(at: scratch["nmea"])
+    let geoclue = try Daemon.geoclue(on: bus, in: scratch, app: .init("beaconscan"))
+    let agent = try GeoClueAgent(bus.address, refuses: true)
+    let start = ContinuousClock.now
+    #expect(try client.receive(until: .denied))
+    #expect(agent.authorizations == 1)
+    let sentence = try #require(client.health.last?.sentence)
+    #expect(sentence.hasPrefix("GeoClue does not give beaconscan the location ("))
+    for _ in 0..<200 {
+      client.source.wake()
+      #expect(try client.receive { true })
+    }
+    var limit: Int { Int((ContinuousClock.now - start) / .seconds(10)) }
+    #expect(agent.authorizations <= 1 + limit)
+    client.demand.fixes?.requests = 1
+    let before = agent.authorizations
+    #expect(try client.receive { agent.authorizations > before })
+    #expect(agent.authorizations <= 2 + limit)
+    #expect(client.conditions == [.denied] && !receiver.isConnected)
+    withExtendedLifetime(geoclue) {}
+  }
+
   /// The administrator's file decides before the agent does, though GeoClue waits for one in any case.
   @Test(.enabled(if: Daemon.canMount)) func aConfigurationThatDeniesIsADenial() throws {
     let receiver = try NMEAServer(at: scratch["nmea"])

@@ -55,6 +55,29 @@ import Testing
     withExtendedLifetime(geoclue) {}
   }
 
+  /// An agent that knows the app and answers "no". Requests that follow do not ask it again.
+  @Test(.enabled(if: Daemon.canMount))
+  func anAgentThatRefusesIsADenialAndIsNotAskedAgainByRequests() async throws {
+    let geoclue = try Daemon.geoclue(on: bus, in: scratch, app: .init("kiosk"))
+    let agent = try GeoClueAgent(bus.address, refuses: true)
+    let source = GeoClueSource(desktopIdentifier: "kiosk", bus: .address(bus.address))
+    let scene = Scene { $0.locationSource = .init(source) }
+    _ = await scene.told(1)
+    let start = ContinuousClock.now
+    scene.manager.startUpdatingLocation()
+    await eventually { calls(scene).count >= 3 }
+    #expect(calls(scene) == ["status 3", "status 2", "failed 1"])
+    #expect(scene.manager.authorizationStatus == .denied)
+    #expect(agent.authorizations == 1)
+    for _ in 1...20 { scene.manager.requestLocation() }
+    await eventually { calls(scene).count >= 4 }
+    #expect(calls(scene).dropFirst(3).allSatisfy { $0 == "failed 1" })
+    // The source itself asks again after 10 s and more.
+    let limit = 1 + Int((ContinuousClock.now - start) / .seconds(10))
+    #expect(agent.authorizations <= limit)
+    withExtendedLifetime(geoclue) {}
+  }
+
   /// As after the start of a process, the application does not know of an earlier refusal, and asks anew.
   @Test func aDenialOfCirclesNamesThem() async throws {
     let geoclue = try Daemon.geoclue(on: bus, in: scratch)
