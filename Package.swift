@@ -272,7 +272,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "RecordsTests",
-      dependencies: ["Advertising", "Records", "Regions", "Scanning"]),
+      dependencies: ["Advertising", "Positioning", "Records", "Regions", "Scanning"]),
     .testTarget(
       name: "SimulationTests",
       dependencies: ["Advertising", "CaptureFiles", "Scanning", "Simulation"]),

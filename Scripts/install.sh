@@ -40,13 +40,15 @@ install -D -m 644 "$completions/_beaconscan" "$share/zsh/$zsh/_beaconscan"
 install -D -m 644 "$completions/beaconscan.fish" "$share/fish/vendor_completions.d/beaconscan.fish"
 
 # The recordings of the examples, and the documents; the man pages say where they are.
-for file in captures/*.json captures/*.btsnoop captures/*.pcapng captures/INDEX.md; do
+for file in captures/*.json captures/*.btsnoop captures/*.pcapng captures/*.gpx captures/INDEX.md; do
   install -D -m 644 "$file" "$share/beaconscan/$file"
 done
 for file in docs/*.md docs/json.schema.json Examples/beaconscan.toml Packaging/beaconscan-compass.conf CHANGELOG.md \
   LICENSE; do
   install -D -m 644 "$file" "$share/doc/beaconscan/$(basename "$file")"
 done
+# GeoClue's agents show its name.
+install -D -m 644 Packaging/beaconscan.desktop "$share/applications/beaconscan.desktop"
 mkdir -p "$share/man/man1"
 for page in .build/manual/man/*.1; do
   name=$(basename "$page")

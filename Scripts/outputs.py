@@ -71,13 +71,19 @@ class Checker:
         """By its type: a message about one schema says more than one about all of them."""
         kind = value.get("type") if isinstance(value, dict) else None
         group = self.schema["$defs"]["truth"] if truth else self.schema
-        for option in group["oneOf"]:
-            name = option["$ref"].rsplit("/", 1)[1]
-            rule = self.schema["$defs"][name]["properties"]["type"]
-            if kind == rule.get("const") or kind in rule.get("enum", []):
-                self.record(name, value)
-                return option["$ref"]
-        return None
+        names = [option["$ref"].rsplit("/", 1)[1] for option in group["oneOf"]]
+        names = [name for name in names if kind in self.kinds(name)]
+        if not names:
+            return None
+        # Events of beacons and of circles have the same types and other keys.
+        name = min(names, key=lambda name: len(
+            set(self.schema["$defs"][name]["required"]).difference(value)))
+        self.record(name, value)
+        return f"#/$defs/{name}"
+
+    def kinds(self, name):
+        rule = self.schema["$defs"][name]["properties"]["type"]
+        return [rule["const"]] if "const" in rule else rule.get("enum", [])
 
     def record(self, name, value):
         of_type = self.identities.setdefault(name, set())
@@ -90,7 +96,7 @@ class Checker:
                 for beacon in inner:
                     self.record("rangedBeacon", beacon)
             elif key == "reason" and isinstance(inner, dict):
-                self.record("reason", inner)
+                self.record(rule["$ref"].rsplit("/", 1)[1], inner)
             elif name in ("advert", "advertiser") and key == "beacons":
                 for beacon in inner:
                     kind = beacon.get("type", "")
@@ -168,6 +174,21 @@ class Checker:
                     yield f"{name}.{key}", deeper
 
 
+def stay():
+    """A track in NMEA 0183 with a compass, which stays at a place for ten minutes and leaves it."""
+    lines = []
+    for second in range(0, 1200, 5):
+        north = max(0, second - 600) * 0.005
+        clock = f"{10 + second // 3600:02}{second // 60 % 60:02}{second % 60:02}.00"
+        for body in (f"GPRMC,{clock},A,52{30 + north:07.4f},N,01323.0000,E,0.0,0.0,150126,,",
+                     f"HCHDG,{second % 360}.0,,,4.0,E"):
+            checksum = 0
+            for byte in body.encode():
+                checksum ^= byte
+            lines.append(f"${body}*{checksum:02X}\r\n")
+    return "".join(lines).encode()
+
+
 def main():
     command = str(pathlib.Path(sys.argv[1]).resolve())
     writes = "--write" in sys.argv[2:]
@@ -226,6 +247,13 @@ def main():
     checker.run(command, "scan", "--replay", "-", *json_format, stdin=packed)
     for advert in ADVERTS:
         checker.run(command, "decode", *advert, *json_format)
+    track = "captures/visitor.gpx"
+    museum = "museum=52.5163,13.3777,100"
+    checker.run(command, "inspect", track, *json_format)
+    checker.run(command, "locate", track, *json_format)
+    checker.run(command, "monitor", "--region", museum, "--region", visitor, "--replay", track,
+                "--replay", "captures/visitor.btsnoop", *json_format)
+    checker.run(command, "locate", "-", "--heading", "--visits", *json_format, stdin=stay())
 
     # All again with names and calibrations for the beacons of a few lines of each type.
     with tempfile.TemporaryDirectory() as directory:

@@ -54,7 +54,7 @@ public struct CLLocationUpdate: Sendable {
   /// Starts location updates for every iteration of the result.
   ///
   /// As on Apple's systems, an iteration requests the authorization when in use. The configuration determines when updates
-  /// pause. At most ``maximumWaiting`` updates wait for a slow iteration, the latest ones; a recording waits for the
+  /// pause. At most 60 updates wait for a slow iteration, the latest ones; a recording waits for the
   /// iteration, so that none is lost.
   public static func liveUpdates(_ configuration: LiveConfiguration = .default) -> Updates {
     liveUpdates(configuration, of: { .shared })

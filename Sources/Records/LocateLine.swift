@@ -159,7 +159,9 @@ extension LocationHealth {
     "health", named: "locationHealth",
     [
       Field("time", .time) { $0.time },
-      Field("service", .one(of: ["location"])) { _ in "location" },
+      Field("service", .one(of: ["location", "heading"])) {
+        $0.health.subject == .locations ? "location" : "heading"
+      },
       Field("state", .one(of: Condition.allCases.map(\.rawValue))) { $0.health.condition.rawValue },
       Field("message", .text) { $0.health.sentence },
     ])

@@ -146,9 +146,8 @@ import Testing
     #expect(run.error == "beaconscan: the configured position is used, because of --source fixed\n")
   }
 
-  /// An agent of GeoClue that answers "no" ends it: its sentence, and the status of a permission that is missing.
-  @Test(.enabled(if: Daemon.canMount), arguments: ["", "--follow", "--json --follow"])
-  func refusedByGeoClue(options: String) throws {
+  /// Runs the command with a GeoClue whose agent answers "no", and returns how often the agent was asked as well.
+  private func runRefused(_ arguments: String) throws -> (run: Run, questions: Int) {
     let daemons = try TestSupport.Scratch()
     let bus = try BusDaemon(in: daemons)
     // GeoClue knows the app by its process, which waits.
@@ -157,20 +156,38 @@ import Testing
       [
         "-c",
         "until [ -e go ]; do sleep 0.05; done; DBUS_SYSTEM_BUS_ADDRESS='\(bus.address)' "
-          + "exec beaconscan locate --source geoclue \(options)",
+          + "exec beaconscan \(arguments)",
       ], in: scratch.folder)
     let geoclue = try Daemon.geoclue(
       on: bus, in: daemons, app: .init("beaconscan", process: running.identifier))
     let agent = try GeoClueAgent(bus.address, refuses: true)
     _ = try scratch.file("go")
     let run = try running.finish()
+    withExtendedLifetime(geoclue) {}
+    return (run, agent.authorizations)
+  }
+
+  private static let refusal = "beaconscan: GeoClue does not give beaconscan the location ("
+
+  /// A refusal ends it: GeoClue's sentence, and the status of a permission that is missing.
+  @Test(.enabled(if: Daemon.canMount), arguments: ["", "--follow", "--json --follow"])
+  func refusedByGeoClue(options: String) throws {
+    let (run, questions) = try runRefused("locate --source geoclue \(options)")
     #expect(run.status == 77, "\(run.error)")
     let lines = run.error.split(separator: "\n")
     #expect(lines.first == "beaconscan: GeoClue is used, because of --source geoclue")
-    #expect(lines.count == 2)
-    #expect(lines.last?.hasPrefix("beaconscan: GeoClue does not give beaconscan the location") == true)
-    #expect(agent.authorizations == 1)
-    withExtendedLifetime(geoclue) {}
+    #expect(lines.count == 2 && lines.last?.hasPrefix(Self.refusal) == true, "\(run.error)")
+    #expect(questions == 1)
+  }
+
+  /// What goes on after a refusal reports it once, and asks again after 10 s at the earliest.
+  @Test(.enabled(if: Daemon.canMount)) func aRefusalIsRepeatedSeldom() throws {
+    let start = ContinuousClock.now
+    let (run, questions) = try runRefused(
+      "monitor --region a=52,13,200 --source geoclue --state-file state --duration 4s")
+    #expect(run.error.components(separatedBy: Self.refusal).count == 2, "\(run.error)")
+    #expect(questions >= 1)
+    #expect(questions <= 1 + Int((ContinuousClock.now - start) / .seconds(10)))
   }
 
   /// The bus permits the compass to GeoClue alone, as Debian's policy has it; or there is none.
@@ -246,6 +263,9 @@ import Testing
     let subjects = ["gpsd", "geoclue", "compass", "position", "location"]
     #expect(findings.map { $0["id"] as? String } == subjects)
     #expect(findings.map { $0["level"] as? String } == Array(repeating: "info", count: 5))
+    #expect(findings.last?["command"] is NSNull)
+    let bus = "sudo systemctl start dbus"
+    #expect(findings.dropFirst().prefix(2).allSatisfy { $0["command"] as? String == bus })
     let choice = findings.last?["message"] as? String ?? ""
     #expect(choice.hasPrefix("locations: the configured position is used, because"), "\(choice)")
   }

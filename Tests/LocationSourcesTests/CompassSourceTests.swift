@@ -11,7 +11,7 @@ import Testing
 @testable import LocationSources
 
 /// The source on a real iio-sensor-proxy, on a bus of its own, with a compass that umockdev shows to the daemon.
-@Suite(.blocking) struct CompassSourceTests {
+@Suite(.blocking, .daemons) struct CompassSourceTests {
   let scratch: Scratch
 
   init() throws { scratch = try Scratch() }

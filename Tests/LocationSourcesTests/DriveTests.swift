@@ -11,7 +11,7 @@ import Testing
 @testable import LocationSources
 
 /// One drive through gpsd, through GeoClue and as a GPX track: what the location service makes of it is the same.
-@Suite(.blocking) struct DriveTests {
+@Suite(.blocking, .daemons) struct DriveTests {
   let scratch: Scratch
   let bus: BusDaemon
   let port: UInt16

@@ -8,7 +8,7 @@ import Testing
 @testable import LocationSources
 
 /// The source on real gpsds.
-@Suite(.blocking) struct GPSDSourceTests {
+@Suite(.blocking, .daemons) struct GPSDSourceTests {
   let scratch: Scratch
   let port: UInt16
   let client: SourceClient

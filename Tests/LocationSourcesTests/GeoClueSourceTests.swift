@@ -10,7 +10,7 @@ import Testing
 
 /// The source on a real GeoClue, on a bus of its own, with a receiver that sends NMEA sentences to GeoClue's socket and an
 /// agent that permits or refuses.
-@Suite(.blocking) struct GeoClueSourceTests {
+@Suite(.blocking, .daemons) struct GeoClueSourceTests {
   let scratch: Scratch
   let bus: BusDaemon
   let client: SourceClient
@@ -123,30 +123,6 @@ import Testing
     agent.setLevel(0)
     #expect(try client.receive(until: .denied))
     withExtendedLifetime((receiver, geoclue, agent)) {}
-  }
-
-  /// The agent is asked again where the demand changes; otherwise the waits grow from 10 s.
-  @Test(.enabled(if: Daemon.canMount)) func anAgentThatRefusesIsAskedSeldom() throws {
-    let receiver = try NMEAServer(at: scratch["nmea"])
-    let geoclue = try Daemon.geoclue(on: bus, in: scratch, app: .init("beaconscan"))
-    let agent = try GeoClueAgent(bus.address, refuses: true)
-    let start = ContinuousClock.now
-    #expect(try client.receive(until: .denied))
-    #expect(agent.authorizations == 1)
-    let sentence = try #require(client.health.last?.sentence)
-    #expect(sentence.hasPrefix("GeoClue does not give beaconscan the location ("))
-    for _ in 0..<200 {
-      client.source.wake()
-      #expect(try client.receive { true })
-    }
-    var limit: Int { Int((ContinuousClock.now - start) / .seconds(10)) }
-    #expect(agent.authorizations <= 1 + limit)
-    client.demand.fixes?.requests = 1
-    let before = agent.authorizations
-    #expect(try client.receive { agent.authorizations > before })
-    #expect(agent.authorizations <= 2 + limit)
-    #expect(client.conditions == [.denied] && !receiver.isConnected)
-    withExtendedLifetime(geoclue) {}
   }
 
   /// The administrator's file decides before the agent does, though GeoClue waits for one in any case.

@@ -28,37 +28,33 @@ import Testing
       "updates, `kCLLocationAccuracyThreeKilometers`",
       [.standard(.threeKilometers, distanceFilter: nil)]
     ),
-    ("updates, best, `distanceFilter` 400", [.standard(.best, distanceFilter: 400)]),
-    (
-      "`locate --interval 10s`", [.standard(.best, distanceFilter: nil, interval: 10)]
-    ),
-    (
-      "`locate --interval 10m`", [.standard(.best, distanceFilter: nil, interval: 600)]
-    ),
+    ("updates, best, `distanceFilter` 420", [.standard(.best, distanceFilter: 420)]),
+    ("`locate --interval 10s`", [.standard(.best, distanceFilter: nil, interval: 10)]),
+    ("`locate --interval 10m`", [.standard(.best, distanceFilter: nil, interval: 600)]),
     ("updates that are paused", [.paused]),
     ("significant changes", [.significantChange]),
     ("visits, on the way", [.visits(isStaying: false)]),
     ("visits, while the device stays", [.visits(isStaying: true)]),
     ("circles, the nearest boundary 20 m away", [.boundary(meters: 20)]),
-    ("circles, 400 m away", [.boundary(meters: 400)]),
-    ("circles, 4 km away", [.boundary(meters: 4000)]),
-    ("circles, 12 km away or more", [.boundary(meters: 12_000)]),
+    ("circles, 420 m away", [.boundary(meters: 420)]),
+    ("circles, 4.2 km away", [.boundary(meters: 4200)]),
+    ("circles, 21 km away or more", [.boundary(meters: 21_000)]),
     ("headings", [.heading]),
     ("visits and significant changes", [.visits(isStaying: true), .significantChange]),
-    ("visits and circles 4 km away", [.visits(isStaying: true), .boundary(meters: 4000)]),
+    ("visits and circles 4.2 km away", [.visits(isStaying: true), .boundary(meters: 4200)]),
     (
-      "significant changes and circles 12 km away",
-      [.significantChange, .boundary(meters: 12_000)]
+      "significant changes and circles 21 km away",
+      [.significantChange, .boundary(meters: 21_000)]
     ),
     (
-      "updates to a kilometer and circles 400 m away",
-      [.standard(.kilometer, distanceFilter: nil), .boundary(meters: 400)]
+      "updates to a kilometer and circles 420 m away",
+      [.standard(.kilometer, distanceFilter: nil), .boundary(meters: 420)]
     ),
     (
       "all of these together",
       [
         .standard(.bestForNavigation, distanceFilter: nil), .paused, .significantChange,
-        .visits(isStaying: true), .boundary(meters: 12_000), .heading,
+        .visits(isStaying: true), .boundary(meters: 21_000), .heading,
       ]
     ),
   ]

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A real GeoClue that refuses the application, as its delegate knows it.
-@Suite(.blocking) struct GeoClueDenialTests {
+@Suite(.blocking, .daemons) struct GeoClueDenialTests {
   let scratch: Scratch
   let bus: BusDaemon
   let receiver: NMEAServer
@@ -52,29 +52,6 @@ import Testing
     agent.setLevel(0)
     await eventually { calls(scene).suffix(2) == ["status 2", "failed 1"] }
     #expect(calls(scene).suffix(2) == ["status 2", "failed 1"])
-    withExtendedLifetime(geoclue) {}
-  }
-
-  /// An agent that knows the app and answers "no". Requests that follow do not ask it again.
-  @Test(.enabled(if: Daemon.canMount))
-  func anAgentThatRefusesIsADenialAndIsNotAskedAgainByRequests() async throws {
-    let geoclue = try Daemon.geoclue(on: bus, in: scratch, app: .init("kiosk"))
-    let agent = try GeoClueAgent(bus.address, refuses: true)
-    let source = GeoClueSource(desktopIdentifier: "kiosk", bus: .address(bus.address))
-    let scene = Scene { $0.locationSource = .init(source) }
-    _ = await scene.told(1)
-    let start = ContinuousClock.now
-    scene.manager.startUpdatingLocation()
-    await eventually { calls(scene).count >= 3 }
-    #expect(calls(scene) == ["status 3", "status 2", "failed 1"])
-    #expect(scene.manager.authorizationStatus == .denied)
-    #expect(agent.authorizations == 1)
-    for _ in 1...20 { scene.manager.requestLocation() }
-    await eventually { calls(scene).count >= 4 }
-    #expect(calls(scene).dropFirst(3).allSatisfy { $0 == "failed 1" })
-    // The source itself asks again after 10 s and more.
-    let limit = 1 + Int((ContinuousClock.now - start) / .seconds(10))
-    #expect(agent.authorizations <= limit)
     withExtendedLifetime(geoclue) {}
   }
 

@@ -169,12 +169,28 @@ import Testing
     // A request that is made while the source refuses fails at once, and once.
     source.report(.denied)
     #expect(await scene.told(8).suffix(2) == ["status 2", "failed 1"])
+    scene.manager.requestLocation()
+    #expect(await scene.told(9).last == "failed 1")
     scene.manager.stopUpdatingLocation()
     await eventually { source.demands.last == .some(nil) }
     scene.manager.requestLocation()
-    #expect(await scene.told(9).last == "failed 1")
+    #expect(await scene.told(10).last == "failed 1")
     await eventually { source.demands.last == .some(nil) }
-    #expect(scene.listener.all.count == 9)
+    #expect(scene.listener.all.count == 10)
+  }
+
+  /// With updates or without, a request and a new refusal are one failure.
+  @Test(arguments: [true, false]) func aRefusalEndsARequestOnce(hasUpdates: Bool) async throws {
+    let source = ScriptedLocations(isRecorded: false)
+    let scene = Scene { $0.locationSource = .init(source) }
+    if hasUpdates { scene.manager.startUpdatingLocation() }
+    scene.manager.requestLocation()
+    await eventually { source.demands.contains { $0?.fixes != nil } }
+    source.report(.denied)
+    #expect(await scene.told(3) == ["status 3", "status 2", "failed 1"])
+    scene.manager.stopUpdatingLocation()
+    scene.manager.requestLocation()
+    #expect(await scene.told(4).suffix(1) == ["failed 1"])
   }
 
   @Test func whatFailsForGoodIsReported() async throws {

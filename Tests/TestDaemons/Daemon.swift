@@ -1,5 +1,13 @@
 import Foundation
 import TestSupport
+package import Testing
+
+extension Trait where Self == ConditionTrait {
+  /// Tests that need daemons of the system are skipped where those are not installed.
+  package static var daemons: Self {
+    .enabled(if: Daemon.areInstalled, "daemons are missing; install them: Scripts/setup.sh --ci")
+  }
+}
 
 /// A daemon that a test starts: one of those that `Scripts/setup.sh --ci` installs.
 package final class Daemon {
@@ -25,6 +33,10 @@ package final class Daemon {
     }
     self.process = try StartedProcess(process)
   }
+
+  fileprivate static let areInstalled = [
+    "/usr/sbin/gpsd", "/usr/bin/gpsfake", "/usr/libexec/geoclue", "/usr/bin/umockdev-wrapper",
+  ].allSatisfy(FileManager.default.isExecutableFile)
 
   package struct NoDaemon: Error, CustomStringConvertible {
     package var program: String

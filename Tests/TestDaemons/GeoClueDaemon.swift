@@ -6,12 +6,12 @@ import Synchronization
 package import TestSupport
 
 extension Daemon {
-  /// A process that GeoClue takes for an app in a Flatpak: it asks the agent about these alone.
+  /// A process that GeoClue takes for an app in a Flatpak: it asks the agent about these alone, and accepts no agent of them.
   package struct SandboxedApp {
     package var identifier: String
     package var process: Int32
 
-    package init(_ identifier: String, process: Int32 = getpid()) {
+    package init(_ identifier: String, process: Int32) {
       (self.identifier, self.process) = (identifier, process)
     }
   }

@@ -183,8 +183,7 @@ extension CLLocationManager {
     case .resumed:
       if use.updates != nil { delegate?.locationManagerDidResumeLocationUpdates(self) }
     case .requestFailed(let health):
-      // Other services have reported the fault.
-      if isAwaited(), !use.needsFixes { deliverFailure(CLError(.denied, health.sentence)) }
+      if isAwaited() { deliverFailure(CLError(.denied, health.sentence)) }
     case .deferralFinished(let error, let held):
       deliver(held)
       delegate?.locationManager(
@@ -263,8 +262,9 @@ extension CLLocationManager {
   /// Reports one failure of all that needs fixes. A request for one fix ends by it.
   private func failFixes(_ error: CLError) {
     let needsFixes = use.needsFixes
-    cancelRequest()
-    if needsFixes { deliverFailure(error) }
+    let isAwaited = awaitsFix.exchange(false, ordering: .relaxed)
+    services.locations.cancelRequest(for: client)
+    if needsFixes || isAwaited { deliverFailure(error) }
   }
 }
 
