@@ -170,7 +170,7 @@ import Testing
   private static let refusal = "beaconscan: GeoClue does not give beaconscan the location ("
 
   /// A refusal ends it: GeoClue's sentence, and the status of a permission that is missing.
-  @Test(.enabled(if: Daemon.canMount), arguments: ["", "--follow", "--json --follow"])
+  @Test(.daemons, .enabled(if: Daemon.canMount), arguments: ["", "--follow", "--json --follow"])
   func refusedByGeoClue(options: String) throws {
     let (run, questions) = try runRefused("locate --source geoclue \(options)")
     #expect(run.status == 77, "\(run.error)")
@@ -181,7 +181,7 @@ import Testing
   }
 
   /// What goes on after a refusal reports it once, and asks again after 10 s at the earliest.
-  @Test(.enabled(if: Daemon.canMount)) func aRefusalIsRepeatedSeldom() throws {
+  @Test(.daemons, .enabled(if: Daemon.canMount)) func aRefusalIsRepeatedSeldom() throws {
     let start = ContinuousClock.now
     let (run, questions) = try runRefused(
       "monitor --region a=52,13,200 --source geoclue --state-file state --duration 4s")
@@ -191,7 +191,9 @@ import Testing
   }
 
   /// The bus permits the compass to GeoClue alone, as Debian's policy has it; or there is none.
-  @Test(arguments: [(true, 77, "copy beaconscan-compass.conf"), (false, 69, "has no compass")])
+  @Test(
+    .daemons,
+    arguments: [(true, 77, "copy beaconscan-compass.conf"), (false, 69, "has no compass")])
   func compassThatCannotBeUsed(isRefused: Bool, status: Int32, sentence: String) throws {
     let rules = #"<deny send_destination="net.hadess.SensorProxy" send_type="method_call"/>"#
     let daemons = try TestSupport.Scratch()

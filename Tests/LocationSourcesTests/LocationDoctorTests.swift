@@ -8,7 +8,7 @@ import Testing
 @testable import LocationSources
 
 /// The examination of the daemons, on real ones, each with what is wrong with it.
-@Suite(.blocking) struct LocationDoctorTests {
+@Suite(.blocking, .daemons) struct LocationDoctorTests {
   let scratch: Scratch
   var doctor = LocationDoctor()
 
