@@ -242,7 +242,7 @@ let package = Package(
       name: "CommandTests",
       dependencies: [
         "Adapters", "Advertising", "BeaconTesting", "HCIPackets", "Ranging", "Records", "Regions",
-        "Scanning", "ServiceCore", "TestSupport", "beaconscan",
+        "Scanning", "ServiceCore", "TestDaemons", "TestSupport", "beaconscan",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

@@ -22,12 +22,12 @@ func text(of path: String) -> String? {
 }
 
 /// A text file's first line.
-func firstLine(of path: String) -> String? {
+package func firstLine(of path: String) -> String? {
   text(of: path)?.split(separator: "\n", maxSplits: 1).first.map(String.init)
 }
 
 /// The names in a directory, sorted; none where it cannot be read.
-func names(in directory: String) -> [String] {
+package func names(in directory: String) -> [String] {
   guard let handle = unsafe opendir(directory) else { return [] }
   defer { unsafe closedir(handle) }
   var names: [String] = []

@@ -27,10 +27,10 @@ package final class CombinedSource: LocationSource {
   /// Whether fixes can be received.
   package var availability: ScannerAvailability { parts.fixes.availability }
 
-  /// Whether there is a compass that this process may use. At rest the system is asked once a second at most.
-  package var hasCompass: Bool {
-    parts.compass.availability == .available || parts.fixes.hasCompass
-  }
+  /// Whether there is a compass that this process may use, as far as is known: it may be asked on an app's main thread. While
+  /// the compass is received, its state shows it; at rest the answer is the latest, and one that is older than a second is
+  /// found out anew in the background. The first answer alone is waited for, once and for ``Parts/answerLimit`` at most.
+  package var hasCompass: Bool { parts.hasCompass || parts.fixes.hasCompass }
 
   package func receive(
     for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]
@@ -76,6 +76,33 @@ extension CombinedSource {
     let wakeSignal = WakeSignal()
     private let state = Mutex(State())
     private let receiver = DispatchQueue(label: "LocationSources.compass")
+
+    /// Where the system is asked whether there is a compass, and what waits for the answer.
+    private let presence = DispatchQueue(label: "LocationSources.compass.presence")
+    private let answer = DispatchGroup()
+    /// Whether an answer is awaited, and until when callers wait for the first one: set once.
+    private let question = Mutex((isOpen: false, firstEnd: DispatchTime?.none))
+
+    /// How long ``hasCompass`` waits for the first answer: 1 s.
+    private static let answerLimit = DispatchTimeInterval.seconds(1)
+
+    var hasCompass: Bool {
+      if let current = compass.current { return current == .available }
+      let end = question.withLock { question in
+        if !question.isOpen {
+          question.isOpen = true
+          presence.async(group: answer) { [self] in
+            _ = compass.availability
+            self.question.withLock { $0.isOpen = false }
+          }
+        }
+        let end = question.firstEnd ?? .now() + Self.answerLimit
+        question.firstEnd = end
+        return end
+      }
+      if compass.latest == nil { _ = answer.wait(timeout: end) }
+      return compass.latest == .available
+    }
 
     /// The readings and changes of the compass that are kept for the client: 64 of each, the latest.
     private static let limit = 64

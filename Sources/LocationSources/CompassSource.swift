@@ -68,7 +68,7 @@ package struct CompassSession: ~Copyable, LocationSession {
     self.limits = limits
   }
 
-  private static let absenceOfCompass =
+  static let absenceOfCompass =
     "iio-sensor-proxy has no compass; it needs one of the kernel's driver hid_sensor_magn_3d"
 
   private static let daemon = SystemDaemon(
@@ -80,7 +80,7 @@ package struct CompassSession: ~Copyable, LocationSession {
       + "with beaconscan's documents, to /etc/dbus-1/system.d, and run: sudo systemctl reload dbus"
   }
 
-  private static var propertiesRequest: BusMessage {
+  static var propertiesRequest: BusMessage {
     BusMessage(
       call: "GetAll", of: CompassName.properties, at: CompassName.path, to: CompassName.service,
       .string(CompassName.interface))

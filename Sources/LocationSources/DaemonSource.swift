@@ -64,6 +64,8 @@ package final class DaemonSource<Session: LocationSession & ~Copyable>: Location
   private let wakeSignal = WakeSignal()
   /// Whether the daemon can be used, and until when that holds.
   private let known = Mutex<(until: MonotonicTime, availability: ScannerAvailability)?>(nil)
+  /// Held while the system is asked, so that it is asked once for all who wait.
+  private let question = Mutex(())
 
   /// The longest wait of ``receive(for:until:into:)``.
   private static var longestWait: Int64 { 2 * MonotonicTime.nanosecondsPerSecond }
@@ -87,14 +89,29 @@ package final class DaemonSource<Session: LocationSession & ~Copyable>: Location
   /// Whether the daemon can be used: while the source receives, what its state shows; at rest, the system is asked once a
   /// second at most.
   package var availability: ScannerAvailability {
-    known.withLock { known in
-      let now = MonotonicTime.now
-      if let known, now < known.until { return known.availability }
+    if let current { return current }
+    return question.withLock { _ in
+      if let current { return current }
       let availability = availabilityAtRest()
-      known = (now.advanced(by: MonotonicTime.nanosecondsPerSecond), availability)
-      return availability
+      let until = MonotonicTime.now.advanced(by: MonotonicTime.nanosecondsPerSecond)
+      return known.withLock { known in
+        // What the source found out meanwhile is newer.
+        if let known, MonotonicTime.now < known.until { return known.availability }
+        known = (until, availability)
+        return availability
+      }
     }
   }
+
+  /// ``availability`` where it is known and still holds. No caller waits.
+  var current: ScannerAvailability? {
+    known.withLock { known in
+      known.flatMap { MonotonicTime.now < $0.until ? $0.availability : nil }
+    }
+  }
+
+  /// The latest ``availability`` that was known; `nil` before the first. No caller waits.
+  var latest: ScannerAvailability? { known.withLock { $0?.availability } }
 
   package func receive(
     for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]

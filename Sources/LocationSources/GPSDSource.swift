@@ -349,8 +349,9 @@ package struct GPSDSession: ~Copyable, LocationSession {
     }
     latestFix = (now, fix)
     guard let fixes = demand.fixes else { return }
-    // An epoch that comes a little early is not left out.
-    if let delivered, now.seconds(since: delivered) < fixes.interval * 0.9,
+    // An epoch that comes a little early is not left out, but a whole second is not little.
+    if let delivered,
+      now.seconds(since: delivered) < fixes.interval - min(fixes.interval * 0.1, 0.5),
       fixes.requests == answeredRequests
     {
       return

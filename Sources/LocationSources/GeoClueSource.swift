@@ -27,7 +27,7 @@ extension GeoClueSource {
 }
 
 /// GeoClue's names on the bus.
-private enum GeoClueName {
+enum GeoClueName {
   static let service = "org.freedesktop.GeoClue2"
   static let manager = "org.freedesktop.GeoClue2.Manager"
   static let client = "org.freedesktop.GeoClue2.Client"

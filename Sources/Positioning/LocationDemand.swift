@@ -39,8 +39,8 @@ package enum AccuracyClass: Int, Hashable, Sendable, Codable, CaseIterable, Comp
 
 /// The demand of a client of a location or heading service, as far as the sources are concerned.
 package enum LocationRequest: Hashable, Sendable {
-  /// Updates, with the least movement between them in meters; `nil` for each fix.
-  case standard(AccuracyClass, distanceFilter: Double?)
+  /// Updates, with the least movement between them in meters (`nil` for each fix) and the least time in seconds.
+  case standard(AccuracyClass, distanceFilter: Double?, interval: Double = 0)
   /// Standard updates that are paused.
   case paused
   case significantChange
@@ -94,11 +94,11 @@ package struct LocationDemand: Hashable, Sendable, Codable {
   package init(_ request: LocationRequest) {
     self.init()
     switch request {
-    case .standard(let accuracy, let filter):
+    case .standard(let accuracy, let filter, let least):
       let distance = filter.map { $0 > 0 ? $0 : 0 } ?? 0
       let (meters, interval) = Self.standard(accuracy)
       fixes = Fixes(
-        accuracy: meters, interval: max(interval, min(distance / Self.topSpeed, 60)),
+        accuracy: meters, interval: max(interval, min(distance / Self.topSpeed, 60), least),
         distance: distance)
     case .paused: fixes = Fixes(accuracy: 100, interval: 60, distance: 0)
     case .significantChange: fixes = Fixes(accuracy: 100, interval: 60, distance: 100)

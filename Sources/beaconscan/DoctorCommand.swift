@@ -14,12 +14,14 @@ struct DoctorCommand: ParsableCommand {
       by raw HCI sockets or by bluetoothd. The way that scans take by themselves \
       has a line too: why, and what it costs.
 
-      The last lines are about locations, which scanning does not need: whether gpsd, GeoClue and \
-      the compass of iio-sensor-proxy can be used, the configured position, and the source that \
-      locate uses, with the reason. They do not change the status.
+      The last lines are about locations, which scanning does not need: gpsd with its receivers \
+      and whether they have a fix, GeoClue and its agent, the compass of iio-sensor-proxy, the \
+      configured position, and the source that locate uses, with the reason. They do not change \
+      the status.
 
       The doctor switches nothing on or off. It asks each adapter's controller for its version and \
-      sets scan parameters, which starts no scan; the next program that scans sets its own.
+      sets scan parameters, which starts no scan; the next program that scans sets its own. gpsd \
+      opens its receivers for it, for two seconds at most.
 
       The status is 0 where scanning can work, 77 where only permission is missing, else 69.
 

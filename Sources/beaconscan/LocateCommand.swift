@@ -26,6 +26,9 @@ struct LocateCommand: AsyncParsableCommand {
       (JSON). All its fixes are shown, on its own time; the last lines of --format json have what \
       was discarded and why, and so has standard error. --follow goes on behind its end.
 
+      With --interval a live source works no more often than that: a receiver of gpsd is off \
+      between two fixes that are 30 seconds apart or more.
+
       --heading needs a compass, or a track that has one. --visits shows when a stay of some \
       minutes began and ended.
 
@@ -113,7 +116,7 @@ struct LocateCommand: AsyncParsableCommand {
     let service = feed.service
     let table = LocateLine.row(showsHeadings: heading, showsVisits: visits)
     var left = count ?? .max
-    var gate = IntervalGate(interval)
+    var gate = IntervalGate(interval, isLive: isLive)
     func write(_ line: LocateLine) throws {
       switch output.format {
       case .json: try out.writeLine(line, line.record)
@@ -129,6 +132,7 @@ struct LocateCommand: AsyncParsableCommand {
       } else {
         var settings = UpdateSettings()
         (settings.accuracy, settings.distanceFilter) = (needed, distance)
+        settings.interval = interval?.value ?? 0
         settings.pausesAutomatically = false
         try service.startUpdates(settings, for: feed.client)
       }
@@ -184,7 +188,10 @@ private struct IntervalGate {
   private let nanoseconds: Int64
   private var next: MonotonicTime?
 
-  init(_ interval: Seconds?) { nanoseconds = Int64((interval?.value ?? 0) * 1e9) }
+  /// Creates a gate. A live source works at the interval itself, and a fix of it may come up to a tenth early.
+  init(_ interval: Seconds?, isLive: Bool) {
+    nanoseconds = Int64((interval?.value ?? 0) * (isLive ? 0.9e9 : 1e9))
+  }
 
   mutating func admits(_ fix: Fix) -> Bool {
     guard next.map({ fix.time >= $0 }) ?? true else { return false }

@@ -94,6 +94,9 @@ final class Running {
     self.process = try StartedProcess(process)
   }
 
+  /// Its process.
+  var identifier: Int32 { process.identifier }
+
   /// Starts `beaconscan`.
   convenience init(_ arguments: String...) throws {
     try self.init(Command.folder.appending(path: "beaconscan"), arguments)

@@ -1,4 +1,5 @@
 import Foundation
+import TestDaemons
 import TestSupport
 import Testing
 
@@ -162,6 +163,94 @@ import Testing
     #expect(run.error == "beaconscan: the configured position is used, because of --source fixed\n")
   }
 
+  /// Runs the command with a GeoClue whose agent answers "no", and returns how often the agent was asked as well.
+  private func runRefused(_ arguments: String) throws -> (run: Run, questions: Int) {
+    let daemons = try TestSupport.Scratch()
+    let bus = try BusDaemon(in: daemons)
+    // GeoClue knows the app by its process, which waits.
+    let running = try Running(
+      URL(filePath: "/bin/sh"),
+      [
+        "-c",
+        "until [ -e go ]; do sleep 0.05; done; DBUS_SYSTEM_BUS_ADDRESS='\(bus.address)' "
+          + "exec beaconscan \(arguments)",
+      ], in: scratch.folder)
+    let geoclue = try Daemon.geoclue(
+      on: bus, in: daemons, app: .init("beaconscan", process: running.identifier))
+    let agent = try GeoClueAgent(bus.address, refuses: true)
+    _ = try scratch.file("go")
+    let run = try running.finish()
+    withExtendedLifetime(geoclue) {}
+    return (run, agent.authorizations)
+  }
+
+  private static let refusal = "beaconscan: GeoClue does not give beaconscan the location ("
+
+  /// A refusal ends it: GeoClue's sentence, and the status of a permission that is missing.
+  @Test(.daemons, .enabled(if: Daemon.canMount), arguments: ["", "--follow", "--json --follow"])
+  func refusedByGeoClue(options: String) throws {
+    let (run, questions) = try runRefused("locate --source geoclue \(options)")
+    #expect(run.status == 77, "\(run.error)")
+    let lines = run.error.split(separator: "\n")
+    #expect(lines.first == "beaconscan: GeoClue is used, because of --source geoclue")
+    #expect(lines.count == 2 && lines.last?.hasPrefix(Self.refusal) == true, "\(run.error)")
+    #expect(questions == 1)
+  }
+
+  /// What goes on after a refusal reports it once, and asks again after 10 s at the earliest.
+  @Test(.daemons, .enabled(if: Daemon.canMount)) func aRefusalIsRepeatedSeldom() throws {
+    let start = ContinuousClock.now
+    let (run, questions) = try runRefused(
+      "monitor --region a=52,13,200 --source geoclue --state-file state --duration 4s")
+    #expect(run.error.components(separatedBy: Self.refusal).count == 2, "\(run.error)")
+    #expect(questions >= 1)
+    #expect(questions <= 1 + Int((ContinuousClock.now - start) / .seconds(10)))
+  }
+
+  /// The bus permits the compass to GeoClue alone, as Debian's policy has it; or there is none.
+  @Test(
+    .daemons,
+    arguments: [(true, 77, "copy beaconscan-compass.conf"), (false, 69, "has no compass")])
+  func compassThatCannotBeUsed(isRefused: Bool, status: Int32, sentence: String) throws {
+    let rules = #"<deny send_destination="net.hadess.SensorProxy" send_type="method_call"/>"#
+    let daemons = try TestSupport.Scratch()
+    let bus = try BusDaemon(in: daemons, rules: isRefused ? rules : "")
+    let machine = try CompassMachine(bus.address)
+    try machine.run("start")
+    if !isRefused { try machine.run("remove") }
+    let run = try Command.shell(
+      "DBUS_SYSTEM_BUS_ADDRESS='\(bus.address)' "
+        + "beaconscan locate --source fixed --position 52,13 --heading", in: scratch.folder)
+    #expect(run.status == status && run.output.isEmpty)
+    #expect(run.error.contains(sentence), "\(run.error)")
+    #expect(run.error.split(separator: "\n").count == 1)
+  }
+
+  /// The receiver works as often as fixes are shown: with minutes between them gpsd's connection ends after each.
+  @Test func anIntervalIsTheReceiversToo() throws {
+    let path = scratch.path("gpsd").path
+    let server = try FakeServer(at: path)
+    let running = try Running(
+      Command.folder.appending(path: "beaconscan"),
+      ["locate", "--source", "gpsd", "--gpsd", path, "--interval", "10m", "--follow", "--json"])
+    var request: String?
+    #expect(
+      eventually {
+        // A connection that only asks whether there is a gpsd ends without a request.
+        if server.acceptIfAny() { request = nil }
+        if request == nil { request = server.receive() }
+        return request?.contains("WATCH") == true
+      })
+    server.send(
+      #"{"class":"VERSION","release":"3.22","proto_major":3,"proto_minor":14}"# + "\n"
+        + #"{"class":"DEVICES","devices":[{"path":"/dev/gps","activated":1}]}"# + "\n"
+        + #"{"class":"TPV","device":"/dev/gps","mode":2,"lat":52.5,"lon":13.4}"# + "\n")
+    #expect(eventually { server.receive() == "" })
+    try running.wait { running.output.contains(#""latitude":52.5"#) }
+    running.interrupt()
+    #expect(try running.finish().status == 0)
+  }
+
   /// Headings need iio-sensor-proxy; without it there is one sentence that says what is missing.
   @Test func noCompass() throws {
     let run = try Command.shell(
@@ -193,6 +282,9 @@ import Testing
     let subjects = ["gpsd", "geoclue", "compass", "position", "location"]
     #expect(findings.map { $0["id"] as? String } == subjects)
     #expect(findings.map { $0["level"] as? String } == Array(repeating: "info", count: 5))
+    #expect(findings.last?["command"] is NSNull)
+    let bus = "sudo systemctl start dbus"
+    #expect(findings.dropFirst().prefix(2).allSatisfy { $0["command"] as? String == bus })
     let choice = findings.last?["message"] as? String ?? ""
     #expect(choice.hasPrefix("locations: the configured position is used, because"), "\(choice)")
   }

@@ -3,6 +3,7 @@ import DBusMessages
 import Foundation
 import Positioning
 import Scanning
+import Synchronization
 import TestDaemons
 import TestSupport
 import Testing
@@ -232,6 +233,37 @@ import Testing
     #expect(stated == 8)
     source.rest()
     #expect(source.hasCompass)
+  }
+
+  /// An app may ask on its main thread: the bus is asked on another one, once at a time, and what was known stays known.
+  @Test func whetherThereIsACompassIsAskedOnAnotherThread() throws {
+    let place = try #require(Coordinate(latitude: 48, longitude: 11))
+    let caller = pthread_self()
+    let asked = Mutex(0)
+    let answer = Mutex(ScannerAvailability?.none)
+    let compass = CompassSource(
+      "iio-sensor-proxy", CompassSession(on: .address("none"), limits: GeoClueSession.limits)
+    ) {
+      asked.withLock { $0 += 1 }
+      while pthread_self() != caller {
+        if let answer = answer.withLock({ $0 }) { return answer }
+        usleep(1000)
+      }
+      return .unavailable("asked on the thread of its caller")
+    }
+    let source = CombinedSource(fixes: FixedSource(place), compass: compass)
+    // The first call waits a second for the answer, which does not come; the others do not wait.
+    for _ in 0..<1000 { #expect(!source.hasCompass) }
+    #expect(asked.withLock { $0 } == 1)
+    answer.withLock { $0 = .available }
+    #expect(eventually { source.hasCompass })
+    answer.withLock { $0 = nil }
+    // It is asked anew, and the latest answer holds meanwhile.
+    let before = asked.withLock { $0 }
+    #expect(eventually { source.hasCompass && asked.withLock { $0 } > before })
+    for _ in 0..<1000 { #expect(source.hasCompass) }
+    answer.withLock { $0 = .unavailable("none") }
+    #expect(eventually { !source.hasCompass })
   }
 
   @Test func aDemandThatChangesOftenLeavesNothingBehind() throws {

@@ -29,6 +29,8 @@ import Testing
       [.standard(.threeKilometers, distanceFilter: nil)]
     ),
     ("updates, best, `distanceFilter` 420", [.standard(.best, distanceFilter: 420)]),
+    ("`locate --interval 10s`", [.standard(.best, distanceFilter: nil, interval: 10)]),
+    ("`locate --interval 10m`", [.standard(.best, distanceFilter: nil, interval: 600)]),
     ("updates that are paused", [.paused]),
     ("significant changes", [.significantChange]),
     ("visits, on the way", [.visits(isStaying: false)]),
@@ -98,6 +100,13 @@ import Testing
     let circle = try CircularRegion(identifier: "c", center: place, radius: 200)
     let services: [(Start, [LocationRequest])] = [
       ({ try $0.startUpdates(for: $1) }, [.standard(.best, distanceFilter: nil)]),
+      (
+        {
+          var settings = UpdateSettings()
+          settings.interval = 600
+          try $0.startUpdates(settings, for: $1)
+        }, [.standard(.best, distanceFilter: nil, interval: 600)]
+      ),
       ({ try $0.startVisits(for: $1) }, [.visits(isStaying: false)]),
       ({ try $0.startSignificantChanges(for: $1) }, [.significantChange]),
       // Before the first fix any boundary may be near.

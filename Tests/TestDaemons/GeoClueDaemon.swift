@@ -6,18 +6,37 @@ import Synchronization
 package import TestSupport
 
 extension Daemon {
+  /// A process that GeoClue takes for an app in a Flatpak: it asks the agent about these alone, and accepts no agent of them.
+  package struct SandboxedApp {
+    package var identifier: String
+    package var process: Int32
+
+    package init(_ identifier: String, process: Int32) {
+      (self.identifier, self.process) = (identifier, process)
+    }
+  }
+
   /// Starts a GeoClue on a bus of the test's own, whose receiver is an ``NMEAServer`` at `nmea` in the directory. Lines are added
-  /// to its configuration, where this process may mount a file over the system's (``canMount``).
+  /// to its configuration, and a process is shown to it as an app in a sandbox, where this process may mount a file over the
+  /// system's (``canMount``).
   package static func geoclue(
-    on bus: BusDaemon, in scratch: Scratch, adding lines: String? = nil
+    on bus: BusDaemon, in scratch: Scratch, adding lines: String? = nil, app: SandboxedApp? = nil
   ) throws -> Daemon {
     // It retries Wi-Fi and avahi, which are not on this bus.
     var command = ["/usr/libexec/geoclue", "-t", "0", "-u", scratch["nmea"]]
+    func mount(_ text: String, at path: String, _ name: String) throws {
+      try scratch.write(Array(text.utf8), name)
+      let script = "mount --bind \"$0\" \(path) && exec \"$@\""
+      command = ["/usr/bin/unshare", "-m", "sh", "-c", script, scratch[name]] + command
+    }
     if let lines {
       let configuration = try String(contentsOfFile: configurationPath, encoding: .utf8)
-      try scratch.write(Array("\(configuration)\n\(lines)\n".utf8), "geoclue.conf")
-      let script = "mount --bind \"$0\" \(configurationPath) && exec \"$@\""
-      command = ["/usr/bin/unshare", "-m", "sh", "-c", script, scratch["geoclue.conf"]] + command
+      try mount("\(configuration)\n\(lines)\n", at: configurationPath, "geoclue.conf")
+    }
+    if let app {
+      let scope = "/user.slice/app-flatpak-\(app.identifier)-1.scope"
+      try mount(
+        "1:name=systemd:\(scope)\n0::\(scope)\n", at: "/proc/\(app.process)/cgroup", "cgroup")
     }
     let daemon = try Daemon(
       command, environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address], log: scratch["geoclue.log"])
@@ -45,9 +64,13 @@ extension Daemon {
 package final class GeoClueAgent: Sendable {
   private let level: Mutex<UInt32>
   private let changed: Mutex<Bool>
+  private let refuses: Bool
+  private let questions = Mutex(0)
 
-  package init(_ address: String, level: UInt32 = 8) throws {
+  /// Creates an agent that permits a level to all apps, or that refuses each app which it is asked about.
+  package init(_ address: String, level: UInt32 = 8, refuses: Bool = false) throws {
     self.level = Mutex(level)
+    self.refuses = refuses
     changed = Mutex(false)
     let bus = Unchecked(value: try BusConnection(.address(address)))
     try bus.value.addMatch(.owner(of: Self.service))
@@ -66,6 +89,9 @@ package final class GeoClueAgent: Sendable {
   private static let service = "org.freedesktop.GeoClue2"
   private static let interface = "org.freedesktop.GeoClue2.Agent"
   private static let path = "/org/freedesktop/GeoClue2/Agent"
+
+  /// How often it was asked whether an app may have the location.
+  package var authorizations: Int { questions.withLock { $0 } }
 
   /// Changes the level that is permitted.
   package func setLevel(_ value: UInt32) {
@@ -93,7 +119,9 @@ package final class GeoClueAgent: Sendable {
         switch message.member {
         case "AuthorizeApp" where message.kind == .call:
           let level = level.withLock { $0 }
-          try bus.reply(to: message, with: [.boolean(level > 0), .uint32(level)])
+          questions.withLock { $0 += 1 }
+          try bus.reply(
+            to: message, with: [.boolean(level > 0 && !refuses), .uint32(refuses ? 0 : level)])
         case "GetAll" where message.kind == .call: try bus.reply(to: message, with: [properties])
         case "Get" where message.kind == .call:
           try bus.reply(to: message, with: [.variant(.uint32(level.withLock { $0 }))])

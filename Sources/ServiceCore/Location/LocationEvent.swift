@@ -114,6 +114,8 @@ package struct UpdateSettings: Sendable, Hashable, Codable {
   package var accuracy = AccuracyClass.best
   /// The least movement between two updates, in meters; `nil` where each fix is delivered.
   package var distanceFilter: Double?
+  /// The time between two updates that the client needs at most, in seconds: the sources need not work more often.
+  package var interval = 0.0
   /// What the client does, for pauses.
   package var activity = ActivityType.other
   /// Whether updates may pause while no movement is likely.

@@ -49,7 +49,8 @@ struct LocationMachine: Service {
           updates.pause.isPaused
             ? .paused
             : .standard(
-              updates.settings.accuracy, distanceFilter: updates.settings.distanceFilter))
+              updates.settings.accuracy, distanceFilter: updates.settings.distanceFilter,
+              interval: updates.settings.interval))
       }
       if let request { requests.append(.standard(request.accuracy, distanceFilter: nil)) }
       if heading != nil { requests.append(.heading) }

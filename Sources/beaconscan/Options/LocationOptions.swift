@@ -82,22 +82,9 @@ struct LocationOptions: ParsableArguments {
   /// Examines the daemons that locations and headings come from, and the choice of one. Nothing of it is an error, because
   /// scanning does not need it.
   func findings() -> [Finding] {
-    func finding(_ subject: Finding.Subject, _ source: some LocationSource, _ use: String)
-      -> Finding
-    {
-      switch source.availability {
-      case .available: Finding(subject, .ok, use)
-      case .notPermitted(let sentence): Finding(subject, .warning, sentence)
-      case .unavailable(let sentence): Finding(subject, .info, sentence)
-      }
-    }
-    let gpsd = GPSDSource(gpsd ?? .local)
+    let doctor = LocationDoctor()
     return [
-      finding(.gpsd, gpsd, "\(gpsd.name) accepts connections"),
-      finding(
-        .geoclue, GeoClueSource(),
-        "GeoClue can be used; whether it gives beaconscan locations is decided by its agent"),
-      finding(.compass, CompassSource(), "iio-sensor-proxy has a compass that can be used"),
+      doctor.examineGPSD(at: gpsd ?? .local), doctor.examineGeoClue(), doctor.examineCompass(),
       Finding(
         .position, .info,
         position.map { "the configured position is \($0)" }

@@ -64,8 +64,11 @@ final class LocationFeed {
 
   /// Why headings cannot be received; `nil` where they can, and for tracks.
   var compassFailure: CommandError? {
-    guard let compass, service.source?.hasCompass == false else { return nil }
-    return switch compass.availability {
+    guard let compass else { return nil }
+    // It waits for the answer, which the source then knows.
+    let availability = compass.availability
+    guard service.source?.hasCompass == false else { return nil }
+    return switch availability {
     case .available: nil
     case .notPermitted(let sentence): CommandError(.noPermission, sentence)
     case .unavailable(let sentence): CommandError(.unavailable, sentence)
