@@ -16,8 +16,8 @@ struct GeofenceEvidence: Sendable {
     var speed: Double
   }
 
-  /// The logarithm of the likelihood ratio from which the fixes are no jitter: 22,000.
-  private static let noJitter = 10.0
+  /// The logarithm of the likelihood ratio from which the fixes are no jitter: 160,000.
+  private static let noJitter = 12.0
   /// The same of a receiver that stays: slow jitter looks much like it.
   private static let noSlowJitter = 20.0
   /// How far the logarithm falls at most, so that who stood at an edge for long can move on.
@@ -124,7 +124,7 @@ struct GeofenceEvidence: Sendable {
   }
 
   private mutating func addToClear(_ look: Look) {
-    guard abs(look.distanceOutside) >= max(3 * look.accuracy, 5 * JitterTest.jitter) else {
+    guard abs(look.distanceOutside) >= max(3 * look.accuracy, 6 * JitterTest.jitter) else {
       return clear = nil
     }
     let side: GeofenceState = look.distanceOutside < 0 ? .inside : .outside

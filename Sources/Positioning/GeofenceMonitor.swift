@@ -6,10 +6,10 @@ package import Scanning
 /// It owns no clock. A boundary counts as crossed by one of four rules, each with a hysteresis from the accuracy of
 /// the fixes (the radius that holds the place with 68 %):
 ///
-/// - clear: two fixes lie beyond it by three times their accuracy and by at least 150 m, which is five times the
+/// - clear: two fixes lie beyond it by three times their accuracy and by at least 180 m, which is six times the
 ///   jitter of 30 m that any receiver may have indoors, whatever accuracy it states;
 /// - travel: the fixes since the first beyond it, three at least, are those of a receiver that moves, at 0.5 m/s or
-///   more, and are e¹⁰ times as likely as by jitter of a receiver that stands still (``JitterTest``); the last one
+///   more, and are e¹² times as likely as by jitter of a receiver that stands still (``JitterTest``); the last one
 ///   lies beyond by its accuracy, and the mean of the last minute by 1.5 of it;
 /// - stay: the mean of the fixes since then, at least sixteen in at least 60 s, lies beyond by twice their accuracy,
 ///   and by seven standard errors, which are taken from the spread of the fixes as if each error lasted a minute;
@@ -25,7 +25,7 @@ package import Scanning
 /// lie in a heap by the reading of an ``Odometer`` at which that may be, and a fix costs a look at those whose
 /// reading is reached, each with two steps in the heap, beside those that are open: not determined, or with fixes
 /// on the other side. While the receiver moves toward a circle the distance halves from look to look, so a circle
-/// that lies D away costs about log₂(D / 150 m) looks on the way there.
+/// that lies D away costs about log₂(D / 180 m) looks on the way there.
 ///
 /// Memory is bounded by ``Configuration/maximumRegions`` (about 500 bytes each).
 package struct GeofenceMonitor: Sendable {
@@ -33,10 +33,6 @@ package struct GeofenceMonitor: Sendable {
   package struct Configuration: Sendable {
     /// The most circles at once.
     package var maximumRegions = 16384
-    /// How fast a receiver moves at most, in meters per second: 70 unless set, a fast car or a train. A fix that is
-    /// given late is as inaccurate as the receiver may have moved since; and sources rest for as long as it takes
-    /// to reach the nearest boundary.
-    package var topSpeed = 70.0
 
     package init() {}
   }
@@ -234,7 +230,7 @@ package struct GeofenceMonitor: Sendable {
     let age = moment.seconds(since: fix.time)
     let accuracy =
       max(fix.horizontalAccuracy, Self.bestAccuracy)
-      + (age > Self.freeAge ? age * configuration.topSpeed : 0)
+      + (age > Self.freeAge ? age * LocationDemand.topSpeed : 0)
     let interval = last.map { fix.time.seconds(since: $0.time) } ?? 0
     last = (fix.time, fix.place, accuracy, interval)
     odometer.move(to: fix.place)
@@ -375,14 +371,6 @@ package struct GeofenceMonitor: Sendable {
     if let next = resting.min { nearest = min(nearest, max(0, next.reading - odometer.reading)) }
     for entry in looked { resting.insert(entry) }
     return nearest
-  }
-
-  /// Returns for how many seconds sources may rest: until the nearest boundary can be reached at
-  /// ``Configuration/topSpeed`` by a receiver that is nearer to it by twice the accuracy of the last fix; 0 while a
-  /// circle is open, `nil` before the first fix and without circles.
-  package mutating func rest() -> Double? {
-    guard let nearest = nearestBoundary(), let last else { return nil }
-    return max(0, nearest - 2 * last.accuracy) / max(configuration.topSpeed, 0.1)
   }
 }
 

@@ -18,7 +18,7 @@ struct JitterTest: Sendable {
   /// After how many seconds the correlation of the jitter has fallen to 1/e.
   private static let durations = SIMD8(3.0, 8, 20, 50, 120, 300, 800, 2000)
   /// How much one fix can speak for or against jitter, as logarithms: none decides alone.
-  private static let limits = (least: -20.0, greatest: 4.0)
+  private static let limits = (least: -20.0, greatest: 6.0)
   /// For how many seconds a path goes on without the fixes that jump off it: a reflection behind a house is over.
   private static let reflection = 20.0
   /// After how many seconds without a fix nothing is known of the next one.

@@ -71,25 +71,15 @@ package struct VisitDetector: Hashable, Sendable, Codable {
 
   /// When ``advance(to:)`` reports a change without another fix.
   package var deadline: MonotonicTime? {
-    if let away {
-      guard away.count >= 2 || rules.silenceMeansRest else { return nil }
-      return away.since.advanced(bySeconds: rules.absence)
-    }
-    guard rules.silenceMeansRest, stay == nil, let spot = spots.last else { return nil }
-    return spot.first.advanced(bySeconds: rules.window)
+    guard let away, away.count >= 2 else { return nil }
+    return away.since.advanced(bySeconds: rules.absence)
   }
 
   /// Receives the time.
   package mutating func advance(to now: MonotonicTime) -> [Change] {
-    guard let deadline, now >= deadline, var fix = latest else { return [] }
+    guard let deadline, now >= deadline else { return [] }
     var changes: [Change] = []
-    if away != nil {
-      depart(&changes)
-    } else {
-      // The source is silent because the receiver rests.
-      fix.time = deadline
-      take(fix, &changes)
-    }
+    depart(&changes)
     return changes
   }
 
@@ -219,11 +209,10 @@ package struct VisitDetector: Hashable, Sendable, Codable {
 
   /// Returns the stay of the latest spots.
   private func latestStay() -> Stay? {
-    let fewest = rules.silenceMeansRest ? 2 : 3
-    guard let last = spots.last, spots.count >= fewest,
+    guard let last = spots.last, spots.count >= 3,
       let oldest = spots.lastIndex(where: { last.last.seconds(since: $0.first) >= rules.window })
     else { return nil }
-    let window = spots[min(oldest, spots.count - fewest)...]
+    let window = spots[min(oldest, spots.count - 3)...]
     let center = Spot.median(window)
     let distances = window.map { $0.point.distance(to: center) }
     // The spots on the way to the place do not widen it: the median does not see them.

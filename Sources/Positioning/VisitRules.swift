@@ -4,15 +4,11 @@ package struct VisitRules: Hashable, Sendable, Codable {
   package let minimumStay: Double
   /// How far from the center of a stay the receiver may be, in meters: 150 unless given.
   package let radius: Double
-  /// Whether the source delivers a fix only when the receiver has moved, so that a receiver without fixes rests.
-  /// Otherwise it may be in a tunnel.
-  package let silenceMeansRest: Bool
 
-  package init(minimumStay: Double = 300, radius: Double = 150, silenceMeansRest: Bool = false) {
+  package init(minimumStay: Double = 300, radius: Double = 150) {
     // Shorter than a minute or nearer than 20 m is noise; longer than a day is no visit.
     self.minimumStay = max(60, min(86400, minimumStay))
     self.radius = max(20, min(10_000, radius))
-    self.silenceMeansRest = silenceMeansRest
   }
 
   /// The time that makes one spot, in seconds: a twentieth of the least duration.

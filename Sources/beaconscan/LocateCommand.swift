@@ -136,7 +136,11 @@ struct LocateCommand: AsyncParsableCommand {
         settings.pausesAutomatically = false
         try service.startUpdates(settings, for: feed.client)
       }
-      if heading { try service.startHeadings(for: feed.client) }
+      if heading, isLive || service.source?.hasCompass == true {
+        try service.startHeadings(for: feed.client)
+      } else if heading {
+        feed.report("\(recordings.replay.joined(separator: ", ")): no headings are recorded here")
+      }
       if visits { try service.startVisits(for: feed.client) }
     } catch {
       throw CommandError(.unavailable, "\(error)")

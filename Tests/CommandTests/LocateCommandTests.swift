@@ -126,6 +126,14 @@ import Testing
     #expect(quiet.status == 0 && quiet.error.isEmpty, "\(quiet.error)")
   }
 
+  @Test func aTrackWithoutHeadingsShowsTheRest() throws {
+    let result = try Command.run("locate", "captures/visitor.gpx", "--heading", "--json")
+    #expect(result.status == 0)
+    #expect(
+      result.error == "captures/visitor.gpx: no headings are recorded here\n")
+    #expect(try result.json().count == 66)
+  }
+
   @Test func headings() throws {
     let text = (1...9).map { Self.rmc($0) + Self.sentence("HCHDG,\(100 + 10 * $0).0,,,,") }
     let track = try scratch.file("track.nmea", text.joined()).path

@@ -89,7 +89,7 @@ import Testing
       for (transition, way) in zip(transitions[1...], [-half, half]) {
         let delay = transition.time.seconds(since: at((circle.center.x + way) / pass.speed))
         #expect(delay > -1)
-        #expect(delay < max(60, Double(3 * pass.every)))
+        #expect(delay < max(75, Double(3 * pass.every)))
       }
     }
   }

@@ -272,22 +272,6 @@ import Testing
     #expect(course.detector.deadline == nil)
   }
 
-  @Test(arguments: [false, true])
-  func silenceIsRestOnlyWhereTheRulesSaySo(silenceMeansRest: Bool) throws {
-    var course = Course(rules: VisitRules(silenceMeansRest: silenceMeansRest))
-    course.move(from: Self.far, to: Self.here, speed: 12)
-    course.rest(at: Self.here, seconds: 30)
-    guard let deadline = course.detector.deadline else {
-      #expect(!silenceMeansRest)
-      return
-    }
-    #expect(silenceMeansRest)
-    course.take(course.detector.advance(to: deadline))
-    #expect(course.arrivals.count == 1)
-    let arrival = try #require(course.arrivals.first?.arrival)
-    #expect(abs(arrival.secondsOfDay - 250) <= 30)
-  }
-
   @Test func anOlderFixAndOneWithoutAccuracyAreIgnored() {
     var course = Course()
     course.move(from: Self.far, to: Self.here, speed: 12)

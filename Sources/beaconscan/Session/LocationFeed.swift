@@ -37,7 +37,7 @@ final class LocationFeed {
   private let tracks: TrackReplay?
   private let compass: CompassSource?
   private let choice: String?
-  private let report: @Sendable (String) -> Void
+  let report: @Sendable (String) -> Void
 
   var client: ClientIdentifier { session.client }
   var isLive: Bool { tracks == nil }
