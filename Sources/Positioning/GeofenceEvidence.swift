@@ -14,16 +14,16 @@ struct GeofenceEvidence: Sendable {
     var againstJitter: SIMD8<Double>
     /// Of the path through the fixes, in meters per second.
     var speed: Double
+    /// How much the way before the fix speaks against jitter.
+    var way: SIMD8<Double>
   }
 
-  /// The logarithm of the likelihood ratio from which the fixes are no jitter: 160,000.
-  private static let noJitter = 12.0
+  /// The logarithm of the likelihood ratio from which the fixes, with the way to the boundary, are no jitter: 9 million.
+  private static let noJitter = 16.0
   /// The same of a receiver that stays: slow jitter looks much like it.
-  private static let noSlowJitter = 20.0
+  private static let noSlowJitter = 40.0
   /// How far the logarithm falls at most, so that who stood at an edge for long can move on.
   private static let least = SIMD8<Double>(repeating: -4)
-  /// Who is slower does not travel, in meters per second.
-  private static let walk = 0.5
   /// How long it may take until an error is forgotten, in seconds.
   private static let correlation = 60.0
   /// The same of jitter.
@@ -44,7 +44,7 @@ struct GeofenceEvidence: Sendable {
   /// The mean of the last minute.
   private var recent = 0.0
   private var accuracy = 0.0
-  /// How much all fixes speak against jitter, and how much those that move do.
+  /// How much all fixes speak against jitter, and how much the way to the boundary and the fixes that move do.
   private var againstJitter = SIMD8<Double>.zero
   private var travel = SIMD8<Double>.zero
   /// The fixes in succession, up to the last one, that lie clearly beyond.
@@ -54,7 +54,7 @@ struct GeofenceEvidence: Sendable {
   var side: GeofenceState { mean < 0 ? .inside : .outside }
 
   init(_ look: Look) {
-    (start, last) = (look.time, look)
+    (start, last, travel) = (look.time, look, look.way)
   }
 
   /// Adds a fix.
@@ -76,7 +76,7 @@ struct GeofenceEvidence: Sendable {
   /// Whether the fixes are a path, and lie beyond by their accuracy: those of the last minute in the mean by 1.5 of
   /// it.
   private var isPath: Bool {
-    fixes >= 3 && last.speed >= Self.walk && travel.min() >= Self.noJitter
+    fixes >= 3 && last.speed >= JitterTest.walk && travel.min() >= Self.noJitter
       && side(beyond: last.accuracy) == side && recent * mean > 0 && abs(recent) >= 1.5 * accuracy
   }
 
@@ -115,8 +115,8 @@ struct GeofenceEvidence: Sendable {
   private mutating func addToRatios(_ look: Look) {
     let ratios = look.againstJitter
     againstJitter = pointwiseMax(againstJitter + ratios, Self.least)
-    let moving = look.speed >= Self.walk ? ratios : pointwiseMin(ratios, .zero)
-    travel = pointwiseMax(travel + moving, Self.least)
+    travel = pointwiseMax(
+      travel + JitterTest.travel(ratios, speed: look.speed), Self.least)
     // Who travels does not come back.
     if let lastSide = side(beyond: look.accuracy), lastSide != side {
       travel = pointwiseMin(travel, .zero)

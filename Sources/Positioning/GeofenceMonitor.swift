@@ -9,11 +9,12 @@ package import Scanning
 /// - clear: two fixes lie beyond it by three times their accuracy and by at least 180 m, which is six times the
 ///   jitter of 30 m that any receiver may have indoors, whatever accuracy it states;
 /// - travel: the fixes since the first beyond it, three at least, are those of a receiver that moves, at 0.5 m/s or
-///   more, and are e¹² times as likely as by jitter of a receiver that stands still (``JitterTest``); the last one
+///   more, and with the way to the boundary, which counts e⁸ at most, are e¹⁶ times as likely as by jitter of a receiver
+///   that stands still (``JitterTest``); the last one
 ///   lies beyond by its accuracy, and the mean of the last minute by 1.5 of it;
 /// - stay: the mean of the fixes since then, at least sixteen in at least 60 s, lies beyond by twice their accuracy,
 ///   and by seven standard errors, which are taken from the spread of the fixes as if each error lasted a minute;
-///   and either the fixes are e²⁰ times as likely as by jitter, or the mean lies beyond by four standard errors of
+///   and either the fixes are e⁴⁰ times as likely as by jitter, or the mean lies beyond by four standard errors of
 ///   jitter that lasts five minutes;
 /// - silence: the last fix lies beyond by twice its accuracy, and none came since for 300 s or three intervals of
 ///   fixes: a source that reports movements only.
@@ -234,6 +235,7 @@ package struct GeofenceMonitor: Sendable {
     let interval = last.map { fix.time.seconds(since: $0.time) } ?? 0
     last = (fix.time, fix.place, accuracy, interval)
     odometer.move(to: fix.place)
+    let way = jitterTest.way
     let againstJitter = jitterTest.add(fix.place, at: fix.time, accuracy: accuracy)
     let speed = jitterTest.speed
     wake()
@@ -243,7 +245,7 @@ package struct GeofenceMonitor: Sendable {
       let look = GeofenceEvidence.Look(
         time: fix.time, interval: interval,
         distanceOutside: record.region.distanceOutside(fix.place), accuracy: accuracy,
-        againstJitter: againstJitter, speed: speed)
+        againstJitter: againstJitter, speed: speed, way: way)
       if record.evidence == nil { record.evidence = GeofenceEvidence(look) }
       return record.evidence?.add(look).map { (moment, $0.side, $0.rule) }
     } report: {

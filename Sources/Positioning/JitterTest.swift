@@ -24,6 +24,14 @@ struct JitterTest: Sendable {
   /// After how many seconds without a fix nothing is known of the next one.
   private static let longestGap = 300.0
 
+  /// How much the way so far counts at most, as a logarithm: 3,000.
+  private static let most = 8.0
+  /// Who is slower does not travel, in meters per second.
+  static let walk = 0.5
+
+  /// How much the fixes so far speak against jitter, while the receiver travels: at most ``most``, and nothing for one
+  /// that rests.
+  private(set) var way = SIMD8<Double>.zero
   private var time: MonotonicTime?
   /// The time of the last fix on the path.
   private var onPath: MonotonicTime?
@@ -31,6 +39,11 @@ struct JitterTest: Sendable {
   var speed: Double { steady.speed }
   private var steady = Filter(.steady)
   private var jitters = (0..<8).map { Filter(.jitter(seconds: durations[$0])) }
+
+  /// Returns what a fix says of travel: what speaks against jitter counts only while the receiver moves.
+  static func travel(_ ratios: SIMD8<Double>, speed: Double) -> SIMD8<Double> {
+    speed >= walk ? ratios : pointwiseMin(ratios, .zero)
+  }
 
   /// Adds a fix.
   ///
@@ -42,6 +55,7 @@ struct JitterTest: Sendable {
     self.time = time
     guard let before, let onPath, time.seconds(since: before) <= Self.longestGap else {
       self.onPath = time
+      way = .zero
       steady.start(vector, deviation: deviation)
       for index in jitters.indices { jitters[index].start(vector, deviation: deviation) }
       return .zero
@@ -59,9 +73,12 @@ struct JitterTest: Sendable {
       ratios[index] =
         likelihood - jitters[index].add(vector, deviation: deviation, after: seconds).likelihood
     }
-    return ratios.clamped(
+    ratios.clamp(
       lowerBound: SIMD8(repeating: Self.limits.least),
       upperBound: SIMD8(repeating: isJump ? 0 : Self.limits.greatest))
+    way += Self.travel(ratios, speed: speed)
+    way.clamp(lowerBound: .zero, upperBound: SIMD8(repeating: Self.most))
+    return ratios
   }
 }
 
