@@ -58,7 +58,15 @@ def set_heading(degrees):
 def start():
     programs = ["/usr/sbin/iio-sensor-proxy", "/usr/libexec/iio-sensor-proxy"]
     environment = dict(os.environ, UMOCKDEV_DIR=root, DBUS_SYSTEM_BUS_ADDRESS=sys.argv[1])
-    return subprocess.Popen([next(filter(os.path.exists, programs))], env=environment, stdin=subprocess.DEVNULL)
+    # Our own output ends with this process, whatever becomes of the daemon.
+    return subprocess.Popen([next(filter(os.path.exists, programs))], env=environment, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.DEVNULL)
+
+
+def stop():
+    """Stops the daemon, and waits until it has stopped."""
+    daemon.send_signal(signal.SIGSTOP)
+    os.waitpid(daemon.pid, os.WUNTRACED)
 
 
 add("iio:device1", {"name": "als", "in_illuminance_input": "10"}, DEVNAME="/dev/iio:device1",
@@ -73,8 +81,11 @@ try:
         if command == "heading":
             set_heading(float(arguments[0]))
         elif command == "remove":
+            # A daemon that writes into the device's folder meanwhile would keep it from being removed.
+            stop()
             library.umockdev_testbed_uevent(bed, compass, b"remove")
             library.umockdev_testbed_remove_device(bed, compass)
+            daemon.send_signal(signal.SIGCONT)
         elif command == "add":
             compass = add_compass()
             set_heading(None)
@@ -82,7 +93,7 @@ try:
         elif command == "start":
             daemon = start()
         elif command == "pause":
-            daemon.send_signal(signal.SIGSTOP)
+            stop()
         elif command == "resume":
             daemon.send_signal(signal.SIGCONT)
         elif command == "kill":
