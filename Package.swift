@@ -15,6 +15,8 @@ let package = Package(
     .library(name: "ServiceCore", targets: ["ServiceCore"]),
     .library(name: "CoreLocation", targets: ["CoreLocation"]),
     .library(name: "LiveScanning", targets: ["LiveScanning"]),
+    // libbeaconscan.so: Scripts/embedding.sh names it so.
+    .library(name: "beaconscan-c", type: .dynamic, targets: ["EmbeddingC"]),
   ],
   traits: [
     .trait(
@@ -24,6 +26,12 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    // Without its traits it needs no full Foundation.
+    .package(
+      url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-numerics", from: "1.1.1"),
@@ -32,9 +40,14 @@ let package = Package(
   targets: [
     // Layer 0
     .target(name: "Bytes"),
-    .target(name: "Configuration"),
+    .target(name: "TOMLDocuments"),
     .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
     .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+    .systemLibrary(
+      name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+    // Loaded when it is needed: nothing links it.
+    .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CXattr"),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -134,7 +147,36 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ]),
 
-    // Layer 5
+    // Layer 6
+    .target(
+      name: "BrokerLink",
+      dependencies: [
+        "Adapters", "Advertising", "CMosquitto", "Ranging", "Records", "Regions", "Scanning",
+        "ServiceCore", .product(name: "DequeModule", package: "swift-collections"),
+      ]),
+
+    .target(
+      name: "Webhooks",
+      dependencies: [
+        "Adapters", "CCurl", "COpenSSL", "Scanning",
+        .product(name: "DequeModule", package: "swift-collections"),
+      ]),
+
+    .target(
+      name: "KioskService",
+      dependencies: [
+        "Advertising", "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Storage",
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      resources: [.embedInCode("Page")]),
     .target(
       name: "CoreLocation",
       dependencies: [
@@ -142,13 +184,52 @@ let package = Package(
         "Regions", "Scanning", "ServiceCore", .product(name: "Logging", package: "swift-log"),
       ]),
 
+    // What every front end of the core needs: the command, the C library.
+    .target(
+      name: "Frontends",
+      dependencies: [
+        "Advertising", "Positioning", "Ranging", "Records", "Regions", "Scanning", "ServiceCore",
+      ]),
+
+    // The C library: its parts, and its functions.
+    .target(
+      name: "Embedding",
+      dependencies: [
+        "Advertising", "CaptureFiles", "Frontends", "LiveScanning", "Ranging", "Records", "Regions",
+        "Scanning",
+        "ServiceCore", .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "Logging", package: "swift-log"),
+      ]),
+    .target(
+      name: "EmbeddingC",
+      dependencies: ["Embedding", "Frontends"],
+      exclude: ["beaconscan.h", "exports.map"],
+      // The ABI is that of beaconscan.h, whatever else the objects have. Swift's library cannot be unloaded.
+      linkerSettings: [
+        .unsafeFlags([
+          "-Xlinker", "-soname=libbeaconscan.so.0",
+          "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/EmbeddingC/exports.map",
+          "-Xlinker", "-z", "-Xlinker", "nodelete",
+        ]),
+        // A C program needs no Swift on its machine. Without --static-swift-stdlib the objects do not name the parts of
+        // FoundationEssentials.
+        .unsafeFlags(
+          [
+            "-static-stdlib", "-Xlinker", "--gc-sections", "-Xlinker", "--icf=safe",
+            "-Xlinker", "--start-group", "-Xlinker", "-lFoundationEssentials",
+            "-Xlinker", "-l_FoundationCollections", "-Xlinker", "-l_FoundationCShims",
+            "-Xlinker", "--end-group", "-Xlinker", "-z", "-Xlinker", "defs",
+          ], .when(configuration: .release)),
+      ]),
+
     // The command
     .executableTarget(
       name: "beaconscan",
       dependencies: [
-        "Adapters", "Advertising", "BlueZ", "Bytes", "CaptureFiles", "Configuration", "HCIPackets",
-        "HCISockets", "LinkLayer", "LiveScanning", "LocationSources", "Positioning", "Ranging",
-        "Records", "Regions", "Scanning", "ServiceCore", "Simulation",
+        "Adapters", "Advertising", "BlueZ", "BrokerLink", "Bytes", "CaptureFiles", "Frontends",
+        "HCIPackets", "HCISockets", "KioskService", "LinkLayer", "LiveScanning", "LocationSources",
+        "Positioning", "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Simulation",
+        "Storage", "TOMLDocuments", "Webhooks",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -162,12 +243,16 @@ let package = Package(
       ]),
 
     // Tests
-    .target(name: "TestSupport", path: "Tests/TestSupport", exclude: ["Syncs.c"]),
+    .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),
+    .target(
+      name: "TestSupport", dependencies: ["CSpawn"], path: "Tests/TestSupport",
+      exclude: ["Syncs.c"]),
+    .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
     // The daemons of LocationSourcesTests and ManagerTests.
     .target(
       name: "TestDaemons", dependencies: ["Adapters", "DBusMessages", "Scanning", "TestSupport"],
       path: "Tests/TestDaemons", exclude: ["compass.py"]),
-    .testTarget(name: "ConfigurationTests", dependencies: ["Configuration"]),
+    .testTarget(name: "TOMLDocumentsTests", dependencies: ["TOMLDocuments"]),
     .testTarget(name: "BytesTests", dependencies: ["Bytes", "TestSupport"]),
     .testTarget(
       name: "AdvertisingTests",
@@ -194,6 +279,12 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .testTarget(
+      name: "EmbeddingTests",
+      dependencies: [
+        "BeaconTesting", "Embedding", "Frontends", "Regions", "Scanning", "ServiceCore",
+        "TestSupport",
+      ]),
+    .testTarget(
       name: "RegionsTests",
       dependencies: [
         "Advertising", "Ranging", "Regions", "Scanning", "TestSupport",
@@ -204,6 +295,26 @@ let package = Package(
       dependencies: [
         "Advertising", "BeaconTesting", "CaptureFiles", "Ranging", "Regions", "Scanning",
         "ServiceCore", "Storage", "TestSupport",
+      ]),
+    // They start the broker of Debian's package mosquitto, which Scripts/setup.sh --ci installs.
+    .testTarget(
+      name: "BrokerLinkTests",
+      dependencies: [
+        "Advertising", "BrokerLink", "Ranging", "Records", "Regions", "Scanning",
+        "ServiceCore", "TestDaemons", "TestSupport", "broker-link-run",
+      ]),
+    // A process for BrokerLinkTests to kill.
+    .executableTarget(
+      name: "broker-link-run", dependencies: ["BrokerLink"], path: "Tests/BrokerLinkRun"),
+    // Their receiver is a program in Python, which verifies signatures by its own library.
+    .testTarget(
+      name: "WebhooksTests",
+      dependencies: ["Scanning", "TestDaemons", "TestSupport", "Webhooks"],
+      exclude: ["receiver.py"]),
+    .testTarget(
+      name: "KioskServiceTests",
+      dependencies: [
+        "Advertising", "KioskService", "Ranging", "Records", "Scanning", "Storage",
       ]),
     .testTarget(
       name: "BeaconTestingTests",
@@ -241,8 +352,9 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "Adapters", "Advertising", "BeaconTesting", "HCIPackets", "Ranging", "Records", "Regions",
-        "Scanning", "ServiceCore", "TestDaemons", "TestSupport", "beaconscan",
+        "Adapters", "Advertising", "BeaconTesting", "Frontends", "HCIPackets", "Ranging", "Records",
+        "Regions", "Scanning", "ServiceCore", "Storage", "TestDaemons", "TestSupport",
+        "beaconscan",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),

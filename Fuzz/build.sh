@@ -31,7 +31,7 @@ build_entries() {
   local build=Fuzz/out/.build target flag entry objects=() flags=()
   mkdir -p Fuzz/out/bin
   for flag in "${library_flags[@]}"; do flags+=(-Xswiftc "$flag"); done
-  for target in Simulation Ranging DBusMessages Configuration LocationSources; do
+  for target in Simulation Ranging DBusMessages TOMLDocuments LocationSources; do
     swift build -c release --scratch-path "$build" --target "$target" "${flags[@]}" \
       >Fuzz/out/build.log 2>&1 || { cat Fuzz/out/build.log >&2; return 1; }
   done
@@ -39,7 +39,7 @@ build_entries() {
   # The objects of the sources that there are now: an old build's may lie beside them.
   local module source
   for module in Bytes Advertising HCIPackets LinkLayer Scanning Ranging Regions Records CaptureFiles \
-    Simulation DBusMessages Configuration Adapters Positioning LocationSources; do
+    Simulation DBusMessages TOMLDocuments Adapters Positioning LocationSources; do
     while IFS= read -r source; do
       # Folders of sources do not show in the build.
       objects+=("$build/release/$module.build/$(basename "$source").o")

@@ -1,13 +1,17 @@
 #!/bin/sh
-# Installs the command that was built: with its man pages, completions, systemd unit, documents and recordings.
+# Installs the command that was built: with its man pages, completions, systemd units and their user, documents and
+# recordings; and the library for C, where it was built too (swift build -c release --static-swift-stdlib --product
+# beaconscan-c).
 #
 #   swift build -c release --static-swift-stdlib --product beaconscan && Scripts/manual.sh
 #   sudo Scripts/install.sh                             into /usr/local
 #   Scripts/install.sh --prefix /usr --root DIRECTORY   for /usr, into a tree, as Scripts/package.sh does
+#   sudo Scripts/install.sh --library                   the library for C alone
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 prefix=/usr/local
 tree=''
+only=''
 while [ $# -gt 0 ]; do
   case $1 in
     --prefix | --root)
@@ -15,10 +19,40 @@ while [ $# -gt 0 ]; do
       if [ "$1" = --prefix ]; then prefix=$2; else tree=$(mkdir -p "$2" && cd "$2" && pwd); fi
       shift 2
       ;;
-    *) echo "install: unknown argument '$1'; there are --prefix and --root, each with a directory" >&2; exit 64 ;;
+    --library) only=library; shift ;;
+    *)
+      echo "install: unknown argument '$1'; there are --prefix and --root, each with a directory, and --library" >&2
+      exit 64
+      ;;
   esac
 done
 cd "$root"
+
+# The library, its header and what pkg-config reports of it.
+install_library() {
+  version=$(sed -n 's/^package let release = "\(.*\)"$/\1/p' Sources/Frontends/Release.swift)
+  lib=$tree$prefix/lib
+  install -D -s -m 644 "$library" "$lib/libbeaconscan.so.$version"
+  ln -sf "libbeaconscan.so.$version" "$lib/libbeaconscan.so.0"
+  ln -sf libbeaconscan.so.0 "$lib/libbeaconscan.so"
+  install -D -m 644 Sources/EmbeddingC/beaconscan.h "$tree$prefix/include/beaconscan.h"
+  mkdir -p "$lib/pkgconfig"
+  sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" Packaging/beaconscan.pc.in >"$lib/pkgconfig/beaconscan.pc"
+  chmod 644 "$lib/pkgconfig/beaconscan.pc"
+  # The loader finds what is in its cache.
+  if [ -z "$tree" ] && [ "$(id -u)" = 0 ]; then ldconfig; fi
+  echo "install: the library for C is in $lib"
+}
+library=.build/release/libbeaconscan-c.so
+if [ "$only" = library ]; then
+  [ -s "$library" ] || {
+    echo "install: there is no $library; first run, without sudo: swift build -c release --static-swift-stdlib" \
+      "--product beaconscan-c" >&2
+    exit 66
+  }
+  install_library
+  exit
+fi
 
 for made in .build/release/beaconscan .build/manual/man/beaconscan.1; do
   [ -s "$made" ] || {
@@ -59,8 +93,17 @@ done
 
 # systemd reads the administrator's folder and the distribution's.
 units=/etc/systemd/system
-[ "$prefix" != /usr ] || units=/usr/lib/systemd/system
+users=/etc/sysusers.d
+[ "$prefix" != /usr ] || { units=/usr/lib/systemd/system; users=/usr/lib/sysusers.d; }
 mkdir -p "$tree$units"
-sed "s|=/usr/local/bin/|=$prefix/bin/|" Packaging/beaconscan.service >"$tree$units/beaconscan.service"
-chmod 644 "$tree$units/beaconscan.service"
-echo "install: beaconscan is in $tree$prefix, its unit in $tree$units"
+for unit in beaconscan.service beaconscan-serve.service beaconscan-serve.socket; do
+  sed "s|=/usr/local/bin/|=$prefix/bin/|" "Packaging/$unit" >"$tree$units/$unit"
+  chmod 644 "$tree$units/$unit"
+done
+install -D -m 644 Packaging/beaconscan.sysusers "$tree$users/beaconscan.conf"
+# The package makes the user as it is installed.
+if [ -z "$tree" ] && [ "$(id -u)" = 0 ] && command -v systemd-sysusers >/dev/null 2>&1; then
+  systemd-sysusers "$users/beaconscan.conf"
+fi
+echo "install: beaconscan is in $tree$prefix, its units in $tree$units"
+[ ! -s "$library" ] || install_library

@@ -4,8 +4,10 @@
     Scripts/integrations.py COMMAND
 
 Each must show the greeting when the visitor of captures/visitor.btsnoop comes, and the slides when they leave, and each
-has fewer than 15 lines. The recording is replayed at forty times its speed, by a `beaconscan` that adds it to the arguments of
-the programs' own. The browser is Chromium without a window; where there is none, it is not tested.
+has at most as many lines as LINES says. For those that start the command, the recording is replayed at forty times its
+speed, by a `beaconscan` that adds it to the arguments of the programs' own. Those that ask the service run all at once:
+it is killed while the visitor is there, and started again. The browser is Chromium without a window; where there is none,
+it is not tested.
 """
 
 import http.server
@@ -16,31 +18,43 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "Tests/Page"))
+import browser as chromium  # noqa: E402  pylint: disable=wrong-import-position
+
 LIMIT = 120  # s; a program that shows nothing takes as long, others some seconds
-PROGRAMS = ["kiosk.sh", "webhook.sh", "kiosk.py", "kiosk.mjs", "kiosk.html", "bridge.mjs"]
+LINES = {"kiosk.sh": 14, "webhook.sh": 14, "kiosk.py": 14, "kiosk.mjs": 14, "kiosk.html": 14, "bridge.mjs": 14,
+         "welcome.html": 14, "welcome.mjs": 20, "welcome.py": 20, "welcome.sh": 14}
 SHOWN = ["greeting", "slides"]
-BROWSERS = ["chromium-headless-shell", "chromium", "google-chrome", "chrome"]
+RECORDING = ROOT / "captures/visitor.btsnoop"
+# Keeps every text that the page shows.
+WATCH = """
+  window.texts = [];
+  new MutationObserver(() => {
+    const text = document.getElementById("shown")?.textContent;
+    if (text && text !== texts.at(-1)) texts.push(text);
+  }).observe(document, { subtree: true, childList: true, characterData: true })"""
 
 
 def programs(folder):
     """Writes the programs of the page into a folder."""
     page = (ROOT / "docs/integrations.md").read_text()
     found = {}
-    for block in re.findall(r"^```\w+\n(.*?)^```$", page, re.M | re.S):
-        first, text = block.split("\n", 1)
-        found[first.strip("#/<!-> ")] = text
-    if sorted(found) != sorted(PROGRAMS):
-        sys.exit(f"integrations: docs/integrations.md has {sorted(found)}; the tests know {sorted(PROGRAMS)}")
+    for name, text in re.findall(r"^```\w+\n(?:#|//|<!--) ([\w.]+)(?: -->)?\n(.*?)^```$", page, re.M | re.S):
+        found[name] = text
+    if sorted(found) != sorted(LINES):
+        sys.exit(f"integrations: docs/integrations.md has {sorted(found)}; the tests know {sorted(LINES)}")
     for name, text in found.items():
         lines = len([line for line in text.splitlines() if line.strip()])
-        if lines >= 15:
-            sys.exit(f"integrations: {name} has {lines} lines; a program of a user's must have fewer than 15")
+        if lines > LINES[name]:
+            sys.exit(f"integrations: {name} has {lines} lines; it may have {LINES[name]}")
         (folder / name).write_text(text)
 
 
@@ -87,93 +101,125 @@ def webhook(folder):
             [f"/api/webhook/visitor application/json {kind}" for kind in ("state", "enter", "exit")])
 
 
-class Browser:
-    """Chromium without a window, by its protocol over two pipes."""
-
-    def __init__(self, program, profile):
-        command, self.output = os.pipe()
-        self.input, answers = os.pipe()
-        self.process = subprocess.Popen(
-            ["bash", "-c", f'exec "$@" 3<&{command} 4>&{answers}', "browser", program, "--headless", "--no-sandbox",
-             "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server", "--remote-debugging-pipe",
-             f"--user-data-dir={profile}", "about:blank"],
-            pass_fds=[command, answers], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(command)
-        os.close(answers)
-        self.number = 0
-        self.buffer = b""
-        self.events = []
-        self.session = None
-
-    def message(self):
-        while b"\0" not in self.buffer:
-            more = os.read(self.input, 65536)
-            if not more:
-                sys.exit("integrations: the browser has ended")
-            self.buffer += more
-        text, _, self.buffer = self.buffer.partition(b"\0")
-        return json.loads(text)
-
-    def call(self, method, **parameters):
-        self.number += 1
-        call = {"id": self.number, "method": method, "params": parameters}
-        if self.session:
-            call["sessionId"] = self.session
-        os.write(self.output, json.dumps(call).encode() + b"\0")
-        while True:
-            message = self.message()
-            if message.get("id") == self.number:
-                if "error" in message:
-                    sys.exit(f"integrations: the browser refuses {method}: {message['error']}")
-                return message["result"]
-            self.events.append(message)
-
-    def shown(self, address, number):
-        """The first texts that a page shows."""
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        self.call("Runtime.enable")
-        self.call("Page.enable")
-        self.call("Page.addScriptToEvaluateOnNewDocument", source="""
-            new MutationObserver(() => {
-              const text = document.getElementById("shown")?.textContent;
-              if (text && text !== window.last) console.log(window.last = text);
-            }).observe(document, { subtree: true, childList: true, characterData: true })""")
-        self.call("Page.navigate", url=address)
-        texts = []
-        while len(texts) < number:
-            message = self.events.pop(0) if self.events else self.message()
-            if message.get("method") == "Runtime.consoleAPICalled":
-                texts.append(message["params"]["args"][0].get("value"))
-        return texts
-
-
-def page(folder, program):
+def free_port():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        return free.getsockname()[1]
+
+
+def opened(browser, address):
+    """A tab that keeps what its page shows."""
+    tab = browser.page()
+    tab.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
+    tab.open(address)
+    return tab
+
+
+def page(folder, browser):
+    port = free_port()
     bridge = (folder / "bridge.mjs").read_text().replace("8080", str(port))
     # The page can be opened when the bridge listens.
     ready = bridge.replace('"127.0.0.1")', '"127.0.0.1", () => console.log("ready"))')
     (folder / "bridge.mjs").write_text(ready)
     server = subprocess.Popen(["node", "bridge.mjs"], cwd=folder, stdout=subprocess.PIPE, text=True)
-    browser = None
     try:
         server.stdout.readline()
-        browser = Browser(program, folder / "profile")
-        signal.alarm(LIMIT)
-        compare("kiosk.html with bridge.mjs", browser.shown(f"http://127.0.0.1:{port}/", 3), ["slides", *SHOWN])
-        signal.alarm(0)
+        tab = opened(browser, f"http://127.0.0.1:{port}/")
+        tab.wait("three texts of kiosk.html", "texts.length >= 3", LIMIT)
+        compare("kiosk.html with bridge.mjs", tab.run("texts"), ["slides", *SHOWN])
+        tab.close()
     finally:
-        for process in filter(None, [browser and browser.process, server]):
-            process.kill()
-            process.wait()
+        server.kill()
+        server.wait()
+
+
+class Air:
+    """The recording in two parts, the second of which begins while the visitor is there."""
+
+    def __init__(self):
+        data = RECORDING.read_bytes()
+        self.parts, place, first = [data[:16], data[:16]], 16, None
+        while place < len(data):
+            length, = struct.unpack_from(">I", data, place + 4)
+            moment, = struct.unpack_from(">q", data, place + 16)
+            first = moment if first is None else first
+            self.parts[moment - first > 40_000_000] += data[place:place + 24 + length]
+            place += 24 + length
+
+
+def service(folder, command, browser):
+    """The programs that ask the service, all at once, which is killed while the visitor is there and started again."""
+    port, air, programs_, tab = free_port(), Air(), {}, None
+    files = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Files", (http.server.SimpleHTTPRequestHandler,), {
+        "__init__": lambda self, *more: http.server.SimpleHTTPRequestHandler.__init__(self, *more, directory=folder),
+        "log_message": lambda *_: None}))
+    threading.Thread(target=files.serve_forever, daemon=True).start()
+    origin = f"http://127.0.0.1:{files.server_port}"
+    arguments = [command, "serve", "--region", "visitor=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100",
+                 "--enter-distance", "1", "--exit-distance", "3", "--state-file", "regions", "--history", "history",
+                 "--listen", str(port), "--allow-origin", origin, "--replay", "-", "--speed", "1000x"]
+    log = open(folder / "log", "wb")
+    start = lambda: subprocess.Popen(arguments, cwd=folder, stdin=subprocess.PIPE, stderr=log)
+    for name in LINES:
+        if name.startswith("welcome."):
+            path = folder / name
+            path.write_text(path.read_text().replace("8732", str(port)))
+
+    def shown():
+        """What each has shown; what is shown again changes nothing."""
+        texts = {name: (folder / f"{name}.shown").read_text().split() for name in programs_}
+        if tab:
+            texts["welcome.html"] = tab.run("window.texts")
+        return {name: [text for text, before in zip(found, [None, *found]) if text != before]
+                for name, found in texts.items()}
+
+    def wait(expected):
+        end = time.monotonic() + LIMIT
+        while any(found != expected for found in shown().values()):
+            if time.monotonic() > end:
+                sys.exit(f"integrations: the programs show {shown()}; each must show {expected}; the service's messages: "
+                         + (folder / "log").read_text())
+            time.sleep(0.05)
+
+    server = None
+    try:
+        # The programs are there before the service is.
+        for name, program in {"welcome.sh": ["sh"], "welcome.py": [sys.executable], "welcome.mjs": ["node"]}.items():
+            with open(folder / f"{name}.shown", "wb") as output:
+                programs_[name] = subprocess.Popen([*program, name], cwd=folder, stdin=subprocess.DEVNULL,
+                                                   stdout=output, start_new_session=True)
+        if browser:
+            tab = opened(browser, f"{origin}/welcome.html")
+        server = start()
+        wait(["slides"])
+        server.stdin.write(air.parts[0])
+        server.stdin.flush()
+        wait(["slides", "greeting"])
+        server.kill()
+        server.wait()
+        server = start()
+        server.stdin.write(air.parts[1])
+        server.stdin.close()
+        wait(["slides", *SHOWN])
+        for name, program in programs_.items():
+            if program.poll() is not None:
+                sys.exit(f"integrations: {name} has ended, with status {program.returncode}")
+        for name, texts in shown().items():
+            compare(f"{name}, over a restart of the service,", texts, ["slides", *SHOWN])
+    finally:
+        for program in programs_.values():
+            os.killpg(program.pid, signal.SIGKILL)
+            program.wait()
+        if server:
+            server.kill()
+            server.wait()
+        files.shutdown()
+        log.close()
 
 
 def main():
     command = pathlib.Path(sys.argv[1]).resolve()
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    for name in ("curl", "node"):
+    for name in ("curl", "jq", "node"):
         if not shutil.which(name):
             sys.exit(f"integrations: there is no {name}; run Scripts/setup.sh --ci")
     with tempfile.TemporaryDirectory() as directory:
@@ -183,16 +229,23 @@ def main():
         wrapper.parent.mkdir()
         wrapper.write_text(f'#!/bin/sh\nexec {command} "$@" --replay {ROOT}/captures/visitor.btsnoop --speed 40x\n')
         wrapper.chmod(0o755)
+        os.environ.update(no_proxy="127.0.0.1", BEACONSCAN_CONFIG="/dev/null")
         os.environ["PATH"] = f"{wrapper.parent}:{os.environ['PATH']}"
         shell(folder)
         webhook(folder)
         compare("kiosk.py", lines(folder, sys.executable, "kiosk.py"))
         compare("kiosk.mjs", lines(folder, "node", "kiosk.mjs"))
-        if program:
-            page(folder, program)
-        else:
-            print("integrations: kiosk.html was not tested: there is no Chromium here; on Debian Scripts/setup.sh --ci "
-                  "installs it")
+        browser = chromium.Browser(folder / "profile") if chromium.program() else None
+        try:
+            if browser:
+                page(folder, browser)
+            service(folder, command, browser)
+        finally:
+            if browser:
+                browser.close()
+        if not browser:
+            print("integrations: kiosk.html and welcome.html were not tested: there is no Chromium here; on Debian "
+                  "Scripts/setup.sh --ci installs it")
 
 
 if __name__ == "__main__":

@@ -104,7 +104,8 @@ class Checker:
             elif isinstance(inner, dict) and "properties" in rule:
                 self.seen.update((f"{name}.{key}", deeper) for deeper in inner)
             elif isinstance(inner, list):
-                self.seen.update((f"{name}.{key}", deeper) for item in inner for deeper in item)
+                self.seen.update((f"{name}.{key}", deeper) for item in inner if isinstance(item, dict)
+                                 for deeper in item)
 
     def line(self, text, place, truth=False):
         self.lines += 1

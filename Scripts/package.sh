@@ -18,6 +18,7 @@ pack() {
     command -v "$tool" >/dev/null || fail "there is no $tool; on Debian and Ubuntu: apt-get install dpkg-dev"
   done
   swift build -c release --static-swift-stdlib --product beaconscan
+  swift build -c release --static-swift-stdlib --product beaconscan-c
   Scripts/manual.sh
   version=$(.build/release/beaconscan --version)
   Scripts/notes.sh "$version" >/dev/null
@@ -37,10 +38,11 @@ pack() {
     >"$tree/usr/share/doc/beaconscan/copyright"
   chmod 644 "$tree"/usr/share/doc/beaconscan/*
 
-  # The packages of the libraries that the command links, with the versions whose symbols it uses.
+  # The packages of the libraries that the command and the library link, with the versions whose symbols it uses.
   mkdir -p "$packages/control/debian"
   printf 'Source: beaconscan\n\nPackage: beaconscan\nArchitecture: any\n' >"$packages/control/debian/control"
-  depends=$(cd "$packages/control" && dpkg-shlibdeps -O "$OLDPWD/$tree/usr/bin/beaconscan" |
+  depends=$(cd "$packages/control" && dpkg-shlibdeps -O "$OLDPWD/$tree/usr/bin/beaconscan" \
+    "$OLDPWD/$tree/usr/lib/libbeaconscan.so.0" |
     sed -n 's/^shlibs:Depends=//p')
   [ -n "$depends" ] || fail 'dpkg-shlibdeps names no library that the command needs'
   sed -e "s/@VERSION@/$version/" -e "s/@ARCHITECTURE@/$architecture/" -e "s/@DEPENDS@/$depends/" \
@@ -132,7 +134,7 @@ check() {
     "removed; doctor inside: $(grep -m 1 . "$place/doctor")"
 }
 
-# Starts the service with systemd and removes the package meanwhile (Tests/Package/trial.sh); where systemd cannot be
+# Starts the services with systemd and removes the package meanwhile (Tests/Package/trial.sh); where systemd cannot be
 # booted, only removes it.
 trial() {
   inside "$tree" sh -c 'apt-get update && apt-get install -y --no-install-recommends systemd systemd-sysv curl' \
@@ -144,7 +146,8 @@ trial() {
   sed -n '/^\[Service\]$/,/^```$/p' "$place/section" | sed '$d' >"$tree/drop-in"
   if Tests/Package/boot.sh "$tree"; then
     grep -qx passed "$tree/trial.log" || { cat "$tree/trial.log" >&2; fail 'the service does not do under systemd what it should'; }
-    echo 'package: systemd starts the service, forbids and permits its command the network, and stops it for good'
+    echo 'package: systemd starts beaconscan, forbids and permits its command the network, and stops it for good'
+    echo "package: beaconscan-serve answers over HTTP and its sockets, and survives each kind of end; $(grep -h '^serve ' "$tree/trial.log")"
   else
     echo 'package: systemd cannot be booted here: the service was only started by its own line'
     inside "$tree" apt-get purge -y beaconscan >"$place/log" 2>&1 || { cat "$place/log" >&2; fail 'it cannot be removed'; }

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Checks Packaging/beaconscan.service: that systemd understands all of it, and that it is exposed as
-# docs/installation.md gives it. Without systemd-analyze it reports so and checks nothing.
+# Checks the units of systemd in Packaging: that systemd understands all of them, that both services have the same
+# restrictions but for the network, and that they are exposed as docs/installation.md gives it. Without systemd-analyze
+# it reports so and checks nothing.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
@@ -13,14 +14,38 @@ fi
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 # The command need not be installed here.
-sed 's|=/usr/local/bin/beaconscan |=/bin/true |' Packaging/beaconscan.service >"$copy/beaconscan.service"
+for unit in beaconscan.service beaconscan-serve.service beaconscan-serve.socket; do
+  sed 's|=/usr/local/bin/beaconscan |=/bin/true |' "Packaging/$unit" >"$copy/$unit"
+done
 grep -q '^ExecStart=/bin/true monitor ' "$copy/beaconscan.service"
-said=$(systemd-analyze verify --man=no "$copy/beaconscan.service" 2>&1) || {
-  echo "$said" >&2
+grep -q '^ExecStart=/bin/true serve ' "$copy/beaconscan-serve.service"
+# Each alone: a socket is verified with its service.
+for unit in beaconscan.service beaconscan-serve.service beaconscan-serve.socket; do
+  said=$(SYSTEMD_UNIT_PATH="$copy:" systemd-analyze verify --man=no "$copy/$unit" 2>&1) || {
+    echo "$said" >&2
+    exit 1
+  }
+  if echo "$said" | grep -q 'beaconscan'; then
+    echo "$said" >&2
+    exit 1
+  fi
+done
+
+# Their user is made, with a group of its own.
+mkdir -p "$copy/root/etc"
+systemd-sysusers --root="$copy/root" - <Packaging/beaconscan.sysusers >/dev/null 2>&1 || true
+if ! grep -q '^beaconscan:.*:/nonexistent:/usr/sbin/nologin$' "$copy/root/etc/passwd" ||
+  ! grep -q '^beaconscan:' "$copy/root/etc/group"; then
+  echo 'service: systemd-sysusers does not make the user of Packaging/beaconscan.sysusers' >&2
   exit 1
+fi
+
+# restrictions UNIT: what it forbids, but for the network.
+restrictions() {
+  sed -n '/^# The only capability/,/^\[Install\]/{/^#/d;/^RestrictAddressFamilies=/d;/^IPAddress/d;p}' "Packaging/$1"
 }
-if echo "$said" | grep -q 'beaconscan\.service'; then
-  echo "$said" >&2
+if [ "$(restrictions beaconscan.service)" != "$(restrictions beaconscan-serve.service)" ]; then
+  echo 'service: beaconscan.service and beaconscan-serve.service forbid different things' >&2
   exit 1
 fi
 
@@ -33,17 +58,24 @@ exposure=$(verdict Packaging/beaconscan.service)
 # The drop-in of docs/installation.md, which also switches adapters on.
 sed 's/=CAP_NET_RAW$/=CAP_NET_RAW CAP_NET_ADMIN/' Packaging/beaconscan.service >"$copy/admin.service"
 admin=$(verdict "$copy/admin.service")
-# The one that lets a command of --exec use the network.
-{
-  cat Packaging/beaconscan.service
-  sed -n '/^### Commands that use the network$/,/^###/{/^\[Service\]$/,/^```$/p}' docs/installation.md | sed '$d'
-} >"$copy/network.service"
-grep -q '^IPAddressAllow=' "$copy/network.service"
+# drop_in HEADING: the first drop-in below that heading of docs/installation.md.
+drop_in() {
+  sed -n "/^### $1\$/,/^###/{/^\[Service\]\$/,/^\`\`\`\$/p}" docs/installation.md | sed '/^```$/,$d'
+}
+# The one that lets a command of --exec use the network, and that for programs and a broker on other machines.
+{ cat Packaging/beaconscan.service; drop_in 'Commands that use the network'; } >"$copy/network.service"
+{ cat Packaging/beaconscan-serve.service; drop_in 'Other machines'; } >"$copy/lan.service"
+for file in network lan; do
+  [ "$(grep -c '^IPAddressAllow=.*192\.168\.' "$copy/$file.service")" = 1 ]
+done
 network=$(verdict "$copy/network.service")
-for figure in "$exposure" "$admin" "$network"; do
+serve=$(verdict Packaging/beaconscan-serve.service)
+lan=$(verdict "$copy/lan.service")
+for figure in "$exposure" "$admin" "$network" "$serve" "$lan"; do
   if [ -z "$figure" ] || ! grep -qF "**$figure**" docs/installation.md; then
-    echo "service: the unit's exposure is '$figure', which docs/installation.md does not say" >&2
+    echo "service: a unit's exposure is '$figure', which docs/installation.md does not say" >&2
     exit 1
   fi
 done
-echo "service: systemd takes the unit; exposure $exposure, with CAP_NET_ADMIN $admin, with the network $network"
+echo "service: systemd takes the units; beaconscan's exposure is $exposure, with CAP_NET_ADMIN $admin, with the network" \
+  "$network; that of beaconscan-serve is $serve, with other machines $lan"

@@ -41,6 +41,9 @@ has_header sqlite3.h sqlite3 || missing="$missing libsqlite3-dev"
 # libdbus's headers lie in folders that only pkg-config knows.
 command -v pkg-config >/dev/null 2>&1 || missing="$missing pkg-config"
 has_header dbus/dbus.h dbus-1 || missing="$missing libdbus-1-dev"
+has_header mosquitto.h libmosquitto || missing="$missing libmosquitto-dev"
+has_header curl/curl.h libcurl || missing="$missing libcurl4-openssl-dev"
+has_header openssl/hmac.h libcrypto || missing="$missing libssl-dev"
 command -v dbus-daemon >/dev/null 2>&1 || missing="$missing dbus"
 command -v git >/dev/null 2>&1 || missing="$missing git"
 command -v gzip >/dev/null 2>&1 || missing="$missing gzip"
@@ -53,6 +56,7 @@ if [ "$extra" = yes ]; then
   command -v zsh >/dev/null 2>&1 || missing="$missing zsh"
   # For Scripts/integrations.py and Scripts/package.sh.
   command -v curl >/dev/null 2>&1 || missing="$missing curl"
+  command -v jq >/dev/null 2>&1 || missing="$missing jq"
   command -v node >/dev/null 2>&1 || missing="$missing nodejs"
   # Ubuntu has no package of Chromium.
   if grep -q '^ID=debian' /etc/os-release 2>/dev/null; then
@@ -65,6 +69,9 @@ if [ "$extra" = yes ]; then
   [ -x /usr/libexec/geoclue ] || missing="$missing geoclue-2.0"
   [ -x /usr/sbin/iio-sensor-proxy ] || [ -x /usr/libexec/iio-sensor-proxy ] || missing="$missing iio-sensor-proxy"
   command -v umockdev-wrapper >/dev/null 2>&1 || missing="$missing umockdev"
+  # The broker of BrokerLinkTests, and the certificates of its tests.
+  command -v mosquitto >/dev/null 2>&1 || [ -x /usr/sbin/mosquitto ] || missing="$missing mosquitto"
+  command -v openssl >/dev/null 2>&1 || missing="$missing openssl"
   command -v debootstrap >/dev/null 2>&1 || missing="$missing debootstrap"
   command -v dpkg-shlibdeps >/dev/null 2>&1 || missing="$missing dpkg-dev"
 fi

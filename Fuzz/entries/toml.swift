@@ -1,6 +1,6 @@
 // TOML documents, and changes to them. Input: a document.
 
-import Configuration
+import TOMLDocuments
 
 func check(_ bytes: [UInt8]) {
   let document = TOMLDocument(bytes)

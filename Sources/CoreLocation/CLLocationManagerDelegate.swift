@@ -16,8 +16,8 @@ public protocol CLLocationManagerDelegate: AnyObject {
   /// Reports a change of the authorization or its accuracy. It is also called once after a manager was created.
   func locationManagerDidChangeAuthorization(_ manager: CLLocationManager)
 
-  /// Reports a change of the authorization. Deprecated by Apple: it is called if
-  /// ``locationManagerDidChangeAuthorization(_:)`` is not implemented.
+  /// Reports a change of the authorization. Deprecated by Apple: it is called where the delegate
+  /// does not have ``locationManagerDidChangeAuthorization(_:)``.
   func locationManager(
     _ manager: CLLocationManager, didChangeAuthorization status: CLAuthorizationStatus)
 
@@ -57,13 +57,13 @@ public protocol CLLocationManagerDelegate: AnyObject {
     _ manager: CLLocationManager, didFailRangingFor beaconConstraint: CLBeaconIdentityConstraint,
     error: any Error)
 
-  /// Reports the beacons of a region, once a second, in the same order. Deprecated by Apple: it is called if
-  /// ``locationManager(_:didRange:satisfying:)`` is not implemented.
+  /// Reports the beacons of a region, once a second, in the same order. Deprecated by Apple: it is called where the delegate
+  /// does not have ``locationManager(_:didRange:satisfying:)``.
   func locationManager(
     _ manager: CLLocationManager, didRangeBeacons beacons: [CLBeacon], in region: CLBeaconRegion)
 
-  /// Reports that ranging of a region failed. Deprecated by Apple: it is called if
-  /// ``locationManager(_:didFailRangingFor:error:)`` is not implemented.
+  /// Reports that ranging of a region failed. Deprecated by Apple: it is called where the delegate
+  /// does not have ``locationManager(_:didFailRangingFor:error:)``.
   func locationManager(
     _ manager: CLLocationManager, rangingBeaconsDidFailFor region: CLBeaconRegion,
     withError error: any Error)

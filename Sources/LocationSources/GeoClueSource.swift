@@ -374,6 +374,8 @@ package struct GeoClueSession: ~Copyable, LocationSession {
         // The agent stopped it. A start is answered when it is permitted again, or refused.
         deny("its agent stopped it", at: now)
         state = .made(path: path)
+        // What was asked for before is no sign of a permission.
+        calls = calls.filter { $0.value.subject != .location && $0.value.subject != .present }
       }
     case .signal
     where message.isSignal("PropertiesChanged", of: GeoClueName.properties)
@@ -413,6 +415,11 @@ package struct GeoClueSession: ~Copyable, LocationSession {
         (started, isLocated) = (now, false)
         backoff.reset()
         refusals.reset()
+        if hasAgentChanged {
+          // It may have stopped the client before that ran, which no message says. Another start is answered by what it permits now.
+          hasAgentChanged = false
+          retry = now
+        }
         // The first fix is reported by itself; until then a state that was worse has ended.
         if let condition = report.latest?.condition, condition.isFault { search() }
       }

@@ -29,7 +29,7 @@ extension JSONNode: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 
 extension JSONNode {
   /// The value of a key, which is added where it is not there.
-  subscript(key: String) -> JSONNode? {
+  package subscript(key: String) -> JSONNode? {
     get {
       guard case .object(let members) = self else { return nil }
       return members.first { $0.key == key }?.value
@@ -46,7 +46,7 @@ extension JSONNode {
   }
 
   /// The value on one line.
-  var line: String {
+  package var line: String {
     switch self {
     case .null: return "null"
     case .boolean(let value): return value ? "true" : "false"

@@ -7,11 +7,26 @@ import SystemPackage
   let path: FilePath
   private let handle: OpaquePointer
 
+  /// How a database is opened.
+  enum Access {
+    case readingAndWriting
+    case reading
+    /// No lock is taken and the log is not read: nobody writes meanwhile.
+    case readingWithoutLocks
+  }
+
   /// Opens a database that exists.
-  init(_ path: FilePath) throws(StorageError) {
+  init(_ path: FilePath, for access: Access = .readingAndWriting) throws(StorageError) {
     var opened: OpaquePointer?
-    let status = unsafe sqlite3_open_v2(
-      path.string, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
+    let rights = access == .readingAndWriting ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
+    let status: Int32
+    if access == .readingWithoutLocks {
+      status = unsafe sqlite3_open_v2(
+        Self.address(path) + "?immutable=1", &opened,
+        rights | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nil)
+    } else {
+      status = unsafe sqlite3_open_v2(path.string, &opened, rights | SQLITE_OPEN_NOMUTEX, nil)
+    }
     guard status == SQLITE_OK, let handle = unsafe opened else {
       let error = unsafe Self.error(opened, path)
       unsafe sqlite3_close(opened)
@@ -24,6 +39,31 @@ import SystemPackage
   }
 
   deinit { unsafe sqlite3_close_v2(handle) }
+
+  /// Returns a path as a URI, in which `?`, `#` and `%` have meanings of their own.
+  private static func address(_ path: FilePath) -> String {
+    var address = "file:"
+    for scalar in path.string.unicodeScalars {
+      switch scalar {
+      case "?": address += "%3f"
+      case "#": address += "%23"
+      case "%": address += "%25"
+      default: address.unicodeScalars.append(scalar)
+      }
+    }
+    return address
+  }
+
+  /// Calls a function with this connection.
+  func with<Result>(
+    _ body: (borrowing Database) throws(StorageError) -> Result
+  ) throws(StorageError) -> Result { try body(self) }
+
+  /// The number that the last `INSERT` gave to a row.
+  var lastRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+
+  /// The number of rows that the last statement changed.
+  var changes: Int { Int(unsafe sqlite3_changes(handle)) }
 
   /// Runs statements that have no parameters.
   func execute(_ text: String) throws(StorageError) {
@@ -90,7 +130,10 @@ import SystemPackage
   /// A parameter's value.
   enum Value {
     case integer(Int64)
+    case real(Double?)
     case bytes([UInt8]?)
+
+    static func text(_ text: String?) -> Value { .bytes(text.map { Array($0.utf8) }) }
   }
 
   private let handle: OpaquePointer
@@ -106,12 +149,19 @@ import SystemPackage
 
   /// Runs a statement that returns no row.
   func run(_ values: [Value]) throws(StorageError) {
+    try bind(values)
+    _ = try step()
+  }
+
+  /// Begins again, with values for the parameters.
+  func bind(_ values: [Value]) throws(StorageError) {
     unsafe sqlite3_reset(handle)
     for (index, value) in zip(Int32(1)..., values) {
       let status: Int32
       switch value {
       case .integer(let number): status = unsafe sqlite3_bind_int64(handle, index, number)
-      case .bytes(nil): status = unsafe sqlite3_bind_null(handle, index)
+      case .real(let number?): status = unsafe sqlite3_bind_double(handle, index, number)
+      case .real(nil), .bytes(nil): status = unsafe sqlite3_bind_null(handle, index)
       case .bytes(let bytes?):
         // SQLite copies the bytes during the call.
         status = unsafe bytes.withUnsafeBytes {
@@ -121,7 +171,6 @@ import SystemPackage
       }
       guard status == SQLITE_OK else { throw unsafe Database.error(database, path) }
     }
-    _ = try step()
   }
 
   /// Goes to the next row, and returns whether there is one.
@@ -135,6 +184,12 @@ import SystemPackage
 
   /// Returns a column of this row as a number.
   func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
+
+  /// Returns a column of this row as a number; `nil` for NULL.
+  func real(_ column: Int32) -> Double? {
+    guard unsafe sqlite3_column_type(handle, column) != SQLITE_NULL else { return nil }
+    return unsafe sqlite3_column_double(handle, column)
+  }
 
   /// Returns a column of this row as bytes; `nil` for NULL.
   func bytes(_ column: Int32) -> [UInt8]? {

@@ -46,13 +46,7 @@ final class DeliveryMarks: Sendable {
   /// name the database.
   init(_ path: FilePath, of database: FilePath) throws(StorageError) {
     let file = try StateFile(path, creating: true)
-    // A child between fork and exec has its parent's files: for a moment, a lock can outlive its holder.
-    var tries = 50
-    while try !file.lock() {
-      guard tries > 0 else { throw Self.inUse(file, database) }
-      tries -= 1
-      usleep(10000)
-    }
+    try file.lock(of: database)
     let bytes = try file.read(Self.headerBytes + 8 * Self.capacity)
     let magic = bytes.prefix(8)
     isNew = magic.allSatisfy { $0 == 0 }
@@ -66,7 +60,7 @@ final class DeliveryMarks: Sendable {
         try unsafe file.write(bytes, at: 0)
       }
     }
-    try Self.write(Int64(getpid()), at: 8, to: file)
+    try file.writeProcess()
     var (found, free): ([Int64: Place], [Place]) = ([:], [])
     let used = isNew ? 0 : max(0, bytes.count - Self.headerBytes) / 8
     for place in (0..<used).map(Place.init) {
@@ -88,14 +82,6 @@ final class DeliveryMarks: Sendable {
     unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: offset, as: Int64.self) }
   }
 
-  private static func write(
-    _ number: Int64, at offset: Int, to file: borrowing StateFile
-  ) throws(StorageError) {
-    try unsafe withUnsafeBytes(of: number) { bytes throws(StorageError) in
-      try unsafe file.write(bytes, at: offset)
-    }
-  }
-
   /// Records that an event was delivered, and returns the mark's place; `nil` if it could not be written.
   func put(_ serial: Int64) -> Place? {
     // The kernel lets one thread at a time write to a file in any case.
@@ -103,7 +89,7 @@ final class DeliveryMarks: Sendable {
       guard !state.free.isEmpty || state.used < Self.capacity else { return nil }
       let place = state.free.last ?? Place(index: state.used)
       do throws(StorageError) {
-        try Self.write(serial, at: Self.headerBytes + 8 * place.index, to: file)
+        try file.write(serial, at: Self.headerBytes + 8 * place.index)
       } catch {
         state.failure = error
         return nil
@@ -120,7 +106,7 @@ final class DeliveryMarks: Sendable {
     for place in places.sorted(by: { $0.index > $1.index }) {
       state.withLock { state in
         // A mark that stays is harmless: serials are not used again.
-        guard (try? Self.write(0, at: Self.headerBytes + 8 * place.index, to: file)) != nil else {
+        guard (try? file.write(0, at: Self.headerBytes + 8 * place.index)) != nil else {
           return
         }
         state.free.append(place)
@@ -130,21 +116,4 @@ final class DeliveryMarks: Sendable {
 
   /// The last mark's failure.
   var failure: StorageError? { state.withLock { $0.failure } }
-
-  private static func inUse(_ file: borrowing StateFile, _ database: FilePath) -> StorageError {
-    let bytes = (try? file.read(headerBytes)) ?? []
-    let process = bytes.count == headerBytes ? Int32(truncatingIfNeeded: number(bytes, 8)) : 0
-    var name = ""
-    let comm = FilePath("/proc/\(process)/comm")
-    if process > 0, let file = try? FileDescriptor.open(comm, .readOnly, options: .closeOnExec) {
-      var room = [UInt8](repeating: 0, count: 32)
-      // The array's memory is used during the call alone.
-      let count = unsafe room.withUnsafeMutableBytes { (try? unsafe file.read(into: $0)) ?? 0 }
-      name = String(decoding: room.prefix(count).prefix { $0 != 10 }, as: UTF8.self)
-      try? file.close()
-    }
-    return StorageError(
-      file: database.string,
-      problem: .inUse(process: process > 0 ? process : nil, name: name.isEmpty ? nil : name))
-  }
 }

@@ -27,12 +27,12 @@ struct Opening: ~Copyable {
     // A file of another program gets no file beside it. Where there is one already, the lock comes first: closing a
     // file drops the locks that SQLite has on it in this process.
     var isKept = StatePath.exists(marksPath)
-    if !isKept { isKept = try Self.isDatabase(path) }
+    if !isKept { isKept = try Self.isDatabase(path, schema) }
     if isKept {
       marks = try DeliveryMarks(marksPath, of: path)
     }
     do throws(StorageError) {
-      if marks != nil, try Self.isDatabase(path) {
+      if marks != nil, try Self.isDatabase(path, schema) {
         let opened = try schema.open(path)
         contents = try Contents(opened)
         database = consume opened
@@ -56,15 +56,15 @@ struct Opening: ~Copyable {
   /// Makes the database that an opening did not find, and waits until it is on the disk. The caller has the lock.
   static func create(_ path: FilePath, _ schema: Schema) throws(StorageError) -> Database {
     // Another process that was faster has written something that this one did not read.
-    guard try !isDatabase(path) else {
+    guard try !isDatabase(path, schema) else {
       throw StorageError(file: path.string, problem: .inUse(process: nil, name: nil))
     }
     try schema.create(path)
     return try schema.open(path)
   }
 
-  /// Returns whether there is a database of this module; an empty file counts as none.
-  private static func isDatabase(_ path: FilePath) throws(StorageError) -> Bool {
+  /// Returns whether there is a database of a schema; an empty file counts as none.
+  static func isDatabase(_ path: FilePath, _ schema: Schema) throws(StorageError) -> Bool {
     guard StatePath.exists(path) else { return false }
     let header = try StateFile(path, creating: false).read(100)
     if header.isEmpty { return false }
@@ -75,20 +75,22 @@ struct Opening: ~Copyable {
       let isJournal =
         header.starts(with: Array(#"{"sum":""#.utf8))
         && String(decoding: header, as: UTF8.self).contains(#""format":"corelocation-regions""#)
-      throw fails(isJournal ? .regionJournal : .unknown)
+      throw fails(isJournal ? .regionJournal : schema.foreign)
     }
     // The header's field "Application ID", big-endian, at offset 68.
     let identifier = header[68..<72].reduce(0) { $0 << 8 | Int($1) }
-    guard identifier == Schema.applicationIdentifier else { throw fails(.otherDatabase) }
+    guard identifier == schema.applicationIdentifier else { throw fails(.otherDatabase) }
     return true
   }
 
   /// Gives a damaged database and its log the first free name of `FILE.damaged-1` to `FILE.damaged-99`.
-  private static func setAside(_ path: FilePath) throws(StorageError) -> FilePath {
+  static func setAside(_ path: FilePath) throws(StorageError) -> FilePath {
     let names = (1...99).map { path.beside(".damaged-\($0)") }
     let aside = names.first { !StatePath.exists($0) } ?? names[98]
-    let log = path.beside("-wal")
-    if StatePath.exists(log) { try StatePath.rename(log, to: aside.beside("-wal")) }
+    // Readers that have it open keep what they have: a new database must not share their memory.
+    for suffix in ["-wal", "-shm"] where StatePath.exists(path.beside(suffix)) {
+      try StatePath.rename(path.beside(suffix), to: aside.beside(suffix))
+    }
     try StatePath.rename(path, to: aside)
     return aside
   }

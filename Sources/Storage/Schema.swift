@@ -25,15 +25,25 @@ struct Schema {
   ]
 
   var steps = Schema.steps
+  /// The number in the database's header.
+  var applicationIdentifier = Schema.applicationIdentifier
+  /// What a file with another header is not.
+  var foreign = StorageError.Foreign.unknown
+  /// Whether other connections read while one writes. Otherwise one connection has the database for itself.
+  var isShared = false
+  /// Statements that must come before the first table.
+  var preamble = ""
+
+  private var locking: String { isShared ? "NORMAL" : "EXCLUSIVE" }
 
   /// Connects to a database of any known version, and brings it to the newest one.
   func open(_ path: FilePath) throws(StorageError) -> Database {
     let database = try Database(path)
-    // The lock is held from the first access on, so that SQLite needs no shared memory. A migration waits for no
-    // sync: the first transaction that follows it in the log syncs both.
+    // Unless it is shared, the lock is held from the first access on, so that SQLite needs no shared memory. A
+    // migration waits for no sync: the first transaction that follows it in the log syncs both.
     try database.execute(
       """
-      PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
+      PRAGMA locking_mode = \(locking); PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
       PRAGMA wal_autocheckpoint = 0
       """)
     try migrate(database)
@@ -66,14 +76,14 @@ struct Schema {
   func create(_ path: FilePath) throws(StorageError) {
     let temporary = path.beside("-new")
     for suffix in ["", "-wal", "-journal"] { StatePath.remove(temporary.beside(suffix)) }
-    for suffix in ["-wal", "-journal"] { StatePath.remove(path.beside(suffix)) }
+    for suffix in ["-wal", "-journal", "-shm"] { StatePath.remove(path.beside(suffix)) }
     do throws(StorageError) {
       _ = try StateFile(temporary, creating: true)
       let database = try Database(temporary)
       try database.execute(
         """
-        PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-        PRAGMA application_id = \(Self.applicationIdentifier)
+        \(preamble) PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;
+        PRAGMA synchronous = FULL; PRAGMA application_id = \(applicationIdentifier)
         """)
       try migrate(database)
       try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -102,11 +112,7 @@ struct Contents {
     do throws(StorageError) {
       try read(database)
     } catch {
-      // The queries are right: a table that is missing, or a value without end, was damaged.
-      guard case .sqlite(let code, let message) = error.problem, code & 0xFF != SQLITE_NOMEM else {
-        throw error
-      }
-      throw StorageError(file: database.path.string, problem: .damaged(message))
+      throw error.ofRightQuery
     }
   }
 
@@ -132,6 +138,17 @@ struct Contents {
       case "authorization": authorization = settings.bytes(1) == nil ? nil : settings.text(1)
       default: break
       }
+    }
+  }
+}
+
+extension StorageError {
+  /// The error of a query that is right: a table that is missing, or a value without end, was damaged.
+  var ofRightQuery: StorageError {
+    guard case .sqlite(let code, let message) = problem else { return self }
+    switch code & 0xFF {
+    case SQLITE_NOMEM, SQLITE_INTERRUPT, SQLITE_PROTOCOL: return self
+    default: return StorageError(file: file, problem: .damaged(message))
     }
   }
 }

@@ -53,13 +53,55 @@ struct StateFile: ~Copyable {
     guard count == bytes.count else { throw .failed("pwrite", path, Errno.noSpace) }
   }
 
-  /// Takes the lock that every store of this file takes, and returns whether it was free. The kernel releases it
+  /// Writes a number at a place, in the processor's byte order.
+  func write(_ number: Int64, at offset: Int) throws(StorageError) {
+    try unsafe withUnsafeBytes(of: number) { bytes throws(StorageError) in
+      try unsafe write(bytes, at: offset)
+    }
+  }
+
+  /// Writes the number of this process at the eighth byte, for those who find the file locked.
+  func writeProcess() throws(StorageError) { try write(Int64(getpid()), at: 8) }
+
+  /// Takes the lock that every store of a database takes; waits for half a second at most. The kernel releases it
   /// when the file is closed.
-  func lock() throws(StorageError) -> Bool {
+  func lock(of database: FilePath) throws(StorageError) {
+    // A child between fork and exec has its parent's files: for a moment, a lock can outlive its holder.
+    var tries = 50
+    while try !lock() {
+      guard tries > 0 else { throw inUse(database) }
+      tries -= 1
+      usleep(10000)
+    }
+  }
+
+  /// Takes the lock, and returns whether it was free.
+  private func lock() throws(StorageError) -> Bool {
     while flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 {
       if errno == EWOULDBLOCK { return false }
       guard errno == EINTR else { throw .failed("flock", path) }
     }
     return true
+  }
+
+  private func inUse(_ database: FilePath) -> StorageError {
+    let bytes = (try? read(16)) ?? []
+    // The load is checked.
+    let number = unsafe bytes.withUnsafeBytes {
+      unsafe $0.count == 16 ? $0.loadUnaligned(fromByteOffset: 8, as: Int64.self) : 0
+    }
+    let process = Int32(truncatingIfNeeded: number)
+    var name = ""
+    let comm = FilePath("/proc/\(process)/comm")
+    if process > 0, let file = try? FileDescriptor.open(comm, .readOnly, options: .closeOnExec) {
+      var room = [UInt8](repeating: 0, count: 32)
+      // The array's memory is used during the call alone.
+      let count = unsafe room.withUnsafeMutableBytes { (try? unsafe file.read(into: $0)) ?? 0 }
+      name = String(decoding: room.prefix(count).prefix { $0 != 10 }, as: UTF8.self)
+      try? file.close()
+    }
+    return StorageError(
+      file: database.string,
+      problem: .inUse(process: process > 0 ? process : nil, name: name.isEmpty ? nil : name))
   }
 }

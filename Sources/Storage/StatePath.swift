@@ -15,17 +15,78 @@ package enum StatePath {
     guard !application.isEmpty else {
       throw StorageError(file: "(no file)", problem: .noIdentifier)
     }
-    let state: FilePath
-    // A relative path is invalid and ignored, says the specification.
-    if let path = variable("XDG_STATE_HOME").map({ FilePath($0) }), path.isAbsolute {
-      state = path
-    } else if let path = variable("HOME").map({ FilePath($0) }), path.isAbsolute {
-      state = path.appending(".local/state")
-    } else {
-      throw StorageError(file: application, problem: .noHome)
-    }
+    let state = try home(application, variable)
     return state.appending("corelocation").appending("\(name(of: application)).sqlite")
   }
+
+  /// Returns the history's file: `history.sqlite` in the directory that systemd gives the service
+  /// (`STATE_DIRECTORY`), in `/var/lib/beaconscan` where it is there, or in `$XDG_STATE_HOME/beaconscan`, below
+  /// `$HOME/.local/state` where that variable is not set to an absolute path.
+  ///
+  /// - Parameters:
+  ///   - isForWriting: Whether the file is going to be written: one of the system that this user may only read is
+  ///     not chosen.
+  ///   - system: The service's directory.
+  ///   - variable: Returns a variable's value.
+  /// - Returns: The file, which may not exist.
+  /// - Throws: `StorageError` where no directory is known.
+  package static func history(
+    forWriting isForWriting: Bool, system: FilePath = "/var/lib/beaconscan",
+    variable: (String) -> String? = environmentVariable
+  ) throws(StorageError) -> FilePath {
+    let name = "history.sqlite"
+    // systemd separates several directories by colons.
+    if let first = variable("STATE_DIRECTORY")?.split(separator: ":").first,
+      FilePath(String(first)).isAbsolute
+    {
+      return FilePath(String(first)).appending(name)
+    }
+    let shared = system.appending(name)
+    switch access(shared, isForWriting ? R_OK | W_OK : R_OK) {
+    case nil: return shared
+    case .permissionDenied? where !isForWriting:
+      // What cannot be read is named where there is nothing else.
+      guard let own = try? home("the history", variable).appending("beaconscan").appending(name),
+        exists(own)
+      else { return shared }
+      return own
+    default: return try home("the history", variable).appending("beaconscan").appending(name)
+    }
+  }
+
+  /// Returns the user's directory of states.
+  private static func home(
+    _ what: String, _ variable: (String) -> String?
+  ) throws(StorageError) -> FilePath {
+    // A relative path is invalid and ignored, says the specification.
+    if let path = variable("XDG_STATE_HOME").map({ FilePath($0) }), path.isAbsolute { return path }
+    if let path = variable("HOME").map({ FilePath($0) }), path.isAbsolute {
+      return path.appending(".local/state")
+    }
+    throw StorageError(file: what, problem: .noHome)
+  }
+
+  /// Returns why a file cannot be used; `nil` if it can.
+  private static func access(_ path: FilePath, _ rights: Int32) -> Errno? {
+    let result = unsafe path.withPlatformString {
+      unsafe faccessat(AT_FDCWD, $0, rights, AT_EACCESS) == 0 ? 0 : errno
+    }
+    return result == 0 ? nil : Errno(rawValue: result)
+  }
+
+  /// Returns whether files can be made in a directory.
+  static func isWritable(_ directory: FilePath) -> Bool { access(directory, W_OK | X_OK) == nil }
+
+  /// Returns whether a file system has more room than a transaction needs.
+  static func hasRoom(_ path: FilePath) -> Bool {
+    var status = statvfs()
+    // The structure outlives the call.
+    let result = unsafe path.withPlatformString { unsafe statvfs($0, &status) }
+    return result == 0 && UInt64(status.f_bavail) * UInt64(status.f_frsize) > 16 << 20
+  }
+
+  /// Returns whether a file can be read.
+  static func isReadable(_ file: FilePath) -> Bool { access(file, R_OK) == nil }
 
   /// Returns the value of a variable of this process's environment.
   package static func environmentVariable(_ name: String) -> String? {

@@ -1,3 +1,4 @@
+import CSQLite
 import Glibc
 package import SystemPackage
 
@@ -23,15 +24,20 @@ package struct StorageError: Error, Hashable, Sendable {
     /// The application identifier is empty.
     case noIdentifier
     /// A key, definition, state or payload is longer than the bound.
-    case tooLong(bytes: Int)
+    case tooLong(bytes: Int, maximum: Int = ServiceStore.maximumBytes)
     /// More changes wait for the disk than the bound.
     case queueFull
     case closed
+    /// The history's log cannot be read where no file can be made beside it.
+    case unreadableLog
+    /// The store was opened for reading.
+    case onlyReading
   }
 
   /// What a file that is not a database of this module is.
   package enum Foreign: Hashable, Sendable {
     case unknown
+    case noHistory
     case otherDatabase
     /// A journal of regions, as versions before the database wrote it.
     case regionJournal
@@ -42,6 +48,18 @@ package struct StorageError: Error, Hashable, Sendable {
   package var problem: Problem
 
   package init(file: String, problem: Problem) { (self.file, self.problem) = (file, problem) }
+
+  /// Whether the disk refuses, which may end without anybody who changes what was asked for: it is full, read-only or
+  /// does not respond as it should.
+  package var isOfDisk: Bool {
+    switch problem {
+    case .failed(_, let error):
+      [.noSpace, .diskQuotaExceeded, .readOnlyFileSystem, .ioError].contains(error)
+    case .sqlite(let code, _): [SQLITE_FULL, SQLITE_READONLY, SQLITE_IOERR].contains(code & 0xFF)
+    case .queueFull: true
+    default: false
+    }
+  }
 
   /// Creates the error of the system call that failed last, or of another one.
   static func failed(
@@ -68,6 +86,8 @@ extension StorageError: CustomStringConvertible {
     case .foreign(.unknown):
       "\(file): it is not a state database, and it was not changed; name another file, or one that "
         + "does not exist yet"
+    case .foreign(.noHistory):
+      "\(file): it is not a history that beaconscan wrote, and it was not changed; name another file"
     case .foreign(.otherDatabase):
       "\(file): it is the SQLite database of another application, and it was not changed; name "
         + "another file, or one that does not exist yet"
@@ -84,13 +104,16 @@ extension StorageError: CustomStringConvertible {
         + "of them"
     case .noIdentifier:
       "\(file): the application identifier is empty; give one, such as org.example.kiosk"
-    case .tooLong(let bytes):
-      "\(file): a key or value takes \(bytes) bytes and at most \(ServiceStore.maximumBytes) are "
-        + "stored; shorten it"
+    case .tooLong(let bytes, let maximum):
+      "\(file): a key or value takes \(bytes) bytes and at most \(maximum) are stored; shorten it"
     case .queueFull:
       "\(file): \(ServiceStore.maximumWaitingChanges) changes wait for the disk; write again when it "
         + "responds"
     case .closed: "\(file): the store was closed; open it again"
+    case .unreadableLog:
+      "\(file)-wal: this log has entries that cannot be read in a directory that cannot be written; "
+        + "copy it and \(file) to one that can, and name the copy"
+    case .onlyReading: "\(file): the history was opened for reading; open it for writing"
     }
   }
 

@@ -1,5 +1,6 @@
 import Advertising
 import ArgumentParser
+import Frontends
 import HCIPackets
 import HCISockets
 import Scanning

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Frontends
 
 @main
 struct Beaconscan: AsyncParsableCommand {
@@ -35,10 +36,10 @@ struct Beaconscan: AsyncParsableCommand {
         77   no permission
         130  interrupted before anything was done
       """,
-    version: "0.1.0",
+    version: release,
     subcommands: [
       ScanCommand.self, RangeCommand.self, MonitorCommand.self, LocateCommand.self,
-      InspectCommand.self,
+      ServeCommand.self, HistoryCommand.self, InspectCommand.self,
       CalibrateCommand.self, DecodeCommand.self, RecordCommand.self, SimulateCommand.self,
       AdvertiseCommand.self,
       AdaptersCommand.self, DoctorCommand.self, BeaconsCommand.self, ConfigCommand.self,

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CaptureFiles
+import Frontends
 import Glibc
 import Records
 import Scanning

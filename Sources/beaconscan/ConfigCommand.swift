@@ -1,6 +1,7 @@
 import ArgumentParser
-import Configuration
+import Frontends
 import Records
+import TOMLDocuments
 
 /// `beaconscan config`: the configuration file.
 struct ConfigCommand: ParsableCommand {
@@ -119,7 +120,8 @@ extension Settings {
     }
       + regions.map { region in
         SettingLine(
-          key: "region.\(region.name)", values: ["\(region.constraint)"] + region.rules,
+          key: "region.\(region.name)",
+          values: ["\(region.constraint)"] + region.rules.map { "--\($0)" },
           origin: layers.first { $0.regions.contains(region) }?.path ?? "")
       }
       + beacons.map {

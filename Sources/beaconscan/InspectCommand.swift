@@ -1,6 +1,7 @@
 import Advertising
 import ArgumentParser
 import CaptureFiles
+import Frontends
 import Ranging
 import Records
 import Scanning
@@ -129,7 +130,7 @@ struct InspectCommand: AsyncParsableCommand {
       list?.update()
     }
     list?.update()
-    progress?.clear()
+    progress?.end()
     if Interrupt.isRequested, failure == nil, scanner.counts.packets == 0 {
       throw CommandError(.interrupted, "interrupted before anything was read")
     }

@@ -1,6 +1,7 @@
 import Adapters
 import ArgumentParser
 import CaptureFiles
+import Frontends
 import LocationSources
 import Positioning
 import Records

@@ -1,6 +1,7 @@
 import Adapters
 import ArgumentParser
 import CaptureFiles
+import Frontends
 import LocationSources
 import Positioning
 import Ranging
@@ -181,8 +182,8 @@ struct MonitorCommand: AsyncParsableCommand {
   }
 
   /// Monitors beacons, and circles where the session has locations.
-  func run(_ session: BeaconSession, _ rules: RegionRules, to out: StandardOutput) async throws {
-    let monitor = makeOutput(rules, session: session, location: session.location, to: out)
+  func run(_ session: BeaconSession, _ standard: RegionRules, to out: StandardOutput) async throws {
+    let monitor = makeOutput(standard, session: session, location: session.location, to: out)
     defer { monitor.commands?.finish() }
     try register(in: session, ranges: monitor.writer.isScreen, &monitor.events)
     func writeStates(at time: WallClockTime?) throws {
@@ -304,35 +305,22 @@ struct MonitorCommand: AsyncParsableCommand {
   private func register(
     in session: BeaconSession, ranges: Bool, _ events: inout MonitorEvents
   ) throws {
-    let (beacons, client, regions) = (session.beacons, session.client, regions.all)
-    let stored = beacons.regions(of: client)
-    for old in stored where !regions.contains(where: { $0.name == old.identifier }) {
-      beacons.unregister(old.identifier, for: client)
-      reportRemoved(old.identifier)
-    }
-    for region in regions {
-      let registered = BeaconRegion(
+    let (beacons, client) = (session.beacons, session.client)
+    let registered = try regions.all.map { region in
+      BeaconRegion(
         identifier: region.name, constraint: region.constraint,
         rules: region.rules.isEmpty ? nil : try rules.rules(of: region))
-      var state = RegionState.outside
-      var insideSince: WallClockTime?
-      // Other rules for the same beacons begin with what is known of them.
-      if stored.contains(where: {
-        $0.identifier == region.name && $0.constraint == region.constraint
-      }), let known = beacons.snapshot(ofRegion: region.name, for: client) {
-        if known.status.state != .unknown { state = known.status.state }
-        if state == .inside { insideSince = known.since }
+    }
+    do throws(BeaconServiceError) {
+      for name in try beacons.replaceRegions(with: registered, for: client, &events) {
+        reportRemoved(name)
       }
-      do throws(BeaconServiceError) {
-        try beacons.register(registered, assuming: state, for: client)
-        if let snapshot = beacons.snapshot(ofRegion: region.name, for: client) {
-          events.begin(with: snapshot, insideSince: insideSince)
-        }
-        if ranges { try beacons.startRanging(RangingRequest(region.constraint), for: client) }
-      } catch {
-        throw CommandError(
-          session.scanner.availability == .available ? .usage : .unavailable, "\(error)")
+      for region in registered where ranges {
+        try beacons.startRanging(RangingRequest(region.constraint), for: client)
       }
+    } catch {
+      throw CommandError(
+        session.scanner.availability == .available ? .usage : .unavailable, "\(error)")
     }
   }
 }

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import Frontends
 public import Ranging
 import Records
 import Scanning

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Frontends
 import Records
 import Scanning
 import ServiceCore

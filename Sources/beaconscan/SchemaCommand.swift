@@ -35,7 +35,7 @@ struct SchemaCommand: ParsableCommand {
           LocationHealth.record.schema, TrackSummary.record.schema, TrackReport.record.schema,
           ScannerHealth.record.schema, IdentityFinding.record.schema, CaptureStatus.record.schema,
           BeaconStatistics.record.schema, AdvertiserStatistics.record.schema,
-          CalibrationResult.record.schema,
+          CalibrationResult.record.schema, RegionStays.record.schema, HourlyPresence.record.schema,
           NamedBeacon.record.schema, SettingLine.record.schema, AdvertDescription.record.schema,
           HostView.Radio.record.schema, Finding.record.schema,
           ScanSummary.record.schema,

@@ -13,10 +13,10 @@ import Testing
     process.arguments = ["gzip", "-c", "-n", "-\(level)", file.path]
     let output = Pipe()
     process.standardOutput = output
-    try process.run()
+    let run = try StartedProcess(process)
     let compressed = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0)
+    run.wait()
+    try #require(run.status == 0)
     return [UInt8](compressed)
   }
 

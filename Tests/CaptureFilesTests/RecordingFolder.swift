@@ -2,6 +2,7 @@ import CaptureFiles
 import Foundation
 import Scanning
 import Synchronization
+import TestSupport
 import Testing
 
 /// A directory that is gone when it is no longer used, and what is recorded in it.
@@ -86,10 +87,10 @@ enum Program {
     process.standardOutput = pipe
     process.standardError = FileHandle.nullDevice
     process.standardInput = FileHandle.nullDevice
-    try process.run()
+    let run = try StartedProcess(process)
     let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "\(line)")
+    run.wait()
+    try #require(run.status == 0, "\(line)")
     return String(decoding: output, as: UTF8.self)
   }
 }

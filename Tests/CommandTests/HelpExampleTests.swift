@@ -22,10 +22,10 @@ import Testing
     return commands
   }
 
-  /// Whether a command needs an adapter: it names no recording, and is not about one.
+  /// Whether a command needs an adapter or a service: it names no recording, and is not about one.
   private func isLive(_ command: String) -> Bool {
     let subcommands = [
-      "scan", "range", "monitor", "record", "advertise", "adapters", "doctor", "locate",
+      "scan", "range", "monitor", "record", "advertise", "adapters", "doctor", "locate", "history",
     ]
     return command.contains("--adapter")
       || command.contains("calibrate") && !command.contains("captures/")
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "scan", "range", "monitor", "locate", "inspect", "decode", "simulate", "record",
+    "", "scan", "range", "monitor", "locate", "history", "inspect", "decode", "simulate", "record",
     "advertise",
     "adapters", "doctor", "calibrate", "beacons", "config", "config check", "config show",
   ])

@@ -1,5 +1,6 @@
 import BeaconTesting
 import Foundation
+import Frontends
 import Ranging
 import Records
 import Regions

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Frontends
 import Scanning
 import TestSupport
 import Testing
@@ -311,6 +312,7 @@ import Testing
       others == [
         "record": ["format"],
         "advertise": ["adapter", "major", "measured-power", "minor", "uuid"],
+        "history": ["dwell", "region"],
       ])
     // Of what is no option of a group, each subcommand but these means the same.
     let values = Dictionary(

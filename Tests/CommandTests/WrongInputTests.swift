@@ -257,7 +257,8 @@ import Testing
 
   /// Options whose value is any text: what is wrong with one is found where it is used.
   private static let texts: Set = [
-    "replay", "config", "state-file", "exec", "output", "truth", "name",
+    "replay", "config", "state-file", "exec", "output", "truth", "name", "database",
+    "token-file", "history",
   ]
 
   /// Every option of every subcommand, as the parser has them, says what is valid where its value is wrong, and
@@ -280,8 +281,8 @@ import Testing
     for option in options {
       let name = option.name ?? ""
       // What is wrong with a text is found where it is used.
-      let wrong =
-        option.isFlag ? ["=x"] : texts.contains(name) ? [""] : ["", "=a\nb' is", "=\u{7F}"]
+      let isText = texts.contains(name) || path == ["history"] && name == "region"
+      let wrong = option.isFlag ? ["=x"] : isText ? [""] : ["", "=a\nb' is", "=\u{7F}"]
       for value in wrong { check("--" + name, value, path) }
     }
     return options.count

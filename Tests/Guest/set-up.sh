@@ -34,6 +34,7 @@ need xdg-dbus-proxy xdg-dbus-proxy
 need strace strace
 need procps pgrep
 need libcap2-bin setcap
+need curl curl
 [ -x /usr/bin/python3 ] || missing="$missing python3"
 missing=${missing# }
 if [ -n "$missing" ] || [ ! -s "$boot/kernel" ]; then

@@ -119,7 +119,8 @@ import Testing
       try machine.run("start")
       #expect(try client.receive { !client.readings.isEmpty }, "round \(round)")
       #expect(client.readings.map(\.magneticHeading) == [123.5])
-      #expect(client.conditions == [.receiving])
+      // On a busy machine it may take longer to start than an answer may take.
+      #expect(client.conditions.filter { $0 != .notAnswering } == [.receiving])
       client.forget()
       try machine.run("kill")
       #expect(try client.receive(until: .notRunning), "round \(round)")

@@ -125,6 +125,18 @@ import Testing
     withExtendedLifetime((receiver, geoclue, agent)) {}
   }
 
+  /// A location that was under way does not end the denial, and a start that was answered before the agent's change is not
+  /// believed.
+  @Test(arguments: [ScriptedGeoClue.Moment.location, .start])
+  func aRefusalIsDeniedWhateverTheClientWaitsFor(moment: ScriptedGeoClue.Moment) throws {
+    let geoclue = try ScriptedGeoClue(bus.address, stopsDuring: moment)
+    let last = moment == .location ? "GetAll" : "Start"
+    #expect(try client.receive(until: .denied), "\(geoclue.answers)")
+    #expect(try client.receive { geoclue.answers.contains(last) })
+    for _ in 0..<2 { #expect(try client.receive { true }) }
+    #expect(client.conditions.last == .denied, "\(client.conditions)")
+  }
+
   /// The administrator's file decides before the agent does, though GeoClue waits for one in any case.
   @Test(.enabled(if: Daemon.canMount)) func aConfigurationThatDeniesIsADenial() throws {
     let receiver = try NMEAServer(at: scratch["nmea"])

@@ -25,12 +25,12 @@ import Testing
         Thread.sleep(forTimeInterval: Double(random.next() % 30) / 1000)
       }
       #expect(process.isRunning, "run \(number) ended by itself")
-      kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
+      kill(process.identifier, SIGKILL)
+      process.wait()
     }
     let last = try start(folder, log, seed: 1, steps: 0)
-    last.waitUntilExit()
-    #expect(last.terminationStatus == 0)
+    last.wait()
+    #expect(last.status == 0)
     let lines = try String(contentsOf: log, encoding: .utf8).split(separator: "\n").map(String.init)
     let crossings = checkCrossings(lines)
     checkRegions(lines)
@@ -112,12 +112,13 @@ import Testing
     (try? String(contentsOf: log, encoding: .utf8))?.split(separator: "\n") ?? []
   }
 
-  private func start(_ folder: URL, _ log: URL, seed: UInt64, steps: Int) throws -> Process {
+  private func start(_ folder: URL, _ log: URL, seed: UInt64, steps: Int) throws
+    -> StartedProcess
+  {
     let process = Process()
     process.executableURL = Bundle.main.executableURL?.deletingLastPathComponent()
       .appending(path: "ManagerTorture")
     process.arguments = [folder.appending(path: "state").path, log.path, "\(seed)", "\(steps)"]
-    try process.run()
-    return process
+    return try StartedProcess(process)
   }
 }

@@ -51,10 +51,14 @@ import Testing
       }
     }
     await eventually { !received.withLock { $0.isEmpty } }
-    let first = Task { try await sightings.next() }
+    let hasCome = Mutex(false)
+    let first = Task {
+      defer { hasCome.withLock { $0 = true } }
+      return try await sightings.next()
+    }
     try await Task.sleep(for: .milliseconds(20))
     scene.scanner.clock.advance(by: 2)
-    try await Task.sleep(for: .milliseconds(200))
+    await eventually { hasCome.withLock { $0 } }
     core.removeClient(client)
     guard case .sightings? = try await first.value else {
       Issue.record("the sighting went to the other sequence")

@@ -18,7 +18,7 @@ Type=oneshot
 ExecStart=/bin/bash /trial.sh
 StandardOutput=file:/trial.log
 StandardError=inherit
-TimeoutStartSec=240
+TimeoutStartSec=480
 ExecStopPost=/bin/systemctl --no-block exit
 [Install]
 WantedBy=multi-user.target
@@ -60,5 +60,5 @@ mounts='
     exec env -i container=docker PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot "$1" \
       /lib/systemd/systemd --system --unit=multi-user.target --log-target=null
   '\'' sh "$tree"'
-timeout -k 10 300 sh -c "$mounts" sh "$tree" "${groups[@]}" >/dev/null 2>&1 </dev/null || true
+timeout -k 10 540 sh -c "$mounts" sh "$tree" "${groups[@]}" >/dev/null 2>&1 </dev/null || true
 [ -s "$tree/trial.log" ]

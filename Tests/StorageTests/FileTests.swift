@@ -104,30 +104,6 @@ import Testing
     #expect(run.output.contains("errno 13 (Permission denied)"), "\(run.output)")
   }
 
-  /// A file system of half a mebibyte.
-  private final class SmallDisk {
-    let scratch: Scratch
-
-    init() throws {
-      scratch = try Scratch()
-      try #require(unsafe mount("none", scratch.folder.path, "tmpfs", 0, "size=512k") == 0)
-    }
-
-    /// Makes it read-only as soon as no file on it is open for writing.
-    func remountReadOnly() throws {
-      let flags = UInt(MS_REMOUNT | MS_RDONLY)
-      for _ in 0..<500 {
-        if unsafe mount("none", scratch.folder.path, "tmpfs", flags, "") == 0 { return }
-        usleep(10000)
-      }
-      Issue.record("it stayed in use: \(errno)")
-    }
-
-    deinit { unsafe umount2(scratch.folder.path, Int32(MNT_DETACH)) }
-
-    static let isPossible = getuid() == 0 && (try? SmallDisk()) != nil
-  }
-
   @Test(.enabled(if: SmallDisk.isPossible, "root alone can mount a file system"))
   func aFullDiskIsNamedAndLosesNothing() throws {
     let disk = try SmallDisk()

@@ -26,6 +26,7 @@ import TestSupport
 //   dies    delivers an event while a sync takes 2 s, and kills itself
 //   power   stores events until it is killed
 //   nobody  opens the store as the user nobody, and prints the error
+//   history uses a history instead: HistoryTorture.swift
 @main
 struct Torture {
   let store: ServiceStore
@@ -53,6 +54,7 @@ struct Torture {
       case "nobody":
         guard seteuid(65534) == 0 else { exit(77) }
         _ = try open(arguments[1])
+      case "history": try HistoryTorture.live(arguments[1], LogFile(arguments[2]), seed)
       default: try live(arguments, seed, mode)
       }
     } catch {

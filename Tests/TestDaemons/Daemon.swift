@@ -58,6 +58,9 @@ package final class Daemon {
   package func pause() { Foundation.kill(process.identifier, SIGSTOP) }
   package func resume() { Foundation.kill(process.identifier, SIGCONT) }
 
+  /// Makes it read its configuration again, where it does that on SIGHUP.
+  package func reload() { Foundation.kill(process.identifier, SIGHUP) }
+
   /// Ends it and what it has started as the kernel does.
   package func kill() {
     let children = children
@@ -67,6 +70,18 @@ package final class Daemon {
     // A port is free again when its owner is gone.
     for child in children { _ = eventually { Foundation.kill(child, 0) != 0 } }
   }
+}
+
+/// Runs a program to its end.
+package func runTool(_ arguments: [String]) throws {
+  let process = Process()
+  process.executableURL = URL(filePath: arguments[0])
+  process.arguments = Array(arguments.dropFirst())
+  process.standardOutput = FileHandle.nullDevice
+  process.standardError = FileHandle.nullDevice
+  let run = try StartedProcess(process)
+  run.wait()
+  try #require(run.status == 0, "\(arguments)")
 }
 
 /// Returns a TCP port of this machine that nothing uses.

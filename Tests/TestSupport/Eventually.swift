@@ -1,8 +1,8 @@
 import Glibc
 
-/// The number of times that a condition is looked at: for five minutes where the machine is at rest. Time does not
-/// count, because where other tests hold all threads it passes for this one without a look.
-private let looks = 60_000
+/// How often, and for how many seconds, a condition is looked at before it is given up. Time alone does not count, because
+/// where other tests hold all threads it passes for this one without a look; nor do looks, of which one may take long.
+private let (leastLooks, leastTime) = (1000, 300.0)
 
 /// Waits until a condition holds, for five minutes at least: a test waits for what must come, and only what
 /// never comes fails it, however busy the machine is.
@@ -10,11 +10,12 @@ private let looks = 60_000
 /// - Returns: Whether it holds.
 @discardableResult
 package func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
-  for _ in 0..<looks {
-    if try condition() { return true }
+  var patience = Patience()
+  while !(try condition()) {
+    guard patience.isLeft else { return false }
     usleep(5000)
   }
-  return false
+  return true
 }
 
 /// Waits until a condition holds, for five minutes at least, and lets other tasks run meanwhile.
@@ -22,9 +23,23 @@ package func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
 /// - Returns: Whether it holds.
 @discardableResult
 package func eventually(_ condition: () throws -> Bool) async rethrows -> Bool {
-  for _ in 0..<looks {
-    if try condition() { return true }
+  var patience = Patience()
+  while !(try condition()) {
+    guard patience.isLeft else { return false }
     try? await Task.sleep(for: .milliseconds(5))
   }
-  return false
+  return true
+}
+
+private struct Patience {
+  private let began = ContinuousClock.now
+  private var looks = 0
+
+  /// Counts a look; returns whether there may be another one.
+  var isLeft: Bool {
+    mutating get {
+      looks += 1
+      return looks < leastLooks || .now - began < .seconds(leastTime)
+    }
+  }
 }

@@ -42,8 +42,7 @@ import Testing
     let gzip = Process()
     gzip.executableURL = URL(filePath: "/bin/gzip")
     gzip.arguments = ["-kf", scratch["drive.gpx"]]
-    try gzip.run()
-    gzip.waitUntilExit()
+    try StartedProcess(gzip).wait()
     let (inputs, reader, error) = try read(try scratch.bytes("drive.gpx.gz"))
     #expect(error == nil && reader.format == .gpx && inputs.count == 60)
   }

@@ -25,12 +25,12 @@ final class RegistrationStore: Sendable {
   }
 
   /// Why there is no database though there should be one. It is not logged, as the caller knows.
-  var failure: String? {
-    do {
+  var failure: StorageError? {
+    do throws(StorageError) {
       try open().result.get()?.writeAndWait([])
       return nil
     } catch {
-      return "\(error)"
+      return error
     }
   }
 

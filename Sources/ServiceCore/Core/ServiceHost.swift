@@ -9,6 +9,8 @@ import Synchronization
 protocol ServiceHosting: AnyObject, Sendable {
   var name: String { get }
   func stop() async
+  /// As ``stop()``, on a thread that may be blocked.
+  func stopAndWait()
   /// Ends a wait of the source: one that nobody holds any more then rests.
   func wake()
   var availability: ScannerAvailability { get }
@@ -128,6 +130,13 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     }
   }
 
+  func stopAndWait() {
+    state.withLock { $0.isStopped = true }
+    guard !isRecorded else { return }
+    source?.wake()
+    receiver.sync { source?.rest() }
+  }
+
   /// Waits until clients have dealt with everything that was delivered, where a recording is the source.
   func deliveriesFinished() async {
     await withCheckedContinuation { continuation in
@@ -223,7 +232,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     var isDone = false
     while !isDone {
       isDone = state.withLock { state in
-        if isRecorded, state.service.demand == nil {
+        if isRecorded, state.isStopped || state.service.demand == nil {
           state.rest = (input, isOver)
           return true
         }

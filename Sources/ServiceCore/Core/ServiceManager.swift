@@ -141,6 +141,20 @@ public final class ServiceManager: Sendable {
     for host in hosts { await host.stop() }
   }
 
+  /// Stops every service as ``stop()`` does, on a thread that may be blocked, and has everything that happened until then
+  /// delivered and stored.
+  package func stopAndWait() {
+    for host in hosts { host.stopAndWait() }
+    flush()
+  }
+
+  /// Writes what is to be stored, and closes the files, so that another manager may use them. The services were stopped
+  /// before.
+  package func close() {
+    flush()
+    store.database?.close()
+  }
+
   // MARK: Clients
 
   /// Adds a client that iterates over its events, such as by `BeaconService.events(for:)`.
@@ -366,7 +380,12 @@ public final class ServiceManager: Sendable {
 
   /// Why nothing outlives the process though it should, as one sentence; `nil` where all is well. It waits until
   /// the database is made.
-  public var storageFailure: String? { store.failure }
+  public var storageFailure: String? { store.failure?.description }
+
+  /// As ``storageFailure``, and whether the disk is the reason: full, read-only or broken.
+  package var storageFault: (sentence: String, isOfDisk: Bool)? {
+    store.failure.map { ($0.description, $0.isOfDisk) }
+  }
 
   /// Waits until everything that was registered is stored.
   public func flush() {

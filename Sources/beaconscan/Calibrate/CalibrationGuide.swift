@@ -1,3 +1,4 @@
+import Frontends
 import Ranging
 import Records
 import Scanning

@@ -1,8 +1,9 @@
 import Advertising
-import Configuration
+import Frontends
 import Glibc
 import Ranging
 import Records
+import TOMLDocuments
 
 /// What a calibration writes to the configuration file.
 struct CalibrationRecord {

@@ -1,4 +1,5 @@
 import Advertising
+import Frontends
 import Positioning
 import Ranging
 import Records

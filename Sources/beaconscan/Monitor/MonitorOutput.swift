@@ -1,3 +1,4 @@
+import Frontends
 import Positioning
 import Records
 import Scanning

@@ -1,6 +1,7 @@
 import Adapters
 import Advertising
 import ArgumentParser
+package import Frontends
 import HCISockets
 import Ranging
 import Records
@@ -96,11 +97,6 @@ struct CalibrationOptions: ParsableArguments {
 
   /// Sets what is known of the site, the adapter and some beacons.
   func apply(to configuration: inout BeaconService.Configuration) {
-    let calibration = Calibration(
-      measuredPower: measuredPower,
-      adapterOffset: adapterOffset.first { $0.adapter == nil }?.decibels,
-      model: environment.map { .logDistance(exponent: $0) }
-        ?? model.flatMap { $0 == "log-distance" ? nil : PathLossModel(name: $0) })
     var beacons = calibrate.map { (beacons: $0.beacons, calibration: $0.calibration) }
     // What the command line says of a beacon comes first, and stands.
     for beacon in Settings.current.beacons {
@@ -110,10 +106,10 @@ struct CalibrationOptions: ParsableArguments {
       if let sender = beacon.sender { configuration.pins[beacon.identity] = sender }
     }
     for pin in pin { configuration.pins[pin.beacon] = pin.sender }
-    configuration.ranging.calibration = calibration
-    configuration.ranging.beaconCalibrations = beacons
-    configuration.monitoring.calibration = calibration
-    configuration.monitoring.beaconCalibrations = beacons
+    configuration.setCalibration(
+      Calibration(
+        model: model.flatMap { PathLossModel(name: $0) }, environment: environment,
+        measuredPower: measuredPower, offsets: adapterOffset), of: beacons)
   }
 
   private func check(_ option: String, _ value: Double, _ range: ClosedRange<Double>) throws {
@@ -123,69 +119,17 @@ struct CalibrationOptions: ParsableArguments {
   }
 }
 
-/// How much stronger than true an adapter receives.
-struct AdapterOffset: ExpressibleByArgument {
-  /// Which one; `nil` for all.
-  var adapter: AdapterName?
-  var decibels: Double
-
-  init?(argument: String) {
-    let parts = argument.split(separator: "=", omittingEmptySubsequences: false)
-    guard let last = parts.last, let decibels = Double(last) else { return nil }
-    self.decibels = decibels
-    guard parts.count > 1 else { return }
-    guard parts.count == 2, let adapter = AdapterName(String(parts[0])) else { return nil }
-    self.adapter = adapter
-  }
+extension AdapterOffset: ExpressibleByArgument {
+  /// Reads it as the option has it.
+  package init?(argument: String) { self.init(argument) }
 }
 
-/// The sender that a beacon is known to have.
-struct Pin: ExpressibleByArgument {
-  var beacon: BeaconIdentity
-  var sender: BluetoothAddress
-
-  init?(argument: String) {
-    let parts = argument.split(separator: "=", omittingEmptySubsequences: false)
-    guard parts.count == 2, let beacons = BeaconConstraint(String(parts[0])),
-      let major = beacons.major, let minor = beacons.minor,
-      let sender = BluetoothAddress(String(parts[1]))
-    else { return nil }
-    beacon = BeaconIdentity(uuid: beacons.uuid, major: major, minor: minor)
-    self.sender = sender
-  }
+extension Pin: ExpressibleByArgument {
+  /// Reads it as the option has it.
+  package init?(argument: String) { self.init(argument) }
 }
 
-/// What is known of some beacons.
-struct BeaconCalibration: ExpressibleByArgument {
-  var beacons: BeaconConstraint
-  var calibration = Calibration()
-
-  init?(argument: String) {
-    let parts = argument.split(separator: "@", omittingEmptySubsequences: false)
-    guard parts.count == 2, let beacons = BeaconConstraint(String(parts[0])) else { return nil }
-    self.beacons = beacons
-    for pair in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
-      let words = pair.split(separator: "=", omittingEmptySubsequences: false)
-      guard words.count == 2, let value = Double(words[1]) else { return nil }
-      guard calibration.set(String(words[0]), to: value) else { return nil }
-    }
-  }
-}
-
-extension Calibration {
-  /// Sets `power`, `exponent` or `offset`, and returns whether the value can be.
-  mutating func set(_ word: String, to value: Double) -> Bool {
-    switch word {
-    case "power" where (-100 ... -1).contains(value): measuredPower = value
-    case "exponent" where PathLossModel.exponentRange.contains(value):
-      model = .logDistance(exponent: value)
-    case "offset" where abs(value) <= 50: adapterOffset = value
-    default: return false
-    }
-    return true
-  }
-
-  /// What ``set(_:to:)`` takes.
-  static let validValues =
-    "a power from -100 to -1 dBm, an exponent from 0.5 to 8, an offset from -50 to 50 dB"
+extension BeaconCalibration: ExpressibleByArgument {
+  /// Reads it as the option has it.
+  package init?(argument: String) { self.init(argument) }
 }

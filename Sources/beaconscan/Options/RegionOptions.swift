@@ -1,35 +1,17 @@
 public import Advertising
 public import ArgumentParser
+package import Frontends
 import Positioning
 import Scanning
 
-/// A named set of beacons.
-struct NamedRegion: Hashable {
-  var name: String
-  var constraint: BeaconConstraint
-  /// The options of its own rules, as the command line has them.
-  var rules: [String] = []
-
-  /// The name that a user gave; `nil` for a region of `--uuid`, which is named by what it means.
-  var givenName: String? { name == constraint.description ? nil : name }
-
-  /// The name and, where that does not show it, the constraint.
-  var title: String { givenName.map { "\($0)  \(constraint)" } ?? name }
-}
-
 extension NamedRegion: ExpressibleByArgument {
   /// Reads `NAME=UUID[:MAJOR[:MINOR]][,RULE=VALUE …]`, or the `NAME` of a region that a configuration file has.
-  init?(argument: String) {
+  package init?(argument: String) {
     if let region = Settings.current.regions.first(where: { $0.name == argument }) {
       self = region
-      return
+    } else {
+      self.init(argument)
     }
-    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, !parts[0].isEmpty else { return nil }
-    let words = parts[1].split(separator: ",", omittingEmptySubsequences: false)
-    guard let constraint = BeaconConstraint(String(words[0])) else { return nil }
-    self.init(
-      name: String(parts[0]), constraint: constraint, rules: words.dropFirst().map { "--\($0)" })
   }
 }
 
@@ -127,8 +109,7 @@ struct RegionOptions: ParsableArguments {
   /// The regions of beacons, those by --uuid first, named by what they mean.
   var all: [NamedRegion] {
     uuid.map { uuid in
-      let constraint = BeaconConstraint(uuid: uuid, major: major, minor: minor)
-      return NamedRegion(name: constraint.description, constraint: constraint)
+      NamedRegion(BeaconConstraint(uuid: uuid, major: major, minor: minor))
     } + named
   }
 }

@@ -1,6 +1,7 @@
 import Adapters
 public import ArgumentParser
 public import CaptureFiles
+import Frontends
 public import LiveScanning
 import Ranging
 import Records

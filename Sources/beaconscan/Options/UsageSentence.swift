@@ -1,5 +1,6 @@
 import Advertising
 import ArgumentParser
+import Frontends
 import Ranging
 
 /// The sentence about arguments that cannot be used, made of the parser's message: what, where, and what would be
@@ -75,14 +76,16 @@ private func validValue(
   of option: String, of subcommand: String?, instead value: String
 ) -> String {
   switch option {
-  case "--uuid": ProximityUUID.requirement(for: value)
+  case "--region" where subcommand == "history": "write the name of a region such as lobby"
+  case "--since" where subcommand == "history", "--until" where subcommand == "history":
+    "write a date and a time such as '2026-01-15 09:00' or 2026-01-15T09:00:00Z, or how long ago "
+      + "such as 24h or 7d"
   case "--region":
     RegionArgument.requirement(for: value)
       ?? "write NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR, or a NAME of the configuration file"
       + (value.split(separator: "=").dropFirst().first?.split { ":,".contains($0) }.first
         .map { "; " + ProximityUUID.requirement(for: String($0)) } ?? "")
-  case "--major", "--minor": "write a whole number from 0 to 65535"
-  case "--count", "--keep", "--top": "write a whole number of 1 or more"
+  case "--count", "--keep", "--last", "--top": "write a whole number of 1 or more"
   case "--since", "--until":
     "write a date and a time such as '2026-01-15 09:00' or 2026-01-15T09:00:00Z"
   case "--position":
@@ -90,7 +93,22 @@ private func validValue(
   case "--gpsd": "write HOST, HOST:PORT or the path of a Unix socket, such as localhost:2947"
   case "--accuracy", "--distance": "write a number of meters such as 10"
   case "--seed": "write a whole number of 0 or more"
-  case "--config", "--state-file", "--output", "-o", "--truth":
+  case "--listen":
+    "write HOST:PORT such as 127.0.0.1:8732, a port, or the path of a Unix socket such as /run/beacons"
+  case "--token-file", "--history", "--mqtt-password-file", "--mqtt-ca", "--mqtt-certificate",
+    "--mqtt-key":
+    "write the name of a file"
+  case "--webhook":
+    "write a URL of http or https in visible ASCII characters, such as https://example.com/beacons"
+  case "--webhook-secret-file": "write the name of a file"
+  case "--webhook-events": "write some of \(WebhookEvents.names), such as enter,exit"
+  case "--mqtt": "write HOST or HOST:PORT, such as mqtt.local:1883"
+  case "--mqtt-username", "--mqtt-node", "--mqtt-room": "write a name such as kiosk"
+  case "--mqtt-prefix", "--mqtt-discovery": "write a topic such as site/kiosk"
+  case "--host": "write a name such as kiosk.local"
+  case "--allow-origin": "write an origin such as http://localhost:3000"
+  case "--history-days", "--history-size": "write a whole number of 1 or more"
+  case "--config", "--database", "--output", "-o", "--truth":
     "write the name of a file"
   case "--name": "write a name such as lobby"
   case "--model": "write one of \(PathLossModel.names.joined(separator: ", "))"
@@ -98,19 +116,9 @@ private func validValue(
   case "--rotate-size": "write a size such as 500K, 10M or 1G"
   case "--rotate-every": "write a time such as 90s, 15m, 1h or 1d"
   case "--interval" where subcommand == "advertise": "write a time from 20ms to 10.24s"
-  case "--duration", "--interval", "--dwell": "write \(Seconds.example)"
-  case "--exit-after": "write adaptive, or \(Seconds.example)"
-  case "--speed": "write max, or a multiple of the recording's own time such as 1x or 10x"
-  case "--adapter": "write hci0, hci1 and so on, its address such as 00:1B:DC:0F:10:07, or all"
-  case "--boundary": "write a signal strength in dBm such as -67, or a distance such as 3m"
   case "--min-rssi": "write a signal strength in dBm such as -67, from -128 to 127"
   case "--measured-power" where subcommand == "advertise":
     "write a signal strength in dBm such as -59, from -128 to 127"
-  case "--enter-rssi", "--exit-rssi", "--measured-power":
-    "write a signal strength in dBm such as -67"
-  case "--enter-distance", "--exit-distance": "write a distance in meters such as 1.5"
-  case "--enter-count": "write how many of how many sightings, such as 2/3"
-  case "--environment": "write a number such as 2.2"
   case "--zones": "write four distances in meters that increase in pairs, such as 0.5,0.7,3,4"
   case "--adapter-offset": "write decibels such as 3, or those of one adapter such as hci1=3"
   case "--calibrate":
@@ -121,7 +129,9 @@ private func validValue(
       + "where it is recorded"
   case "--replay": "write the name of a recording, or - for standard input"
   case "--exec": "write a line of shell"
-  default: knownValues(of: option, of: subcommand)
+  default:
+    requirement(of: String(option.drop { $0 == "-" }), for: value)
+      ?? knownValues(of: option, of: subcommand)
   }
 }
 
@@ -135,19 +145,6 @@ private func knownValues(of option: String, of subcommand: String?) -> String {
     let last = values.last
   else { return "beaconscan \(subcommand ?? "") --help shows what it is" }
   return "write \(values.dropLast().joined(separator: ", ")) or \(last)"
-}
-
-extension ProximityUUID {
-  /// What a proximity UUID is, and why a text is none.
-  fileprivate static func requirement(for text: String) -> String {
-    let digits = text.filter { !"{}- ".contains($0) }
-    let example = "such as E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
-    if let other = digits.first(where: { !$0.isHexDigit }) {
-      return "a proximity UUID has 32 hexadecimal digits, \(example); '\(other)' is none"
-    }
-    let count = digits.isEmpty || digits.count == 32 ? "" : "; this has \(digits.count)"
-    return "a proximity UUID has 32 hexadecimal digits, \(example)" + count
-  }
 }
 
 extension String {

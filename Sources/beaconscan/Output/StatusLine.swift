@@ -8,6 +8,7 @@ import SystemPackage
 /// Nothing is shown in the first half second, and then five times a second at most.
 final class StatusLine: Sendable {
   private let began = SuspendingClock.now
+  private let isOver = Atomic<Bool>(false)
   /// When the line was written that is on the terminal; `nil` where none is. A process has one.
   private static let shownAt = Mutex<SuspendingClock.Instant?>(nil)
 
@@ -26,7 +27,9 @@ final class StatusLine: Sendable {
   func show(_ text: () -> String) {
     let now = SuspendingClock.now
     Self.shownAt.withLock { shownAt in
-      guard now - began > Self.patience, now - (shownAt ?? began) > Self.period else { return }
+      guard now - began > Self.patience, now - (shownAt ?? began) > Self.period,
+        !isOver.load(ordering: .relaxed)
+      else { return }
       shownAt = now
       // A second line could not be written over.
       let width = TerminalSize.of(STDERR_FILENO)?.columns ?? 80
@@ -36,6 +39,9 @@ final class StatusLine: Sendable {
   }
 
   func clear() { Self.withoutLine {} }
+
+  /// Clears the line; nothing is shown any more, whichever thread asks for it.
+  func end() { Self.withoutLine { isOver.store(true, ordering: .relaxed) } }
 
   /// Clears the line that is on the terminal, and calls a function that writes to it.
   static func withoutLine<Failure: Error>(

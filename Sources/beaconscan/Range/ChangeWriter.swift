@@ -1,3 +1,4 @@
+import Frontends
 import Records
 
 /// `range --on-change` as a line for each change.

@@ -1,3 +1,4 @@
+import Frontends
 import Ranging
 import Records
 import Scanning
@@ -21,15 +22,7 @@ final class RecordRangeWriter: ResultWriter {
   }
 
   func write(_ report: RangingReport) throws {
-    let lists: [(name: String?, beacons: [RangedBeacon])] =
-      regions.isEmpty
-      ? [(nil, report.beacons)]
-      : regions.map { region in
-        (region.name, report.beacons.filter { region.constraint.matches($0.beacon) })
-      }
-    for (name, beacons) in lists {
-      try write(RegionReport(time: report.wallClockTime, region: name, beacons: beacons))
-    }
+    for list in regions.records(of: report) { try write(list) }
   }
 
   func end(_ summary: ScanSummary) throws {

@@ -1,4 +1,5 @@
 import Advertising
+import Frontends
 import Ranging
 import Records
 import Scanning

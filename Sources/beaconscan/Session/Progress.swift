@@ -32,5 +32,5 @@ struct Progress: Sendable {
     }
   }
 
-  func clear() { line.clear() }
+  func end() { line.end() }
 }

@@ -1,8 +1,8 @@
 import Dispatch
+import Frontends
 import Glibc
 import Scanning
 import ServiceCore
-import Synchronization
 
 /// A manager of services, and the client through which the command uses them.
 ///
@@ -19,17 +19,25 @@ final class ServiceSession {
   /// is shown of it at the end does not change meanwhile.
   private var current: ServiceDelivery?
 
+  /// Why the disk cannot keep what is registered, where the session goes on without that; `nil` while all is well.
+  var diskFault: String? { manager.storageFault?.sentence }
+
   /// Creates a manager, with a file that keeps registered regions.
   ///
-  /// - Throws: `CommandError` where the file cannot be used.
-  init(stateFile: String? = nil, report: @escaping @Sendable (String) -> Void) throws {
+  /// - Throws: `CommandError` where the file cannot be used, unless the disk refuses it and the session may go on.
+  init(
+    stateFile: String? = nil, goesOnWithoutDisk: Bool = false,
+    report: @escaping @Sendable (String) -> Void
+  ) throws {
     var settings = ServiceManager.Configuration()
     settings.applicationIdentifier = "beaconscan"
     settings.persistence = stateFile.map { .file($0) } ?? .none
     settings.authorization = authorization
     settings.logger = diagnostics(to: report)
     manager = ServiceManager(settings)
-    if let failure = manager.storageFailure { throw CommandError(.cannotCreate, failure) }
+    if let fault = manager.storageFault, !(goesOnWithoutDisk && fault.isOfDisk) {
+      throw CommandError(.cannotCreate, fault.sentence)
+    }
   }
 
   deinit { current?.finish() }
@@ -84,19 +92,5 @@ final class ServiceSession {
     CommandError(
       .noPermission,
       "the administrator does not allow beaconscan to receive; see \(SystemAuthorization.path)")
-  }
-}
-
-/// The system's authorization, but nothing before the start: a source that starts with the first of several
-/// requests would be ahead of the others.
-private final class AuthorizationOnStart: AuthorizationProvider {
-  private let system = SystemAuthorization()
-  private let hasStarted = Atomic<Bool>(false)
-
-  func start() { hasStarted.store(true, ordering: .releasing) }
-
-  func rule(for application: String, scanner: ScannerAvailability) -> AuthorizationRule {
-    hasStarted.load(ordering: .acquiring)
-      ? system.rule(for: application, scanner: scanner) : .granted(.notDetermined)
   }
 }

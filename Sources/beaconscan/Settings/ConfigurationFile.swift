@@ -1,10 +1,11 @@
 import Advertising
 import ArgumentParser
-import Configuration
+import Frontends
 import Ranging
 import Records
 import Scanning
 import SystemPackage
+import TOMLDocuments
 
 /// What an option is set to, and where.
 struct Setting: Sendable {
@@ -240,7 +241,8 @@ struct ConfigurationFile {
       regions.append(
         NamedRegion(
           name: name, constraint: constraint,
-          rules: own.sorted { $0.key < $1.key }.flatMap { $0.value.arguments(for: $0.key) }))
+          rules: own.sorted { $0.key < $1.key }.flatMap { $0.value.arguments(for: $0.key) }
+            .map { String($0.dropFirst(2)) }))
     }
   }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import Frontends
 
 /// An option or flag, as the argument parser describes it.
 struct OptionDescription: Decodable, Equatable {
@@ -58,7 +59,7 @@ enum OptionCatalog {
 
   /// Options of which only those of the first source that gives one are used.
   static let alternatives: [Set<String>] = [
-    RuleOptions.limits, ["model", "environment"], ["quiet", "verbose"], ["format", "json"],
+    RuleSettings.limits, ["model", "environment"], ["quiet", "verbose"], ["format", "json"],
     ["uuid", "major", "minor", "region", "all"],
   ]
 

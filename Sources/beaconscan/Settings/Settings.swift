@@ -1,5 +1,7 @@
+import Advertising
 import ArgumentParser
 import FoundationEssentials
+import Frontends
 import Glibc
 import Records
 import Synchronization
@@ -93,10 +95,9 @@ struct Settings: Sendable {
 
   static func isThere(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-  /// Gives beacons their names in everything that is written.
-  func giveNames() {
-    BeaconNames.give(
-      Dictionary(beacons.map { ($0.identity, $0.name) }, uniquingKeysWith: { first, _ in first }))
+  /// The names of beacons.
+  var names: [BeaconIdentity: String] {
+    Dictionary(beacons.map { ($0.identity, $0.name) }, uniquingKeysWith: { first, _ in first })
   }
 
   /// Whether the command line gave an option, if it has a value at all.
@@ -104,30 +105,35 @@ struct Settings: Sendable {
 
   // MARK: The command line
 
-  /// Adds to a command line what files and the environment set, and keeps the settings for the process.
+  /// Adds to a command line what files and the environment set, and keeps the settings for the process. Beacons get
+  /// their names in everything that is written; where the settings are read again, the caller gives them.
   ///
   /// - Throws: `CommandError` for what is wrong with a file or a variable.
-  static func complete(_ arguments: [String]) throws -> [String] {
+  static func complete(_ arguments: [String], again: Bool = false) throws -> [String] {
     guard let name = arguments.first, let command = OptionCatalog.commands[name],
       !arguments.contains(where: { ["--help", "-h", "--version"].contains($0) })
     else { return arguments }
     let given = Array(arguments.dropFirst().prefix { $0 != "--" })
-    var settings = try Interrupt.endingAtOnce {
+    func read() throws -> Settings {
       try Settings(
         path: value(of: "config", in: given),
         mayBeMissing: name == "calibrate" && given.contains("--save"))
     }
+    // What is read again is read while there is work that an interrupt must not lose.
+    var settings = again ? try read() : try Interrupt.endingAtOnce { try read() }
     // Without settings nothing is asked of the parser, which costs some milliseconds.
     guard
-      !settings.layers.isEmpty || environment.keys.contains(where: { $0.hasPrefix("BEACONSCAN_") })
+      again || !settings.layers.isEmpty
+        || environment.keys.contains(where: { $0.hasPrefix("BEACONSCAN_") })
     else { return arguments }
-    settings.giveNames()
+    if !again { BeaconNames.give(settings.names) }
     let options = OptionCatalog.options(of: command)
     try settings.use(options, of: name, given: given)
     // The regions of the files are those that are monitored where no other is named.
     let regionOptions: Set = ["uuid", "major", "minor", "region"]
     var added = settings.used.sorted { $0.key < $1.key }.flatMap { $0.value.arguments(for: $0.key) }
-    if name == "monitor", settings.used.keys.allSatisfy({ !regionOptions.contains($0) }),
+    if ["monitor", "serve"].contains(name),
+      settings.used.keys.allSatisfy({ !regionOptions.contains($0) }),
       !given.contains(where: { argument in
         regionOptions.contains { options[$0]?.isGiven(by: argument) == true }
       })
@@ -248,8 +254,10 @@ struct Settings: Sendable {
     for name in environment.keys.sorted()
     where name.hasPrefix("BEACONSCAN_") && !isOfEvent(name) {
       guard let key = keys[name], let option = options[key] else {
-        // That of the file, and that of the systemd unit.
-        guard !["BEACONSCAN_CONFIG", "BEACONSCAN_OPTIONS"].contains(name) else { continue }
+        // That of the file, and those of the systemd units.
+        guard
+          !["BEACONSCAN_CONFIG", "BEACONSCAN_OPTIONS", "BEACONSCAN_SERVE_OPTIONS"].contains(name)
+        else { continue }
         let meant = OptionCatalog.suggestion(for: name, among: keys.keys.sorted())
         problems.append(
           "\(name): no option has this variable; "

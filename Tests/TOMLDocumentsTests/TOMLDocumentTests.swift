@@ -1,4 +1,4 @@
-import Configuration
+import TOMLDocuments
 import Testing
 
 /// The reader of TOML 1.0, by the examples of its specification.

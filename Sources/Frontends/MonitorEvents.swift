@@ -1,13 +1,13 @@
 import Advertising
 import Positioning
 import Ranging
-import Records
-import Regions
-import Scanning
-import ServiceCore
+package import Records
+package import Regions
+package import Scanning
+package import ServiceCore
 
 /// Makes lines of what happens to regions: adds for how long they, or their beacons, were inside.
-struct MonitorEvents {
+package struct MonitorEvents: Sendable {
   /// When a region, or one of its beacons, was entered.
   private enum Entry {
     /// In this run.
@@ -29,12 +29,12 @@ struct MonitorEvents {
   /// When each circle was crossed last.
   private var crossings: [String: MonotonicTime] = [:]
   /// The rules of regions that have none of their own.
-  private let rules: RegionRules
+  package var rules: RegionRules
 
-  init(rules: RegionRules) { self.rules = rules }
+  package init(rules: RegionRules) { self.rules = rules }
 
   /// Records what is known of a region before the start, and since when it was inside in a run before.
-  mutating func begin(with snapshot: RegionSnapshot, insideSince since: WallClockTime?) {
+  package mutating func begin(with snapshot: RegionSnapshot, insideSince since: WallClockTime?) {
     known.append(snapshot)
     let region = snapshot.region.identifier
     for (beacon, time) in snapshot.beacons {
@@ -44,14 +44,14 @@ struct MonitorEvents {
   }
 
   /// Records what is known of a circle before the start, and since when it was inside in a run before.
-  mutating func begin(with snapshot: CircleSnapshot, insideSince since: WallClockTime?) {
+  package mutating func begin(with snapshot: CircleSnapshot, insideSince since: WallClockTime?) {
     knownCircles.append(snapshot)
     let name = snapshot.circle.region.identifier
     if let since { entries[Subject(region: name)] = .stored(since) }
   }
 
   /// Removes and returns the lines of the circles' states at the start.
-  mutating func removeCircleStates(at time: WallClockTime) -> [MonitorEvent] {
+  package mutating func removeCircleStates(at time: WallClockTime) -> [MonitorEvent] {
     defer { knownCircles = [] }
     return knownCircles.map {
       MonitorEvent(.state, time: time, circle: $0.circle.region, state: $0.state)
@@ -59,7 +59,7 @@ struct MonitorEvents {
   }
 
   /// Returns the line of a circle's event; `nil` for the state that a crossing has shown already.
-  mutating func line(of event: CircleEvent) -> MonitorEvent? {
+  package mutating func line(of event: CircleEvent) -> MonitorEvent? {
     let (transition, time) = (event.transition, event.wallClockTime)
     var line = MonitorEvent(
       .state, time: time, circle: event.circle.region, state: transition.change.state,
@@ -98,7 +98,7 @@ struct MonitorEvents {
 
   /// Removes and returns the lines of the states at the start: of each region, and of the beacons inside it where each is
   /// reported.
-  mutating func removeStates(
+  package mutating func removeStates(
     at time: WallClockTime, _ offset: WallClockOffset
   ) -> [MonitorEvent] {
     defer { known = [] }
@@ -118,7 +118,7 @@ struct MonitorEvents {
   }
 
   /// Returns the line of an event.
-  mutating func line(of event: RegionEvent) -> MonitorEvent {
+  package mutating func line(of event: RegionEvent) -> MonitorEvent {
     let (transition, time) = (event.transition, event.wallClockTime)
     let subject = Subject(region: transition.region, beacon: transition.beacon)
     var line = MonitorEvent(

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""Checks that a real Home Assistant discovers what `beaconscan serve --mqtt` publishes, and follows it.
+
+  Scripts/home-assistant.py .build/release/beaconscan HASS     HASS is the program `hass` of an environment with
+                                                              homeassistant==2024.3.3 'josepy<2' paho-mqtt==1.6.1
+
+It needs mosquitto (Scripts/setup.sh --ci installs it), and takes some minutes: CI does not run it.
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from serve import UUID, eventually, on_air
+
+KEY = "00112233445566778899aabbccddeeff" * 4
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
+def token():
+    """An access token for the user that is in the configuration's storage (RFC 7519, HS256)."""
+    def part(value):
+        return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=")
+    now = int(time.time())
+    text = part({"alg": "HS256", "typ": "JWT"}) + b"." + part({"iss": "refresh", "iat": now - 60, "exp": now + 86400})
+    return (text + b"." + base64.urlsafe_b64encode(hmac.new(KEY.encode(), text, hashlib.sha256).digest()).rstrip(b"=")).decode()
+
+
+def configure(folder, port, broker):
+    """Writes a Home Assistant with one user and the MQTT integration."""
+    (folder / ".storage").mkdir(parents=True)
+    (folder / "configuration.yaml").write_text(f"http:\n  server_port: {port}\n  server_host: 127.0.0.1\napi:\n")
+
+    def store(name, data, minor=1):
+        (folder / ".storage" / name).write_text(json.dumps(
+            {"version": 1, "minor_version": minor, "key": name, "data": data}))
+    store("auth", {
+        "users": [{"id": "user", "group_ids": ["system-admin"], "is_owner": True, "is_active": True, "name": "test",
+                   "system_generated": False, "local_only": False}],
+        "groups": [{"id": "system-admin", "name": "Administrators"}, {"id": "system-users", "name": "Users"},
+                   {"id": "system-read-only", "name": "Read Only"}],
+        "credentials": [],
+        "refresh_tokens": [{"id": "refresh", "user_id": "user", "client_id": None, "client_name": "test",
+                            "client_icon": None, "token_type": "long_lived_access_token",
+                            "created_at": "2026-01-01T00:00:00+00:00", "access_token_expiration": 315360000.0,
+                            "token": "ab" * 64, "jwt_key": KEY, "last_used_at": None, "last_used_ip": None,
+                            "credential_id": None, "version": "2024.3.3"}]})
+    store("onboarding", {"done": ["user", "core_config", "analytics", "integration"]})
+    store("core.config_entries", {"entries": [{
+        "entry_id": "broker", "version": 1, "minor_version": 1, "domain": "mqtt", "title": "broker",
+        "data": {"broker": "127.0.0.1", "port": broker, "discovery": True}, "options": {},
+        "pref_disable_new_entities": False, "pref_disable_polling": False, "source": "user", "unique_id": None,
+        "disabled_by": None}]})
+
+
+class Program:
+    """A program that can be killed and started again."""
+
+    def __init__(self, log, *command):
+        self.log, self.command = open(log, "ab"), command
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL,
+                                        env={**os.environ, "BEACONSCAN_CONFIG": ""})
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    binary, hass = str(Path(sys.argv[1]).resolve()), sys.argv[2]
+    access = token()
+    programs = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "beaconscan.toml").write_text(
+            f'[region.door]\nuuid = "{UUID}"\nmajor = 1\nminor = 300\nexit-after = "4s"\n'
+            f'[beacon.Keys]\nuuid = "{UUID}"\nmajor = 1\nminor = 300\n')
+        port, broker_port = free_port(), free_port()
+        configure(folder / "config", port, broker_port)
+        (folder / "mosquitto.conf").write_text(f"listener {broker_port} 127.0.0.1\nallow_anonymous true\n")
+
+        def states():
+            request = urllib.request.Request(f"http://127.0.0.1:{port}/api/states",
+                                             headers={"Authorization": f"Bearer {access}"})
+            try:
+                with urllib.request.urlopen(request, timeout=30) as answer:
+                    return {one["entity_id"]: one for one in json.load(answer)}
+            except urllib.error.HTTPError as error:
+                raise AssertionError(f"Home Assistant answers {error.code}") from error
+            except OSError:
+                return {}
+
+        def state(part):
+            return next((one["state"] for key, one in states().items() if part in key), None)
+
+        def wait(what, condition):
+            began = time.monotonic()
+            eventually(what, condition)
+            print(f"  {what}, {time.monotonic() - began:.1f} s", flush=True)
+        try:
+            threading.Thread(target=on_air, args=(folder,), daemon=True).start()
+            broker = Program(folder / "broker.log", "mosquitto", "-c", str(folder / "mosquitto.conf"))
+            programs.append(broker)
+            home = Program(folder / "home.log", hass, "-c", str(folder / "config"))
+            programs.append(home)
+            # It installs what its integrations need when it starts first.
+            eventually("Home Assistant answers", states)
+            os.mkfifo(folder / "air")
+            service = Program(
+                folder / "service.log", binary, "serve", "--config", str(folder / "beaconscan.toml"), "--replay",
+                str(folder / "air"), "--speed", "1x", "--listen", str(free_port()), "--mqtt", f"127.0.0.1:{broker_port}",
+                "--mqtt-node", "test", "--state-file", str(folder / "state"))
+            programs.append(service)
+            wait("the region's occupancy, the beacon's presence, distance and zone are discovered", lambda: all(
+                state(part) not in (None, "unavailable") for part in ["door", "keys", "keys_distance", "keys_zone"]))
+            print("  " + ", ".join(sorted(key for key in states() if "door" in key or "keys" in key or "test" in key)))
+            assert state("binary_sensor") is not None
+            door = next(key for key in states() if key.startswith("binary_sensor.") and "door" in key)
+            distance = next(key for key in states() if key.startswith("sensor.") and "distance" in key)
+            value = lambda key: states().get(key, {}).get("state")
+            wait("the region is empty", lambda: value(door) == "off")
+            (folder / "near").touch()
+            wait("the region is occupied", lambda: value(door) == "on")
+            wait("the distance is a number", lambda: value(distance) not in (None, "unknown", "unavailable")
+                 and float(value(distance)) < 2)
+            (folder / "near").unlink()
+            wait("the region is empty again", lambda: value(door) == "off")
+            service.kill()
+            wait("the killed service's entities are unavailable", lambda: value(door) == "unavailable")
+            (folder / "air").unlink()
+            os.mkfifo(folder / "air")
+            service.start()
+            wait("they are back", lambda: value(door) == "off")
+            broker.kill()
+            wait("without the broker they are unavailable", lambda: value(door) == "unavailable")
+            broker.start()
+            wait("with a new broker they are back", lambda: value(door) == "off")
+            (folder / "near").touch()
+            wait("and follow", lambda: value(door) == "on")
+            home.kill()
+            home.start()
+            eventually("Home Assistant answers again", states)
+            wait("after a restart of Home Assistant they are there", lambda: value(door) == "on")
+            print("Home Assistant: all is well")
+        except AssertionError:
+            for log in ["service.log", "broker.log", "home.log"]:
+                if (folder / log).exists():
+                    print(f"--- {log}\n" + (folder / log).read_text()[-3000:], file=sys.stderr)
+            raise
+        finally:
+            (folder / "end").touch()
+            for program in programs:
+                program.kill()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,261 @@
+import Adapters
+package import Advertising
+package import Records
+package import Scanning
+package import ServiceCore
+import Synchronization
+
+/// Publishes what a receiver reports to an MQTT broker, and lets Home Assistant discover it.
+///
+/// ```swift
+/// let link = try Broker(BrokerConfiguration(host: "mqtt.local")) { event in … }
+/// link.setRegions([BrokerRegion("lobby")])
+/// link.setBeacons([tag: "Keys"])
+/// link.start()
+/// link.update(region: event)
+/// link.stop()
+/// ```
+///
+/// No call waits for the broker. A thread of the link's own connects, publishes and, when the connection is lost,
+/// tries again for ever. It sleeps while there is nothing to publish.
+package final class Broker: Sendable {
+  private let work: LinkWork
+
+  /// Creates a link that is not started. What it reports, it reports from its own thread.
+  ///
+  /// - Throws: What is wrong with the configuration.
+  package init(
+    _ configuration: BrokerConfiguration,
+    report: @escaping @Sendable (BrokerEvent) -> Void = { _ in }
+  ) throws(BrokerError) {
+    try configuration.check()
+    work = LinkWork(configuration, report)
+  }
+
+  deinit { work.thread.requestStop() }
+
+  /// Connects, once; what was set and reported before is published then.
+  package func start() { work.start() }
+
+  /// Publishes the rest and `offline`, as far as that takes less than a second, and disconnects.
+  package func stop() { work.stop() }
+
+  package var status: BrokerStatus { work.status }
+
+  /// Sets the regions. What the broker has of others is removed.
+  package func setRegions(_ regions: [BrokerRegion]) {
+    work.update { $0.setRegions(regions) }
+  }
+
+  /// Sets the beacons that have names, and their names. What the broker has of others is removed.
+  package func setBeacons(_ names: [BeaconIdentity: String]) {
+    work.update { $0.setBeacons(names) }
+  }
+
+  /// Publishes what has changed of the beacons.
+  package func update(ranging report: RangingReport) {
+    work.update { $0.update(ranging: report) }
+  }
+
+  /// Publishes a region's state and, of an entry or exit, the event.
+  package func update(region event: MonitorEvent) {
+    work.update { $0.update(region: event) }
+  }
+
+  /// Publishes the receiver's state.
+  package func update(health: ScannerHealth, at time: WallClockTime) {
+    work.update { $0.update(health: health, at: time) }
+  }
+}
+
+/// What the callers and the link's thread share, and the thread's work.
+private final class LinkWork: Sendable {
+  private struct State {
+    var publisher: Publisher
+    var status = BrokerStatus()
+    var connections = 0
+    /// The error that was reported last, since the last connection.
+    var reported: String?
+  }
+
+  private let configuration: BrokerConfiguration
+  private let report: @Sendable (BrokerEvent) -> Void
+  private let state: Mutex<State>
+  let thread = WorkerThread()
+
+  /// The time that a broker has to accept a connection, in seconds.
+  private static let answerTime = 15.0
+  /// The time that a connection lasts at least for the next delay to be the shortest again, in seconds.
+  private static let stableTime = 30.0
+  /// How long the rest is published after a request to stop, and how long its end is waited for, in seconds.
+  private static let restTime = 0.5
+  private static let stopTime = 0.9
+
+  init(_ configuration: BrokerConfiguration, _ report: @escaping @Sendable (BrokerEvent) -> Void) {
+    (self.configuration, self.report) = (configuration, report)
+    state = Mutex(State(publisher: Publisher(configuration)))
+  }
+
+  var status: BrokerStatus {
+    state.withLock { state in
+      var status = state.status
+      let outbox = state.publisher.outbox
+      (status.published, status.dropped) = (outbox.published, outbox.dropped)
+      status.waiting = outbox.eventCount
+      status.reconnects = max(0, state.connections - 1)
+      return status
+    }
+  }
+
+  /// Changes what is to be published, and wakes the thread if it can publish it.
+  func update(_ body: (inout Publisher) -> Void) {
+    let wakes = state.withLock { state in
+      let before = state.publisher.outbox.revision
+      body(&state.publisher)
+      return state.publisher.outbox.isConnected && state.publisher.outbox.revision != before
+    }
+    if wakes { thread.wake.send() }
+  }
+
+  func start() {
+    guard !thread.start({ [self] in run() }) else { return }
+    fail("no thread can be started for the MQTT link; end other programs, or raise their limit")
+  }
+
+  func stop() {
+    thread.requestStop()
+    // An attempt to connect may block for longer; the thread ends after it.
+    if status.isConnected { thread.waitForEnd(seconds: Self.stopTime) }
+  }
+
+  // The thread.
+
+  private func run() {
+    var delay = configuration.reconnectDelay.lowerBound
+    while !thread.isStopping {
+      let time = connect()
+      if time >= Self.stableTime { delay = configuration.reconnectDelay.lowerBound }
+      let limits = configuration.reconnectDelay
+      // Receivers that lost the same broker do not come back at the same moment.
+      let wait = min(max(delay * .random(in: 0.75...1.25), limits.lowerBound), limits.upperBound)
+      let deadline = MonotonicTime.now.advanced(bySeconds: wait)
+      while !thread.isStopping {
+        let left = deadline.nanoseconds(since: .now)
+        guard left > 0 else { break }
+        thread.wake.wait(nanoseconds: left)
+      }
+      delay = min(delay * 2, limits.upperBound)
+    }
+  }
+
+  /// Reports an error, unless it is the one that was reported last.
+  private func fail(_ sentence: String, isLoss: Bool = false) {
+    let isNew = state.withLock { state in
+      state.status.lastError = sentence
+      defer { state.reported = sentence }
+      return state.reported != sentence
+    }
+    if isNew { report(isLoss ? .lost(sentence) : .failed(sentence)) }
+  }
+
+  /// Connects, and publishes until the connection ends or a stop is requested. Returns how long the connection
+  /// lasted, in seconds.
+  private func connect() -> Double {
+    let session: LinkSession
+    do throws(MQTTClient.Failure) {
+      session = try LinkSession(
+        configuration, status: state.withLock { $0.publisher.topics.status })
+    } catch {
+      fail(configuration.sentence(for: error, log: nil))
+      return 0
+    }
+    do throws(MQTTClient.Failure) {
+      let deadline = try session.connect().advanced(bySeconds: Self.answerTime)
+      while session.answer == nil, !thread.isStopping {
+        let left = deadline.seconds(since: .now)
+        guard left > 0 else {
+          fail(configuration.sentenceForNoAnswer)
+          return 0
+        }
+        try session.wait(seconds: left, orUntil: thread.wake)
+      }
+    } catch {
+      // A refusal is an error to libmosquitto too.
+      guard session.answer ?? 0 != 0 else {
+        fail(configuration.sentence(for: error, log: session.log))
+        return 0
+      }
+    }
+    guard let answer = session.answer else { return 0 }
+    guard answer == 0 else {
+      fail(configuration.sentence(forAnswer: answer))
+      return 0
+    }
+    let began = MonotonicTime.now
+    state.withLock { state in
+      state.status.isConnected = true
+      state.connections += 1
+      state.reported = nil
+      state.publisher.begin()
+    }
+    report(.connected)
+    var loss: String?
+    do throws(MQTTClient.Failure) {
+      try publish(on: session)
+      session.disconnect()
+    } catch {
+      loss = configuration.sentence(forLoss: error, log: session.log)
+    }
+    // What is acknowledged is not published twice.
+    take(from: session)
+    state.withLock { state in
+      state.status.isConnected = false
+      state.publisher.outbox.end()
+    }
+    if let loss { fail(loss, isLoss: true) }
+    return MonotonicTime.now.seconds(since: began)
+  }
+
+  /// Publishes what waits until a stop is requested, and then the rest and the end.
+  private func publish(on session: LinkSession) throws(MQTTClient.Failure) {
+    let (filters, status) = state.withLock { state in
+      (state.publisher.filters, state.publisher.topics.status)
+    }
+    for filter in filters { try session.subscribe(filter) }
+    var deadline: MonotonicTime?
+    while true {
+      if deadline == nil, thread.isStopping {
+        deadline = .now.advanced(bySeconds: Self.restTime)
+      }
+      while let message = state.withLock({ $0.publisher.outbox.next() }) {
+        try session.publish(message)
+      }
+      if let deadline {
+        let left = deadline.seconds(since: .now)
+        if left <= 0 || state.withLock({ $0.publisher.outbox.isEmpty }) { break }
+        try session.wait(seconds: left, orUntil: thread.wake)
+      } else {
+        try session.wait(seconds: .infinity, orUntil: thread.wake)
+      }
+      take(from: session)
+    }
+    let end = MonotonicTime.now.advanced(bySeconds: Self.stopTime - Self.restTime - 0.1)
+    try session.publish(
+      Outbox.Message(token: 0, topic: status, payload: Array("offline".utf8), isRetained: true))
+    while !session.takeAcknowledged().contains(0) {
+      let left = end.seconds(since: .now)
+      guard left > 0 else { return }
+      try session.wait(seconds: left, orUntil: thread.wake)
+    }
+  }
+
+  /// Records what has come from the broker.
+  private func take(from session: LinkSession) {
+    let (tokens, messages) = (session.takeAcknowledged(), session.takeMessages())
+    guard !tokens.isEmpty || !messages.isEmpty else { return }
+    state.withLock { state in
+      for token in tokens { state.publisher.outbox.acknowledge(token) }
+      for message in messages { state.publisher.receive(message) }
+    }
+  }
+}

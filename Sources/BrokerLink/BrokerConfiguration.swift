@@ -1,0 +1,173 @@
+import Glibc
+
+/// How to reach an MQTT broker, and what to publish there.
+package struct BrokerConfiguration: Sendable, Equatable {
+  /// The broker's host name or address.
+  package var host: String
+  /// The broker's port; `nil` for 1883, or 8883 with TLS.
+  package var port: UInt16?
+  package var username: String?
+  package var password: String?
+  /// Encryption; `nil` for none.
+  package var tls: TLS?
+  /// The name of this receiver among others on the broker: ASCII letters, digits, `_` and `-`.
+  package var node: String
+  /// The client identifier; `nil` for `beaconscan-` and the node. A broker ends the older of two connections that
+  /// use the same.
+  package var clientID: String?
+  /// The topic under which everything of this receiver lies; `nil` for `beaconscan/` and the node.
+  package var topicPrefix: String?
+  /// The topic under which Home Assistant discovers entities; `nil` for no discovery.
+  package var discoveryPrefix: String? = "homeassistant"
+  /// The topics of beacons.
+  package var shape = TopicShape.beaconscan
+  /// The room of this receiver in the topics of ESPresense and room-assistant; `nil` for the node.
+  package var room: String?
+  /// Whether beacons without a name are published too.
+  package var includesUnnamedBeacons = false
+  /// The most beacons without a name that are published at a time, the closest first.
+  package var maximumUnnamedBeacons = 64
+  /// The most entries and exits that wait for the broker; beyond, the oldest are dropped.
+  package var maximumEvents = 1000
+  /// The time after which a connection without traffic is checked, in seconds, from 5 to 65535.
+  package var keepAlive = 60
+  /// The version of the software, for the receiver's device in Home Assistant.
+  package var softwareVersion: String?
+  /// The shortest and the longest time between two attempts to connect, in seconds.
+  package var reconnectDelay: ClosedRange<Double> = 1...60
+
+  package init(host: String, node: String? = nil) {
+    (self.host, self.node) = (host, node ?? Self.hostNode)
+  }
+
+  /// Encryption, and who proves who they are.
+  package struct TLS: Sendable, Equatable {
+    /// The file with the certificates of authorities to trust; `nil` for those of the system.
+    package var authorities: String?
+    /// The file with this client's certificate, and that with its key.
+    package var certificate: String?
+    package var key: String?
+    /// Whether the broker's certificate is not checked: anyone between can then read and change everything.
+    package var skipsVerification = false
+
+    package init() {}
+  }
+
+  /// The node that stands for this host: the first part of its name.
+  package static var hostNode: String {
+    var bytes = [UInt8](repeating: 0, count: 256)
+    // The array outlives the call, which writes at most its size less one.
+    let status = unsafe bytes.withUnsafeMutableBytes { buffer in
+      unsafe buffer.withMemoryRebound(to: CChar.self) { text in
+        guard let start = text.baseAddress else { return Int32(-1) }
+        return unsafe gethostname(start, text.count - 1)
+      }
+    }
+    let name = bytes.prefix { $0 != 0 && $0 != UInt8(ascii: ".") }
+    guard status == 0, !name.isEmpty else { return "receiver" }
+    return TopicName.identifier(of: String(decoding: name, as: UTF8.self))
+  }
+}
+
+/// The topics and messages of beacons.
+package enum TopicShape: String, Sendable, CaseIterable {
+  /// Those of docs/mqtt.md, which Home Assistant discovers.
+  case beaconscan
+  /// Those of ESPresense: `espresense/devices/ID/ROOM`.
+  case espresense
+  /// Those of room-assistant's MQTT integration: `room-assistant/entity/INSTANCE/TYPE/ID`.
+  case roomAssistant = "room-assistant"
+}
+
+/// Why a configuration cannot be used: one sentence without a full stop.
+package struct BrokerError: Error, Hashable, CustomStringConvertible {
+  package var description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+extension BrokerConfiguration {
+  /// The broker, as sentences name it.
+  var address: String { host.contains(":") ? "[\(host)]:\(usedPort)" : "\(host):\(usedPort)" }
+  var usedPort: UInt16 { port ?? (tls == nil ? 1883 : 8883) }
+  var usedClientID: String { clientID ?? "beaconscan-\(node)" }
+  var prefix: String { topicPrefix ?? "beaconscan/\(node)" }
+  var usedRoom: String { room ?? node }
+
+  /// Checks everything that can be checked before a connection.
+  package func check() throws(BrokerError) {
+    guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+      throw BrokerError("the MQTT broker's host '\(host)' is no name; give one such as mqtt.local")
+    }
+    guard port != 0 else {
+      throw BrokerError("the MQTT broker's port is 0; give one from 1 to 65535, such as 1883")
+    }
+    guard !node.isEmpty, TopicName.identifier(of: node) == node else {
+      throw BrokerError(
+        "the MQTT node '\(node)' is no identifier; give ASCII letters, digits, _ and - alone, 64 at "
+          + "most, without -- in it")
+    }
+    try Self.check(prefix, "topic prefix")
+    if let discoveryPrefix { try Self.check(discoveryPrefix, "discovery prefix") }
+    guard TopicName.isLevel(usedRoom), usedRoom.utf8.count <= 256 else {
+      throw BrokerError(
+        "the MQTT room '\(usedRoom)' is no level of a topic; give 1 to 256 bytes without /, +, # and "
+          + "control characters")
+    }
+    guard (1...65535).contains(usedClientID.utf8.count), TopicName.isText(usedClientID) else {
+      throw BrokerError(
+        "the MQTT client identifier '\(usedClientID)' cannot be sent; give 1 to 65535 bytes without "
+          + "control characters")
+    }
+    guard (5...65535).contains(keepAlive) else {
+      throw BrokerError("the MQTT keep-alive is \(keepAlive) s; give a time from 5 s to 65535 s")
+    }
+    guard maximumEvents >= 1, maximumUnnamedBeacons >= 0 else {
+      throw BrokerError("the bounds of the MQTT link are too small; give 1 event or more")
+    }
+    guard reconnectDelay.lowerBound > 0, reconnectDelay.upperBound <= 86400 else {
+      throw BrokerError("the delays between two attempts must be longer than 0 s and at most 1 d")
+    }
+    for (text, what) in [(username, "user name"), (password, "password")] {
+      guard let text else { continue }
+      guard text.utf8.count <= 65535, !text.utf8.contains(0) else {
+        throw BrokerError(
+          "the MQTT \(what) cannot be sent; give 65535 bytes at most, none of them 0")
+      }
+    }
+    guard password == nil || username != nil else {
+      throw BrokerError("there is an MQTT password and no user name; give a user name too")
+    }
+    try tls?.check()
+  }
+
+  private static func check(_ prefix: String, _ what: String) throws(BrokerError) {
+    let levels = prefix.split(separator: "/", omittingEmptySubsequences: false)
+    guard prefix.utf8.count <= 1024, levels.allSatisfy({ TopicName.isLevel(String($0)) }),
+      !prefix.hasPrefix("$")
+    else {
+      throw BrokerError(
+        "the MQTT \(what) '\(prefix)' is no topic; give levels such as site/kiosk, 1024 bytes at most, "
+          + "without +, #, control characters, empty levels and a $ in front")
+    }
+  }
+}
+
+extension BrokerConfiguration.TLS {
+  func check() throws(BrokerError) {
+    guard (certificate == nil) == (key == nil) else {
+      let missing = key == nil ? "key" : "certificate"
+      throw BrokerError("the MQTT client's \(missing) is missing; give its certificate and its key")
+    }
+    for (file, what) in [
+      (authorities, "the file of authorities"), (certificate, "the client's certificate"),
+      (key, "the client's key"),
+    ] {
+      guard let file else { continue }
+      guard !file.utf8.contains(0), unsafe access(file, R_OK) == 0 else {
+        let reason = unsafe String(cString: strerror(errno))
+        throw BrokerError("\(file): \(what) for MQTT cannot be read (\(reason)); give a PEM file")
+      }
+    }
+  }
+}

@@ -1,0 +1,191 @@
+import Advertising
+import Records
+
+/// Home Assistant's MQTT discovery: one device for the receiver, and its entities.
+struct Discovery {
+  let configuration: BrokerConfiguration
+  let topics: Topics
+
+  /// An entity's topic and its configuration.
+  typealias Entity = (topic: String, payload: [UInt8])
+
+  /// Returns the entities of the receiver itself.
+  var receiver: [Entity] {
+    [
+      entity(
+        "binary_sensor", "receiver",
+        [
+          "name": "Receiver", "device_class": "problem", "entity_category": "diagnostic",
+          "state_topic": .text(topics.health),
+          "value_template": "{{ 'ON' if value_json.deaf else 'OFF' }}",
+          "json_attributes_topic": .text(topics.health),
+        ])
+    ]
+  }
+
+  /// Returns the entities of a region.
+  func entities(of region: BrokerRegion) -> [Entity] {
+    let (id, topics) = (TopicName.identifier(of: region.name), topics.region(region.name))
+    let occupancy = entity(
+      "binary_sensor", "region_\(id)_occupancy",
+      [
+        "name": .text(region.name), "device_class": "occupancy",
+        "state_topic": .text(topics.state), "payload_on": "inside", "payload_off": "outside",
+        "value_template": .text(Self.value),
+        "json_attributes_topic": .text(topics.last),
+      ])
+    guard region.countsBeacons else { return [occupancy] }
+    return [
+      occupancy,
+      entity(
+        "sensor", "region_\(id)_beacons",
+        [
+          "name": .text("\(region.name) beacons"), "state_class": "measurement",
+          "icon": "mdi:bluetooth", "state_topic": .text(topics.beacons),
+          "value_template": .text(Self.value),
+        ]),
+    ]
+  }
+
+  /// Returns the entities of a beacon.
+  func entities(of beacon: BeaconIdentity, named name: String) -> [Entity] {
+    let (id, topics) = (beacon.topicLevel, topics.beacon(beacon))
+    return [
+      entity(
+        "binary_sensor", "beacon_\(id)_presence",
+        [
+          "name": .text(name), "device_class": "presence", "state_topic": .text(topics.presence),
+          "payload_on": "present", "payload_off": "absent", "value_template": .text(Self.value),
+        ]),
+      entity(
+        "sensor", "beacon_\(id)_distance",
+        [
+          "name": .text("\(name) distance"), "device_class": "distance",
+          "state_class": "measurement", "unit_of_measurement": "m",
+          "suggested_display_precision": 1, "state_topic": .text(topics.range),
+          "value_template": "{{ value_json.distance }}",
+          "json_attributes_topic": .text(topics.range),
+        ]),
+      entity(
+        "sensor", "beacon_\(id)_zone",
+        [
+          "name": .text("\(name) zone"), "device_class": "enum",
+          "options": ["immediate", "near", "far"], "state_topic": .text(topics.range),
+          "value_template":
+            "{{ 'None' if value_json.proximity == 'unknown' else value_json.proximity }}",
+        ]),
+    ]
+  }
+
+  /// `None` stands for a state that is not known.
+  private static let value = "{{ 'None' if value == 'unknown' else value }}"
+
+  /// The part of the topics that only this receiver's entities have.
+  private var node: String { "beaconscan_\(configuration.node)" }
+
+  /// The topics of all entities of this receiver, also those of earlier runs.
+  var filter: String { "\(configuration.discoveryPrefix ?? "")/+/\(node)/+/config" }
+
+  /// Whether a topic is one of them.
+  func isOwn(_ topic: String) -> Bool {
+    topic.hasPrefix("\(configuration.discoveryPrefix ?? "")/")
+      && topic.hasSuffix("/config") && topic.contains("/\(node)/")
+  }
+
+  /// Returns the retained topics of the region or beacon that an entity's topic is about; none for its other entities.
+  func states(of topic: String) -> [String] {
+    func part(_ prefix: String, _ suffix: String) -> String? {
+      guard let object = topic.split(separator: "/").dropLast().last,
+        object.hasPrefix(prefix), object.hasSuffix(suffix),
+        object.utf8.count > prefix.utf8.count + suffix.utf8.count
+      else { return nil }
+      return String(object.dropFirst(prefix.count).dropLast(suffix.count))
+    }
+    if let id = part("region_", "_occupancy") { return topics.region(id: id).retained }
+    if let level = part("beacon_", "_presence") { return topics.beacon(level: level).retained }
+    return []
+  }
+
+  private func entity(_ component: String, _ object: String, _ members: JSONNode) -> Entity {
+    var node = members
+    node["unique_id"] = .text("\(self.node)_\(object)")
+    node["availability_topic"] = .text(topics.status)
+    node["qos"] = 1
+    node["device"] = device
+    node["origin"] = origin
+    return (
+      "\(configuration.discoveryPrefix ?? "")/\(component)/\(self.node)/\(object)/config",
+      Array(node.line.utf8)
+    )
+  }
+
+  private var device: JSONNode {
+    var device: JSONNode = [
+      "identifiers": [.text(node)], "name": .text("beaconscan \(configuration.node)"),
+      "manufacturer": "beaconscan", "model": "Bluetooth beacon receiver",
+    ]
+    if let version = configuration.softwareVersion { device["sw_version"] = .text(version) }
+    return device
+  }
+
+  private var origin: JSONNode {
+    var origin: JSONNode = ["name": "beaconscan"]
+    if let version = configuration.softwareVersion { origin["sw_version"] = .text(version) }
+    return origin
+  }
+}
+
+/// The topics of a receiver.
+struct Topics {
+  let prefix: String
+  let shape: TopicShape
+  let room: String
+
+  init(_ configuration: BrokerConfiguration) {
+    (prefix, shape, room) = (configuration.prefix, configuration.shape, configuration.usedRoom)
+  }
+
+  /// Whether the receiver is connected: `online` or `offline`. A connection has one last will, so this is ESPresense's
+  /// topic in its shape.
+  var status: String {
+    shape == .espresense ? "espresense/rooms/\(room)/status" : "\(prefix)/status"
+  }
+
+  var health: String { "\(prefix)/health" }
+
+  struct Region {
+    var state, beacons, last, event: String
+    var retained: [String] { [state, beacons, last] }
+  }
+
+  func region(_ name: String) -> Region { region(id: TopicName.identifier(of: name)) }
+
+  func region(id: String) -> Region {
+    let topic = "\(prefix)/regions/\(id)"
+    return Region(
+      state: topic + "/state", beacons: topic + "/beacons", last: topic + "/last",
+      event: topic + "/event")
+  }
+
+  struct Beacon {
+    var presence, range: String
+    var retained: [String] { [presence, range] }
+  }
+
+  func beacon(_ beacon: BeaconIdentity) -> Beacon { self.beacon(level: beacon.topicLevel) }
+
+  func beacon(level: String) -> Beacon {
+    let topic = "\(prefix)/beacons/\(level)"
+    return Beacon(presence: topic + "/presence", range: topic + "/range")
+  }
+
+  /// The topic of a beacon's distance in this shape.
+  func report(of beacon: BeaconIdentity) -> String {
+    switch shape {
+    case .beaconscan: self.beacon(beacon).range
+    case .espresense: "espresense/devices/\(beacon.espresenseID)/\(room)"
+    case .roomAssistant:
+      "room-assistant/entity/\(room)/bluetooth-low-energy-presence-sensor/ble-\(beacon.roomAssistantID)"
+    }
+  }
+}

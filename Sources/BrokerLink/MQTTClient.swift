@@ -1,0 +1,194 @@
+import CMosquitto
+import Glibc
+
+/// A connection of libmosquitto to a broker: one attempt, from its beginning to its end.
+///
+/// It has no thread of its own, and belongs to one thread: libmosquitto calls back only from inside the calls that are
+/// made here, and the callbacks only copy into ``Inbox``. That is the proof for every pointer below: arguments live
+/// during the call, and libmosquitto copies what it keeps; what a callback is given lives during the callback; the
+/// inbox, whose address libmosquitto keeps, is owned here and freed after libmosquitto's handle.
+@safe final class MQTTClient {
+  /// What libmosquitto reports.
+  final class Inbox {
+    /// The broker's answer to the request to connect: 0 if it accepts.
+    var answer: Int32?
+    /// Why libmosquitto gave the connection up.
+    var end: Int32?
+    var acknowledged: [Int32] = []
+    var messages: [Received] = []
+    /// The first error that libmosquitto logged.
+    var error: String?
+  }
+
+  struct Received {
+    var topic: String
+    var payload: [UInt8]
+    var isRetained: Bool
+  }
+
+  /// A status of libmosquitto that is not success, and the system's error then.
+  struct Failure: Error {
+    var status: Int32
+    var errno: Int32
+
+    init(_ status: mosq_err_t, errno: Int32 = 0) {
+      (self.status, self.errno) = (status.rawValue, errno)
+    }
+
+    init(status: Int32, errno: Int32) { (self.status, self.errno) = (status, errno) }
+  }
+
+  let inbox = Inbox()
+  private let handle: OpaquePointer
+
+  /// Prepares libmosquitto, once. It is never cleaned up: that would be for the end of the process.
+  private static let library: Void = { _ = mosquitto_lib_init() }()
+
+  /// Prepares a connection with a last will, which the broker publishes and retains.
+  ///
+  /// libmosquitto ignores SIGPIPE for the whole process from here on.
+  init(
+    _ configuration: BrokerConfiguration, will: (topic: String, payload: [UInt8])
+  ) throws(Failure) {
+    Self.library
+    let object = unsafe Unmanaged.passUnretained(inbox).toOpaque()
+    guard let handle = unsafe mosquitto_new(configuration.usedClientID, true, object) else {
+      throw Failure(MOSQ_ERR_NOMEM)
+    }
+    unsafe self.handle = handle
+    setCallbacks()
+    try check(
+      unsafe mosquitto_will_set(
+        handle, will.topic, Int32(will.payload.count), will.payload, 1, true))
+    if let name = configuration.username {
+      try check(unsafe mosquitto_username_pw_set(handle, name, configuration.password))
+    }
+    if let tls = configuration.tls { try set(tls) }
+  }
+
+  // It also runs where the initializer throws after the handle was made, because every property is set then.
+  deinit { unsafe mosquitto_destroy(handle) }
+
+  private func set(_ tls: BrokerConfiguration.TLS) throws(Failure) {
+    // A key with a password would be asked for on the terminal.
+    let noPassword:
+      @convention(c) (
+        UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?
+      ) -> Int32 = { _, _, _, _ in 0 }
+    try check(
+      unsafe mosquitto_tls_set(
+        handle, tls.authorities, tls.authorities == nil ? "/etc/ssl/certs" : nil, tls.certificate,
+        tls.key, noPassword))
+    if tls.authorities == nil {
+      try check(unsafe mosquitto_int_option(handle, MOSQ_OPT_TLS_USE_OS_CERTS, 1))
+    }
+    if tls.skipsVerification {
+      try check(unsafe mosquitto_tls_opts_set(handle, 0, nil, nil))
+      try check(unsafe mosquitto_tls_insecure_set(handle, true))
+    }
+  }
+
+  private func setCallbacks() {
+    unsafe mosquitto_connect_callback_set(handle) { _, object, status in
+      unsafe sharedInbox(object)?.answer = status
+    }
+    unsafe mosquitto_disconnect_callback_set(handle) { _, object, status in
+      unsafe sharedInbox(object)?.end = status
+    }
+    unsafe mosquitto_publish_callback_set(handle) { _, object, identifier in
+      unsafe sharedInbox(object)?.acknowledged.append(identifier)
+    }
+    unsafe mosquitto_message_callback_set(handle) { _, object, message in
+      guard let inbox = unsafe sharedInbox(object), let message = unsafe message?.pointee,
+        let topic = unsafe message.topic, inbox.messages.count < 1000
+      else { return }
+      let bytes = unsafe UnsafeRawBufferPointer(
+        start: message.payload, count: max(0, Int(message.payloadlen)))
+      // Of what is awaited nothing is long.
+      inbox.messages.append(
+        Received(
+          topic: unsafe String(cString: topic), payload: unsafe Array(bytes.prefix(64)),
+          isRetained: unsafe message.retain))
+    }
+    unsafe mosquitto_log_callback_set(handle) { _, object, level, text in
+      guard level == MOSQ_LOG_ERR, let text = unsafe text else { return }
+      let inbox = unsafe sharedInbox(object)
+      if inbox?.error == nil { inbox?.error = unsafe String(cString: text) }
+    }
+  }
+
+  private func check(_ status: Int32) throws(Failure) {
+    guard status != 0 else { return }
+    throw Failure(status: status, errno: errno)
+  }
+
+  /// Connects the socket, which may block for as long as the system waits for a host that does not answer, and
+  /// sends the request, whose answer comes later.
+  func connect(to host: String, port: UInt16, keepAlive: Int) throws(Failure) {
+    try check(unsafe mosquitto_connect(handle, host, Int32(port), Int32(clamping: keepAlive)))
+  }
+
+  /// The socket to wait for; -1 where it is closed.
+  var descriptor: Int32 { unsafe mosquitto_socket(handle) }
+  /// Whether to wait until the socket can be written to.
+  var wantsWrite: Bool { unsafe mosquitto_want_write(handle) }
+
+  /// Reads and handles what has come.
+  func read() throws(Failure) { try check(unsafe mosquitto_loop_read(handle, 1)) }
+  /// Writes what waits, as far as there is room.
+  func write() throws(Failure) { try check(unsafe mosquitto_loop_write(handle, 1)) }
+  /// Checks whether the broker must be asked whether it is there, or was and did not answer.
+  func checkKeepAlive() throws(Failure) { try check(unsafe mosquitto_loop_misc(handle)) }
+
+  /// Hands a message over, and returns the identifier with which it is acknowledged.
+  func publish(_ topic: String, _ payload: [UInt8], isRetained: Bool) throws(Failure) -> Int32 {
+    var identifier: Int32 = 0
+    try check(
+      unsafe mosquitto_publish(
+        handle, &identifier, topic, Int32(clamping: payload.count), payload, 1, isRetained))
+    return identifier
+  }
+
+  func subscribe(_ filter: String) throws(Failure) {
+    try check(unsafe mosquitto_subscribe(handle, nil, filter, 1))
+  }
+
+  /// Ends the connection in order, so that the broker does not publish the last will.
+  func disconnect() { _ = unsafe mosquitto_disconnect(handle) }
+}
+
+extension MQTTClient.Failure {
+  /// What libmosquitto or the system says of it.
+  var text: String {
+    // The texts are copied at once, on the only thread that gets them.
+    switch mosq_err_t(rawValue: status) {
+    case MOSQ_ERR_ERRNO: unsafe String(cString: strerror(errno))
+    case MOSQ_ERR_EAI: unsafe String(cString: gai_strerror(errno))
+    default: unsafe String(cString: mosquitto_strerror(status))
+    }
+  }
+}
+
+/// The inbox whose address libmosquitto was given.
+private func sharedInbox(_ object: UnsafeMutableRawPointer?) -> MQTTClient.Inbox? {
+  unsafe object.map { unsafe Unmanaged<MQTTClient.Inbox>.fromOpaque($0).takeUnretainedValue() }
+}
+
+/// Waits until a socket can be read, or written to where that is wanted, or until a wake signal, or for so many seconds.
+///
+/// - Returns: Whether the socket can be read or has failed, and whether it can be written to.
+func waitForSocket(
+  _ socket: Int32, writes: Bool, orUntil wake: Int32, seconds: Double
+) -> (read: Bool, write: Bool) {
+  var entries = [
+    pollfd(fd: socket, events: Int16(POLLIN) | (writes ? Int16(POLLOUT) : 0), revents: 0),
+    pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
+  ]
+  let milliseconds = Int32(clamping: Int64(max(0, min(seconds, 86400)) * 1000) + 1)
+  // The array outlives the call.
+  guard unsafe poll(&entries, 2, milliseconds) > 0 else { return (false, false) }
+  let events = entries[0].revents
+  return (
+    events & Int16(POLLIN | POLLHUP | POLLERR | POLLNVAL) != 0, events & Int16(POLLOUT) != 0
+  )
+}

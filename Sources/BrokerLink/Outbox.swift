@@ -1,0 +1,175 @@
+import DequeModule
+
+/// What is to be published, and in which order: arithmetic only.
+///
+/// A topic has one newest message, which replaces one that still waits. Events wait in their order, up to a bound.
+/// Everything that is handed over waits for its acknowledgment; what is not acknowledged when the connection is lost
+/// is sent again on the next one.
+struct Outbox {
+  /// The groups of topics, in the order in which they are published on a new connection.
+  enum Kind: Int, Comparable {
+    case status, discovery, state
+    /// Not retained by the broker, and worth nothing later.
+    case momentary
+
+    static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  struct Message: Equatable {
+    var token: UInt64
+    var topic: String
+    var payload: [UInt8]
+    var isRetained: Bool
+  }
+
+  private struct Entry {
+    var kind: Kind
+    /// The place among the entries of its kind.
+    var order: UInt64
+    /// Empty where the topic is to be removed.
+    var payload: [UInt8]
+    /// Changes with the payload.
+    var version: UInt64
+    var isWaiting = true
+  }
+
+  private struct Event {
+    var token: UInt64
+    var topic: String
+    var payload: [UInt8]
+  }
+
+  /// The most events that wait.
+  let maximumEvents: Int
+  /// The most messages that are handed over and not acknowledged.
+  static let window = 20
+  /// The most momentary topics that wait.
+  static let maximumMomentary = 1000
+
+  private var entries: [String: Entry] = [:]
+  /// The topics that wait, by kind. One that no longer waits is passed over.
+  private var waiting: [Deque<String>] = Array(repeating: [], count: 4)
+  private var events: Deque<Event> = []
+  /// How many of the events, from the first one on, are handed over.
+  private var eventsSent = 0
+  private var topicsSent: [UInt64: (topic: String, version: UInt64)] = [:]
+  private var counter: UInt64 = 0
+
+  /// Whether messages are handed over.
+  private(set) var isConnected = false
+  /// The number of messages that the broker acknowledged.
+  private(set) var published = 0
+  /// The number of events that were dropped because too many waited.
+  private(set) var dropped = 0
+
+  init(maximumEvents: Int) { self.maximumEvents = maximumEvents }
+
+  /// The number of events that wait or are not acknowledged.
+  var eventCount: Int { events.count }
+
+  /// Changes with everything that is set or appended.
+  var revision: UInt64 { counter }
+
+  /// Whether nothing waits, and everything is acknowledged.
+  var isEmpty: Bool { !hasWaiting && events.isEmpty && topicsSent.isEmpty }
+
+  private var hasWaiting: Bool {
+    waiting.contains { $0.contains { entries[$0]?.isWaiting == true } }
+  }
+
+  /// The topics of a kind that have a message.
+  func topics(_ kind: Kind) -> [String] {
+    entries.filter { $0.value.kind == kind && !$0.value.payload.isEmpty }.map(\.key)
+  }
+
+  /// Sets the message of a topic. The same message again changes nothing, but for momentary topics.
+  mutating func set(_ topic: String, _ payload: [UInt8], _ kind: Kind) {
+    let isMomentary = kind == .momentary
+    if isMomentary, !isConnected { return }
+    let old = entries[topic]
+    // A broker that stands still acknowledges none of them, and senders may change their identities.
+    if isMomentary, old == nil, waiting[kind.rawValue].count >= Self.maximumMomentary { return }
+    if let old, old.payload == payload, old.kind == kind, !isMomentary { return }
+    counter += 1
+    entries[topic] = Entry(
+      kind: kind, order: old?.order ?? counter, payload: payload, version: counter)
+    if old?.isWaiting != true || old?.kind != kind { waiting[kind.rawValue].append(topic) }
+  }
+
+  /// Removes what the broker retains of a topic.
+  mutating func remove(_ topic: String, _ kind: Kind) { set(topic, [], kind) }
+
+  mutating func append(event topic: String, _ payload: [UInt8]) {
+    if events.count >= maximumEvents {
+      // Those that are handed over have arrived, or are sent again in their order.
+      if eventsSent < events.count {
+        events.remove(at: eventsSent)
+      } else {
+        events.removeFirst()
+        eventsSent -= 1
+      }
+      dropped += 1
+    }
+    counter += 1
+    events.append(Event(token: counter, topic: topic, payload: payload))
+  }
+
+  /// Begins a connection: everything that a broker retains is published again, and then the events.
+  mutating func begin() {
+    isConnected = true
+    publishAgain()
+  }
+
+  /// Publishes again what a broker retains.
+  mutating func publishAgain() {
+    for kind in waiting.indices { waiting[kind].removeAll() }
+    for (topic, entry) in entries.sorted(by: { $0.value.order < $1.value.order }) {
+      entries[topic]?.isWaiting = true
+      waiting[entry.kind.rawValue].append(topic)
+    }
+  }
+
+  /// Ends a connection.
+  mutating func end() {
+    isConnected = false
+    topicsSent = [:]
+    eventsSent = 0
+    for topic in entries.filter({ $0.value.kind == .momentary }).keys { entries[topic] = nil }
+  }
+
+  /// Returns the next message to hand over; `nil` where none waits or too many are not acknowledged.
+  mutating func next() -> Message? {
+    guard isConnected, topicsSent.count + eventsSent < Self.window else { return nil }
+    for kind in waiting.indices {
+      while let topic = waiting[kind].popFirst() {
+        guard let entry = entries[topic], entry.isWaiting, entry.kind.rawValue == kind else {
+          continue
+        }
+        entries[topic]?.isWaiting = false
+        counter += 1
+        topicsSent[counter] = (topic, entry.version)
+        return Message(
+          token: counter, topic: topic, payload: entry.payload,
+          isRetained: entry.kind != .momentary)
+      }
+    }
+    guard eventsSent < events.count else { return nil }
+    let event = events[eventsSent]
+    eventsSent += 1
+    return Message(
+      token: event.token, topic: event.topic, payload: event.payload, isRetained: false)
+  }
+
+  /// Records that the broker has a message.
+  mutating func acknowledge(_ token: UInt64) {
+    if let (topic, version) = topicsSent.removeValue(forKey: token) {
+      published += 1
+      guard let entry = entries[topic], entry.version == version, !entry.isWaiting else { return }
+      if entry.payload.isEmpty || entry.kind == .momentary { entries[topic] = nil }
+    } else if let index = events.prefix(eventsSent).firstIndex(where: { $0.token == token }) {
+      published += 1
+      events.remove(at: index)
+      eventsSent -= 1
+    }
+  }
+}

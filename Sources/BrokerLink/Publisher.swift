@@ -1,0 +1,253 @@
+import Advertising
+import Ranging
+import Records
+package import Regions
+import Scanning
+import ServiceCore
+
+/// Turns what the receiver reports into messages: it is given the time, and owns no connection.
+struct Publisher {
+  private let configuration: BrokerConfiguration
+  let topics: Topics
+  let discovery: Discovery
+  var outbox: Outbox
+
+  private var regions: [String: BrokerRegion] = [:]
+  private var names: [BeaconIdentity: String] = [:]
+  private var rate = BeaconRate()
+  /// Whether regions and beacons are known, so that what else the broker retains of them is old.
+  private var knowsRegions = false
+  private var knowsBeacons = false
+  /// Entities that the broker retains and that nobody has set.
+  private var strangers: Set<String> = []
+
+  init(_ configuration: BrokerConfiguration) {
+    self.configuration = configuration
+    topics = Topics(configuration)
+    discovery = Discovery(configuration: configuration, topics: topics)
+    outbox = Outbox(maximumEvents: configuration.maximumEvents)
+    outbox.set(topics.status, Array("online".utf8), .status)
+    set(discovery.receiver)
+  }
+
+  // What is set.
+
+  mutating func setRegions(_ list: [BrokerRegion]) {
+    let new = Dictionary(list.map { ($0.name, $0) }) { $1 }
+    for (name, old) in regions where new[name] == nil {
+      remove(discovery.entities(of: old).map(\.topic))
+      for topic in topics.region(name).retained { outbox.remove(topic, .state) }
+    }
+    for region in list {
+      if let old = regions[region.name] {
+        let kept = Set(discovery.entities(of: region).map(\.topic))
+        remove(discovery.entities(of: old).map(\.topic).filter { !kept.contains($0) })
+      }
+      set(discovery.entities(of: region))
+      if regions[region.name] == nil || region.state != .unknown {
+        set(region.name, region.state, region.beacons, countsBeacons: region.countsBeacons)
+      }
+    }
+    regions = new
+    knowsRegions = true
+    removeStrangers()
+  }
+
+  mutating func setBeacons(_ new: [BeaconIdentity: String]) {
+    for (beacon, name) in names where new[beacon] == nil {
+      if configuration.shape == .beaconscan {
+        remove(discovery.entities(of: beacon, named: name).map(\.topic))
+        let topics = topics.beacon(beacon)
+        outbox.remove(topics.presence, .state)
+        outbox.remove(topics.range, .state)
+      }
+      rate.remove(beacon)
+    }
+    for (beacon, name) in new.sorted(by: { $0.key < $1.key }) {
+      if names[beacon] == nil {
+        // It may have been published as one without a name.
+        rate.remove(beacon)
+        if configuration.shape == .beaconscan {
+          outbox.set(topics.beacon(beacon).presence, Array("unknown".utf8), .state)
+        }
+      }
+      if configuration.shape == .beaconscan { set(discovery.entities(of: beacon, named: name)) }
+    }
+    names = new
+    knowsBeacons = true
+    removeStrangers()
+  }
+
+  // What is reported.
+
+  mutating func update(ranging report: RangingReport) {
+    let time = report.wallClockTime
+    var present: Set<BeaconIdentity> = []
+    var unnamed = 0
+    for beacon in report.beacons {
+      let name = names[beacon.beacon]
+      if name == nil {
+        guard configuration.includesUnnamedBeacons, unnamed < configuration.maximumUnnamedBeacons
+        else { continue }
+        unnamed += 1
+      } else {
+        setPresence(beacon.beacon, "present")
+      }
+      present.insert(beacon.beacon)
+      // What nobody receives is not published later.
+      guard outbox.isConnected || isRetained(name),
+        rate.publishes(beacon, at: report.time)
+      else { continue }
+      publish(PublishedBeacon(beacon, name: name, time: time, room: configuration.usedRoom))
+    }
+    for beacon in rate.beacons where !present.contains(beacon) && report.covers(beacon) {
+      guard outbox.isConnected || isRetained(names[beacon]) else { continue }
+      guard let last = rate.remove(beacon) else { continue }
+      publish(
+        PublishedBeacon(absent: last, name: names[beacon], time: time, room: configuration.usedRoom)
+      )
+    }
+    for beacon in names.keys where !present.contains(beacon) && report.covers(beacon) {
+      setPresence(beacon, "absent")
+    }
+  }
+
+  mutating func update(region event: MonitorEvent) {
+    let topics = topics.region(event.region)
+    var record: [UInt8] = []
+    event.record.append(event, to: &record)
+    if let region = regions[event.region] {
+      // An event of one beacon says whether others are inside.
+      let state: RegionState? =
+        event.beacon == nil
+        ? event.state : event.beaconsInside.map { $0 > 0 ? .inside : .outside }
+      if let state {
+        set(
+          event.region, state, event.beaconsInside ?? (state == .outside ? 0 : nil),
+          countsBeacons: region.countsBeacons)
+      }
+      outbox.set(topics.last, record, .state)
+    }
+    if event.kind != .state { outbox.append(event: topics.event, record) }
+  }
+
+  mutating func update(health: ScannerHealth, at time: WallClockTime) {
+    var record: [UInt8] = []
+    ScannerHealth.record.append((health, time), to: &record)
+    outbox.set(topics.health, record, .state)
+  }
+
+  // What the broker sends.
+
+  /// Begins a connection.
+  mutating func begin() {
+    outbox.begin()
+    // Momentary messages were not published meanwhile.
+    if configuration.shape != .beaconscan || configuration.includesUnnamedBeacons {
+      rate.expire()
+    }
+  }
+
+  /// What to subscribe to: Home Assistant's start, and the entities that the broker retains.
+  var filters: [String] {
+    configuration.discoveryPrefix.map { ["\($0)/status", discovery.filter] } ?? []
+  }
+
+  /// Records a message of the broker.
+  mutating func receive(_ message: MQTTClient.Received) {
+    guard let prefix = configuration.discoveryPrefix else { return }
+    if message.topic == "\(prefix)/status" {
+      // A retained one is older than this connection, on which everything was published.
+      if !message.isRetained, message.payload == Array("online".utf8) { outbox.publishAgain() }
+    } else if message.isRetained, !message.payload.isEmpty, strangers.count < 1000,
+      discovery.isOwn(message.topic)
+    {
+      strangers.insert(message.topic)
+      removeStrangers()
+    }
+  }
+
+  /// Removes the entities of earlier runs that are set no longer.
+  private mutating func removeStrangers() {
+    guard knowsRegions, knowsBeacons, !strangers.isEmpty else { return }
+    for topic in strangers.subtracting(outbox.topics(.discovery)) {
+      outbox.remove(topic, .discovery)
+      for state in discovery.states(of: topic) { outbox.remove(state, .state) }
+    }
+    strangers = []
+  }
+
+  // Messages.
+
+  private mutating func set(_ entities: [Discovery.Entity]) {
+    guard configuration.discoveryPrefix != nil else { return }
+    for entity in entities { outbox.set(entity.topic, entity.payload, .discovery) }
+  }
+
+  private mutating func remove(_ entities: [String]) {
+    guard configuration.discoveryPrefix != nil else { return }
+    for topic in entities { outbox.remove(topic, .discovery) }
+  }
+
+  private mutating func set(
+    _ region: String, _ state: RegionState, _ beacons: Int?, countsBeacons: Bool
+  ) {
+    let topics = topics.region(region)
+    outbox.set(topics.state, Array(state.name.utf8), .state)
+    guard countsBeacons else { return }
+    outbox.set(topics.beacons, Array((beacons.map { "\($0)" } ?? "unknown").utf8), .state)
+  }
+
+  private mutating func setPresence(_ beacon: BeaconIdentity, _ presence: String) {
+    guard configuration.shape == .beaconscan else { return }
+    outbox.set(topics.beacon(beacon).presence, Array(presence.utf8), .state)
+  }
+
+  /// Whether the broker retains what is published of a beacon.
+  private func isRetained(_ name: String?) -> Bool {
+    configuration.shape == .beaconscan && name != nil
+  }
+
+  private mutating func publish(_ beacon: PublishedBeacon) {
+    var record: [UInt8] = []
+    switch configuration.shape {
+    case .beaconscan: Self.beacon.append(beacon.beacon, to: &record)
+    case .espresense:
+      // Its receivers publish nothing of what they do not receive.
+      guard beacon.isPresent, beacon.beacon.estimate != nil else { return }
+      PublishedBeacon.espresense.append(beacon, to: &record)
+    case .roomAssistant: PublishedBeacon.roomAssistant.append(beacon, to: &record)
+    }
+    outbox.set(
+      topics.report(of: beacon.beacon.beacon), record,
+      isRetained(beacon.name) ? .state : .momentary)
+  }
+
+  /// A beacon as `range` has it.
+  private static let beacon = RangedBeacon.record(showsRaw: false, showsSides: false)
+}
+
+extension RangingReport {
+  /// Whether the report would have a beacon that is received.
+  fileprivate func covers(_ beacon: BeaconIdentity) -> Bool {
+    requests.isEmpty || requests.contains { $0.constraint?.matches(beacon) ?? true }
+  }
+}
+
+/// A region that is published.
+package struct BrokerRegion: Sendable, Equatable {
+  package var name: String
+  /// What is known of its state.
+  package var state: RegionState
+  /// The number of its beacons; `nil` where it is not known.
+  package var beacons: Int?
+  /// Whether it is a region of beacons: circles count none.
+  package var countsBeacons: Bool
+
+  package init(
+    _ name: String, state: RegionState = .unknown, beacons: Int? = nil, countsBeacons: Bool = true
+  ) {
+    (self.name, self.state, self.beacons) = (name, state, beacons)
+    self.countsBeacons = countsBeacons
+  }
+}

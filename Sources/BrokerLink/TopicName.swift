@@ -1,0 +1,56 @@
+/// Names as levels of topics and as parts of identifiers.
+package enum TopicName {
+  /// Returns an identifier for a name: the name where it has only ASCII letters, digits, `_` and `-`, 64 at most,
+  /// and no `--`. All others get `_` for each other character, and a hash of the whole name behind `--`, so that
+  /// different names get different identifiers: `café/1` becomes `caf__1--` and 16 digits.
+  package static func identifier(of name: String) -> String {
+    var text = ""
+    var isSame = !name.isEmpty
+    for character in name.unicodeScalars {
+      guard text.utf8.count < maximumBytes else {
+        isSame = false
+        break
+      }
+      if isPlain(character) {
+        // The mark of a hash stays one.
+        if character == "-", text.last == "-" { isSame = false }
+        text.unicodeScalars.append(character)
+      } else {
+        isSame = false
+        text.append("_")
+      }
+    }
+    guard !isSame else { return text }
+    while text.last == "-" { text.removeLast() }
+    let digits = String(hash(name), radix: 16)
+    return text + "--" + String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  private static let maximumBytes = 64
+
+  /// Whether a text can be a level of a topic: it has something, and neither a separator nor a wildcard.
+  static func isLevel(_ text: String) -> Bool {
+    !text.isEmpty && isText(text) && !text.utf8.contains { "/+#".utf8.contains($0) }
+  }
+
+  /// Whether a broker accepts a text: MQTT 3.1.1, section 1.5.3, permits to refuse control characters and
+  /// noncharacters.
+  static func isText(_ text: String) -> Bool {
+    text.unicodeScalars.allSatisfy {
+      $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) && $0.value & 0xFFFE != 0xFFFE
+        && !(0xFDD0...0xFDEF).contains($0.value)
+    }
+  }
+
+  private static func isPlain(_ character: Unicode.Scalar) -> Bool {
+    switch character {
+    case "a"..."z", "A"..."Z", "0"..."9", "_", "-": true
+    default: false
+    }
+  }
+
+  /// FNV-1a of 64 bits: identifiers stay the same on every machine and in every version.
+  private static func hash(_ text: String) -> UInt64 {
+    text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  }
+}

@@ -1,0 +1,118 @@
+import Frontends
+import Glibc
+import Logging
+import Ranging
+import Regions
+import Scanning
+import ServiceCore
+
+/// A scanner in a program of another language: its events as lines of JSON.
+package final class EmbeddedScanner: Sendable {
+  private let manager: ServiceManager
+  private let client: ClientIdentifier
+  private let feed: EventFeed
+
+  static let forbidden =
+    "the administrator does not allow this program to receive; see \(SystemAuthorization.path)"
+
+  /// Starts to receive.
+  ///
+  /// A live scanner starts also where nothing can be received yet: a `health` record has the reason.
+  package convenience init(_ options: EmbeddingOptions) throws(EmbeddingError) {
+    try options.check()
+    try self.init(options, scanner: options.open())
+  }
+
+  /// Starts to receive from a scanner, with at most so many events that wait.
+  init(
+    _ options: EmbeddingOptions, scanner: any Scanner, limit: Int = EventFeed.limit
+  ) throws(EmbeddingError) {
+    let rules = try options.regionRules
+    let regions = try options.beaconRegions
+    let configuration = try options.configuration
+    if case .notPermitted(let sentence) = scanner.availability { throw .source(sentence) }
+    let events = MonitorEvents(rules: rules)
+    guard let feed = EventFeed(options, events: events, limit: limit) else {
+      throw .source("the process has no file descriptors left; close some, or raise its limit")
+    }
+    let authorization = AuthorizationOnStart()
+    var settings = ServiceManager.Configuration()
+    if let application = options.application { settings.applicationIdentifier = application }
+    settings.persistence = options.stateFile.map { .file($0) } ?? .none
+    settings.authorization = authorization
+    let reports = options.reports
+    settings.logger = Logger(label: "beaconscan") { _ in ErrorLog(isSilent: !reports) }
+    let manager = ServiceManager(settings)
+    if let failure = manager.storageFailure { throw .source(failure) }
+    let beacons = BeaconService(manager, scanner: scanner, configuration: configuration)
+    (self.manager, self.feed) = (manager, feed)
+    client = manager.addClient(isReceiving: false) { feed.receive($0) }
+    do throws(BeaconServiceError) {
+      var events = MonitorEvents(rules: rules)
+      _ = try beacons.replaceRegions(with: regions, for: client, &events)
+      if options.ranges {
+        let constraints: [BeaconConstraint?] =
+          regions.isEmpty ? [nil] : regions.map(\.constraint)
+        for constraint in constraints {
+          try beacons.startRanging(RangingRequest(constraint), for: client)
+        }
+      }
+      // The first moment of a recording is known with its first sighting, that of an adapter with its state.
+      if !options.isLive, !regions.isEmpty { try beacons.startSightings(for: client) }
+      feed.begin(beacons, client, events)
+    } catch {
+      manager.removeClient(client)
+      throw .source("\(error)")
+    }
+    manager.setReceiving(true, for: client)
+    authorization.start()
+    manager.requestAuthorization(.authorizedAlways)
+    guard manager.authorizationStatus.isAuthorized else {
+      stop()
+      throw .source(Self.forbidden)
+    }
+  }
+
+  /// Whether the last event waits or was taken.
+  var isOver: Bool { feed.isOver }
+
+  /// The descriptor that is readable while a line waits.
+  package var descriptor: Int32 { feed.descriptor }
+
+  /// Returns the next line of JSON, without its end; `nil` where none waits. The line before counts as delivered.
+  package func next() -> [UInt8]? { feed.next() }
+
+  /// Passes every line to a function from now on, on a thread of the library; or to none.
+  package func setConsumer(_ consumer: (@Sendable ([UInt8]) -> Void)?) {
+    feed.setConsumer(consumer)
+  }
+
+  /// Stops receiving, and waits until no radio scans and everything is stored.
+  package func stop() {
+    // Nothing happens any more before what waits is dropped, so that it is stored.
+    manager.stopAndWait()
+    feed.stop()
+    manager.removeClient(client)
+    manager.close()
+  }
+}
+
+/// Diagnostics as lines on standard error.
+private struct ErrorLog: LogHandler {
+  let isSilent: Bool
+  var metadata: Logger.Metadata = [:]
+  var logLevel = Logger.Level.notice
+
+  init(isSilent: Bool) { self.isSilent = isSilent }
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    guard !isSilent else { return }
+    let line = Array("beaconscan: \(event.message)\n".utf8)
+    _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+}

@@ -1,0 +1,286 @@
+import Advertising
+import CaptureFiles
+import Frontends
+import LiveScanning
+import Ranging
+import Regions
+import Scanning
+import ServiceCore
+
+/// The options of a scanner in a program, with the names and values that `beaconscan monitor` and `range` have.
+///
+/// No file and no environment variable is read.
+package struct EmbeddingOptions: Sendable {
+  private(set) var replay: [String] = []
+  private var speed: ReplayScanner.Speed?
+  private var duration: Seconds?
+  private var adapters: [AdapterSelection] = []
+  private var backend: LiveScanner.Backend?
+  private var uuids: [ProximityUUID] = []
+  private var major: UInt16?
+  private var minor: UInt16?
+  private var named: [NamedRegion] = []
+  private var rules = RuleSettings()
+  private var interval: Seconds?
+  private var flags: Set<String> = []
+  private var model: PathLossModel?
+  private var environment: Double?
+  private var measuredPower: Double?
+  private var offsets: [AdapterOffset] = []
+  private var calibrations: [BeaconCalibration] = []
+  private var pins: [Pin] = []
+  private(set) var stateFile: String?
+  private(set) var application: String?
+
+  package init() {}
+
+  private static let flagNames: Set = [
+    "active", "coded", "each", "follow", "quiet", "range", "raw",
+  ]
+
+  /// The names of all options.
+  static let names =
+    (flagNames.union(RuleSettings.names).union([
+      "adapter", "adapter-offset", "application", "backend", "calibrate", "duration", "environment",
+      "interval", "major", "measured-power", "minor", "model", "pin", "region", "replay", "speed",
+      "state-file", "uuid",
+    ])).sorted()
+
+  // MARK: Setting
+
+  /// Sets an option to a value as it is written. One that may be given several times is added to the earlier ones.
+  ///
+  /// Flags are `true`, also without a value, or `false`.
+  package mutating func set(_ name: String, to text: String?) throws(EmbeddingError) {
+    guard Self.names.contains(name) else { throw .unknownOption(name) }
+    if Self.flagNames.contains(name) { return try setFlag(name, text) }
+    let what = Self.requirement(of: name, for: text ?? "")
+    guard let text, !text.isEmpty else {
+      throw .option(.missingValue(name, requirement: what))
+    }
+    func value<Value>(_ value: Value?) throws(EmbeddingError) -> Value {
+      guard let value else { throw .option(.wrongValue(name, text, requirement: what)) }
+      return value
+    }
+    func number(_ range: ClosedRange<Double>) throws(EmbeddingError) -> Double {
+      try value(Double(text).flatMap { range.contains($0) ? $0 : nil })
+    }
+    switch name {
+    case "replay":
+      guard !replay.contains(text) else {
+        throw .options("\(text) is given twice; its packets would count twice")
+      }
+      replay.append(text)
+    case "speed": speed = try value(ReplayScanner.Speed(text))
+    case "duration":
+      duration = try value(Seconds(argument: text).flatMap { $0.value > 0 ? $0 : nil })
+    case "adapter":
+      adapters.append(text == "all" ? .all : .these([try value(AdapterName(text))]))
+    case "backend": backend = try value(LiveScanner.Backend(rawValue: text))
+    case "uuid": uuids.append(try value(ProximityUUID(text)))
+    case "major": major = try value(UInt16(text))
+    case "minor": minor = try value(UInt16(text))
+    case "region": named.append(try value(NamedRegion(text)))
+    case "interval":
+      interval = try value(
+        Seconds(argument: text).flatMap { (0.05...86400).contains($0.value) ? $0 : nil })
+    case "model": model = try value(PathLossModel(name: text))
+    case "environment": environment = try number(PathLossModel.exponentRange)
+    case "measured-power": measuredPower = try number(-100 ... -1)
+    case "adapter-offset":
+      let offset = try value(AdapterOffset(text).flatMap { abs($0.decibels) <= 50 ? $0 : nil })
+      offsets.removeAll { $0.adapter == offset.adapter }
+      offsets.append(offset)
+    case "calibrate": calibrations.append(try value(BeaconCalibration(text)))
+    case "pin": pins.append(try value(Pin(text)))
+    case "state-file": stateFile = text
+    case "application": application = text
+    default:
+      do throws(OptionError) { try rules.set(name, to: text) } catch { throw .option(error) }
+    }
+  }
+
+  private mutating func setFlag(_ name: String, _ text: String?) throws(EmbeddingError) {
+    switch text {
+    case nil, "true": flags.insert(name)
+    case "false": flags.remove(name)
+    case let text?:
+      throw .option(
+        .wrongValue(name, text, requirement: "write true or false, or give no value"))
+    }
+    rules.each = flags.contains("each")
+  }
+
+  /// What the value of an option looks like.
+  private static func requirement(of name: String, for text: String) -> String {
+    switch name {
+    case "region":
+      "write NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR, with rules of its own behind "
+        + "commas; "
+        + ProximityUUID.requirement(
+          for: text.split(separator: "=").dropFirst().first
+            .flatMap { $0.split { ":,".contains($0) }.first.map { String($0) } } ?? "")
+    case "backend":
+      "write \(LiveScanner.Backend.allCases.map(\.rawValue).joined(separator: " or "))"
+    case "replay": "write the name of a recording"
+    case "interval": "write a time from 50ms to 1d"
+    case "model": "write \(PathLossModel.names.joined(separator: " or "))"
+    case "environment": "write a number from 0.5 to 8"
+    case "measured-power": "write a signal strength from -100 to -1 dBm"
+    case "adapter-offset":
+      "write decibels from -50 to 50 such as 3, or those of one adapter such as hci1=3"
+    case "calibrate":
+      "write beacons and what is known of them, such as UUID:1:2@power=-62,exponent=2.4,offset=3"
+    case "pin": "write a beacon and its sender's address: UUID:MAJOR:MINOR=AA:BB:CC:DD:EE:FF"
+    case "application": "write the name of the program"
+    default: Frontends.requirement(of: name, for: text) ?? ""
+    }
+  }
+
+  // MARK: Using
+
+  /// The regions of beacons, those by UUID first.
+  var regions: [NamedRegion] {
+    uuids.map { NamedRegion(BeaconConstraint(uuid: $0, major: major, minor: minor)) } + named
+  }
+
+  var isLive: Bool { replay.isEmpty }
+  /// Whether beacons are ranged.
+  var ranges: Bool { flags.contains("range") }
+  /// Whether ranging reports have the raw signal too.
+  var showsRaw: Bool { flags.contains("raw") }
+  /// Whether diagnostics are written to standard error.
+  var reports: Bool { !flags.contains("quiet") }
+
+  /// Checks that the options fit together.
+  func check() throws(EmbeddingError) {
+    let regions = regions
+    if regions.isEmpty, !ranges {
+      throw .options(
+        "there is nothing to report: set a region, such as "
+          + "lobby=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, or range for the distances of every beacon"
+      )
+    }
+    if uuids.isEmpty, major != nil || minor != nil {
+      throw .options("major and minor need a uuid to belong to; set uuid too")
+    }
+    var names: Set<String> = []
+    for region in regions where !names.insert(region.name).inserted {
+      throw .options("two regions are named '\(region.name)'; give each a name of its own")
+    }
+    if !ranges, let option = showsRaw ? "raw" : interval.map({ _ in "interval" }) {
+      throw .options("\(option) is for the reports of ranging; set range too")
+    }
+    if environment != nil, let model, model.name != "log-distance" {
+      throw .options("environment belongs to the model log-distance; set one of them")
+    }
+    try checkSource()
+  }
+
+  private func checkSource() throws(EmbeddingError) {
+    if let file = replay.first, let option = liveOption {
+      throw .options("\(option) is for live scanning, and \(file) is a recording; set one of them")
+    }
+    if isLive, let option = speed.map({ _ in "speed" }) ?? (follows ? "follow" : nil) {
+      throw .options("\(option) belongs to a recording; set replay too")
+    }
+    if isLive, duration != nil {
+      throw .options("duration belongs to a recording; set replay too, or stop the scanner")
+    }
+    if adapters.count > 1, adapters.contains(.all) {
+      throw .options("adapter all means every adapter; set no other beside it")
+    }
+    if backend == .bluez, let option = flags.contains("active") ? "active" : rawFlag {
+      throw .options(
+        "\(option) needs raw HCI sockets, which the backend bluez does not use; set one of them")
+    }
+    if !isLive, let address = offsets.compactMap(\.adapter).first(where: \.isAddress) {
+      throw .options(
+        "adapter-offset \(address)=…: recordings have adapters' numbers, not their addresses; name "
+          + "it as hci0, hci1 and so on")
+    }
+  }
+
+  private var follows: Bool { flags.contains("follow") }
+  private var rawFlag: String? { flags.contains("coded") ? "coded" : nil }
+
+  private var liveOption: String? {
+    if !adapters.isEmpty { return "adapter" }
+    if backend != nil { return "backend" }
+    return flags.contains("active") ? "active" : rawFlag
+  }
+
+  /// Opens the recordings, or returns the scanner on the adapters.
+  func open() throws(EmbeddingError) -> any Scanner {
+    guard isLive else {
+      var numbered: [UInt16: Double] = [:]
+      for offset in offsets {
+        if case .number(let number) = offset.adapter { numbered[number] = offset.decibels }
+      }
+      do throws(CaptureError) {
+        return try ReplayScanner(
+          paths: replay, speed: speed ?? .max, follows: follows,
+          duration: duration.map { Int64($0.value * 1e9) }, offsets: numbered)
+      } catch {
+        throw .source("\(error)")
+      }
+    }
+    var configuration = LiveScanner.Configuration()
+    configuration.backend = backend ?? .auto
+    let names = adapters.flatMap { selection -> [AdapterName] in
+      if case .these(let names) = selection { names } else { [] }
+    }
+    configuration.adapters =
+      adapters.contains(.all) ? .all : names.isEmpty ? .firstUsable : .these(names)
+    configuration.isActive = flags.contains("active")
+    configuration.usesCodedPHY = flags.contains("coded")
+    configuration.offsets = offsets.compactMap { offset in
+      offset.adapter.map { ($0, offset.decibels) }
+    }
+    return LiveScanner(configuration)
+  }
+
+  /// The rules of regions that have none of their own.
+  var regionRules: RegionRules {
+    get throws(EmbeddingError) {
+      do throws(OptionError) { return try rules.rules } catch { throw .option(error) }
+    }
+  }
+
+  /// The regions as the service registers them.
+  var beaconRegions: [BeaconRegion] {
+    get throws(EmbeddingError) {
+      var all: [BeaconRegion] = []
+      for region in regions {
+        do throws(OptionError) {
+          all.append(
+            BeaconRegion(
+              identifier: region.name, constraint: region.constraint,
+              rules: region.rules.isEmpty ? nil : try rules.rules(of: region)))
+        } catch {
+          throw .option(error)
+        }
+      }
+      return all
+    }
+  }
+
+  /// The settings of the service.
+  var configuration: BeaconService.Configuration {
+    get throws(EmbeddingError) {
+      var configuration = BeaconService.Configuration()
+      configuration.rules = try regionRules
+      configuration.rangingInterval = interval?.value ?? 1
+      configuration.setCalibration(
+        Calibration(
+          model: model, environment: environment, measuredPower: measuredPower, offsets: offsets),
+        of: calibrations.map { ($0.beacons, $0.calibration) })
+      for pin in pins { configuration.pins[pin.beacon] = pin.sender }
+      return configuration
+    }
+  }
+}
+
+extension AdapterName {
+  fileprivate var isAddress: Bool { if case .address = self { true } else { false } }
+}

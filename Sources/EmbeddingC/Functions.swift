@@ -1,0 +1,172 @@
+import Embedding
+import Frontends
+import Glibc
+
+// The functions of beaconscan.h, which describes them. An object of C is a reference that was retained once.
+
+/// A text for C, which stays where it is until the next one.
+@safe private struct CText: ~Copyable {
+  private var bytes: UnsafeMutableBufferPointer<CChar>?
+
+  init() { unsafe bytes = nil }
+
+  deinit { unsafe bytes?.deallocate() }
+
+  /// Keeps a text in place of the one before, and returns it.
+  mutating func keep(_ text: some Collection<UInt8>) -> UnsafePointer<CChar>? {
+    let size = unsafe bytes?.count ?? 0
+    if size <= text.count {
+      unsafe bytes?.deallocate()
+      unsafe bytes = .allocate(capacity: max(text.count + 1, 512))
+    }
+    guard let bytes = unsafe bytes else { return nil }
+    for (index, byte) in text.enumerated() { unsafe bytes[index] = CChar(bitPattern: byte) }
+    unsafe bytes[text.count] = 0
+    return unsafe UnsafePointer(bytes.baseAddress)
+  }
+}
+
+/// A `bs_options`.
+@safe private final class Options {
+  var values = EmbeddingOptions()
+  private var error = CText()
+  private(set) var errorText: UnsafePointer<CChar>?
+
+  init() { unsafe errorText = nil }
+
+  func fail(_ sentence: String) { unsafe errorText = error.keep(sentence.utf8) }
+}
+
+/// A `bs_scanner`.
+private final class Scanner {
+  let scanner: EmbeddedScanner
+  let descriptor: Int32
+  /// The line that `bs_next` returned last: by its rule, one thread at a time calls it.
+  private var line = CText()
+
+  init(_ scanner: EmbeddedScanner) {
+    self.scanner = scanner
+    descriptor = scanner.descriptor
+  }
+
+  func next() -> UnsafePointer<CChar>? {
+    guard let bytes = scanner.next() else { return nil }
+    return unsafe line.keep(bytes)
+  }
+}
+
+private func object<Value: AnyObject>(_ pointer: UnsafeRawPointer?, _: Value.Type) -> Value? {
+  unsafe pointer.map { unsafe Unmanaged<Value>.fromOpaque($0).takeUnretainedValue() }
+}
+
+/// Reads a text of C; `nil` for one that is not UTF-8.
+private func text(_ pointer: UnsafePointer<CChar>) -> String? {
+  unsafe String(validatingCString: pointer)
+}
+
+/// The version, which stays for ever.
+nonisolated(unsafe) private let versionText = unsafe UnsafePointer(strdup(release))
+
+/// Returns the version of the library.
+@_cdecl("bs_version")
+package func version() -> UnsafePointer<CChar>? { unsafe versionText }
+
+/// Returns new settings.
+@_cdecl("bs_options_new")
+package func newOptions() -> UnsafeMutableRawPointer? {
+  unsafe Unmanaged.passRetained(Options()).toOpaque()
+}
+
+/// Sets an option; returns 0, or -1 where it is wrong.
+@_cdecl("bs_options_set")
+package func setOption(
+  _ options: UnsafeMutableRawPointer?, _ name: UnsafePointer<CChar>?,
+  _ value: UnsafePointer<CChar>?
+) -> Int32 {
+  guard let options = unsafe object(options, Options.self) else { return -1 }
+  guard let name = unsafe name else {
+    options.fail("the name of the option is NULL; name one, such as region")
+    return -1
+  }
+  guard let name = unsafe text(name) else {
+    options.fail("the name of the option is not UTF-8; name one, such as region")
+    return -1
+  }
+  var given: String?
+  if let value = unsafe value {
+    given = unsafe text(value)
+    guard given != nil else {
+      options.fail("\(name): the value is not UTF-8; write it in UTF-8")
+      return -1
+    }
+  }
+  do throws(EmbeddingError) {
+    try options.values.set(name, to: given)
+    return 0
+  } catch {
+    options.fail("\(error)")
+    return -1
+  }
+}
+
+/// Returns the sentence about the last failure; `nil` if there was none.
+@_cdecl("bs_error")
+package func error(_ options: UnsafeRawPointer?) -> UnsafePointer<CChar>? {
+  unsafe object(options, Options.self)?.errorText
+}
+
+/// Frees settings.
+@_cdecl("bs_options_free")
+package func freeOptions(_ options: UnsafeMutableRawPointer?) {
+  guard let options = unsafe options else { return }
+  unsafe Unmanaged<Options>.fromOpaque(options).release()
+}
+
+/// Starts a scanner; returns `nil` where that fails.
+@_cdecl("bs_start")
+package func start(_ options: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let options = unsafe object(options, Options.self) else { return nil }
+  do throws(EmbeddingError) {
+    return unsafe Unmanaged.passRetained(Scanner(try EmbeddedScanner(options.values))).toOpaque()
+  } catch {
+    options.fail("\(error)")
+    return nil
+  }
+}
+
+/// Returns the descriptor that is readable while an event waits.
+@_cdecl("bs_fd")
+package func descriptor(_ scanner: UnsafeRawPointer?) -> Int32 {
+  unsafe object(scanner, Scanner.self)?.descriptor ?? -1
+}
+
+/// Returns the next event; `nil` where none waits.
+@_cdecl("bs_next")
+package func next(_ scanner: UnsafeMutableRawPointer?) -> UnsafePointer<CChar>? {
+  unsafe object(scanner, Scanner.self)?.next()
+}
+
+/// Has events passed to a function, or to none.
+@_cdecl("bs_set_callback")
+package func setCallback(
+  _ scanner: UnsafeMutableRawPointer?,
+  _ function: (@convention(c) (UnsafePointer<CChar>?, UnsafeMutableRawPointer?) -> Void)?,
+  _ context: UnsafeMutableRawPointer?
+) {
+  guard let scanner = unsafe object(scanner, Scanner.self)?.scanner else { return }
+  guard let function = unsafe function else { return scanner.setConsumer(nil) }
+  // What it points to is the program's: the library only passes it on.
+  nonisolated(unsafe) let context = unsafe context
+  scanner.setConsumer { line in
+    unsafe (line + [0]).withUnsafeBytes { bytes in
+      unsafe function(bytes.assumingMemoryBound(to: CChar.self).baseAddress, context)
+    }
+  }
+}
+
+/// Stops and frees a scanner.
+@_cdecl("bs_stop")
+package func stop(_ scanner: UnsafeMutableRawPointer?) {
+  guard let scanner = unsafe scanner else { return }
+  unsafe Unmanaged<Scanner>.fromOpaque(scanner).takeRetainedValue().scanner.stop()
+}

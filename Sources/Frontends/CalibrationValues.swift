@@ -1,0 +1,94 @@
+package import Advertising
+package import Ranging
+import Regions
+package import Scanning
+package import ServiceCore
+
+/// How much stronger than true an adapter receives.
+package struct AdapterOffset: Sendable {
+  /// Which one; `nil` for all.
+  package var adapter: AdapterName?
+  package var decibels: Double
+
+  package init?(_ argument: String) {
+    let parts = argument.split(separator: "=", omittingEmptySubsequences: false)
+    guard let last = parts.last, let decibels = Double(last) else { return nil }
+    self.decibels = decibels
+    guard parts.count > 1 else { return }
+    guard parts.count == 2, let adapter = AdapterName(String(parts[0])) else { return nil }
+    self.adapter = adapter
+  }
+}
+
+/// The sender that a beacon is known to have.
+package struct Pin: Sendable {
+  package var beacon: BeaconIdentity
+  package var sender: BluetoothAddress
+
+  package init?(_ argument: String) {
+    let parts = argument.split(separator: "=", omittingEmptySubsequences: false)
+    guard parts.count == 2, let beacons = BeaconConstraint(String(parts[0])),
+      let major = beacons.major, let minor = beacons.minor,
+      let sender = BluetoothAddress(String(parts[1]))
+    else { return nil }
+    beacon = BeaconIdentity(uuid: beacons.uuid, major: major, minor: minor)
+    self.sender = sender
+  }
+}
+
+/// What is known of some beacons.
+package struct BeaconCalibration: Sendable {
+  package var beacons: BeaconConstraint
+  package var calibration = Calibration()
+
+  package init?(_ argument: String) {
+    let parts = argument.split(separator: "@", omittingEmptySubsequences: false)
+    guard parts.count == 2, let beacons = BeaconConstraint(String(parts[0])) else { return nil }
+    self.beacons = beacons
+    for pair in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
+      let words = pair.split(separator: "=", omittingEmptySubsequences: false)
+      guard words.count == 2, let value = Double(words[1]) else { return nil }
+      guard calibration.set(String(words[0]), to: value) else { return nil }
+    }
+  }
+}
+
+extension Calibration {
+  /// Sets `power`, `exponent` or `offset`, and returns whether the value can be.
+  package mutating func set(_ word: String, to value: Double) -> Bool {
+    switch word {
+    case "power" where (-100 ... -1).contains(value): measuredPower = value
+    case "exponent" where PathLossModel.exponentRange.contains(value):
+      model = .logDistance(exponent: value)
+    case "offset" where abs(value) <= 50: adapterOffset = value
+    default: return false
+    }
+    return true
+  }
+
+  /// What ``set(_:to:)`` takes.
+  package static let validValues =
+    "a power from -100 to -1 dBm, an exponent from 0.5 to 8, an offset from -50 to 50 dB"
+}
+
+extension Calibration {
+  /// What is known of a site and of its adapter, as the options have it.
+  package init(
+    model: PathLossModel?, environment: Double?, measuredPower: Double?, offsets: [AdapterOffset]
+  ) {
+    self.init(
+      measuredPower: measuredPower, adapterOffset: offsets.first { $0.adapter == nil }?.decibels,
+      model: environment.map { .logDistance(exponent: $0) }
+        ?? model.flatMap { $0.name == "log-distance" ? nil : $0 })
+  }
+}
+
+extension BeaconService.Configuration {
+  /// Sets what is known of a site and of some of its beacons, for ranging and for regions.
+  package mutating func setCalibration(
+    _ calibration: Calibration, of beacons: [(beacons: BeaconConstraint, calibration: Calibration)]
+  ) {
+    (ranging.calibration, ranging.beaconCalibrations) = (calibration, beacons)
+    (monitoring.calibration, monitoring.beaconCalibrations) = (calibration, beacons)
+  }
+}

@@ -1,0 +1,77 @@
+import Advertising
+import Records
+package import Regions
+
+/// What is wrong with an option.
+package indirect enum OptionError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The value cannot be used; the requirement says what would be valid.
+  case wrongValue(_ option: String, _ value: String, requirement: String)
+  case missingValue(_ option: String, requirement: String)
+  /// The option takes no value.
+  case unexpectedValue(_ option: String, _ value: String)
+  case boundaryWithLimits
+  /// A region's own rule is none.
+  case unknownRule(String)
+  case ruleGivenTwice(String)
+  /// The rules cannot be kept.
+  case rules(RegionError)
+  /// Something is wrong with a region's own rules.
+  case region(String, OptionError)
+
+  /// One sentence, without a full stop, with the options as a program names them.
+  package var description: String { sentence(mark: "") }
+
+  /// Returns one sentence, without a full stop, with a mark before the names of options, such as `--`.
+  package func sentence(mark: String) -> String {
+    switch self {
+    case .wrongValue(let option, let value, let requirement):
+      "\(mark)\(option): '\(value)' cannot be used: \(requirement)"
+    case .missingValue(let option, let requirement):
+      "\(mark)\(option) needs a value: \(requirement)"
+    case .unexpectedValue(let option, let value):
+      "\(mark)\(option) takes no value; leave '=\(value)' out"
+    case .boundaryWithLimits:
+      "\(mark)boundary is both the level to enter and to leave; give it alone, or \(mark)enter-… and "
+        + "\(mark)exit-…"
+    case .unknownRule(let name):
+      "there is no rule '\(name)'; the rules are "
+        + RuleSettings.names.sorted().joined(separator: ", ")
+    case .ruleGivenTwice(let name): "\(name) is given twice; give it once"
+    case .rules(let error): "\(error)"
+    case .region(let name, let error): "region '\(name)': \(error.sentence(mark: mark))"
+    }
+  }
+}
+
+/// Returns what the value of an option looks like, where a value is none; `nil` for an option that only the command has.
+package func requirement(of option: String, for value: String = "") -> String? {
+  switch option {
+  case "uuid": ProximityUUID.requirement(for: value)
+  case "major", "minor": "write a whole number from 0 to 65535"
+  case "duration", "interval", "dwell": "write \(Seconds.example)"
+  case "exit-after": "write adaptive, or \(Seconds.example)"
+  case "speed": "write max, or a multiple of the recording's own time such as 1x or 10x"
+  case "adapter": "write hci0, hci1 and so on, its address such as 00:1B:DC:0F:10:07, or all"
+  case "boundary": "write a signal strength in dBm such as -67, or a distance such as 3m"
+  case "enter-rssi", "exit-rssi", "measured-power":
+    "write a signal strength in dBm such as -67"
+  case "enter-distance", "exit-distance": "write a distance in meters such as 1.5"
+  case "enter-count": "write how many of how many sightings, such as 2/3"
+  case "environment": "write a number such as 2.2"
+  case "state-file": "write the name of a file"
+  default: nil
+  }
+}
+
+extension ProximityUUID {
+  /// What a proximity UUID is, and why a text is none.
+  package static func requirement(for text: String) -> String {
+    let digits = text.filter { !"{}- ".contains($0) }
+    let example = "such as E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+    if let other = digits.first(where: { !$0.isHexDigit }) {
+      return "a proximity UUID has 32 hexadecimal digits, \(example); '\(other)' is none"
+    }
+    let count = digits.isEmpty || digits.count == 32 ? "" : "; this has \(digits.count)"
+    return "a proximity UUID has 32 hexadecimal digits, \(example)" + count
+  }
+}

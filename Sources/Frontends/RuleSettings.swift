@@ -1,0 +1,156 @@
+package import Regions
+
+/// When a region is entered and left, as the options say it.
+package struct RuleSettings: Sendable {
+  package var each = false
+  package var exitAfter = ExitTimeoutRule.adaptive()
+  package var boundary: Boundary?
+  package var enterRssi: Double?
+  package var exitRssi: Double?
+  package var enterDistance: Double?
+  package var exitDistance: Double?
+  package var enterCount = EnterCount.first
+  package var dwell: Seconds?
+
+  package init() {}
+
+  /// The options that say where a region ends.
+  package static let limits: Set = [
+    "boundary", "enter-rssi", "exit-rssi", "enter-distance", "exit-distance",
+  ]
+
+  /// The names of all of these options.
+  package static let names = limits.union(["exit-after", "enter-count", "dwell", "each"])
+
+  /// Sets an option, one of ``names``, to a value as it is written.
+  package mutating func set(_ name: String, to text: String?) throws(OptionError) {
+    if name == "each" {
+      guard text == nil else { throw .unexpectedValue(name, text ?? "") }
+      each = true
+      return
+    }
+    guard let text else { throw .missingValue(name, requirement: requirement(of: name) ?? "") }
+    func value<Value>(_ value: Value?) throws(OptionError) -> Value {
+      guard let value else {
+        throw .wrongValue(name, text, requirement: requirement(of: name, for: text) ?? "")
+      }
+      return value
+    }
+    switch name {
+    case "exit-after": exitAfter = try value(ExitTimeoutRule(text: text))
+    case "boundary": boundary = try value(Boundary(text))
+    case "enter-rssi": enterRssi = try value(Double(text))
+    case "exit-rssi": exitRssi = try value(Double(text))
+    case "enter-distance": enterDistance = try value(Double(text))
+    case "exit-distance": exitDistance = try value(Double(text))
+    case "enter-count": enterCount = try value(EnterCount(text: text))
+    case "dwell": dwell = try value(Seconds(argument: text))
+    default: throw .unknownRule(name)
+    }
+  }
+
+  /// The rules.
+  package var rules: RegionRules {
+    get throws(OptionError) {
+      if boundary != nil, enterRssi ?? exitRssi ?? enterDistance ?? exitDistance != nil {
+        throw .boundaryWithLimits
+      }
+      do throws(RegionError) {
+        return try RegionRules(
+          exitTimeout: exitAfter, signal: signal, distance: distance, count: enterCount,
+          dwell: dwell?.value ?? 0, reportsEachBeacon: each)
+      } catch {
+        throw .rules(error)
+      }
+    }
+  }
+
+  /// Returns these rules with a region's own in their place; its limits replace all limits.
+  package func rules(of region: NamedRegion) throws(OptionError) -> RegionRules {
+    do throws(OptionError) {
+      return try merged(with: region.rules).rules
+    } catch {
+      // Its name alone is no help where it has no rule of its own.
+      throw region.rules.isEmpty ? error : .region(region.name, error)
+    }
+  }
+
+  private func merged(with words: [String]) throws(OptionError) -> RuleSettings {
+    var own = RuleSettings()
+    var names: Set<String> = []
+    let pairs = words.map { word in
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return (name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : nil)
+    }
+    if let unknown = pairs.first(where: { !Self.names.contains($0.name) }) {
+      throw .unknownRule(unknown.name)
+    }
+    for (name, _) in pairs where !names.insert(name).inserted { throw .ruleGivenTwice(name) }
+    for (name, value) in pairs { try own.set(name, to: value) }
+    var merged = self
+    if names.contains("each") { merged.each = own.each }
+    if names.contains("exit-after") { merged.exitAfter = own.exitAfter }
+    if names.contains("enter-count") { merged.enterCount = own.enterCount }
+    if names.contains("dwell") { merged.dwell = own.dwell }
+    if !names.isDisjoint(with: Self.limits) {
+      merged.boundary = own.boundary
+      (merged.enterRssi, merged.exitRssi) = (own.enterRssi, own.exitRssi)
+      (merged.enterDistance, merged.exitDistance) = (own.enterDistance, own.exitDistance)
+    }
+    return merged
+  }
+
+  // One level alone is a boundary in both directions.
+
+  private var signal: SignalGate? {
+    if case .signal(let level) = boundary { return SignalGate(boundary: level) }
+    return (enterRssi ?? exitRssi).map { SignalGate(enter: $0, exit: exitRssi) }
+  }
+
+  private var distance: DistanceGate? {
+    if case .distance(let distance) = boundary { return DistanceGate(boundary: distance) }
+    return (enterDistance ?? exitDistance).map { DistanceGate(enter: $0, exit: exitDistance) }
+  }
+}
+
+/// Where a region ends, in both directions.
+package enum Boundary: Hashable, Sendable {
+  case signal(Double)
+  case distance(Double)
+
+  /// Reads a signal strength such as `-67` or `-67dBm`, or a distance such as `3m`.
+  package init?(_ text: String) {
+    func number(_ unit: String) -> Double? {
+      text.hasSuffix(unit) ? Double(text.dropLast(unit.count)) : nil
+    }
+    if let level = number("dBm") ?? Double(text), level < 0 {
+      self = .signal(level)
+    } else if let distance = number("m"), distance > 0 {
+      self = .distance(distance)
+    } else {
+      return nil
+    }
+  }
+}
+
+extension ExitTimeoutRule {
+  /// Reads `adaptive`, or a time.
+  package init?(text: String) {
+    if text == "adaptive" {
+      self = .adaptive()
+    } else if let time = Seconds(argument: text) {
+      self = .fixed(seconds: time.value)
+    } else {
+      return nil
+    }
+  }
+}
+
+extension EnterCount {
+  /// Reads how many of how many: `2/3`.
+  package init?(text: String) {
+    let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+    guard numbers.count == 2, let needed = numbers[0], let last = numbers[1] else { return nil }
+    self.init(needed: needed, of: last)
+  }
+}

@@ -1,0 +1,30 @@
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+
+/// The files of the page, which are a part of the program.
+enum Page {
+  struct File: Sendable {
+    let path: String
+    let type: String
+    let bytes: ByteBuffer
+
+    var response: Response {
+      Response(
+        status: .ok, headers: [.contentType: type, .cacheControl: "no-cache"],
+        body: ResponseBody(byteBuffer: bytes))
+    }
+  }
+
+  static let files = [
+    File(
+      path: "/", type: "text/html; charset=utf-8",
+      bytes: ByteBuffer(bytes: PackageResources.page_html)),
+    File(
+      path: "/page.css", type: "text/css; charset=utf-8",
+      bytes: ByteBuffer(bytes: PackageResources.page_css)),
+    File(
+      path: "/page.js", type: "text/javascript; charset=utf-8",
+      bytes: ByteBuffer(bytes: PackageResources.page_js)),
+  ]
+}

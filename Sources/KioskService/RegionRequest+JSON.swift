@@ -1,0 +1,74 @@
+import FoundationEssentials
+import Scanning
+
+extension RegionRequest {
+  /// The bytes of a request's body at most.
+  static let maximumBytes = 16 << 10
+
+  private enum Value: Decodable {
+    case text(String)
+    case number(Double)
+    case boolean(Bool)
+    case null
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      if container.decodeNil() {
+        self = .null
+      } else if let value = try? container.decode(Bool.self) {
+        self = .boolean(value)
+      } else if let value = try? container.decode(Double.self) {
+        self = .number(value)
+      } else {
+        self = .text(try container.decode(String.self))
+      }
+    }
+  }
+
+  /// Reads a body: an object with `uuid`, `major`, `minor`, and rules by the names of the options of `monitor`.
+  init(json: [UInt8]) throws(RegionRefusal) {
+    let example =
+      "for example {\"uuid\":\"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0\",\"exit-after\":\"20s\"}"
+    let members: [String: Value]
+    do {
+      members = try JSONDecoder().decode([String: Value].self, from: Data(json))
+    } catch {
+      throw .invalid(
+        "the body is no JSON object of texts, numbers and true or false; write \(example)")
+    }
+    guard case .text(let uuid)? = members["uuid"] else {
+      throw .invalid("'uuid' is missing or no text; write \(example)")
+    }
+    var words = [uuid]
+    for key in ["major", "minor"] {
+      switch members[key] {
+      case nil, .null: continue
+      case .number(let number):
+        guard let number = UInt16(exactly: number) else { fallthrough }
+        guard key == "major" || words.count == 2 else {
+          throw .invalid("'minor' needs a 'major' to belong to")
+        }
+        words.append("\(number)")
+      default: throw .invalid("'\(key)' must be a whole number from 0 to 65535")
+      }
+    }
+    guard let constraint = BeaconConstraint(words.joined(separator: ":")), !uuid.contains(":")
+    else {
+      throw .invalid("'\(uuid.prefix(64))' is no UUID; write \(example)")
+    }
+    var rules: [String] = []
+    for (key, value) in members.sorted(by: { $0.key < $1.key })
+    where !["uuid", "major", "minor"].contains(key) {
+      guard key.utf8.count <= 64, key.utf8.allSatisfy({ (0x61...0x7A).contains($0) || $0 == 0x2D })
+      else { throw .invalid("there is no rule '\(key.prefix(64))'") }
+      switch value {
+      case .boolean(true): rules.append(key)
+      case .boolean(false), .null: break
+      case .number(let number):
+        rules.append("\(key)=\(Int(exactly: number).map(String.init) ?? String(number))")
+      case .text(let text): rules.append("\(key)=\(text)")
+      }
+    }
+    self.init(constraint: constraint, rules: rules)
+  }
+}

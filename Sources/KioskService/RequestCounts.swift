@@ -1,0 +1,30 @@
+import HTTPTypes
+import Synchronization
+
+/// The requests that were answered, by status, and the streams that are open.
+final class RequestCounts: Sendable {
+  private let answers = Mutex<[Int: Int]>([:])
+  private let streams = Atomic<Int>(0)
+
+  func count(_ status: HTTPResponse.Status) {
+    answers.withLock { $0[status.code, default: 0] += 1 }
+  }
+
+  /// The number of answers of each status, by status.
+  var byStatus: [(status: Int, count: Int)] {
+    answers.withLock { $0.sorted { $0.key < $1.key }.map { (status: $0.key, count: $0.value) } }
+  }
+
+  var openStreams: Int { streams.load(ordering: .relaxed) }
+
+  /// Opens a stream, unless as many as a limit are open.
+  func openStream(limit: Int) -> Bool {
+    guard streams.add(1, ordering: .relaxed).newValue <= limit else {
+      closeStream()
+      return false
+    }
+    return true
+  }
+
+  func closeStream() { streams.subtract(1, ordering: .relaxed) }
+}

@@ -1,0 +1,182 @@
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import Records
+
+/// Who may use the service: the rules that every request meets before it reaches a route.
+///
+/// A web page elsewhere makes requests in its user's name. It cannot choose their `Host` (a name that resolves to this
+/// machine all the same is caught by it), nor `Origin` and `Sec-Fetch-Site`, so those decide.
+package struct AccessRules: Sendable {
+  /// The names under which the service may be addressed, in lower case and without a port.
+  package var hosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
+  /// The origins of pages elsewhere that may read, such as `http://localhost:3000`.
+  package var origins: Set<String> = []
+  /// The secret that permits changes; without one, nothing can be changed over HTTP.
+  package var token: [UInt8]?
+  /// Whether reading needs the token too: the service can be reached from other machines.
+  package var isTokenNeededToRead = false
+
+  package init() {}
+
+  func check(_ request: Request) throws(HTTPRefusal) {
+    try checkHost(request)
+    try checkOrigin(request)
+    let isChange = request.method != .get && request.method != .head && request.method != .options
+    guard isChange || isTokenNeededToRead, request.method != .options else { return }
+    guard let token else {
+      throw HTTPRefusal(
+        .forbidden,
+        "nothing can be changed over HTTP without a token; start the service with --token-file FILE"
+      )
+    }
+    guard let given = givenToken(request, isChange: isChange) else {
+      throw HTTPRefusal(
+        .unauthorized, "a token is needed; send it as 'Authorization: Bearer TOKEN'",
+        [.wwwAuthenticate: "Bearer"])
+    }
+    guard isEqual(Array(given.utf8), token) else {
+      throw HTTPRefusal(.unauthorized, "the token is wrong", [.wwwAuthenticate: "Bearer"])
+    }
+  }
+
+  private func checkHost(_ request: Request) throws(HTTPRefusal) {
+    // HTTP/1.0 has none, and no browser speaks that.
+    guard let authority = request.head.authority, let host = Self.host(of: authority) else {
+      throw HTTPRefusal(.badRequest, "the request has no valid Host")
+    }
+    guard hosts.contains(host) else {
+      throw HTTPRefusal(
+        .misdirectedRequest,
+        "this service is not '\(host)'; address it as \(hosts.sorted().joined(separator: ", "))"
+      )
+    }
+  }
+
+  private func checkOrigin(_ request: Request) throws(HTTPRefusal) {
+    if let origin = request.headers[.origin] {
+      let own = "http://\(request.head.authority ?? "")"
+      guard origin == own || origins.contains(origin) else {
+        throw HTTPRefusal(
+          .forbidden,
+          "pages of '\(origin.prefix(200))' may not use this service; allow them by --allow-origin"
+        )
+      }
+      return
+    }
+    // A page elsewhere may load what is here without an Origin: as an image, as a script, in a frame. A person who
+    // follows a link to the page may.
+    if let site = request.headers[.secFetchSite], site == "cross-site" || site == "same-site" {
+      let isVisit =
+        request.headers[.secFetchMode] == "navigate" && request.headers[.secFetchDest] == "document"
+        && request.method == .get
+      guard isVisit else {
+        throw HTTPRefusal(.forbidden, "pages of other sites may not use this service")
+      }
+    }
+  }
+
+  /// The host of an authority, without its port; `nil` where it is none.
+  private static func host(of authority: String) -> String? {
+    guard authority.utf8.count <= 255 else { return nil }
+    let host: Substring
+    if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
+      host = authority[...end]
+      let rest = authority[authority.index(after: end)...]
+      guard rest.isEmpty || rest.hasPrefix(":") else { return nil }
+    } else {
+      let parts = authority.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      host = parts[0]
+      if parts.count > 1 {
+        guard parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+      }
+    }
+    return host.isEmpty ? nil : host.lowercased()
+  }
+
+  /// A token in the header; for reading also in the address, since a page's event streams have no headers of their own
+  /// (RFC 6750, section 2.3).
+  private func givenToken(_ request: Request, isChange: Bool) -> String? {
+    if let header = request.headers[.authorization] {
+      let words = header.split(separator: " ", maxSplits: 1)
+      return words.count == 2 && words[0].lowercased() == "bearer" ? String(words[1]) : nil
+    }
+    return isChange ? nil : request.uri.queryParameters["access_token"].map(String.init)
+  }
+
+  /// Returns whether two texts are equal, in a time that does not depend on where they differ.
+  private func isEqual(_ given: [UInt8], _ secret: [UInt8]) -> Bool {
+    var difference = given.count ^ secret.count
+    for (index, byte) in given.enumerated() {
+      difference |= Int(byte ^ secret[index % max(1, secret.count)])
+    }
+    return difference == 0 && !secret.isEmpty
+  }
+}
+
+extension HTTPField.Name {
+  static let secFetchSite = named("Sec-Fetch-Site")
+  static let secFetchMode = named("Sec-Fetch-Mode")
+  static let secFetchDest = named("Sec-Fetch-Dest")
+  static let lastEventID = named("Last-Event-ID")
+  static let contentTypeOptions = named("X-Content-Type-Options")
+  static let referrerPolicy = named("Referrer-Policy")
+  static let frameOptions = named("X-Frame-Options")
+  static let resourcePolicy = named("Cross-Origin-Resource-Policy")
+
+  /// Returns a name that is valid: a token (RFC 9110, section 5.1).
+  private static func named(_ name: String) -> HTTPField.Name {
+    guard let name = HTTPField.Name(name) else { preconditionFailure("'\(name)' is no token") }
+    return name
+  }
+}
+
+/// Why a request is refused: the status, and a sentence for the body.
+struct HTTPRefusal: Error {
+  var status: HTTPResponse.Status
+  var sentence: String
+  var headers: HTTPFields
+
+  init(_ status: HTTPResponse.Status, _ sentence: String, _ headers: HTTPFields = [:]) {
+    (self.status, self.sentence, self.headers) = (status, sentence, headers)
+  }
+}
+
+extension AccessRules {
+  /// Adds the headers that every answer has.
+  func complete(_ response: inout Response, to request: Request) {
+    response.headers[.contentTypeOptions] = "nosniff"
+    response.headers[.referrerPolicy] = "no-referrer"
+    response.headers[.resourcePolicy] = origins.isEmpty ? "same-origin" : "cross-origin"
+    response.headers[.frameOptions] = "SAMEORIGIN"
+    response.headers[.contentSecurityPolicy] =
+      "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
+    if let origin = request.headers[.origin], origins.contains(origin) {
+      response.headers[.accessControlAllowOrigin] = origin
+      response.headers[.vary] = "Origin"
+    }
+  }
+}
+
+extension Response {
+  /// An answer with what is wrong, as one sentence (RFC 9457).
+  static func problem(_ refusal: HTTPRefusal) -> Response {
+    let status = refusal.status
+    var json: [UInt8] = []
+    ProblemRecord.record.append(
+      ProblemRecord(status: status.code, title: status.reasonPhrase, detail: refusal.sentence),
+      to: &json)
+    var headers = refusal.headers
+    headers[.contentType] = "application/problem+json"
+    return Response(
+      status: status, headers: headers,
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+  }
+
+  static func json(_ json: [UInt8], status: HTTPResponse.Status = .ok) -> Response {
+    Response(
+      status: status, headers: [.contentType: "application/json"],
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+  }
+}

@@ -1,0 +1,248 @@
+import FoundationEssentials
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import Records
+import Scanning
+
+/// The paths of the service. ``OpenAPI`` describes them; a test compares the two.
+struct Routes: Sendable {
+  /// The streams that are open at most.
+  static let maximumStreams = 256
+  private static let maximumEvents = 1000
+  private static let regionPrefix = "/api/v1/regions/"
+  private static let nameRule = "a region's name has 1 to 64 characters, and no control characters"
+
+  let hub: KioskHub
+  let control: any KioskControl
+  let counts: RequestCounts
+  let rules: AccessRules
+
+  /// Returns the answer to a request.
+  func respond(to request: Request) async -> Response {
+    var response: Response
+    do throws(HTTPRefusal) {
+      try rules.check(request)
+      response = try await route(request)
+    } catch {
+      response = .problem(error)
+    }
+    rules.complete(&response, to: request)
+    counts.count(response.status)
+    return response
+  }
+
+  private func route(_ request: Request) async throws(HTTPRefusal) -> Response {
+    let path = request.uri.path
+    guard let methods = Self.methods(ofPath: path) else {
+      throw HTTPRefusal(.notFound, "there is nothing at this path")
+    }
+    if request.method == .options { return options(request, methods) }
+    guard methods.contains(request.method.rawValue) else {
+      throw HTTPRefusal(
+        .methodNotAllowed, "this path has \(methods.joined(separator: ", "))",
+        [.allow: methods.joined(separator: ", ")])
+    }
+    if let page = Page.files.first(where: { $0.path == path }) { return page.response }
+    switch path {
+    case "/metrics":
+      return Response(
+        status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+        body: ResponseBody(
+          byteBuffer: ByteBuffer(string: Metrics.text(hub, control.counts, counts))))
+    case "/api/v1/openapi.json": return .json(Array(OpenAPI.document.utf8))
+    case "/api/v1/beacons": return await beacons()
+    case "/api/v1/regions": return .json(hub.regionsJSON)
+    case "/api/v1/health": return .json(hub.healthJSON)
+    case "/api/v1/signal": return await hub.withInterest { .json(hub.signalJSON) }
+    case "/api/v1/history": return try history(request)
+    case "/api/v1/events": return try events(request)
+    default: return try await region(request, path.dropFirst(Self.regionPrefix.count))
+    }
+  }
+
+  /// Returns the methods of a path; `nil` where there is no such path.
+  private static func methods(ofPath path: String) -> [String]? {
+    let readers = ["GET", "HEAD", "OPTIONS"]
+    let names = ["beacons", "regions", "health", "signal", "history", "events", "openapi.json"]
+    if path == "/metrics" || Page.files.contains(where: { $0.path == path })
+      || names.contains(where: { path == "/api/v1/\($0)" })
+    {
+      return readers
+    }
+    let name = path.dropFirst(regionPrefix.count)
+    return path.hasPrefix(regionPrefix) && !name.contains("/") ? readers + ["PUT", "DELETE"] : nil
+  }
+
+  /// A page elsewhere that may read asks first whether it may.
+  private func options(_ request: Request, _ methods: [String]) -> Response {
+    var headers: HTTPFields = [:]
+    headers[.allow] = methods.joined(separator: ", ")
+    if request.headers[.origin] != nil {
+      headers[.accessControlAllowMethods] = "GET, PUT, DELETE"
+      headers[.accessControlAllowHeaders] = "Authorization, Content-Type, Last-Event-ID"
+    }
+    return Response(status: .noContent, headers: headers)
+  }
+
+  // MARK: Beacons and events
+
+  /// The latest report. Where the receiver has rested, the first one is waited for, three seconds at most.
+  private func beacons() async -> Response {
+    await hub.withInterest {
+      let deadline = ContinuousClock.now + .seconds(3)
+      while hub.feed.report == nil, ContinuousClock.now < deadline, hub.health.isReceiving {
+        try? await Task.sleep(for: .milliseconds(50))
+      }
+      return .json(hub.reportJSON)
+    }
+  }
+
+  private func events(_ request: Request) throws(HTTPRefusal) -> Response {
+    guard counts.openStream(limit: Self.maximumStreams) else {
+      throw HTTPRefusal(
+        .serviceUnavailable,
+        "\(Self.maximumStreams) event streams are open, which is the limit; close some",
+        [.retryAfter: "10"])
+    }
+    let stream = EventStream(
+      hub: hub,
+      lastEvent: request.headers[.lastEventID]
+        ?? request.uri.queryParameters["lastEventId"].map(String.init))
+    let counter = StreamCounter(counts)
+    return Response(
+      status: .ok, headers: [.contentType: "text/event-stream"],
+      body: ResponseBody { writer in
+        defer { withExtendedLifetime(counter) {} }
+        guard request.method == .get else { return try await writer.finish(nil) }
+        var inner = writer
+        try await request.body.consumeWithCancellationOnInboundClose { _ in
+          hub.beginInterest()
+          defer { hub.endInterest() }
+          try await stream.write(to: &inner)
+        }
+      })
+  }
+
+  private func history(_ request: Request) throws(HTTPRefusal) -> Response {
+    let query = request.uri.queryParameters
+    func value<Value>(
+      _ key: String, _ what: String, _ read: (String) -> Value?
+    ) throws(HTTPRefusal) -> Value? {
+      guard let text = query[Substring(key)] else { return nil }
+      guard let value = read(String(text)) else {
+        throw HTTPRefusal(.badRequest, "\(key): '\(text.prefix(64))' cannot be used; write \(what)")
+      }
+      return value
+    }
+    func time(_ key: String) throws(HTTPRefusal) -> WallClockTime? {
+      try value(key, "a time such as 2026-01-31T12:00:00Z") { WrittenTime($0)?.time(in: .utc) }
+    }
+    let limit =
+      try value("limit", "a number from 1 to \(Self.maximumEvents)") {
+        Int($0).flatMap { (1...Self.maximumEvents).contains($0) ? $0 : nil }
+      } ?? 100
+    let after = try value("after", "the id of an event") { EventID($0) }
+    if let after, after.generation != hub.generation {
+      throw HTTPRefusal(.notFound, "after: the history with this event is not there any more")
+    }
+    let region = try value("region", "a name; \(Self.nameRule)") { Self.isName($0) ? $0 : nil }
+    let (since, until) = (try time("since"), try time("until"))
+    do {
+      return .json(
+        try hub.historyJSON(
+          after: after?.number, since: since, until: until, region: region, limit: limit))
+    } catch {
+      throw HTTPRefusal(.internalServerError, "\(error)")
+    }
+  }
+
+  // MARK: Regions
+
+  private func region(
+    _ request: Request, _ part: Substring
+  ) async throws(HTTPRefusal) -> Response {
+    guard let name = percentDecoded(String(part)), Self.isName(name) else {
+      throw HTTPRefusal(.badRequest, Self.nameRule)
+    }
+    switch request.method {
+    case .put: return try await put(name, request)
+    case .delete: return try remove(name)
+    default:
+      guard let json = hub.regionJSON(name) else { throw Self.noRegion(name) }
+      return .json(json)
+    }
+  }
+
+  private static func isName(_ text: String) -> Bool {
+    (1...64).contains(text.unicodeScalars.count)
+      && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+  }
+
+  private func put(_ name: String, _ request: Request) async throws(HTTPRefusal) -> Response {
+    let body: ByteBuffer
+    do {
+      body = try await request.body.collect(upTo: RegionRequest.maximumBytes)
+    } catch is NIOTooManyBytesError {
+      throw HTTPRefusal(
+        .contentTooLarge, "the body is longer than \(RegionRequest.maximumBytes) bytes")
+    } catch {
+      throw HTTPRefusal(.badRequest, "the body cannot be read")
+    }
+    return try Self.answer(name) { () throws(RegionRefusal) in
+      let isNew = try control.setRegion(name, RegionRequest(json: Array(body.readableBytesView)))
+      return .json(hub.regionJSON(name) ?? Array("null".utf8), status: isNew ? .created : .ok)
+    }
+  }
+
+  private func remove(_ name: String) throws(HTTPRefusal) -> Response {
+    return try Self.answer(name) { () throws(RegionRefusal) in
+      try control.removeRegion(name)
+      return Response(status: .noContent)
+    }
+  }
+
+  private static func answer(
+    _ name: String, _ body: () throws(RegionRefusal) -> Response
+  ) throws(HTTPRefusal) -> Response {
+    do throws(RegionRefusal) {
+      return try body()
+    } catch {
+      switch error {
+      case .unknown: throw noRegion(name)
+      case .conflict(let sentence): throw HTTPRefusal(.conflict, sentence)
+      case .invalid(let sentence): throw HTTPRefusal(.unprocessableContent, sentence)
+      }
+    }
+  }
+
+  private static func noRegion(_ name: String) -> HTTPRefusal {
+    HTTPRefusal(.notFound, "there is no region '\(name)'")
+  }
+}
+
+/// Counts the end of a stream once: its body may never be written.
+private final class StreamCounter: Sendable {
+  private let counts: RequestCounts
+  init(_ counts: RequestCounts) { self.counts = counts }
+  deinit { counts.closeStream() }
+}
+
+/// Returns a part of a path without its percent-encoding (RFC 3986, section 2.1); `nil` where that is wrong or no UTF-8.
+private func percentDecoded(_ text: String) -> String? {
+  var bytes: [UInt8] = []
+  var rest = Array(text.utf8)[...]
+  while let byte = rest.popFirst() {
+    guard byte == UInt8(ascii: "%") else {
+      bytes.append(byte)
+      continue
+    }
+    let digits = rest.prefix(2)
+    guard digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
+      let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+    else { return nil }
+    bytes.append(value)
+    rest = rest.dropFirst(2)
+  }
+  return String(validating: bytes, as: UTF8.self)
+}

@@ -1,0 +1,52 @@
+import Advertising
+import DequeModule
+import Ranging
+import Records
+import Scanning
+
+/// The last minutes of each beacon's signal, a sample a second.
+struct SignalHistory: Sendable {
+  /// The samples of a beacon: five minutes.
+  static let maximumSamples = 300
+  /// The beacons that are kept at most, those that were received last: with 300 samples of 56 bytes each, 4.3 MB.
+  static let maximumBeacons = 256
+
+  private struct Line {
+    var samples = Deque<SignalRecord.Sample>()
+    var distance = Double.infinity
+  }
+
+  private var lines: [BeaconIdentity: Line] = [:]
+
+  mutating func receive(_ beacons: [RangedBeacon], at time: WallClockTime) {
+    let second = time.nanoseconds / WallClockTime.nanosecondsPerSecond
+    for beacon in beacons.prefix(Self.maximumBeacons) {
+      let sample = SignalRecord.Sample(
+        time: second, rssi: beacon.rssi, smoothed: beacon.smoothed,
+        distance: beacon.estimate?.distance)
+      var line = lines[beacon.beacon] ?? Line()
+      // Reports may come more often than once a second.
+      if line.samples.last?.time == second { line.samples.removeLast() }
+      line.samples.append(sample)
+      if line.samples.count > Self.maximumSamples { line.samples.removeFirst() }
+      line.distance = beacon.estimate?.distance ?? .infinity
+      lines[beacon.beacon] = line
+    }
+    let oldest = second - Int64(Self.maximumSamples)
+    lines = lines.filter { ($0.value.samples.last?.time ?? oldest) > oldest }
+    while lines.count > Self.maximumBeacons,
+      let old = lines.min(by: {
+        ($0.value.samples.last?.time ?? 0, $1.value.distance)
+          < ($1.value.samples.last?.time ?? 0, $0.value.distance)
+      })
+    {
+      lines[old.key] = nil
+    }
+  }
+
+  /// Returns the beacons that are nearest, those that are received now first.
+  func nearest(_ count: Int) -> [SignalRecord] {
+    lines.sorted { ($0.value.distance, $0.key) < ($1.value.distance, $1.key) }
+      .prefix(count).map { SignalRecord(beacon: $0.key, samples: Array($0.value.samples)) }
+  }
+}

@@ -1,0 +1,196 @@
+package import Advertising
+import Ranging
+package import Regions
+package import Scanning
+
+/// A region as the service reports it.
+package struct RegionRecord: Sendable {
+  package var name: String
+  package var constraint: BeaconConstraint
+  /// Whether each of its beacons is reported.
+  package var reportsEachBeacon: Bool
+  package var state: RegionState
+  /// Since when it is in that state; `nil` where that is not known.
+  package var since: WallClockTime?
+  /// The number of beacons inside; `nil` where it is not known.
+  package var beacons: Int?
+  /// Whether it was added over HTTP: then it can be replaced and removed there.
+  package var isRemovable: Bool
+  /// The latest event of the region, as a JSON object; `nil` before the first.
+  package var last: [UInt8]?
+
+  package init(
+    name: String, constraint: BeaconConstraint, reportsEachBeacon: Bool, state: RegionState,
+    since: WallClockTime? = nil, beacons: Int? = nil, isRemovable: Bool
+  ) {
+    (self.name, self.constraint, self.reportsEachBeacon) = (name, constraint, reportsEachBeacon)
+    (self.state, self.since, self.beacons) = (state, since, beacons)
+    self.isRemovable = isRemovable
+  }
+
+  package static let record = RecordType<RegionRecord>(
+    nil, named: "region", summary: "A region and its state.",
+    [
+      Field("name", .text) { $0.name },
+      Field("uuid", .uuid) { $0.constraint.uuid },
+      Field("major", .uint16OrNull) { $0.constraint.major },
+      Field("minor", .uint16OrNull) { $0.constraint.minor },
+      Field("each", .boolean) { $0.reportsEachBeacon },
+      Field("state", .one(of: RegionState.allCases.map(\.name))) { $0.state.name },
+      Field("since", .timeOrNull) { $0.since },
+      Field("beacons", Schema.integer(0...).orNull) { $0.beacons },
+      Field("isRemovable", .boolean) { $0.isRemovable },
+      Field("last", .one(of: [.monitorEvent, .null])) { region -> FieldValue in
+        region.last.map { json in .json { $0 += json } } ?? .null
+      },
+    ])
+}
+
+extension Schema {
+  /// An event of a region of beacons.
+  package static let monitorEvent = one(of: [
+    MonitorEvent.enter.schema, MonitorEvent.exit.schema, MonitorEvent.determined.schema,
+  ]).named("regionEvent")
+
+  package static let null = Schema(["type": "null"])
+
+  /// Returns the definitions that schemas use, as the members of `components/schemas` of an OpenAPI document.
+  package static func components(_ schemas: [Schema]) -> String {
+    var definitions: [JSONNode.Member] = []
+    for (name, node) in schemas.flatMap(\.definitions)
+    where !definitions.contains(where: { $0.key == name }) {
+      definitions.append(.init(key: name, value: node))
+    }
+    let text = JSONNode.object(definitions).document()
+    return text.split(separator: "#/$defs/", omittingEmptySubsequences: false)
+      .joined(separator: "#/components/schemas/")
+  }
+}
+
+/// How the service is.
+package struct ServiceHealth: Sendable {
+  /// Whether something is received, or would be if it were on air.
+  package var isReceiving: Bool
+  /// Whether something needs the receiver now; it rests otherwise.
+  package var isNeeded: Bool
+  /// The latest state of each adapter.
+  package var receivers: [(health: ScannerHealth, time: WallClockTime)]
+  /// Seconds since the service started.
+  package var uptime: Double
+  package var version: String
+  /// Faults of the service's own, such as a history that cannot be written: a sentence each.
+  package var faults: [String]
+
+  package init(
+    isReceiving: Bool, isNeeded: Bool,
+    receivers: [(health: ScannerHealth, time: WallClockTime)], uptime: Double, version: String,
+    faults: [String]
+  ) {
+    (self.isReceiving, self.isNeeded, self.receivers) = (isReceiving, isNeeded, receivers)
+    (self.uptime, self.version, self.faults) = (uptime, version, faults)
+  }
+
+  package static let record = RecordType<ServiceHealth>(
+    nil, named: "serviceHealth", summary: "The state of the receivers and of the service.",
+    [
+      Field("receiving", .boolean) { $0.isReceiving },
+      Field("needed", .boolean) { $0.isNeeded },
+      Field("receivers", each: ScannerHealth.record) { $0.receivers },
+      Field("uptime", .number(0...), decimals: 3) { $0.uptime },
+      Field("version", .text) { $0.version },
+      Field("faults", .list(of: .text)) { health -> FieldValue in
+        .list(health.faults) { sentence, bytes in appendQuoted(sentence, to: &bytes) }
+      },
+    ])
+}
+
+/// The last minutes of a beacon's signal.
+package struct SignalRecord: Sendable {
+  /// One second.
+  package struct Sample: Sendable {
+    /// Seconds since 1970.
+    package var time: Int64
+    /// The mean signal strength of that second, in dBm; `nil` where nothing was received.
+    package var rssi: Int?
+    /// The smoothed signal strength, in dBm.
+    package var smoothed: Double?
+    /// The distance, in meters.
+    package var distance: Double?
+
+    package init(time: Int64, rssi: Int?, smoothed: Double?, distance: Double?) {
+      (self.time, self.rssi, self.smoothed, self.distance) = (time, rssi, smoothed, distance)
+    }
+  }
+
+  package var beacon: BeaconIdentity
+  package var samples: [Sample]
+
+  package init(beacon: BeaconIdentity, samples: [Sample]) {
+    (self.beacon, self.samples) = (beacon, samples)
+  }
+
+  package static let record = RecordType<SignalRecord>(
+    nil, named: "signal",
+    summary:
+      "The last minutes of a beacon. A sample is the time in seconds since 1970, the mean signal "
+      + "strength of that second in dBm, the smoothed one, and the distance in meters.",
+    Field.identity { $0.beacon },
+    [
+      Field(
+        "samples",
+        .list(of: .list(of: Schema.number.orNull).with("minItems", 4).with("maxItems", 4))
+      ) { signal -> FieldValue in
+        .list(signal.samples) { sample, bytes in
+          bytes += "[\(sample.time),\(sample.rssi.map(String.init) ?? "null"),".utf8
+          bytes += (sample.smoothed.map { decimal($0, 2) } ?? "null").utf8
+          bytes += ",\(sample.distance.map { decimal($0, 3) } ?? "null")]".utf8
+        }
+      }
+    ])
+}
+
+/// An event with its number, as the history has it.
+package struct NumberedEvent: Sendable {
+  package var id: String
+  /// The event as a JSON object.
+  package var json: [UInt8]
+
+  package init(id: String, json: [UInt8]) { (self.id, self.json) = (id, json) }
+
+  package static let record = RecordType<NumberedEvent>(
+    nil, named: "numberedEvent", summary: "An event and the number by which a client continues.",
+    [
+      Field("id", .text) { $0.id },
+      Field("event", .one(of: [.monitorEvent, ScannerHealth.record.schema])) {
+        event -> FieldValue in .json { $0 += event.json }
+      },
+    ])
+}
+
+/// Everything that the service knows, at a moment.
+package struct SnapshotRecord: Sendable {
+  package var time: WallClockTime
+  package var regions: [RegionRecord]
+  /// The beacons of the latest report, as a JSON array.
+  package var beacons: [UInt8]
+  package var health: ServiceHealth
+
+  package init(
+    time: WallClockTime, regions: [RegionRecord], beacons: [UInt8], health: ServiceHealth
+  ) {
+    (self.time, self.regions, self.beacons) = (time, regions, beacons)
+    self.health = health
+  }
+
+  package static let record = RecordType<SnapshotRecord>(
+    nil, named: "snapshot",
+    [
+      Field("time", .time) { $0.time },
+      Field("regions", each: RegionRecord.record) { $0.regions },
+      Field("beacons", .list(of: RangedBeacon.record(showsRaw: true, showsSides: false).schema)) {
+        snapshot -> FieldValue in
+        .json { $0 += snapshot.beacons }
+      },
+      Field("health", ServiceHealth.record) { $0.health },
+    ])
+}

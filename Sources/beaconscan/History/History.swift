@@ -1,0 +1,197 @@
+import Advertising
+import Records
+import Scanning
+import Storage
+import SystemPackage
+
+/// Which part of a history is shown.
+struct HistoryRange {
+  var region: String?
+  var since: WallClockTime?
+  var until: WallClockTime?
+
+  fileprivate func query(kinds: Set<String>? = nil) -> HistoryStore.Query {
+    HistoryStore.Query(
+      since: since?.microseconds, until: until?.microseconds, region: region, kinds: kinds)
+  }
+}
+
+/// The history of a service, as a reader has it.
+struct History {
+  private let store: HistoryStore
+
+  /// Opens a file, or that of the service on this machine.
+  ///
+  /// - Throws: `CommandError`.
+  init(path: String?) throws {
+    let file: String
+    do throws(StorageError) {
+      if let path { file = path } else { file = try StatePath.history(forWriting: false).string }
+    } catch {
+      throw CommandError(.usage, "\(error)")
+    }
+    do throws(StorageError) {
+      store = try HistoryStore(reading: file)
+    } catch {
+      throw CommandError(history: error, file)
+    }
+  }
+
+  init(_ store: HistoryStore) { self.store = store }
+
+  /// The width of the regions' column, within reason.
+  var regionWidth: Int {
+    get throws {
+      try attempt { () throws(StorageError) in try store.regions() }
+        .lazy.map(\.columns).max().map { min($0, 40) } ?? 6
+    }
+  }
+
+  /// Calls a function with entries, the oldest first.
+  func forEachEntry(
+    _ range: HistoryRange, last: Int? = nil, kinds: Set<String>? = nil,
+    _ body: (HistoryStore.Entry) throws -> Void
+  ) throws {
+    var query = range.query(kinds: kinds)
+    (query.limit, query.leavesNewest) = (last, last != nil)
+    do {
+      try store.forEachEntry(query, body)
+    } catch let error as StorageError {
+      throw CommandError(history: error, store.path)
+    }
+  }
+
+  /// Returns the stays that ended, by region.
+  func stays(_ range: HistoryRange, in zone: ClockZone) throws -> [RegionStays] {
+    var stays: [String: RegionStays] = [:]
+    try forEachEntry(range, kinds: ["exit"]) { entry in
+      guard let region = entry.region, let dwell = entry.dwell, dwell >= 0, dwell.isFinite else {
+        return
+      }
+      let end = WallClockTime(microseconds: entry.time)
+      stays[region, default: RegionStays(region: region)]
+        .add(dwell, hours: zone.hours(of: dwell, until: end))
+    }
+    return stays.values.sorted { $0.region < $1.region }
+  }
+
+  /// Returns the presence of beacons, by hour and by beacon.
+  func presence(_ range: HistoryRange) throws -> [HourlyPresence] {
+    try attempt { () throws(StorageError) in
+      try store.presence(since: range.since?.microseconds, until: range.until?.microseconds)
+    }.compactMap { presence in
+      guard let beacon = BeaconIdentity(stored: presence.beacon) else { return nil }
+      return HourlyPresence(
+        time: WallClockTime(
+          microseconds: presence.hour.multipliedReportingOverflow(by: HistoryHour.microseconds).0),
+        beacon: beacon, seconds: presence.seconds, sightings: Int(presence.sightings),
+        meanRSSI: presence.meanRSSI, bestRSSI: presence.bestRSSI.map { Int($0) })
+    }
+  }
+
+  /// Returns when each region was occupied, up to a time or to what happened last; `nil` where nothing happened.
+  func plot(_ range: HistoryRange, now: WallClockTime?) throws -> HistoryPlot? {
+    var newest: WallClockTime?
+    try forEachEntry(HistoryRange(), last: 1) { newest = WallClockTime(microseconds: $0.time) }
+    guard let end = range.until ?? now ?? newest else { return nil }
+    var plot = HistoryPlot(from: range.since, to: end)
+    // What came before tells the states at the beginning.
+    let all = HistoryRange(region: range.region, until: range.until)
+    try forEachEntry(all, kinds: ["enter", "exit", "state"]) { plot.add($0) }
+    return plot.hasRegions ? plot : nil
+  }
+
+  /// Returns the sentence for a run that showed nothing.
+  func emptiness(_ range: HistoryRange) throws -> String {
+    let names = try attempt { () throws(StorageError) in try store.regions() }
+    if let region = range.region, !names.contains(region) {
+      let known =
+        names.isEmpty
+        ? "it has none"
+        : "it has " + names.prefix(10).joined(separator: ", ")
+          + (names.count > 10 ? " and \(names.count - 10) more" : "")
+      return "\(store.path): the history has no region '\(region)'; \(known)"
+    }
+    guard try attempt({ () throws(StorageError) in try store.lastID }) > 0 else {
+      return "\(store.path): nothing has happened yet"
+    }
+    return "\(store.path): nothing happened in this time"
+  }
+
+  private func attempt<Result>(
+    _ body: () throws(StorageError) -> Result
+  ) throws -> Result {
+    do throws(StorageError) {
+      return try body()
+    } catch {
+      throw CommandError(history: error, store.path)
+    }
+  }
+}
+
+extension CommandError {
+  /// The status and sentence of a history that cannot be read.
+  fileprivate init(history error: StorageError, _ file: String) {
+    switch error.problem {
+    case .failed(_, .noSuchFileOrDirectory), .failed(_, .notDirectory):
+      self.init(
+        .noInput,
+        "\(file): there is no history here; beaconscan serve writes one, or name its file with "
+          + "--database FILE")
+    case .failed(_, .permissionDenied), .failed(_, .notPermitted):
+      self.init(
+        .noPermission,
+        "\(file): this user may not read the history; use sudo, or name another file with --database "
+          + "FILE")
+    case .failed(_, let errno): self.init(Status(reading: errno), "\(error)")
+    case .notAFile: self.init(.noInput, "\(error)")
+    case .sqlite, .inUse: self.init(.ioError, "\(error)")
+    default: self.init(.badData, "\(error)")
+    }
+  }
+}
+
+extension WallClockTime {
+  /// The microseconds since 1970-01-01T00:00:00Z, rounded down.
+  var microseconds: Int64 { nanoseconds / 1000 - (nanoseconds % 1000 < 0 ? 1 : 0) }
+
+  init(microseconds: Int64) {
+    let (product, overflow) = microseconds.multipliedReportingOverflow(by: 1000)
+    self.init(nanoseconds: overflow ? (microseconds < 0 ? .min : .max) : product)
+  }
+}
+
+extension BeaconIdentity {
+  /// Reads `UUID:MAJOR:MINOR`.
+  init?(stored text: String) {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 3, let uuid = ProximityUUID(String(parts[0])),
+      let major = UInt16(parts[1]), let minor = UInt16(parts[2])
+    else { return nil }
+    self.init(uuid: uuid, major: major, minor: minor)
+  }
+}
+
+extension ClockZone {
+  /// Returns the seconds of a stay in each hour of the day that it touches; of a stay of more than a year, the last
+  /// year counts.
+  fileprivate func hours(
+    of length: Double, until end: WallClockTime
+  ) -> [(hour: Int, seconds: Double)] {
+    var parts: [(hour: Int, seconds: Double)] = []
+    var left = min(length, 366 * 86400)
+    var time = end.advanced(by: -Int64(left * 1e9))
+    while left > 0 {
+      let clock = clock(time).split(separator: ":").compactMap { Int($0) }
+      guard clock.count == 3 else { break }
+      let fraction = Double(time.nanoseconds % 1_000_000_000) / 1e9
+      let part = min(left, 3600 - Double(clock[1] * 60 + clock[2]) - max(0, fraction))
+      // Rounding must not stand still.
+      let step = max(part, 1e-6)
+      parts.append((clock[0], min(part, left)))
+      left -= step
+      time = time.advanced(by: Int64(step * 1e9))
+    }
+    return parts
+  }
+}

@@ -1,0 +1,134 @@
+import Advertising
+import LocationSources
+import Records
+import Scanning
+import Storage
+
+/// An entry as a row: what its record says.
+struct HistoryRow: Sendable {
+  private let time: WallClockTime
+  private let kind: String
+  private let region: String?
+  private let dwell: Double?
+  private let record: JSONValue
+
+  init(_ entry: HistoryStore.Entry) {
+    (time, kind) = (WallClockTime(microseconds: entry.time), entry.kind)
+    (region, dwell) = (entry.region, entry.dwell)
+    record = JSONValue(record: entry)
+  }
+
+  private var reason: JSONValue { record["reason"] ?? .null }
+  private var last: JSONValue { reason["lastSighting"] ?? .null }
+
+  private var beacon: BeaconIdentity? {
+    guard let uuid = record["uuid"]?.asString.flatMap(ProximityUUID.init),
+      let major = record["major"]?.asInt.flatMap(UInt16.init(exactly:)),
+      let minor = record["minor"]?.asInt.flatMap(UInt16.init(exactly:))
+    else { return nil }
+    return BeaconIdentity(uuid: uuid, major: major, minor: minor)
+  }
+
+  /// The beacon's name in the configuration, or else in the record, or else major and minor.
+  private var beaconName: String? {
+    beacon.map { BeaconNames.name(of: $0) ?? record["name"]?.asString ?? $0.shortName }
+  }
+
+  /// What happened, for people.
+  private var detail: String? {
+    if let message = record["message"]?.asString { return message }
+    if let regions = record["regions"]?.asArray {
+      let names = regions.compactMap { $0["name"]?.asString }
+      return counted(names.count, "region") + (names.isEmpty ? "" : ": ")
+        + names.joined(separator: ", ")
+    }
+    guard let rule = reason["rule"]?.asString else { return record["state"]?.asString }
+    let cause = cause(rule)
+    return kind == "state" ? "\(record["state"]?.asString ?? "?"): \(cause)" : cause
+  }
+
+  private func cause(_ rule: String) -> String {
+    let rssi = last["rssi"]?.asInt ?? record["rssi"]?.asInt
+    let signal = rssi.map { "at \($0) dBm" } ?? "without signal strength"
+    let limit = reason["silenceLimit"]?.asDouble.map { fixed($0, 1) } ?? "?"
+    switch rule {
+    case "sighting": return "received \(signal)"
+    case "count": return "received often enough, \(signal)"
+    case "dwell": return "received for long enough, \(signal)"
+    case "signal", "distance": return "the \(rule) was on the other side for long enough, \(signal)"
+    case "silence" where reason["silenceLimit"] != nil:
+      return "not received for its exit timeout of \(limit) s"
+    case "start": return "no beacon met the rules for \(limit) s"
+    case "request": return "at the start"
+    default:
+      return record["distance"]?.asDouble.map { distance in
+        "\(fixed(abs(distance), 0)) m \(distance < 0 ? "inside" : "outside") the boundary"
+      } ?? rule
+    }
+  }
+}
+
+extension JSONValue {
+  /// Reads the record of an entry; one that cannot be read is `null`.
+  init(record entry: HistoryStore.Entry) {
+    // The array outlives the call.
+    self = unsafe (try? JSONValue(parsing: entry.payload.span.bytes)) ?? .null
+  }
+}
+
+extension HistoryRow {
+  /// Returns the record of a row. Its columns of comma-separated values are those of `monitor`, and what changes of
+  /// the reception have.
+  static func record(regionWidth: Int) -> RecordType<HistoryRow> {
+    RecordType(
+      nil,
+      [
+        Field("time", .time, column: Column(priority: .main, time: \.time)) { $0.time },
+        Field("type", .string, column: event) { $0.kind },
+        Field(
+          "region", .text, column: Column(width: regionWidth, priority: .key, fit: .cut(to: 8))
+        ) { $0.region },
+        text("state"),
+        Field(
+          "dwell", .number(0...), decimals: 3,
+          column: Column("INSIDE", .right, width: 11, missing: "") { $0.dwell.map(timeSpan) }
+        ) { $0.dwell },
+        Field("rule", .string) { $0.reason["rule"]?.asString },
+        Field(
+          "lastHeard", .string, column: Column("BEACON", width: 11) { $0.beaconName }
+        ) { $0.last["time"]?.asString },
+      ],
+      Field.identityOrNull { $0.beacon },
+      [
+        Field("rssi", .rssi) { $0.record["rssi"]?.asInt },
+        Field("samples", .count) { $0.reason["samples"]?.asInt },
+        number("silenceLimit") { $0.reason }, number("interval") { $0.reason },
+        number("loss") { $0.reason }, number("distance") { $0.record },
+        Field("beacons", .count) { $0.record["beacons"]?.asInt },
+        text("adapter"),
+        Field("message", .string, column: Column("REASON", fit: .cut(to: 20)) { $0.detail }) {
+          $0.record["message"]?.asString
+        },
+      ])
+  }
+
+  private static let event = Column<HistoryRow>("EVENT", width: 7, priority: .key) {
+    $0.kind.uppercased()
+  }.colored { row in
+    switch row.kind {
+    case "enter": 32
+    case "exit": 33
+    default: 2
+    }
+  }
+
+  private static func text(_ key: String) -> Field<HistoryRow> {
+    Field(key, .string) { $0.record[key]?.asString }
+  }
+
+  private static func number(
+    _ key: String, _ object: @escaping @Sendable (HistoryRow) -> JSONValue
+  ) -> Field<HistoryRow> {
+    Field(key, .number(0...), decimals: 3) { object($0)[key]?.asDouble }
+  }
+}

@@ -1,0 +1,178 @@
+import Adapters
+import ArgumentParser
+import Frontends
+import Records
+import Scanning
+import Storage
+import SystemPackage
+
+/// `beaconscan history`: what the service stored.
+struct HistoryCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "history",
+    abstract: "Show what beaconscan serve stored: events, stays, and the presence of beacons.",
+    discussion: """
+      Without other options it lists the events, the oldest first: regions that were entered and \
+      left, states, and changes of the reception. JSON has the records as they were stored, which \
+      are those of monitor.
+
+      --dwell shows for each region how long the stays were that ended, and the time inside by \
+      hour of the day. --presence shows for each hour which beacons were received, for how long \
+      and how strongly. --plot draws for each region when it was occupied.
+
+      The service may write meanwhile. It keeps 90 days and 64 MiB by default; see docs/history.md.
+
+      EXAMPLES
+        beaconscan history --since 24h
+        beaconscan history --region lobby --last 20 --format json
+        beaconscan history --dwell --since 7d
+        beaconscan history --presence --since '2026-01-15 09:00' --format csv
+        beaconscan history --plot --since 24h
+        beaconscan history --database /var/lib/beaconscan/history.sqlite
+      """)
+
+  @Option(
+    help: ArgumentHelp(
+      "The history's file. (default: history.sqlite in $STATE_DIRECTORY, /var/lib/beaconscan or ~/.local/state/beaconscan)",
+      valueName: "file"), completion: .file(extensions: ["sqlite"]))
+  var database: String?
+
+  @Option(help: ArgumentHelp("Only what happened to this region.", valueName: "name"))
+  var region: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Only from this time on, such as '2026-01-15 09:00', 2026-01-15T08:00:00Z, or how long ago, such as 24h.",
+      discussion: "A time without an offset is local, or UTC with --utc.", valueName: "time"))
+  var since: PastTime?
+
+  @Option(help: ArgumentHelp("Only before this time.", valueName: "time"))
+  var until: PastTime?
+
+  @Option(help: ArgumentHelp("Only the newest so many events.", valueName: "number"))
+  var last: Int?
+
+  @Flag(help: "Show how long the stays in each region were.")
+  var dwell = false
+
+  @Flag(help: "Show the presence of each beacon in each hour.")
+  var presence = false
+
+  @Flag(help: "Draw when each region was occupied.")
+  var plot = false
+
+  @OptionGroup var configuration: ConfigurationOption
+  @OptionGroup var form: FormatOptions
+
+  mutating func validate() throws {
+    if let last, last < 1 { throw ValidationError("--last must be 1 or more.") }
+    let views = [("--dwell", dwell), ("--presence", presence), ("--plot", plot)].filter(\.1)
+    if views.count > 1 {
+      throw ValidationError(
+        "\(views[0].0) and \(views[1].0) show different things; give one of them.")
+    }
+    if last != nil, let view = views.first {
+      throw ValidationError("--last is for the list of events; leave it or \(view.0) out.")
+    }
+    if presence, region != nil {
+      throw ValidationError(
+        "--presence is of beacons, and --region is for events; leave one of them out.")
+    }
+    if plot, form.format != .table {
+      throw ValidationError("--plot is for people; leave --format \(form.format.rawValue) out.")
+    }
+  }
+
+  func run() throws {
+    let out = StandardOutput()
+    out.apply(form)
+    try run(History(path: database), to: out, now: .now)
+    try out.flush()
+  }
+
+  func run(_ history: History, to out: StandardOutput, now: WallClockTime) throws {
+    let zone = form.zone
+    let (first, end) = (since?.time(in: zone, now: now), until?.time(in: zone, now: now))
+    if let first, let end, first >= end {
+      throw CommandError(.usage, "--since must be before --until; exchange them")
+    }
+    let range = HistoryRange(region: region, since: first, until: end)
+    let isEmpty: Bool
+    if presence {
+      let rows = try history.presence(range)
+      try out.write(rows, HourlyPresence.record, form.format)
+      isEmpty = rows.isEmpty
+    } else if dwell {
+      // JSON and comma-separated values have UTC.
+      let rows = try history.stays(range, in: form.format == .table ? zone : .utc)
+      try out.write(rows, RegionStays.record, form.format)
+      isEmpty = rows.isEmpty
+    } else if plot {
+      // A window that ends now, or else with what happened last.
+      let isWindow = since?.isRelative == true && end == nil
+      let plot = try history.plot(range, now: isWindow ? now : nil)
+      let drawing = plot?.drawing(width: out.width ?? 80, zone: zone)
+      if let drawing {
+        try out.write(lines: drawing.lines)
+        try out.write(sentence: drawing.legend, indent: 0)
+      }
+      isEmpty = drawing == nil
+    } else {
+      isEmpty = try write(history, range, to: out) == 0
+    }
+    if isEmpty { printError("beaconscan: \(try history.emptiness(range))") }
+  }
+
+  /// Writes the events, and returns their number.
+  private func write(
+    _ history: History, _ range: HistoryRange, to out: StandardOutput
+  ) throws -> Int {
+    let row = HistoryRow.record(regionWidth: try history.regionWidth)
+    if form.format == .csv { try out.writeHeader(row, .csv) }
+    var count = 0
+    try history.forEachEntry(range, last: last) { entry in
+      count += 1
+      switch form.format {
+      case .json:
+        try out.write { bytes in
+          bytes += entry.payload
+          bytes.append(UInt8(ascii: "\n"))
+        }
+      case .csv, .table: try out.writeLine(HistoryRow(entry), row, form.format)
+      }
+    }
+    return count
+  }
+}
+
+/// A time of an option: a moment, or how long ago it was.
+struct PastTime: ExpressibleByArgument {
+  private enum Content {
+    case moment(WrittenTime)
+    case ago(Seconds)
+  }
+
+  private let content: Content
+
+  init?(argument: String) {
+    if let moment = WrittenTime(argument: argument) {
+      content = .moment(moment)
+    } else if let last = argument.last, last.isLetter, let ago = Seconds(argument: argument),
+      ago.value >= 0, ago.value < 1e9
+    {
+      content = .ago(ago)
+    } else {
+      return nil
+    }
+  }
+
+  /// Whether it was given as a distance from now.
+  var isRelative: Bool { if case .ago = content { true } else { false } }
+
+  func time(in zone: ClockZone, now: WallClockTime) -> WallClockTime {
+    switch content {
+    case .moment(let moment): moment.time(in: zone)
+    case .ago(let ago): now.advanced(by: -Int64(ago.value * 1e9))
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import ArgumentParser
+import Frontends
+import Glibc
+import KioskService
+
+/// Where the service listens, and to whom it answers.
+struct AccessOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Where to listen: HOST:PORT, a port of 127.0.0.1, or the path of a Unix socket. (default: 127.0.0.1:8732)",
+      discussion:
+        "May be given several times. Without it, the sockets that systemd passes are used, where it "
+        + "passes any.",
+      valueName: "address"))
+  var listen: [ListenAddress] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "A file with the secret that permits changes, and reading from other machines.",
+      discussion:
+        "Its first line counts, of 16 to 4096 bytes; nobody else should be able to read it.",
+      valueName: "file"), completion: .file())
+  var tokenFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A name or address under which the service may be addressed too, beside localhost.",
+      discussion: "May be given several times.", valueName: "name"))
+  var host: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "The origin of pages elsewhere that may read, such as http://localhost:3000.",
+      discussion: "May be given several times.", valueName: "origin"))
+  var allowOrigin: [String] = []
+
+  func validate() throws {
+    let isWord = { (text: Substring) in
+      !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
+    }
+    for host in host where !isWord(host[...]) {
+      throw ValidationError(
+        "--host '\(host)' is no name; write one such as kiosk.local or 192.0.2.7.")
+    }
+    for origin in allowOrigin {
+      let rest = ["http://", "https://"].first(where: origin.hasPrefix).map {
+        origin.dropFirst($0.count)
+      }
+      guard let rest, isWord(rest) else {
+        throw ValidationError(
+          "--allow-origin '\(origin)' is no origin; write http://NAME or http://NAME:PORT, without a path."
+        )
+      }
+    }
+    if tokenFile == nil, let open = listen.first(where: { !$0.isLocal }) {
+      throw ValidationError(
+        "--listen \(open.text) can be reached from other machines; give --token-file FILE too, or "
+          + "listen on 127.0.0.1 or a Unix socket.")
+    }
+  }
+
+  /// The rules of access.
+  var rules: AccessRules {
+    get throws {
+      var rules = AccessRules()
+      rules.hosts.formUnion(host.map { $0.lowercased() })
+      for case .host(let name, _) in listen.map(\.address) where name != "0.0.0.0" && name != "::" {
+        rules.hosts.insert(name.contains(":") ? "[\(name)]" : name.lowercased())
+      }
+      rules.origins = Set(allowOrigin)
+      rules.token = try tokenFile.map(Self.token)
+      rules.isTokenNeededToRead = listen.contains { !$0.isLocal }
+      if listen.isEmpty, ServiceManagerLink.inheritedSockets.contains(where: Self.isOpen) {
+        guard tokenFile != nil else {
+          throw CommandError(
+            .usage,
+            "a socket of systemd can be reached from other machines; give --token-file FILE too, or "
+              + "let ListenStream= of the socket unit be of 127.0.0.1 or a path")
+        }
+        rules.isTokenNeededToRead = true
+      }
+      return rules
+    }
+  }
+
+  /// Where to listen.
+  var addresses: [KioskServer.Address] {
+    get throws {
+      if !listen.isEmpty { return listen.map(\.address) }
+      let inherited = ServiceManagerLink.inheritedSockets
+      if !inherited.isEmpty { return inherited.map { .inherited(descriptor: $0) } }
+      return [.host("127.0.0.1", port: 8732)]
+    }
+  }
+
+  /// Returns whether other machines can reach a socket.
+  private static func isOpen(_ socket: CInt) -> Bool {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    // The storage has room for every kind of address, and is read as the kind that it says it is.
+    return unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+      guard let base = bytes.baseAddress else { return true }
+      let address = unsafe base.assumingMemoryBound(to: sockaddr.self)
+      guard unsafe getsockname(socket, address, &length) == 0 else { return true }
+      switch unsafe Int32(address.pointee.sa_family) {
+      case AF_UNIX: return false
+      case AF_INET:
+        let host = unsafe base.assumingMemoryBound(to: sockaddr_in.self).pointee.sin_addr.s_addr
+        return UInt32(bigEndian: host) >> 24 != 127
+      case AF_INET6:
+        var host = unsafe base.assumingMemoryBound(to: sockaddr_in6.self).pointee.sin6_addr
+        return unsafe withUnsafeBytes(of: &host) { host in
+          unsafe host.dropLast().contains { $0 != 0 } || host.last != 1
+        }
+      default: return true
+      }
+    }
+  }
+
+  private static func token(_ path: String) throws -> [UInt8] {
+    let token: [UInt8]
+    do {
+      token = try SecretFile.firstLine(of: path)
+    } catch {
+      throw CommandError(error, path, "cannot read the token", "check the path and its permissions")
+    }
+    guard (16...4096).contains(token.count), token.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw CommandError(
+        .badData,
+        "\(path): a token is a line of 16 to 4096 visible ASCII characters; make one with: openssl rand -hex 32"
+      )
+    }
+    return token
+  }
+}
+
+/// The value of a `--listen`.
+struct ListenAddress: ExpressibleByArgument {
+  let text: String
+  let address: KioskServer.Address
+
+  init?(argument: String) {
+    text = argument
+    if argument.hasPrefix("/") {
+      // sun_path has 108 bytes with the final NUL.
+      guard argument.utf8.count < 108, !argument.hasSuffix("/") else { return nil }
+      address = .unix(path: argument)
+      return
+    }
+    func port(_ text: some StringProtocol) -> Int? {
+      guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+      return Int(text).flatMap { (0...65535).contains($0) ? $0 : nil }
+    }
+    if let port = port(argument) {
+      address = .host("127.0.0.1", port: port)
+      return
+    }
+    guard let colon = argument.lastIndex(of: ":"),
+      let port = port(argument[argument.index(after: colon)...])
+    else { return nil }
+    var host = argument[..<colon]
+    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+    guard !host.isEmpty, !host.contains("["), !host.contains("]"), !host.contains("/") else {
+      return nil
+    }
+    address = .host(String(host), port: port)
+  }
+
+  /// Whether only this machine can reach it.
+  var isLocal: Bool {
+    switch address {
+    case .host(let host, _):
+      host == "localhost" || host == "::1"
+        || host.hasPrefix("127.")
+          && host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
+    case .unix, .inherited: true
+    }
+  }
+}

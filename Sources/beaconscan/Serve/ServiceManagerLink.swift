@@ -1,0 +1,53 @@
+import Glibc
+import SystemPackage
+
+/// What systemd and a service tell each other (sd_notify(3), sd_listen_fds(3)).
+enum ServiceManagerLink {
+  /// The listening sockets that were passed to this process.
+  static var inheritedSockets: [CInt] {
+    guard let process = Settings.variable("LISTEN_PID").flatMap({ Int32($0) }), process == getpid(),
+      let count = Settings.variable("LISTEN_FDS").flatMap({ Int32($0) }), (1...64).contains(count)
+    else { return [] }
+    return (3..<3 + count).map { descriptor in
+      // Programs that the service starts must not have it.
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      return descriptor
+    }
+  }
+
+  /// The seconds within which systemd wants a sign of life; `nil` where it wants none.
+  static var watchdogInterval: Double? {
+    if let process = Settings.variable("WATCHDOG_PID").flatMap({ Int32($0) }), process != getpid() {
+      return nil
+    }
+    return Settings.variable("WATCHDOG_USEC").flatMap { Double($0) }.map { $0 / 1e6 }
+  }
+
+  /// Sends a message such as `READY=1`; does nothing where systemd did not start the process.
+  static func notify(_ message: String) {
+    guard let path = Settings.variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@")
+    else { return }
+    var name = Array(path.utf8)
+    if name[0] == UInt8(ascii: "@") { name[0] = 0 }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let capacity = MemoryLayout.size(ofValue: address.sun_path)
+    guard name.count < capacity else { return }
+    // The name is shorter than its place.
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
+    let socket = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard socket >= 0 else { return }
+    defer { close(socket) }
+    let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
+    let bytes = Array(message.utf8)
+    // The address and the bytes outlive the call.
+    _ = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        unsafe bytes.withUnsafeBytes {
+          unsafe sendto(
+            socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL), address, length)
+        }
+      }
+    }
+  }
+}

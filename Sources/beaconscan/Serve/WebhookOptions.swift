@@ -1,0 +1,101 @@
+import ArgumentParser
+import SystemPackage
+import Webhooks
+
+/// The URLs to which the service delivers events.
+struct WebhookOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Deliver events to this URL, each as a POST with its record as JSON. See docs/service.md.",
+      discussion: "May be given several times.", valueName: "url"))
+  var webhook: [WebhookURL] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "A file with the secret that signs what is delivered: whsec_ and Base64.",
+      discussion: "Its first line counts; nobody else should be able to read it.",
+      valueName: "file"), completion: .file())
+  var webhookSecretFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The events to deliver, with commas: \(WebhookEvents.names). (default: enter,exit)",
+      valueName: "events"))
+  var webhookEvents: WebhookEvents?
+
+  func validate() throws {
+    guard webhook.isEmpty else { return }
+    let given: [(Bool, String)] = [
+      (webhookSecretFile != nil, "secret-file"), (webhookEvents != nil, "events"),
+    ]
+    if let (_, name) = given.first(where: \.0) {
+      throw ValidationError("--webhook-\(name) needs a webhook; give --webhook URL too.")
+    }
+  }
+
+  /// What is delivered to whom; `nil` where there is no webhook.
+  var configuration: (webhooks: WebhookConfiguration, events: Set<String>)? {
+    get throws {
+      guard !webhook.isEmpty else { return nil }
+      var configuration = WebhookConfiguration(webhook)
+      configuration.secret = try webhookSecretFile.map(Self.secret)
+      configuration.userAgent = "beaconscan/\(Beaconscan.configuration.version)"
+      return (configuration, webhookEvents?.kinds ?? ["enter", "exit"])
+    }
+  }
+
+  private static func secret(_ path: String) throws -> WebhookSecret {
+    let line: [UInt8]
+    do {
+      line = try SecretFile.firstLine(of: path)
+    } catch {
+      throw CommandError(
+        error, path, "cannot read the secret", "check the path and its permissions")
+    }
+    guard let secret = WebhookSecret(line) else {
+      throw CommandError(
+        .badData,
+        "\(path): a secret is a line of whsec_ and 24 to 64 bytes in Base64; make one with: "
+          + "echo whsec_$(openssl rand -base64 32)")
+    }
+    return secret
+  }
+}
+
+/// A file whose first line is a secret.
+enum SecretFile {
+  /// The longest line that is read.
+  private static let maximumBytes = 65536
+
+  static func firstLine(of path: String) throws(Errno) -> [UInt8] {
+    do {
+      let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
+      let bytes = try file.closeAfter {
+        var bytes = [UInt8](repeating: 0, count: maximumBytes)
+        let count = try unsafe bytes.withUnsafeMutableBytes { try unsafe file.read(into: $0) }
+        return bytes.prefix(count)
+      }
+      return Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
+    } catch {
+      throw error as? Errno ?? .ioError
+    }
+  }
+}
+
+/// The value of `--webhook-events`.
+struct WebhookEvents: ExpressibleByArgument {
+  let kinds: Set<String>
+
+  private static let all = ["enter", "exit", "state", "health"]
+  static let names = all.joined(separator: ", ")
+
+  init?(argument: String) {
+    let kinds = argument.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    guard kinds.allSatisfy(Self.all.contains) else { return nil }
+    self.kinds = Set(kinds)
+  }
+}
+
+extension WebhookURL: ExpressibleByArgument {
+  package init?(argument: String) { self.init(argument) }
+}

@@ -1,0 +1,138 @@
+import ArgumentParser
+import CaptureFiles
+import Frontends
+import KioskService
+import Ranging
+import Records
+import Regions
+import Scanning
+import ServiceCore
+import Storage
+
+/// `beaconscan serve`: beacons, regions and events for programs in any language, over HTTP.
+struct ServeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve",
+    abstract: "Serve beacons, regions and events to other programs and to a page, over HTTP.",
+    discussion: """
+      A page in a browser, http://127.0.0.1:8732/, shows what is near. Programs get the same as JSON, \
+      and events as they happen as Server-Sent Events: /api/v1/beacons, /api/v1/regions, \
+      /api/v1/health, /api/v1/history, /api/v1/signal, /api/v1/events; /metrics is for Prometheus, \
+      and /api/v1/openapi.json describes all. See docs/service.md.
+
+      The regions are those of the options, or those of the configuration file. With --token-file, \
+      programs may add and remove others over HTTP: PUT and DELETE /api/v1/regions/NAME. With \
+      --state-file regions and their states outlive the service, and with --history events do.
+
+      The receiver rests while no region is monitored and nobody has asked for beacons in the last \
+      minute. A recording is replayed in its own time, and begins when something is wanted of it.
+
+      SIGHUP reads the configuration file again: its regions and rules count from then on, and \
+      regions that stay keep their state. Other options need a restart. SIGTERM ends the service.
+
+      --mqtt publishes regions, the beacons that have a name and the receiver's state to a broker, where \
+      Home Assistant discovers them. --webhook delivers entries and exits to a URL.
+
+      Where it can be reached from other machines, --token-file is needed for reading too. Only \
+      requests that name this machine as localhost, or as --host says, are answered, and pages of \
+      other origins only where --allow-origin names them. See docs/security.md.
+
+      EXAMPLES
+        beaconscan serve --replay captures/visitor.btsnoop \\
+          --region kiosk=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0:1:100
+        beaconscan serve --config /etc/beaconscan.toml --state-file regions \\
+          --listen /run/beaconscan/http.sock
+        curl -N http://127.0.0.1:8732/api/v1/events
+      """)
+
+  @Argument(help: "Recordings, as with --replay.", completion: .file())
+  var files: [String] = []
+
+  @OptionGroup var source: SourceOptions
+  @OptionGroup var regions: RegionOptions
+  @OptionGroup var rules: RuleOptions
+  @OptionGroup var calibration: CalibrationOptions
+  @OptionGroup var access: AccessOptions
+  @OptionGroup var broker: BrokerOptions
+  @OptionGroup var webhooks: WebhookOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Keep regions and their states here, and resume with what is there.", valueName: "file"),
+    completion: .file())
+  var stateFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Keep events, and when each beacon was there, in this database: see beaconscan history.",
+      discussion: "The beacons of regions are then ranged all the time.", valueName: "file"),
+    completion: .file())
+  var history: String?
+
+  @Option(
+    help: ArgumentHelp("Remove from the history what is older than this.", valueName: "days"))
+  var historyDays = 90
+
+  @Option(
+    help: ArgumentHelp(
+      "Remove the oldest of the history where its file is larger than this.", valueName: "megabytes"
+    ))
+  var historySize = 64
+
+  @Flag(name: .shortAndLong, help: "Write only errors to standard error.")
+  var quiet = false
+
+  mutating func validate() throws {
+    try source.check(adding: files)
+    try regions.checkBeaconsOnly()
+    if let file = stateFile, file.isEmpty || file == "-" {
+      throw ValidationError("--state-file is a file that stays; write its name.")
+    }
+    if let file = history, file.isEmpty || file == "-" {
+      throw ValidationError("--history is a file that stays; write its name.")
+    }
+    guard (1...36500).contains(historyDays) else {
+      throw ValidationError("--history-days must be from 1 to 36500.")
+    }
+    guard (1...1_000_000).contains(historySize) else {
+      throw ValidationError("--history-size must be from 1 to 1000000 megabytes.")
+    }
+  }
+
+  func run() async throws {
+    try calibration.check(source, isQuiet: quiet)
+    for region in regions.all { _ = try rules.rules(of: region) }
+    // A page wants to see what happens as it happened.
+    var source = source
+    if !source.isLive, source.speed == .max { source.speed = .times(1) }
+    var configuration = BeaconService.Configuration()
+    configuration.rules = try rules.rules
+    calibration.apply(to: &configuration)
+    let (addresses, access) = (try access.addresses, try access.rules)
+    let log = ServiceLog(isQuiet: quiet)
+    let session = try BeaconSession(
+      source.open(offsets: calibration.adapterOffset), showsProgress: false, stateFile: stateFile,
+      goesOnWithoutDisk: true, configuration: configuration, report: { log.notice($0) })
+    let service = try ServeSession(
+      session, regions.all, rules, try recorder(log), try broker.configuration,
+      try webhooks.configuration, log)
+    try await service.run(on: addresses, access)
+  }
+
+  /// Opens the history. What is recorded may be of long ago, and is kept for as long as there is room.
+  private func recorder(_ log: ServiceLog) throws -> HistoryRecorder? {
+    guard let history else { return nil }
+    let limits = HistoryStore.Limits(
+      maximumAge: source.isLive ? Int64(historyDays) * 86400 : .max,
+      maximumBytes: Int64(historySize) * 1_000_000)
+    do {
+      return try HistoryRecorder { () throws(StorageError) in
+        let store = try HistoryStore(path: history, limits: limits)
+        for warning in store.warnings { log.warning(warning) }
+        return store
+      }
+    } catch {
+      throw CommandError(.cannotCreate, "\(error)")
+    }
+  }
+}

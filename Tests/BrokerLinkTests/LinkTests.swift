@@ -1,0 +1,380 @@
+import Advertising
+import Foundation
+import Ranging
+import Records
+import Regions
+import Scanning
+import TestDaemons
+import TestSupport
+import Testing
+
+@testable import BrokerLink
+
+@Suite(.blocking, .mosquitto) struct LinkTests {
+  @Test func `states and discovery are retained`() throws {
+    let scene = try Scene()
+    let link = try scene.link()
+    link.setRegions([BrokerRegion("lobby"), BrokerRegion("town", countsBeacons: false)])
+    link.setBeacons([keys: "Keys"])
+    link.start()
+    link.update(health: health(.scanning, isLost: false), at: WallClockTime(nanoseconds: 0))
+    link.update(region: event(.enter, "lobby", beacons: 2))
+    link.update(ranging: report([beacon(), beacon(bag)]))
+    let regions = "beaconscan/kiosk/regions"
+    let range = "beaconscan/kiosk/beacons/\(keysLevel)/range"
+    let early = try scene.subscriber()
+    #expect(eventually { early.newest[range] != nil && link.status.waiting == 0 })
+    let subscriber = try scene.subscriber()
+    // One that comes later gets everything but the event.
+    let event = "\(regions)/lobby/event"
+    #expect(eventually { subscriber.newest.count == early.newest.count { $0.key != event } })
+    let newest = subscriber.newest
+    #expect(subscriber.messages.allSatisfy { $0.isRetained })
+    #expect(newest["beaconscan/kiosk/status"] == "online")
+    #expect(newest["\(regions)/lobby/state"] == "inside")
+    #expect(newest["\(regions)/lobby/beacons"] == "2")
+    #expect(object(newest["\(regions)/lobby/last"])["type"] as? String == "enter")
+    #expect(newest["\(regions)/town/state"] == "unknown")
+    #expect(newest["\(regions)/town/beacons"] == nil)
+    #expect(newest["beaconscan/kiosk/beacons/\(keysLevel)/presence"] == "present")
+    #expect(object(newest[range])["proximity"] as? String == "near")
+    #expect(object(newest["beaconscan/kiosk/health"])["deaf"] as? Bool == false)
+    // The bag has no name.
+    #expect(!newest.keys.contains { $0.contains("-3-5") })
+
+    let prefix = "homeassistant"
+    let objects = [
+      "binary_sensor/beaconscan_kiosk/receiver",
+      "binary_sensor/beaconscan_kiosk/region_lobby_occupancy",
+      "sensor/beaconscan_kiosk/region_lobby_beacons",
+      "binary_sensor/beaconscan_kiosk/region_town_occupancy",
+      "binary_sensor/beaconscan_kiosk/beacon_\(keysLevel)_presence",
+      "sensor/beaconscan_kiosk/beacon_\(keysLevel)_distance",
+      "sensor/beaconscan_kiosk/beacon_\(keysLevel)_zone",
+    ]
+    #expect(
+      Set(newest.keys.filter { $0.hasPrefix(prefix) })
+        == Set(objects.map { "\(prefix)/\($0)/config" }))
+    for (topic, payload) in newest where topic.hasPrefix(prefix) {
+      let entity = object(payload)
+      #expect(newest[entity["state_topic"] as? String ?? ""] != nil, "\(topic)")
+      #expect(entity["availability_topic"] as? String == "beaconscan/kiosk/status")
+      let device = entity["device"] as? [String: Any] ?? [:]
+      #expect(device["identifiers"] as? [String] == ["beaconscan_kiosk"])
+      #expect(device["sw_version"] as? String == "1.2.3")
+    }
+    let distance = object(newest["\(prefix)/\(objects[5])/config"])
+    #expect(distance["device_class"] as? String == "distance")
+    #expect(distance["state_class"] as? String == "measurement")
+    #expect(distance["unit_of_measurement"] as? String == "m")
+
+    link.stop()
+    #expect(eventually { subscriber.newest["beaconscan/kiosk/status"] == "offline" })
+    #expect(!link.status.isConnected && link.status.lastError == nil)
+    #expect(scene.events == [.connected])
+  }
+
+  @Test func `a restarted broker gets everything again, and the events in their order`() throws {
+    let scene = try Scene()
+    var configuration = scene.configuration
+    (configuration.username, configuration.password) = ("kiosk", "secret")
+    let link = try scene.link(configuration)
+    link.setRegions([BrokerRegion("lobby")])
+    link.start()
+    #expect(eventually { link.status.isConnected })
+    scene.kill()
+    #expect(eventually { !link.status.isConnected })
+    for number in 1...500 {
+      link.update(region: event(number % 2 == 0 ? .exit : .enter, "lobby", at: Double(number)))
+    }
+    #expect(link.status.waiting == 500 && link.status.dropped == 0)
+    // The subscriber is there before the link, which the broker does not accept at first.
+    try scene.restart(try passwords(["reader": "one"], in: scene))
+    let subscriber = try scene.subscriber(["-u", "reader", "-P", "one"])
+    #expect(
+      eventually {
+        scene.events.contains {
+          if case .failed(let text) = $0 {
+            text.contains("refuses the user 'kiosk'")
+          } else {
+            false
+          }
+        }
+      })
+    try runTool(
+      ["/usr/bin/mosquitto_passwd", "-b", scene.scratch["passwords"], "kiosk", "secret"])
+    scene.broker?.reload()
+    let began = ContinuousClock.now
+    #expect(eventually { link.status.waiting == 0 })
+    print("500 events after a restart: \(ContinuousClock.now - began)")
+    let topic = "beaconscan/kiosk/regions/lobby/event"
+    #expect(eventually { subscriber.messages.filter { $0.topic == topic }.count >= 500 })
+    let messages = subscriber.messages
+    let times = messages.filter { $0.topic == topic }.map {
+      object($0.payload)["time"] as? String ?? ""
+    }
+    #expect(times == (1...Int64(500)).map { "\(WallClockTime(nanoseconds: $0 * 1_000_000_000))" })
+    // Status, discovery, states, events.
+    let groups = messages.filter { $0.topic != "homeassistant/status" }.map { message in
+      if message.topic.hasSuffix("/status") {
+        0
+      } else if message.topic.hasPrefix("homeassistant") {
+        1
+      } else if message.topic != topic {
+        2
+      } else {
+        3
+      }
+    }
+    #expect(groups == groups.sorted(), "\(groups)")
+    #expect(subscriber.newest["beaconscan/kiosk/regions/lobby/state"] == "outside")
+    #expect(link.status.reconnects == 1 && link.status.dropped == 0)
+    #expect(scene.events.first == .connected && scene.events.last == .connected)
+    link.stop()
+  }
+
+  /// Makes a password file, and returns what makes a broker use it.
+  private func passwords(_ users: [String: String], in scene: Scene) throws -> String {
+    let file = scene.scratch["passwords"]
+    try scene.scratch.write([], "passwords")
+    for (user, password) in users {
+      try runTool(["/usr/bin/mosquitto_passwd", "-b", file, user, password])
+    }
+    return "allow_anonymous false\npassword_file \(file)"
+  }
+
+  @Test func `events beyond the bound are dropped and counted, the oldest first`() throws {
+    let scene = try Scene()
+    var configuration = scene.configuration
+    configuration.maximumEvents = 100
+    let link = try scene.link(configuration)
+    link.setRegions([BrokerRegion("lobby")])
+    for number in 1...150 { link.update(region: event(.enter, "lobby", at: Double(number))) }
+    #expect(link.status.waiting == 100 && link.status.dropped == 50)
+    let subscriber = try scene.subscriber()
+    link.start()
+    let topic = "beaconscan/kiosk/regions/lobby/event"
+    #expect(eventually { subscriber.messages.filter { $0.topic == topic }.count >= 100 })
+    let times = subscriber.messages.filter { $0.topic == topic }.map {
+      object($0.payload)["time"] as? String ?? ""
+    }
+    #expect(times == (51...Int64(150)).map { "\(WallClockTime(nanoseconds: $0 * 1_000_000_000))" })
+    link.stop()
+  }
+
+  @Test func `a broker that stands still holds nobody up, and gets the newest states`() throws {
+    let scene = try Scene()
+    let link = try scene.link()
+    link.setRegions([BrokerRegion("lobby")])
+    link.setBeacons([keys: "Keys"])
+    link.start()
+    let subscriber = try scene.subscriber()
+    #expect(
+      eventually { subscriber.newest["beaconscan/kiosk/beacons/\(keysLevel)/presence"] != nil })
+    scene.broker?.pause()
+    let began = ContinuousClock.now
+    for number in 1...5000 {
+      let time = Double(number)
+      link.update(ranging: report([beacon(at: 1 + time / 10)], at: time))
+      if number % 10 == 0 { link.update(region: event(.enter, "lobby", at: time)) }
+    }
+    print("5,500 updates without an answer: \(ContinuousClock.now - began)")
+    link.update(ranging: report([beacon(keys, .immediate, at: 0.25)], at: 6000))
+    #expect(link.status.waiting == 500)
+    scene.broker?.resume()
+    let range = "beaconscan/kiosk/beacons/\(keysLevel)/range"
+    #expect(
+      eventually { object(subscriber.newest[range])["proximity"] as? String == "immediate" })
+    #expect(eventually { link.status.waiting == 0 })
+    // Of all states at most those in flight were published beside the newest.
+    #expect(subscriber.messages.filter { $0.topic == range }.count <= Outbox.window + 2)
+    #expect(link.status.dropped == 0)
+    // A stop waits for a while, and does not need an answer.
+    scene.broker?.pause()
+    link.update(region: event(.enter, "lobby", at: 7000))
+    let stopping = ContinuousClock.now
+    link.stop()
+    print("stop without an answer: \(ContinuousClock.now - stopping)")
+    scene.broker?.resume()
+    #expect(eventually { subscriber.newest["beaconscan/kiosk/status"] == "offline" })
+  }
+
+  @Test func `a broker that does not answer any more is given up`() throws {
+    let scene = try Scene()
+    var configuration = scene.configuration
+    configuration.keepAlive = 5
+    let link = try scene.link(configuration)
+    link.start()
+    #expect(eventually { link.status.isConnected })
+    scene.broker?.pause()
+    #expect(eventually { link.status.lastError?.contains("does not answer") == true })
+    // A stop does not wait for it.
+    link.stop()
+    scene.broker?.resume()
+  }
+
+  @Test func `the last will says that a killed process is offline`() throws {
+    let scene = try Scene()
+    let run = try ChildRun("broker-link-run", ["\(scene.port)"], in: scene.scratch)
+    let subscriber = try scene.subscriber()
+    #expect(eventually { subscriber.newest["beaconscan/kiosk/status"] == "online" })
+    run.kill()
+    #expect(eventually { subscriber.newest["beaconscan/kiosk/status"] == "offline" })
+    let later = try scene.subscriber()
+    #expect(eventually { later.newest["beaconscan/kiosk/status"] == "offline" })
+  }
+
+  @Test func `wrong credentials are one sentence, right ones connect`() throws {
+    let scene = try Scene()
+    scene.kill()
+    try scene.restart(try passwords(["kiosk": "secret"], in: scene))
+    var configuration = scene.configuration
+    (configuration.username, configuration.password) = ("kiosk", "wrong")
+    let wrong = try scene.link(configuration)
+    wrong.start()
+    #expect(eventually { wrong.status.lastError != nil })
+    let sentence =
+      "the MQTT broker at 127.0.0.1:\(scene.port) refuses the user 'kiosk'; check the user name and "
+      + "the password"
+    #expect(wrong.status.lastError == sentence)
+    wrong.stop()
+    // However often it was tried.
+    #expect(scene.events == [.failed(sentence)])
+    configuration.password = "secret"
+    let right = try scene.link(configuration)
+    right.start()
+    #expect(eventually { right.status.isConnected })
+    right.stop()
+  }
+
+  @Test func `the rights that docs/mqtt.md names are enough`() throws {
+    let scene = try Scene()
+    scene.kill()
+    let document = try String(
+      contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(
+        path: "../../docs/mqtt.md"), encoding: .utf8)
+    let rights = try #require(
+      document.components(separatedBy: "```text\nuser kiosk\n").dropFirst().first?
+        .components(separatedBy: "```").first)
+    try scene.scratch.write(
+      Array("user reader\ntopic readwrite #\nuser kiosk\n\(rights)".utf8), "acl")
+    let users = try passwords(["kiosk": "secret", "reader": "one"], in: scene)
+    try scene.restart("\(users)\nacl_file \(scene.scratch["acl"])")
+    // What an earlier run left.
+    let old = "homeassistant/sensor/beaconscan_kiosk/region_old_beacons/config"
+    try publish(old, "{}", ["-r", "-u", "reader", "-P", "one"], to: scene)
+    var configuration = scene.configuration
+    (configuration.username, configuration.password) = ("kiosk", "secret")
+    let subscriber = try scene.subscriber(["-u", "reader", "-P", "one"])
+    #expect(eventually { subscriber.newest[old] == "{}" })
+    let link = try scene.link(configuration)
+    link.setRegions([BrokerRegion("lobby", state: .inside, beacons: 3)])
+    link.setBeacons([:])
+    link.start()
+    #expect(eventually { subscriber.newest["beaconscan/kiosk/regions/lobby/beacons"] == "3" })
+    #expect(eventually { subscriber.newest[old] == "" })
+    let discovery = "homeassistant/sensor/beaconscan_kiosk/region_lobby_beacons/config"
+    #expect(subscriber.newest[discovery] != nil)
+    let before = subscriber.messages.count { $0.topic == discovery }
+    try publish("homeassistant/status", "online", ["-u", "reader", "-P", "one"], to: scene)
+    #expect(eventually { subscriber.messages.count { $0.topic == discovery } > before })
+    link.stop()
+    #expect(eventually { subscriber.newest["beaconscan/kiosk/status"] == "offline" })
+  }
+
+  /// Publishes a message as another client.
+  private func publish(
+    _ topic: String, _ payload: String, _ options: [String] = [], to scene: Scene
+  ) throws {
+    try runTool(
+      [
+        "/usr/bin/mosquitto_pub", "-h", "127.0.0.1", "-p", "\(scene.port)", "-q", "1", "-t", topic,
+        "-m", payload,
+      ] + options)
+  }
+
+  @Test func `Home Assistant gets everything again when it starts`() throws {
+    let scene = try Scene()
+    let link = try scene.link()
+    link.setRegions([BrokerRegion("lobby", state: .inside, beacons: 3)])
+    link.setBeacons([:])
+    link.start()
+    let early = try scene.subscriber()
+    let beacons = "beaconscan/kiosk/regions/lobby/beacons"
+    #expect(eventually { early.newest[beacons] == "3" })
+    let subscriber = try scene.subscriber()
+    let discovery = "homeassistant/binary_sensor/beaconscan_kiosk/region_lobby_occupancy/config"
+    let state = "beaconscan/kiosk/regions/lobby/state"
+    func fresh(_ topic: String) -> Int {
+      subscriber.messages.filter { $0.topic == topic && !$0.isRetained }.count
+    }
+    #expect(fresh(discovery) == 0 && fresh(state) == 0)
+    // The link may not be subscribed yet when the first message is sent.
+    #expect(
+      eventually {
+        try? publish("homeassistant/status", "online", to: scene)
+        return fresh(discovery) > 0 && fresh(state) > 0
+      })
+    link.stop()
+  }
+
+  @Test func `what is removed is removed from the broker, also what an earlier run left`() throws {
+    let scene = try Scene()
+    let first = try scene.link()
+    first.setRegions([BrokerRegion("old"), BrokerRegion("lobby"), BrokerRegion("bar")])
+    first.setBeacons([keys: "Keys", bag: "Bag"])
+    first.start()
+    let subscriber = try scene.subscriber()
+    func has(_ part: String, in subscriber: Subscriber) -> Int {
+      subscriber.newest.filter { $0.key.contains(part) && !$0.value.isEmpty }.count
+    }
+    #expect(eventually { has("old", in: subscriber) == 4 && has("bar", in: subscriber) == 4 })
+    #expect(eventually { has("-3-4", in: subscriber) == 4 && has("-3-5", in: subscriber) == 4 })
+    first.setRegions([BrokerRegion("old"), BrokerRegion("lobby")])
+    first.setBeacons([keys: "Keys"])
+    #expect(eventually { has("bar", in: subscriber) == 0 && has("-3-5", in: subscriber) == 0 })
+    #expect(has("old", in: subscriber) == 4 && has("lobby", in: subscriber) == 4)
+    first.stop()
+
+    let second = try scene.link()
+    second.start()
+    #expect(eventually { second.status.isConnected })
+    second.setRegions([BrokerRegion("lobby")])
+    second.setBeacons([:])
+    #expect(eventually { has("old", in: subscriber) == 0 && has("-3-4", in: subscriber) == 0 })
+    second.stop()
+    // The one that stayed was never removed.
+    #expect(!subscriber.messages.contains { $0.payload.isEmpty && $0.topic.contains("lobby") })
+    let later = try scene.subscriber()
+    #expect(eventually { has("lobby", in: later) == 4 })
+  }
+
+  @Test func `names with any characters give valid topics`() throws {
+    let scene = try Scene()
+    let names = [
+      "a/b", "a+b", "a#b", "#", "+", "/", " ", "Empfang Süd", "🚪 door", "\u{202E}evil",
+      "tab\tline\n",
+      "$SYS", "\"quoted\" \\", String(repeating: "x", count: 4096), "a_b", "null\0byte",
+    ]
+    let link = try scene.link()
+    link.setRegions(names.map { BrokerRegion($0, state: .inside, beacons: 1) })
+    link.setBeacons([keys: "🔑 /+#", bag: "🔑 /+#"])
+    link.start()
+    let subscriber = try scene.subscriber()
+    let states = { subscriber.newest.filter { $0.key.contains("/regions/") } }
+    #expect(eventually { states().count >= names.count * 2 })
+    #expect(
+      eventually { subscriber.newest.keys.filter { $0.hasSuffix("_zone/config") }.count == 2 })
+    var identifiers: Set<String> = []
+    for (topic, payload) in subscriber.newest where topic.hasPrefix("homeassistant") {
+      let entity = object(payload)
+      identifiers.insert(entity["unique_id"] as? String ?? "")
+      #expect(topic.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "\(topic)")
+      #expect(topic.split(separator: "/").count == 5)
+    }
+    #expect(identifiers.count == names.count * 2 + 6 + 1)
+    let shown = subscriber.newest.values.map { object($0)["name"] as? String }
+    for name in names { #expect(shown.contains(name), "\(name)") }
+    link.stop()
+  }
+}

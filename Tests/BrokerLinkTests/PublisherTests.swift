@@ -1,0 +1,208 @@
+import Advertising
+import Records
+import Regions
+import Scanning
+import Testing
+
+@testable import BrokerLink
+@testable import Ranging
+@testable import ServiceCore
+
+@Suite struct PublisherTests {
+  private func publisher(
+    _ shape: TopicShape = .beaconscan, includesUnnamed: Bool = false
+  ) -> Publisher {
+    var configuration = BrokerConfiguration(host: "localhost", node: "kiosk")
+    configuration.shape = shape
+    configuration.room = "hall"
+    configuration.includesUnnamedBeacons = includesUnnamed
+    configuration.discoveryPrefix = nil
+    return Publisher(configuration)
+  }
+
+  /// Publishes everything that waits, and returns the payloads by topic.
+  private func drain(_ publisher: inout Publisher) -> [String: String] {
+    var messages: [String: String] = [:]
+    while let message = publisher.outbox.next() {
+      messages[message.topic] = String(decoding: message.payload, as: UTF8.self)
+      publisher.outbox.acknowledge(message.token)
+    }
+    return messages
+  }
+
+  private let range = "beaconscan/kiosk/beacons/\(keysLevel)/range"
+  private let presence = "beaconscan/kiosk/beacons/\(keysLevel)/presence"
+
+  @Test func `a beacon is published at most once a second, and when it changes`() {
+    var publisher = publisher()
+    publisher.begin()
+    publisher.setBeacons([keys: "Keys"])
+    #expect(drain(&publisher)[presence] == "unknown")
+    func published(_ beacon: RangedBeacon, at time: Double) -> Bool {
+      publisher.update(ranging: report([beacon], at: time))
+      return drain(&publisher)[range] != nil
+    }
+    #expect(published(beacon(at: 2), at: 1))
+    #expect(!published(beacon(at: 3), at: 1.5))
+    #expect(published(beacon(at: 3), at: 2))
+    // Less than 0.1 m, and less than 5 %.
+    #expect(!published(beacon(at: 3.09), at: 3))
+    #expect(!published(beacon(at: 3.14), at: 4))
+    #expect(published(beacon(at: 3.2), at: 5))
+    #expect(published(beacon(keys, .far, at: 3.2), at: 6))
+    #expect(published(beacon(keys, .unknown), at: 7))
+    // Without a change, every 30 s.
+    #expect((8...36).allSatisfy { !published(beacon(keys, .unknown), at: Double($0)) })
+    // What is the same to the last digit need not be sent again.
+    #expect(!published(beacon(keys, .unknown), at: 37))
+    var later = beacon(keys, .unknown)
+    later.sightings = 11
+    #expect(published(later, at: 67))
+  }
+
+  @Test func `a beacon that is gone is absent and has no distance`() {
+    var publisher = publisher()
+    publisher.begin()
+    publisher.setBeacons([keys: "Keys", bag: "Bag"])
+    publisher.update(ranging: report([beacon()], at: 1))
+    var messages = drain(&publisher)
+    #expect(messages[presence] == "present")
+    #expect(messages["beaconscan/kiosk/beacons/\(bag.topicLevel)/presence"] == "absent")
+    publisher.update(ranging: report([], at: 1.2))
+    messages = drain(&publisher)
+    #expect(messages[presence] == "absent")
+    #expect(object(messages[range])["proximity"] as? String == "unknown")
+    #expect(messages[range]?.contains("\"distance\":null") == true)
+    // A report of other beacons says nothing of this one.
+    publisher.update(ranging: report([beacon()], at: 3))
+    _ = drain(&publisher)
+    var other = report([], at: 4)
+    other.requests = [
+      RangingRequest(BeaconConstraint(uuid: ProximityUUID(high: 9, low: 9)))
+    ]
+    publisher.update(ranging: other)
+    #expect(drain(&publisher).isEmpty)
+  }
+
+  @Test func `a region's state comes from its events, also from those of single beacons`() {
+    var publisher = publisher()
+    publisher.setRegions([BrokerRegion("lobby")])
+    publisher.begin()
+    let topics = Topics(BrokerConfiguration(host: "h", node: "kiosk")).region("lobby")
+    #expect(drain(&publisher)[topics.state] == "unknown")
+    publisher.update(region: event(.enter, "lobby", beacons: 1, beacon: keys))
+    var messages = drain(&publisher)
+    #expect(messages[topics.state] == "inside" && messages[topics.beacons] == "1")
+    #expect(object(messages[topics.event])["type"] as? String == "enter")
+    publisher.update(region: event(.enter, "lobby", at: 2, beacons: 2, beacon: bag))
+    messages = drain(&publisher)
+    #expect(messages[topics.state] == nil && messages[topics.beacons] == "2")
+    publisher.update(region: event(.exit, "lobby", at: 3, beacons: 1, beacon: keys))
+    messages = drain(&publisher)
+    // One has left, and the other is inside.
+    #expect(messages[topics.state] == nil && messages[topics.beacons] == "1")
+    publisher.update(region: event(.exit, "lobby", at: 4, beacons: 0, beacon: bag))
+    messages = drain(&publisher)
+    #expect(messages[topics.state] == "outside" && messages[topics.beacons] == "0")
+    publisher.update(region: event(.state, "lobby", at: 5, beacons: nil))
+    messages = drain(&publisher)
+    #expect(messages[topics.state] == "inside" && messages[topics.beacons] == "unknown")
+    // A state is no event.
+    #expect(messages[topics.event] == nil && messages[topics.last] != nil)
+  }
+
+  @Test func `ESPresense's shape`() {
+    var publisher = publisher(.espresense, includesUnnamed: true)
+    publisher.setBeacons([keys: "Keys"])
+    publisher.begin()
+    publisher.update(ranging: report([beacon(), beacon(bag, .unknown)]))
+    let messages = drain(&publisher)
+    #expect(
+      messages == [
+        "espresense/rooms/hall/status": "online",
+        "espresense/devices/iBeacon:\(keysLevel)/hall":
+          #"{"id":"iBeacon:\#(keysLevel)","name":"Keys","rssi@1m":-59,"rssi":-64.25,"raw":2.35,"#
+          + #""distance":2,"var":\#(variance)}"#,
+      ], "\(messages)")
+    // One that is gone is not published.
+    publisher.update(ranging: report([], at: 3))
+    #expect(drain(&publisher).isEmpty)
+  }
+
+  private var variance: String {
+    let deviation = beacon().estimate?.standardDeviation ?? 0
+    return decimalText(deviation * deviation)
+  }
+
+  private func decimalText(_ value: Double) -> String {
+    let hundredths = Int((value * 100).rounded())
+    var text = "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
+    while text.last == "0" { text.removeLast() }
+    if text.last == "." { text.removeLast() }
+    return text
+  }
+
+  @Test func `room-assistant's shape`() {
+    var publisher = publisher(.roomAssistant)
+    publisher.setBeacons([keys: "Keys"])
+    publisher.begin()
+    publisher.update(ranging: report([beacon()], at: 1))
+    let id = "ble-00000000000001020000000000000a0b-3-4"
+    let topic = "room-assistant/entity/hall/bluetooth-low-energy-presence-sensor/\(id)"
+    var messages = drain(&publisher)
+    #expect(Set(messages.keys) == ["beaconscan/kiosk/status", topic])
+    let there =
+      #"{"entity":{"attributes":{"distance":2,"lastUpdatedAt":"1970-01-01T00:00:01.000Z"},"id":"\#(id)","#
+      + #""name":"Keys Room Presence","distributed":true,"stateLocked":true,"distances":{"hall":"#
+      + #"{"lastUpdatedAt":"1970-01-01T00:00:01.000Z","distance":2,"outOfRange":false}},"timeout":0,"#
+      + #""measuredValues":{"hall":{"rssi":-64.25,"measuredPower":-59}},"state":"hall"},"#
+      + #""hasAuthority":true}"#
+    #expect(messages[topic] == there, "\(messages[topic] ?? "")")
+    publisher.update(ranging: report([], at: 2))
+    messages = drain(&publisher)
+    let entity = object(messages[topic])["entity"] as? [String: Any] ?? [:]
+    #expect(entity["state"] as? String == "not_home")
+  }
+
+  @Test func `beacons without a name are published on request, the closest, and not retained`() {
+    var publisher = publisher(includesUnnamed: true)
+    publisher.setBeacons([:])
+    publisher.begin()
+    let crowd = (1...200).map { number in
+      beacon(BeaconIdentity(uuid: keys.uuid, major: 9, minor: number), at: Double(number) / 10)
+    }
+    publisher.update(ranging: report(crowd))
+    var topics: [String] = []
+    while let message = publisher.outbox.next() {
+      if message.topic.hasSuffix("/range") {
+        topics.append(message.topic)
+        #expect(!message.isRetained)
+      }
+      publisher.outbox.acknowledge(message.token)
+    }
+    #expect(topics.count == 64 && topics.first?.hasSuffix("-9-1/range") == true)
+  }
+}
+
+@Suite struct TopicNameTests {
+  @Test(arguments: [
+    ("lobby", "lobby"), ("Lobby_2-b", "Lobby_2-b"), ("café/1", "caf__1--638ed5d1d4ac7e79"),
+    ("", "--cbf29ce484222325"),
+  ])
+  func `identifiers stay what they are`(name: String, identifier: String) {
+    #expect(TopicName.identifier(of: name) == identifier)
+  }
+
+  @Test func `different names have different identifiers`() {
+    let names = [
+      "a/b", "a+b", "a b", "a_b", "a--b", "a-", "a--", "a-b", String(repeating: "y", count: 64),
+      String(repeating: "y", count: 65), String(repeating: "y", count: 66), "é", "e\u{301}",
+      TopicName.identifier(of: "a/b"),
+    ]
+    let identifiers = names.map(TopicName.identifier)
+    // Of two names in Swift's canonical equivalence, either may be used.
+    #expect(Set(identifiers).count == names.count)
+    #expect(identifiers.allSatisfy { $0.utf8.count <= 82 && TopicName.isLevel($0) })
+    #expect(TopicName.identifier(of: String(repeating: "y", count: 64)).utf8.count == 64)
+  }
+}

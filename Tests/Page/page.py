@@ -1,0 +1,703 @@
+#!/usr/bin/env python3
+"""Checks the page of a running `beaconscan serve`, or of any server with its interface, in a real browser.
+
+    page.py URL [--region NAME] [--do ACTION=COMMAND]... [--screens FOLDER] [--only CHECK]... [--limit SECONDS]
+
+A check that needs something to happen runs the shell command that --do gives for it; without one it waits for the server's
+own visits (enter and leave) or is left out, and the last line says so. The actions:
+
+    enter, leave     the visitor of --region comes, goes           lose, resume   reception is lost, comes back
+    stop, start      the service is killed, is started again       crowd, calm    200 beacons and more; as before
+    hostile, tame    names with markup and so on; as before        empty, full    no beacon and no region; as before
+
+Each check waits for conditions, at most --limit seconds. The status is 1 if one fails.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+from browser import Browser, Failure
+
+LIVE = "document.getElementById('connection').dataset.state === 'live'"
+LOADED = LIVE + " && document.querySelectorAll('#events li, #no-events:not([hidden])').length > 0"
+ROWS = "document.querySelectorAll('#rows tr:not([data-zone=gone])').length"
+# Where each beacon is drawn, as a distance read off the axis.
+DRAWN = """(() => {
+  const svg = document.getElementById("picture").getBoundingClientRect();
+  const ticks = [...document.querySelectorAll(".tick-name[data-meters]")]
+    .map((node) => [+node.dataset.x, Math.log10(node.dataset.meters)]);
+  const [first, last] = [ticks[0], ticks.at(-1)];
+  const read = (x) => 10 ** (first[1] + (x - first[0]) / (last[0] - first[0]) * (last[1] - first[1]));
+  return Object.fromEntries([...document.querySelectorAll(".beacon:not(.gone)")].map((group) => {
+    const dot = group.querySelector(".dot").getBoundingClientRect(), bar = group.querySelector(".bar").getBoundingClientRect();
+    return [group.dataset.key, [read(dot.x + dot.width / 2 - svg.x), read(bar.x - svg.x), read(bar.right - svg.x)]];
+  }));
+})()"""
+OVERLAPS = """(() => {
+  const boxes = [...document.querySelectorAll(".beacon:not(.gone):not(.unlabeled) .label")].map((node) => node.getBoundingClientRect());
+  let count = 0;
+  boxes.forEach((one, index) => boxes.slice(index + 1).forEach((other) => {
+    if (one.left + 2 < other.right && other.left + 2 < one.right && one.top + 4 < other.bottom && other.top + 4 < one.bottom) count += 1;
+  }));
+  return [boxes.length, count];
+})()"""
+# The contrast of each text with the ground that it stands on.
+CONTRASTS = """(() => {
+  const channels = (color) => color.match(/[\\d.]+/g).map(Number);
+  const light = (color) => {
+    const [r, g, b] = channels(color).map((value) => (value /= 255) <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (node) => {
+    for (; node; node = node.parentElement) {
+      const color = getComputedStyle(node).backgroundColor;
+      if ((channels(color)[3] ?? 1) > 0.99) return color;
+    }
+  };
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || !node.getClientRects().length || node.closest(".unseen, noscript, script")) continue;
+    const style = getComputedStyle(node), isShape = node.namespaceURI.endsWith("svg");
+    if (isShape && !["text", "tspan"].includes(node.tagName)) continue;
+    // In the picture a text may stand on any zone: the one that it differs least from counts.
+    const grounds = isShape ? [...document.querySelectorAll("#zones rect")].map((rect) => getComputedStyle(rect).fill) : [ground(node)];
+    for (const color of grounds) {
+      const [one, other] = [light(isShape ? style.fill : style.color), light(color)].sort((a, b) => b - a);
+      const isLarge = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && style.fontWeight >= 700);
+      found.push([(one + 0.05) / (other + 0.05), isLarge ? 3 : 4.5, walker.currentNode.data.trim().slice(0, 40)]);
+    }
+  }
+  return found;
+})()"""
+
+
+class Checks:
+    """The checks, each a method; what a method returns is printed with its name."""
+
+    def __init__(self, options, browser):
+        self.options, self.browser = options, browser
+        self.base = options.url.rstrip("/")
+        self.actions = dict(item.split("=", 1) for item in options.do or [])
+        self.page = None
+        self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+    # What the checks share.
+
+    def get(self, path):
+        with self.opener.open(self.base + path, timeout=10) as answer:
+            return json.load(answer)
+
+    def can(self, *names):
+        return all(name in self.actions for name in names)
+
+    def do(self, name):
+        """Runs the command of an action; without one, the server is expected to do it by itself."""
+        if name in self.actions:
+            subprocess.run(self.actions[name], shell=True, check=True, timeout=60, stdin=subprocess.DEVNULL)
+
+    def wait(self, what, condition, page=None):
+        return (page or self.page).wait(what, condition, self.options.limit)
+
+    def expect(self, holds, problem):
+        if not holds:
+            raise Failure(problem)
+
+    def open(self, width=1920, height=1080, scheme="light", motion="no-preference", scale=1):
+        self.page.size(width, height, scale)
+        self.page.media(scheme, motion)
+        self.page.open(self.base + "/")
+        self.wait("the page to be live", LOADED)
+        self.wait("a row for each beacon", lambda: self.page.run(ROWS) == len(self.get("/api/v1/beacons")["beacons"][:400]))
+
+    def region(self):
+        """The state of the region, as the page shows it."""
+        name = json.dumps(self.options.region)
+        return self.page.run(f"[...document.querySelectorAll('#region-list li')]"
+                             f".find((node) => node.dataset.region === {name})?.dataset.state")
+
+    # The checks, in the order in which they run.
+
+    def size(self):
+        """All files together stay under 60 KB."""
+        sizes = {}
+        for path in ("/", "/page.css", "/page.js"):
+            with self.opener.open(self.base + path, timeout=10) as answer:
+                sizes[path] = len(answer.read())
+                policy = answer.headers.get("Content-Security-Policy", "")
+        total = sum(sizes.values())
+        self.expect(total < 60000, f"{total} bytes; less than 60000 are allowed")
+        self.expect("default-src 'self'" in policy, f"the Content-Security-Policy is {policy!r}")
+        return f"{total} bytes"
+
+    def appear(self):
+        """Each beacon has a row and, where its distance is known, a dot."""
+        def agree():
+            known = {f"{b['uuid']}:{b['major']}:{b['minor']}": b for b in self.get("/api/v1/beacons")["beacons"]}
+            rows = self.page.run("[...document.querySelectorAll('#rows tr:not([data-zone=gone])')].map((row) => row.dataset.key)")
+            drawn = set(self.page.run(DRAWN))
+            placed = {key for key, beacon in known.items() if beacon["distance"] is not None}
+            return set(rows) == set(known) and len(rows) == len(known) and placed <= drawn <= set(known) and len(rows)
+        self.wait("a beacon in /api/v1/beacons", lambda: self.get("/api/v1/beacons")["beacons"])
+        count = self.wait("rows and dots to be those of /api/v1/beacons", agree)
+        return f"{count} beacons"
+
+    def places(self):
+        """Each dot and each bar stands where the distance and its bounds are on the axis."""
+        worst = [None]
+
+        def agree():
+            before = {f"{b['uuid']}:{b['major']}:{b['minor']}": b for b in self.get("/api/v1/beacons")["beacons"]}
+            drawn = self.page.run(DRAWN)
+            differences = []
+            for key, beacon in before.items():
+                if beacon["distance"] is None or key not in drawn:
+                    continue
+                clamp = lambda value: min(115.0, max(0.088, value))
+                for value, wanted in zip(drawn[key], (beacon["distance"], beacon["distanceLow"], beacon["distanceHigh"])):
+                    if 0.1 < wanted < 100:
+                        differences.append(abs(math.log10(clamp(value) / wanted)))
+            worst[0] = max(differences, default=None)
+            return worst[0] is not None and worst[0] < 0.02
+        try:
+            self.wait("dots to be where the distances are", agree)
+        except Failure as failure:
+            raise Failure(f"{failure}; they differ by 10^{worst[0]}") from None
+        return f"drawn within {(10 ** worst[0] - 1) * 100:.1f} % of the distance"
+
+    def move(self):
+        """A dot moves through places between two reports; where people want less motion, it does not."""
+        script = """new Promise((done) => {
+          const seen = {}; const start = performance.now();
+          const step = () => {
+            for (const group of document.querySelectorAll(".beacon"))
+              (seen[group.dataset.key] ??= new Set()).add(group.getAttribute("transform"));
+            if (performance.now() - start < 2500) requestAnimationFrame(step);
+            else done(Math.max(...Object.values(seen).map((set) => set.size)));
+          };
+          step();
+        })"""
+        smooth = self.wait("a dot to move smoothly", lambda: (lambda n: n > 12 and n)(self.page.run(script)))
+        self.open(motion="reduce")
+        still = self.page.run(script)
+        self.expect(still <= 5, f"{still} places in 2.5 s, though the browser asks for reduced motion")
+        self.open()
+        return f"{smooth} places in 2.5 s, {still} with reduced motion"
+
+    def labels(self):
+        """Labels do not cover one another, in five reports one after the other; without motion, which they are not made for."""
+        result = []
+        for crowd in [False] + [True] * self.can("crowd", "calm"):
+            if crowd:
+                self.do("crowd")
+            self.open(motion="reduce")
+            seen = []
+            while len(seen) < 5:
+                before = json.dumps(self.page.run(DRAWN))
+                count, overlaps = self.page.run(OVERLAPS)
+                self.expect(count > 0, "no beacon has a label")
+                self.expect(overlaps == 0, f"{overlaps} of {count} labels cover others")
+                seen.append(count)
+                self.wait("another report", lambda: json.dumps(self.page.run(DRAWN)) != before)
+            result.append(f"{min(seen)} to {max(seen)} labels")
+        if self.can("crowd", "calm"):
+            self.do("calm")
+        self.open()
+        return ", in a crowd ".join(result)
+
+    def regions(self):
+        """The regions of the server with their states, and a sentence for the last change."""
+        regions = {region["name"]: region["state"] for region in self.get("/api/v1/regions")["regions"]}
+        self.expect(regions, "the server has no region; this check needs one")
+        shown = self.wait("the states of the regions", lambda: (lambda found: found if {
+            name: state for name, state, _ in found} == regions else None)(self.page.run(
+                "[...document.querySelectorAll('#region-list li')].map((node) => [node.dataset.region, node.dataset.state, "
+                "node.querySelector('.reason').textContent])")))
+        for name, _, why in shown:
+            self.expect(len(why) > 15 and why.endswith(".") and not any(bad in why for bad in ("undefined", "null", "The rule that decided")),
+                        f"{name}: no sentence: {why!r}")
+        return ", ".join(f"{name} {state}" for name, state, _ in shown)
+
+    def signal(self):
+        """The chart has the samples of the chosen beacon, and goes on with each report."""
+        keys = self.page.run("[...document.querySelectorAll('#rows tr:not([data-zone=gone])')].map((row) => row.dataset.key)")
+        key = keys[min(1, len(keys) - 1)]
+        self.page.click(f"#rows tr[data-key='{key}'] button")
+        self.wait("the chosen beacon's name", f"document.querySelector('#facts dd').textContent.replaceAll(' ', '') === '{key}'")
+        known = next((b for b in self.get("/api/v1/signal")["beacons"] if f"{b['uuid']}:{b['major']}:{b['minor']}" == key), None)
+        self.expect(known, f"/api/v1/signal does not have {key}")
+        raw = sum(1 for sample in known["samples"] if sample[1] is not None)
+        count = "(document.getElementById('chart-raw').getAttribute('d') ?? '').split('M').length - 1"
+        self.wait("the points of the chart", f"Math.abs({count} - {raw}) <= Math.max(5, {raw} * 0.05)")
+        path = self.page.run("document.getElementById('chart-smooth').getAttribute('d')")
+        self.expect(path, "there is no smoothed line")
+        for _ in range(5):
+            path = self.page.run("document.getElementById('chart-smooth').getAttribute('d')")
+            self.wait("the chart to go on", f"document.getElementById('chart-smooth').getAttribute('d') !== {json.dumps(path)}")
+        # The last point is of the last report, or of the one before it.
+        late = """(() => { const width = document.getElementById("chart").clientWidth;
+            const x = +document.getElementById("chart-smooth").getAttribute("d").split(/[ML]/).at(-1).split(" ")[0];
+            return (width - 8 - x) / (width - 52) * 300; })()"""
+        self.wait("a point for the last report", f"{late} < {self.options.lag}")
+        return f"{self.page.run(count)} points"
+
+    def visits(self):
+        """A visit is shown as such: the region, the history, the announcement, the row and the dot that go."""
+        self.expect(self.region() is not None, f"there is no region {self.options.region!r}; name one by --region")
+        if self.region() == "inside":
+            self.do("leave")
+            self.wait("the region to be outside", lambda: self.region() == "outside")
+        self.do("enter")
+        self.wait("the region to be inside", lambda: self.region() == "inside")
+        self.wait("the enter in the history", f"document.querySelector('#events li')?.dataset.type === 'enter'")
+        self.wait("the enter to be announced",
+                  f"document.getElementById('announcements').textContent.includes('Entered: ' + {json.dumps(self.options.region)})")
+        known = [entry for entry in self.get("/api/v1/history?limit=20")["events"] if entry["event"].get("region") == self.options.region]
+        beacon = known[-1]["event"]
+        key = f"{beacon['uuid']}:{beacon['major']}:{beacon['minor']}"
+        self.wait("the visitor's row", f"document.querySelector(`#rows tr[data-key='{key}']:not([data-zone=gone])`) !== null")
+        # Another row than the visitor's must stay where it is.
+        order = "[...document.querySelectorAll('#rows tr')].map((row) => row.dataset.key)"
+        before = self.page.run(order)
+        self.do("leave")
+        self.wait("the region to be outside again", lambda: self.region() == "outside")
+        self.wait("the exit in the history", "document.querySelector('#events li')?.dataset.type === 'exit'")
+        self.wait("the visitor's row to say so", f"""(() => {{ const row = document.querySelector(`#rows tr[data-key='{key}']`);
+            return !row || row.dataset.zone === "gone"; }})()""")
+        self.wait("the visitor's dot to go", f"document.querySelector(`.beacon[data-key='{key}']`) === null")
+        after = self.page.run(order)
+        self.expect([k for k in before if k in after] == [k for k in after if k in before], "rows changed their places")
+        return f"{key} came and left"
+
+    def snippet(self):
+        """The program of the help panel, as it stands there, shows content on enter and resets on exit."""
+        self.page.click("#open-help")
+        self.wait("the help panel", "document.getElementById('help').open")
+        self.page.run("document.getElementById('snippet-region').textContent = " + json.dumps(json.dumps(self.options.region)))
+        text = self.page.run("document.getElementById('snippet').textContent")
+        lines = len([line for line in text.splitlines() if line.strip()])
+        self.expect(lines <= 12, f"{lines} lines; a program of about ten was promised")
+        self.page.click("#close-help")
+        kiosk = self.browser.page()
+        try:
+            def shown(value):
+                self.wait(f"the kiosk to show {value}", f"document.getElementById('shown')?.textContent === '{value}'", kiosk)
+            if self.region() == "inside":
+                self.do("leave")
+                self.wait("the visitor to have left", lambda: self.region() == "outside")
+            kiosk.open(self.base + "/kiosk-of-the-test.html", text)
+            shown("Slides")
+            self.do("enter")
+            shown("Welcome")
+            kiosk.open(self.base + "/kiosk-of-the-test.html", text)  # A page that is opened while somebody is there.
+            shown("Welcome")
+            self.do("leave")
+            shown("Slides")
+            result = f"{lines} lines: Slides, Welcome, reloaded Welcome, Slides"
+            if self.can("stop", "start"):
+                self.do("enter")
+                shown("Welcome")
+                self.do("stop")
+                self.wait("the page to notice", f"!({LIVE})")
+                self.do("start")  # The visitor left meanwhile.
+                shown("Slides")
+                self.do("enter")
+                shown("Welcome")
+                self.do("leave")
+                shown("Slides")
+                self.wait("the page to be live again", LIVE)
+                result += "; after the restart Slides, Welcome, Slides"
+            unexpected = [c for c in kiosk.complaints if c[0] != "network"]
+            self.expect(not unexpected, f"the kiosk's page complains: {unexpected}")
+        finally:
+            kiosk.close()
+        return result
+
+    def restart(self):
+        """The service is killed and started again: the page says so, recovers without reload and has what it missed."""
+        if not self.can("stop", "start"):
+            return None
+        self.do("enter")
+        self.wait("the region to be inside", lambda: self.region() == "inside")
+        self.page.run("window.isSamePage = true")
+        loads = self.page.loads
+        self.do("stop")
+        began = time.monotonic()
+        self.wait("the page to say that the service does not answer",
+                  "document.getElementById('connection').textContent.includes('does not answer; trying again')")
+        noticed = time.monotonic() - began
+        self.wait("stale data to be shown as stale", "document.body.classList.contains('stale') "
+                  "&& /as of \\d/.test(document.getElementById('near-message').textContent) "
+                  "&& !document.getElementById('near-message').hidden")
+        if self.options.screens:
+            self.page.picture(f"{self.options.screens}/lost.png")
+        self.do("start")
+        began = time.monotonic()
+        self.wait("the page to be live again", LIVE)
+        recovered = time.monotonic() - began
+        self.wait("nothing to be stale", "!document.body.classList.contains('stale')")
+        ids = [entry["id"] for entry in self.get("/api/v1/history?limit=100")["events"]]
+        self.wait("the history to be that of the service", lambda: self.page.run(
+            "[...document.querySelectorAll('#events li')].map((node) => node.dataset.id).reverse()") == ids)
+        state = next(r["state"] for r in self.get("/api/v1/regions")["regions"] if r["name"] == self.options.region)
+        self.wait("the state after the restart", lambda: self.region() == state)
+        self.expect(self.page.run("window.isSamePage === true") and self.page.loads == loads, "the page was loaded again")
+        picture = json.dumps(self.page.run(DRAWN))
+        self.wait("dots to move again", lambda: json.dumps(self.page.run(DRAWN)) != picture)
+        return f"noticed after {noticed:.1f} s, live {recovered:.1f} s after the start, {len(ids)} events, {self.options.region} {state}"
+
+    def reception(self):
+        """Reception lost is stated with what fixes it, and passes."""
+        if not self.can("lose", "resume"):
+            return None
+        self.do("lose")
+        self.wait("the page to report it", "document.getElementById('reception').textContent === 'Reception lost'")
+        messages = [r["message"] for r in self.get("/api/v1/health")["receivers"] if r["deaf"]]
+        self.expect(messages, "/api/v1/health has no receiver that is deaf")
+        for message in messages:
+            for place in ("near-message", "receiver-list"):
+                self.wait(f"{message!r} in {place}", f"document.getElementById('{place}').textContent.includes({json.dumps(message)})")
+        self.wait("the announcement", "document.getElementById('announcements').textContent.includes('Reception lost')")
+        if self.options.screens:
+            self.page.picture(f"{self.options.screens}/deaf.png")
+        self.do("resume")
+        self.wait("reception", "document.getElementById('reception').textContent === 'Receiving'")
+        self.wait("the message to go", "document.getElementById('near-message').hidden")
+        return messages[0]
+
+    def empty(self):
+        """Without beacons and regions the page says what to do."""
+        if not self.can("empty", "full"):
+            return None
+        self.do("empty")
+        self.wait("no row", ROWS + " === 0")
+        self.wait("the words for no beacon", "document.getElementById('near-message').checkVisibility() "
+                  "&& document.querySelector('#near-message h3').textContent === 'Nothing is near'")
+        self.wait("no dot", "document.querySelectorAll('.beacon').length === 0")
+        self.wait("the words for no region", "document.getElementById('no-regions').checkVisibility()")
+        if self.options.screens:
+            self.page.picture(f"{self.options.screens}/empty.png")
+        self.do("full")
+        self.wait("the beacons", lambda: self.page.run(ROWS) == len(self.get("/api/v1/beacons")["beacons"]) > 0)
+        self.wait("the regions", "document.getElementById('no-regions').hidden")
+        return "both are stated"
+
+    def hostile(self):
+        """Texts from outside are shown as text, in their length and direction, and break nothing."""
+        if not self.can("hostile", "tame"):
+            return None
+        self.do("hostile")
+        names = [b["name"] for b in self.get("/api/v1/beacons")["beacons"] if "name" in b]
+        strange = [name for name in names if "<" in name or len(name) > 100 or any(ord(c) > 0x500 and ord(c) != 0x2019 for c in name)]
+        self.expect(len(strange) >= 4, f"the server has too few hostile names: {names}")
+        found = "[...document.querySelectorAll('#rows .name')].map((node) => node.textContent)"
+        self.wait("the names as they are", lambda: set(strange) <= set(self.page.run(found)))
+        for width in (1920, 360):
+            self.page.size(width, 800)
+            self.wait(f"no part to stand out at {width}", "document.documentElement.scrollWidth <= innerWidth")
+        regions = [region["name"] for region in self.get("/api/v1/regions")["regions"]]
+        self.wait("the regions' names", lambda: set(regions) == set(self.page.run(
+            "[...document.querySelectorAll('#region-list bdi')].map((node) => node.textContent)")))
+        extra = self.page.run("document.querySelectorAll('main img, main script, main b').length")
+        self.expect(extra == 0, f"{extra} elements were made of names")
+        if self.options.screens:
+            self.page.size(1920, 1080)
+            self.page.picture(f"{self.options.screens}/hostile.png")
+        # The snippet has the name of the first region as a string: whatever it is, the program must work.
+        name = regions[0]
+        self.page.run("document.getElementById('open-help').click()")
+        text = self.page.run("document.getElementById('snippet').textContent")
+        self.page.run("document.getElementById('close-help').click()")
+        self.expect("<" in name, f"the first region must be hostile for this check; it is {name!r}")
+        self.wait("somebody to be inside", lambda: self.get("/api/v1/regions")["regions"][0]["state"] == "inside")
+        kiosk = self.browser.page()
+        try:
+            kiosk.open(self.base + "/kiosk-of-the-test.html", text)
+            self.wait("the snippet to work with this name", "document.getElementById('shown').textContent === 'Welcome'", kiosk)
+        finally:
+            kiosk.close()
+        self.do("tame")
+        self.open()
+        return f"{len(strange)} names, region {name!r}"
+
+    def crowd(self):
+        """With 200 beacons nothing jumps; how long frames take is reported."""
+        if not self.can("crowd", "calm"):
+            return None
+        self.do("crowd")
+        self.open()
+        count = self.wait("200 rows", f"{ROWS} >= 200 && {ROWS}")
+        # What moves while the page is loaded and laid out counts apart from what moves later.
+        shift = self.page.run("""new Promise((done) => {
+          window.shifts = { loading: 0, later: 0, reports: 0, nodes: [] };
+          const began = performance.now();
+          new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
+            if (entry.hadRecentInput) return;
+            shifts[entry.startTime < began ? "loading" : "later"] += entry.value;
+            shifts.nodes.push(...entry.sources.map(({ node }) => node?.outerHTML?.slice(0, 120) ?? String(node?.nodeName)));
+          })).observe({ type: "layout-shift", buffered: true });
+          window.frames_ = []; window.writes = 0;
+          let last = performance.now();
+          const frame = (time) => { frames_.push(time - last); last = time; requestAnimationFrame(frame); };
+          requestAnimationFrame(frame);
+          new MutationObserver((list) => { writes += list.length; }).observe(document.getElementById("rows"),
+            { subtree: true, childList: true, characterData: true, attributes: true });
+          let chart = "";
+          setInterval(() => { const now = document.getElementById("chart-smooth").getAttribute("d");
+            if (now !== chart) { chart = now; shifts.reports += 1; } }, 50);
+          done(true);
+        })""")
+        self.expect(shift, "layout shifts cannot be observed")
+        before = {m["name"]: m["value"] for m in self.page.call("Performance.getMetrics")["metrics"]}
+        self.page.wait("ten reports", "shifts.reports >= 11", self.options.limit + 20)
+        after = {m["name"]: m["value"] for m in self.page.call("Performance.getMetrics")["metrics"]}
+        result = self.page.run("({ ...shifts, frames: frames_.slice(5), writes })")
+        frames = sorted(result["frames"])
+        # The observer must be able to see a shift: one is made, and must be noticed.
+        self.page.run("document.querySelector('.top').style.paddingTop = '90px'")
+        self.wait("a shift that was made to be observed", f"shifts.later > {result['later']} + 0.01")
+        self.expect(result["later"] < 0.005, f"layout shifts of {result['later']:.4f}: {result['nodes'][:6]}")
+        self.expect(result["loading"] < 0.02, f"layout shifts of {result['loading']:.4f} while loading: {result['nodes'][:6]}")
+        labels, overlaps = self.page.run(OVERLAPS)
+        self.page.run("document.querySelector('.top').style.paddingTop = ''")
+        if self.options.screens:
+            self.page.picture(f"{self.options.screens}/crowd.png")
+        spent = after["TaskDuration"] - before["TaskDuration"]
+        passed = after["Timestamp"] - before["Timestamp"]
+        middle, high = frames[len(frames) // 2], frames[len(frames) * 95 // 100]
+        self.do("calm")
+        self.open()
+        return (f"{count} beacons: layout shift {result['later']:.4f} (loading {result['loading']:.4f}); frames: median {middle:.1f} ms, "
+                f"95 % {high:.1f} ms, longest {frames[-1]:.1f} ms of {len(frames)}; main thread busy {100 * spent / passed:.0f} %; "
+                f"{result['writes'] / result['reports']:.0f} changes of the table a report; {labels} labels, {overlaps} overlaps")
+
+    def keyboard(self):
+        """Everything can be done with the keyboard alone, and it is seen where the focus is."""
+        page = self.page
+        focus = """(() => { const node = document.activeElement;
+            return [node.id || node.dataset.copy || node.closest('[data-sort]')?.dataset.sort || node.closest('[data-key]')?.dataset.key
+              || node.getAttribute('aria-labelledby') || node.className || node.tagName,
+              getComputedStyle(node).outlineStyle !== 'none']; })()"""
+        self.open()
+        visited = []
+        for _ in range(40):
+            page.key("Tab")
+            name, is_visible = page.run(focus)
+            if name in visited or name == "BODY":
+                break
+            self.expect(is_visible, f"the focus on {name} cannot be seen")
+            visited.append(name)
+        wanted = {"skip", "theme", "open-help", "regions-title", "keep", "name", "zone", "distance", "signal", "last",
+                  "history-title", "receivers-title"}
+        self.expect(wanted <= set(visited), f"Tab does not come to {sorted(wanted - set(visited))}; it comes to {visited}")
+
+        def go(name):
+            for _ in range(60):
+                if page.run(focus)[0] == name:
+                    return
+                page.key("Tab")
+            raise Failure(f"Tab does not come to {name}")
+        go("name")
+        page.key("Enter")
+        self.wait("the order by name", "document.querySelector('[data-sort=name]').getAttribute('aria-sort') === 'ascending'")
+        names = "[...document.querySelectorAll('#rows tr:not([data-zone=gone]) .name')].map((node) => node.textContent)"
+        sort = "((list) => list.slice().sort(new Intl.Collator(undefined, { numeric: true }).compare))"
+        self.wait("the rows in the order of the names", f"JSON.stringify({names}) === JSON.stringify({sort}({names}))")
+        page.key("Enter")
+        self.wait("the order reversed", "document.querySelector('[data-sort=name]').getAttribute('aria-sort') === 'descending'")
+        self.wait("the rows reversed", f"JSON.stringify({names}) === JSON.stringify({sort}({names}).reverse())")
+        self.expect(page.run("document.querySelectorAll('[aria-sort]').length") == 1, "more than one column is marked as sorted")
+        page.key("Tab")
+        for _ in range(10):
+            if page.run("document.activeElement.closest('#rows') !== null"):
+                break
+            page.key("Tab")
+        index = "[...document.querySelectorAll('#rows tr')].indexOf(document.activeElement.closest('tr'))"
+        page.key("Home")
+        self.wait("the first row", index + " === 0")
+        page.key("ArrowDown")
+        self.wait("the second row", index + " === 1")
+        page.key("Enter")
+        self.wait("the beacon to be chosen", "document.activeElement.getAttribute('aria-pressed') === 'true' && "
+                  "document.querySelectorAll('[aria-pressed=true]').length === 1")
+        page.key("End")
+        self.wait("the last row", index + " === document.querySelectorAll('#rows tr').length - 1")
+        go("theme")
+        before = page.run("getComputedStyle(document.body).backgroundColor")
+        page.key("Enter")
+        page.key("Enter")
+        self.wait("the dark theme", f"document.documentElement.dataset.theme === 'dark' && getComputedStyle(document.body).backgroundColor !== '{before}'")
+        self.open()
+        self.wait("the theme to be remembered", "document.documentElement.dataset.theme === 'dark'")
+        page.run("document.activeElement.blur()")
+        go("theme")
+        page.key(" ")
+        self.wait("the theme of the system", "document.documentElement.dataset.theme === undefined")
+        go("open-help")
+        page.key("Enter")
+        self.wait("the help panel", "document.getElementById('help').open")
+        go("snippet")
+        page.key("Enter")
+        self.wait("the copy to be confirmed", "document.querySelector('[data-copy=snippet]').textContent === 'Copied'")
+        for _ in range(12):
+            page.key("Tab")
+            self.expect(page.run("document.activeElement === document.body || document.activeElement.closest('dialog') !== null"),
+                        "the focus leaves the open panel")
+        page.key("Escape")
+        self.wait("the panel to close", "!document.getElementById('help').open")
+        self.wait("the focus to be back", "document.activeElement.id === 'open-help'")
+        page.run("document.activeElement.blur()")
+        self.open()
+        page.key("Tab")
+        page.key("Enter")
+        self.wait("the skip link to go to the list", "document.activeElement.id === 'beacons'")
+        return f"{len(visited)} stops of Tab"
+
+    def tree(self):
+        """Each control and each landmark has a name; there are headings, a table and a polite live region."""
+        controls = {"button", "checkbox", "link", "textbox", "combobox", "radio", "dialog", "table", "img", "region", "group"}
+        total = 0
+
+        def look():
+            nodes = self.page.call("Accessibility.getFullAXTree")["nodes"]
+            roles = {}
+            for node in nodes:
+                if node.get("ignored"):
+                    continue
+                role = node.get("role", {}).get("value", "")
+                roles.setdefault(role.lower(), []).append(node.get("name", {}).get("value", ""))
+            unnamed = [(role, names) for role, names in roles.items() if role in controls | {"image", "svgroot"} and not all(n.strip() for n in names)]
+            self.expect(not unnamed, f"without a name: {unnamed}")
+            return roles, sum(len(names) for role, names in roles.items() if role in controls)
+        self.page.call("Accessibility.enable")
+        roles, count = look()
+        total += count
+        for role, least in {"banner": 1, "main": 1, "region": 6, "heading": 7, "table": 1, "columnheader": 5, "rowheader": 1,
+                            "status": 1, "button": 8, "checkbox": 1}.items():
+            self.expect(len(roles.get(role, [])) >= least, f"{len(roles.get(role, []))} of role {role}; {least} are needed")
+        live = self.page.run("document.getElementById('announcements').getAttribute('aria-live')")
+        self.expect(live == "polite", f"the live region is {live}")
+        levels = self.page.run("[...document.querySelectorAll('h1, h2, h3')].filter((node) => node.checkVisibility()).map((node) => +node.tagName[1])")
+        self.expect(levels[0] == 1 and levels.count(1) == 1 and all(b - a <= 1 for a, b in zip(levels, levels[1:])), f"heading levels {levels}")
+        self.page.run("document.getElementById('open-help').click()")
+        roles, count = look()
+        self.page.call("Accessibility.disable")  # It makes each change of the page cost more.
+        self.expect("dialog" in roles, "the panel is no dialog")
+        self.page.run("document.getElementById('close-help').click()")
+        return f"{total + count} named controls and groups"
+
+    def contrast(self):
+        """Each text has the contrast of WCAG's level AA, light and dark."""
+        result = []
+        for scheme in ("light", "dark"):
+            self.open(scheme=scheme)
+            for panel in (False, True):
+                if panel:
+                    self.page.run("document.getElementById('open-help').click()")
+                found = self.page.run(CONTRASTS)
+                self.expect(len(found) > 60, f"only {len(found)} texts")
+                bad = [f"{text!r} {ratio:.2f}" for ratio, least, text in found if ratio < least]
+                self.expect(not bad, f"{scheme}: too little contrast: {', '.join(bad[:8])}")
+                result.append(min(ratio for ratio, _, _ in found))
+        self.open()
+        return f"at least {min(result):.1f} to 1"
+
+    def narrow(self):
+        """At 360 pixels nothing stands out, and no value of the table is cut."""
+        self.open(360, 740)
+        self.wait("no sideways scrolling", "document.documentElement.scrollWidth <= 360 && document.body.scrollWidth <= 360")
+        cut = self.page.run("[...document.querySelectorAll('#rows td, thead button')].filter((node) => node.checkVisibility() && node.scrollWidth > node.clientWidth + 1).map((node) => node.textContent)")
+        self.expect(not cut, f"cut: {cut[:5]}")
+        small = self.page.run("[...document.querySelectorAll('button, input')].filter((node) => node.checkVisibility()).map((node) => (node.closest('label') ?? node).getBoundingClientRect()).filter((box) => box.height < 24 || box.width < 24).length")
+        self.expect(small == 0, f"{small} controls are smaller than 24 pixels")
+        self.open()
+        return "fits"
+
+    def screens(self):
+        """Pictures of the page, to be looked at."""
+        if not self.options.screens:
+            return None
+        self.do("enter")
+        for name, width, height, scheme, scale in (("light", 1920, 1080, "light", 1), ("dark", 1920, 1080, "dark", 1),
+                                                   ("phone", 360, 740, "light", 2), ("phone-dark", 360, 740, "dark", 2)):
+            self.open(width, height, scheme, "reduce", scale)
+            self.wait("the region in the picture", lambda: self.region() == "inside")
+            self.page.picture(f"{self.options.screens}/{name}.png")
+        self.open()
+        self.page.run("document.getElementById('open-help').click()")
+        self.page.picture(f"{self.options.screens}/help.png")
+        self.page.run("document.getElementById('close-help').click()")
+        self.do("leave")
+        return self.options.screens
+
+    def quiet(self):
+        """No request went elsewhere, and the browser had nothing to complain about."""
+        away = [url for url in self.page.requests if not url.startswith(self.base + "/") and url != "about:blank"]
+        self.expect(not away, f"requests to {away[:5]}")
+        self.expect(any("/api/v1/events" in url for url in self.page.requests), "no requests were observed")
+        # While the service is stopped, the browser reports that it cannot connect; nothing else is allowed.
+        stopped = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE")
+        real = [c for c in self.page.complaints if not (c[0] == "network" and self.can("stop") and any(e in c[1] for e in stopped))]
+        self.expect(not real, f"the browser complains: {real[:5]}")
+        # The observer must be able to see a violation: one is made, and must be noticed.
+        self.page.run("(() => { const image = new Image(); image.src = 'http://127.0.0.2:9/'; image.setAttribute('style', 'color: red'); "
+                      "const script = document.createElement('script'); script.textContent = '1'; document.head.append(script); })()")
+        self.wait("violations that were made to be reported", lambda: len(
+            [c for c in self.page.complaints if "Content Security Policy" in c[1]]) >= 2)
+        return f"{len(self.page.requests)} requests, all to {self.base}"
+
+    NAMES = ["size", "appear", "places", "move", "labels", "regions", "signal", "visits", "snippet", "restart", "reception", "empty",
+             "hostile", "crowd", "keyboard", "tree", "contrast", "narrow", "screens", "quiet"]
+
+    def run(self):
+        failed, left_out = [], []
+        self.page = self.browser.page()
+        for name in self.options.only or self.NAMES:
+            began = time.monotonic()
+            try:
+                if name in ("size", self.NAMES[1]) or self.options.only:
+                    self.open()
+                result = getattr(self, name)()
+                if result is None:
+                    left_out.append(name)
+                    continue
+                print(f"ok      {name:10} {result}  [{time.monotonic() - began:.1f} s]", flush=True)
+            except (Failure, OSError, subprocess.SubprocessError) as problem:
+                failed.append(name)
+                print(f"FAILED  {name:10} {problem}", flush=True)
+        if left_out:
+            print(f"page: left out, because there is no --do or --screens for them: {', '.join(left_out)}")
+        print(f"page: {len(failed)} failed{': ' + ', '.join(failed) if failed else ''}", flush=True)
+        return 1 if failed else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("url")
+    parser.add_argument("--region", default="visitor")
+    parser.add_argument("--do", action="append", metavar="ACTION=COMMAND")
+    parser.add_argument("--screens", metavar="FOLDER")
+    parser.add_argument("--only", action="append", choices=Checks.NAMES)
+    parser.add_argument("--lag", type=float, default=2.5, help="seconds by which reports may be late: a recording's may be more")
+    parser.add_argument("--limit", type=float, default=30)
+    options = parser.parse_args()
+    if options.screens:
+        pathlib.Path(options.screens).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as profile:
+        browser = Browser(profile)
+        try:
+            return Checks(options, browser).run()
+        finally:
+            browser.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,355 @@
+"""Checks of Scripts/serve.py that take long in their long form (BEACONSCAN_LONG=1): SIGKILL, many streams, a simulated
+week, faults of the machine. They compare counts, contents and memory, never speed."""
+
+import errno
+import fcntl
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from service import LONG, REGION, UUID, Air, ReconnectingStream, Service, eventually, visitor
+
+MEGABYTE = 1_000_000
+
+
+def check_kill():
+    """SIGKILL at random: what a client was told is in the history once, and entries and exits alternate."""
+    rounds = 200 if LONG else 12
+    generator = random.Random(7)
+    air = Air()
+    received = {}
+    with tempfile.TemporaryDirectory() as folder:
+        history = folder + "/history.sqlite"
+        for number in range(rounds):
+            with Service("--replay", "-", "--speed", "2000x", "--region", REGION, "--history", history,
+                         "--state-file", folder + "/state", "--exit-after", "20", stdin=subprocess.PIPE) as service:
+                pipe = service.process.stdin
+                stream = service.events()
+                stream.first("snapshot")
+                try:
+                    pipe.write(Air.header)
+                    for _ in range(generator.randrange(1, 8)):
+                        for packet in air.visit():
+                            pipe.write(packet)
+                        pipe.flush()
+                        time.sleep(generator.random() * 0.1)
+                except BrokenPipeError:
+                    pass
+                service.kill()
+                stream.close()
+                stream.thread.join()
+                for identifier, name, item in stream.items:
+                    if name in ("enter", "exit"):
+                        assert received.setdefault(identifier, item) == item, identifier
+                pipe.close()
+        with Service(*visitor(), "--region", REGION, "--history", history,
+                     "--state-file", folder + "/state") as service:
+            events = service.history()
+            service.stop()
+        stored = dict(events)
+        assert len(stored) == len(events)
+        lost = [identifier for identifier in received if stored.get(identifier) != received[identifier]]
+        assert not lost, f"{len(lost)} of {len(received)} events that were delivered are not stored: {lost[:3]}"
+        kinds = [event["type"] for event in stored.values() if event["type"] in ("enter", "exit")]
+        wrong = [place for place, (a, b) in enumerate(zip(kinds, kinds[1:])) if a == b]
+        assert kinds and not wrong, f"{len(wrong)} of {len(kinds)} events repeat the one before"
+        print(f"  {rounds} kills: {len(kinds)} transitions, {len(received)} of them received by a client; "
+              "none lost, none doubled")
+
+
+def feed(service, air, is_over):
+    """Writes visits to a service's standard input until they are over, in a thread; the service sets the pace."""
+    def run():
+        try:
+            with service.process.stdin as pipe:
+                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 4096)  # Little is on its way.
+                pipe.write(Air.header)
+                while not is_over.is_set():
+                    for packet in air.visit():
+                        pipe.write(packet)
+                    pipe.flush()
+        except BrokenPipeError:
+            pass
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread
+
+
+def check_streams():
+    """Many streams, dead, slow, reconnecting and others: those that read receive everything, and memory stays."""
+    count, seconds, speed = (200, 600, "20x") if LONG else (60, 3, "100x")
+    kept = ("enter", "exit", "snapshot", "missed")
+    with Service("--replay", "-", "--speed", speed, "--region", REGION, "--exit-after", "20",
+                 stdin=subprocess.PIPE) as service:
+        dead = []
+        for _ in range(count // 4):
+            connection = socket.socket()
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.connect(("127.0.0.1", service.port))
+            connection.sendall(b"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            dead.append(connection)
+        slow = [service.events(keep=kept, pause=0.2) for _ in range(count // 4)]
+        steady = [service.events(keep=kept) for _ in range(count // 4)]
+        for stream in slow + steady:
+            stream.first("snapshot")
+        returning = [ReconnectingStream(service, 10 if LONG else 1, seed, keep=kept) for seed in range(count // 4)]
+        is_over = threading.Event()
+        feeder = feed(service, Air(), is_over)
+        memory = []
+        while len(memory) < 30:
+            time.sleep(seconds / 30)
+            memory.append(service.memory())
+        is_over.set()
+        feeder.join()
+        open_streams = int(service.metric("beaconscan_event_streams")[0])
+        eventually("the recording ends", lambda: not service.get("/api/v1/health")["receiving"])
+        truth = [(identifier, record) for identifier, record in service.history() if record["type"] in ("enter", "exit")]
+        assert len(truth) > 2 and len(truth) < 4096, len(truth)
+        for stream in slow:
+            stream.pause = 0
+            stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        # The service closes a stream whose client takes too little for it to write anything for 30 seconds.
+        closed = 0
+        for stream in slow:
+            eventually("a slow stream has all events, or was closed",
+                       lambda: len(stream.transitions()) >= len(truth) or stream.ended)
+            if stream.ended:
+                closed += 1
+                rest = service.events(last=stream.last, keep=kept)
+                rest.first("snapshot")
+                rest.close()
+                rest.thread.join()
+                stream.items += rest.items
+        for stream in returning:
+            stream.finish()
+        for kind, streams in (("steady", steady), ("slow", slow), ("reconnecting", returning)):
+            for stream in streams:
+                eventually(f"a {kind} stream has all {len(truth)} events",
+                           lambda: len(stream.transitions()) >= len(truth) or kind != "steady")
+                assert stream.transitions() == truth, (kind, len(stream.transitions()), len(truth))
+                assert not [1 for _, name, _ in stream.items if name == "missed"], kind
+        assert not any(stream.ended for stream in steady)
+        thirds = [max(memory[part * 10:part * 10 + 10]) for part in range(3)]
+        print(f"  {count} streams, a quarter each dead, slow ({closed} closed, which continue), reconnecting ({sum(one.connections for one in returning)} "
+              f"times) and steady, {seconds} s: {len(truth)} transitions in each that reads; at the end {open_streams} "
+              f"open; memory {memory[0] / MEGABYTE:.1f} MB, at most "
+              f"{', '.join(f'{one / MEGABYTE:.1f}' for one in thirds)} MB in the thirds of the time")
+        assert thirds[2] < thirds[1] + 8 * MEGABYTE and thirds[2] < 96 * MEGABYTE, memory
+        for connection in dead:
+            connection.close()
+        for stream in slow + steady:
+            stream.close()
+        eventually("closed streams are forgotten", lambda: service.metric("beaconscan_event_streams") == [0])
+
+
+class Visits:
+    """Visits on the standard input of a service, which a stream has to report."""
+
+    def __init__(self, service):
+        self.service, self.air = service, Air()
+        self.stream = service.events(keep=("enter", "exit", "snapshot", "missed"))
+        self.stream.first("snapshot")
+        service.process.stdin.write(Air.header)
+
+    def rest(self, seconds):
+        """Has another beacon alone for so long."""
+        for _ in range(seconds):
+            self.service.process.stdin.write(self.air.packet(7))
+            self.air.time += 1_000_000
+        self.service.process.stdin.flush()
+
+    def make(self, count):
+        """Has a visitor come and go so often, and waits until all of it was reported."""
+        expected = len(self.stream.transitions()) + 2 * count
+        for _ in range(count):
+            self.service.process.stdin.write(b"".join(self.air.visit()))
+        self.service.process.stdin.flush()
+        eventually(f"{expected} entries and exits", lambda: len(self.stream.transitions()) >= expected)
+
+    def check(self):
+        """Entries and exits alternate, their numbers rise, and the history has what it has as the stream had it."""
+        events = self.stream.transitions()
+        assert [record["type"] for _, record in events] == ["enter", "exit"] * (len(events) // 2), events
+        numbers = [int(identifier.split("-")[1]) for identifier, _ in events]
+        assert numbers == sorted(set(numbers)), numbers
+        assert not self.stream.ended and len(self.stream.items) == len(events) + 1, "a second snapshot, or missed"
+        stored = [(identifier, record) for identifier, record in self.service.history()
+                  if record["type"] in ("enter", "exit")]
+        sent = dict(events)
+        wrong = [one for one in stored if sent.get(one[0]) != one[1]]
+        assert not wrong, f"{len(wrong)} of {len(stored)} stored events are others in the stream: {wrong[0]}"
+        return [one for one in events if one not in stored]
+
+
+def check_faults():
+    """A full disk, a clock that is set, and a suspended process: events go on, and the history continues."""
+    options = ["--replay", "-", "--speed", "10000x", "--region", REGION, "--exit-after", "20"]
+    wrapper = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
+    with tempfile.TemporaryDirectory() as folder:
+        options += ["--history", folder + "/history.sqlite", "--state-file", folder + "/state"]
+        mount = f"mount -t tmpfs -o size=4m tmpfs {folder} &&"
+        if subprocess.run([*wrapper, "sh", "-c", mount + " true"], stderr=subprocess.DEVNULL).returncode:
+            print("  skipped: a full disk, because no file system may be mounted here")
+        else:
+            with Service(*options, stdin=subprocess.PIPE, wrapper=wrapper, shell=mount) as service:
+                disk = Path(f"/proc/{service.process.pid}/root{folder}")
+                visits = Visits(service)
+                visits.make(3)
+                for filled, count in enumerate([5, 600]):
+                    fill(disk / "filler")
+                    visits.make(count)
+                    faults = service.get("/api/v1/health")["faults"]
+                    assert any("free some space" in fault for fault in faults), faults
+                    (disk / "filler").unlink()
+                    # Nothing has to happen for what waits to be stored.
+                    visits.rest(150)
+                    eventually("no fault", lambda: not service.get("/api/v1/health")["faults"])
+                    missing = visits.check()
+                    # 1,000 events wait for the disk at most.
+                    assert len(missing) == (200 if filled else 0), len(missing)
+                    visits.make(1)
+                    assert visits.check() == missing
+                service.stop()
+                print(f"  a full disk, twice: {len(visits.stream.transitions())} transitions reported, {len(missing)} "
+                      "beyond the 1,000 that wait not stored")
+
+            full = f"{mount} head -c 8M /dev/zero 2> /dev/null > {folder}/filler;"
+            with Service(*options, stdin=subprocess.PIPE, wrapper=wrapper, shell=full) as service:
+                visits = Visits(service)
+                visits.make(3)
+                faults = service.get("/api/v1/health")["faults"]
+                assert len(faults) == 2 and all("free some space" in fault for fault in faults), faults
+                waiting = service.history()
+                assert len(waiting) == 6, waiting
+                Path(f"/proc/{service.process.pid}/root{folder}/filler").unlink()
+                visits.rest(150)
+                eventually("one fault", lambda: len(service.get("/api/v1/health")["faults"]) == 1)
+                assert service.history() == waiting, "the identifiers of what waited have changed"
+                visits.make(3)
+                assert not visits.check()
+                service.stop()
+                print(f"  a disk that is full at the start: {len(visits.stream.transitions())} transitions, each stored later")
+
+    with tempfile.TemporaryDirectory() as folder:
+        with Service(*options[:-4], "--history", folder + "/history.sqlite", stdin=subprocess.PIPE) as service:
+            visits = Visits(service)
+            visits.make(3)
+            for hours in (1, -30, 2, -24 * 366):
+                visits.air.time += hours * 3_600_000_000
+                visits.make(3)
+            assert not visits.check()
+            service.process.send_signal(signal.SIGSTOP)
+            time.sleep(40 if LONG else 1)
+            service.process.send_signal(signal.SIGCONT)
+            visits.make(3)
+            assert not visits.check()
+            print(f"  a clock that is set four times, and SIGSTOP: {len(visits.stream.transitions())} transitions, each stored")
+            service.stop()
+
+
+def fill(path):
+    """Takes all the room of a file system."""
+    with open(path, "wb", buffering=0) as file:
+        for size in (1 << 16, 4096, 1):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError as error:
+                assert error.errno == errno.ENOSPC, error
+
+
+def scenario(seconds):
+    """Five beacons of regions that come every ten minutes for two, each at another time, and eight that stay."""
+    beacons = []
+    for minor in range(1, 6):
+        points = []
+        for start in range(minor * 100, int(seconds) - 600, 600):
+            points += [[start, -60], [start + 120, -60], [start + 120.5, -127], [start + 599, -127]]
+        beacons.append({"id": f"visitor {minor}", "uuid": UUID, "major": 2, "minor": minor, "interval": 4000, "rssi": points})
+    beacons.append({"id": "others", "uuid": UUID, "major": 3, "minor": 1, "interval": 10240, "spread": [1, 9], "count": 8})
+    return json.dumps({"name": "soak", "start": "2026-01-05T00:00:00Z", "duration": seconds, "beacons": beacons})
+
+
+def check_soak():
+    """Days at speed, with the history on: memory and database stay in their bounds, and every transition is stored."""
+    days = 7 if LONG else 0.25
+    text = scenario(days * 86400).encode()
+    regions = [part for minor in range(1, 6) for part in ("--region", f"door{minor}={UUID}:2:{minor}")]
+    simulate = [Service.binary, "simulate", "-", "--output", "-"]
+
+    def recording(output):
+        process = subprocess.Popen(simulate, stdin=subprocess.PIPE, stdout=output)
+        with process.stdin as pipe:
+            pipe.write(text)
+        return process
+
+    read, write = os.pipe()
+    monitor = subprocess.Popen([Service.binary, "monitor", "--replay", "-", *regions, "--format", "json", "--quiet"],
+                               stdin=read, stdout=subprocess.PIPE, env={**os.environ, "BEACONSCAN_CONFIG": "/dev/null"})
+    source = recording(write)
+    os.close(read)
+    os.close(write)
+    expected = [record for record in map(json.loads, monitor.communicate()[0].splitlines())
+                if record["type"] in ("enter", "exit")]
+    assert monitor.wait() == 0 and source.wait() == 0
+    assert len(expected) > 100 * days, len(expected)
+
+    with tempfile.TemporaryDirectory() as folder:
+        history = folder + "/history.sqlite"
+        read, write = os.pipe()
+        with Service("--replay", "-", "--speed", "10000x", *regions, "--history", history, "--history-size", "1",
+                     "--state-file", folder + "/state", stdin=read) as service:
+            os.close(read)
+            kept = ("enter", "exit", "missed", "snapshot")
+            steady = service.events(keep=kept)
+            steady.first("snapshot")
+            returning = [ReconnectingStream(service, 1, seed, keep=kept) for seed in range(3)]
+            source = recording(write)
+            os.close(write)
+            points, sizes = [], []
+
+            def is_over():
+                points.append((len(steady.transitions()) / len(expected), service.memory()))
+                sizes.append([os.path.getsize(path) if os.path.exists(path) else 0 for path in (history, history + "-wal")])
+                return not service.get("/api/v1/health")["receiving"]
+            eventually("the recording ends", is_over)
+            eventually("the last event", lambda: len(steady.transitions()) >= len(expected))
+            for stream in returning:
+                stream.finish()
+            for stream in [steady, *returning]:
+                found = [record for _, record in stream.transitions()]
+                assert found == expected, (len(found), len(expected))
+                assert not [1 for _, name, _ in stream.items if name == "missed"]
+            stored = [(one, record) for one, record in service.history() if record["type"] in ("enter", "exit")]
+            # The oldest are removed.
+            assert len(stored) > 50 and stored == steady.transitions()[-len(stored):], len(stored)
+            memory = [max([value for place, value in points if quarter / 4 <= place <= (quarter + 1) / 4] or [0])
+                      for quarter in range(4)]
+            database, log = (max(size[part] for size in sizes) for part in range(2))
+            print(f"  {days} days: {len(expected)} transitions as in monitor, in each of 4 streams; the last {len(stored)} "
+                  f"stored; memory at most {', '.join(f'{value / MEGABYTE:.1f}' for value in memory)} MB in the quarters; "
+                  f"database {database / MEGABYTE:.2f} MB and its log {log / MEGABYTE:.2f} MB at most; "
+                  f"{sum(one.connections for one in returning)} reconnections")
+            # The feed keeps 4 MiB of events at most.
+            assert max(memory) < 96 * MEGABYTE and memory[3] < max(memory[:2]) + 8 * MEGABYTE, memory
+            assert database < 1.2 * MEGABYTE and log < 2 * MEGABYTE, (database, log)
+            service.stop()
+            assert source.wait() == 0
+
+
+def check_idle():
+    """With nothing registered the receiver rests."""
+    with Service(*visitor()) as service:
+        assert service.get("/api/v1/health")["needed"] is False
+        first = service.metric("process_context_switches_total")[0]
+        time.sleep(60 if LONG else 3)
+        last = service.metric("process_context_switches_total")[0]
+        memory = service.metric("process_resident_memory_bytes")[0]
+        print(f"  idle: {(last - first) * (1 if LONG else 20):.0f} wake-ups a minute, {memory / 1e6:.1f} MB")
