@@ -61,31 +61,29 @@ package struct MonitorEvents: Sendable {
   /// Returns the line of a circle's event; `nil` for the state that a crossing has shown already.
   package mutating func line(of event: CircleEvent) -> MonitorEvent? {
     let (transition, time) = (event.transition, event.wallClockTime)
+    let change = transition.change
+    if !change.isCrossing && crossings[transition.region] == transition.time { return nil }
     var line = MonitorEvent(
-      .state, time: time, circle: event.circle.region, state: transition.change.state,
+      .state, time: time, circle: event.circle.region, state: change.state,
       reason: transition.reason)
-    let subject = Subject(region: transition.region)
-    if transition.change.isCrossing {
+    if change.isCrossing {
       crossings[transition.region] = transition.time
-    } else if crossings[transition.region] == transition.time {
-      return nil
-    }
-    switch transition.change {
-    case .enter:
-      line.kind = .enter
-      entries[subject] = .received(transition.time)
-    case .exit:
-      line.kind = .exit
-      line.dwell = removeEntry(of: subject, at: transition.time, time)
-    case .determined: break
+      let subject = Subject(region: transition.region)
+      complete(&line, of: subject, isEntry: change == .enter, at: transition.time, time)
     }
     return line
   }
 
-  /// Removes an entry, and returns how many seconds ago it was.
-  private mutating func removeEntry(
-    of subject: Subject, at monotonicTime: MonotonicTime, _ time: WallClockTime
-  ) -> Double? {
+  /// Turns a line into that of an entry, or into that of an exit with the seconds since the entry.
+  private mutating func complete(
+    _ line: inout MonitorEvent, of subject: Subject, isEntry: Bool,
+    at monotonicTime: MonotonicTime, _ time: WallClockTime
+  ) {
+    line.kind = isEntry ? .enter : .exit
+    if isEntry {
+      entries[subject] = .received(monotonicTime)
+      return
+    }
     let seconds: Double? =
       switch entries.removeValue(forKey: subject) {
       case .received(let entry): monotonicTime.seconds(since: entry)
@@ -93,7 +91,7 @@ package struct MonitorEvents: Sendable {
       case nil: nil
       }
     // A recording that is replayed again begins before what was stored of it.
-    return seconds.flatMap { $0 >= 0 ? $0 : nil }
+    line.dwell = seconds.flatMap { $0 >= 0 ? $0 : nil }
   }
 
   /// Removes and returns the lines of the states at the start: of each region, and of the beacons inside it where each is
@@ -120,19 +118,14 @@ package struct MonitorEvents: Sendable {
   /// Returns the line of an event.
   package mutating func line(of event: RegionEvent) -> MonitorEvent {
     let (transition, time) = (event.transition, event.wallClockTime)
-    let subject = Subject(region: transition.region, beacon: transition.beacon)
+    let change = transition.change
     var line = MonitorEvent(
-      .state, time: time, region: transition.region, state: transition.change.state,
+      .state, time: time, region: transition.region, state: change.state,
       beacon: transition.beacon, beaconsInside: transition.beaconsInside,
       reason: transition.reason, offset: event.wallClockOffset, rules: event.region.rules ?? rules)
-    switch transition.change {
-    case .enter:
-      line.kind = .enter
-      entries[subject] = .received(transition.time)
-    case .exit:
-      line.kind = .exit
-      line.dwell = removeEntry(of: subject, at: transition.time, time)
-    case .determined: break
+    if change.isCrossing {
+      let subject = Subject(region: transition.region, beacon: transition.beacon)
+      complete(&line, of: subject, isEntry: change == .enter, at: transition.time, time)
     }
     return line
   }

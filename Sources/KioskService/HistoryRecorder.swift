@@ -40,10 +40,22 @@ package final class HistoryRecorder: KioskHub.Recorder {
     /// The events that were dropped and came before those that wait: their identifiers are left out.
     var skipped = 0
     var dropped = 0
+    /// Returns the marks of the receivers, with the identifiers that clients know.
+    var marks: (@Sendable () -> [String: Int64])?
+    /// The marks that the database has; `nil` where that is not known.
+    var storedMarks: [String: Int64]?
     var presence = PresenceMeter()
     /// What the disk refused.
     var unwritten: [PresenceMeter.Place: PresenceMeter.Hour] = [:]
     var droppedPresence = 0
+
+    /// The marks that the database does not have yet, with its identifiers; `nil` where it has all.
+    var newMarks: [String: Int64]? {
+      guard let marks = marks?().mapValues({ $0 - offset }), marks != storedMarks else {
+        return nil
+      }
+      return marks
+    }
   }
 
   private let state: Mutex<State>
@@ -98,15 +110,21 @@ package final class HistoryRecorder: KioskHub.Recorder {
     }
   }
 
-  /// Stores the events that wait, and returns the identifier of the last one.
+  /// Stores the events that wait, and how far the receivers are, and returns the identifier of the last event.
   private func storeWaiting(_ state: inout State) throws(StorageError) -> Int64 {
-    guard let last = state.waiting.last else { return state.latest }
+    guard !state.waiting.isEmpty || state.marks != nil else { return state.latest }
     let store = try Self.useStore(&state, open)
+    let marks = state.newMarks
+    guard !state.waiting.isEmpty || marks != nil else { return state.latest }
     // A recording is older than the clock of this machine.
-    let ids = try store.append(state.waiting, skipping: state.skipped, now: last.time)
+    let ids = try store.append(
+      state.waiting, skipping: state.skipped, marks: marks,
+      now: state.waiting.last?.time ?? HistoryStore.now)
     (state.waiting, state.skipped) = ([], 0)
+    state.storedMarks = marks ?? state.storedMarks
     if store.generation != state.storeGeneration {
       (state.storeGeneration, state.offset) = (store.generation, state.latest)
+      state.storedMarks = nil
     }
     let id = ids.last.map { $0 + state.offset } ?? state.latest
     state.latest = max(state.latest, id)
@@ -128,6 +146,32 @@ package final class HistoryRecorder: KioskHub.Recorder {
     }
   }
 
+  /// Returns the newest events behind a number of some kinds, at most so many.
+  package func events(
+    after id: Int64, of kinds: Set<String>, limit: Int
+  ) throws(StorageError) -> [FeedEvent] {
+    let (store, offset) = state.withLock { ($0.store, $0.offset) }
+    let query = HistoryStore.Query(
+      after: id - offset, kinds: kinds, limit: limit, leavesNewest: true)
+    return try store?.entries(query).map {
+      FeedEvent(id: $0.id + offset, kind: $0.kind, data: $0.payload)
+    } ?? []
+  }
+
+  /// Returns the number of the event up to which each receiver needed none any more when the process before ended, by the
+  /// receiver's name, and stores what a function returns of them from now on: with each event and once a minute.
+  ///
+  /// The function is called under a lock, and must not wait.
+  package func followMarks(
+    _ marks: @escaping @Sendable () -> [String: Int64]
+  ) throws(StorageError) -> [String: Int64] {
+    try state.withLock { state throws(StorageError) in
+      state.marks = marks
+      state.storedMarks = try state.store?.marks
+      return (state.storedMarks ?? [:]).mapValues { [offset = state.offset] in $0 + offset }
+    }
+  }
+
   package var oldest: Int64? {
     let (store, offset) = state.withLock { ($0.store, $0.offset) }
     return (try? store?.firstID).map { $0 + offset }
@@ -146,12 +190,13 @@ package final class HistoryRecorder: KioskHub.Recorder {
     failed: @escaping @Sendable (String?) -> Void
   ) {
     let due: [PresenceMeter.Hour]? = state.withLock { state in
-      let isDue = state.presence.isDue(interval: Self.presenceInterval, at: time)
-      let due = isDue ? state.presence.removeAll() : []
-      state.presence.receive(beacons, at: time)
+      defer { state.presence.receive(beacons, at: time) }
+      guard state.presence.isDue(interval: Self.presenceInterval, at: time) else { return nil }
+      let due = state.presence.removeAll()
       let isWaiting =
         !due.isEmpty || !state.waiting.isEmpty || !state.unwritten.isEmpty || state.store == nil
-      return isDue && isWaiting ? due : nil
+        || state.newMarks != nil
+      return isWaiting ? due : nil
     }
     guard let due else { return }
     queue.async { [self] in write(due, isProtected, failed) }

@@ -32,14 +32,31 @@ extension Database {
     }
   }
 
-  /// Stores entries that are not there yet, and returns the identifiers of all.
+  /// Returns the entry up to which each receiver has all.
+  func marks() throws(StorageError) -> [String: Int64] {
+    let setting = try prepare("SELECT value FROM setting WHERE name = 'marks'")
+    guard try setting.step() else { return [:] }
+    let lines = setting.text(0).split(separator: "\n").map { $0.split(separator: " ") }
+    let marks = lines.compactMap { line in
+      line.count == 2 ? Int64(line[1]).map { (String(line[0]), $0) } : nil
+    }
+    return Dictionary(marks, uniquingKeysWith: min)
+  }
+
+  func setMarks(_ marks: [String: Int64]) throws(StorageError) {
+    let lines = marks.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }
+    try prepare("INSERT OR REPLACE INTO setting VALUES ('marks', ?)").run([.text(lines.joined())])
+  }
+
+  /// Stores entries that are not there yet, and marks in place of those before, and returns the entries' identifiers.
   func append(
-    _ entries: [HistoryStore.Entry], skipping: Int
+    _ entries: [HistoryStore.Entry], skipping: Int, marks: [String: Int64]?
   ) throws(StorageError) -> [Int64] {
     var ids: [Int64] = []
-    guard !entries.isEmpty else { return ids }
+    guard !entries.isEmpty || marks != nil else { return ids }
     try transaction { database throws(StorageError) in
       ids = []
+      if let marks { try database.setMarks(marks) }
       if skipping > 0 {
         // SQLite makes the line with the first entry.
         try database.execute(

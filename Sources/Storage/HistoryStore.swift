@@ -259,12 +259,14 @@ package final class HistoryStore: Sendable {
   /// - Parameters:
   ///   - entries: The entries, whose ``Entry/id`` is not looked at.
   ///   - skipping: The number of identifiers that are left out before the first of them, for entries that are lost.
+  ///   - marks: What ``marks`` returns from then on; `nil` leaves it as it is. Receivers have no spaces in their names.
   ///   - now: The wall-clock time, in microseconds, from which the age counts; in a replay, the recorded one.
   /// - Returns: An identifier for each entry, in their order.
   /// - Throws: The reason why nothing was stored, such as a full disk: the caller may try again.
   @discardableResult
   package func append(
-    _ entries: [Entry], skipping: Int = 0, now: Int64 = HistoryStore.now
+    _ entries: [Entry], skipping: Int = 0, marks: [String: Int64]? = nil,
+    now: Int64 = HistoryStore.now
   ) throws(StorageError) -> [Int64] {
     for entry in entries {
       try check(entry.payload.count, Self.maximumPayload)
@@ -273,7 +275,7 @@ package final class HistoryStore: Sendable {
       }
     }
     return try writing { database throws(StorageError) in
-      try database.append(entries, skipping: skipping)
+      try database.append(entries, skipping: skipping, marks: marks)
     } then: {
       state, _ in
       trimIfDue(&state, now)
@@ -395,6 +397,13 @@ package final class HistoryStore: Sendable {
       left -= found.count
       guard let last = found.last, found.count == page.limit else { return }
       page.after = last.id
+    }
+  }
+
+  /// For each receiver of events, by its name, the highest identifier up to which it needs no entry any more.
+  package var marks: [String: Int64] {
+    get throws(StorageError) {
+      try reading { database throws(StorageError) in try database.marks() }
     }
   }
 

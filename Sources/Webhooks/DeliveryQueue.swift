@@ -3,6 +3,8 @@ import Scanning
 
 /// One event as it is delivered.
 struct WebhookMessage: Sendable, Equatable {
+  /// A number that rises from event to event.
+  var number: Int64
   /// The same for each attempt and each webhook, so that a receiver can discard doubles.
   var id: String
   var body: [UInt8]
@@ -31,6 +33,8 @@ struct DeliveryQueue {
   private(set) var failures = 0
   private(set) var refused = 0
   private(set) var dropped = 0
+  /// The number of the latest event that was added; `nil` before the first one.
+  private var latest: Int64?
 
   init(_ configuration: WebhookConfiguration) {
     self.configuration = configuration
@@ -40,9 +44,16 @@ struct DeliveryQueue {
   /// The number of events that are not delivered, the one that is being sent among them.
   var count: Int { waiting.count + (sent == nil ? 0 : 1) }
 
+  /// The number up to which no event waits: each was delivered, refused or dropped. `nil` before the first event.
+  var mark: Int64? { (sent ?? waiting.first).map { $0.number - 1 } ?? latest }
+
+  /// Begins behind an event, of which and of those before it none waits.
+  mutating func begin(after number: Int64) { latest = number }
+
   /// Adds an event. Returns whether another one made room for it.
   mutating func append(_ message: WebhookMessage) -> Bool {
     waiting.append(message)
+    latest = message.number
     return dropOldest()
   }
 

@@ -51,6 +51,6 @@ package enum WebhookReport: Sendable, Equatable {
   case recovered(Int, String)
   /// The first event was dropped since none waited.
   case overflowed(Int, String)
-  /// Events are lost at the end.
+  /// Events were not delivered when the sender stopped.
   case ended(Int, String)
 }

@@ -8,7 +8,7 @@ import Synchronization
 /// ```swift
 /// let sender = try WebhookSender(configuration) { report in … }
 /// sender.start()
-/// sender.send(event.json, id: "e0bcc55d-17")
+/// sender.send(event.json, id: "e0bcc55d-17", number: 17)
 /// sender.stop()
 /// ```
 ///
@@ -32,13 +32,19 @@ package final class WebhookSender: Sendable {
   /// Begins to deliver, once.
   package func start() { work.start() }
 
-  /// Ends all requests. What waits is lost, which is reported.
+  /// Ends all requests. What waits is not delivered, which is reported.
   package func stop() { work.stop() }
 
-  /// Delivers an event, a JSON object, to every webhook.
-  package func send(_ json: [UInt8], id: String) {
-    work.send(WebhookMessage(id: id, body: json))
+  /// Delivers an event, a JSON object, to every webhook, or to one of them. Numbers rise from event to event.
+  package func send(_ json: [UInt8], id: String, number: Int64, to index: Int? = nil) {
+    work.send(WebhookMessage(number: number, id: id, body: json), to: index)
   }
+
+  /// Begins behind the event with a number: the webhook needs none up to it.
+  package func begin(_ index: Int, after number: Int64) { work.begin(index, after: number) }
+
+  /// For each webhook, the number up to which it needs no event any more: each was delivered, refused or dropped.
+  package var marks: [Int64?] { work.marks }
 
   /// The states of the webhooks, as the configuration has them.
   package var statuses: [WebhookStatus] { work.statuses }
@@ -87,9 +93,15 @@ private final class SenderWork: Sendable {
     }
   }
 
-  func send(_ message: WebhookMessage) {
+  var marks: [Int64?] { state.withLock { $0.webhooks.map(\.queue.mark) } }
+
+  func begin(_ index: Int, after number: Int64) {
+    state.withLock { $0.webhooks[index].queue.begin(after: number) }
+  }
+
+  func send(_ message: WebhookMessage, to index: Int?) {
     let full = state.withLock { state in
-      state.webhooks.indices.filter { index in
+      (index.map { $0..<$0 + 1 } ?? state.webhooks.indices).filter { index in
         let drops = state.webhooks[index].queue.append(message)
         defer { state.webhooks[index].hasOverflowed = state.webhooks[index].hasOverflowed || drops }
         return drops && !state.webhooks[index].hasOverflowed

@@ -5,6 +5,11 @@ package struct WebhookURL: Sendable, Hashable {
   /// Its host, and its port where it has one: what may be shown.
   package let place: String
 
+  /// What stands for the URL in a file that need not have its secrets: a code of which the URL cannot be computed.
+  package var fingerprint: String {
+    WebhookSecret.base64(of: WebhookSecret.code(Array(text.utf8), key: Array("webhook".utf8)))
+  }
+
   /// Returns `nil` where the text is no such URL, or one of which programs differ in what they take for its host.
   package init?(_ text: String) {
     let scheme = ["http://", "https://"].first { text.lowercased().hasPrefix($0) }

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from service import LONG, REGION, UUID, Air, ReconnectingStream, Service, eventually, visitor
@@ -186,6 +187,89 @@ class Visits:
         wrong = [one for one in stored if sent.get(one[0]) != one[1]]
         assert not wrong, f"{len(wrong)} of {len(stored)} stored events are others in the stream: {wrong[0]}"
         return [one for one in events if one not in stored]
+
+
+class WebhookReceiver(ThreadingHTTPServer):
+    """A receiver of webhooks that accepts events, or refuses to take any for now."""
+
+    def __init__(self):
+        self.accepts, self.received, self.attempts = True, [], 0
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                record = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                receiver.attempts += 1
+                if receiver.accepts:
+                    receiver.received.append((self.headers["webhook-id"], record))
+                self.send_response(204 if receiver.accepts else 503)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        super().__init__(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+def check_webhooks():
+    """A receiver that is away, SIGTERM and SIGKILL: with a history, webhooks deliver every entry and exit, in order."""
+    generator = random.Random(11)
+    air = Air()
+    with WebhookReceiver() as receiver, tempfile.TemporaryDirectory() as folder:
+        def service():
+            return Service("--replay", "-", "--speed", "10000x", "--region", REGION, "--exit-after", "20",
+                           "--history", folder + "/history.sqlite", "--state-file", folder + "/state",
+                           "--webhook", f"http://127.0.0.1:{receiver.server_port}/secret", stdin=subprocess.PIPE)
+
+        def visit(running, count):
+            running.process.stdin.write(Air.header + b"".join(packet for _ in range(count) for packet in air.visit()))
+            running.process.stdin.flush()
+
+        def stored(running):
+            return [one for one in running.history() if one[1]["type"] in ("enter", "exit")]
+
+        with service() as running:
+            visit(running, 2)
+            eventually("four events", lambda: len(receiver.received) == 4)
+            receiver.accepts = False
+            before = receiver.attempts
+            # The header of a recording comes once.
+            running.process.stdin.write(b"".join(packet for _ in range(3) for packet in air.visit()))
+            running.process.stdin.flush()
+            eventually("six more events", lambda: len(stored(running)) == 10 and receiver.attempts > before)
+            running.stop()
+            assert "not delivered" in running.output(), running.output()
+        receiver.accepts = True
+        with service() as running:
+            eventually("what waited", lambda: len(receiver.received) == 10)
+            assert receiver.received == stored(running), (receiver.received, stored(running))
+            running.stop()
+            assert "not delivered" not in running.output(), running.output()
+        with service() as running:
+            visit(running, 1)
+            eventually("two new events alone", lambda: len(receiver.received) == 12)
+            assert receiver.received == stored(running)
+            running.stop()
+        rounds = 50 if LONG else 6
+        for number in range(rounds):
+            receiver.accepts = number % 2 == 0
+            with service() as running:
+                count = len(stored(running))
+                visit(running, 3)
+                eventually("events", lambda: len(stored(running)) > count)
+                time.sleep(generator.random() * 0.1)
+                running.kill()
+        receiver.accepts = True
+        with service() as running:
+            events = stored(running)
+            eventually("every event", lambda: {one[0] for one in events} <= {one[0] for one in receiver.received})
+            running.stop()
+        first = list(dict(receiver.received))
+        assert first == [identifier for identifier, _ in events], "the order of deliveries"
+        assert all(dict(events)[identifier] == record for identifier, record in receiver.received)
+        print(f"  {rounds} kills: {len(events)} events, each delivered, {len(receiver.received) - len(events)} of them "
+              "twice under one identifier")
 
 
 def check_faults():

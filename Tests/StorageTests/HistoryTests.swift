@@ -65,6 +65,21 @@ private func size(_ path: String) throws -> Int64 { try FilePath(path).stat().si
     #expect(try HistoryStore(path: scratch["other"]).generation != generation)
   }
 
+  @Test func marksOfReceiversStayUntilOthersTakeTheirPlace() throws {
+    let scratch = try Scratch()
+    let store = try HistoryStore(path: scratch["h"])
+    #expect(try store.marks == [:])
+    #expect(try store.append([entry(1)], marks: ["a": 0, "b": 7], now: start) == [1])
+    #expect(try store.append([entry(2)], now: start) == [2])
+    store.close()
+    let again = try HistoryStore(path: scratch["h"])
+    #expect(try again.marks == ["a": 0, "b": 7] && again.generation == store.generation)
+    // Marks alone.
+    #expect(try again.append([], marks: ["b": -3], now: start) == [])
+    #expect(try again.marks == ["b": -3] && again.count == 2)
+    #expect(try HistoryStore(reading: scratch["h"]).marks == ["b": -3])
+  }
+
   @Test func identifiersOfLostEntriesAreLeftOut() throws {
     let scratch = try Scratch()
     let store = try HistoryStore(path: scratch["h"])

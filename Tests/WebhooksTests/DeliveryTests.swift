@@ -25,7 +25,9 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
     let receivers = try (0..<2).map { _ in try Receiver(["204"]) }
     let sender = try reports.sender(to: receivers.map { url($0) })
     defer { sender.stop() }
-    for number in 0..<50 { sender.send(body(number), id: "0123abcd-\(number)") }
+    for number in 0..<50 {
+      sender.send(body(number), id: "0123abcd-\(number)", number: Int64(number))
+    }
     #expect(eventually { sender.statuses.allSatisfy { $0.deliveries == 50 } })
     for (receiver, status) in zip(receivers, sender.statuses) {
       let requests = receiver.requests
@@ -51,7 +53,7 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
     defer { sender.stop() }
     // More than libcurl sends without asking first.
     let large = Array(#"{"text":"\#(String(repeating: "é", count: 5000))"}"#.utf8)
-    sender.send(large, id: "0123abcd-1")
+    sender.send(large, id: "0123abcd-1", number: 1)
     #expect(eventually { sender.statuses[0].deliveries == 1 })
     #expect(receiver.requests.map(\.isRight) == [true, true])
     #expect(receiver.requests.allSatisfy { $0.body == String(decoding: large, as: UTF8.self) })
@@ -62,8 +64,8 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
     let receiver = try Receiver([answer, answer, "200"])
     let sender = try reports.sender(to: [url(receiver)])
     defer { sender.stop() }
-    sender.send(body(1), id: "a-1")
-    sender.send(body(2), id: "a-2")
+    sender.send(body(1), id: "a-1", number: 1)
+    sender.send(body(2), id: "a-2", number: 2)
     #expect(eventually { sender.statuses[0].deliveries == 2 })
     let requests = receiver.requests
     #expect(requests.map(\.id) == ["a-1", "a-1", "a-1", "a-2"])
@@ -85,7 +87,7 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
     let receiver = try Receiver([answer, answer, "200"])
     let sender = try reports.sender(to: [url(receiver)])
     defer { sender.stop() }
-    for number in 1...3 { sender.send(body(number), id: "a-\(number)") }
+    for number in 1...3 { sender.send(body(number), id: "a-\(number)", number: Int64(number)) }
     #expect(eventually { sender.statuses[0].deliveries == 1 })
     #expect(receiver.requests.map(\.id) == ["a-1", "a-2", "a-3"])
     let status = sender.statuses[0]
@@ -103,7 +105,7 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
     let slow = try Receiver(["hang"])
     let quick = try Receiver(["200"])
     let sender = try reports.sender(to: [url(slow), url(quick)])
-    for number in 1...5 { sender.send(body(number), id: "a-\(number)") }
+    for number in 1...5 { sender.send(body(number), id: "a-\(number)", number: Int64(number)) }
     #expect(eventually { sender.statuses[1].deliveries == 5 && slow.requests.count == 1 })
     let clock = ContinuousClock()
     let time = clock.measure { sender.stop() }
@@ -120,7 +122,7 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
     let receiver = try Receiver(["hang", "200"])
     let sender = try reports.sender(to: [url(receiver)]) { $0.answerTime = 0.2 }
     defer { sender.stop() }
-    sender.send(body(1), id: "a-1")
+    sender.send(body(1), id: "a-1", number: 1)
     // Where the machine is busy, the second answer may be too late as well, and comes again.
     #expect(eventually { sender.statuses[0].deliveries == 1 })
     guard case .failed(0, let sentence) = reports.all.first else {
@@ -135,7 +137,7 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
     let sender = try reports.sender(to: ["http://127.0.0.1:\(port)/x"]) {
       $0.maximumEvents = 10
     }
-    for number in 1...25 { sender.send(body(number), id: "a-\(number)") }
+    for number in 1...25 { sender.send(body(number), id: "a-\(number)", number: Int64(number)) }
     #expect(eventually { sender.statuses[0].failures > 2 })
     let status = sender.statuses[0]
     // The first one may have been on its way while the others came, and is counted in any case.
@@ -160,17 +162,17 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
   @Test func `after the end nothing is delivered`() throws {
     let receiver = try Receiver(["200"])
     let sender = try reports.sender(to: [url(receiver)])
-    sender.send(body(1), id: "a-1")
+    sender.send(body(1), id: "a-1", number: 1)
     #expect(eventually { sender.statuses[0].deliveries == 1 })
     sender.stop()
-    sender.send(body(2), id: "a-2")
+    sender.send(body(2), id: "a-2", number: 2)
     #expect(sender.statuses[0].waiting == 1 && receiver.requests.count == 1)
   }
 
   @Test func `a name that is none`() throws {
     let sender = try reports.sender(to: ["http://receiver.invalid/x"])
     defer { sender.stop() }
-    sender.send(body(1), id: "a-1")
+    sender.send(body(1), id: "a-1", number: 1)
     #expect(eventually { sender.statuses[0].lastError != nil })
     #expect(
       sender.statuses[0].lastError
@@ -183,7 +185,7 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
     let server = try MosquittoBroker(in: scratch)
     let sender = try reports.sender(to: ["http://127.0.0.1:\(server.port)/x"])
     defer { sender.stop() }
-    sender.send(body(1), id: "a-1")
+    sender.send(body(1), id: "a-1", number: 1)
     #expect(eventually { sender.statuses[0].lastError != nil })
     let sentence = sender.statuses[0].lastError ?? ""
     #expect(sentence.contains("check the URL, and that the server speaks HTTP"), "\(sentence)")
@@ -209,7 +211,7 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
         if knows { $0.authorities = scratch["ca.pem"] }
       }
       defer { sender.stop() }
-      sender.send(body(1), id: "a-1")
+      sender.send(body(1), id: "a-1", number: 1)
       #expect(
         eventually { sender.statuses[0].deliveries == 1 || sender.statuses[0].lastError != nil })
       let sentence = sender.statuses[0].lastError
@@ -227,7 +229,7 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
     let reports = Reports()
     let sender = try reports.sender(to: ["https://localhost:\(plain.port)/"])
     defer { sender.stop() }
-    sender.send(body(1), id: "a-1")
+    sender.send(body(1), id: "a-1", number: 1)
     #expect(eventually { sender.statuses[0].lastError != nil })
     let sentence = sender.statuses[0].lastError ?? ""
     #expect(sentence.contains("that the port expects TLS"), "\(sentence)")

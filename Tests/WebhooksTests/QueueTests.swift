@@ -17,7 +17,7 @@ private struct TestedQueue {
   }
 
   mutating func append(_ number: Int) {
-    madeRoom = queue.append(WebhookMessage(id: "\(number)", body: []))
+    madeRoom = queue.append(WebhookMessage(number: Int64(number), id: "\(number)", body: []))
   }
 
   mutating func send(at time: MonotonicTime) { sent = queue.next(at: time)?.id }
@@ -104,6 +104,28 @@ private struct TestedQueue {
     tested.send(at: moment(1))
     #expect(tested.sent == "2")
   }
+
+  @Test func `the mark is behind the last event that is needed no more`() {
+    var tested = TestedQueue { $0.maximumEvents = 2 }
+    #expect(tested.queue.mark == nil)
+    tested.queue.begin(after: 10)
+    #expect(tested.queue.mark == 10)
+    tested.append(13)
+    #expect(tested.queue.mark == 12)
+    tested.send(at: moment(0))
+    tested.append(15)
+    tested.append(17)
+    // What is being sent has not arrived.
+    #expect(tested.queue.mark == 12)
+    _ = tested.fail(at: moment(0))
+    #expect(tested.queue.mark == 14 && tested.queue.dropped == 1)
+    tested.send(at: moment(1))
+    tested.queue.end(.refused, at: moment(1), factor: 1)
+    #expect(tested.queue.mark == 16)
+    tested.send(at: moment(1))
+    tested.queue.end(.delivered, at: moment(1), factor: 1)
+    #expect(tested.queue.mark == 17)
+  }
 }
 
 @Suite struct SecretTests {
@@ -161,6 +183,17 @@ private struct TestedQueue {
 }
 
 @Suite struct URLTests {
+  @Test func `a fingerprint differs with each part of a URL, and has none of them`() throws {
+    let texts = [
+      "http://a.example/x?key=1", "http://a.example/x?key=2", "https://a.example/x?key=1",
+      "http://b.example/x?key=1",
+    ]
+    let names = try texts.map { try #require(WebhookURL($0)).fingerprint }
+    #expect(Set(names).count == texts.count)
+    #expect(try #require(WebhookURL(texts[0])).fingerprint == names[0])
+    #expect(names.allSatisfy { $0.count == 44 && !$0.contains(" ") && !$0.contains("example") })
+  }
+
   @Test(arguments: [
     ("http://localhost", "localhost"), ("https://example.com/a?b=c", "example.com"),
     ("HTTPS://Example.com:8443/", "Example.com:8443"), ("http://[::1]:80/x", "[::1]:80"),

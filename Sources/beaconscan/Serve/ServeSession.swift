@@ -54,10 +54,12 @@ final class ServeSession {
     }
     do throws(WebhookError) {
       self.webhooks = try webhooks.map { webhooks throws(WebhookError) in
-        let sender = try WebhookSender(webhooks.webhooks) { Self.report($0, hub, log) }
+        let sender = try WebhookSender(webhooks.webhooks) {
+          Self.report($0, hub, log, keepsEvents: recorder != nil)
+        }
         hub.addListener { [unowned hub] event in
           guard webhooks.events.contains(event.kind) else { return }
-          sender.send(event.data, id: hub.text(ofID: event.id))
+          sender.send(event.data, id: hub.text(ofID: event.id), number: event.id)
         }
         return sender
       }
@@ -68,6 +70,7 @@ final class ServeSession {
       beacons, configured: session.client, hub: hub, broker: self.broker, webhooks: self.webhooks,
       rules: rules,
       rangesAlways: recorder != nil || broker != nil)
+    resumeWebhooks(webhooks)
     if let sentence = recorder?.fault { reportDisk(sentence, as: "history") }
     if let sentence = session.diskFault {
       reportDisk("\(sentence); the service goes on without stored regions and states", as: "state")
@@ -190,7 +193,9 @@ final class ServeSession {
   }
 
   /// Reports what is reported of a webhook.
-  private static func report(_ report: WebhookReport, _ hub: KioskHub, _ log: ServiceLog) {
+  private static func report(
+    _ report: WebhookReport, _ hub: KioskHub, _ log: ServiceLog, keepsEvents: Bool
+  ) {
     switch report {
     case .failed(let index, let sentence):
       log.warning(sentence)
@@ -198,7 +203,37 @@ final class ServeSession {
     case .recovered(let index, let sentence):
       log.notice(sentence)
       hub.setFault(nil, of: "webhook \(index + 1)")
+    case .ended(_, let sentence) where keepsEvents:
+      log.notice("\(sentence); the history keeps them for the next start")
     case .overflowed(_, let sentence), .ended(_, let sentence): log.warning(sentence)
+    }
+  }
+
+  /// Delivers what webhooks did not get from the process before, and has the history keep how far each of them is.
+  private func resumeWebhooks(_ given: (webhooks: WebhookConfiguration, events: Set<String>)?) {
+    guard let recorder, let webhooks, let given else { return }
+    let names = given.webhooks.urls.map(\.fingerprint)
+    do throws(StorageError) {
+      let latest = recorder.latest
+      let marks = try recorder.followMarks {
+        let marks = zip(names, webhooks.marks).map { ($0, $1 ?? latest) }
+        return Dictionary(marks, uniquingKeysWith: min)
+      }
+      for (index, name) in names.enumerated() {
+        webhooks.begin(index, after: marks[name] ?? latest)
+        guard let mark = marks[name] else { continue }
+        let events = try recorder.events(
+          after: mark, of: given.events, limit: given.webhooks.maximumEvents)
+        for event in events {
+          webhooks.send(event.data, id: hub.text(ofID: event.id), number: event.id, to: index)
+        }
+        guard !events.isEmpty else { continue }
+        log.notice(
+          "\(counted(events.count, "event")) of the history wait for the webhook at "
+            + given.webhooks.urls[index].place)
+      }
+    } catch {
+      log.error("what webhooks did not get before is not delivered: \(error)")
     }
   }
 
