@@ -9,7 +9,7 @@ import Scanning
 final class ReceivingAdapter {
   /// The adapter that serves the requested name.
   private(set) var target: AdapterTarget
-  /// How much stronger than true the adapter measures, in dB.
+  /// The excess of the adapter's measurements over the true signal strength, in dB.
   private var offset = 0.0
   /// The scan and the receiver state.
   private(set) var control = ScanControl()
@@ -20,7 +20,7 @@ final class ReceivingAdapter {
   private let system: HCISystem
   private let tap: OrderedTap?
   private var nextLook: MonotonicTime?
-  /// How many looks follow one another quickly.
+  /// The number of looks that follow one another quickly.
   private var hurriedLooks = 2
   private var power: PowerSwitch
   private var drops: UInt32 = 0
@@ -28,11 +28,12 @@ final class ReceivingAdapter {
   private var gap = LongestGap(at: MonotonicTime.now)
   private var goneSince: MonotonicTime?
 
-  /// How often the system is asked about the adapter, in nanoseconds.
+  /// The interval at which the system is asked about the adapter, in nanoseconds.
   private static let lookInterval: Int64 = 250_000_000
-  /// How often that is where there is no Bluetooth at all, and where changes of an adapter that works are reported.
+  /// The interval where there is no Bluetooth at all, and where changes of an adapter that works
+  /// are reported.
   private static let seldomLookInterval: Int64 = 5_000_000_000
-  /// After how long another adapter replaces one that is gone, where any will do.
+  /// The time after which another adapter replaces one that is gone, where any will do.
   private static let patience: Int64 = 5_000_000_000
 
   init(
@@ -43,19 +44,19 @@ final class ReceivingAdapter {
     self.configuration = configuration
     (self.system, self.tap) = (system, tap)
     power = PowerSwitch(system.switchOn)
-    control.quietTimeout = configuration.quietNanoseconds
+    control.silence.timeout = configuration.quietNanoseconds
   }
 
   /// Asks the system about the adapter now and a little later, as something happens to it.
   func lookNow() { (nextLook, hurriedLooks) = (nil, 2) }
 
-  /// Whether the adapter works, and what happens to it is reported.
+  /// Returns whether the adapter works, and changes of it are reported.
   private func isCalm(_ isWatched: Bool) -> Bool {
     isWatched && socket != nil && hurriedLooks == 0
   }
 
-  /// Returns when ``advance(_:sparing:isWatched:sockets:to:)`` next has something to do. It asks about an adapter that works and
-  /// is watched over when it is called anyway.
+  /// Returns when ``advance(_:sparing:isWatched:sockets:to:)`` next has something to do. It asks
+  /// about an adapter that works and is watched over when it is called anyway.
   func nextDeadline(after now: MonotonicTime, isWatched: Bool) -> MonotonicTime? {
     let look = isCalm(isWatched) ? nil : nextLook ?? now
     let step = control.nextDeadline(after: now)
@@ -63,7 +64,8 @@ final class ReceivingAdapter {
     return min(look, step)
   }
 
-  /// Does what is due, and sends what is to be sent. The sockets of this scanner are no other program's.
+  /// Does what is due, and sends what is to be sent. The sockets of this scanner are no other
+  /// program's.
   func advance(
     _ demand: ScanDemand, sparing others: Set<UInt16>, isWatched: Bool, sockets: () -> [Int32],
     to now: MonotonicTime
@@ -81,43 +83,42 @@ final class ReceivingAdapter {
       offset = configuration.offsets.last { target.matches($0.adapter) }?.decibels ?? 0
     }
     control.advance(to: now)
-    if control.needsCensus {
+    if control.ownership.needsCensus {
       let isAlone = HCIPrograms.hasOnly(sockets(), in: system.socketList())
       control.setAlone(isAlone, at: now)
     }
     flush(at: now)
   }
 
-  /// Switches the scan off and closes the socket, as there is no demand. The sockets of this scanner are no other program's.
+  /// Switches the scan off and closes the socket, as there is no demand. The sockets of this
+  /// scanner are no other program's.
   func rest(sockets: () -> [Int32]) {
     if control.phase == .shared, isLast(sockets) { control.adopt() }
     control.rest()
     flush(at: MonotonicTime.now)
     socket = nil
-    control.phase = .unusable
+    control.close()
     nextLook = nil
   }
 
   /// Returns whether no other program is there to end the scan that runs.
   ///
-  /// Two processes of ours whose scans began at once both end it so. Where they end at once too, the one with the longer
-  /// pause is the last: pauses differ between neighboring process IDs.
+  /// Two processes of ours whose scans began at once both end it so. Where they end at once too,
+  /// the one with the longer pause is the last: pauses differ between neighboring process IDs.
   private func isLast(_ sockets: () -> [Int32]) -> Bool {
     if HCIPrograms.hasOnly(sockets(), in: system.socketList()) { return true }
-    guard control.mayBeOurs else { return false }
+    guard control.ownership.mayBeOurs else { return false }
     usleep(25_000 * UInt32(1 + getpid() % 8))
     return HCIPrograms.hasOnly(sockets(), in: system.socketList())
   }
 
   /// Returns the changes of the receiver state since the last call.
-  func removeChanges() -> [ScanControl.Change] {
-    defer { control.changes.removeAll() }
-    return control.changes
-  }
+  func removeChanges() -> [ReportedState.Change] { control.state.removeChanges() }
 
-  /// Whether the adapter can be used, as far as its state shows; `nil` before any is known.
+  /// Indicates whether the adapter can be used, as far as its state shows; `nil` before any is
+  /// known.
   var availability: ScannerAvailability? {
-    guard let condition = control.condition else { return nil }
+    guard let condition = control.state.condition else { return nil }
     let isUsable =
       switch condition {
       case .blocked, .removed, .systemError, .notPermitted, .noBluetooth: false
@@ -125,12 +126,12 @@ final class ReceivingAdapter {
       default: true
       }
     if isUsable { return .available }
-    let sentence = HealthSentence.of(condition, adapter: target.title, detail: control.detail)
+    let sentence = HealthSentence.of(condition, adapter: target.title, detail: control.state.detail)
     return condition == .notPermitted ? .notPermitted(sentence) : .unavailable(sentence)
   }
 
-  /// Whether the adapter is switched off.
-  var isDown: Bool { control.condition == .down }
+  /// Indicates whether the adapter is switched off.
+  var isDown: Bool { control.state.condition == .down }
 
   /// Records that the adapter is gone, since a moment at which it was there for the last time.
   private func lost(since: MonotonicTime, at now: MonotonicTime) {
@@ -175,20 +176,20 @@ final class ReceivingAdapter {
     control.close()
     if let block = adapter.block {
       power.found()
-      return control.report(.blocked, since: now, detail: block.detail)
+      return control.state.report(.blocked, since: now, detail: block.detail)
     }
-    if let condition = control.condition, !condition.isFault || condition == .stopped {
+    if let condition = control.state.condition, !condition.isFault || condition == .stopped {
       // Somebody switched it off, and may have a reason.
       power.wasSwitchedOff(at: now)
-      control.report(.down, since: now)
-    } else if control.condition == nil {
-      control.report(.down, since: now)
+      control.state.report(.down, since: now)
+    } else if control.state.condition == nil {
+      control.state.report(.down, since: now)
     }
     power.tryNow(adapter.index, at: now)
     switch power.outcome {
     case nil, 0: break
-    case ETIMEDOUT: control.report(.notAnswering, since: now)
-    default: control.report(.down, since: now)
+    case ETIMEDOUT: control.state.report(.notAnswering, since: now)
+    default: control.state.report(.down, since: now)
     }
   }
 
@@ -215,8 +216,8 @@ final class ReceivingAdapter {
   }
 
   private func flush(at now: MonotonicTime) {
-    let commands = control.commands
-    control.commands.removeAll()
+    let commands = control.queue.outgoing
+    control.queue.outgoing = []
     for command in commands {
       guard socket != nil else { return }
       let sent = MonotonicTime.now
@@ -235,10 +236,11 @@ final class ReceivingAdapter {
     }
   }
 
-  /// Counts the packets that the kernel had no room for, after all that waited was read. What was lost lies where no
-  /// packet was for the longest time: there nobody knows what was on air.
+  /// Counts the packets that the kernel had no room for, after all that waited was read. What was
+  /// lost lies where no packet was for the longest time: there nobody knows what was on air.
   ///
-  /// Where this process did not run for a while, nor perhaps the machine, such a gap is a loss without any count.
+  /// Where this process did not run for a while, nor perhaps the machine, such a gap is a loss
+  /// without any count.
   private func checkReception(wasStopped: Bool, at now: MonotonicTime) {
     let drops = socket?.drops ?? 0
     let lost = Int64(drops) - Int64(self.drops)
@@ -252,17 +254,17 @@ final class ReceivingAdapter {
           ? "\(lost) packets lost" : "it did not run for \(gap.length / 1_000_000_000) s")
     } else if lost > 0 {
       latestDrop = now
-      if control.condition == .scanning {
-        control.report(.lossy, since: now, detail: "\(lost) packets lost")
+      if control.state.condition == .scanning {
+        control.state.report(.lossy, since: now, detail: "\(lost) packets lost")
       }
-    } else if control.condition == .lossy, now >= latestDrop.advanced(by: 5_000_000_000) {
+    } else if control.state.condition == .lossy, now >= latestDrop.advanced(by: 5_000_000_000) {
       control.reportReceiving(since: now)
     }
     gap = LongestGap(at: now)
   }
 
-  /// The shortest gap in which packets that were lost can lie, and how much later than planned a process that runs reads at
-  /// most, in nanoseconds.
+  /// The shortest gap in which packets that were lost can lie, and how much later than planned a
+  /// process that runs reads at most, in nanoseconds.
   private static let leastLoss: Int64 = 250_000_000
   static let longestPause = MonotonicTime.nanosecondsPerSecond
 
@@ -271,7 +273,8 @@ final class ReceivingAdapter {
   /// The most calls of one reading: 2,048 packets, then others have their turn.
   private static let maximumCalls = 32
 
-  /// Reads what waits, and returns the moment up to which everything has been read. The process may have been stopped before.
+  /// Reads what waits, and returns the moment up to which everything has been read. The process may
+  /// have been stopped before.
   func read(
     _ buffer: inout MessageBuffer, into collector: inout SightingCollector, at now: MonotonicTime,
     wasStopped: Bool
@@ -324,7 +327,9 @@ final class ReceivingAdapter {
     switch bytes.littleEndian(UInt8.self, at: 0) {
     case 0x04: handle(event: bytes, &collector, now)
     case 0x01 where !isReceived:
-      if let command = try? HCICommand(bytes, at: 1) { control.sent(byOther: command, at: now) }
+      if let command = try? HCICommand(bytes, at: 1) {
+        control.queue.sent(byOther: command, at: now)
+      }
     default: break
     }
   }
@@ -340,7 +345,7 @@ final class ReceivingAdapter {
       }
       let first = collector.sightings.count
       collector.receive(event: bytes, at: 1)
-      if control.needsReports { findRepeats(in: bytes, at: collector.time) }
+      if control.proof.mayBeFiltered { findRepeats(in: bytes, at: collector.time) }
       if offset != 0 {
         for index in first..<collector.sightings.count {
           collector.sightings[index].subtract(offset: offset)
@@ -382,6 +387,6 @@ final class ReceivingAdapter {
   /// The socket's number in this process; `nil` while it is closed.
   var descriptor: Int32? { socket?.descriptor }
 
-  /// What to poll; -1, which the system passes over, while it is closed.
+  /// The descriptor to poll; -1, which the system passes over, while it is closed.
   var polled: pollfd { pollfd(fd: descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
 }

@@ -3,10 +3,11 @@ import Glibc
 import HCIPackets
 package import Scanning
 
-/// What a scanner works with while it receives.
+/// The adapters of a scanner and their state while it receives.
 package struct ReceivingState: ~Copyable, AdapterReception {
   package var counts: ScanCounts { collector.counts }
-  /// Whether the adapters can be used, as far as their states show; `nil` before any is known, and at rest.
+  /// Indicates whether the adapters can be used, as far as their states show; `nil` before any is
+  /// known, and at rest.
   package private(set) var availability: ScannerAvailability?
 
   private var collector = SightingCollector()
@@ -20,20 +21,20 @@ package struct ReceivingState: ~Copyable, AdapterReception {
   private var reached: MonotonicTime?
   private var latestRead = MonotonicTime(nanoseconds: 0)
   private var latestReport = MonotonicTime(nanoseconds: 0)
-  /// When the sockets are to be read at the latest; `nil` at rest.
+  /// The time at which the sockets are to be read at the latest; `nil` at rest.
   private var nextRead: MonotonicTime?
   /// Can be read when an adapter comes, goes, or is switched on or off.
   private var watch: HostWatch?
   private var latestDemand = ScanDemand.none
   private var missing: ScannerHealth.Condition?
   private var nextCount: MonotonicTime?
-  /// What one adapter received after the moment up to which another one has been read.
+  /// The sightings of one adapter after the moment up to which another one has been read.
   private var early: [Sighting] = []
 
   /// Reports that come faster than this are read together: one system call for many.
   private static let gathering: Int64 = 10_000_000
-  /// The longest waits in nanoseconds: where something is on air, and where nothing has been for two seconds. A pause of this
-  /// process is noticed as much later.
+  /// The longest waits in nanoseconds: where something is on air, and where nothing has been for
+  /// two seconds. A pause of this process is noticed as much later.
   private static let (longestWait, longestQuietWait): (Int64, Int64) = (250_000_000, 4_000_000_000)
   private static let quietBegins: Int64 = 2_000_000_000
   /// The time between two looks at a link whose deadline has passed, in nanoseconds.
@@ -63,8 +64,8 @@ package struct ReceivingState: ~Copyable, AdapterReception {
     self.began = began
     if watch == nil { watch = HostWatch(system) }
     findMore(at: start)
-    // Before the scan is changed: whose it is by now may be in what has not been read. And before time advances over
-    // a pause of this process: what happened meanwhile waits in the sockets.
+    // Before the scan is changed: whose it is by now may be in what has not been read. And before
+    // time advances over a pause of this process: what happened meanwhile waits in the sockets.
     if demand != latestDemand || wasStopped(at: start) { drain(at: start) }
     latestDemand = demand
     advance(demand, to: start)
@@ -119,12 +120,12 @@ package struct ReceivingState: ~Copyable, AdapterReception {
     }
   }
 
-  /// Whether this process did not run when the sockets were to be read.
+  /// Returns whether this process did not run when the sockets were to be read.
   private func wasStopped(at now: MonotonicTime) -> Bool {
     nextRead.map { now.nanoseconds(since: $0) >= ReceivingAdapter.longestPause } ?? false
   }
 
-  /// How long a wait may last if nothing happens.
+  /// Returns the longest time that a wait lasts if nothing happens, in nanoseconds.
   private func longestWait(at now: MonotonicTime, canBeWoken: Bool) -> Int64 {
     if !canBeWoken { return HCIScanner.maximumReceiveTime }
     let isQuiet = now.nanoseconds(since: latestReport) >= Self.quietBegins && !links.isEmpty
@@ -200,7 +201,7 @@ package struct ReceivingState: ~Copyable, AdapterReception {
     for link in links {
       for change in link.removeChanges() {
         let isReceptionLost = links.allSatisfy {
-          $0 === link ? change.isReceptionLost : $0.control.isReceptionLost
+          $0 === link ? change.isReceptionLost : $0.control.state.isReceptionLost
         }
         health.append(
           ScannerHealth(
@@ -214,7 +215,7 @@ package struct ReceivingState: ~Copyable, AdapterReception {
     return health
   }
 
-  /// Returns once that there is no adapter at all.
+  /// Returns once the report that there are no adapters.
   private mutating func reportMissing() -> [ScannerHealth] {
     var condition = ScannerHealth.Condition.removed
     var sentence = configuration.adapters.absence(among: [])

@@ -22,7 +22,7 @@ struct ModelController {
   /// What it refuses, and with which error.
   var refused: [Opcode: UInt8] = [:]
   /// What the control told.
-  private(set) var reported: [ScanControl.Change] = []
+  private(set) var reported: [ReportedState.Change] = []
   private(set) var commands: [HCICommand] = []
 
   init(isExtended: Bool = false) {
@@ -41,9 +41,8 @@ struct ModelController {
 
   /// Answers every command that was sent.
   mutating func run() {
-    while !control.commands.isEmpty { step() }
-    reported += control.changes
-    control.changes.removeAll()
+    while !control.queue.outgoing.isEmpty { step() }
+    reported += control.state.removeChanges()
   }
 
   /// Forgets what was told and sent, so that a long run takes no memory of its own.
@@ -55,7 +54,7 @@ struct ModelController {
 
   /// Answers one command.
   mutating func step() {
-    let command = control.commands.removeFirst()
+    let command = control.queue.outgoing.removeFirst()
     commands.append(command)
     if isMute { return }
     let (status, values) = carryOut(command)
@@ -64,7 +63,7 @@ struct ModelController {
 
   /// Another program sends a command.
   mutating func other(_ command: HCICommand) {
-    control.sent(byOther: command, at: now)
+    control.queue.sent(byOther: command, at: now)
     let (status, values) = carryOut(command)
     answer(command.opcode, status, values)
     run()

@@ -50,7 +50,7 @@ import Testing
     #expect(model.conditions == [.scanning])
     // Asked for the same again, it does nothing.
     model.control.request(.quarter, at: model.now)
-    #expect(model.control.commands.isEmpty)
+    #expect(model.control.queue.outgoing.isEmpty)
   }
 
   @Test func restsAndGoesOn() {
@@ -71,7 +71,7 @@ import Testing
     var model = ModelController()
     model.control.request(.full, at: model.now)
     model.control.opened(at: model.now)
-    while model.control.pending?.command.opcode != .setScanEnable { model.step() }
+    while model.control.queue.pending?.command.opcode != .setScanEnable { model.step() }
     model.control.rest()
     model.run()
     #expect(!model.isScanning)

@@ -20,17 +20,17 @@ import Testing
       model.isMute = false
       model.refused = [:]
       if model.control.phase == .unusable { model.control.opened(at: model.now) }
-      if model.control.wanted == nil { model.control.request(.full, at: model.now) }
+      if model.control.setup.wanted == nil { model.control.request(.full, at: model.now) }
       model.run()
       // By then it has found that another program's scan is gone, too.
-      model.isScanning = model.isScanning && model.control.isOurs
+      model.isScanning = model.isScanning && model.control.ownership.isOurs
       model.pass(700, hearing: false)
       model.pass(1)
-      #expect(model.isScanning, "\(model.control.phase) \(model.control.condition as Any)")
+      #expect(model.isScanning, "\(model.control.phase) \(model.control.state.condition as Any)")
       #expect(model.control.phase == .scanning)
-      #expect(model.control.condition == .scanning)
-      #expect(model.control.commands.isEmpty && model.control.queue.count <= 3)
-      #expect(model.control.foreign.count <= 16)
+      #expect(model.control.state.condition == .scanning)
+      #expect(model.control.queue.outgoing.isEmpty && model.control.queue.waiting.count <= 3)
+      #expect(model.control.queue.foreign.count <= CommandQueue.maximumForeign)
       if !model.isScanning { return }
       model.pass(Double.random(in: 0...300, using: &random))
       now = model.now

@@ -49,7 +49,7 @@ import Testing
     model.isScanning = true
     model.open()
     #expect(model.conditions == [.shared])
-    #expect(model.control.needsCensus)
+    #expect(model.control.ownership.needsCensus)
     model.control.setAlone(false, at: model.now)
     model.run()
     #expect(model.switches.isEmpty)
@@ -66,18 +66,18 @@ import Testing
     model.isScanning = true
     model.open()
     model.control.setAlone(false, at: model.now)
-    #expect(model.control.isReceptionLost && model.control.needsReports)
+    #expect(model.control.state.isReceptionLost && model.control.proof.mayBeFiltered)
     // A crowd, of which each is reported once.
     for hash in 0..<1000 {
       model.now = model.now.advanced(by: 1_000_000)
       model.control.received(report: hash, at: model.now)
     }
     model.pass(5)
-    #expect(model.control.isReceptionLost)
+    #expect(model.control.state.isReceptionLost)
     // The crowd again.
     for hash in 0..<1000 { model.control.received(report: hash, at: model.now) }
     model.run()
-    #expect(!model.control.isReceptionLost && !model.control.needsReports)
+    #expect(!model.control.state.isReceptionLost && !model.control.proof.mayBeFiltered)
     #expect(model.conditions == [.shared, .shared])
     #expect(model.reported.map(\.isReceptionLost) == [true, false])
   }
@@ -113,9 +113,9 @@ import Testing
       model.now = model.now.advanced(by: 1_000_000_000)
       // As the adapter does it: a census follows at once, where one is due.
       model.control.advance(to: model.now)
-      if model.control.needsCensus { model.control.setAlone(true, at: model.now) }
+      if model.control.ownership.needsCensus { model.control.setAlone(true, at: model.now) }
       model.run()
-      if model.control.needsCensus { model.control.setAlone(true, at: model.now) }
+      if model.control.ownership.needsCensus { model.control.setAlone(true, at: model.now) }
       model.run()
     }
     #expect(model.conditions.last == .scanning && model.parameters == [0, 96, 0, 96, 0, 0, 0])
@@ -130,19 +130,19 @@ import Testing
     model.open()
     model.pass(2)
     model.other(HCICommand(.setScanEnable, [0, 0]))
-    #expect(!model.control.mayBeOurs)
+    #expect(!model.control.ownership.mayBeOurs)
     model.now = model.now.advanced(by: 500_000_000)
     model.control.advance(to: model.now)
     // Our parameters are taken; then the other's scan begins, and our own command arrives.
     model.step()
-    let enable = model.control.commands
-    model.control.sent(byOther: HCICommand(.setScanEnable, [1, 0]), at: model.now)
+    let enable = model.control.queue.outgoing
+    model.control.queue.sent(byOther: HCICommand(.setScanEnable, [1, 0]), at: model.now)
     model.control.done(byOther: HCICommand(.setScanEnable, [1, 0]), at: model.now)
-    model.control.foreign = []
+    _ = model.control.queue.answered(.setScanEnable, at: model.now)
     model.isScanning = true
     #expect(enable.count == 1)
     model.run()
-    #expect(model.control.phase == .shared && model.control.mayBeOurs)
+    #expect(model.control.phase == .shared && model.control.ownership.mayBeOurs)
     // The other is gone.
     model.control.adopt()
     model.control.rest()
@@ -167,7 +167,7 @@ import Testing
     var model = ModelController(isExtended: true)
     model.isHeldToLegacy = true
     model.open()
-    for _ in 0..<4 where model.control.needsCensus {
+    for _ in 0..<4 where model.control.ownership.needsCensus {
       model.control.setAlone(true, at: model.now)
       model.run()
     }
@@ -181,7 +181,7 @@ import Testing
     model.refused[.setExtendedScanParameters] = CommandResult.commandDisallowed
     model.open()
     for _ in 0..<600 {
-      if model.control.needsCensus { model.control.setAlone(true, at: model.now) }
+      if model.control.ownership.needsCensus { model.control.setAlone(true, at: model.now) }
       model.run()
       model.pass(0.1)
     }
@@ -208,8 +208,8 @@ import Testing
     var model = ModelController()
     model.open()
     for _ in 0..<1000 {
-      model.control.sent(byOther: HCICommand(.setScanEnable, [1, 0]), at: model.now)
+      model.control.queue.sent(byOther: HCICommand(.setScanEnable, [1, 0]), at: model.now)
     }
-    #expect(model.control.foreign.count == 16)
+    #expect(model.control.queue.foreign.count == 16)
   }
 }

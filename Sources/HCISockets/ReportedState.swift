@@ -1,0 +1,48 @@
+import Scanning
+
+/// The receiver state of an adapter, as it was reported.
+struct ReportedState: Sendable {
+  /// A change of the receiver state.
+  struct Change: Hashable, Sendable {
+    var condition: ScannerHealth.Condition
+    var time: MonotonicTime
+    var isReceptionLost: Bool
+    /// Information for a person beyond the condition's own sentence.
+    var detail: String?
+  }
+
+  /// The state that was reported last; `nil` before any was.
+  private(set) var condition: ScannerHealth.Condition?
+  /// Information about it for a person beyond the condition's own sentence.
+  private(set) var detail: String?
+  private(set) var isReceptionLost = false
+  /// The changes to report, in order.
+  private var changes: [Change] = []
+  private var latestChange = MonotonicTime(nanoseconds: .min)
+
+  /// Returns the changes since the last call.
+  mutating func removeChanges() -> [Change] {
+    defer { changes = [] }
+    return changes
+  }
+
+  /// Reports a state, if it differs from the latest one.
+  mutating func report(
+    _ condition: ScannerHealth.Condition, since time: MonotonicTime, detail: String? = nil,
+    isReceptionLost: Bool? = nil
+  ) {
+    let isReceptionLost = isReceptionLost ?? condition.isFault
+    guard condition != self.condition || isReceptionLost != self.isReceptionLost else { return }
+    self.condition = condition
+    self.detail = detail
+    self.isReceptionLost = isReceptionLost
+    // What is noticed late did not begin before what was noticed earlier.
+    latestChange = max(latestChange, time)
+    changes.append(
+      Change(
+        condition: condition, time: latestChange, isReceptionLost: isReceptionLost, detail: detail))
+  }
+
+  /// Forgets the state, so that the next one is reported even if it is the same.
+  mutating func forget() { (condition, detail) = (nil, nil) }
+}

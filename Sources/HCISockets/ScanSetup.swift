@@ -1,0 +1,83 @@
+import Bytes
+import HCIPackets
+
+/// The requested scan, and the commands with which the controller runs it.
+struct ScanSetup: Sendable {
+  /// The steps that a command takes a scan.
+  enum Step: Hashable, Sendable {
+    case parameters
+    case on
+    case off
+  }
+
+  /// The requested parameters; `nil` while there is no demand.
+  var wanted: ScanParameters?
+  /// The commands that the controller takes; `nil` before it was asked.
+  private(set) var commandSet: ScanCommandSet?
+  /// Indicates whether the controller can receive on the LE Coded PHY; `nil` before it was asked.
+  private var supportsCodedPHY: Bool?
+
+  /// Indicates whether the LE Coded PHY was requested and the controller lacks it.
+  var lacksCodedPHY: Bool { wanted?.usesCodedPHY == true && supportsCodedPHY != true }
+
+  /// The command that sets the parameters as requested; `nil` before the controller was asked.
+  var parameters: HCICommand? {
+    guard let wanted, let commandSet else { return nil }
+    return commandSet.set(wanted)
+  }
+
+  /// The command that switches the scan off; `nil` before the controller was asked.
+  var off: HCICommand? { commandSet?.enable(false) }
+
+  /// The command that switches the scan on; `nil` before the controller was asked.
+  var on: HCICommand? { commandSet?.enable(true) }
+
+  /// Returns the commands that start the scan, or ask what the controller can do; none without
+  /// demand.
+  func start(endingOurs: Bool) -> [HCICommand] {
+    guard var parameters = wanted else { return [] }
+    guard let commandSet else {
+      return [HCICommand(.readLocalSupportedCommands), HCICommand(.readLocalLEFeatures)]
+    }
+    parameters.usesCodedPHY = parameters.usesCodedPHY && supportsCodedPHY == true
+    return (endingOurs ? [commandSet.enable(false)] : [])
+      + [commandSet.set(parameters), commandSet.enable(true)]
+  }
+
+  /// Returns whether a command switches the scan on or off.
+  func isSwitch(_ command: HCICommand) -> Bool { command.opcode == commandSet?.enableOpcode }
+
+  /// Returns the step of a command of the set that the controller takes; `nil` for another command.
+  func step(of command: HCICommand) -> Step? {
+    switch command.opcode {
+    case commandSet?.parametersOpcode: .parameters
+    case commandSet?.enableOpcode: command.parameters.first == 1 ? .on : .off
+    default: nil
+    }
+  }
+
+  /// Receives the answer to a question about the controller; returns whether all were answered.
+  mutating func answered(_ result: borrowing CommandResult) -> Bool {
+    switch result.opcode {
+    case .readLocalSupportedCommands:
+      let bytes = (0..<result.parameters.byteCount).map { index in
+        result.parameters.littleEndian(UInt8.self, at: index)
+      }
+      commandSet = ScanCommandSet(supportedCommands: result.status == 0 ? bytes : [])
+      return false
+    case .readLocalLEFeatures:
+      // LE Coded PHY is bit 11 (Vol 6, Part B, §4.6).
+      supportsCodedPHY =
+        result.status == 0 && result.parameters.byteCount > 1
+        && result.parameters.littleEndian(UInt8.self, at: 1) & 0x08 != 0
+      return true
+    default: return false
+    }
+  }
+
+  /// Uses the other command set.
+  mutating func useOther() { commandSet = commandSet == .extended ? .legacy : .extended }
+
+  /// Has the controller asked anew what it can do.
+  mutating func forget() { commandSet = nil }
+}
