@@ -178,7 +178,7 @@ private struct Bench {
     var bench = Bench()
     let first = bench.first
     _ = bench.startUpdates(bench.first)
-    _ = bench.events { machine, _ in machine.startHeadings(filter: nil, .portrait, for: first)
+    _ = bench.events { machine, _ in machine.compass.start(filter: nil, .portrait, for: first)
     }
     _ = bench.receive([Bench.fix(0)])
     _ = bench.recipients { machine, output in
@@ -208,7 +208,7 @@ private struct Bench {
     let held = (0..<3).map { Bench.fix(Double($0)) }
     #expect(bench.receive(held).isEmpty)
     #expect(
-      bench.events { $0.stopUpdates(for: client, into: &$1) }
+      bench.events { $0.modify(client, into: &$1) { $0.stop() } }
         == [.deferralFinished(.notUpdatingLocation, held: held)])
   }
 
@@ -368,7 +368,7 @@ private struct Bench {
     var bench = Bench()
     let first = bench.first
     _ = bench.startUpdates(first)
-    _ = bench.events { machine, _ in machine.startHeadings(filter: nil, .portrait, for: first) }
+    _ = bench.events { machine, _ in machine.compass.start(filter: nil, .portrait, for: first) }
     _ = bench.receive([Bench.fix(0)])
     let events = bench.events { machine, output in
       for second in 1...3 {

@@ -3,9 +3,9 @@ import Scanning
 
 /// A request for one fix.
 ///
-/// The first fix of the accuracy that is needed is the answer, also one that is not older than ``recent`` at the
-/// request. If none comes within ``patience`` seconds of the first fix, it is the most accurate one; without any fix,
-/// the request ends after ``limit`` seconds.
+/// The first fix of the accuracy that is needed is the answer, also one that is not older than
+/// ``recent`` at the request. If none comes within ``patience`` seconds of the first fix, it is the
+/// most accurate one; without any fix, the request ends after ``limit`` seconds.
 struct FixRequest {
   /// The greatest age of a fix that answers a request at once, in seconds.
   static let recent = 15.0
@@ -25,7 +25,7 @@ struct FixRequest {
   /// The answer where no fix comes.
   private let known: Fix?
   private var best: Fix?
-  /// When the request ends; `nil` before the source's time is known.
+  /// The time at which the request ends; `nil` before the source's time is known.
   private(set) var deadline: MonotonicTime?
 
   /// Creates a request.

@@ -8,7 +8,8 @@ struct LocationCircles {
   private struct Circle {
     var group: ClientGroup
     var circle: MonitoredCircle
-    /// Whether the circle is registered. Another one is monitored until its state is determined.
+    /// Indicates whether the circle is registered. Another one is monitored until its state is
+    /// determined.
     var isRegistered = true
     var since: WallClockTime?
     /// The clients that requested the state before it was determined, once for each request.
@@ -23,24 +24,25 @@ struct LocationCircles {
   private var monitor = GeofenceMonitor()
   /// The number of circles so far that were not registered.
   private var requested: UInt64 = 0
-  /// The names of circles whose state a client waits for, each with when the requests end; `nil` before the source's
-  /// time is known.
+  /// The names of circles whose state a client waits for, each with when the requests end; `nil`
+  /// before the source's time is known.
   private var limits: [String: MonotonicTime?] = [:]
 
-  /// Returns the request for fixes, where the latest fix is as accurate as given; `nil` without circles.
+  /// Returns the request for fixes, where the latest fix is as accurate as given; `nil` without
+  /// circles.
   mutating func request(accuracy: Double?) -> LocationRequest? {
     guard !circles.isEmpty else { return nil }
     // The receiver may be nearer to the boundary than the fix.
     return .boundary(meters: max(0, (monitor.nearestBoundary() ?? 0) - (accuracy ?? 0)))
   }
 
-  /// When ``advance(to:_:into:)`` has something to do, unless a fix comes before.
+  /// The time at which ``advance(to:_:into:)`` has something to do, unless a fix comes before.
   var deadline: MonotonicTime? {
     (limits.values + [monitor.nextDeadline()]).compactMap { $0 }.min()
   }
 
-  /// The name of a group's circle in the monitor. Names of groups cannot run into identifiers, as their length stands
-  /// before.
+  /// The name of a group's circle in the monitor. Names of groups cannot run into identifiers, as
+  /// their length stands before.
   private static func name(_ identifier: String, _ group: ClientGroup) -> String {
     "\(group.name.utf8.count):\(group.name)\(identifier)"
   }
@@ -50,7 +52,8 @@ struct LocationCircles {
 
   // MARK: Registrations
 
-  /// Monitors a circle. One that is monitored already with the same place and radius keeps its state.
+  /// Monitors a circle. One that is monitored already with the same place and radius keeps its
+  /// state.
   mutating func register(
     _ circle: MonitoredCircle, in group: ClientGroup, assuming state: GeofenceState?,
     for client: ClientIdentifier, into output: inout Output
@@ -132,8 +135,8 @@ struct LocationCircles {
 
   // MARK: Requests for a state
 
-  /// Delivers the state of a circle, registered or not, to a client when it is determined: a registered one by the
-  /// event of the circle, and another by one answer for each request.
+  /// Delivers the state of a circle, registered or not, to a client when it is determined: a
+  /// registered one by the event of the circle, and another by one answer for each request.
   mutating func requestState(
     of region: CircularRegion, in group: ClientGroup, for client: ClientIdentifier,
     isPossible: Bool, into output: inout Output
@@ -151,8 +154,8 @@ struct LocationCircles {
     if limits[name] == nil { limits[name] = .some(nil) }
   }
 
-  /// Returns the name of the circle that is monitored for requests alone, a new one unless there is one; `nil` where
-  /// there are too many.
+  /// Returns the name of the circle that is monitored for requests alone, a new one unless there is
+  /// one; `nil` where there are too many.
   private mutating func requestedCircle(_ region: CircularRegion, in group: ClientGroup) -> String?
   {
     let pending = limits.keys.first { name in

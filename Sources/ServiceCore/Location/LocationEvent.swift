@@ -1,9 +1,10 @@
 package import Positioning
 package import Scanning
 
-/// What a ``LocationService`` reports to a client.
+/// The events that a ``LocationService`` delivers to a client.
 package enum LocationEvent: ServiceEvent, Hashable {
-  /// Fixes of the client's location updates, in the order of time: several where they were deferred.
+  /// Fixes of the client's location updates, in the order of time: several where they were
+  /// deferred.
   case fixes([Fix])
   /// The answer to a request for one fix, unless the client's updates deliver that fix.
   case requestedFix(Fix)
@@ -15,8 +16,8 @@ package enum LocationEvent: ServiceEvent, Hashable {
   case paused
   /// Location updates go on after a pause.
   case resumed
-  /// A deferral of location updates has ended: as it was requested, or by an error. The fixes that were held back come
-  /// before it, also where the client has stopped its updates.
+  /// A deferral of location updates has ended: as it was requested, or by an error. The fixes that
+  /// were held back come before it, also where the client has stopped its updates.
   case deferralFinished(DeferredUpdatesError?, held: [Fix])
   /// The place has changed significantly.
   case significantChange(Fix)
@@ -37,7 +38,7 @@ package enum LocationEvent: ServiceEvent, Hashable {
   /// The source will not deliver any more: why, and whether that is a failure.
   case ended(String, isFailure: Bool)
 
-  /// Whether a later event makes this one superfluous: that is so of headings.
+  /// Indicates whether a later event replaces this one: that is so of headings.
   package var isReplaceable: Bool {
     if case .heading = self { true } else { false }
   }
@@ -46,7 +47,8 @@ package enum LocationEvent: ServiceEvent, Hashable {
 /// A visit, in wall-clock time.
 package struct VisitReport: Sendable, Hashable, Codable {
   package var place: Coordinate
-  /// The radius around ``place`` that contains the place of the visit with a probability of 68 %, in meters.
+  /// The radius around ``place`` that contains the place of the visit with a probability of 68 %,
+  /// in meters.
   package var horizontalAccuracy: Double
   /// `nil` where the visit had begun before the service was started.
   package var arrival: WallClockTime?
@@ -63,9 +65,9 @@ package struct VisitReport: Sendable, Hashable, Codable {
 /// A circle that a client monitors.
 package struct MonitoredCircle: Sendable, Hashable, Codable {
   package var region: CircularRegion
-  /// Whether the client acts on entries. The service reports them in any case.
+  /// Indicates whether the client acts on entries. The service reports them in any case.
   package var notifiesOnEntry = true
-  /// Whether the client acts on exits. The service reports them in any case.
+  /// Indicates whether the client acts on exits. The service reports them in any case.
   package var notifiesOnExit = true
 
   package init(_ region: CircularRegion) { self.region = region }
@@ -74,16 +76,16 @@ package struct MonitoredCircle: Sendable, Hashable, Codable {
 /// A change of a monitored circle, with its reason.
 package struct CircleEvent: Sendable, Hashable, Codable {
   package var circle: MonitoredCircle
-  /// What happened, when and why.
+  /// The change, its time and its reason.
   package var transition: GeofenceTransition
   /// The distance from the transition's time to wall-clock time.
   package var wallClockOffset: WallClockOffset
 
-  /// When it happened.
+  /// The time of the change.
   package var wallClockTime: WallClockTime { transition.time.wallClockTime(wallClockOffset) }
 }
 
-/// What is known of a monitored circle at a moment.
+/// The state of a monitored circle at a moment.
 package struct CircleSnapshot: Sendable, Hashable, Codable {
   package var circle: MonitoredCircle
   package var state: GeofenceState
@@ -91,40 +93,41 @@ package struct CircleSnapshot: Sendable, Hashable, Codable {
   package var since: WallClockTime?
 }
 
-/// What a client and its group use of the location service.
+/// The parts of the location service that a client and its group use.
 package struct LocationUse: Sendable, Hashable {
   /// The settings of the client's updates; `nil` while there are none.
   package var updates: UpdateSettings?
-  /// Whether the client waits for one fix.
+  /// Indicates whether the client waits for one fix.
   package var isRequesting = false
-  /// Whether the client receives headings.
+  /// Indicates whether the client receives headings.
   package var headings = false
-  /// Whether the group receives visits.
+  /// Indicates whether the group receives visits.
   package var visits = false
-  /// Whether the group receives significant changes.
+  /// Indicates whether the group receives significant changes.
   package var significantChanges = false
 
-  /// Whether fixes are needed, other than for circles.
+  /// Indicates whether fixes are needed, other than for circles.
   package var needsFixes: Bool { updates != nil || isRequesting || visits || significantChanges }
 }
 
-/// How a client wants its location updates.
+/// The settings of a client's location updates.
 package struct UpdateSettings: Sendable, Hashable, Codable {
   /// The accuracy that the client needs.
   package var accuracy = AccuracyClass.best
   /// The least movement between two updates, in meters; `nil` where each fix is delivered.
   package var distanceFilter: Double?
-  /// The time between two updates that the client needs at most, in seconds: the sources need not work more often.
+  /// The time between two updates that the client needs at most, in seconds: the sources need not
+  /// work more often.
   package var interval = 0.0
-  /// What the client does, for pauses.
+  /// The activity of the client, which determines pauses.
   package var activity = ActivityType.other
-  /// Whether updates may pause while no movement is likely.
+  /// Indicates whether updates may pause while no movement is likely.
   package var pausesAutomatically = true
 
   package init() {}
 }
 
-/// Why a request of the location service cannot be met.
+/// The reason that a request of the location service fails.
 package enum LocationServiceError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The source cannot be used; the sentence says why.
   case unavailable(String)

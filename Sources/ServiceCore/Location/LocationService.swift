@@ -3,8 +3,9 @@ package import Scanning
 
 /// The location service of a ``ServiceManager``: locations, visits, circles and headings.
 ///
-/// Each client has its own updates; circles, visits and significant changes belong to the client's group and outlive the
-/// process. Receivers and daemons work no harder than the demand: they are off while no client needs anything.
+/// Each client has its own updates; circles, visits and significant changes belong to the client's
+/// group and outlive the process. Receivers and daemons work no harder than the demand: they are
+/// off while no client needs anything.
 package final class LocationService: Sendable {
   /// The source of fixes and compass readings; `nil` where there is none.
   package let source: (any LocationSource)?
@@ -21,7 +22,8 @@ package final class LocationService: Sendable {
       source: source.map(LocationServiceSource.init), manager: manager)
   }
 
-  /// Returns the events of a client, in order. The sequence ends with the source, or throws what ended it.
+  /// Returns the events of a client, in order. The sequence ends with the source, or throws what
+  /// ended it.
   package func events(for client: ClientIdentifier) -> ClientEvents<LocationEvent> {
     manager.events(of: client) { [host] event in
       guard case .ended = event else { return false }
@@ -30,8 +32,8 @@ package final class LocationService: Sendable {
     }
   }
 
-  /// Throws where no request can be met. A daemon that does not run is no reason: the request waits for it, and the
-  /// source's state shows what is the matter.
+  /// Throws where no request can be met. A daemon that does not run is not a reason: the request
+  /// waits for it, and the source's state shows what is the matter.
   private func check() throws(LocationServiceError) {
     guard let source else { throw .unavailable(Self.noSource) }
     if !source.isRecorded, let end = host.end { throw .unavailable(end) }
@@ -41,11 +43,11 @@ package final class LocationService: Sendable {
     if host.read({ $0.isRefused }) { throw .denied }
   }
 
-  /// What is wrong where no source was given.
+  /// The reason of failure where no source was given.
   package static let noSource =
     "nothing finds locations on this system; start gpsd or GeoClue, or configure a position"
 
-  /// What is wrong where the source has no compass.
+  /// The reason of failure where the source has no compass.
   package static let noCompass =
     "nothing finds headings on this system; connect a compass and start iio-sensor-proxy"
 
@@ -63,13 +65,13 @@ package final class LocationService: Sendable {
 
   /// Stops location updates of a client.
   package func stopUpdates(for client: ClientIdentifier) {
-    host.update { machine, output in machine.stopUpdates(for: client, into: &output) }
+    host.update { machine, output in machine.modify(client, into: &output) { $0.stop() } }
   }
 
   /// Changes the settings of a client's updates, if there are any.
   package func changeUpdates(_ settings: UpdateSettings, for client: ClientIdentifier) {
     host.update { machine, output in
-      machine.changeUpdates(settings, for: client, into: &output)
+      machine.modify(client, into: &output) { $0.change(settings) }
     }
   }
 
@@ -79,9 +81,9 @@ package final class LocationService: Sendable {
     return host.read { $0.use(of: client, in: group) }
   }
 
-  /// Requests one fix: the answer is ``LocationEvent/requestedFix(_:)``, ``LocationEvent/requestTimedOut``,
-  /// ``LocationEvent/requestFailed(_:)``, or the same fix of the client's updates. It ends without an answer where the
-  /// client starts updates or a deferral.
+  /// Requests one fix: the answer is ``LocationEvent/requestedFix(_:)``,
+  /// ``LocationEvent/requestTimedOut``, ``LocationEvent/requestFailed(_:)``, or the same fix of the
+  /// client's updates. It ends without an answer where the client starts updates or a deferral.
   package func requestFix(
     _ accuracy: AccuracyClass = .best, for client: ClientIdentifier
   ) throws(LocationServiceError) {
@@ -108,7 +110,9 @@ package final class LocationService: Sendable {
 
   /// Ends a client's deferral.
   package func disallowDeferral(for client: ClientIdentifier) {
-    host.update { machine, output in machine.disallowDeferral(for: client, into: &output) }
+    host.update { machine, output in
+      machine.modify(client, into: &output) { $0.disallowDeferral() }
+    }
   }
 
   /// The latest fix; `nil` if there was none, or the application is not authorized.
@@ -116,8 +120,8 @@ package final class LocationService: Sendable {
 
   // MARK: Significant changes and visits
 
-  /// Starts to report significant changes of the place to a client's group. The client receives the latest fix at first,
-  /// or the next one where there is none.
+  /// Starts to report significant changes of the place to a client's group. The client receives the
+  /// latest fix at first, or the next one where there is none.
   package func startSignificantChanges(
     for client: ClientIdentifier
   ) throws(LocationServiceError) {
@@ -157,8 +161,8 @@ package final class LocationService: Sendable {
 
   // MARK: Circles
 
-  /// Starts to monitor a circle for a client's group. A circle with the same identifier is replaced; one that is
-  /// monitored already with the same place and radius keeps its state.
+  /// Starts to monitor a circle for a client's group. A circle with the same identifier is
+  /// replaced; one that is monitored already with the same place and radius keeps its state.
   package func register(
     _ circle: MonitoredCircle, assuming state: GeofenceState? = nil, for client: ClientIdentifier
   ) throws(LocationServiceError) {
@@ -204,8 +208,8 @@ package final class LocationService: Sendable {
     return host.read { $0.circles.snapshot(of: identifier, in: group) }
   }
 
-  /// Requests the state of a circle, registered or not; the answer is ``LocationEvent/circleState(_:_:)``, or the
-  /// circle's next event.
+  /// Requests the state of a circle, registered or not; the answer is
+  /// ``LocationEvent/circleState(_:_:)``, or the circle's next event.
   package func requestState(of region: CircularRegion, for client: ClientIdentifier) {
     guard let group = manager.client(client)?.group else { return }
     let hasSource = source != nil
@@ -217,7 +221,8 @@ package final class LocationService: Sendable {
 
   // MARK: Headings
 
-  /// Starts to report headings to a client, or changes how: each change of some degrees, or with `nil` each reading.
+  /// Starts to report headings to a client, or changes how: each change of some degrees, or with
+  /// `nil` each reading.
   package func startHeadings(
     filter degrees: Double? = 1, orientation: HeadingOrientation = .portrait,
     for client: ClientIdentifier
@@ -225,16 +230,17 @@ package final class LocationService: Sendable {
     try check()
     guard source?.hasCompass == true else { throw .unavailable(Self.noCompass) }
     host.update { machine, _ in
-      machine.startHeadings(filter: degrees, orientation, for: client)
+      machine.compass.start(filter: degrees, orientation, for: client)
     }
   }
 
   /// Stops reporting headings to a client.
   package func stopHeadings(for client: ClientIdentifier) {
-    host.update { machine, _ in machine.stopHeadings(for: client) }
+    host.update { machine, _ in machine.compass.stop(for: client) }
   }
 
-  /// Returns a client's latest heading; `nil` if there was none, or the application is not authorized.
+  /// Returns a client's latest heading; `nil` if there was none, or the application is not
+  /// authorized.
   package func latestHeading(of client: ClientIdentifier) -> Heading? {
     host.read { $0.latestHeading(of: client) }
   }
@@ -244,16 +250,17 @@ package final class LocationService: Sendable {
   /// The latest state of the source; `nil` before it is known.
   package var health: LocationHealth? { host.read { $0.health } }
 
-  /// Whether the source can be used, as far as is known: by its state, or while it rests by an answer of half a minute ago
-  /// at most, which is found out in the background. What is not known yet is available.
+  /// Indicates whether the source can be used, as far as is known: by its state, or while it rests
+  /// by an answer of half a minute ago at most, which is found out in the background. What is not
+  /// known yet is available.
   package var availability: ScannerAvailability {
     if let end = host.end { return .unavailable(end) }
     host.updateAvailability()
     return host.source?.latestAvailability ?? .unavailable(Self.noSource)
   }
 
-  /// Why nothing is found now; `nil` while something may be. The latest state may be of long ago: a source that can be used by
-  /// now has no fault, unless it refused the application.
+  /// The reason that nothing is found now; `nil` while something may be. The latest state may be of
+  /// long ago: a source that can be used by now has no fault, unless it refused the application.
   package var fault: LocationHealth? {
     guard let health, health.condition.isFault else { return nil }
     return health.condition == .denied || availability != .available ? health : nil
@@ -268,10 +275,10 @@ package final class LocationService: Sendable {
     }
   }
 
-  /// Whether a client needs the source now.
+  /// Indicates whether a client needs the source now.
   package var isWanted: Bool { host.read { $0.demand != nil } }
 
-  /// Why the source will not deliver any more, for people; `nil` while it will.
+  /// The reason that the source will not deliver any more, for people; `nil` while it will.
   package var end: String? { host.end }
 
   /// The error with which the source ended.

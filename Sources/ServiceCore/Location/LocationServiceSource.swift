@@ -6,7 +6,7 @@ import Synchronization
 final class LocationServiceSource: ServiceSource {
   struct Demand: Sendable, Codable {
     var location: LocationDemand
-    /// When the service has something to do, unless something comes before.
+    /// The time at which the service has something to do, unless something comes before.
     var deadline: MonotonicTime?
   }
 
@@ -15,7 +15,7 @@ final class LocationServiceSource: ServiceSource {
     /// The number of values that were processed.
     var processed = 0
     var progress: LocationProgress
-    /// Whether the source delivers a fix only when the place has changed.
+    /// Indicates whether the source delivers a fix only when the place has changed.
     var reportsOnlyChanges = false
   }
 
@@ -28,11 +28,13 @@ final class LocationServiceSource: ServiceSource {
 
   private let known = Mutex<ScannerAvailability?>(nil)
 
-  /// Whether the source can be used, as far as is known: by its latest state, or by ``updateAvailability()``. Before that
-  /// it restricts nothing. No daemon is connected to here, so no caller waits for one.
+  /// Indicates whether the source can be used, as far as is known: by its latest state, or by
+  /// ``updateAvailability()``. Before that it restricts nothing. No daemon is connected to here, so
+  /// no caller waits for one.
   ///
-  /// A daemon that refuses the application is not available, and the application may use the other services: without demand
-  /// nothing would find out that it permits it again, and the authorization would come and go.
+  /// A daemon that refuses the application is not available, and the application may use the other
+  /// services: without demand nothing would find out that it permits it again, and the
+  /// authorization would come and go.
   var availability: ScannerAvailability {
     switch latestAvailability {
     case .notPermitted(let sentence): .unavailable(sentence)

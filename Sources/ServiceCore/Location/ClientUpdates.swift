@@ -1,0 +1,235 @@
+import Positioning
+import Scanning
+
+/// The location updates of one client, their deferral, and its request for one fix.
+///
+/// Each function is named for what happened, and returns the events that the client receives, in
+/// order.
+struct ClientUpdates {
+  /// Updates that the client has started.
+  private struct Updates {
+    private(set) var settings: UpdateSettings
+    private var filter: DistanceFilter
+    private var pause: PauseRule
+
+    init(_ settings: UpdateSettings) {
+      self.settings = settings
+      filter = DistanceFilter(distance: settings.distanceFilter)
+      pause = PauseRule(activity: settings.activity)
+    }
+
+    var isPaused: Bool { pause.isPaused }
+    var mayPause: Bool { settings.pausesAutomatically && !isPaused }
+
+    var request: LocationRequest {
+      isPaused
+        ? .paused
+        : .standard(
+          settings.accuracy, distanceFilter: settings.distanceFilter, interval: settings.interval)
+    }
+
+    /// Changes the settings; returns whether that resumes updates.
+    mutating func set(_ settings: UpdateSettings, restarts: Bool) -> Bool {
+      self.settings = settings
+      filter.distance = settings.distanceFilter
+      return restarts && pause.start(activity: settings.activity) != nil
+    }
+
+    /// Receives a fix; returns whether it is delivered, and whether updates pause or resume.
+    mutating func receive(_ fix: Fix) -> (isDelivered: Bool, change: PauseRule.Change?) {
+      let wasPaused = isPaused
+      let change = settings.pausesAutomatically ? pause.receive(fix) : nil
+      // The fix that pauses or resumes updates is delivered.
+      return ((!wasPaused || change == .resumed) && filter.receive(fix), change)
+    }
+
+    /// Takes a fix as a sign of rest; returns whether updates pause.
+    mutating func rest(at fix: Fix) -> Bool { mayPause && pause.receive(fix) == .paused }
+  }
+
+  private var updates: Updates?
+  private var request: FixRequest?
+  private var deferral = DeferredUpdates(DeferredUpdates.Conditions(isUpdating: false))
+  /// The time of the latest fix that the client received.
+  private var received: MonotonicTime?
+  /// Indicates whether a source works that the application may use.
+  private var isAvailable: Bool
+
+  init(isAvailable: Bool) { self.isAvailable = isAvailable }
+
+  /// The settings of the updates; `nil` while there are none.
+  var settings: UpdateSettings? { updates?.settings }
+  /// Indicates whether the client waits for one fix.
+  var isRequesting: Bool { request != nil }
+  /// Indicates whether updates run that may pause.
+  var mayPause: Bool { updates?.mayPause ?? false }
+
+  /// The needs of the client.
+  var requests: [LocationRequest] {
+    [updates?.request, request.map { .standard($0.accuracy, distanceFilter: nil) }]
+      .compactMap(\.self)
+  }
+
+  /// The time at which ``advance(to:refusal:)`` has something to do, unless a fix comes before.
+  var deadline: MonotonicTime? {
+    [request?.deadline, deferral.deadline].compactMap(\.self).min()
+  }
+
+  // MARK: What the client wants
+
+  /// Starts updates, with the latest fix if there is one. Updates that run already deliver nothing
+  /// anew, but resume if they are paused. A request for one fix ends without an answer, as in Core
+  /// Location.
+  mutating func start(_ settings: UpdateSettings, latest: Fix?) -> [LocationEvent] {
+    request = nil
+    guard updates == nil else { return set(settings, restarts: true) }
+    updates = Updates(settings)
+    let events = setConditions()
+    // It may be old: the next one is delivered whatever its distance.
+    guard let latest else { return events }
+    received = latest.time
+    return events + [.fixes([latest])]
+  }
+
+  /// Changes the settings of updates, if there are any.
+  mutating func change(_ settings: UpdateSettings) -> [LocationEvent] {
+    guard let old = updates?.settings else { return [] }
+    return set(
+      settings, restarts: settings.activity != old.activity || !settings.pausesAutomatically)
+  }
+
+  private mutating func set(_ settings: UpdateSettings, restarts: Bool) -> [LocationEvent] {
+    let isResumed = updates?.set(settings, restarts: restarts) ?? false
+    return (isResumed ? [.resumed] : []) + setConditions()
+  }
+
+  mutating func stop() -> [LocationEvent] {
+    updates = nil
+    return setConditions()
+  }
+
+  /// Requests one fix. A recent one that is accurate enough and new to the client is the answer at
+  /// once; otherwise the known one is the answer where no other comes.
+  mutating func request(
+    _ accuracy: AccuracyClass, known: Fix?, isRecent: Bool, isRefused: Bool
+  ) -> [LocationEvent] {
+    if isRecent, let known, known.horizontalAccuracy <= accuracy.meters, received != known.time {
+      received = known.time
+      return [.requestedFix(known)]
+    }
+    request = FixRequest(accuracy, known: known, isRefused: isRefused)
+    return []
+  }
+
+  mutating func cancelRequest() { request = nil }
+
+  /// Holds updates back. A request for one fix ends without an answer, as in Core Location.
+  mutating func allowDeferral(
+    untilTraveled meters: Double, timeout seconds: Double, at now: MonotonicTime?
+  ) -> [LocationEvent] {
+    request = nil
+    return Self.events(deferral.allow(untilTraveled: meters, timeout: seconds, at: now))
+  }
+
+  mutating func disallowDeferral() -> [LocationEvent] { Self.events(deferral.disallow()) }
+
+  // MARK: What the source delivers
+
+  /// Receives a fix, for updates and the request. Where updates deliver it, it is the answer of the
+  /// request as well.
+  mutating func receive(_ fix: Fix, refusal: LocationHealth?) -> [LocationEvent] {
+    let answer = request?.receive(fix)
+    var events: [LocationEvent] = []
+    var isDelivered = false
+    if let (isPassed, change) = updates?.receive(fix) {
+      if change == .resumed { events = [.resumed] + setConditions() }
+      if isPassed {
+        let delivered = Self.events(deferral.receive(fix))
+        isDelivered = !delivered.isEmpty
+        if isDelivered { received = fix.time }
+        events += delivered
+      }
+      if change == .paused { events += paused() }
+    }
+    guard let answer else { return events }
+    request = nil
+    return isDelivered && answer == .fix(fix) ? events : events + end(answer, refusal: refusal)
+  }
+
+  /// Takes the latest fix for one of now, where the receiver rests.
+  mutating func rest(at fix: Fix) -> [LocationEvent] {
+    updates?.rest(at: fix) == true ? paused() : []
+  }
+
+  /// Receives the time. A request that ends without a fix fails where the source refuses locations.
+  mutating func advance(to now: MonotonicTime, refusal: LocationHealth?) -> [LocationEvent] {
+    var events: [LocationEvent] = []
+    if let answer = request?.advance(to: now) {
+      request = nil
+      events = end(answer, refusal: refusal)
+    }
+    return events + Self.events(deferral.advance(to: now))
+  }
+
+  /// Ends the request, as the source refuses locations.
+  mutating func refuse(_ refusal: LocationHealth) -> [LocationEvent] {
+    guard isRequesting else { return [] }
+    request = nil
+    return [.requestFailed(refusal)]
+  }
+
+  /// Ends the request with the best fix so far, as no other one comes.
+  mutating func endRequest(refusal: LocationHealth?) -> [LocationEvent] {
+    guard let answer = request?.end else { return [] }
+    request = nil
+    return end(answer, refusal: refusal)
+  }
+
+  private mutating func end(
+    _ answer: FixRequest.Answer, refusal: LocationHealth?
+  ) -> [LocationEvent] {
+    switch answer {
+    case .fix(let fix):
+      received = fix.time
+      return [.requestedFix(fix)]
+    case .timedOut: return [refusal.map { .requestFailed($0) } ?? .requestTimedOut]
+    }
+  }
+
+  /// Reports that updates are paused, after the end of a deferral.
+  private mutating func paused() -> [LocationEvent] { setConditions() + [.paused] }
+
+  // MARK: Deferral
+
+  /// Receives whether a source works that the application may use.
+  mutating func setAvailable(_ isAvailable: Bool) -> [LocationEvent] {
+    self.isAvailable = isAvailable
+    return setConditions()
+  }
+
+  private mutating func setConditions() -> [LocationEvent] {
+    Self.events(
+      deferral.set(
+        DeferredUpdates.Conditions(
+          isUpdating: updates?.isPaused == false, accuracy: settings?.accuracy ?? .best,
+          distanceFilter: settings?.distanceFilter, isAvailable: isAvailable)))
+  }
+
+  /// Returns the events of a deferral; its end has the fixes that were delivered just before it.
+  private static func events(_ changes: [DeferredUpdates.Event]) -> [LocationEvent] {
+    var events: [LocationEvent] = []
+    for change in changes {
+      switch change {
+      case .deliver(let fixes): events.append(.fixes(fixes))
+      case .finish(let error):
+        var held: [Fix] = []
+        if case .fixes(let fixes)? = events.last {
+          held = fixes
+          events.removeLast()
+        }
+        events.append(.deferralFinished(error, held: held))
+      }
+    }
+    return events
+  }
+}

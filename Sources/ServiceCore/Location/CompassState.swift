@@ -1,0 +1,63 @@
+import Positioning
+import Scanning
+
+/// The headings of all clients.
+struct CompassState {
+  /// The filters of the clients that receive headings.
+  private var filters: [ClientIdentifier: HeadingFilter] = [:]
+  private var latest: [ClientIdentifier: Heading] = [:]
+  private var hasReportedExpiry = false
+
+  /// Indicates whether a client receives headings.
+  var isNeeded: Bool { !filters.isEmpty }
+
+  func isNeeded(by client: ClientIdentifier) -> Bool { filters[client] != nil }
+
+  func latestHeading(of client: ClientIdentifier) -> Heading? { latest[client] }
+
+  /// Starts headings, or changes their filter and how the device is held; `nil` for each reading.
+  mutating func start(
+    filter: Double?, _ orientation: HeadingOrientation, for client: ClientIdentifier
+  ) {
+    var heading = filters[client] ?? HeadingFilter()
+    heading.filter = filter
+    heading.set(orientation)
+    filters[client] = heading
+  }
+
+  mutating func stop(for client: ClientIdentifier) { filters[client] = nil }
+
+  mutating func remove(_ client: ClientIdentifier) {
+    filters[client] = nil
+    latest[client] = nil
+  }
+
+  /// Receives a reading.
+  ///
+  /// - Parameters:
+  ///   - reading: The direction of magnetic north.
+  ///   - fix: The place that determines true north; `nil` where none is known.
+  /// - Returns: The heading of each client to which it is delivered, in the clients' order, and once
+  ///   the report that the magnetic model is not made for the time: its declinations are used all
+  ///   the same.
+  mutating func receive(
+    _ reading: CompassReading, at fix: Fix?
+  ) -> (headings: [(ClientIdentifier, Heading)], expiry: LocationHealth?) {
+    let field = fix.map {
+      MagneticModel.field(
+        at: $0.place, height: $0.ellipsoidalAltitude ?? $0.altitude ?? 0, time: reading.timestamp)
+    }
+    let north = field.flatMap { NorthDifference($0) }
+    var headings: [(ClientIdentifier, Heading)] = []
+    for client in filters.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+      guard let heading = filters[client]?.receive(reading, north: north) else { continue }
+      latest[client] = heading
+      headings.append((client, heading))
+    }
+    guard field?.isExpired == true, !hasReportedExpiry else { return (headings, nil) }
+    hasReportedExpiry = true
+    let expiry = LocationHealth(
+      .receiving, of: .headings, at: reading.time, sentence: MagneticModel.expiry)
+    return (headings, expiry)
+  }
+}

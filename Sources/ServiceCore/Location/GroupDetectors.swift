@@ -1,0 +1,126 @@
+import Positioning
+import Scanning
+
+/// The visits and the significant changes of one group of clients.
+///
+/// Each function is named for what happened, and returns the events that follow, in order.
+struct GroupDetectors {
+  enum Event: Equatable {
+    case visit(Visit)
+    case significantChange(Fix)
+    /// The fix with which significant changes begin for a client.
+    case first(Fix, ClientIdentifier)
+  }
+
+  /// Significant changes that the group has started.
+  private struct Changes {
+    var rule = SignificantChange()
+    /// The clients that started them in this process.
+    var started: Set<ClientIdentifier> = []
+    /// Those of them that have not received a first fix.
+    var waiting: Set<ClientIdentifier> = []
+  }
+
+  /// The detector of visits; `nil` while the group does not receive them.
+  private(set) var visits: VisitDetector?
+  private var changes: Changes?
+
+  /// The rule of significant changes; `nil` while the group does not receive them.
+  var changeRule: SignificantChange? { changes?.rule }
+
+  /// The needs of the group.
+  var requests: [LocationRequest] {
+    [visits.map { .visits(isStaying: $0.isStaying) }, changes.map { _ in .significantChange }]
+      .compactMap(\.self)
+  }
+
+  /// The time at which ``advance(to:)`` has something to do, unless a fix comes before.
+  var deadline: MonotonicTime? {
+    [visits?.deadline, changes?.rule.deadline].compactMap(\.self).min()
+  }
+
+  // MARK: What clients want
+
+  mutating func startVisits() { visits = visits ?? VisitDetector() }
+
+  mutating func stopVisits() { visits = nil }
+
+  /// Starts significant changes. The first start of each client in this process delivers the latest
+  /// fix to it, or the next one where there is none, also where the group has them already, as
+  /// after a restart.
+  mutating func startChanges(for client: ClientIdentifier, latest: Fix?) -> [Event] {
+    guard var known = changes else {
+      var new = Changes(started: [client])
+      let cached = new.rule.start(cached: latest)
+      changes = new
+      return cached.map { [.significantChange($0)] } ?? []
+    }
+    guard known.started.insert(client).inserted else { return [] }
+    if latest == nil { known.waiting.insert(client) }
+    changes = known
+    return latest.map { [.first($0, client)] } ?? []
+  }
+
+  mutating func stopChanges() { changes = nil }
+
+  mutating func remove(_ client: ClientIdentifier) {
+    changes?.started.remove(client)
+    changes?.waiting.remove(client)
+  }
+
+  // MARK: What the source delivers
+
+  mutating func receive(_ fix: Fix) -> [Event] {
+    let visited = rest(at: fix)
+    let waiting = changes?.waiting ?? []
+    changes?.waiting = []
+    if let change = changes?.rule.receive(fix) { return visited + [.significantChange(change)] }
+    return visited + waiting.sorted { $0.rawValue < $1.rawValue }.map { .first(fix, $0) }
+  }
+
+  /// Takes the latest fix for one of now, where the receiver rests: nothing changes significantly.
+  mutating func rest(at fix: Fix) -> [Event] { Self.events(visits?.receive(fix) ?? []) }
+
+  mutating func advance(to now: MonotonicTime) -> [Event] {
+    let change = changes?.rule.advance(to: now)
+    return Self.events(visits?.advance(to: now) ?? [])
+      + (change.map { [.significantChange($0)] } ?? [])
+  }
+
+  private static func events(_ changes: [VisitDetector.Change]) -> [Event] {
+    changes.map { change in
+      switch change {
+      case .arrived(let visit), .departed(let visit): .visit(visit)
+      }
+    }
+  }
+
+  // MARK: Restoring
+
+  /// Restores visits in wall-clock time.
+  mutating func restore(_ detector: VisitDetector, _ offset: WallClockOffset) {
+    visits = detector
+    visits?.move(by: offset.nanoseconds)
+  }
+
+  /// Restores significant changes in wall-clock time.
+  mutating func restore(_ rule: SignificantChange, _ offset: WallClockOffset) {
+    changes = Changes(rule: rule)
+    changes?.rule.move(by: offset.nanoseconds)
+  }
+
+  /// Brings what was restored onto the source's time.
+  ///
+  /// Where the clock was set back since, or is not set yet, what was stored cannot be of later than
+  /// now: everything would wait for that time.
+  mutating func start(_ offset: WallClockOffset, at now: MonotonicTime) {
+    visits?.move(by: 0 &- offset.nanoseconds)
+    if let latest = visits?.latestTime, latest > now {
+      visits?.move(by: now.nanoseconds(since: latest))
+    }
+    changes?.rule.move(by: 0 &- offset.nanoseconds)
+    if let latest = changes?.rule.latestTime, latest > now {
+      changes?.rule.move(by: now.nanoseconds(since: latest))
+    }
+  }
+}
