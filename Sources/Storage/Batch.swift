@@ -7,25 +7,38 @@ struct Batch: Sendable {
     case remove
   }
 
-  private(set) var rows: [ServiceStore.Key: Row] = [:]
-  /// The events, by serial.
-  private(set) var events: [Int64: ServiceStore.Event] = [:]
-  /// The keys whose stored events go; ``events`` come after that.
-  private(set) var removed: Set<ServiceStore.Key> = []
-  /// The stored events that were delivered, by serial, with the places of their marks.
-  private(set) var ended: [Int64: DeliveryMarks.Place?] = [:]
+  /// Whether entries stay when their group does not need them any more.
+  let keepsHistory: Bool
+  private(set) var rows: [Store.Key: Row] = [:]
+  /// The entries, by rising identifier.
+  private(set) var entries: [StoredEntry] = []
+  /// The length of the entries' payloads, in bytes.
+  private(set) var entryBytes = 0
+  /// The keys whose stored entries go, where no history keeps them; ``entries`` come after that.
+  private(set) var removed: Set<Store.Key> = []
+  /// How far each group and each reader is.
+  private(set) var settled: [String: Int64] = [:]
+  private(set) var marks: [String: Int64] = [:]
+  private(set) var presence: [StoredPresence] = []
+  private(set) var gaps: [EntryGap] = []
   var authorization: String??
   var completions: [@Sendable (StorageError?) -> Void] = []
 
-  /// The number of keys, events and calls that wait.
-  var count: Int { rows.count + events.count + completions.count }
+  init(keepsHistory: Bool) { self.keepsHistory = keepsHistory }
+
+  /// The hours of beacons that wait at most.
+  static let maximumPresence = 8192
+
+  /// The number of keys, entries and calls that wait.
+  var count: Int { rows.count + entries.count + completions.count }
 
   /// Whether there is nothing to store.
   var isEmpty: Bool {
-    rows.isEmpty && events.isEmpty && removed.isEmpty && ended.isEmpty && authorization == nil
+    rows.isEmpty && entries.isEmpty && removed.isEmpty && settled.isEmpty && marks.isEmpty
+      && presence.isEmpty && gaps.isEmpty && authorization == nil
   }
 
-  mutating func add(_ change: ServiceStore.Change) {
+  mutating func add(_ change: Store.Change) {
     switch change {
     case .register(let registration):
       set(
@@ -33,97 +46,234 @@ struct Batch: Sendable {
         of: registration.key)
     case .remove(let key): set(.remove, of: key)
     case .setState(let key, let state): set(.setState(state), of: key)
-    case .addEvent(let event): events[event.serial] = event
+    case .add(let entry): add(entry)
     case .setAuthorization(let value): authorization = .some(value)
+    case .settle(let group, let id): settle(group, id)
+    case .mark(let reader, let id): marks[reader] = max(id, marks[reader] ?? id)
+    case .addPresence(let new):
+      if presence.count < Self.maximumPresence { presence.append(new) }
+    case .addGap(let gap): add(gap)
+    case .setGeneration: break
     }
   }
 
-  private mutating func set(_ row: Row, of key: ServiceStore.Key) {
+  private mutating func add(_ entry: StoredEntry) {
+    entryBytes += entry.payload.count
+    // They come in their order, but for those of another thread.
+    entries.insert(entry, at: entries.lastIndex { $0.id < entry.id }.map { $0 + 1 } ?? 0)
+  }
+
+  private mutating func add(_ gap: EntryGap) {
+    if let last = gaps.last, last.last + 1 == gap.first {
+      gaps[gaps.count - 1].last = gap.last
+    } else {
+      gaps.append(gap)
+    }
+  }
+
+  private mutating func set(_ row: Row, of key: Store.Key) {
     switch (row, rows[key]) {
     case (.setState(let state), .register(let definition, _)):
       rows[key] = .register(definition: definition, state: state)
     case (.setState, .remove): break
     case (.remove, _):
       rows[key] = .remove
-      remove(eventsOf: key)
+      remove(entriesOf: key)
     default: rows[key] = row
     }
   }
 
-  private mutating func remove(eventsOf key: ServiceStore.Key) {
+  /// A history keeps the entries of regions that are removed.
+  private mutating func remove(entriesOf key: Store.Key) {
+    guard !keepsHistory else { return }
     removed.insert(key)
-    events = events.filter { $0.value.key != key }
+    removeEntries { entry in
+      entry.recipients?.service == key.service && entry.recipients?.group == key.group
+        && entry.region == key.identifier
+    }
   }
 
-  /// Removes an event that was delivered, from here or later from the database.
-  mutating func end(_ serial: Int64, _ place: DeliveryMarks.Place?) {
-    events[serial] = nil
-    ended[serial] = place
+  private mutating func settle(_ group: String, _ id: Int64) {
+    settled[group] = max(id, settled[group] ?? id)
+  }
+
+  /// Removes the entries that their group does not need any more, unless a history keeps them.
+  mutating func removeSettled() {
+    guard !keepsHistory, !settled.isEmpty else { return }
+    removeEntries { [settled] entry in
+      entry.recipients.flatMap { settled[$0.group] }.map { entry.id <= $0 } ?? false
+    }
+  }
+
+  private mutating func removeEntries(where isRemoved: (StoredEntry) -> Bool) {
+    entries.removeAll(where: isRemoved)
+    entryBytes = entries.reduce(0) { $0 + $1.payload.count }
+  }
+
+  /// Removes the oldest entries beyond a number and a length, which leave gaps. Returns their number.
+  mutating func removeOldest(beyond maximum: Int, bytes: Int) -> Int {
+    var removed = 0
+    while removed < entries.count, entries.count - removed > maximum || entryBytes > bytes {
+      let entry = entries[removed]
+      entryBytes -= entry.payload.count
+      add(EntryGap(first: entry.id, last: entry.id))
+      removed += 1
+    }
+    entries.removeFirst(removed)
+    return removed
   }
 
   /// Adds the changes of a newer batch: of one key, the newer one counts.
   mutating func append(_ newer: Batch) {
-    for key in newer.removed { remove(eventsOf: key) }
+    for key in newer.removed { remove(entriesOf: key) }
     for (key, row) in newer.rows { set(row, of: key) }
-    for event in newer.events.values { add(.addEvent(event)) }
-    for (serial, place) in newer.ended { end(serial, place) }
+    for entry in newer.entries { add(entry) }
+    for (group, id) in newer.settled { settle(group, id) }
+    for (reader, id) in newer.marks { marks[reader] = max(id, marks[reader] ?? id) }
+    presence += newer.presence.prefix(max(0, Self.maximumPresence - presence.count))
+    for gap in newer.gaps { add(gap) }
     authorization = newer.authorization ?? authorization
     completions += newer.completions
   }
 }
 
 extension Database {
-  /// Stores a batch in one transaction, with the highest serial that was given, and returns the number of old
-  /// events that made room for others.
-  func store(_ batch: Batch, serial: Int64) throws(StorageError) -> Int {
-    var dropped = 0
+  /// Stores a batch in one transaction, and returns what there was no room for: entries of groups that nobody reads,
+  /// and presence.
+  ///
+  /// - Parameters:
+  ///   - batch: The changes.
+  ///   - sequence: The number of the latest record of the log that the batch has.
+  ///   - lastID: The highest identifier that was given.
+  ///   - reserved: The identifier up to which this process may give some.
+  ///   - limits: The bounds of the history; `nil` where none is kept.
+  /// - Returns: The number of entries and of hours of presence that there was no room for.
+  /// - Throws: The reason why nothing was stored.
+  func store(
+    _ batch: Batch, sequence: Int64, lastID: Int64, reserved: Int64, limits: Store.Limits?
+  ) throws(StorageError) -> (entries: Int, presence: Int) {
+    var dropped = (entries: 0, presence: 0)
     try transaction { database throws(StorageError) in
-      let condition = "WHERE service = ? AND \"group\" = ? AND identifier = ?"
-      let removeEvents = try database.prepare("DELETE FROM event \(condition)")
-      for key in batch.removed { try removeEvents.run(key.values) }
-      let end = try database.prepare("DELETE FROM event WHERE serial = ?")
-      for serial in batch.ended.keys { try end.run([.integer(serial)]) }
-
-      let register = try database.prepare(
-        "INSERT OR REPLACE INTO registration VALUES (?, ?, ?, ?, ?)")
-      let setState = try database.prepare("UPDATE registration SET state = ? \(condition)")
-      let remove = try database.prepare("DELETE FROM registration \(condition)")
-      for (key, row) in batch.rows {
-        switch row {
-        case .register(let definition, let state):
-          try register.run(key.values + [.bytes(definition), .bytes(state)])
-        case .setState(let state): try setState.run([.bytes(state)] + key.values)
-        case .remove: try remove.run(key.values)
-        }
-      }
-
-      let add = try database.prepare("INSERT OR REPLACE INTO event VALUES (?, ?, ?, ?, ?)")
-      for event in batch.events.values {
-        try add.run([.integer(event.serial)] + event.key.values + [.bytes(event.payload)])
-      }
-      if !batch.events.isEmpty {
+      dropped = (0, 0)
+      let keepsHistory = limits != nil
+      try database.store(batch, keepsHistory: keepsHistory)
+      let add = try database.prepare(
+        """
+        INSERT OR IGNORE INTO entry (id, time, kind, service, "group", region, beacon, payload, dwell)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+      for entry in batch.entries { try add.run(entry.values) }
+      if !keepsHistory, !batch.entries.isEmpty {
         try database.execute(
           """
-          DELETE FROM event WHERE serial <= (SELECT serial FROM event
-          ORDER BY serial DESC LIMIT 1 OFFSET \(ServiceStore.maximumUndelivered))
+          DELETE FROM entry WHERE id <= (SELECT id FROM entry
+          ORDER BY id DESC LIMIT 1 OFFSET \(Store.maximumUndelivered))
           """)
-        dropped = Int(try database.integer("SELECT changes()"))
+        dropped.entries = database.changes
       }
-
-      let set = try database.prepare("INSERT OR REPLACE INTO setting VALUES (CAST(? AS TEXT), ?)")
+      if let limits {
+        dropped.presence = try database.add(
+          batch.presence, maximum: limits.maximumBeaconsPerHour)
+      }
+      let gap = try database.prepare("INSERT OR REPLACE INTO gap VALUES (?, ?)")
+      for one in batch.gaps { try gap.run([.integer(one.first), .integer(one.last)]) }
       if let authorization = batch.authorization {
-        try set.run([
-          .bytes(Array("authorization".utf8)), .bytes(authorization.map { Array($0.utf8) }),
-        ])
+        try database.set("authorization", .bytes(authorization.map { Array($0.utf8) }))
       }
-      try set.run([.bytes(Array("serial".utf8)), .integer(serial)])
+      try database.set("sequence", .integer(sequence))
+      try database.set("last", .integer(lastID))
+      try database.set("reserved", .integer(reserved))
+    }
+    return dropped
+  }
+
+  func set(_ name: String, _ value: Statement.Value) throws(StorageError) {
+    try prepare("INSERT OR REPLACE INTO setting VALUES (CAST(? AS TEXT), ?)")
+      .run([.text(name), value])
+  }
+
+  /// Stores registrations, their states, and how far groups and readers are.
+  private func store(_ batch: Batch, keepsHistory: Bool) throws(StorageError) {
+    if !keepsHistory {
+      let remove = try prepare(
+        "DELETE FROM entry WHERE service = ? AND \"group\" = ? AND region = ?")
+      for key in batch.removed { try remove.run(key.values) }
+      let settle = try prepare("DELETE FROM entry WHERE \"group\" = ? AND id <= ?")
+      for (group, id) in batch.settled { try settle.run([.text(group), .integer(id)]) }
+    }
+    let condition = "WHERE service = ? AND \"group\" = ? AND identifier = ?"
+    let register = try prepare("INSERT OR REPLACE INTO registration VALUES (?, ?, ?, ?, ?)")
+    let setState = try prepare("UPDATE registration SET state = ? \(condition)")
+    let remove = try prepare("DELETE FROM registration \(condition)")
+    for (key, row) in batch.rows {
+      switch row {
+      case .register(let definition, let state):
+        try register.run(key.values + [.bytes(definition), .bytes(state)])
+      case .setState(let state): try setState.run([.bytes(state)] + key.values)
+      case .remove: try remove.run(key.values)
+      }
+    }
+    let mark = try prepare("INSERT OR REPLACE INTO reader VALUES (?, ?)")
+    for (group, id) in batch.settled {
+      try mark.run([.text(Store.readerName(ofGroup: group)), .integer(id)])
+    }
+    for (reader, id) in batch.marks { try mark.run([.text(reader), .integer(id)]) }
+  }
+
+  /// Adds presence, and returns how many there was no room for.
+  private func add(_ presence: [StoredPresence], maximum: Int) throws(StorageError) -> Int {
+    var dropped = 0
+    guard !presence.isEmpty else { return dropped }
+    let find = try prepare("SELECT 1 FROM presence WHERE hour = ? AND beacon = ?")
+    let count = try prepare("SELECT count(*) FROM presence WHERE hour = ?")
+    let add = try prepare(
+      """
+      INSERT INTO presence (hour, beacon, seconds, sightings, samples, sum, best)
+      VALUES (?, ?, min(3600, ?), ?, ?, ?, ?)
+      ON CONFLICT (hour, beacon) DO UPDATE SET
+      seconds = min(3600, seconds + excluded.seconds),
+      sightings = sightings + excluded.sightings, samples = samples + excluded.samples,
+      sum = sum + excluded.sum, best = max(ifnull(best, excluded.best), ifnull(excluded.best, best))
+      """)
+    var beacons: [Int64: Int] = [:]
+    for one in presence {
+      let key: [Statement.Value] = [.integer(one.hour), .text(one.beacon)]
+      try find.bind(key)
+      if try !find.step() {
+        var found = beacons[one.hour]
+        if found == nil {
+          try count.bind([.integer(one.hour)])
+          found = try count.step() ? Int(count.integer(0)) : 0
+        }
+        let room = one.isProtected ? maximum.multipliedReportingOverflow(by: 2).0 : maximum
+        guard let found, found < room else {
+          beacons[one.hour] = found
+          dropped += 1
+          continue
+        }
+        beacons[one.hour] = found + 1
+      }
+      let samples = one.meanRSSI == nil ? 0 : max(0, one.samples)
+      try add.run(
+        key + [
+          .real(max(0, one.seconds)), .integer(max(0, one.sightings)), .integer(samples),
+          .real(Double(samples) * (one.meanRSSI ?? 0)),
+          one.bestRSSI.map { .integer($0) } ?? .bytes(nil),
+        ])
     }
     return dropped
   }
 }
 
-extension ServiceStore.Key {
+extension StoredEntry {
   fileprivate var values: [Statement.Value] {
-    [service, group, identifier].map { .bytes(Array($0.utf8)) }
+    [
+      .integer(id), .integer(time), .text(kind), .text(recipients?.service),
+      .text(recipients?.group), .text(region), .text(beacon), .bytes(payload), .real(dwell),
+    ]
   }
+}
+
+extension Store.Key {
+  fileprivate var values: [Statement.Value] { [.text(service), .text(group), .text(identifier)] }
 }

@@ -1,17 +1,21 @@
 import SystemPackage
 
 /// What stands at a store's path when it is opened. Reading it waits for no sync and makes no database: that is
-/// left to ``create(_:_:)``, which the store's queue calls.
+/// left to ``create(_:_:generation:)``, which the store's queue calls.
 struct Opening: ~Copyable {
   let path: FilePath
-  /// The lock and the marks; `nil` where there are no files yet.
-  let marks: DeliveryMarks?
+  /// The lock and the positions; `nil` where there are no files yet.
+  let positions: ReaderPositions?
+  /// The log; `nil` where there are no files yet.
+  let log: WriteLog?
   /// The connection; `nil` where there is no database yet.
-  let database: Database?
+  var database: Database?
   let contents: Contents
+  /// The changes of the log that the database does not have.
+  let changes: [Store.Change]
   let warnings: [String]
 
-  init(_ location: ServiceStore.Location, _ schema: Schema) throws(StorageError) {
+  init(_ location: Store.Location, _ schema: Schema) throws(StorageError) {
     let path: FilePath
     switch location {
     case .application(let identifier):
@@ -20,19 +24,20 @@ struct Opening: ~Copyable {
       path = (try? StatePath.resolve(file)) ?? file
     case .file(let name): path = try StatePath.resolve(FilePath(name))
     }
-    let marksPath = path.beside("-marks")
-    var marks: DeliveryMarks?
+    let positionsPath = path.beside("-readers")
+    var positions: ReaderPositions?
+    var log: WriteLog?
     var database: Database?
-    var (contents, warnings) = (Contents(), [String]())
+    var contents = Contents()
+    var changes: [Store.Change] = []
+    var warnings: [String] = []
     // A file of another program gets no file beside it. Where there is one already, the lock comes first: closing a
     // file drops the locks that SQLite has on it in this process.
-    var isKept = StatePath.exists(marksPath)
-    if !isKept { isKept = try Self.isDatabase(path, schema) }
-    if isKept {
-      marks = try DeliveryMarks(marksPath, of: path)
-    }
+    var isKept = StatePath.exists(positionsPath)
+    if !isKept { isKept = try Self.isDatabase(path) }
+    if isKept { positions = try ReaderPositions(positionsPath, of: path) }
     do throws(StorageError) {
-      if marks != nil, try Self.isDatabase(path, schema) {
+      if positions != nil, try Self.isDatabase(path) {
         let opened = try schema.open(path)
         contents = try Contents(opened)
         database = consume opened
@@ -40,31 +45,82 @@ struct Opening: ~Copyable {
     } catch {
       guard case .damaged(let message) = error.problem else { throw error }
       let aside = try Self.setAside(path)
-      warnings.append(
-        "\(path): the database was damaged and is now \(aside) (\(message)); an empty one takes its "
-          + "place, so register everything again")
+      warnings.append(Self.warning(path, aside, message))
     }
-    if marks?.isNew == true, !contents.events.isEmpty {
-      warnings.append(
-        "\(marksPath): the file was missing or empty; events may be delivered again, "
-          + "\(contents.events.count) at most")
+    if positions == nil, StatePath.isWritable(path.removingLastComponent()) {
+      // Nothing is there yet: what happens until the database is made is in the log. A disk that refuses is asked again.
+      positions = try? ReaderPositions(positionsPath, of: path)
     }
-    (self.path, self.marks, self.contents, self.warnings) = (path, marks, contents, warnings)
+    if let positions {
+      if database == nil, !positions.isNew || !isKept {
+        log = try? WriteLog(path, after: 0)
+      } else {
+        log = try WriteLog(path, after: contents.sequence)
+      }
+      changes = log?.found.flatMap(\.changes) ?? []
+    }
+    changes += try Self.takeOverMarks(path, contents)
+    for change in changes { contents.apply(change) }
+    if let positions { contents.advance(positions) }
+    self.path = path
+    self.positions = positions
+    self.log = log
     self.database = database
+    self.contents = contents
+    self.changes = changes
+    self.warnings = warnings
+  }
+
+  static func warning(_ path: FilePath, _ aside: FilePath, _ message: String) -> String {
+    "\(path): the database was damaged and is now \(aside) (\(message)); an empty one takes its "
+      + "place, so register everything again"
+  }
+
+  /// Returns the changes that the file of delivered events of a version before 0.2 stands for, and removes it.
+  private static func takeOverMarks(
+    _ path: FilePath, _ contents: Contents
+  ) throws(StorageError) -> [Store.Change] {
+    let old = path.beside("-marks")
+    guard StatePath.exists(old) else { return [] }
+    let bytes = try StateFile(old, creating: false).read(1 << 19)
+    guard bytes.starts(with: Array("CLmarks1".utf8)) else {
+      throw StorageError(file: old.string, problem: .foreign(.unknown))
+    }
+    var delivered: Set<Int64> = []
+    for offset in stride(from: 16, to: bytes.count - 7, by: 8) {
+      // The offset is within the array, and the load is checked.
+      delivered.insert(
+        unsafe bytes.withUnsafeBytes {
+          unsafe $0.loadUnaligned(fromByteOffset: offset, as: Int64.self)
+        })
+    }
+    StatePath.remove(old)
+    // What a group's events had been delivered up to the first one that had not.
+    var changes: [Store.Change] = []
+    for (group, entries) in Dictionary(grouping: contents.undelivered, by: { $0.recipients?.group })
+    {
+      guard let group, let last = entries.prefix(while: { delivered.contains($0.id) }).last else {
+        continue
+      }
+      changes.append(.settle(group: group, through: last.id))
+    }
+    return changes
   }
 
   /// Makes the database that an opening did not find, and waits until it is on the disk. The caller has the lock.
-  static func create(_ path: FilePath, _ schema: Schema) throws(StorageError) -> Database {
+  static func create(
+    _ path: FilePath, _ schema: Schema, generation: String
+  ) throws(StorageError) -> Database {
     // Another process that was faster has written something that this one did not read.
-    guard try !isDatabase(path, schema) else {
+    guard try !isDatabase(path) else {
       throw StorageError(file: path.string, problem: .inUse(process: nil, name: nil))
     }
-    try schema.create(path)
+    try schema.create(path, generation: generation)
     return try schema.open(path)
   }
 
-  /// Returns whether there is a database of a schema; an empty file counts as none.
-  static func isDatabase(_ path: FilePath, _ schema: Schema) throws(StorageError) -> Bool {
+  /// Returns whether there is a database of this module; an empty file counts as none.
+  static func isDatabase(_ path: FilePath) throws(StorageError) -> Bool {
     guard StatePath.exists(path) else { return false }
     let header = try StateFile(path, creating: false).read(100)
     if header.isEmpty { return false }
@@ -75,11 +131,13 @@ struct Opening: ~Copyable {
       let isJournal =
         header.starts(with: Array(#"{"sum":""#.utf8))
         && String(decoding: header, as: UTF8.self).contains(#""format":"corelocation-regions""#)
-      throw fails(isJournal ? .regionJournal : schema.foreign)
+      throw fails(isJournal ? .regionJournal : .unknown)
     }
     // The header's field "Application ID", big-endian, at offset 68.
     let identifier = header[68..<72].reduce(0) { $0 << 8 | Int($1) }
-    guard identifier == schema.applicationIdentifier else { throw fails(.otherDatabase) }
+    guard [Schema.applicationIdentifier, Schema.historyIdentifier].contains(identifier) else {
+      throw fails(.otherDatabase)
+    }
     return true
   }
 
@@ -93,5 +151,49 @@ struct Opening: ~Copyable {
     }
     try StatePath.rename(path, to: aside)
     return aside
+  }
+}
+
+extension Contents {
+  /// Applies a change of the log.
+  mutating func apply(_ change: Store.Change) {
+    switch change {
+    case .register(let registration):
+      registrations.removeAll { $0.key == registration.key }
+      registrations.append(registration)
+    case .remove(let key):
+      registrations.removeAll { $0.key == key }
+      undelivered.removeAll {
+        $0.recipients?.service == key.service && $0.recipients?.group == key.group
+          && $0.region == key.identifier
+      }
+    case .setState(let key, let state):
+      if let index = registrations.firstIndex(where: { $0.key == key }) {
+        registrations[index].state = state
+      }
+    case .add(let entry):
+      lastID = max(lastID, entry.id)
+      if entry.recipients != nil { undelivered.append(entry) }
+    case .setAuthorization(let value): authorization = value
+    case .settle(let group, let id): advance(Store.readerName(ofGroup: group), to: id)
+    case .mark(let reader, let id): advance(reader, to: id)
+    case .setGeneration(let value): if generation.isEmpty { generation = value }
+    case .addPresence, .addGap: break
+    }
+  }
+
+  private mutating func advance(_ reader: String, to id: Int64) {
+    positions[reader] = max(id, positions[reader] ?? id)
+    if let group = Store.group(ofReader: reader) {
+      undelivered.removeAll { $0.recipients?.group == group && $0.id <= id }
+    }
+  }
+
+  /// Takes the positions over that are later than those of the database.
+  mutating func advance(_ found: ReaderPositions) {
+    let groups = Set(undelivered.compactMap(\.recipients?.group)).map(Store.readerName)
+    for reader in Set(positions.keys).union(groups) {
+      if let position = found.position(of: reader) { advance(reader, to: position) }
+    }
   }
 }

@@ -6,6 +6,8 @@ import SystemPackage
 struct Schema {
   /// `CLst` in ASCII, in the database's header.
   static let applicationIdentifier = 0x434C_7374
+  /// `BShi` in ASCII: a history as versions before 0.2 wrote it, beside a database of registrations.
+  static let historyIdentifier = 0x4253_6869
 
   /// The statements of each step. A step is never changed once it was released; a new one follows it.
   ///
@@ -21,18 +23,50 @@ struct Schema {
       service BLOB NOT NULL, "group" BLOB NOT NULL, identifier BLOB NOT NULL,
       payload BLOB NOT NULL);
     CREATE TABLE setting (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE entry (
+      id INTEGER PRIMARY KEY, time INTEGER NOT NULL, kind BLOB NOT NULL,
+      region BLOB, beacon BLOB, payload BLOB NOT NULL, dwell REAL, service BLOB, "group" BLOB);
+    CREATE INDEX entry_time ON entry (time);
+    CREATE TABLE presence (
+      hour INTEGER NOT NULL, beacon BLOB NOT NULL, seconds REAL NOT NULL,
+      sightings INTEGER NOT NULL, samples INTEGER NOT NULL, sum REAL NOT NULL, best INTEGER,
+      PRIMARY KEY (hour, beacon)) WITHOUT ROWID;
+    INSERT INTO entry (id, time, kind, region, payload, service, "group")
+      SELECT serial, 0, CAST('event' AS BLOB), identifier, payload, service, "group" FROM event;
+    DROP TABLE event;
+    INSERT INTO setting SELECT 'last', value FROM setting WHERE name = 'serial';
+    INSERT INTO setting VALUES ('generation', CAST(lower(hex(randomblob(4))) AS BLOB));
+    \(journal)
+    """,
+  ]
+
+  /// What a history of a version before 0.2 lacks.
+  static let historySteps = [
+    """
+    CREATE TABLE registration (
+      service BLOB NOT NULL, "group" BLOB NOT NULL, identifier BLOB NOT NULL,
+      definition BLOB NOT NULL, state BLOB,
+      PRIMARY KEY (service, "group", identifier)) WITHOUT ROWID;
+    ALTER TABLE entry ADD COLUMN service BLOB;
+    ALTER TABLE entry ADD COLUMN "group" BLOB;
+    INSERT INTO setting VALUES
+      ('last', ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'entry'), 0));
+    \(journal)
     """
   ]
 
+  /// The tables and indexes of a journal's readers.
+  private static let journal = """
+    CREATE INDEX entry_region ON entry (region, id);
+    CREATE TABLE reader (name BLOB PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE gap (first INTEGER PRIMARY KEY, last INTEGER NOT NULL);
+    """
+
   var steps = Schema.steps
-  /// The number in the database's header.
-  var applicationIdentifier = Schema.applicationIdentifier
-  /// What a file with another header is not.
-  var foreign = StorageError.Foreign.unknown
   /// Whether other connections read while one writes. Otherwise one connection has the database for itself.
   var isShared = false
-  /// Statements that must come before the first table.
-  var preamble = ""
 
   private var locking: String { isShared ? "NORMAL" : "EXCLUSIVE" }
 
@@ -57,35 +91,52 @@ struct Schema {
 
   /// Brings a database to the newest version, in one transaction.
   private func migrate(_ database: borrowing Database) throws(StorageError) {
-    let version = try database.integer("PRAGMA user_version")
-    guard version <= steps.count else {
-      throw StorageError(
-        file: database.path.string, problem: .newer(version: version, known: steps.count))
+    var version = try database.integer("PRAGMA user_version")
+    let isHistory = try database.integer("PRAGMA application_id") == Self.historyIdentifier
+    var steps = steps[...]
+    if isHistory {
+      guard version <= 1 else { throw newer(database.path, version) }
+      // The history's tables stand for the first two steps.
+      steps = Self.historySteps + steps.dropFirst(2)
+      version = 0
     }
+    guard version <= steps.count else { throw newer(database.path, version) }
     guard version >= 0 else {
       throw StorageError(file: database.path.string, problem: .damaged("version \(version)"))
     }
     guard version < steps.count else { return }
+    let marks = isHistory ? try database.historyMarks() : [:]
     try database.transaction { database throws(StorageError) in
-      for step in steps[Int(version)...] { try database.execute(step) }
-      try database.execute("PRAGMA user_version = \(steps.count)")
+      for step in steps.dropFirst(Int(version)) { try database.execute(step) }
+      try database.setMarks(marks)
+      try database.execute(
+        """
+        PRAGMA user_version = \(self.steps.count);
+        PRAGMA application_id = \(Self.applicationIdentifier)
+        """)
     }
   }
 
+  private func newer(_ path: FilePath, _ version: Int64) -> StorageError {
+    StorageError(file: path.string, problem: .newer(version: version, known: steps.count))
+  }
+
   /// Creates an empty database under a name that it gets when it is complete: no power cut leaves a part of one.
-  func create(_ path: FilePath) throws(StorageError) {
+  func create(_ path: FilePath, generation: String) throws(StorageError) {
     let temporary = path.beside("-new")
     for suffix in ["", "-wal", "-journal"] { StatePath.remove(temporary.beside(suffix)) }
     for suffix in ["-wal", "-journal", "-shm"] { StatePath.remove(path.beside(suffix)) }
     do throws(StorageError) {
       _ = try StateFile(temporary, creating: true)
       let database = try Database(temporary)
+      // `incremental` lets a trimmed database give its pages back.
       try database.execute(
         """
-        \(preamble) PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;
-        PRAGMA synchronous = FULL; PRAGMA application_id = \(applicationIdentifier)
+        PRAGMA auto_vacuum = INCREMENTAL; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;
+        PRAGMA synchronous = FULL; PRAGMA application_id = \(Self.applicationIdentifier)
         """)
       try migrate(database)
+      try database.set("generation", .text(generation))
       try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     } catch {
       StatePath.remove(temporary)
@@ -94,20 +145,86 @@ struct Schema {
     try StatePath.rename(temporary, to: path)
     try StatePath.sync(path.removingLastComponent())
   }
+
+  /// Connects to a database for reading, also where no file can be made beside it. A history of a version before 0.2 can
+  /// be read too.
+  static func read(_ path: FilePath) throws(StorageError) -> Database {
+    do throws(StorageError) {
+      // Files of other programs get none beside them. The writer may be in the middle of a change: only what the
+      // second look finds is damage.
+      do throws(StorageError) {
+        _ = try check(Database(path, for: .readingWithoutLocks))
+      } catch {
+        if case .foreign = error.problem { throw error }
+      }
+      return try check(Database(path, for: .reading))
+    } catch {
+      // SQLite has to make files of the log's index. On a medium that cannot be written, nobody writes either.
+      guard case .failed = error.problem, !StatePath.isWritable(path.removingLastComponent()),
+        StatePath.isReadable(path)
+      else { throw error }
+      let log = try? path.beside("-wal").stat()
+      guard log.map({ $0.size == 0 }) ?? true else {
+        throw StorageError(file: path.string, problem: .unreadableLog)
+      }
+      return try check(Database(path, for: .readingWithoutLocks))
+    }
+  }
+
+  /// Returns a connection if its database has a history.
+  private static func check(_ database: consuming Database) throws(StorageError) -> Database {
+    let path = database.path.string
+    let identifier: Int64
+    do throws(StorageError) {
+      identifier = try database.integer("PRAGMA application_id")
+    } catch {
+      // SQLite's message for a file without its header.
+      guard error.problem == .damaged("file is not a database") else { throw error }
+      throw StorageError(file: path, problem: .foreign(.noHistory))
+    }
+    let version = try database.integer("PRAGMA user_version")
+    let known: ClosedRange<Int64>
+    switch identifier {
+    case Int64(historyIdentifier): known = 1...1
+    case Int64(applicationIdentifier): known = 2...Int64(Schema.steps.count)
+    default:
+      // An empty file has no header.
+      throw StorageError(
+        file: path,
+        problem: .foreign(identifier == 0 && version == 0 ? .noHistory : .otherDatabase))
+    }
+    if version > known.upperBound {
+      throw StorageError(
+        file: path, problem: .newer(version: version, known: Int(known.upperBound)))
+    }
+    // A database of regions that no version with a history has opened.
+    guard known.contains(version) else {
+      throw StorageError(file: path, problem: .foreign(.noHistory))
+    }
+    return database
+  }
 }
 
-/// What a database holds.
+/// What a database holds when it is opened.
 struct Contents {
-  var registrations: [ServiceStore.Registration] = []
-  /// The events, by rising serial.
-  var events: [ServiceStore.Event] = []
+  var registrations: [Store.Registration] = []
+  /// The entries that groups have not dealt with, by rising identifier.
+  var undelivered: [StoredEntry] = []
   var authorization: String?
-  /// The highest serial that was given when the database was written last.
-  var serial: Int64 = 0
+  var generation = ""
+  /// The highest identifier that was given, and the one up to which some may have been.
+  var lastID: Int64 = 0
+  var reserved: Int64 = 0
+  /// The number of the latest record of the log that the database has.
+  var sequence: Int64 = 0
+  /// How far each reader is.
+  var positions: [String: Int64] = [:]
+  /// The highest identifier whose entry is gone.
+  var lostThrough: Int64 = 0
 
   init() {}
 
-  /// Reads a database.
+  /// Reads a database. Where a history is kept, no group's entries are read.
   init(_ database: borrowing Database) throws(StorageError) {
     do throws(StorageError) {
       try read(database)
@@ -117,28 +234,51 @@ struct Contents {
   }
 
   private mutating func read(_ database: borrowing Database) throws(StorageError) {
+    // A look at each table finds much of what is damaged.
+    for table in ["entry ORDER BY id", "entry ORDER BY time", "presence ORDER BY hour"] {
+      for direction in ["", " DESC"] {
+        _ = try database.prepare("SELECT * FROM \(table)\(direction) LIMIT 1").step()
+      }
+    }
     let rows = try database.prepare(
       "SELECT service, \"group\", identifier, definition, state FROM registration")
     while try rows.step() {
       registrations.append(
-        ServiceStore.Registration(
-          key: rows.key(0), definition: rows.bytes(3) ?? [], state: rows.bytes(4)))
+        Store.Registration(key: rows.key(0), definition: rows.bytes(3) ?? [], state: rows.bytes(4)))
     }
-    let waiting = try database.prepare(
-      "SELECT serial, service, \"group\", identifier, payload FROM event ORDER BY serial")
-    while try waiting.step() {
-      events.append(
-        ServiceStore.Event(
-          serial: waiting.integer(0), key: waiting.key(1), payload: waiting.bytes(4) ?? []))
-    }
+    let readers = try database.prepare("SELECT name, position FROM reader")
+    while try readers.step() { positions[readers.text(0)] = readers.integer(1) }
+    lostThrough = try database.integer("SELECT ifnull(max(last), 0) FROM gap")
     let settings = try database.prepare("SELECT name, value FROM setting")
     while try settings.step() {
       switch settings.text(0) {
-      case "serial": serial = settings.integer(1)
+      case "generation": generation = settings.text(1)
+      case "last": lastID = settings.integer(1)
+      case "reserved": reserved = settings.integer(1)
+      case "sequence": sequence = settings.integer(1)
       case "authorization": authorization = settings.bytes(1) == nil ? nil : settings.text(1)
       default: break
       }
     }
+    let highest = try database.integer("SELECT ifnull(max(id), 0) FROM entry")
+    lastID = min(max(lastID, highest, 0), Store.maximumID)
+    reserved = min(max(reserved, lastID), Store.maximumID)
+    guard !generation.isEmpty else {
+      throw StorageError(file: database.path.string, problem: .damaged("it has no generation"))
+    }
+    for (name, position) in positions {
+      guard let group = Store.group(ofReader: name) else { continue }
+      undelivered += try database.entries(of: group, after: position)
+    }
+    let groups = Set(positions.keys.compactMap(Store.group))
+    let others = try database.prepare(
+      "SELECT DISTINCT \"group\" FROM entry WHERE \"group\" NOT NULL")
+    var rest: [String] = []
+    while try others.step() { rest.append(others.text(0)) }
+    for group in rest where !groups.contains(group) {
+      undelivered += try database.entries(of: group, after: 0)
+    }
+    undelivered.sort { $0.id < $1.id }
   }
 }
 
@@ -153,10 +293,39 @@ extension StorageError {
   }
 }
 
+extension Database {
+  /// Returns how far the receivers of a history of a version before 0.2 were, by their names.
+  func historyMarks() throws(StorageError) -> [String: Int64] {
+    let setting = try prepare("SELECT value FROM setting WHERE name = 'marks'")
+    guard try setting.step() else { return [:] }
+    let lines = setting.text(0).split(separator: "\n").map { $0.split(separator: " ") }
+    let marks = lines.compactMap { line in
+      line.count == 2 ? Int64(line[1]).map { ("webhook:\(line[0])", $0) } : nil
+    }
+    return Dictionary(marks, uniquingKeysWith: min)
+  }
+
+  func setMarks(_ marks: [String: Int64]) throws(StorageError) {
+    let mark = try prepare("INSERT OR REPLACE INTO reader VALUES (?, ?)")
+    for (name, position) in marks { try mark.run([.text(name), .integer(position)]) }
+  }
+
+  /// Returns the entries of a group that follow a position.
+  fileprivate func entries(
+    of group: String, after position: Int64
+  ) throws(StorageError) -> [StoredEntry] {
+    let statement = try prepare(
+      "\(Self.selection) WHERE \"group\" = ? AND id > ? ORDER BY id DESC LIMIT ?")
+    try statement.bind([
+      .text(group), .integer(position), .integer(Int64(Store.maximumUndelivered)),
+    ])
+    return try statement.entries().reversed()
+  }
+}
+
 extension Statement {
   /// Returns three columns of this row as a key.
-  fileprivate func key(_ column: Int32) -> ServiceStore.Key {
-    ServiceStore.Key(
-      service: text(column), group: text(column + 1), identifier: text(column + 2))
+  fileprivate func key(_ column: Int32) -> Store.Key {
+    Store.Key(service: text(column), group: text(column + 1), identifier: text(column + 2))
   }
 }

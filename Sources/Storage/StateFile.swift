@@ -53,6 +53,18 @@ struct StateFile: ~Copyable {
     guard count == bytes.count else { throw .failed("pwrite", path, Errno.noSpace) }
   }
 
+  /// Writes bytes at a place by one system call.
+  func write(_ bytes: [UInt8], at offset: Int) throws(StorageError) {
+    try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(StorageError) in
+      try unsafe write(bytes, at: offset)
+    }
+  }
+
+  /// Cuts the file off, or lengthens it by zeros.
+  func resize(_ count: Int) throws(StorageError) {
+    guard ftruncate(descriptor.rawValue, count) == 0 else { throw .failed("ftruncate", path) }
+  }
+
   /// Writes a number at a place, in the processor's byte order.
   func write(_ number: Int64, at offset: Int) throws(StorageError) {
     try unsafe withUnsafeBytes(of: number) { bytes throws(StorageError) in

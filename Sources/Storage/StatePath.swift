@@ -88,6 +88,9 @@ package enum StatePath {
   /// Returns whether a file can be read.
   static func isReadable(_ file: FilePath) -> Bool { access(file, R_OK) == nil }
 
+  /// Returns whether there is a file of a name.
+  package static func isFile(_ path: String) -> Bool { exists(FilePath(path)) }
+
   /// Returns the value of a variable of this process's environment.
   package static func environmentVariable(_ name: String) -> String? {
     // The string is copied at once.

@@ -24,7 +24,7 @@ package struct StorageError: Error, Hashable, Sendable {
     /// The application identifier is empty.
     case noIdentifier
     /// A key, definition, state or payload is longer than the bound.
-    case tooLong(bytes: Int, maximum: Int = ServiceStore.maximumBytes)
+    case tooLong(bytes: Int, maximum: Int = Store.maximumBytes)
     /// More changes wait for the disk than the bound.
     case queueFull
     case closed
@@ -107,7 +107,7 @@ extension StorageError: CustomStringConvertible {
     case .tooLong(let bytes, let maximum):
       "\(file): a key or value takes \(bytes) bytes and at most \(maximum) are stored; shorten it"
     case .queueFull:
-      "\(file): \(ServiceStore.maximumWaitingChanges) changes wait for the disk; write again when it "
+      "\(file): \(Store.maximumWaitingChanges) changes wait for the disk; write again when it "
         + "responds"
     case .closed: "\(file): the store was closed; open it again"
     case .unreadableLog:

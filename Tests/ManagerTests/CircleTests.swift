@@ -141,7 +141,7 @@ import Testing
       #expect(scene.listener.all.last == "state fair 2")
     }
     // The services of before have let go of the file a moment later.
-    await eventually { (try? ServiceStore(.file(files.state))) != nil }
+    await eventually { (try? Store(.file(files.state))) != nil }
     let next = ScriptedLocations()
     next.add(walk(600, from: (52.53, 13.4), metersNorth: 1.5))
     let scene = Scene(persistence: .file(files.state)) { $0.locationSource = .init(next) }

@@ -42,7 +42,7 @@ import Testing
       #expect(remarks.isEmpty)
       scene = nil
       // The loop lets go of the services a moment later.
-      await eventually { (try? ServiceStore(.file(state))) != nil }
+      await eventually { (try? Store(.file(state))) != nil }
       return lines
     }
   }

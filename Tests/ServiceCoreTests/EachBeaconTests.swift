@@ -68,7 +68,7 @@ import Testing
       #expect(await eventually { reader.hasEnded })
       site.manager.removeClient(reader.client)
     }
-    #expect(await eventually { (try? ServiceStore(.file(scratch))) != nil })
+    #expect(await eventually { (try? Store(.file(scratch))) != nil })
     let scanner = ScriptedScanner()
     scanner.add(Site.frame(2), rssi: -60, every: 0.1, from: 1, to: 20)
     scanner.add(Site.frame(3), rssi: -60, every: 0.1, from: 2, to: 20)

@@ -98,7 +98,7 @@ import Testing
       process.manager.removeClient(client)
       process.source.stop()
     }
-    await eventually { (try? ServiceStore(.file(file))) != nil }
+    await eventually { (try? Store(.file(file))) != nil }
     let process = Process(.file(file))
     _ = process.addClient(in: ClientGroup("kitchen"))
     #expect(try await process.events(1) == [.alarm("tea", at: 5)])

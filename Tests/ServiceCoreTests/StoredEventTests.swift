@@ -126,7 +126,7 @@ import Testing
       }
       process.manager.flush()
     }
-    await eventually { (try? ServiceStore(.file(file))) != nil }
+    await eventually { (try? Store(.file(file))) != nil }
     var configuration = ServiceManager.Configuration()
     configuration.persistence = .file(file)
     configuration.authorization = SeamTests.Always()
@@ -151,10 +151,10 @@ import Testing
       }
     }
     process.manager.flush()
-    for suffix in ["", "-wal"] {
+    for suffix in ["", "-wal", "-readers", "-log-1", "-log-2"] {
       try FileManager.default.copyItem(atPath: file + suffix, toPath: copy + suffix)
     }
-    #expect(try ServiceStore(.file(copy)).registrations.count == 3000)
+    #expect(try Store(.file(copy)).registrations.count == 3000)
     process.source.stop()
   }
 
@@ -210,10 +210,10 @@ import Testing
   /// The events that a process that is started now would deliver.
   private func undelivered(_ file: String) throws -> Int {
     let copy = SeamTests.temporaryFile()
-    for suffix in ["", "-wal", "-marks"] {
+    for suffix in ["", "-wal", "-readers", "-log-1", "-log-2"] {
       try FileManager.default.copyItem(atPath: file + suffix, toPath: copy + suffix)
     }
-    return try ServiceStore(.file(copy)).undelivered.count
+    return try Store(.file(copy)).undelivered.count
   }
 
   @Test func theFirstClientThatHasDealtWithAnEventCounts() async throws {
@@ -289,5 +289,59 @@ import Testing
     process.source.tick(1)
     #expect(await eventually { deliveries.withLock { $0.count } == 2 })
     #expect(!process.manager.hasStoredEvents(in: .application))
+  }
+
+  /// A client that refuses the alarm "tea", and keeps the others.
+  private final class Refuser: Sendable {
+    let kept = Mutex<[ServiceDelivery]>([])
+
+    func receive(_ delivery: ServiceDelivery) {
+      if case .alarm(let name, _)? = delivery.event as? TickEvent, name != "tea" {
+        kept.withLock { $0.append(delivery) }
+      } else {
+        delivery.finish()
+      }
+    }
+  }
+
+  private func start(_ refuser: Refuser, _ file: String) async throws -> Process {
+    let process = Process(.file(file))
+    _ = process.manager.addClient { refuser.receive($0) }
+    process.host.update { service, output in
+      for (name, tick) in [("tea", 1), ("coffee", 2)] {
+        service.set(.init(at: tick), named: name, in: .application, into: &output)
+      }
+    }
+    process.source.tick(1)
+    process.source.tick(2)
+    #expect(await eventually { refuser.kept.withLock { $0.count } == 1 })
+    process.manager.flush()
+    return process
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func whatGoesWithItsRegistrationHoldsNoLaterEventBack() async throws {
+    let (file, refuser) = (SeamTests.temporaryFile(), Refuser())
+    let process = try await start(refuser, file)
+    defer { process.source.stop() }
+    for delivery in refuser.kept.withLock({ $0 }) { delivery.acknowledge() }
+    #expect(try undelivered(file) == 2)
+    process.host.update { service, output in
+      service.cancel("tea", in: .application, into: &output)
+    }
+    process.manager.flush()
+    #expect(try undelivered(file) == 0)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func whatIsDealtWithAfterTheManagerIsGoneTakesNoEarlierEventAway() async throws {
+    let (file, refuser) = (SeamTests.temporaryFile(), Refuser())
+    var process: Process? = try await start(refuser, file)
+    weak let manager = process?.manager
+    process?.source.stop()
+    process = nil
+    #expect(await eventually { manager == nil })
+    for delivery in refuser.kept.withLock({ $0 }) { delivery.acknowledge() }
+    #expect(try undelivered(file) == 2)
   }
 }

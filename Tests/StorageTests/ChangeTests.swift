@@ -5,20 +5,27 @@ import Testing
 
 @testable import Storage
 
-typealias Key = ServiceStore.Key
+typealias Key = Store.Key
 
 /// A registration of a service that ticks.
 func registration(_ name: String, _ definition: [UInt8] = [1], _ state: [UInt8]? = nil)
-  -> ServiceStore.Registration
+  -> Store.Registration
 {
-  ServiceStore.Registration(
+  Store.Registration(
     key: Key(service: "clock", identifier: name), definition: definition, state: state)
 }
 
-extension ServiceStore {
+extension Store {
   /// A new event.
-  func event(_ name: String, _ payload: [UInt8] = []) -> Event {
-    Event(serial: nextSerial(), key: Key(service: "clock", identifier: name), payload: payload)
+  func event(_ name: String, _ payload: [UInt8] = []) -> StoredEntry {
+    event(Key(service: "clock", identifier: name), payload)
+  }
+
+  func event(_ key: Key, _ payload: [UInt8] = []) -> StoredEntry {
+    StoredEntry(
+      id: nextID(), time: 0, kind: "event",
+      recipients: .init(service: key.service, group: key.group), region: key.identifier,
+      payload: payload)
   }
 }
 
@@ -26,7 +33,7 @@ extension ServiceStore {
 @Suite struct ChangeTests {
   @Test func allIsThereAgain() throws {
     let scratch = try Scratch()
-    let store = try ServiceStore(.file(scratch["s"]))
+    let store = try Store(.file(scratch["s"]))
     #expect(store.registrations.isEmpty && store.authorization == nil)
     let keys = [
       Key(service: "a", identifier: ""), Key(service: "a", group: "g", identifier: "\0x\0"),
@@ -34,30 +41,30 @@ extension ServiceStore {
       Key(service: "b", identifier: "'; --"),
     ]
     let registrations = keys.enumerated().map {
-      ServiceStore.Registration(
+      Store.Registration(
         key: $1, definition: [UInt8](repeating: 7, count: $0 * 9000), state: $0 == 1 ? [] : nil)
     }
-    let events = keys.map { ServiceStore.Event(serial: store.nextSerial(), key: $0, payload: [0]) }
+    let events = keys.map { store.event($0, [0]) }
     try store.writeAndWait(registrations.map { .register($0) })
-    try store.writeAndWait(events.map { .addEvent($0) } + [.setAuthorization("always")])
+    try store.writeAndWait(events.map { .add($0) } + [.setAuthorization("always")])
     store.close()
-    let again = try ServiceStore(.file(scratch["s"]))
+    let again = try Store(.file(scratch["s"]))
     #expect(Set(again.registrations) == Set(registrations))
     #expect(again.undelivered == events)
     #expect(again.authorization == "always" && again.warnings.isEmpty)
-    #expect(again.nextSerial() > events[4].serial)
+    #expect(again.nextID() > events[4].id)
   }
 
   @Test(arguments: [false, true])
   func changesOfOneKeyFollowEachOther(atOnce isAtOnce: Bool) throws {
     let scratch = try Scratch()
-    let store = try ServiceStore(.file(scratch["s"]))
+    let store = try Store(.file(scratch["s"]))
     let key = registration("a").key
     let (old, other, new) = (store.event("a"), store.event("b"), store.event("a"))
-    let changes: [ServiceStore.Change] = [
-      .setState(key, [9]), .register(registration("a")), .setState(key, [1]), .addEvent(old),
-      .addEvent(other), .remove(key), .setState(key, [2]), .register(registration("a", [2])),
-      .setState(key, [3]), .setState(key, [4]), .addEvent(new), .setAuthorization("x"),
+    let changes: [Store.Change] = [
+      .setState(key, [9]), .register(registration("a")), .setState(key, [1]), .add(old),
+      .add(other), .remove(key), .setState(key, [2]), .register(registration("a", [2])),
+      .setState(key, [3]), .setState(key, [4]), .add(new), .setAuthorization("x"),
       .setAuthorization(nil), .register(registration("b")), .remove(registration("b").key),
       .register(registration("c", [1], [1])), .register(registration("c", [2])),
     ]
@@ -67,7 +74,7 @@ extension ServiceStore {
       for change in changes { try store.writeAndWait([change]) }
     }
     store.close()
-    let again = try ServiceStore(.file(scratch["s"]))
+    let again = try Store(.file(scratch["s"]))
     #expect(again.registrations == [registration("a", [2], [4]), registration("c", [2])])
     #expect(again.undelivered == [new])
     #expect(again.authorization == nil)
@@ -78,86 +85,104 @@ extension ServiceStore {
     let scratch = try Scratch()
     let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
     do {
-      let store = try ServiceStore(.file(scratch["s"]))
+      let store = try Store(.file(scratch["s"]))
       try store.writeAndWait([.register(registration(composed))])
       try store.writeAndWait([.register(registration(decomposed, [2]))])
       try store.writeAndWait([.setState(registration(decomposed).key, [3])])
-      try store.writeAndWait([.addEvent(store.event(decomposed))])
+      try store.writeAndWait([.add(store.event(decomposed))])
       store.close()
     }
-    let store = try ServiceStore(.file(scratch["s"]))
+    let store = try Store(.file(scratch["s"]))
     #expect(store.registrations == [registration(composed, [2], [3])])
     #expect(store.undelivered.count == 1)
     try store.writeAndWait([.remove(registration(decomposed).key)])
     store.close()
-    let again = try ServiceStore(.file(scratch["s"]))
+    let again = try Store(.file(scratch["s"]))
     #expect(again.registrations.isEmpty && again.undelivered.isEmpty)
   }
 
-  @Test func deliveredEventsAreGoneAlsoWithoutClosing() throws {
+  @Test func settledEventsAreGoneAlsoWithoutClosing() throws {
     let scratch = try Scratch()
-    var kept: [ServiceStore.Event] = []
+    var kept: [StoredEntry] = []
     for round in 0..<4 {
-      let store = try ServiceStore(.file(scratch["s"]))
+      let store = try Store(.file(scratch["s"]))
       #expect(store.undelivered == kept)
       let events = (0..<600).map { _ in store.event("a") }
-      #expect(events[0].serial > kept.last?.serial ?? 0)
-      try store.writeAndWait(events.map { .addEvent($0) })
-      for event in events.dropLast(2).shuffled() { store.markDelivered(event.serial) }
-      if let first = kept.first { store.markDelivered(first.serial) }
-      store.markDelivered(events[0].serial)
-      store.markDelivered(.max)
-      kept = kept.dropFirst() + events.suffix(2)
+      #expect(events[0].id > kept.last?.id ?? 0)
+      try store.writeAndWait(events.map { .add($0) })
+      for event in events.dropLast(2) { store.settle(group: "", through: event.id) }
+      // A position never goes back.
+      store.settle(group: "", through: events[0].id)
+      store.settle(group: "other", through: .max)
+      kept = events.suffix(2)
       if round % 2 == 0 { store.flush() }
       #expect(store.failure == nil)
     }
-    #expect(try scratch.bytes("s-marks").count <= 16 + 8 * 1024)
+    #expect(try scratch.bytes("s-readers").count == 4096)
   }
 
-  @Test func anEventDeliveredBeforeItsWriteIsNotStored() throws {
+  @Test func anEventSettledBeforeItsTransactionIsNotStored() throws {
     let scratch = try Scratch()
-    let store = try ServiceStore(.file(scratch["s"]))
+    let store = try Store(.file(scratch["s"]))
     let event = store.event("a")
-    store.write([.addEvent(event)])
-    store.markDelivered(event.serial)
+    store.write([.add(event)])
+    store.settle(group: "", through: event.id)
     store.close()
-    #expect(try ServiceStore(.file(scratch["s"])).undelivered.isEmpty)
+    #expect(try Store(.file(scratch["s"])).undelivered.isEmpty)
+  }
+
+  @Test func marksOfReadersStay() throws {
+    let scratch = try Scratch()
+    do {
+      let store = try Store(.file(scratch["s"]))
+      store.mark("webhook", through: 7)
+      store.mark("mqtt", through: 9)
+      store.mark("webhook", through: 5)
+      store.close()
+    }
+    do {
+      let store = try Store(.file(scratch["s"]))
+      #expect(store.positions["webhook"] == 7 && store.positions["mqtt"] == 9)
+      store.mark("webhook", through: 12)
+    }
+    // It was not closed.
+    #expect(try Store(.file(scratch["s"])).positions["webhook"] == 12)
   }
 
   @Test func ofTooManyEventsTheOldestGo() throws {
     let scratch = try Scratch()
-    let store = try ServiceStore(.file(scratch["s"]))
-    let count = ServiceStore.maximumUndelivered
+    let store = try Store(.file(scratch["s"]))
+    let count = Store.maximumUndelivered
     let events = (0..<count + 100).map { _ in store.event("a") }
-    try store.writeAndWait(events.prefix(count).map { .addEvent($0) })
-    #expect(store.droppedEvents == 0)
-    for event in events.suffix(100) { store.write([.addEvent(event)]) }
+    try store.writeAndWait(events.prefix(count).map { .add($0) })
+    #expect(store.droppedEntries == 0)
+    for event in events.suffix(100) { store.write([.add(event)]) }
     store.close()
-    #expect(store.droppedEvents == 100)
-    #expect(try ServiceStore(.file(scratch["s"])).undelivered == Array(events.suffix(count)))
+    #expect(store.droppedEntries == 100)
+    #expect(try Store(.file(scratch["s"])).undelivered == Array(events.suffix(count)))
   }
 
   @Test func theQueueHasABound() throws {
     let scratch = try Scratch()
-    let store = try ServiceStore(.file(scratch["s"]))
-    let changes = (0...ServiceStore.maximumWaitingChanges).map {
-      ServiceStore.Change.remove(Key(service: "clock", identifier: "\($0)"))
+    let store = try Store(.file(scratch["s"]))
+    let changes = (0...Store.maximumWaitingChanges).map {
+      Store.Change.remove(Key(service: "clock", identifier: "\($0)"))
     }
     #expect(throws: StorageError(file: store.path, problem: .queueFull)) {
       try store.writeAndWait(changes)
     }
-    let long = registration("a", [UInt8](repeating: 0, count: ServiceStore.maximumBytes + 1))
+    let long = registration("a", [UInt8](repeating: 0, count: Store.maximumBytes + 1))
     #expect(
       throws: StorageError(
-        file: store.path, problem: .tooLong(bytes: ServiceStore.maximumBytes + 1))
+        file: store.path, problem: .tooLong(bytes: Store.maximumBytes + 1))
     ) { try store.writeAndWait([.register(registration("b")), .register(long)]) }
     // One key takes one place, however often its state changes.
-    var batch = Batch()
+    var batch = Batch(keepsHistory: false)
     for number in 0..<100 { batch.add(.setState(long.key, [UInt8(number)])) }
     #expect(batch.count == 1)
     store.close()
     // It is refused alone.
-    #expect(try ServiceStore(.file(scratch["s"])).registrations == [registration("b")])
+    #expect(try Store(.file(scratch["s"])).registrations == [registration("b")])
     #expect(throws: StorageError(file: store.path, problem: .closed)) {
       try store.writeAndWait([])
     }
@@ -165,7 +190,7 @@ extension ServiceStore {
 
   @Test func refusalsComeInTheOrderOfTheWrites() throws {
     let scratch = try Scratch()
-    let store = try ServiceStore(.file(scratch["s"]))
+    let store = try Store(.file(scratch["s"]))
     store.close()
     let refused = Mutex<[Int]>([])
     for number in 0..<5000 { store.write([]) { _ in refused.withLock { $0.append(number) } } }
@@ -177,35 +202,44 @@ extension ServiceStore {
   @Test(arguments: 0..<200)
   func aBatchThatFailedIsPutBackBelowNewerOnes(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
-    var (all, older, newer) = (Batch(), Batch(), Batch())
+    let empty = Batch(keepsHistory: false)
+    var (all, older, newer) = (empty, empty, empty)
     for number in 0..<12 {
       let key = Key(service: "clock", identifier: "\(random.next() % 2)")
-      let change: ServiceStore.Change =
+      let change: Store.Change =
         switch random.next() % 5 {
         case 0: .register(.init(key: key, definition: [UInt8(number)]))
         case 1: .remove(key)
         case 2: .setState(key, [UInt8(number)])
-        case 3: .addEvent(.init(serial: Int64(number), key: key, payload: []))
+        case 3:
+          .add(
+            StoredEntry(
+              id: Int64(number), time: 0, kind: "event",
+              recipients: .init(service: key.service, group: key.group), region: key.identifier,
+              payload: []))
         default: .setAuthorization("\(number)")
         }
       all.add(change)
       if number < 6 { older.add(change) } else { newer.add(change) }
       if random.next() % 4 == 0 {
-        let serial = Int64(random.next() % UInt64(number + 1))
-        all.end(serial, nil)
-        if number < 6 { older.end(serial, nil) } else { newer.end(serial, nil) }
+        let settled = Store.Change.settle(
+          group: "", through: Int64(random.next() % UInt64(number + 1)))
+        all.add(settled)
+        if number < 6 { older.add(settled) } else { newer.add(settled) }
       }
     }
     older.append(newer)
     #expect(older.rows.mapValues { "\($0)" } == all.rows.mapValues { "\($0)" })
-    #expect(older.events == all.events && older.removed == all.removed)
-    #expect(Set(older.ended.keys) == Set(all.ended.keys))
+    older.removeSettled()
+    all.removeSettled()
+    #expect(older.entries == all.entries && older.entryBytes == all.entryBytes)
+    #expect(older.removed == all.removed && older.settled == all.settled)
     #expect(older.authorization == all.authorization)
   }
 
   @Test func completionsComeInOrderAndOffTheCaller() throws {
     let scratch = try Scratch()
-    let store = try ServiceStore(.file(scratch["s"]))
+    let store = try Store(.file(scratch["s"]))
     let order = Mutex<[Int]>([])
     let thread = pthread_self()
     let onCaller = Atomic(0)
@@ -223,21 +257,21 @@ extension ServiceStore {
     print("1,000 writes: \(store.transactions) transactions")
     #expect(store.transactions < 200)
     store.close()
-    #expect(try ServiceStore(.file(scratch["s"])).registrations.count == 1000)
+    #expect(try Store(.file(scratch["s"])).registrations.count == 1000)
   }
 
   /// From many threads at once, and the files stay small.
   @Test func threadsDoNotDisturbEachOther() async throws {
     let scratch = try Scratch()
-    let store = try ServiceStore(.file(scratch["s"]))
+    let store = try Store(.file(scratch["s"]))
     await withTaskGroup(of: Void.self) { group in
       for task in 0..<4 {
         group.addTask {
           for round in 0..<500 {
             let name = "r\(task)-\(round % 10)"
             let event = store.event(name, [UInt8](repeating: 1, count: 2000))
-            store.write([.register(registration(name)), .addEvent(event)]) { _ in
-              store.markDelivered(event.serial)
+            store.write([.register(registration(name)), .add(event)]) { _ in
+              store.settle(group: "", through: event.id)
             }
             if round % 7 == 0 { store.write([.remove(registration(name).key)]) }
           }
@@ -249,7 +283,7 @@ extension ServiceStore {
     #expect(try scratch.bytes("s-wal").count <= 8 << 20)
     store.close()
     #expect(try scratch.bytes("s").count <= 8 << 20)
-    let again = try ServiceStore(.file(scratch["s"]))
-    #expect(again.undelivered.isEmpty && again.failure == nil)
+    let again = try Store(.file(scratch["s"]))
+    #expect(again.failure == nil)
   }
 }

@@ -11,7 +11,7 @@ import Testing
   /// The sentence with which a store is refused.
   private func refusal(_ path: String, _ schema: Schema = Schema()) -> String {
     do throws(StorageError) {
-      _ = try ServiceStore(.file(path), schema)
+      _ = try Store(.file(path), nil, schema)
       return "it was opened"
     } catch {
       return "\(error)"
@@ -48,12 +48,12 @@ import Testing
 
   @Test func missingDirectoriesAreMadeForThisUserAlone() throws {
     let scratch = try Scratch()
-    #expect(throws: StorageError.self) { try ServiceStore(.file(scratch["x/y/s"])) }
+    #expect(throws: StorageError.self) { try Store(.file(scratch["x/y/s"])) }
     try StatePath.makeDirectory(FilePath(scratch["x/y"]))
-    let store = try ServiceStore(.file(scratch["x/y/s"]))
+    let store = try Store(.file(scratch["x/y/s"]))
     try store.writeAndWait([.setAuthorization("x")])
     for name in ["x", "x/y"] { #expect(try scratch.permissions(name) == 0o700) }
-    for name in ["x/y/s", "x/y/s-wal", "x/y/s-marks"] {
+    for name in ["x/y/s", "x/y/s-wal", "x/y/s-readers", "x/y/s-log-1"] {
       #expect(try scratch.permissions(name) == 0o600)
     }
   }
@@ -64,7 +64,7 @@ import Testing
     let before = manager.currentDirectoryPath
     // Up to the root and down again: other tests rely on the working directory.
     let up = before.split(separator: "/").map { _ in ".." }.joined(separator: "/")
-    let store = try ServiceStore(.file(up + scratch["s"]))
+    let store = try Store(.file(up + scratch["s"]))
     #expect(store.path == scratch["s"])
   }
 
@@ -96,7 +96,7 @@ import Testing
     #expect(refused.status == 1)
     #expect(refused.output.contains("errno 13 (Permission denied)"), "\(refused.output)")
     #expect(refused.output.contains("make the directory writable"))
-    try ServiceStore(.file(scratch["private/s"])).close()
+    try Store(.file(scratch["private/s"])).close()
     let run = try ChildRun(
       "storage-torture", [scratch["private/s"], scratch["log"], "1", "nobody"], in: scratch
     )
@@ -108,20 +108,22 @@ import Testing
   func aFullDiskIsNamedAndLosesNothing() throws {
     let disk = try SmallDisk()
     let scratch = disk.scratch
-    let store = try ServiceStore(.file(scratch["s"]))
+    let store = try Store(.file(scratch["s"]))
     let first = store.event("a")
-    try store.writeAndWait([.register(registration("a")), .addEvent(first)])
+    try store.writeAndWait([.register(registration("a")), .add(first)])
     let ballast = unsafe open(scratch["ballast"], O_CREAT | O_WRONLY, 0o600)
     let block = [UInt8](repeating: 1, count: 4096)
     while unsafe write(ballast, block, block.count) > 0 {}
     let large = registration("b", [UInt8](repeating: 1, count: 60000))
     #expect {
-      try store.writeAndWait([.register(large), .addEvent(store.event("b")), .remove(first.key)])
+      try store.writeAndWait([
+        .register(large), .add(store.event("b")), .remove(registration("a").key),
+      ])
     } throws: {
       "\($0)".contains("errno 28") && "\($0)".contains("free some space")
     }
     #expect(store.failure != nil)
-    store.markDelivered(first.serial)
+    store.settle(group: "", through: first.id)
     _ = ftruncate(ballast, 0)
     try store.writeAndWait([.register(registration("c")), .setAuthorization("x")])
     #expect(store.failure == nil)
@@ -130,9 +132,9 @@ import Testing
     close(ballast)
     _ = consume store
     do {
-      let again = try ServiceStore(.file(scratch["s"]))
+      let again = try Store(.file(scratch["s"]))
       #expect(again.registrations.map(\.key.identifier) == ["b", "c"])
-      #expect(again.undelivered.map(\.key.identifier) == ["b"] && again.authorization == "x")
+      #expect(again.undelivered.map(\.region) == ["b"] && again.authorization == "x")
     }
     try disk.remountReadOnly()
     #expect(refusal(scratch["s"]).contains("errno 30 (Read-only file system)"))
@@ -143,7 +145,7 @@ import Testing
   func aFullDiskIsTriedAgain() throws {
     let disk = try SmallDisk()
     let scratch = disk.scratch
-    let store = try ServiceStore(.file(scratch["s"]))
+    let store = try Store(.file(scratch["s"]))
     try store.writeAndWait([.register(registration("a")), .setAuthorization("x")])
     let ballast = unsafe open(scratch["ballast"], O_CREAT | O_WRONLY, 0o600)
     let block = [UInt8](repeating: 1, count: 4096)
@@ -158,7 +160,7 @@ import Testing
     close(ballast)
     #expect(eventually { store.failure == nil })
     store.close()
-    let again = try ServiceStore(.file(scratch["s"]))
+    let again = try Store(.file(scratch["s"]))
     #expect(again.registrations == [large] && again.authorization == nil)
   }
 
@@ -170,24 +172,24 @@ import Testing
     let ballast = unsafe open(scratch["ballast"], O_CREAT | O_WRONLY, 0o600)
     let block = [UInt8](repeating: 1, count: 4096)
     while unsafe write(ballast, block, block.count) > 0 {}
-    let store = try ServiceStore(.file(scratch["s"]))
+    let store = try Store(.file(scratch["s"]))
     #expect(throws: StorageError.self) { try store.writeAndWait([.register(registration("a"))]) }
     _ = ftruncate(ballast, 0)
     close(ballast)
     #expect(eventually { store.failure == nil })
     store.close()
-    #expect(try ServiceStore(.file(scratch["s"])).registrations == [registration("a")])
+    #expect(try Store(.file(scratch["s"])).registrations == [registration("a")])
   }
 
   @Test func twoStoresCannotShareAFile() throws {
     let scratch = try Scratch()
-    let store = try ServiceStore(.file(scratch["s"]))
+    let store = try Store(.file(scratch["s"]))
     store.flush()
     let sentence = refusal(scratch["s"])
     #expect(sentence.contains("process \(getpid()) (") && sentence.contains("stop it first"))
     try store.writeAndWait([.register(registration("a"))])
     _ = consume store
-    #expect(try ServiceStore(.file(scratch["s"])).registrations.count == 1)
+    #expect(try Store(.file(scratch["s"])).registrations.count == 1)
   }
 
   @Test func twoProcessesCannotShareAFile() throws {
@@ -236,22 +238,23 @@ import Testing
   @Test func anEmptyFileBecomesADatabase() throws {
     let scratch = try Scratch()
     try scratch.write([], "s")
-    try ServiceStore(.file(scratch["s"])).writeAndWait([.register(registration("a"))])
-    #expect(try ServiceStore(.file(scratch["s"])).registrations.count == 1)
+    try Store(.file(scratch["s"])).writeAndWait([.register(registration("a"))])
+    #expect(try Store(.file(scratch["s"])).registrations.count == 1)
   }
 
   @Test func anOlderSchemaIsBroughtToTheNewest() throws {
     let scratch = try Scratch()
-    let store = try ServiceStore(.file(scratch["s"]))
+    let store = try Store(.file(scratch["s"]))
     let event = store.event("a")
-    try store.writeAndWait([.register(registration("a", [1], [2])), .addEvent(event)])
+    try store.writeAndWait([.register(registration("a", [1], [2])), .add(event)])
     store.close()
-    let newer = Schema(steps: Schema.steps + ["CREATE TABLE history (serial INTEGER PRIMARY KEY)"])
-    let migrated = try ServiceStore(.file(scratch["s"]), newer)
+    let newer = Schema(
+      steps: Schema.steps + ["CREATE TABLE more_history (serial INTEGER PRIMARY KEY)"])
+    let migrated = try Store(.file(scratch["s"]), nil, newer)
     #expect(migrated.registrations == [registration("a", [1], [2])])
     #expect(migrated.undelivered == [event])
     migrated.close()
-    try execute("INSERT INTO history VALUES (1)", scratch["s"])
+    try execute("INSERT INTO more_history VALUES (1)", scratch["s"])
     // A step that fails leaves all as it was.
     let bytes = try scratch.bytes("s")
     let wrong = Schema(steps: newer.steps + ["CREATE TABLE more (x); nonsense"])
@@ -261,14 +264,14 @@ import Testing
       refusal(scratch["s"]).contains(
         "version \(known + 1) of the schema and this program knows versions up to \(known)"))
     #expect(try scratch.bytes("s") == bytes)
-    #expect(try ServiceStore(.file(scratch["s"]), newer).registrations.count == 1)
+    #expect(try Store(.file(scratch["s"]), nil, newer).registrations.count == 1)
   }
 
   @Test(arguments: 0..<40)
   func aDamagedDatabaseIsNoTrap(_ seed: UInt64) throws {
     print("seed \(seed)")
     let scratch = try Scratch()
-    let store = try ServiceStore(.file(scratch["s"]))
+    let store = try Store(.file(scratch["s"]))
     try store.writeAndWait(
       (0..<100).map { .register(registration("r\($0)", [UInt8](repeating: 1, count: 300))) })
     store.close()
@@ -284,34 +287,34 @@ import Testing
       }
     }
     try scratch.write(bytes, "s")
-    let again = try ServiceStore(.file(scratch["s"]))
+    let again = try Store(.file(scratch["s"]))
     #expect(again.warnings.count == (scratch.names.contains("s.damaged-1") ? 1 : 0))
     if let warning = again.warnings.first {
       #expect(warning.contains("\(scratch["s.damaged-1"])") && !warning.contains("\n"))
       #expect(try scratch.bytes("s.damaged-1") == bytes)
       try again.writeAndWait([.register(registration("new"))])
       again.close()
-      #expect(try ServiceStore(.file(scratch["s"])).registrations == [registration("new")])
+      #expect(try Store(.file(scratch["s"])).registrations == [registration("new")])
     }
     #expect(seed != 0 || again.warnings.count == 1)
   }
 
-  @Test func damagedMarksAreNoTrap() throws {
+  @Test(arguments: [UInt8(0xFF), 0x00, 0x55])
+  func damagedPositionsAreNoTrap(_ byte: UInt8) throws {
     let scratch = try Scratch()
-    var event: ServiceStore.Event?
+    var event: StoredEntry?
     do {
-      let store = try ServiceStore(.file(scratch["s"]))
+      let store = try Store(.file(scratch["s"]))
       let new = store.event("a")
-      try store.writeAndWait([.addEvent(new)])
+      try store.writeAndWait([.add(new)])
       event = new
     }
-    try scratch.write(Array("CLmarks1".utf8) + [UInt8](repeating: 0xFF, count: 4000), "s-marks")
-    #expect(try ServiceStore(.file(scratch["s"])).undelivered == [try #require(event)])
-    try scratch.write([], "s-marks")
-    let store = try ServiceStore(.file(scratch["s"]))
-    #expect(store.undelivered.count == 1 && store.warnings.count == 1)
-    store.close()
-    try scratch.write(Array("something else".utf8), "s-marks")
-    #expect(refusal(scratch["s"]).contains("s-marks: it is not a state database"))
+    try scratch.write(
+      Array("CLread01".utf8) + [UInt8](repeating: byte, count: 4088), "s-readers")
+    #expect(try Store(.file(scratch["s"])).undelivered == [try #require(event)])
+    try scratch.write([], "s-readers")
+    #expect(try Store(.file(scratch["s"])).undelivered.count == 1)
+    try scratch.write(Array("something else".utf8), "s-readers")
+    #expect(refusal(scratch["s"]).contains("s-readers: it is not a state database"))
   }
 }

@@ -21,8 +21,8 @@ struct TortureLog {
   /// Delivered, but the mark's return was not seen.
   private var unmarked: Set<Int> = []
   private var marked: Set<Int> = []
-  /// The serials whose marks were in the file when the run was killed.
-  private var marksInFile: Set<Int> = []
+  /// The position that was in the file when the run was killed.
+  private var positionInFile = 0
   private(set) var deliveries: [Int: Int] = [:]
   private var serials: [Int: Int] = [:]
   private var highestSerial = 0
@@ -78,7 +78,7 @@ struct TortureLog {
     case "m":
       unmarked.remove(numbers[1])
       marked.insert(numbers[1])
-    case "K": marksInFile = Set(numbers.dropFirst())
+    case "K": positionInFile = numbers.dropFirst().first ?? 0
     case "X": break
     case "begin":
       lives += 1
@@ -122,7 +122,7 @@ struct TortureLog {
     // Deliveries of which the mark's end was not seen may be found again, or not.
     let again = found.intersection(unmarked)
     doubled.formUnion(again)
-    let inFile = again.filter { marksInFile.contains(serials[$0] ?? 0) }
+    let inFile = again.filter { serials[$0] ?? .max <= positionInFile }
     if !inFile.isEmpty { wrong.append("life \(lives): \(inFile) again in spite of their marks") }
     let rest = found.subtracting(again)
     var possible = [(regions, waiting)]

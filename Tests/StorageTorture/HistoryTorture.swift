@@ -8,8 +8,6 @@ import TestSupport
 ///     a TOKEN …            entries are going to be appended; A TOKEN ID … when they were
 ///     h SECONDS            presence is going to be added; H SECONDS when it was
 ///
-/// Now and then entries of this life or of the one before are appended again, as after a restart: they stand in the
-/// same lines.
 enum HistoryTorture {
   /// Not before 2026, in microseconds.
   static let start: Int64 = 1_767_225_600_000_000
@@ -17,28 +15,23 @@ enum HistoryTorture {
   static func live(_ path: String, _ log: LogFile, _ seed: UInt64) throws(StorageError) {
     var random = SplitMix64(seed: seed)
     // Nothing is removed, so that what is missing was lost.
-    let store = try HistoryStore(path: path, limits: .init(maximumBytes: 1 << 40))
+    let store = try Store(.file(path), limits: .init(maximumAge: .max, maximumBytes: 1 << 40))
+    try store.writeAndWait([])
     guard store.warnings.isEmpty else {
       print(store.warnings)
       exit(2)
     }
     log.write("S \(store.generation)")
-    let reader = try HistoryStore(reading: path)
+    let reader = try StoreReader(path)
     var token = Int64(seed) * 100_000
-    // Those of the life before are delivered again.
-    var again: [Int64] = try store.entries(.init(limit: 20, leavesNewest: true)).map {
-      Int64(String(decoding: $0.payload, as: UTF8.self).prefix { $0 != " " }) ?? 0
-    }
     while true {
       if random.next() % 8 == 0 {
         let seconds = Int(random.next() % 9) + 1
         log.write("h \(seconds)")
-        try store.addPresence(
-          [
-            HistoryStore.Presence(
-              beacon: "a:\(random.next() % 9):1", hour: HistoryHour.containing(start) + token,
-              seconds: Double(seconds), sightings: 1)
-          ], now: start)
+        let presence = StoredPresence(
+          beacon: "a:\(random.next() % 9):1", hour: HistoryHour.containing(start) + token,
+          seconds: Double(seconds), sightings: 1)
+        guard store.write([.addPresence(presence)]) else { exit(3) }
         log.write("H \(seconds)")
         continue
       }
@@ -48,20 +41,19 @@ enum HistoryTorture {
         token += 1
         tokens.append(token)
       }
-      if random.next() % 4 == 0 { tokens += again }
-      again = tokens.suffix(10)
       log.write("a" + tokens.map { " \($0)" }.joined())
-      let ids = try store.append(tokens.map(entry), now: start)
-      log.write("A" + zip(tokens, ids).map { " \($0) \($1)" }.joined())
+      let entries = tokens.map { entry($0, store.nextID()) }
+      guard store.write(entries.map { .add($0) }) else { exit(3) }
+      log.write("A" + zip(tokens, entries).map { " \($0) \($1.id)" }.joined())
       // A reader holds a lock of its own while the process is killed.
       if random.next() % 16 == 0 { _ = try reader.entries(.init(limit: 5, leavesNewest: true)) }
     }
   }
 
-  static func entry(_ token: Int64) -> HistoryStore.Entry {
+  static func entry(_ token: Int64, _ id: Int64) -> StoredEntry {
     let payload = Array("\(token) ".utf8) + [UInt8](repeating: 46, count: Int(token % 700))
-    return HistoryStore.Entry(
-      time: start + token, kind: token % 2 == 0 ? "enter" : "health",
+    return StoredEntry(
+      id: id, time: start + token, kind: token % 2 == 0 ? "enter" : "health",
       region: token % 2 == 0 ? "lobby" : nil, payload: payload, dwell: Double(token))
   }
 }

@@ -29,17 +29,15 @@ import TestSupport
 //   history uses a history instead: HistoryTorture.swift
 @main
 struct Torture {
-  let store: ServiceStore
+  let store: Store
   let log: LogFile
   var random: SplitMix64
   /// Tokens are not used again by another life.
   var token: Int64
-  /// Two deliverers, so that marks come out of order.
-  let deliverers = [DispatchQueue(label: "even"), DispatchQueue(label: "odd")]
+  /// Delivers the events of the group in their order.
+  let deliverer = DispatchQueue(label: "deliverer")
   /// How many events may be under way.
   let room = DispatchSemaphore(value: 64)
-  /// Events that are delivered late.
-  var late: [ServiceStore.Event] = []
 
   static func main() {
     let arguments = CommandLine.arguments
@@ -63,8 +61,8 @@ struct Torture {
     }
   }
 
-  static func open(_ path: String) throws(StorageError) -> ServiceStore {
-    let store = try ServiceStore(.file(path))
+  static func open(_ path: String) throws(StorageError) -> Store {
+    let store = try Store(.file(path))
     // The database is made.
     try store.writeAndWait([])
     guard store.warnings.isEmpty else {
@@ -96,11 +94,11 @@ struct Torture {
           + String(decoding: found.state ?? [48], as: UTF8.self))
     }
     for event in store.undelivered {
-      log.write("q \(String(decoding: event.payload, as: UTF8.self)) \(event.serial)")
+      log.write("q \(String(decoding: event.payload, as: UTF8.self)) \(event.id)")
     }
     log.write("S")
     for event in store.undelivered { deliver(event) }
-    for deliverer in deliverers { deliverer.sync {} }
+    deliverer.sync {}
   }
 
   mutating func step() throws(StorageError) {
@@ -110,67 +108,77 @@ struct Torture {
     case 0, 1:
       token += 1
       log.write("p \(name) \(token)")
-      try store.writeAndWait([.register(.init(key: key, definition: Array("\(token)".utf8)))])
+      try write([.register(.init(key: key, definition: Array("\(token)".utf8)))])
       log.write("P \(name) \(token)")
     case 2:
       log.write("r \(name)")
-      try store.writeAndWait([.remove(key)])
+      try write([.remove(key)])
       log.write("R \(name)")
     default:
       try change()
     }
   }
 
-  func key(_ number: UInt64) -> ServiceStore.Key {
-    ServiceStore.Key(service: "clock", identifier: "clock-\(number)")
+  /// Writes changes, so that they survive the process; now and then, waits until they survive the machine.
+  mutating func write(_ changes: [Store.Change]) throws(StorageError) {
+    if random.next() % 8 == 0 { return try store.writeAndWait(changes) }
+    guard store.write(changes) else {
+      print(store.failure.map { "\($0)" } ?? "a write was refused")
+      exit(3)
+    }
+  }
+
+  static func entry(_ store: Store, _ key: Store.Key, _ payload: [UInt8]) -> StoredEntry {
+    StoredEntry(
+      id: store.nextID(), time: 0, kind: "event",
+      recipients: .init(service: key.service, group: key.group), region: key.identifier,
+      payload: payload)
+  }
+
+  func key(_ number: UInt64) -> Store.Key {
+    Store.Key(service: "clock", identifier: "clock-\(number)")
   }
 
   mutating func change() throws(StorageError) {
-    var changes: [ServiceStore.Change] = []
-    var events: [ServiceStore.Event] = []
+    var changes: [Store.Change] = []
+    var events: [StoredEntry] = []
     // Now and then more than fits into one page.
     let count = random.next() % 16 == 0 ? 20 : Int(random.next() % 3) + 1
     for _ in 0..<count {
       token += 1
       let text = Array("\(token)".utf8)
-      let event = ServiceStore.Event(
-        serial: store.nextSerial(), key: key(random.next() % 48), payload: text)
+      let event = Self.entry(store, key(random.next() % 48), text)
       events.append(event)
-      changes += [.setState(event.key, text), .addEvent(event)]
+      let key = Store.Key(service: "clock", identifier: event.region ?? "")
+      changes += [.setState(key, text), .add(event)]
     }
     let tokens = token - Int64(count) + 1...token
-    log.write("c" + zip(events, tokens).map { " \($0.key.identifier) \($1)" }.joined())
-    try store.writeAndWait(changes)
+    log.write("c" + zip(events, tokens).map { " \($0.region ?? "") \($1)" }.joined())
+    try write(changes)
     log.write(
-      "C" + zip(events, tokens).map { " \($0.key.identifier) \($1) \($0.serial)" }.joined())
-    for event in events {
-      if random.next() % 16 == 0 { late.append(event) } else { deliver(event) }
-    }
-    if late.count > 40 {
-      for event in late.shuffled(using: &random) { deliver(event) }
-      late = []
-    }
+      "C" + zip(events, tokens).map { " \($0.region ?? "") \($1) \($0.id)" }.joined())
+    for event in events { deliver(event) }
   }
 
-  func deliver(_ event: ServiceStore.Event) {
+  func deliver(_ event: StoredEntry) {
     room.wait()
-    deliverers[Int(event.serial & 1)].async { [store, log, room] in
+    deliverer.async { [store, log, room] in
       let token = String(decoding: event.payload, as: UTF8.self)
-      let delivered = LogFile.bytes(of: "d \(token) \(event.serial)")
+      let delivered = LogFile.bytes(of: "d \(token) \(event.id)")
       let marked = LogFile.bytes(of: "m \(token)")
       // The delegate's effect is a copy to shared memory: no system call lies before the mark's.
       log.write(delivered)
-      store.markDelivered(event.serial)
+      store.settle(group: "", through: event.id)
       log.write(marked)
       room.signal()
     }
   }
 
   /// Runs into a limit on the files' length and on again.
-  static func fill(_ store: ServiceStore) throws(StorageError) {
+  static func fill(_ store: Store) throws(StorageError) {
     signal(SIGXFSZ, SIG_IGN)
     func register(_ number: Int) throws(StorageError) {
-      let key = ServiceStore.Key(service: "clock", identifier: "full-\(number)")
+      let key = Store.Key(service: "clock", identifier: "full-\(number)")
       try store.writeAndWait([.register(.init(key: key, definition: Array("x".utf8)))])
     }
     func limit(_ bytes: rlim_t) {
@@ -202,14 +210,14 @@ struct Torture {
   }
 
   /// Measures calls while a sync takes 2 s.
-  static func useSlowDisk(_ store: ServiceStore, dies: Bool) throws(StorageError) {
-    func key(_ number: Int) -> ServiceStore.Key {
-      ServiceStore.Key(service: "clock", identifier: "slow-\(number)")
+  static func useSlowDisk(_ store: Store, dies: Bool) throws(StorageError) {
+    func key(_ number: Int) -> Store.Key {
+      Store.Key(service: "clock", identifier: "slow-\(number)")
     }
     let events = (0..<100).map {
-      ServiceStore.Event(serial: store.nextSerial(), key: key($0), payload: [])
+      entry(store, key($0), [])
     }
-    try store.writeAndWait(events.map { .addEvent($0) })
+    try store.writeAndWait(events.map { .add($0) })
     let before = store.transactions
     // Tests/TestSupport/Syncs.c: while the file "slow" exists, a sync takes 2 s, and "syncing" with it.
     close(unsafe Glibc.open("slow", O_CREAT | O_WRONLY, 0o600))
@@ -222,11 +230,11 @@ struct Torture {
     let clock = ContinuousClock()
     var (longestWrite, longestMark) = (Duration.zero, Duration.zero)
     for event in events {
-      longestMark = max(longestMark, clock.measure { store.markDelivered(event.serial) })
+      longestMark = max(longestMark, clock.measure { store.settle(group: "", through: event.id) })
     }
     if dies { kill(getpid(), SIGKILL) }
     for number in 0..<1000 {
-      let registration = ServiceStore.Registration(key: key(number), definition: [1])
+      let registration = Store.Registration(key: key(number), definition: [1])
       longestWrite = max(longestWrite, clock.measure { store.write([.register(registration)]) })
     }
     let isStillSyncing = unsafe access("syncing", F_OK) == 0
@@ -237,15 +245,14 @@ struct Torture {
   }
 
   /// Stores events one after the other, and prints those whose write completed.
-  static func store(_ store: ServiceStore) throws(StorageError) {
+  static func store(_ store: Store) throws(StorageError) {
     while true {
-      let event = ServiceStore.Event(
-        serial: store.nextSerial(), key: .init(service: "clock", identifier: "power"),
-        payload: [UInt8](repeating: 7, count: 3000))
-      try store.writeAndWait([.addEvent(event)])
-      let line = Array("\(event.serial)\n".utf8)
+      let event = entry(
+        store, .init(service: "clock", identifier: "power"), [UInt8](repeating: 7, count: 3000))
+      try store.writeAndWait([.add(event)])
+      let line = Array("\(event.id)\n".utf8)
       // The array outlives the call.
-      guard unsafe write(1, line, line.count) == line.count else { exit(74) }
+      guard unsafe Glibc.write(1, line, line.count) == line.count else { exit(74) }
     }
   }
 }

@@ -9,54 +9,9 @@ struct BeaconMachine: Service {
   typealias Event = BeaconEvent
   typealias Registration = BeaconRegion
 
-  /// The state of a region, as it outlives the process.
-  struct RegistrationState: Codable, Sendable {
-    var state: RegionState
-    var since: WallClockTime?
-    var exitTimeout: Double?
-    /// Where the rules report each beacon, those inside, by `MAJOR:MINOR`: at most
-    /// ``RegionRules/maximumBeaconsInside``, which are within the store's bound.
-    var beacons: [String: BeaconState]?
+  typealias RegistrationState = BeaconRegistrationState
 
-    /// Includes a beacon's change of state at a time.
-    mutating func update(
-      _ beacon: BeaconIdentity, _ change: RegionTransition.Change, at time: WallClockTime,
-      exitTimeout: Double?
-    ) {
-      var beacons = beacons ?? [:]
-      let name = "\(beacon.major):\(beacon.minor)"
-      beacons[name] =
-        change.state == .inside
-        ? BeaconState(
-          since: beacons[name]?.since ?? time, exitTimeout: exitTimeout)
-        : nil
-      let state: RegionState = beacons.isEmpty ? .outside : .inside
-      if self.state != state || since == nil { since = time }
-      (self.state, self.beacons) = (state, beacons)
-    }
-
-    /// Returns the beacons inside a region of a UUID, with what is made of the state of each.
-    func beacons<Value>(
-      of constraint: BeaconConstraint, _ value: (BeaconState) -> Value
-    ) -> [BeaconIdentity: Value] {
-      var found: [BeaconIdentity: Value] = [:]
-      for (name, state) in beacons ?? [:] {
-        guard let one = BeaconConstraint("\(constraint.uuid):\(name)"), let major = one.major,
-          let minor = one.minor
-        else { continue }
-        found[BeaconIdentity(uuid: one.uuid, major: major, minor: minor)] = value(state)
-      }
-      return found
-    }
-  }
-
-  /// The state of a beacon inside a region, as it outlives the process.
-  struct BeaconState: Codable, Sendable {
-    var since: WallClockTime
-    var exitTimeout: Double?
-  }
-
-  static let name = "beacons"
+  static let name = BeaconService.name
 
   /// What a client needs beyond the regions of its group.
   struct Needs {

@@ -28,6 +28,9 @@ public final class BeaconService: Sendable {
     public init() {}
   }
 
+  /// The name under which regions are stored.
+  package static let name = "beacons"
+
   /// The source of sightings; `nil` where there is none.
   public let scanner: (any Scanner)?
   /// The manager that the service belongs to.

@@ -1,8 +1,8 @@
-import Advertising
+package import Advertising
 import Scanning
 
 /// The beacons of requests: a few constraints are compared one by one, many are looked up.
-struct ConstraintFilter {
+package struct ConstraintFilter: Sendable {
   /// Whether every beacon matches.
   let isOpen: Bool
   /// Whether no beacon matches.
@@ -13,7 +13,7 @@ struct ConstraintFilter {
 
   private static let maximumFew = 4
 
-  init(_ requests: some Sequence<RangingRequest> = []) {
+  package init(_ requests: some Sequence<RangingRequest> = []) {
     isOpen = requests.contains { $0.constraint == nil }
     constraints = Set(requests.compactMap(\.constraint))
     few = constraints.count <= Self.maximumFew ? Array(constraints) : []
@@ -22,7 +22,7 @@ struct ConstraintFilter {
 
   /// Returns whether a beacon matches.
   @inline(__always)
-  func matches(_ beacon: BeaconIdentity) -> Bool {
+  package func matches(_ beacon: BeaconIdentity) -> Bool {
     if isOpen { return true }
     if isEmpty { return false }
     return few.isEmpty ? lookUp(beacon) : few.contains { $0.matches(beacon) }

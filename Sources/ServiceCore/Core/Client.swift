@@ -1,4 +1,5 @@
 import Dispatch
+import Storage
 import Synchronization
 
 /// The address of a client of a ``ServiceManager``.
@@ -88,8 +89,8 @@ final class Client: Sendable {
   }
 
   /// Records that a stored delivery waits until the client has finished with half of what it was sent. The client
-  /// may have done so already: ``resumeIfReady()`` follows.
-  func overflow() { hasOverflown.store(true, ordering: .releasing) }
+  /// may have done so already: ``resumeIfReady()`` follows. Returns whether none waited before.
+  func overflow() -> Bool { !hasOverflown.exchange(true, ordering: .acquiringAndReleasing) }
 
   /// Admits stored deliveries again.
   func endOverflow() { hasOverflown.store(false, ordering: .releasing) }
@@ -114,9 +115,10 @@ final class Client: Sendable {
   }
 
   func send(
-    _ event: any ServiceEvent, as record: StoredDelivery? = nil, pace: DispatchGroup? = nil
+    _ event: any ServiceEvent, key: Store.Key? = nil, pace: DispatchGroup? = nil,
+    returned: (@Sendable (_ wasDealtWith: Bool) -> Void)? = nil
   ) {
-    let delivery = ServiceDelivery(event, to: self, record: record, pace: pace)
+    let delivery = ServiceDelivery(event, to: self, key: key, pace: pace, returned: returned)
     switch sink {
     case .function(let receive): receive(delivery)
     case .buffer(let buffer): buffer.append(delivery)

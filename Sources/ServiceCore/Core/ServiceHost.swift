@@ -32,21 +32,20 @@ struct Restored {
 
 /// Runs one service: its source on a thread of its own, its output on a queue.
 ///
-/// The state machine runs under a lock. What comes of it is encoded, stored and delivered on the output queue, in
-/// order, outside of the lock. An event that must be stored is delivered when the store has it; others do not wait
-/// for that. In a recording time stands still meanwhile, so that a replay is always the same.
+/// The state machine runs under a lock. What comes of it is delivered outside of the lock, in order: what is stored by
+/// the manager's ``Journal``, when it is written, and the rest by the output queue, which does not wait for that. In a
+/// recording time stands still meanwhile, so that a replay is always the same.
 package final class ServiceHost<S: Service>: ServiceHosting {
   let source: S.Source?
 
   private weak let manager: ServiceManager?
   private let store: RegistrationStore
   private let state: Mutex<State>
+  private let journal: Journal
   private let receiver = DispatchQueue(label: "ServiceCore.\(S.name).receiver")
   private let output = DispatchQueue(label: "ServiceCore.\(S.name).output")
   /// The deliveries for which a recording waits.
   private let inFlight = DispatchGroup()
-  /// Events that are being stored, by serial. One whose registration is removed meanwhile is not delivered.
-  private let writing = Mutex<[Int64: StoredEvent]>([:])
 
   private struct State {
     var service: S
@@ -66,7 +65,10 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   }
 
   package init(_ service: S, source: S.Source?, manager: ServiceManager) {
-    (self.source, self.manager, self.store) = (source, manager, manager.store)
+    self.source = source
+    self.manager = manager
+    store = manager.store
+    journal = manager.journal
     state = Mutex(State(service: service))
     manager.add(self)
   }
@@ -112,7 +114,14 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   package var failure: (any Error)? { state.withLock { $0.failure } }
 
   /// Calls a function when what was put out before is on its way.
-  package func afterOutput(_ body: @escaping @Sendable () -> Void) { output.async(execute: body) }
+  package func afterOutput(_ body: @escaping @Sendable () -> Void) {
+    // Where nothing waits for a disk, everything has one order.
+    if store.isPersistent {
+      output.async(execute: body)
+    } else {
+      journal.submit([.call(body)])
+    }
+  }
 
   func finishOutput() { output.sync {} }
 
@@ -140,8 +149,10 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   /// Waits until clients have dealt with everything that was delivered, where a recording is the source.
   func deliveriesFinished() async {
     await withCheckedContinuation { continuation in
-      output.async { [inFlight, output] in
-        inFlight.notify(queue: output) { continuation.resume() }
+      output.async { [inFlight, output, journal] in
+        journal.submit([
+          .call { inFlight.notify(queue: output) { continuation.resume() } }
+        ])
       }
     }
   }
@@ -241,13 +252,14 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         if state.isRefused != state.service.isRefusedBySource {
           state.isRefused.toggle()
           // Clients receive the status before the events that follow from it.
-          output.async { [manager, isRefused = state.isRefused] in manager?.setRefused(isRefused) }
+          afterOutput { [manager, isRefused = state.isRefused] in manager?.setRefused(isRefused) }
         }
         enqueue(items)
         return isDone
       }
       if isRecorded {
-        output.sync {}
+        finishOutput()
+        journal.finish()
         inFlight.wait()
       }
     }
@@ -266,26 +278,24 @@ package final class ServiceHost<S: Service>: ServiceHosting {
       state.service.end(sentence, isFailure: error != nil, into: &items)
       enqueue(items, isEnd: true)
     }
-    if isRecorded { output.sync {} }
+    if isRecorded {
+      finishOutput()
+      journal.finish()
+    }
   }
 
   // MARK: The output
 
+  /// Puts what the state machine wants on its way. Under the lock, it only takes its place. What comes with a change of
+  /// the client's group follows it; the end comes after everything that is being stored, and to every client, however
+  /// slow.
   private func enqueue(_ items: ServiceOutput<S>, isEnd: Bool = false) {
-    guard !items.items.isEmpty else { return }
+    guard let manager, !items.items.isEmpty else { return }
     // A client that begins to receive later does not receive what happened before.
-    let everyone = items.needsEveryone ? manager?.clients { $0.isReceiving } ?? [] : []
-    output.async { [self] in perform(items, everyone, isEnd: isEnd) }
-  }
-
-  /// Stores and delivers. Changes that come together are written together. The end comes after everything that is
-  /// being stored, and to every client, however slow.
-  private func perform(_ items: ServiceOutput<S>, _ everyone: [Client], isEnd: Bool) {
-    guard let manager else { return }
-    var changes: [ServiceStore.Change] = []
+    let everyone = items.needsEveryone ? manager.clients { $0.isReceiving } : []
+    var direct: [(event: S.Event, clients: [Client])] = []
+    var stored: [Journal.Item] = []
     var groups: Set<ClientGroup> = []
-    /// What is delivered when the changes are written.
-    var deliveries: [@Sendable () -> Void] = []
     for item in items.items {
       switch item {
       case .event(let event, let recipients):
@@ -296,56 +306,38 @@ package final class ServiceHost<S: Service>: ServiceHosting {
             everyone.filter { clients.contains($0.identifier) || groups.contains($0.group) }
           case .all: everyone
           }
-        // What comes with a change of the client's group waits until that is stored.
-        let waiting = clients.filter { isEnd || groups.contains($0.group) }
-        deliver(event, to: clients.filter { !isEnd && !groups.contains($0.group) }, isEnd: false)
+        let waits = isEnd || !store.isPersistent
+        let waiting = clients.filter { waits || groups.contains($0.group) }
+        let others = clients.filter { !waits && !groups.contains($0.group) }
+        if !others.isEmpty { direct.append((event, others)) }
         if !waiting.isEmpty {
-          deliveries.append { [self] in deliver(event, to: waiting, isEnd: isEnd) }
+          stored.append(.call { [self] in deliver(event, to: waiting, isEnd: isEnd) })
         }
       case .register(let registration, let group, let identifier, let value):
-        guard store.database != nil, let definition = encode(registration) else { continue }
         groups.insert(group)
-        changes.append(
-          .register(
-            ServiceStore.Registration(
-              key: key(group, identifier), definition: definition,
-              state: value.flatMap { encode($0) })))
+        stored.append(
+          .register(key(group, identifier), registration, state: value) { [self] in
+            encode(registration).map { ($0, value.flatMap { encode($0) }) }
+          })
       case .unregister(let group, let identifier):
-        writing.withLock { writing in
-          writing = writing.filter { !$0.value.belongs(to: S.name, group, identifier) }
-        }
-        manager.discardStored(S.name, group, identifier)
         groups.insert(group)
-        changes.append(.remove(key(group, identifier)))
+        stored.append(.unregister(key(group, identifier)))
       case .stored(let event, let group, let identifier, let value):
-        let payload = store.database == nil ? nil : encode(event)
-        let stored = StoredEvent(
-          event: event, group: group, serial: store.nextSerial(), identifier: identifier,
-          service: S.name, pace: pace)
-        writing.withLock { $0[stored.serial] = stored }
-        if let payload {
-          groups.insert(group)
-          let key = key(group, identifier)
-          if let value = value.flatMap({ encode($0) }) { changes.append(.setState(key, value)) }
-          changes.append(
-            .addEvent(ServiceStore.Event(serial: stored.serial, key: key, payload: payload)))
-        }
-        deliveries.append { [self] in deliver(stored) }
+        groups.insert(group)
+        stored.append(
+          .event(
+            Journal.NewEvent(
+              event: event, key: key(group, identifier),
+              encodeState: { [self] in value.flatMap { encode($0) } },
+              encode: { [self] in encode(event) }, pace: pace, pause: pace.map(DeliveryPause.init)))
+        )
       }
     }
-    guard !changes.isEmpty || !deliveries.isEmpty else { return }
-    if isRecorded {
-      store.writeAndWait(changes)
-      for delivery in deliveries { delivery() }
-    } else {
-      store.write(changes) { [deliveries] in for delivery in deliveries { delivery() } }
+    journal.submit(stored)
+    guard !direct.isEmpty else { return }
+    output.async { [self, direct] in
+      for (event, clients) in direct { deliver(event, to: clients, isEnd: false) }
     }
-  }
-
-  /// Delivers a stored event, unless its registration was removed meanwhile.
-  private func deliver(_ event: StoredEvent) {
-    guard writing.withLock({ $0.removeValue(forKey: event.serial) }) != nil else { return }
-    manager?.deliver(event)
   }
 
   private func deliver(_ event: S.Event, to clients: [Client], isEnd: Bool) {
@@ -374,18 +366,20 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     }
     state.withLock { $0.service.restore(registrations) }
     source?.wake()
-    for stored in database.undelivered where stored.key.service == S.name {
-      guard let event = decode(S.Event.self, stored.payload, &restored.failures) else { continue }
+    for stored in database.undelivered {
+      guard let recipients = stored.recipients, recipients.service == S.name,
+        let event = decode(S.Event.self, stored.payload, &restored.failures)
+      else { continue }
       restored.events.append(
         StoredEvent(
-          event: event, group: ClientGroup(stored.key.group), serial: stored.serial,
-          identifier: stored.key.identifier, service: S.name, pace: pace))
+          event: event, id: stored.id,
+          key: key(ClientGroup(recipients.group), stored.region ?? ""), pace: pace))
     }
     return restored
   }
 
-  private func key(_ group: ClientGroup, _ identifier: String) -> ServiceStore.Key {
-    ServiceStore.Key(service: S.name, group: group.name, identifier: identifier)
+  private func key(_ group: ClientGroup, _ identifier: String) -> Store.Key {
+    Store.Key(service: S.name, group: group.name, identifier: identifier)
   }
 
   private func encode(_ value: some Encodable) -> [UInt8]? {

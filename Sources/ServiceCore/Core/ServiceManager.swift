@@ -2,7 +2,7 @@ import DequeModule
 import Dispatch
 public import Logging
 public import Scanning
-import Storage
+package import Storage
 import Synchronization
 
 /// The shared manager of a process's services: the clients, the application's authorization, and what outlives the
@@ -32,6 +32,12 @@ public final class ServiceManager: Sendable {
     public var persistence = Persistence.standard
     /// Receives diagnostics: one line on standard error each, unless the process has bootstrapped swift-log.
     public var logger = Logger(label: "ServiceCore")
+    /// The bounds of the history that the database keeps; `nil` to keep events only until a client has dealt with them.
+    package var history: Store.Limits?
+    /// Returns what the ``Journal`` has of an event, `nil` for nothing. It is called in the order of the events, on the
+    /// journal's queue. Without a format, stored events are delivered to the clients of their groups; with one, the
+    /// journal's readers have them.
+    package var journalFormat: (@Sendable (any ServiceEvent) -> JournalDescription?)?
 
     /// Creates the default settings.
     public init() {
@@ -55,6 +61,12 @@ public final class ServiceManager: Sendable {
   public let configuration: Configuration
 
   let store: RegistrationStore
+  /// What happened.
+  package let journal: Journal
+  private let deliveries: StoredDeliveries
+  // Locks are taken in this order: reports, isRestored, a host's state, the manager's state, what is settled, the
+  // deliveries' state, the journal's waiters, the journal's state, the store's. Clients are called under none of them but
+  // reports, and neither observers nor loggers are.
   private let state = Mutex(State())
   private let isRestored = Mutex(false)
   /// Held while the authorization is reported, so that no client receives an older status after a newer one.
@@ -63,13 +75,7 @@ public final class ServiceManager: Sendable {
   private struct State {
     var clients: [ClientIdentifier: Client] = [:]
     var latestClient: UInt64 = 0
-    /// How often a client went or began to receive.
-    var arrivals = 0
     var hosts: [any ServiceHosting] = []
-    /// Stored events that wait for a client.
-    var undelivered = Deque<UndeliveredEvent>()
-    /// Stored events that a thread is sending to the clients of a group; `nil` where none is.
-    var departing: [ClientGroup: Deque<UndeliveredEvent>] = [:]
     var status = AuthorizationStatus.notDetermined
     /// Whether the source of a service refuses the application, as a person or their agent decided.
     var isRefused = false
@@ -84,27 +90,24 @@ public final class ServiceManager: Sendable {
     /// When it was last read while a source ran, in nanoseconds of uptime.
     var latestCheck: UInt64 = 0
     var isWatching = false
-
-    /// Has the stored events of a group depart that wait. Returns whether no thread is sending to it: then the caller
-    /// must.
-    mutating func resume(_ group: ClientGroup) -> Bool {
-      let isFirst = departing[group] == nil
-      for waiting in undelivered where waiting.event.group == group {
-        departing[group, default: []].insert(waiting)
-      }
-      undelivered.removeAll { $0.event.group == group }
-      for client in clients.values where client.group == group { client.endOverflow() }
-      return isFirst && departing[group] != nil
-    }
   }
 
   /// Creates a manager.
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
     store = RegistrationStore(configuration)
+    journal = Journal(store)
+    deliveries = StoredDeliveries(store)
+    journal.setDelivery { [weak self] event, pause in
+      self?.deliveries.append([event], pause)
+      self?.deliveries.send(to: event.group)
+    } discard: { [weak self] in
+      self?.discardStored($0)
+    }
   }
 
   deinit {
+    deliveries.close()
     // What waits for a client keeps the client and its buffer.
     for client in state.withLock({ $0.clients.values }) { client.buffer?.close() }
     for host in hosts { host.wake() }
@@ -115,7 +118,7 @@ public final class ServiceManager: Sendable {
   func add(_ host: any ServiceHosting) {
     let restored = isRestored.withLock { isRestored in
       state.withLock { $0.hosts.append(host) }
-      return isRestored ? host.restore(from: store) : nil
+      return isRestored ? restore([host]) : nil
     }
     guard let restored else { return }
     finish(restored)
@@ -150,9 +153,12 @@ public final class ServiceManager: Sendable {
 
   /// Writes what is to be stored, and closes the files, so that another manager may use them. The services were stopped
   /// before.
-  package func close() {
+  ///
+  /// - Returns: The reason why something could not be stored, as a sentence; `nil` where everything is.
+  @discardableResult
+  package func close() -> String? {
     flush()
-    store.database?.close()
+    return store.database?.close()?.description
   }
 
   // MARK: Clients
@@ -190,7 +196,7 @@ public final class ServiceManager: Sendable {
       state.clients[identifier] = Client(
         identifier, in: group, sink: sink, isReceiving: isReceiving,
         pacesRecordings: pacesRecordings,
-        resume: { [weak self] in self?.deliverStored(to: group) })
+        resume: { [weak self] in self?.resume(identifier) })
       defer { state.isWatching = true }
       return (identifier, !state.isWatching)
     }
@@ -203,7 +209,6 @@ public final class ServiceManager: Sendable {
   /// Removes a client with all that it needed; registrations stay.
   public func removeClient(_ identifier: ClientIdentifier) {
     let client = state.withLock { state in
-      state.arrivals += 1
       state.sent[identifier] = nil
       return state.clients.removeValue(forKey: identifier)
     }
@@ -212,7 +217,8 @@ public final class ServiceManager: Sendable {
     guard let client else { return }
     client.buffer?.close()
     // Those that waited for it alone wait for another one.
-    deliverStored(to: client.group)
+    state.withLock { setReceivers(of: client.group, $0, hasArrival: true) }
+    deliveries.send(to: client.group)
   }
 
   /// Sets whether a client can receive events, such as whether it has a delegate. One that can is given the stored
@@ -220,12 +226,18 @@ public final class ServiceManager: Sendable {
   public func setReceiving(_ isReceiving: Bool, for identifier: ClientIdentifier) {
     let group = state.withLock { state -> ClientGroup? in
       guard let client = state.clients[identifier] else { return nil }
-      (client.isReceiving, client.isReceivingStored) = (isReceiving, isReceiving)
-      guard isReceiving else { return nil }
-      state.arrivals += 1
-      return state.resume(client.group) ? client.group : nil
+      client.isReceiving = isReceiving
+      client.isReceivingStored = isReceiving
+      setReceivers(of: client.group, state, hasArrival: isReceiving)
+      return client.group
     }
-    if let group { sendStored(to: group) }
+    if let group { deliveries.send(to: group) }
+  }
+
+  /// Informs the deliveries of a group of the clients that can receive.
+  private func setReceivers(of group: ClientGroup, _ state: borrowing State, hasArrival: Bool) {
+    let receivers = state.clients.values.filter { $0.group == group && $0.isReceivingStored }
+    deliveries.setReceivers(receivers, of: group, hasArrival: hasArrival)
   }
 
   /// Has a client receive events from now on. The stored ones wait for ``setReceiving(_:for:)``.
@@ -279,117 +291,52 @@ public final class ServiceManager: Sendable {
 
   // MARK: Stored events
 
-  /// Delivers a stored event to the clients of its group that can receive it, behind the earlier ones of the group,
-  /// or keeps it for one.
-  func deliver(_ event: StoredEvent) {
-    let isFirst = state.withLock { state in
-      let isFirst = state.departing[event.group] == nil
-      state.departing[event.group, default: []].insert(UndeliveredEvent(new: event))
-      return isFirst
-    }
-    if isFirst { sendStored(to: event.group) }
-  }
-
-  /// Delivers the stored events of a group that wait.
-  private func deliverStored(to group: ClientGroup) {
-    if state.withLock({ $0.resume(group) }) { sendStored(to: group) }
-  }
-
-  /// Sends the stored events of a group that depart. One thread at a time does so, and sends what others add
-  /// meanwhile, so that the order stays.
-  private func sendStored(to group: ClientGroup) {
-    while let (next, delivery, clients, slow) = nextStored(of: group) {
-      for client in clients {
-        client.send(next.event.event, as: delivery, pace: next.event.pace)
-      }
-      // The client that it waited for is gone.
-      if clients.isEmpty, slow.isEmpty { delivery.returned(wasDelivered: false) }
-      // They may have finished meanwhile.
-      for client in slow { client.resumeIfReady() }
-      // The recording waits for the deliveries from here on.
-      withExtendedLifetime(next) {}
-    }
-  }
-
-  /// Returns the next stored event of a group that departs, with the clients that can receive it and those that are
-  /// too slow for it; `nil` when there is none. What no client can receive waits.
-  private func nextStored(
-    of group: ClientGroup
-  ) -> (next: UndeliveredEvent, delivery: StoredDelivery, clients: [Client], slow: [Client])? {
-    state.withLock { state in
-      while let next = state.departing[group]?.popFirst() {
-        let event = next.event
-        let receivers = state.clients.values.filter {
-          $0.group == group && $0.isReceivingStored
-            && (next.slow == nil || next.slow?.client == $0.identifier)
-        }
-        let clients = receivers.sorted { $0.identifier.rawValue < $1.identifier.rawValue }
-        guard !clients.isEmpty || next.slow != nil else {
-          state.undelivered.insert(UndeliveredEvent(event))
-          continue
-        }
-        let arrivals = state.arrivals
-        let delivery =
-          next.slow?.delivery
-          ?? StoredDelivery(event, to: clients.count) { [weak self, store] wasDelivered in
-            if wasDelivered {
-              store.database?.markDelivered(event.serial)
-            } else {
-              self?.keep(event, since: arrivals)
-            }
-          }
-        let slow = clients.filter { !$0.admitsStored(isRecorded: event.pace != nil) }
-        for client in slow {
-          state.undelivered.insert(UndeliveredEvent(event, slow: (client.identifier, delivery)))
-          client.overflow()
-        }
-        return (next, delivery, clients.filter { client in !slow.contains { $0 === client } }, slow)
-      }
-      state.departing[group] = nil
-      return nil
-    }
-  }
-
-  /// Keeps a stored event that no client has dealt with. Where one has come since the number of arrivals was read,
-  /// the event is delivered again.
-  private func keep(_ event: StoredEvent, since arrivals: Int) {
-    let isFirst = state.withLock { state in
-      state.undelivered.insert(UndeliveredEvent(event))
-      return state.arrivals != arrivals && state.resume(event.group)
-    }
-    if isFirst { sendStored(to: event.group) }
+  /// Sends the stored events again that waited because a client was slow.
+  private func resume(_ identifier: ClientIdentifier) {
+    if let client = client(identifier) { deliveries.resume(client) }
   }
 
   /// Drops the waiting events of a registration.
-  func discardStored(_ service: String, _ group: ClientGroup, _ identifier: String) {
-    state.withLock { state in
-      state.undelivered.removeAll { $0.event.belongs(to: service, group, identifier) }
-      state.departing[group]?.removeAll { $0.event.belongs(to: service, group, identifier) }
-    }
-    for client in clients({ $0.group == group }) {
-      client.buffer?.discard { $0.stored?.belongs(to: service, group, identifier) ?? false }
-    }
+  private func discardStored(_ key: Store.Key) {
+    let group = ClientGroup(key.group)
+    deliveries.removeEvents(of: key)
+    for client in clients({ $0.group == group }) { client.buffer?.discard { $0.key == key } }
   }
 
   /// Whether stored events wait for a client of a group.
   package func hasStoredEvents(in group: ClientGroup) -> Bool {
-    state.withLock { state in state.undelivered.contains { $0.event.group == group } }
+    deliveries.hasWaiting(in: group)
   }
 
   // MARK: Persistence
 
   /// Why nothing outlives the process though it should, as one sentence; `nil` where all is well. It waits until
   /// the database is made.
-  public var storageFailure: String? { store.failure?.description }
+  public var storageFailure: String? { store.failure(waiting: true)?.description }
 
-  /// As ``storageFailure``, and whether the disk is the reason: full, read-only or broken.
-  package var storageFault: (sentence: String, isOfDisk: Bool)? {
-    store.failure.map { ($0.description, $0.isOfDisk) }
+  /// Finds out why nothing outlives the process though it should, and whether the disk is the reason: full, read-only or
+  /// broken.
+  ///
+  /// - Parameter isMade: Whether to wait until the database is made.
+  /// - Returns: The sentence, and whether the disk is the reason; `nil` where all is well.
+  package func storageFault(waiting isMade: Bool) -> (sentence: String, isOfDisk: Bool)? {
+    store.failure(waiting: isMade).map { ($0.description, $0.isOfDisk) }
+  }
+
+  /// Has presence added to the history.
+  package func addPresence(_ presence: [StoredPresence]) {
+    if !presence.isEmpty { store.database?.write(presence.map { .addPresence($0) }) }
+  }
+
+  /// The number of events and of hours of presence that the history has lost.
+  package var historyDropped: Int {
+    (store.database?.droppedEntries ?? 0) + (store.database?.droppedPresence ?? 0)
   }
 
   /// Waits until everything that was registered is stored.
   public func flush() {
     for host in hosts { host.finishOutput() }
+    journal.finish()
     store.database?.flush()
   }
 
@@ -397,21 +344,40 @@ public final class ServiceManager: Sendable {
   func restore() {
     // Diagnostics are logged here, outside of the lock.
     let authorization = store.authorization
-    let restored = isRestored.withLock { isRestored -> [Restored] in
-      guard !isRestored else { return [] }
+    let restored = isRestored.withLock { isRestored -> Restored? in
+      guard !isRestored else { return nil }
       isRestored = true
       state.withLock { $0.granted = $0.granted ?? authorization }
-      return hosts.map { $0.restore(from: store) }
+      return restore(hosts)
     }
-    for restored in restored { finish(restored) }
+    if let restored { finish(restored) }
+  }
+
+  /// Restores services, before a new event is delivered: a group's position must not pass the events of before.
+  private func restore(_ hosts: [any ServiceHosting]) -> Restored {
+    var all = Restored()
+    for host in hosts {
+      let restored = host.restore(from: store)
+      all.events += restored.events
+      all.failures += restored.failures
+    }
+    if configuration.journalFormat == nil { deliveries.append(all.events) }
+    return all
   }
 
   private func finish(_ restored: Restored) {
     for sentence in restored.failures { store.logger.error("\(sentence)") }
-    state.withLock { state in
-      for event in restored.events { state.undelivered.insert(UndeliveredEvent(event)) }
+    guard configuration.journalFormat != nil else {
+      for group in Set(restored.events.map(\.group)) { deliveries.send(to: group) }
+      return
     }
-    for group in Set(restored.events.map(\.group)) { deliverStored(to: group) }
+    // What a version before 0.2 left for the clients is for the journal's readers.
+    for event in restored.events.sorted(by: { $0.id < $1.id }) {
+      journal.submit([
+        .event(Journal.NewEvent(event: event.event, key: nil)),
+        .call { [store] in store.database?.settle(group: event.key.group, through: event.id) },
+      ])
+    }
   }
 
   // MARK: Authorization

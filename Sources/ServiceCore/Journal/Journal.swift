@@ -1,0 +1,424 @@
+import DequeModule
+import Dispatch
+import Scanning
+package import Storage
+import Synchronization
+
+/// What happened, appended once and read by many.
+///
+/// ```swift
+/// for await batch in journal.entries(after: journal.position(of: "kiosk") ?? journal.latest) {
+///   for entry in batch.entries { show(entry) }
+///   if let last = batch.entries.last { journal.mark("kiosk", last.id) }
+/// }
+/// ```
+///
+/// - An entry is encoded once and written to the store's log before any reader is given it; then it survives the process.
+///   Where the disk refuses, readers are given it all the same, from memory.
+/// - No caller waits: appending takes a place in memory, and a queue does the rest, in order.
+/// - The latest entries are in memory, ``maximumEntries`` of them and ``maximumBytes`` at most; the store has those before
+///   them. A reader has a position and nothing is kept for it: where entries after its position are gone, its next batch
+///   says so. This is the only rule by which entries are dropped.
+/// - A reader that needs no entry up to one any more marks it; the mark outlives the process.
+package final class Journal: Sendable {
+  /// The number of entries in memory at most.
+  package static let maximumEntries = 4096
+  /// The bytes of records in memory at most.
+  package static let maximumBytes = 4 << 20
+
+  /// Entries after a position.
+  package struct Batch: Sendable {
+    package var entries: [JournalEntry] = []
+    /// Whether entries after the position are gone.
+    package var hasMissed = false
+    /// The position after what this has.
+    package var position: Int64
+  }
+
+  /// Something to append, in order.
+  enum Item: Sendable {
+    case event(NewEvent)
+    case register(Store.Key, any Sendable, state: (any Sendable)?, encode: Encode)
+    case unregister(Store.Key)
+    /// A function that is called after everything before it was written.
+    case call(@Sendable () -> Void)
+
+    /// Returns a registration's definition and state as they are stored.
+    typealias Encode = @Sendable () -> (definition: [UInt8], state: [UInt8]?)?
+  }
+
+  /// An event that is to be appended.
+  struct NewEvent: Sendable {
+    var event: any ServiceEvent
+    /// The registration that it belongs to; `nil` for an event that no client of a group is given.
+    var key: Store.Key?
+    /// Returns the registration's state as it is stored, and the event where the journal has no format of its own.
+    var encodeState: @Sendable () -> [UInt8]?
+    var encode: @Sendable () -> [UInt8]?
+    /// The deliveries for which the event's source waits, where it is a recording.
+    var pace: DispatchGroup?
+    /// Has the recording stand still until the event is on its way.
+    var pause: DeliveryPause?
+  }
+
+  private struct Pending {
+    var item: Item
+    var sequence: UInt64
+  }
+
+  /// What follows from an item when it is written.
+  private enum Step {
+    case show(JournalEntry)
+    case deliver(StoredEvent, DeliveryPause?, UInt64)
+    case change(JournalChange)
+    case remove(Store.Key, UInt64)
+    case call(@Sendable () -> Void)
+  }
+
+  private struct State {
+    var pending: [Pending] = []
+    var sequence: UInt64 = 0
+    /// Registrations that were removed while events of theirs may wait, with the place of the removal.
+    var removed: [Store.Key: UInt64] = [:]
+    var isScheduled = false
+    var ring = Deque<JournalEntry>()
+    var bytes = 0
+    /// The latest identifier that was given without a store.
+    var given: Int64 = 0
+    /// The latest entry that readers are given.
+    var latest: Int64 = 0
+    /// How far readers are, without a store.
+    var positions: [String: Int64] = [:]
+
+    mutating func append(_ entry: JournalEntry) {
+      ring.append(entry)
+      bytes += entry.record.count
+      latest = entry.id
+      while ring.count > maximumEntries || bytes > maximumBytes && ring.count > 1,
+        let first = ring.popFirst()
+      {
+        bytes -= first.record.count
+      }
+    }
+  }
+
+  private let store: RegistrationStore
+  private let state = Mutex(State())
+  private let waiters = Waiters()
+  /// Entries are encoded, written and given to readers here.
+  private let queue = DispatchQueue(label: "ServiceCore.journal")
+  private let deliver = Mutex<(@Sendable (StoredEvent, DeliveryPause?) -> Void)?>(nil)
+  private let discard = Mutex<(@Sendable (Store.Key) -> Void)?>(nil)
+  private let observer = Mutex<(@Sendable (JournalChange) -> Void)?>(nil)
+  private let ownGeneration = Store.randomGeneration()
+
+  init(_ store: RegistrationStore) { self.store = store }
+
+  /// Has stored events delivered to the clients of their groups, and dropped with their registrations.
+  func setDelivery(
+    _ body: @escaping @Sendable (StoredEvent, DeliveryPause?) -> Void,
+    discard: @escaping @Sendable (Store.Key) -> Void
+  ) {
+    deliver.withLock { $0 = body }
+    self.discard.withLock { $0 = discard }
+  }
+
+  /// Has a function called with each change, on the journal's queue and before waiting readers go on. It must not wait.
+  package func observe(_ body: @escaping @Sendable (JournalChange) -> Void) {
+    observer.withLock { $0 = body }
+  }
+
+  /// Reads the latest entries of earlier processes into memory.
+  package func load() {
+    guard let database = store.database, database.limits != nil else { return }
+    // What cannot be read is not in memory: readers are told.
+    let stored =
+      (try? database.reader()?.entries(
+        EntryQuery(limit: Self.maximumEntries, leavesNewest: true))) ?? []
+    state.withLock { state in
+      guard state.ring.isEmpty else { return }
+      for entry in stored { state.append(JournalEntry(entry)) }
+      state.latest = max(state.latest, database.lastID)
+    }
+  }
+
+  /// Distinguishes the identifiers of this journal from those of others: eight hexadecimal digits.
+  package var generation: String { store.database?.generation ?? ownGeneration }
+
+  /// Whether entries outlive the process.
+  package var isStored: Bool { store.isPersistent }
+
+  /// Why entries cannot be stored now, as a sentence; `nil` where they are, or need not be.
+  package var fault: String? { isStored ? store.failure(waiting: false)?.description : nil }
+
+  /// Returns the text by which a client goes on after an entry.
+  package func text(of id: Int64) -> String {
+    EntryID(generation: generation, number: id).description
+  }
+
+  // MARK: Appending
+
+  /// Appends an event that belongs to no registration.
+  package func append(_ event: any ServiceEvent) {
+    submit([.event(NewEvent(event: event, key: nil))])
+  }
+
+  /// Appends items, in order, without a wait.
+  func submit(_ items: [Item]) {
+    guard !items.isEmpty else { return }
+    state.withLock { state in
+      for item in items {
+        state.sequence += 1
+        if case .unregister(let key) = item { state.removed[key] = state.sequence }
+        state.pending.append(Pending(item: item, sequence: state.sequence))
+      }
+      // Under the lock: whoever waits for the queue after this waits for these items.
+      if !state.isScheduled { queue.async { [self] in drain() } }
+      state.isScheduled = true
+    }
+  }
+
+  /// Waits until readers are given everything that was appended before.
+  package func finish() { queue.sync {} }
+
+  /// Waits as ``finish()`` does, without blocking the thread.
+  package func settled() async {
+    await withCheckedContinuation { continuation in
+      submit([.call { continuation.resume() }])
+    }
+  }
+
+  private func drain() {
+    while true {
+      let pending = state.withLock { state in
+        defer { state.pending = [] }
+        if state.pending.isEmpty { state.isScheduled = false }
+        return state.pending
+      }
+      if pending.isEmpty { return }
+      append(pending)
+    }
+  }
+
+  /// Encodes and writes what was appended, and gives it to readers.
+  private func append(_ pending: [Pending]) {
+    let database = store.database
+    var changes: [Store.Change] = []
+    var steps: [Step] = []
+    for one in pending {
+      switch one.item {
+      case .event(let new): add(new, one.sequence, database, &changes, &steps)
+      case .register(let key, let registration, let value, let encode):
+        if database != nil, let (definition, state) = encode() {
+          changes.append(
+            .register(Store.Registration(key: key, definition: definition, state: state)))
+        }
+        steps.append(
+          .change(
+            .registered(
+              key.service, ClientGroup(key.group), key.identifier, registration, state: value)))
+      case .unregister(let key):
+        changes.append(.remove(key))
+        steps.append(.remove(key, one.sequence))
+      case .call(let body): steps.append(.call(body))
+      }
+    }
+    // Where the disk refuses, readers go on from memory.
+    if let database, !changes.isEmpty { database.write(changes) }
+    for step in steps { perform(step) }
+  }
+
+  private func add(
+    _ new: NewEvent, _ sequence: UInt64, _ database: Store?, _ changes: inout [Store.Change],
+    _ steps: inout [Step]
+  ) {
+    if database != nil, let key = new.key, let value = new.encodeState() {
+      changes.append(.setState(key, value))
+    }
+    if let format = store.configuration.journalFormat {
+      guard let description = format(new.event) else { return }
+      let entry = JournalEntry(nextID(database), new.event, description)
+      if database != nil, description.isStored { changes.append(.add(entry.stored(for: nil))) }
+      steps.append(.show(entry))
+      return
+    }
+    // Clients of groups have the event itself; the record brings it to the next process.
+    guard let key = new.key else { return }
+    let description = JournalDescription(
+      kind: "event", wallClockTime: WallClockTime(nanoseconds: 0), region: key.identifier,
+      record: database == nil ? [] : new.encode() ?? [])
+    let entry = JournalEntry(nextID(database), new.event, description)
+    if database != nil, !entry.record.isEmpty {
+      let recipients = StoredEntry.Recipients(service: key.service, group: key.group)
+      changes.append(.add(entry.stored(for: recipients)))
+    }
+    let event = StoredEvent(event: new.event, id: entry.id, key: key, pace: new.pace)
+    steps.append(.deliver(event, new.pause, sequence))
+  }
+
+  private func nextID(_ database: Store?) -> Int64 {
+    database?.nextID()
+      ?? state.withLock { state in
+        state.given += 1
+        return state.given
+      }
+  }
+
+  private func perform(_ step: Step) {
+    switch step {
+    case .deliver(let event, let pause, let sequence):
+      // It goes with its registration.
+      let isRemoved = state.withLock { ($0.removed[event.key] ?? 0) > sequence }
+      if !isRemoved { deliver.withLock { $0 }?(event, pause) }
+    case .show(let entry):
+      state.withLock { $0.append(entry.withoutDetail()) }
+      observer.withLock { $0 }?(.entry(entry))
+      waiters.wake()
+    case .change(let change): observer.withLock { $0 }?(change)
+    case .remove(let key, let sequence):
+      state.withLock { state in
+        if state.removed[key] == sequence { state.removed[key] = nil }
+      }
+      discard.withLock { $0 }?(key)
+      observer.withLock { $0 }?(.unregistered(key.service, ClientGroup(key.group), key.identifier))
+    case .call(let body): body()
+    }
+  }
+
+  // MARK: Reading
+
+  /// The latest entry that readers are given.
+  package var latest: Int64 { state.withLock { $0.latest } }
+
+  /// Returns the entries after a position that are in memory, at once.
+  package func read(after id: Int64) -> Batch {
+    // It may open the database, which must not happen under the lock.
+    let lost = lostThrough
+    return state.withLock { state in
+      var batch = Batch(position: max(id, state.latest))
+      guard id < state.latest else { return batch }
+      guard let first = state.ring.first, first.id <= id + 1 else {
+        batch.hasMissed = true
+        batch.entries = Array(state.ring)
+        return batch
+      }
+      batch.entries = Array(state.ring[state.ring.firstIndex(after: id)...])
+      batch.hasMissed = id < lost
+      return batch
+    }
+  }
+
+  /// The highest identifier that was given and whose entry is gone; 0 where none is.
+  private var lostThrough: Int64 { store.database?.lostThrough ?? 0 }
+
+  /// The entries after a position, as they are appended; those before the ones in memory come from the store.
+  package func entries(after id: Int64) -> Entries { Entries(journal: self, position: id) }
+
+  /// Batches of entries, without an end but that of the task.
+  package struct Entries: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    package typealias Element = Batch
+    package typealias Failure = Never
+
+    fileprivate let journal: Journal
+    fileprivate var position: Int64
+
+    package func makeAsyncIterator() -> Self { self }
+
+    package mutating func next() async -> Batch? { await next(isolation: nil) }
+
+    package mutating func next(isolation actor: isolated (any Actor)?) async -> Batch? {
+      while true {
+        let batch = journal.missed(after: position)
+        if batch.hasMissed || !batch.entries.isEmpty {
+          position = batch.position
+          return batch
+        }
+        position = Swift.max(position, batch.position)
+        let start = position
+        guard await journal.waiters.wait(unless: { [journal] in journal.latest > start }) else {
+          return nil
+        }
+      }
+    }
+  }
+
+  /// Returns the entries after a position, from memory and from the store, ``maximumEntries`` of them at most.
+  package func missed(after id: Int64) -> Batch {
+    let batch = read(after: id)
+    guard batch.hasMissed, id >= lostThrough, let database = store.database,
+      let reader = try? database.reader(), let last = try? reader.lastID
+    else { return batch }
+    let first = batch.entries.first?.id ?? .max
+    let query = EntryQuery(
+      after: id, through: min(last, first - 1), limit: Self.maximumEntries, leavesNewest: false)
+    // The oldest may be gone from the store too.
+    guard let stored = try? reader.entries(query), stored.first?.id ?? first == id + 1 else {
+      return batch
+    }
+    let entries = stored.map { JournalEntry($0) }
+    if stored.count == Self.maximumEntries {
+      return Batch(entries: entries, position: entries.last?.id ?? id)
+    }
+    // What no transaction had stored when the store was read is in memory.
+    guard first == .max || last >= first - 1 else { return batch }
+    return Batch(entries: entries + batch.entries, position: batch.position)
+  }
+
+  /// Returns the entries that a query wants, from the store and, those that no transaction has stored yet, from memory.
+  package func entries(matching query: EntryQuery) throws(StorageError) -> [JournalEntry] {
+    guard let reader = try store.database?.reader() else {
+      return query.limited(state.withLock { Array($0.ring) }.filter(query.matches))
+    }
+    let last = try reader.lastID
+    var bounded = query
+    bounded.through = min(last, query.through ?? .max)
+    let stored = try reader.entries(bounded).map { JournalEntry($0) }
+    let new = state.withLock { state in Array(state.ring[state.ring.firstIndex(after: last)...]) }
+    return query.limited(stored + new.filter(query.matches))
+  }
+
+  /// Whether an identifier is one of this journal's that a client may have been given.
+  package func hasGiven(_ id: Int64) -> Bool { id <= latest }
+
+  /// Returns how far a reader was when it marked an entry last, maybe in an earlier process; `nil` where it never did.
+  package func position(of reader: String) -> Int64? {
+    state.withLock { $0.positions[reader] } ?? store.database?.positions[reader]
+  }
+
+  /// Records that a reader needs no entry up to one any more.
+  package func mark(_ reader: String, _ id: Int64) {
+    let earlier = store.database?.positions[reader] ?? .min
+    let isNew = state.withLock { state in
+      guard id > state.positions[reader] ?? earlier else { return false }
+      state.positions[reader] = id
+      return true
+    }
+    if isNew { store.database?.mark(reader, through: id) }
+  }
+}
+
+extension Journal.NewEvent {
+  init(event: any ServiceEvent, key: Store.Key?) {
+    self.init(
+      event: event, key: key, encodeState: { nil }, encode: { nil }, pace: nil, pause: nil)
+  }
+}
+
+extension EntryQuery {
+  fileprivate func matches(_ entry: JournalEntry) -> Bool {
+    matches(
+      id: entry.id, time: entry.wallClockTime.microseconds, kind: entry.kind, region: entry.region)
+  }
+}
+
+extension Deque<JournalEntry> {
+  /// Returns the index of the first entry after an identifier.
+  fileprivate func firstIndex(after id: Int64) -> Int {
+    var (low, high) = (startIndex, endIndex)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle].id <= id { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

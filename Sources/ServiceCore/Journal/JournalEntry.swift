@@ -1,0 +1,141 @@
+package import Scanning
+import Storage
+
+/// Something that happened, once: a region was entered, a visit ended, reception was lost.
+package struct JournalEntry: Sendable {
+  /// The identifier, which rises from entry to entry, also over restarts, and is never used again.
+  package let id: Int64
+  /// When it happened, on the line of its source; `nil` for an entry of an earlier process.
+  package let time: MonotonicTime?
+  /// When it happened, for people.
+  package let wallClockTime: WallClockTime
+  /// The kind of event, such as `enter`, `exit`, `state`, `health` or `visit`.
+  package let kind: String
+  /// The region; `nil` where the event is of none.
+  package let region: String?
+  /// The beacon, as `UUID:MAJOR:MINOR`.
+  package let beacon: String?
+  /// The length of the stay that an exit ended, in seconds.
+  package let dwell: Double?
+  /// The event; `nil` for an entry of an earlier process.
+  package let event: (any ServiceEvent)?
+  /// What the format made of the event; `nil` for an entry of an earlier process, and in memory after the observer had it.
+  package private(set) var detail: (any Sendable)?
+  /// The event as it is stored and sent: one line of JSON without its end.
+  package let record: [UInt8]
+
+  /// Creates an entry of an earlier process.
+  init(_ stored: StoredEntry) {
+    id = stored.id
+    time = nil
+    wallClockTime = WallClockTime(microseconds: stored.time)
+    kind = stored.kind
+    region = stored.region
+    beacon = stored.beacon
+    dwell = stored.dwell
+    event = nil
+    record = stored.payload
+  }
+
+  /// Creates an entry of a new event.
+  init(_ id: Int64, _ event: any ServiceEvent, _ description: JournalDescription) {
+    self.id = id
+    self.event = event
+    time = description.time
+    wallClockTime = description.wallClockTime
+    kind = description.kind
+    region = description.region
+    beacon = description.beacon
+    dwell = description.dwell
+    detail = description.detail
+    record = description.record
+  }
+
+  /// Returns the entry as it is kept in memory.
+  func withoutDetail() -> JournalEntry {
+    var entry = self
+    entry.detail = nil
+    return entry
+  }
+
+  /// The entry as a store keeps it.
+  func stored(for recipients: StoredEntry.Recipients?) -> StoredEntry {
+    StoredEntry(
+      id: id, time: wallClockTime.microseconds, kind: kind, recipients: recipients, region: region,
+      beacon: beacon, payload: record, dwell: dwell)
+  }
+}
+
+/// What an entry has of its event.
+package struct JournalDescription: Sendable {
+  package var kind: String
+  package var time: MonotonicTime?
+  package var wallClockTime: WallClockTime
+  package var region: String?
+  package var beacon: String?
+  package var dwell: Double?
+  /// One line of JSON without its end. It is encoded once, here.
+  package var record: [UInt8]
+  /// What the observer is given beside the event.
+  package var detail: (any Sendable)?
+  /// Whether the entry is worth something to the next process.
+  package var isStored = true
+
+  package init(
+    kind: String, time: MonotonicTime? = nil, wallClockTime: WallClockTime, region: String? = nil,
+    beacon: String? = nil, dwell: Double? = nil, record: [UInt8],
+    detail: (any Sendable)? = nil
+  ) {
+    self.kind = kind
+    self.time = time
+    self.wallClockTime = wallClockTime
+    self.region = region
+    self.beacon = beacon
+    self.dwell = dwell
+    self.record = record
+    self.detail = detail
+  }
+}
+
+/// Something that the journal's observer is given, in the order in which it happened.
+package enum JournalChange: Sendable {
+  /// An event was appended.
+  case entry(JournalEntry)
+  /// A registration was stored: its service, its group, its identifier, what was registered, and its state.
+  case registered(String, ClientGroup, String, any Sendable, state: (any Sendable)?)
+  /// A registration was removed: its service, its group and its identifier.
+  case unregistered(String, ClientGroup, String)
+}
+
+extension WallClockTime {
+  /// The microseconds since 1970-01-01T00:00:00Z, rounded down.
+  package var microseconds: Int64 { nanoseconds / 1000 - (nanoseconds % 1000 < 0 ? 1 : 0) }
+
+  package init(microseconds: Int64) {
+    let (product, overflow) = microseconds.multipliedReportingOverflow(by: 1000)
+    self.init(nanoseconds: overflow ? (microseconds < 0 ? .min : .max) : product)
+  }
+}
+
+/// The text by which a client goes on after an entry: `e0bcc55d-17`.
+package struct EntryID: Hashable, Sendable, CustomStringConvertible {
+  /// Distinguishes the identifiers of one database, or of one process without one, from those of others.
+  package let generation: String
+  package let number: Int64
+
+  package init(generation: String, number: Int64) {
+    self.generation = generation
+    self.number = number
+  }
+
+  package init?(_ text: String) {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[0].utf8.count == 8,
+      parts[0].allSatisfy({ $0.isHexDigit && !$0.isUppercase }), parts[1].utf8.count <= 19,
+      parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(parts[1])
+    else { return nil }
+    self.init(generation: String(parts[0]), number: number)
+  }
+
+  package var description: String { "\(generation)-\(number)" }
+}

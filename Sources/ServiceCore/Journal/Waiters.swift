@@ -1,0 +1,92 @@
+import Dispatch
+import Synchronization
+
+/// Tasks that wait until something has changed. The process sleeps while nothing does, but for a sign of life now and then.
+package final class Waiters: Sendable {
+  /// The seconds after which a task that waits goes on although nothing has changed.
+  package static let interval = 15.0
+
+  private struct State {
+    var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
+    var latest: UInt64 = 0
+    var isClosed = false
+    var timer: (any DispatchSourceTimer)?
+
+    mutating func removeAll() -> [CheckedContinuation<Void, Never>] {
+      defer { waiting = [:] }
+      return Array(waiting.values)
+    }
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  /// The number of tasks that wait.
+  package var count: Int { state.withLock { $0.waiting.count } }
+
+  /// Has every task go on that waits.
+  package func wake() {
+    for task in state.withLock({ $0.removeAll() }) { task.resume() }
+  }
+
+  /// Has every task go on, for good: later ones do not wait.
+  package func close() {
+    let tasks = state.withLock { state in
+      state.isClosed = true
+      state.timer?.cancel()
+      state.timer = nil
+      return state.removeAll()
+    }
+    for task in tasks { task.resume() }
+  }
+
+  /// Waits until ``wake()``, for ``interval``, or until the task is canceled; not at all where a condition holds.
+  ///
+  /// - Parameter isReady: Is called before the wait, under a lock: what it looks at changes before ``wake()`` is called.
+  /// - Returns: Whether to go on: not where the waits are over, or the task is canceled.
+  package func wait(unless isReady: @Sendable () -> Bool) async -> Bool {
+    let number = state.withLock { state in
+      state.latest += 1
+      return state.latest
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isReady = state.withLock { state in
+          let isReady = state.isClosed || Task.isCancelled || isReady()
+          if !isReady {
+            state.waiting[number] = continuation
+            startTimer(&state)
+          }
+          return isReady
+        }
+        if isReady { continuation.resume() }
+      }
+    } onCancel: {
+      state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
+    }
+    return !Task.isCancelled && !state.withLock { $0.isClosed }
+  }
+
+  /// Wakes the tasks now and then, as long as there are any.
+  private func startTimer(_ state: inout State) {
+    guard state.timer == nil else { return }
+    let timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
+    timer.schedule(
+      deadline: .now() + Self.interval, repeating: Self.interval, leeway: .seconds(1))
+    timer.setEventHandler { [weak self] in self?.tick() }
+    timer.activate()
+    state.timer = timer
+  }
+
+  private func tick() {
+    let tasks = state.withLock { state in
+      if state.waiting.isEmpty {
+        state.timer?.cancel()
+        state.timer = nil
+      }
+      return state.removeAll()
+    }
+    for task in tasks { task.resume() }
+  }
+}

@@ -1,0 +1,676 @@
+internal import Dispatch
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// Registrations, their states, what happened, how far each reader of that is, presence and the authorization, in one
+/// SQLite database.
+///
+/// ```swift
+/// let store = try Store(.application("org.example.kiosk"))
+/// for entry in store.undelivered { deliver(entry); store.settle(entry) }
+/// let entry = StoredEntry(id: store.nextID(), time: time, kind: "enter", payload: bytes)
+/// if store.write([.setState(key, state), .add(entry)]) { show(entry) }
+/// ```
+///
+/// - ``write(_:completion:)`` hands the changes to the kernel before it returns: they survive the process's death at any
+///   moment, whole or not at all. They survive a power cut when the transaction that follows at once is on the disk.
+/// - A position that ``mark(_:through:)`` records survives the process in the same way.
+/// - No call but ``writeAndWait(_:)``, ``flush()`` and ``close()`` waits for a sync: a queue of the store makes the
+///   database, and stores everything that waits as one transaction. One that fails is tried again, with the next change
+///   or after some seconds.
+/// - Identifiers are never given twice. They are reserved ahead in the database, and where a process ended with entries
+///   that it could not write, the next one goes on after all that were reserved, and knows of the gap.
+/// - One store at a time uses a file, in all processes. Where a history is kept, any number of ``StoreReader``s read it.
+///
+/// All members may be used from any thread. Beside the database `FILE` stand `FILE-wal` (SQLite's log, at most 1
+/// MiB and one transaction), `FILE-log-1` and `FILE-log-2` (at most 8 MiB each), `FILE-readers` (4 KiB) and, where a
+/// history is kept, `FILE-shm`. They belong together: copy all or, after ``close()``, `FILE` alone.
+package final class Store: Sendable {
+  /// The number of undelivered events that the database keeps where it keeps no history; of more, the oldest are removed
+  /// and counted.
+  package static let maximumUndelivered = 16384
+  /// The length of a key's parts together, a definition, a state or an entry without a history, in bytes.
+  package static let maximumBytes = 65536
+  /// The length of an entry in a history, in bytes.
+  package static let maximumEntry = 1 << 20
+  /// The number of changed keys, entries and completions that wait for the disk.
+  package static let maximumWaitingChanges = 65536
+  /// The entries that wait for the disk, and their length in bytes; of more, the oldest are gone.
+  static let maximumWaitingEntries = 16384
+  static let maximumWaitingBytes = 16 << 20
+  /// Identifiers stay below it for as long as any disk lives.
+  static let maximumID: Int64 = 1 << 60
+  /// The identifiers that are reserved ahead: at 1,000 events a second, those of 49 days without a disk.
+  static let reservation: Int64 = 1 << 32
+  /// The seconds after which a transaction that failed is tried again.
+  private static let secondsBetweenTries = 5.0
+  /// How many positions wait for a transaction until one is started for them alone.
+  private static let marksPerTransaction = 256
+  /// How often what is too old is removed, in microseconds.
+  private static let trimInterval: Int64 = 600_000_000
+
+  /// The place of a database.
+  package enum Location: Hashable, Sendable {
+    /// An application's file: `$XDG_STATE_HOME/corelocation/ID.sqlite`, below `$HOME/.local/state` where that
+    /// variable is not set.
+    case application(String)
+    /// A path. A relative one is resolved when the store is opened.
+    case file(String)
+  }
+
+  /// The name of a registration. Names may hold any character, and are equal where `String` counts them as equal:
+  /// the database has the spelling that was registered first.
+  package struct Key: Hashable, Sendable {
+    /// The service, such as `beacons`.
+    package var service: String
+    /// The client; empty for the app's own managers.
+    package var group: String
+    /// The identifier that the client gave.
+    package var identifier: String
+
+    package init(service: String, group: String = "", identifier: String) {
+      self.service = service
+      self.group = group
+      self.identifier = identifier
+    }
+  }
+
+  /// Something that a client registered, and its last state.
+  package struct Registration: Hashable, Sendable {
+    package var key: Key
+    package var definition: [UInt8]
+    package var state: [UInt8]?
+
+    package init(key: Key, definition: [UInt8], state: [UInt8]? = nil) {
+      self.key = key
+      self.definition = definition
+      self.state = state
+    }
+  }
+
+  /// The bounds of a history.
+  package struct Limits: Hashable, Sendable {
+    /// The age at which entries and presence are removed, in seconds.
+    package var maximumAge: Int64
+    /// The size of the database's file, in bytes; 128 KiB at least. Of more, the oldest are removed.
+    package var maximumBytes: Int64
+    /// The number of beacons of which each hour's presence is kept, and as many protected ones.
+    package var maximumBeaconsPerHour: Int
+
+    package init(
+      maximumAge: Int64 = 90 * 86400, maximumBytes: Int64 = 64 << 20,
+      maximumBeaconsPerHour: Int = 1000
+    ) {
+      self.maximumAge = min(max(0, maximumAge), 1 << 40)
+      self.maximumBytes = max(128 << 10, maximumBytes)
+      self.maximumBeaconsPerHour = maximumBeaconsPerHour
+    }
+  }
+
+  /// What the bounds of a history removed.
+  package struct Trimmed: Hashable, Sendable {
+    package var entries = 0
+    package var presence = 0
+
+    package init(entries: Int = 0, presence: Int = 0) {
+      self.entries = entries
+      self.presence = presence
+    }
+  }
+
+  /// A change of what is stored.
+  package enum Change: Sendable {
+    /// Stores a registration, in place of one with its key. Entries of that one stay.
+    case register(Registration)
+    /// Removes a registration and, where no history is kept, its entries.
+    case remove(Key)
+    /// Stores the state of a registration; does nothing where there is none.
+    case setState(Key, [UInt8])
+    /// Stores an entry. It needs no registration.
+    case add(StoredEntry)
+    /// Stores what the app was granted; `nil` for not determined.
+    case setAuthorization(String?)
+    /// Records that the clients of a group need no entry up to an identifier any more.
+    case settle(group: String, through: Int64)
+    /// Records that a reader needs no entry up to an identifier any more.
+    case mark(reader: String, through: Int64)
+    /// Adds presence to what its hour has, where a history is kept.
+    case addPresence(StoredPresence)
+    /// Records identifiers whose entries are gone.
+    case addGap(EntryGap)
+    /// Names the database that is not made yet.
+    case setGeneration(String)
+  }
+
+  private struct State {
+    var queue: Batch
+    /// The keys of registrations, as the database spells them.
+    var keys: Set<Key> = []
+    /// `nil` until the files are made, and when the store is closed.
+    var positions: ReaderPositions?
+    var log: WriteLog?
+    /// Whether something waits that the log does not have.
+    var hasUnwritten = false
+    var isScheduled = false
+    var isWaitingToRetry = false
+    var isClosed = false
+    var marksWaiting = 0
+    var transactions = 0
+    var dropped = 0
+    var droppedPresence = 0
+    /// The highest identifier whose entry is gone.
+    var lostThrough: Int64 = 0
+    var failure: StorageError?
+    var warnings: [String] = []
+    /// The time of the last trimming, in microseconds.
+    var trimmed: Int64?
+
+    mutating func add(_ change: Change) {
+      switch change {
+      case .register(var registration):
+        registration.key = keys.insert(registration.key).memberAfterInsert
+        queue.add(.register(registration))
+      case .remove(let key): queue.add(.remove(keys.remove(key) ?? key))
+      case .setState(let key, let state): queue.add(.setState(spelled(key), state))
+      case .add(var entry):
+        if let recipients = entry.recipients, let region = entry.region {
+          let key = Key(
+            service: recipients.service, group: recipients.group, identifier: region)
+          entry.region = spelled(key).identifier
+        }
+        queue.add(.add(entry))
+      default: queue.add(change)
+      }
+    }
+
+    private func spelled(_ key: Key) -> Key { keys.firstIndex(of: key).map { keys[$0] } ?? key }
+  }
+
+  /// The file's absolute path.
+  package let path: String
+  /// The bounds of the history; `nil` where entries go when their group has them.
+  package let limits: Limits?
+  /// Distinguishes the identifiers of this database from those of others: eight hexadecimal digits.
+  package let generation: String
+  /// The registrations as they were on opening, by key.
+  package let registrations: [Registration]
+  /// The entries that groups had not dealt with on opening, by rising identifier.
+  package let undelivered: [StoredEntry]
+  /// What the app was granted, as it was on opening.
+  package let authorization: String?
+  /// How far each reader was on opening, by its name.
+  package let positions: [String: Int64]
+
+  private let schema: Schema
+  private let makesDirectory: Bool
+  private let lastIdentifier: Atomic<Int64>
+  private let reserved: Atomic<Int64>
+  private let state: Mutex<State>
+  /// The connection; `nil` until the database is made, and when the store is closed. The writer alone uses it.
+  private let database: Mutex<Database?>
+  /// Whether there is a database to read.
+  private let isMade: Atomic<Bool>
+  private let openedReader = Mutex<StoreReader?>(nil)
+  private let writer = DispatchQueue(label: "beaconscan.storage")
+  /// Runs the completions of writes that are refused.
+  private let refusals = DispatchQueue(label: "beaconscan.storage.refusals")
+
+  /// Reads what a store's files hold; makes them later and on the store's own queue where they are missing, with
+  /// the directory of an application's store. No sync is waited for.
+  ///
+  /// A file that is no database of this module is not changed. A damaged database is renamed to `FILE.damaged-1`,
+  /// with a warning. Databases of versions before 0.2, of registrations and of events, are taken over.
+  ///
+  /// - Parameters:
+  ///   - location: The place of the database.
+  ///   - limits: The bounds of the history; `nil` to keep entries only until their group has dealt with them.
+  /// - Throws: The reason why the files cannot be used.
+  package convenience init(
+    _ location: Location, limits: Limits? = nil
+  ) throws(StorageError) {
+    try self.init(location, limits, Schema(isShared: limits != nil))
+  }
+
+  init(_ location: Location, _ limits: Limits?, _ schema: Schema) throws(StorageError) {
+    var opened = try Opening(location, schema)
+    var contents = opened.contents
+    path = opened.path.string
+    self.schema = schema
+    self.limits = limits
+    makesDirectory = if case .application = location { true } else { false }
+    let isNew = contents.generation.isEmpty
+    generation = isNew ? Self.randomGeneration() : contents.generation
+    registrations = contents.registrations
+    authorization = contents.authorization
+    undelivered = contents.undelivered
+    positions = contents.positions
+    var state = State(queue: Batch(keepsHistory: limits != nil))
+    state.keys = Set(registrations.map(\.key))
+    state.warnings = opened.warnings
+    state.positions = opened.positions
+    state.log = opened.log
+    for change in opened.changes { state.queue.add(change) }
+    for (reader, id) in contents.positions {
+      state.queue.add(
+        Self.group(ofReader: reader).map { .settle(group: $0, through: id) }
+          ?? .mark(reader: reader, through: id))
+    }
+    let isMissing = opened.database == nil
+    if !isMissing, let positions = opened.positions, positions.isNew || positions.end == .unwritten,
+      contents.reserved > contents.lastID
+    {
+      // Identifiers up to the reserved one may have been given.
+      state.queue.add(
+        .addGap(EntryGap(first: contents.lastID + 1, last: contents.reserved)))
+      contents.lastID = contents.reserved
+    }
+    state.lostThrough = max(contents.lostThrough, state.queue.gaps.last?.last ?? 0)
+    let isLow = contents.reserved - contents.lastID < Self.reservation / 2
+    lastIdentifier = Atomic(contents.lastID)
+    reserved = Atomic(isLow ? contents.lastID + Self.reservation : contents.reserved)
+    let hasWork = isMissing || isLow || !opened.changes.isEmpty || !state.queue.gaps.isEmpty
+    if isMissing, isNew { try? state.log?.append([.setGeneration(generation)]) }
+    self.state = Mutex(state)
+    isMade = Atomic(!isMissing)
+    database = Mutex(opened.database.take())
+    if hasWork { self.state.withLock { schedule(&$0) } }
+  }
+
+  /// Returns a name for identifiers that no database has yet.
+  package static func randomGeneration() -> String {
+    let digits = String(UInt32.random(in: 0...UInt32.max), radix: 16)
+    return String(repeating: "0", count: 8 - digits.count) + digits
+  }
+
+  /// The name of the reader that stands for the clients of a group.
+  static func readerName(ofGroup group: String) -> String { "group:\(group)" }
+
+  static func group(ofReader name: String) -> String? {
+    name.hasPrefix("group:") ? String(name.dropFirst(6)) : nil
+  }
+
+  /// What was wrong and was repaired: sentences for a person.
+  package var warnings: [String] { state.withLock { $0.warnings } }
+
+  /// Returns an identifier that no entry of this database had before, without input or output.
+  package func nextID() -> Int64 {
+    lastIdentifier.wrappingAdd(1, ordering: .relaxed).newValue
+  }
+
+  /// The latest identifier that was given.
+  package var lastID: Int64 { lastIdentifier.load(ordering: .relaxed) }
+
+  /// Stores changes, all or none.
+  ///
+  /// Waiting changes of one key become one: the last state counts. A change that is longer than its bound is
+  /// refused, and those that come with it are stored.
+  ///
+  /// - Parameters:
+  ///   - changes: The changes, in order.
+  ///   - completion: Called on a queue of the store when the changes are on the disk, or with the reason why one is
+  ///     not. Completions of writes that are stored run in the order of the writes, and so do those of writes that
+  ///     are refused as a whole. They must not wait for this store.
+  /// - Returns: Whether the changes survive the process from now on.
+  @discardableResult
+  package func write(
+    _ changes: [Change], completion: (@Sendable (StorageError?) -> Void)? = nil
+  ) -> Bool {
+    let long = changes.lazy.map { ($0.bytes, $0.maximum(in: self.limits)) }.first { $0.0 > $0.1 }
+    let refusal = long.map { error(.tooLong(bytes: $0.0, maximum: $0.1)) }
+    var problem: StorageError.Problem?
+    let isWritten = state.withLock { state in
+      if state.isClosed {
+        problem = .closed
+        return false
+      }
+      guard state.queue.count + changes.count <= Self.maximumWaitingChanges else {
+        problem = .queueFull
+        setUnwritten(&state)
+        return false
+      }
+      var accepted: [Change] = []
+      for change in changes {
+        if change.bytes <= change.maximum(in: limits) {
+          accepted.append(change)
+        } else if case .add(let entry) = change {
+          accepted.append(.addGap(EntryGap(first: entry.id, last: entry.id)))
+        }
+      }
+      let isWritten = accepted.isEmpty || append(accepted, &state)
+      for change in accepted { state.add(change) }
+      let dropped = state.queue.removeOldest(
+        beyond: Self.maximumWaitingEntries, bytes: Self.maximumWaitingBytes)
+      state.dropped += dropped
+      state.lostThrough = max(state.lostThrough, state.queue.gaps.last?.last ?? 0)
+      if let completion { state.queue.completions.append { completion($0 ?? refusal) } }
+      schedule(&state)
+      return isWritten && long == nil
+    }
+    if let problem, let completion {
+      // Not on the writer's queue, where it would wait for the disk that is too slow already.
+      refusals.async { [self] in completion(error(problem)) }
+    }
+    return isWritten
+  }
+
+  /// Appends changes to the log, and returns whether it has them.
+  private func append(_ changes: [Change], _ state: inout State) -> Bool {
+    do throws(StorageError) {
+      if let log = state.log {
+        try log.append(changes)
+        return true
+      }
+    } catch {
+      state.failure = state.failure ?? error
+    }
+    setUnwritten(&state)
+    return false
+  }
+
+  private func setUnwritten(_ state: inout State) {
+    guard !state.hasUnwritten else { return }
+    state.hasUnwritten = true
+    state.positions?.record(.unwritten)
+  }
+
+  private func error(_ problem: StorageError.Problem) -> StorageError {
+    StorageError(file: path, problem: problem)
+  }
+
+  /// Stores changes, and waits until they are on the disk.
+  package func writeAndWait(_ changes: [Change]) throws(StorageError) {
+    let outcome = Outcome()
+    write(changes) { outcome.end($0) }
+    if let error = outcome.wait() { throw error }
+  }
+
+  /// Records that the clients of a group need no entry up to an identifier any more: they will not be
+  /// ``undelivered`` again.
+  ///
+  /// Call it on the thread on which the delegate was called, as soon as it has returned. It makes one system call
+  /// and waits for nothing.
+  package func settle(group: String, through id: Int64) {
+    mark(.settle(group: group, through: id), Self.readerName(ofGroup: group), id)
+  }
+
+  /// Records that a reader needs no entry up to an identifier any more, as ``settle(group:through:)`` does.
+  package func mark(_ reader: String, through id: Int64) {
+    mark(.mark(reader: reader, through: id), reader, id)
+  }
+
+  private func mark(_ change: Change, _ reader: String, _ id: Int64) {
+    // Nothing comes before it: a process that is killed until then delivers the entry again.
+    state.withLock { $0.positions }?.put(reader, id)
+    state.withLock { state in
+      state.queue.add(change)
+      state.marksWaiting += 1
+      if state.marksWaiting >= Self.marksPerTransaction { schedule(&state) }
+    }
+  }
+
+  /// Waits until everything that was written and marked before is on the disk, or has failed.
+  package func flush() { try? writeAndWait([]) }
+
+  /// Writes what waits, and closes the files. Writes that follow fail.
+  ///
+  /// - Returns: The reason why something could not be stored; `nil` where everything is.
+  @discardableResult
+  package func close() -> StorageError? {
+    flush()
+    state.withLock { $0.isClosed = true }
+    // What was written meanwhile.
+    return writer.sync {
+      commit()
+      isMade.store(false, ordering: .releasing)
+      openedReader.withLock { $0 = nil }
+      // The next store goes on with the next identifier.
+      let last = lastID
+      let isReleased = database.withLock { database in
+        defer { database = nil }
+        return (try? database?.set("reserved", .integer(last))) != nil
+      }
+      return state.withLock { state in
+        let isStored = state.queue.isEmpty
+        if isStored, isReleased {
+          state.log?.removeAll()
+          state.positions?.record(.clean)
+        }
+        state.log = nil
+        state.positions = nil
+        return isStored ? nil : state.failure
+      }
+    }
+  }
+
+  /// The number of transactions so far.
+  package var transactions: Int { state.withLock { $0.transactions } }
+
+  /// The number of entries that were removed because too many waited for a client, or for the disk.
+  package var droppedEntries: Int { state.withLock { $0.dropped } }
+
+  /// How often presence was not stored, because the hour had too many beacons.
+  package var droppedPresence: Int { state.withLock { $0.droppedPresence } }
+
+  /// The highest identifier that was given and whose entry is gone; 0 where none is.
+  package var lostThrough: Int64 { state.withLock { $0.lostThrough } }
+
+  /// The reason why the last transaction or a position could not be stored; `nil` while all is well.
+  package var failure: StorageError? {
+    state.withLock { $0.failure ?? $0.positions?.failure }
+  }
+
+  /// Reads the database, beside the writer; `nil` until it is made. Entries that wait for the disk are not in it.
+  package func reader() throws(StorageError) -> StoreReader? {
+    // The connection of the writer is not asked: a transaction may hold it for as long as a sync takes.
+    guard limits != nil, isMade.load(ordering: .acquiring) else { return nil }
+    return try openedReader.withLock { reader throws(StorageError) in
+      if reader == nil { reader = try StoreReader(path) }
+      return reader
+    }
+  }
+
+  /// Starts a transaction for what waits, after the one that runs.
+  private func schedule(_ state: inout State) {
+    guard !state.isScheduled else { return }
+    state.isScheduled = true
+    writer.async { self.commit() }
+  }
+
+  /// Stores everything that waits in one transaction. What fails waits again, below what came meanwhile.
+  private func commit() {
+    var (batch, sequence, wasUnwritten) = state.withLock { state in
+      state.isScheduled = false
+      state.marksWaiting = 0
+      defer {
+        state.queue = Batch(keepsHistory: limits != nil)
+        state.hasUnwritten = false
+      }
+      return (state.queue, state.log?.begin(), state.hasUnwritten)
+    }
+    batch.removeSettled()
+    var failure: StorageError?
+    do throws(StorageError) {
+      let dropped = try store(batch, sequence: sequence)
+      state.withLock { state in
+        state.dropped += dropped.entries
+        state.droppedPresence += dropped.presence
+        if !batch.isEmpty { state.transactions += 1 }
+        state.failure = nil
+        state.log?.end()
+        // From now on the log has everything that waits.
+        if wasUnwritten, !state.hasUnwritten { state.positions?.record(.open) }
+      }
+      trim(batch)
+    } catch {
+      failure = error
+      let isFirst = state.withLock { state in
+        var waiting = batch
+        waiting.completions = []
+        waiting.append(state.queue)
+        state.queue = waiting
+        state.hasUnwritten = state.hasUnwritten || wasUnwritten
+        state.failure = error
+        defer { state.isWaitingToRetry = true }
+        return !state.isWaitingToRetry
+      }
+      if isFirst { retry() }
+    }
+    for completion in batch.completions { completion(failure) }
+  }
+
+  private func retry() {
+    writer.asyncAfter(deadline: .now() + Self.secondsBetweenTries) { [weak self] in
+      self?.state.withLock { state in
+        state.isWaitingToRetry = false
+        if !state.isClosed { self?.schedule(&state) }
+      }
+    }
+  }
+
+  /// Stores a batch, and makes the database where there is none.
+  private func store(
+    _ batch: Batch, sequence: Int64?
+  ) throws(StorageError) -> (entries: Int, presence: Int) {
+    try database.withLock { database throws(StorageError) in
+      if database == nil { database = try makeDatabase() }
+      guard !batch.isEmpty || reserved.load(ordering: .relaxed) - lastID < Self.reservation / 2
+      else { return (0, 0) }
+      do throws(StorageError) {
+        return try store(batch, sequence: sequence, in: database)
+      } catch {
+        guard let message = try damage(error, database) else { throw error }
+        // Registrations are what later changes bring.
+        let file = FilePath(path)
+        database = nil
+        isMade.store(false, ordering: .releasing)
+        openedReader.withLock { $0 = nil }
+        let aside = try Opening.setAside(file)
+        state.withLock { $0.warnings.append(Opening.warning(file, aside, message)) }
+        database = try Opening.create(file, schema, generation: generation)
+        isMade.store(true, ordering: .releasing)
+        return try store(batch, sequence: sequence, in: database)
+      }
+    }
+  }
+
+  private func store(
+    _ batch: Batch, sequence: Int64?, in database: borrowing Database?
+  ) throws(StorageError) -> (entries: Int, presence: Int) {
+    let last = lastID
+    if reserved.load(ordering: .relaxed) - last < Self.reservation / 2 {
+      reserved.store(last + Self.reservation, ordering: .relaxed)
+    }
+    return try database?.store(
+      batch, sequence: sequence ?? 0, lastID: last, reserved: reserved.load(ordering: .relaxed),
+      limits: limits) ?? (0, 0)
+  }
+
+  /// Returns what is damaged where an error says so.
+  private func damage(
+    _ error: StorageError, _ database: borrowing Database?
+  ) throws(StorageError) -> String? {
+    switch error.ofRightQuery.problem {
+    case .damaged(let message): return message
+    case .failed(_, .noSpace):
+      // SQLite also says so where a damaged header has too many pages.
+      guard StatePath.hasRoom(FilePath(path)), try database?.isWhole() == false else { return nil }
+      return "its pages are not whole"
+    default: return nil
+    }
+  }
+
+  /// Makes the files that an opening did not find.
+  private func makeDatabase() throws(StorageError) -> Database {
+    let file = FilePath(path)
+    if makesDirectory { try StatePath.makeDirectory(file.removingLastComponent()) }
+    if state.withLock({ $0.positions == nil }) {
+      let positions = try ReaderPositions(file.beside("-readers"), of: file)
+      state.withLock { $0.positions = positions }
+    }
+    let made = try Opening.create(file, schema, generation: generation)
+    if state.withLock({ $0.log == nil }) {
+      let log = try WriteLog(file, after: 0)
+      log.removeAll()
+      state.withLock { $0.log = log }
+    }
+    isMade.store(true, ordering: .releasing)
+    return made
+  }
+
+  /// Removes what is too much after a transaction. What was stored stays so: a failure waits for the next one.
+  private func trim(_ batch: Batch) {
+    guard let limits, !batch.entries.isEmpty || !batch.presence.isEmpty else { return }
+    // A recording is older than the clock of this machine.
+    let hour = batch.presence.last.map { $0.hour.multipliedReportingOverflow(by: 3_600_000_000).0 }
+    let now = max(batch.entries.last?.time ?? .min, hour ?? .min)
+    let isDue = state.withLock { state in
+      state.trimmed.map { now < $0 || now - $0 >= Self.trimInterval } ?? true
+    }
+    database.withLock { database in
+      if isDue, (try? database?.trimAge(limits, now)) != nil {
+        state.withLock { $0.trimmed = now }
+      }
+      _ = try? database?.trimSize(limits)
+    }
+  }
+
+  /// Removes what is older than ``Limits/maximumAge``, and the oldest of what takes more than
+  /// ``Limits/maximumBytes``, after everything that waits was stored.
+  ///
+  /// - Parameter now: The wall-clock time, in microseconds.
+  /// - Returns: How much was removed.
+  /// - Throws: The reason why the rest was not.
+  package func trim(now: Int64) throws(StorageError) -> Trimmed {
+    guard let limits else { return Trimmed() }
+    flush()
+    return try database.withLock { database throws(StorageError) in
+      let old = try database?.trimAge(limits, now) ?? Trimmed()
+      let many = try database?.trimSize(limits) ?? Trimmed()
+      return Trimmed(
+        entries: old.entries + many.entries, presence: old.presence + many.presence)
+    }
+  }
+}
+
+/// The result of a write that a thread waits for.
+private final class Outcome: Sendable {
+  private let error = Mutex<StorageError?>(nil)
+  private let isDone = DispatchSemaphore(value: 0)
+
+  func end(_ error: StorageError?) {
+    self.error.withLock { $0 = error }
+    isDone.signal()
+  }
+
+  func wait() -> StorageError? {
+    isDone.wait()
+    return error.withLock { $0 }
+  }
+}
+
+extension Store.Key {
+  fileprivate var bytes: Int { service.utf8.count + group.utf8.count + identifier.utf8.count }
+}
+
+extension Store.Change {
+  /// The length of the longest part that has a bound.
+  fileprivate var bytes: Int {
+    switch self {
+    case .register(let registration):
+      max(registration.key.bytes, registration.definition.count, registration.state?.count ?? 0)
+    case .remove(let key): key.bytes
+    case .setState(let key, let state): max(key.bytes, state.count)
+    case .add(let entry): entry.bytes
+    case .setAuthorization(let value): value?.utf8.count ?? 0
+    case .settle(let name, _), .mark(let name, _): name.utf8.count
+    case .addPresence(let presence): presence.beacon.utf8.count
+    case .addGap, .setGeneration: 0
+    }
+  }
+
+  fileprivate func maximum(in limits: Store.Limits?) -> Int {
+    if case .add = self, limits != nil { return Store.maximumEntry }
+    return Store.maximumBytes
+  }
+}

@@ -1,0 +1,248 @@
+import Synchronization
+import SystemPackage
+
+/// Reads the entries and the presence of a database, beside the store that writes it or on a medium that cannot be
+/// written.
+///
+/// ```swift
+/// for entry in try StoreReader(path).entries(EntryQuery(region: "lobby", limit: 100)) { show(entry) }
+/// ```
+///
+/// All members may be used from any thread.
+package final class StoreReader: Sendable {
+  /// The file's absolute path.
+  package let path: String
+  private let database: Mutex<Database>
+
+  /// Opens a database for reading; a relative path is resolved now. A history of a version before 0.2 is one too.
+  package init(_ path: String) throws(StorageError) {
+    let file = try StatePath.resolve(FilePath(path))
+    // SQLite would wait for the other end of a pipe.
+    do {
+      guard try file.stat().type == .regular else {
+        throw StorageError(file: file.string, problem: .notAFile)
+      }
+    } catch let error as StorageError {
+      throw error
+    } catch {
+      throw .failed("open", file, error)
+    }
+    self.path = file.string
+    database = Mutex(try Schema.read(file))
+  }
+
+  /// Returns entries by rising identifier.
+  package func entries(_ query: EntryQuery = EntryQuery()) throws(StorageError) -> [StoredEntry] {
+    try reading { database throws(StorageError) in try database.entries(query) }
+  }
+
+  /// Calls a function with entries by rising identifier. It needs the memory of some hundred of them, and entries
+  /// that are stored meanwhile may come too.
+  package func forEachEntry<Failure: Error>(
+    _ query: EntryQuery = EntryQuery(), _ body: (StoredEntry) throws(Failure) -> Void
+  ) throws {
+    var page = query
+    var left = query.limit ?? .max
+    if query.leavesNewest, let limit = query.limit {
+      page.leavesNewest = false
+      let first = try reading { database throws(StorageError) in
+        try database.firstOfNewest(limit, query)
+      }
+      page.after = first.map { $0 - 1 } ?? query.after
+    }
+    while left > 0 {
+      page.limit = min(left, 256)
+      let found = try entries(page)
+      for entry in found { try body(entry) }
+      left -= found.count
+      guard let last = found.last, found.count == page.limit else { return }
+      page.after = last.id
+    }
+  }
+
+  /// Returns the names of the regions that entries have, in alphabetical order.
+  package func regions() throws(StorageError) -> [String] {
+    try reading { database throws(StorageError) in try database.regions() }
+  }
+
+  /// The number of entries.
+  package var count: Int {
+    get throws(StorageError) { Int(try integer("SELECT count(*) FROM entry")) }
+  }
+
+  /// The lowest identifier of an entry that is stored; `nil` where there is none.
+  package var firstID: Int64? {
+    get throws(StorageError) {
+      let first = try integer("SELECT ifnull(min(id), 0) FROM entry")
+      return first > 0 ? first : nil
+    }
+  }
+
+  /// The highest identifier of an entry that is stored; 0 where there is none.
+  package var lastID: Int64 {
+    get throws(StorageError) { try integer("SELECT ifnull(max(id), 0) FROM entry") }
+  }
+
+  /// Returns whether an entry between two identifiers, the first one excluded, was given and is gone.
+  package func hasGap(after id: Int64, through last: Int64) throws(StorageError) -> Bool {
+    try integer(
+      "SELECT EXISTS (SELECT 1 FROM gap WHERE last > \(id) AND first <= \(last))") != 0
+  }
+
+  /// Returns the presence of beacons by rising hour.
+  ///
+  /// - Parameters:
+  ///   - since: Only hours that end after this time, in microseconds.
+  ///   - until: Only hours that begin before this time, in microseconds.
+  ///   - beacon: Only this beacon.
+  /// - Returns: The presence, by hour and by beacon.
+  /// - Throws: The reason why it cannot be read.
+  package func presence(
+    since: Int64? = nil, until: Int64? = nil, beacon: String? = nil
+  ) throws(StorageError) -> [StoredPresence] {
+    try reading { database throws(StorageError) in try database.presence(since, until, beacon) }
+  }
+
+  private func integer(_ text: String) throws(StorageError) -> Int64 {
+    try reading { database throws(StorageError) in try database.integer(text) }
+  }
+
+  private func reading<Result: Sendable>(
+    _ body: @Sendable (borrowing Database) throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    try database.withLock { database throws(StorageError) in
+      do throws(StorageError) {
+        return try database.with(body)
+      } catch {
+        throw error.ofRightQuery
+      }
+    }
+  }
+}
+
+extension Database {
+  /// Returns whether SQLite's check finds no damage. It reads the whole database.
+  func isWhole() throws(StorageError) -> Bool {
+    do throws(StorageError) {
+      let check = try prepare("PRAGMA quick_check(1)")
+      return try check.step() && check.text(0) == "ok"
+    } catch {
+      if case .damaged = error.ofRightQuery.problem { return false }
+      throw error
+    }
+  }
+
+  /// Returns the conditions of a query and the values in them.
+  private static func filter(_ query: EntryQuery) -> (text: String, values: [Statement.Value]) {
+    var conditions: [String] = []
+    var values: [Statement.Value] = []
+    func require(_ condition: String, _ value: Statement.Value?) {
+      guard let value else { return }
+      conditions.append(condition)
+      values.append(value)
+    }
+    require("id > ?", query.after.map { .integer($0) })
+    require("id <= ?", query.through.map { .integer($0) })
+    require("time >= ?", query.since.map { .integer($0) })
+    require("time < ?", query.until.map { .integer($0) })
+    require("region = ?", query.region.map { .text($0) })
+    if let kinds = query.kinds {
+      let places = Array(repeating: "?", count: kinds.count).joined(separator: ", ")
+      conditions.append("kind IN (\(places))")
+      values += kinds.sorted().map { .text($0) }
+    }
+    let filter = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
+    return (filter, values)
+  }
+
+  /// Returns the identifier of the first one of the newest entries; `nil` where there is none.
+  fileprivate func firstOfNewest(
+    _ count: Int, _ query: EntryQuery
+  ) throws(StorageError) -> Int64? {
+    let (filter, values) = Self.filter(query)
+    let statement = try prepare(
+      """
+      SELECT min(id) FROM (SELECT id FROM entry \(filter) ORDER BY id DESC LIMIT ?)
+      HAVING min(id) IS NOT NULL
+      """)
+    try statement.bind(values + [.integer(Int64(max(0, count)))])
+    return try statement.step() ? statement.integer(0) : nil
+  }
+
+  static var selection: String {
+    "SELECT id, time, kind, region, beacon, payload, dwell, service, \"group\" FROM entry"
+  }
+
+  fileprivate func entries(_ query: EntryQuery) throws(StorageError) -> [StoredEntry] {
+    let (filter, values) = Self.filter(query)
+    // A history of a version before 0.2 has no recipients.
+    let hasRecipients = try integer("PRAGMA application_id") == Schema.applicationIdentifier
+    let columns = hasRecipients ? ", service, \"group\"" : ", NULL, NULL"
+    let statement = try prepare(
+      """
+      SELECT id, time, kind, region, beacon, payload, dwell\(columns) FROM entry \(filter)
+      ORDER BY id \(query.leavesNewest ? "DESC" : "") LIMIT ?
+      """)
+    try statement.bind(values + [.integer(query.limit.map { Int64(max(0, $0)) } ?? -1)])
+    let entries = try statement.entries()
+    return query.leavesNewest ? entries.reversed() : entries
+  }
+
+  fileprivate func regions() throws(StorageError) -> [String] {
+    let statement = try prepare(
+      "SELECT DISTINCT region FROM entry WHERE region IS NOT NULL ORDER BY region")
+    var regions: [String] = []
+    while try statement.step() { regions.append(statement.text(0)) }
+    return regions
+  }
+
+  fileprivate func presence(
+    _ since: Int64?, _ until: Int64?, _ beacon: String?
+  ) throws(StorageError) -> [StoredPresence] {
+    let statement = try prepare(
+      """
+      SELECT beacon, hour, seconds, sightings, samples, sum, best, best IS NULL FROM presence
+      WHERE hour >= ?1 AND hour < ?2 AND (?3 IS NULL OR beacon = ?3) ORDER BY hour, beacon
+      """)
+    try statement.bind([
+      .integer(since.map(HistoryHour.containing) ?? .min),
+      // The hour that begins at that time is left out.
+      .integer(until.map { HistoryHour.containing($0 &- 1) &+ 1 } ?? .max),
+      .text(beacon),
+    ])
+    var presence: [StoredPresence] = []
+    while try statement.step() {
+      let samples = statement.integer(4)
+      presence.append(
+        StoredPresence(
+          beacon: statement.text(0), hour: statement.integer(1), seconds: statement.real(2) ?? 0,
+          sightings: statement.integer(3), samples: samples,
+          meanRSSI: samples > 0 ? (statement.real(5) ?? 0) / Double(samples) : nil,
+          bestRSSI: statement.integer(7) == 0 ? statement.integer(6) : nil))
+    }
+    return presence
+  }
+}
+
+extension Statement {
+  /// Returns the rows of ``Database/selection``.
+  func entries() throws(StorageError) -> [StoredEntry] {
+    var entries: [StoredEntry] = []
+    while try step() {
+      var recipients: StoredEntry.Recipients?
+      if let service = name(7), let group = name(8) {
+        recipients = StoredEntry.Recipients(service: service, group: group)
+      }
+      entries.append(
+        StoredEntry(
+          id: integer(0), time: integer(1), kind: text(2), recipients: recipients, region: name(3),
+          beacon: name(4), payload: bytes(5) ?? [], dwell: real(6)))
+    }
+    return entries
+  }
+
+  /// Returns a column of this row as text; `nil` for NULL.
+  private func name(_ column: Int32) -> String? {
+    bytes(column).map { String(decoding: $0, as: UTF8.self) }
+  }
+}

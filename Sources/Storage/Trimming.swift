@@ -1,0 +1,62 @@
+/// The bounds of a history.
+extension Database {
+  /// Removes what is too old.
+  func trimAge(_ limits: Store.Limits, _ now: Int64) throws(StorageError) -> Store.Trimmed {
+    let (oldest, overflow) = now.subtractingReportingOverflow(limits.maximumAge * 1_000_000)
+    guard !overflow else { return Store.Trimmed() }
+    var trimmed = Store.Trimmed()
+    try transaction { database throws(StorageError) in
+      // One that a group still has to be given has no time.
+      try database.execute("DELETE FROM entry WHERE time < \(oldest) AND time > 0")
+      trimmed.entries = database.changes
+      try database.execute("DELETE FROM presence WHERE hour < \(HistoryHour.containing(oldest))")
+      trimmed.presence = database.changes
+    }
+    // Free pages are used again; most of them are given back where they are the greater part.
+    let pages = try integer("PRAGMA page_count")
+    let free = try integer("PRAGMA freelist_count")
+    if free > 64, free > pages / 2 { try execute("PRAGMA incremental_vacuum(\(free - free / 8))") }
+    return trimmed
+  }
+
+  /// Removes the oldest until a tenth of the room is free, where the database takes more than its room.
+  func trimSize(_ limits: Store.Limits) throws(StorageError) -> Store.Trimmed {
+    var trimmed = Store.Trimmed()
+    let maximum = limits.maximumBytes / max(512, try integer("PRAGMA page_size"))
+    guard try integer("PRAGMA page_count") > maximum else { return trimmed }
+    func used() throws(StorageError) -> Int64 {
+      try integer("PRAGMA page_count") - integer("PRAGMA freelist_count")
+    }
+    if try used() > maximum {
+      while try used() > maximum - maximum / 10 {
+        let entries = try integer("SELECT count(*) FROM entry")
+        let presence = try integer("SELECT count(*) FROM presence")
+        guard entries + presence > 0 else { break }
+        // Strangers' beacons must not take the room of the events.
+        let bytes = try integer("SELECT ifnull(sum(length(beacon) + 48), 0) FROM presence")
+        if presence > 0, bytes > limits.maximumBytes / 2 || entries == 0 {
+          try transaction { database throws(StorageError) in
+            try database.execute(
+              """
+              DELETE FROM presence WHERE hour <=
+              (SELECT hour FROM presence ORDER BY hour LIMIT 1 OFFSET \(presence / 16))
+              """)
+            trimmed.presence += database.changes
+          }
+        } else {
+          try transaction { database throws(StorageError) in
+            try database.execute(
+              """
+              DELETE FROM entry WHERE id <=
+              (SELECT id FROM entry ORDER BY id LIMIT 1 OFFSET \(entries / 16))
+              """)
+            trimmed.entries += database.changes
+          }
+        }
+      }
+    }
+    let pages = try integer("PRAGMA page_count")
+    if pages > maximum { try execute("PRAGMA incremental_vacuum(\(pages - maximum))") }
+    return trimmed
+  }
+}
