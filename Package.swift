@@ -130,7 +130,9 @@ let package = Package(
     ),
     .target(
       name: "Storage",
-      dependencies: ["CSQLite", .product(name: "SystemPackage", package: "swift-system")]),
+      dependencies: [
+        "Bytes", "CSQLite", .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .target(
       name: "Simulation",
       dependencies: [
@@ -158,14 +160,15 @@ let package = Package(
     .target(
       name: "Webhooks",
       dependencies: [
-        "Adapters", "CCurl", "COpenSSL", "Scanning",
-        .product(name: "DequeModule", package: "swift-collections"),
+        "Adapters", "CCurl", "COpenSSL", "Scanning", "ServiceCore",
       ]),
 
     .target(
       name: "KioskService",
       dependencies: [
-        "Advertising", "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Storage",
+        "Adapters", "Advertising", "BrokerLink", "Frontends", "Ranging", "Records", "Regions",
+        "Scanning",
+        "ServiceCore", "Storage", "Webhooks",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
@@ -173,6 +176,7 @@ let package = Package(
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+        .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
@@ -231,6 +235,7 @@ let package = Package(
         "Positioning", "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Simulation",
         "Storage", "TOMLDocuments", "Webhooks",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
@@ -250,7 +255,10 @@ let package = Package(
     .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
     // The daemons of LocationSourcesTests and ManagerTests.
     .target(
-      name: "TestDaemons", dependencies: ["Adapters", "DBusMessages", "Scanning", "TestSupport"],
+      name: "TestDaemons",
+      dependencies: [
+        "Adapters", "DBusMessages", "Scanning", "ServiceCore", "Storage", "TestSupport",
+      ],
       path: "Tests/TestDaemons", exclude: ["compass.py"]),
     .testTarget(name: "TOMLDocumentsTests", dependencies: ["TOMLDocuments"]),
     .testTarget(name: "BytesTests", dependencies: ["Bytes", "TestSupport"]),
@@ -305,16 +313,22 @@ let package = Package(
       ]),
     // A process for BrokerLinkTests to kill.
     .executableTarget(
-      name: "broker-link-run", dependencies: ["BrokerLink"], path: "Tests/BrokerLinkRun"),
+      name: "broker-link-run", dependencies: ["BrokerLink", "ServiceCore"],
+      path: "Tests/BrokerLinkRun"),
     // Their receiver is a program in Python, which verifies signatures by its own library.
     .testTarget(
       name: "WebhooksTests",
-      dependencies: ["Scanning", "TestDaemons", "TestSupport", "Webhooks"],
+      dependencies: ["Scanning", "ServiceCore", "TestDaemons", "TestSupport", "Webhooks"],
       exclude: ["receiver.py"]),
     .testTarget(
       name: "KioskServiceTests",
       dependencies: [
-        "Advertising", "KioskService", "Ranging", "Records", "Scanning", "Storage",
+        "Adapters", "Advertising", "BeaconTesting", "BrokerLink", "KioskService", "Ranging",
+        "Records",
+        "Regions", "Scanning", "ServiceCore", "Storage", "TestDaemons", "TestSupport", "Webhooks",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
       ]),
     .testTarget(
       name: "BeaconTestingTests",
@@ -481,8 +495,10 @@ for target in package.targets where target.type != .system {
   ]
 }
 
-// The reference (Scripts/docs.sh). Other builds do not fetch its plugin.
-if Context.environment["BEACONSCAN_DOCS"] != nil {
-  package.dependencies.append(
-    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.5"))
+// Scripts/without-hci.sh builds the tests that it runs, and no others.
+if let names = Context.environment["BEACONSCAN_TESTS"]?.split(separator: " ") {
+  package.targets.removeAll { target in
+    let isForTests = target.type == .test || target.path?.hasPrefix("Tests/") == true
+    return isForTests && target.type != .system && !names.contains { $0 == target.name }
+  }
 }

@@ -1,22 +1,23 @@
 import Adapters
 package import Advertising
 package import Records
-package import Scanning
+import Scanning
 package import ServiceCore
 import Synchronization
 
 /// Publishes what a receiver reports to an MQTT broker, and lets Home Assistant discover it.
 ///
 /// ```swift
-/// let link = try Broker(BrokerConfiguration(host: "mqtt.local")) { event in … }
+/// let link = try Broker(BrokerConfiguration(host: "mqtt.local"), journal) { event in … }
 /// link.setRegions([BrokerRegion("lobby")])
 /// link.setBeacons([tag: "Keys"])
 /// link.start()
-/// link.update(region: event)
+/// link.update(region: event, record)
 /// link.stop()
 /// ```
 ///
-/// No call waits for the broker. A thread of the link's own connects, publishes and, when the connection is lost,
+/// Entries and exits come from the journal, from the link's own position on: those of a time without a broker are published
+/// later, also by the next process. No call waits for the broker. A thread of the link's own connects, publishes and, when the connection is lost,
 /// tries again for ever. It sleeps while there is nothing to publish.
 package final class Broker: Sendable {
   private let work: LinkWork
@@ -25,11 +26,12 @@ package final class Broker: Sendable {
   ///
   /// - Throws: What is wrong with the configuration.
   package init(
-    _ configuration: BrokerConfiguration,
+    _ configuration: BrokerConfiguration, _ journal: Journal,
     report: @escaping @Sendable (BrokerEvent) -> Void = { _ in }
   ) throws(BrokerError) {
     try configuration.check()
-    work = LinkWork(configuration, report)
+    work = LinkWork(
+      configuration, JournalReader(journal, name: "mqtt", kinds: ["enter", "exit"]), report)
   }
 
   deinit { work.thread.requestStop() }
@@ -57,15 +59,13 @@ package final class Broker: Sendable {
     work.update { $0.update(ranging: report) }
   }
 
-  /// Publishes a region's state and, of an entry or exit, the event.
-  package func update(region event: MonitorEvent) {
-    work.update { $0.update(region: event) }
+  /// Publishes a region's state after an event, whose record is given, and has the link look for events.
+  package func update(region event: MonitorEvent, _ record: [UInt8]) {
+    work.update(wakes: true) { $0.update(region: event, record) }
   }
 
-  /// Publishes the receiver's state.
-  package func update(health: ScannerHealth, at time: WallClockTime) {
-    work.update { $0.update(health: health, at: time) }
-  }
+  /// Publishes the receiver's state, a record.
+  package func update(health record: [UInt8]) { work.update { $0.update(health: record) } }
 }
 
 /// What the callers and the link's thread share, and the thread's work.
@@ -79,6 +79,7 @@ private final class LinkWork: Sendable {
   }
 
   private let configuration: BrokerConfiguration
+  private let reader: JournalReader
   private let report: @Sendable (BrokerEvent) -> Void
   private let state: Mutex<State>
   let thread = WorkerThread()
@@ -91,28 +92,35 @@ private final class LinkWork: Sendable {
   private static let restTime = 0.5
   private static let stopTime = 0.9
 
-  init(_ configuration: BrokerConfiguration, _ report: @escaping @Sendable (BrokerEvent) -> Void) {
-    (self.configuration, self.report) = (configuration, report)
-    state = Mutex(State(publisher: Publisher(configuration)))
+  init(
+    _ configuration: BrokerConfiguration, _ reader: JournalReader,
+    _ report: @escaping @Sendable (BrokerEvent) -> Void
+  ) {
+    self.configuration = configuration
+    self.reader = reader
+    self.report = report
+    state = Mutex(State(publisher: Publisher(configuration, position: reader.start)))
   }
 
   var status: BrokerStatus {
-    state.withLock { state in
+    let (known, acknowledged) = state.withLock { state in
       var status = state.status
-      let outbox = state.publisher.outbox
-      (status.published, status.dropped) = (outbox.published, outbox.dropped)
-      status.waiting = outbox.eventCount
+      status.published = state.publisher.outbox.published
       status.reconnects = max(0, state.connections - 1)
-      return status
+      return (status, state.publisher.outbox.acknowledged)
     }
+    var status = known
+    status.waiting = reader.count(after: acknowledged)
+    return status
   }
 
   /// Changes what is to be published, and wakes the thread if it can publish it.
-  func update(_ body: (inout Publisher) -> Void) {
+  func update(wakes alwaysWakes: Bool = false, _ body: (inout Publisher) -> Void) {
     let wakes = state.withLock { state in
       let before = state.publisher.outbox.revision
       body(&state.publisher)
-      return state.publisher.outbox.isConnected && state.publisher.outbox.revision != before
+      return state.publisher.outbox.isConnected
+        && (alwaysWakes || state.publisher.outbox.revision != before)
     }
     if wakes { thread.wake.send() }
   }
@@ -227,9 +235,11 @@ private final class LinkWork: Sendable {
       if deadline == nil, thread.isStopping {
         deadline = .now.advanced(bySeconds: Self.restTime)
       }
-      while let message = state.withLock({ $0.publisher.outbox.next() }) {
-        try session.publish(message)
-      }
+      repeat {
+        while let message = state.withLock({ $0.publisher.outbox.next() }) {
+          try session.publish(message)
+        }
+      } while takeEvent()
       if let deadline {
         let left = deadline.seconds(since: .now)
         if left <= 0 || state.withLock({ $0.publisher.outbox.isEmpty }) { break }
@@ -249,13 +259,32 @@ private final class LinkWork: Sendable {
     }
   }
 
+  /// Takes the next event of the journal, where there is room for it. Returns whether there was one.
+  private func takeEvent() -> Bool {
+    let outbox = state.withLock { $0.publisher.outbox }
+    guard outbox.takesEvent else { return false }
+    let next = reader.next(after: outbox.position)
+    return state.withLock { state in
+      // The broker has entries and exits; those that are gone are in no history either.
+      if next.hasMissed { state.status.gaps += 1 }
+      guard let entry = next.entry else {
+        state.publisher.outbox.skip(to: next.position)
+        return false
+      }
+      state.publisher.publish(entry)
+      return true
+    }
+  }
+
   /// Records what has come from the broker.
   private func take(from session: LinkSession) {
     let (tokens, messages) = (session.takeAcknowledged(), session.takeMessages())
     guard !tokens.isEmpty || !messages.isEmpty else { return }
-    state.withLock { state in
+    let acknowledged = state.withLock { state in
       for token in tokens { state.publisher.outbox.acknowledge(token) }
       for message in messages { state.publisher.receive(message) }
+      return state.publisher.outbox.acknowledged
     }
+    reader.mark(acknowledged)
   }
 }

@@ -27,8 +27,6 @@ package struct BrokerConfiguration: Sendable, Equatable {
   package var includesUnnamedBeacons = false
   /// The most beacons without a name that are published at a time, the closest first.
   package var maximumUnnamedBeacons = 64
-  /// The most entries and exits that wait for the broker; beyond, the oldest are dropped.
-  package var maximumEvents = 1000
   /// The time after which a connection without traffic is checked, in seconds, from 5 to 65535.
   package var keepAlive = 60
   /// The version of the software, for the receiver's device in Home Assistant.
@@ -64,8 +62,12 @@ package struct BrokerConfiguration: Sendable, Equatable {
       }
     }
     let name = bytes.prefix { $0 != 0 && $0 != UInt8(ascii: ".") }
-    guard status == 0, !name.isEmpty else { return "receiver" }
-    return TopicName.identifier(of: String(decoding: name, as: UTF8.self))
+    return node(ofHost: status == 0 ? String(decoding: name, as: UTF8.self) : "")
+  }
+
+  /// Returns the node that stands for a host's name.
+  static func node(ofHost name: String) -> String {
+    name.isEmpty ? "receiver" : TopicName.identifier(of: name)
   }
 }
 
@@ -102,10 +104,10 @@ extension BrokerConfiguration {
     guard port != 0 else {
       throw BrokerError("the MQTT broker's port is 0; give one from 1 to 65535, such as 1883")
     }
-    guard !node.isEmpty, TopicName.identifier(of: node) == node else {
+    guard TopicName.isIdentifier(node) else {
       throw BrokerError(
-        "the MQTT node '\(node)' is no identifier; give ASCII letters, digits, _ and - alone, 64 at "
-          + "most, without -- in it")
+        "the MQTT node '\(node)' is no identifier; give ASCII letters, digits, _ and - alone, "
+          + "\(TopicName.maximumIdentifierBytes) at most")
     }
     try Self.check(prefix, "topic prefix")
     if let discoveryPrefix { try Self.check(discoveryPrefix, "discovery prefix") }
@@ -122,7 +124,7 @@ extension BrokerConfiguration {
     guard (5...65535).contains(keepAlive) else {
       throw BrokerError("the MQTT keep-alive is \(keepAlive) s; give a time from 5 s to 65535 s")
     }
-    guard maximumEvents >= 1, maximumUnnamedBeacons >= 0 else {
+    guard maximumUnnamedBeacons >= 0 else {
       throw BrokerError("the bounds of the MQTT link are too small; give 1 event or more")
     }
     guard reconnectDelay.lowerBound > 0, reconnectDelay.upperBound <= 86400 else {

@@ -2,7 +2,8 @@ import DequeModule
 
 /// What is to be published, and in which order: arithmetic only.
 ///
-/// A topic has one newest message, which replaces one that still waits. Events wait in their order, up to a bound.
+/// A topic has one newest message, which replaces one that still waits. Events come from the journal, in their order, when
+/// there is room for them.
 /// Everything that is handed over waits for its acknowledgment; what is not acknowledged when the connection is lost
 /// is sent again on the next one.
 struct Outbox {
@@ -34,13 +35,13 @@ struct Outbox {
   }
 
   private struct Event {
+    /// The identifier of its entry in the journal.
+    var id: Int64
     var token: UInt64
     var topic: String
     var payload: [UInt8]
   }
 
-  /// The most events that wait.
-  let maximumEvents: Int
   /// The most messages that are handed over and not acknowledged.
   static let window = 20
   /// The most momentary topics that wait.
@@ -59,13 +60,18 @@ struct Outbox {
   private(set) var isConnected = false
   /// The number of messages that the broker acknowledged.
   private(set) var published = 0
-  /// The number of events that were dropped because too many waited.
-  private(set) var dropped = 0
+  /// The entry of the journal after which the next event comes.
+  private(set) var position: Int64
 
-  init(maximumEvents: Int) { self.maximumEvents = maximumEvents }
+  init(position: Int64) { self.position = position }
 
-  /// The number of events that wait or are not acknowledged.
-  var eventCount: Int { events.count }
+  /// The entry of the journal up to which the broker has each event.
+  var acknowledged: Int64 { events.first.map { $0.id - 1 } ?? position }
+
+  /// Whether there is room for another event.
+  var takesEvent: Bool {
+    isConnected && eventsSent == events.count && topicsSent.count + eventsSent < Self.window
+  }
 
   /// Changes with everything that is set or appended.
   var revision: UInt64 { counter }
@@ -77,9 +83,9 @@ struct Outbox {
     waiting.contains { $0.contains { entries[$0]?.isWaiting == true } }
   }
 
-  /// The topics of a kind that have a message.
-  func topics(_ kind: Kind) -> [String] {
-    entries.filter { $0.value.kind == kind && !$0.value.payload.isEmpty }.map(\.key)
+  /// Whether a topic of a kind has a message.
+  func has(_ topic: String, _ kind: Kind) -> Bool {
+    entries[topic].map { $0.kind == kind && !$0.payload.isEmpty } ?? false
   }
 
   /// Sets the message of a topic. The same message again changes nothing, but for momentary topics.
@@ -99,20 +105,15 @@ struct Outbox {
   /// Removes what the broker retains of a topic.
   mutating func remove(_ topic: String, _ kind: Kind) { set(topic, [], kind) }
 
-  mutating func append(event topic: String, _ payload: [UInt8]) {
-    if events.count >= maximumEvents {
-      // Those that are handed over have arrived, or are sent again in their order.
-      if eventsSent < events.count {
-        events.remove(at: eventsSent)
-      } else {
-        events.removeFirst()
-        eventsSent -= 1
-      }
-      dropped += 1
-    }
+  /// Appends the event of an entry of the journal.
+  mutating func append(event topic: String, _ payload: [UInt8], id: Int64) {
     counter += 1
-    events.append(Event(token: counter, topic: topic, payload: payload))
+    events.append(Event(id: id, token: counter, topic: topic, payload: payload))
+    position = id
   }
+
+  /// Moves to a position of the journal up to which there is no event.
+  mutating func skip(to position: Int64) { self.position = max(self.position, position) }
 
   /// Begins a connection: everything that a broker retains is published again, and then the events.
   mutating func begin() {

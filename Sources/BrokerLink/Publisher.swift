@@ -18,14 +18,16 @@ struct Publisher {
   /// Whether regions and beacons are known, so that what else the broker retains of them is old.
   private var knowsRegions = false
   private var knowsBeacons = false
-  /// Entities that the broker retains and that nobody has set.
+  /// Entities that the broker retains, while it is not known which of them are set.
   private var strangers: Set<String> = []
+  /// The most of them: those of more regions than there can be.
+  static let maximumStrangers = 1 << 16
 
-  init(_ configuration: BrokerConfiguration) {
+  init(_ configuration: BrokerConfiguration, position: Int64) {
     self.configuration = configuration
     topics = Topics(configuration)
     discovery = Discovery(configuration: configuration, topics: topics)
-    outbox = Outbox(maximumEvents: configuration.maximumEvents)
+    outbox = Outbox(position: position)
     outbox.set(topics.status, Array("online".utf8), .status)
     set(discovery.receiver)
   }
@@ -112,10 +114,8 @@ struct Publisher {
     }
   }
 
-  mutating func update(region event: MonitorEvent) {
+  mutating func update(region event: MonitorEvent, _ record: [UInt8]) {
     let topics = topics.region(event.region)
-    var record: [UInt8] = []
-    event.record.append(event, to: &record)
     if let region = regions[event.region] {
       // An event of one beacon says whether others are inside.
       let state: RegionState? =
@@ -128,14 +128,15 @@ struct Publisher {
       }
       outbox.set(topics.last, record, .state)
     }
-    if event.kind != .state { outbox.append(event: topics.event, record) }
   }
 
-  mutating func update(health: ScannerHealth, at time: WallClockTime) {
-    var record: [UInt8] = []
-    ScannerHealth.record.append((health, time), to: &record)
-    outbox.set(topics.health, record, .state)
+  /// Publishes the event of an entry of the journal.
+  mutating func publish(_ entry: JournalEntry) {
+    guard let region = entry.region else { return outbox.skip(to: entry.id) }
+    outbox.append(event: topics.region(region).event, entry.record, id: entry.id)
   }
+
+  mutating func update(health record: [UInt8]) { outbox.set(topics.health, record, .state) }
 
   // What the broker sends.
 
@@ -159,8 +160,8 @@ struct Publisher {
     if message.topic == "\(prefix)/status" {
       // A retained one is older than this connection, on which everything was published.
       if !message.isRetained, message.payload == Array("online".utf8) { outbox.publishAgain() }
-    } else if message.isRetained, !message.payload.isEmpty, strangers.count < 1000,
-      discovery.isOwn(message.topic)
+    } else if message.isRetained, !message.payload.isEmpty,
+      strangers.count < Self.maximumStrangers, discovery.isOwn(message.topic)
     {
       strangers.insert(message.topic)
       removeStrangers()
@@ -170,7 +171,7 @@ struct Publisher {
   /// Removes the entities of earlier runs that are set no longer.
   private mutating func removeStrangers() {
     guard knowsRegions, knowsBeacons, !strangers.isEmpty else { return }
-    for topic in strangers.subtracting(outbox.topics(.discovery)) {
+    for topic in strangers where !outbox.has(topic, .discovery) {
       outbox.remove(topic, .discovery)
       for state in discovery.states(of: topic) { outbox.remove(state, .state) }
     }

@@ -27,6 +27,14 @@ package enum TopicName {
   }
 
   private static let maximumBytes = 64
+  /// Those of a name that is cut, and its hash.
+  static let maximumIdentifierBytes = maximumBytes + 18
+
+  /// Whether a text can be an identifier: of a name, or as somebody gives it.
+  static func isIdentifier(_ text: String) -> Bool {
+    (1...maximumIdentifierBytes).contains(text.utf8.count)
+      && text.unicodeScalars.allSatisfy(isPlain)
+  }
 
   /// Whether a text can be a level of a topic: it has something, and neither a separator nor a wildcard.
   static func isLevel(_ text: String) -> Bool {

@@ -43,6 +43,12 @@ package struct MonitorEvents: Sendable {
     if let since { entries[Subject(region: region)] = .stored(since) }
   }
 
+  /// Forgets a region that is not monitored any more.
+  package mutating func forget(_ region: String) {
+    entries = entries.filter { $0.key.region != region }
+    crossings[region] = nil
+  }
+
   /// Records what is known of a circle before the start, and since when it was inside in a run before.
   package mutating func begin(with snapshot: CircleSnapshot, insideSince since: WallClockTime?) {
     knownCircles.append(snapshot)

@@ -1,45 +1,52 @@
 import HummingbirdCore
 import NIOCore
 import Records
+import ServiceCore
 
-/// The events of the feed as Server-Sent Events (HTML Standard, section 9.2).
+/// The journal's entries as Server-Sent Events (HTML Standard, section 9.2), and the latest ranging report.
 ///
-/// A new stream begins with a snapshot. One that continues behind `Last-Event-ID` begins with what it missed, and
-/// the snapshot follows. A stream that is so slow that events are gone gets a snapshot in their place.
+/// A new stream begins with a snapshot. One that continues after `Last-Event-ID` begins with what it missed up to the
+/// snapshot, and the snapshot follows. A stream that is so slow that events are gone gets a snapshot in their place.
 struct EventStream: Sendable {
   let hub: KioskHub
-  /// The number of the event that the client read last; `nil` for a new stream.
+  /// The identifier of the event that the client read last; `nil` for a new stream.
   let lastEvent: String?
 
-  /// Writes events until the feed or the client ends.
+  /// Writes events until the service or the client ends.
   @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
     var text = Array("retry: 1000\n\n".utf8)
+    let snapshot = hub.snapshotJSON
     if let lastEvent {
-      let (events, isWhole) = hub.missed(after: lastEvent)
+      let (events, isWhole) = hub.missed(after: lastEvent, through: snapshot.position)
       if !isWhole { append("missed", Self.missed(since: lastEvent), to: &text) }
       for event in events where event.kind != "regions" { append(event, to: &text) }
     }
-    var place = appendSnapshot(to: &text)
+    append("snapshot", snapshot.json, id: snapshot.position, to: &text)
+    var (position, report) = (snapshot.position, snapshot.report)
     try await flush(&text, to: &writer)
-    while let batch = await hub.feed.next(after: place) {
+    while await hub.waiters.wait(unless: { [position, report] in
+      let place = hub.place
+      return place.position > position || place.report != report
+    }) {
+      let batch = hub.journal.read(after: position)
       if batch.hasMissed {
-        append("missed", Self.missed(since: hub.text(ofID: place.event)), to: &text)
-        place = appendSnapshot(to: &text)
+        append("missed", Self.missed(since: hub.journal.text(of: position)), to: &text)
+        let snapshot = hub.snapshotJSON
+        append("snapshot", snapshot.json, id: snapshot.position, to: &text)
+        (position, report) = (snapshot.position, snapshot.report)
       } else {
-        for event in batch.events { append(event, to: &text) }
-        if let report = batch.report { append("range", report, to: &text) }
-        place = batch.place
+        // The snapshot that the client gets when it comes back has what it was sent.
+        let end = hub.place.position
+        for event in batch.entries.prefix(while: { $0.id <= end }) { append(event, to: &text) }
+        position = max(position, min(batch.position, end))
+        let latest = hub.latestReport
+        if latest.number != report, let json = latest.json { append("range", json, to: &text) }
+        report = latest.number
       }
       if text.isEmpty { text += ": keep-alive\n\n".utf8 }
       try await flush(&text, to: &writer)
     }
     try await writer.finish(nil)
-  }
-
-  private func appendSnapshot(to text: inout [UInt8]) -> EventFeed.Place {
-    let (json, place) = hub.snapshotJSON
-    append("snapshot", json, id: place.event, to: &text)
-    return place
   }
 
   @concurrent private func flush(_ text: inout [UInt8], to writer: inout any ResponseBodyWriter)
@@ -53,14 +60,16 @@ struct EventStream: Sendable {
   private func append(
     _ kind: String, _ data: [UInt8], id: Int64? = nil, to text: inout [UInt8]
   ) {
-    if let id { text += "id: \(hub.text(ofID: id))\n".utf8 }
+    if let id { text += "id: \(hub.journal.text(of: id))\n".utf8 }
     text += "event: \(kind)\ndata: ".utf8
     text += data
     text += "\n\n".utf8
   }
 
-  private func append(_ event: FeedEvent, to text: inout [UInt8]) {
-    append(event.kind, event.data, id: event.id, to: &text)
+  private func append(_ event: JournalEntry, to text: inout [UInt8]) {
+    // The regions are a value: the newest list counts.
+    let data = event.kind == "regions" ? hub.regionsJSON : event.record
+    append(event.kind, data, id: event.id, to: &text)
   }
 
   private static func missed(since id: String) -> [UInt8] {

@@ -9,27 +9,33 @@ final class InterestMeter: Sendable {
 
   private struct State {
     var users = 0
-    var isInterested = false
     /// The number of the latest end: an older one does not count.
     var latestEnd = 0
-    var change: (@Sendable (Bool) -> Void)?
+    /// Whether somebody wants the beacons, or did lately.
+    var isInterested = false
   }
 
   private let state = Mutex(State())
+  private let patience: Double
+  /// What the last call of the function said. Held during the call, so that the calls come one after the other and the
+  /// last one says what is so.
+  private let reported = Mutex<(isInterested: Bool, change: (@Sendable (Bool) -> Void)?)>(
+    (false, nil))
 
+  init(patience: Double = InterestMeter.patience) { self.patience = patience }
+
+  /// Calls a function when somebody begins to want the beacons, and when nobody has for a while.
   func onChange(_ body: @escaping @Sendable (Bool) -> Void) {
-    state.withLock { $0.change = body }
+    reported.withLock { $0.change = body }
   }
 
   func begin() {
-    let change = state.withLock { state in
+    state.withLock { state in
       state.users += 1
       state.latestEnd += 1
-      guard !state.isInterested else { return nil as (@Sendable (Bool) -> Void)? }
       state.isInterested = true
-      return state.change
     }
-    change?(true)
+    report()
   }
 
   func end() {
@@ -39,17 +45,19 @@ final class InterestMeter: Sendable {
       return state.users == 0 ? state.latestEnd : nil
     }
     guard let number else { return }
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.patience) {
-      [weak self] in
-      guard let self else { return }
-      let change = state.withLock { state in
-        guard state.latestEnd == number, state.isInterested else {
-          return nil as (@Sendable (Bool) -> Void)?
-        }
-        state.isInterested = false
-        return state.change
-      }
-      change?(false)
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + patience) { [weak self] in
+      self?.state.withLock { if $0.latestEnd == number { $0.isInterested = false } }
+      self?.report()
+    }
+  }
+
+  /// Reports the interest as it is now, unless that was reported last.
+  private func report() {
+    reported.withLock { reported in
+      let isInterested = state.withLock { $0.isInterested }
+      guard reported.isInterested != isInterested else { return }
+      reported.isInterested = isInterested
+      reported.change?(isInterested)
     }
   }
 }

@@ -2,10 +2,10 @@ package import Scanning
 
 /// What the service asks of the program that it runs in: what can be changed over HTTP, and what is counted.
 package protocol KioskControl: Sendable {
-  /// Adds or replaces a region. Returns whether it is new.
-  func setRegion(_ name: String, _ request: RegionRequest) throws(RegionRefusal) -> Bool
-  /// Removes a region.
-  func removeRegion(_ name: String) throws(RegionRefusal)
+  /// Adds or replaces a region. Returns whether it is new, when the hub has it.
+  func setRegion(_ name: String, _ request: RegionRequest) async throws(RegionRefusal) -> Bool
+  /// Removes a region. Returns when the hub has it no more.
+  func removeRegion(_ name: String) async throws(RegionRefusal)
   /// What the source and the core have counted.
   var counts: KioskCounts { get }
 }
@@ -37,13 +37,19 @@ package struct KioskCounts: Sendable {
   package var rangedEvictions = 0
   package var monitoredBeacons = 0
   package var monitoredEvictions = 0
-  /// Events of regions by the time from the sighting that decided to their delivery: 1, 3, 10, 30, 100, 300, 1,000
-  /// milliseconds, and more.
-  package var latencies = LatencyHistogram()
-  /// Further lines, as Prometheus has them.
-  package var others = ""
+  /// The figures of other parts.
+  package var others: [MetricFamily] = []
 
   package init() {}
+}
+
+/// A figure of the service, with a sample for each thing that it is of.
+package struct MetricFamily: Sendable {
+  package var name: String
+  /// `counter` or `gauge`.
+  package var type: String
+  package var help: String
+  package var samples: [(labels: [(String, String)], value: Double)]
 }
 
 /// Durations in classes.

@@ -1,247 +1,217 @@
+import Adapters
 package import Advertising
 import Ranging
 package import Records
-import Regions
+package import Regions
 package import Scanning
 package import ServiceCore
+import Storage
 import Synchronization
 
-/// What the service knows, for all who ask: the regions and their states, the latest report, the receivers' states, and
-/// the events that led there.
+/// The published state of the service: the regions and their states, the latest ranging report, the receivers' states, and
+/// the journal of what led there.
 ///
-/// The core's events come in at one side. At the other, ``KioskServer`` answers requests, and what else wants events
-/// is called with each.
+/// The journal's changes come in at one side, in order. At the other, ``KioskServer`` answers requests.
 package final class KioskHub: Sendable {
-  /// Keeps events for later processes.
-  package protocol Recorder: Sendable {
-    /// Stores an event, and returns its number; the number that it has already where it was stored before.
-    ///
-    /// - Throws: What prevents it, whose description is a sentence. The event is offered no second time.
-    func record(_ event: NewEvent) throws -> (id: Int64, isNew: Bool)
-    /// Returns events behind a number, the oldest first, at most as many as a number.
-    /// Of more than that, the newest are returned where that is wanted. `nil` where the recorder has nothing to read yet.
-    func events(
-      after id: Int64?, since: WallClockTime?, until: WallClockTime?, region: String?, limit: Int,
-      leavesNewest: Bool
-    ) throws -> [FeedEvent]?
-    /// The number of the oldest event that is kept; `nil` where none is.
-    var oldest: Int64? { get }
-    /// The number of the latest event.
-    var latest: Int64 { get }
-    /// What distinguishes these numbers from those of other databases: eight hexadecimal digits.
-    var generation: String { get }
-  }
-
-  /// An event without a number.
-  package struct NewEvent: Sendable {
-    package var kind: String
-    package var time: WallClockTime
-    package var region: String?
-    package var beacon: BeaconIdentity?
-    package var dwell: Double?
-    package var data: [UInt8]
-  }
-
   private struct State {
-    var regions: [String: RegionRecord] = [:]
-    var receivers: [(health: ScannerHealth, time: WallClockTime)] = []
-    var beacons: [UInt8] = Array("[]".utf8)
-    var reportTime: WallClockTime?
+    var kiosk = KioskState()
+    /// The latest report, and its beacons as a JSON array; `nil` before the first, and while the receiver rests.
+    var report: [UInt8]?
+    var beacons: [UInt8]?
+    /// The number of the latest report.
+    var reports = 0
+    var isRanging = false
     var signals = SignalHistory()
     var faults: [String: String] = [:]
-    var tally = EventTally()
+    var latencies = LatencyHistogram()
+    /// Whether a change of the regions is on its way to the journal.
+    var isChanging = false
+    /// The beacons of the regions, of a revision.
+    var filter: (revision: Int, filter: ConstraintFilter)?
   }
 
-  package let feed: EventFeed
-  private let recorder: (any Recorder)?
-  private let state = Mutex(State())
-  /// Held while an event gets its number, so that events are in the order of their numbers everywhere.
-  private let order: Mutex<Int64>
+  package let journal: Journal
+  private let state: Mutex<State>
+  /// The streams that wait.
+  let waiters = Waiters()
   private let interest = InterestMeter()
   private let began = ContinuousClock.now
   private let version: String
-  /// What distinguishes the numbers of these events from those of other processes or databases.
-  let generation: String
-  private let listeners = Mutex<[@Sendable (FeedEvent) -> Void]>([])
+  private let format: EventFormat
+  private let isRecorded: Bool
+  /// Called with each change, on the journal's queue, after the hub has it.
+  private let listener: @Sendable (JournalChange) -> Void
   /// Where the time is taken from: a recording has its own.
   private let now: @Sendable () -> WallClockTime
   private let isReceiving: @Sendable () -> (isReceiving: Bool, isNeeded: Bool)
 
-  /// Creates a hub.
+  /// Creates a hub of a journal, and observes it.
   ///
   /// - Parameters:
-  ///   - recorder: Keeps events; without one, they end with the process.
+  ///   - journal: The journal.
+  ///   - format: What makes the journal's records.
+  ///   - isRecorded: Whether the source is a recording.
   ///   - version: The version that clients are shown.
   ///   - now: Returns the time of the source.
   ///   - isReceiving: Returns whether the source receives, and whether something needs it.
+  ///   - listener: Is called with each change after the hub has it; it must not wait.
   package init(
-    recorder: (any Recorder)?, version: String, now: @escaping @Sendable () -> WallClockTime,
-    isReceiving: @escaping @Sendable () -> (isReceiving: Bool, isNeeded: Bool)
+    _ journal: Journal, format: EventFormat, isRecorded: Bool, version: String,
+    now: @escaping @Sendable () -> WallClockTime,
+    isReceiving: @escaping @Sendable () -> (isReceiving: Bool, isNeeded: Bool),
+    listener: @escaping @Sendable (JournalChange) -> Void = { _ in }
   ) {
-    self.recorder = recorder
+    self.journal = journal
+    self.format = format
+    self.isRecorded = isRecorded
     self.version = version
     self.now = now
     self.isReceiving = isReceiving
-    let events =
-      (try? recorder?.events(
-        after: nil, since: nil, until: nil, region: nil, limit: EventFeed.maximumEvents,
-        leavesNewest: true)) ?? []
-    let latest = recorder?.latest ?? 0
-    generation = recorder?.generation ?? Self.randomGeneration()
-    feed = EventFeed(events, latest: latest)
-    order = Mutex(latest)
+    self.listener = listener
+    journal.load()
+    var state = State()
+    state.kiosk = KioskState(position: journal.latest)
+    self.state = Mutex(state)
+    journal.observe { [weak self] in self?.receive($0) }
   }
 
   // MARK: From the core
 
-  /// Calls a function with each event, on the thread that has it and in order. It must not wait.
-  package func addListener(_ body: @escaping @Sendable (FeedEvent) -> Void) {
-    listeners.withLock { $0.append(body) }
-  }
-
-  /// Takes an event of a region.
-  package func receive(_ event: MonitorEvent) {
-    var data: [UInt8] = []
-    event.record.append(event, to: &data)
-    let new = NewEvent(
-      kind: event.kind.rawValue, time: event.time, region: event.region, beacon: event.beacon,
-      dwell: event.dwell, data: data)
-    publish(new) { [data] state in
-      state.tally.count(event)
-      // Of a region that reports each of its beacons, the region has no event of its own.
-      guard var region = state.regions[event.region] else { return }
-      if let inside = event.beaconsInside { region.beacons = inside }
-      let isInside = event.beacon == nil ? event.state == .inside : (region.beacons ?? 0) > 0
-      let now: RegionState = isInside ? .inside : .outside
-      if region.state != now { (region.state, region.since) = (now, event.time) }
-      region.last = data
-      state.regions[event.region] = region
-    }
-  }
-
-  /// Takes a change of a receiver.
-  package func receive(_ health: ScannerHealth, at time: WallClockTime) {
-    var data: [UInt8] = []
-    ScannerHealth.record.append((health, time), to: &data)
-    let new = NewEvent(kind: "health", time: time, data: data)
-    publish(new) { state in
-      // A report about all adapters replaces those of each.
-      state.receivers.removeAll {
-        $0.health.adapter == health.adapter || health.adapter == nil || $0.health.adapter == nil
+  /// Takes a change of the journal.
+  private func receive(_ change: JournalChange) {
+    if case .unregistered(_, _, let name) = change { format.forget(name) }
+    let changesRegions = state.withLock { state in
+      if case .entry(let entry) = change {
+        if entry.event is RegionsChanged { state.isChanging = false }
+        if entry.kind == "enter", let line = entry.line,
+          let time = line.reason?.lastSighting?.time, !isRecorded
+        {
+          state.latencies.add(MonotonicTime.now.seconds(since: time))
+        }
       }
-      if state.receivers.count < 64 { state.receivers.append((health, time)) }
-      state.tally.healthChanges += 1
+      guard state.kiosk.receive(change) == .regions, !state.isChanging else { return false }
+      state.isChanging = true
+      return true
     }
+    // One event stands for all changes that come together.
+    if changesRegions { journal.append(RegionsChanged(time: now())) }
+    listener(change)
+    waiters.wake()
+  }
+
+  /// Adds a region that an earlier process stored, before anything is received.
+  package func restore(_ known: RegionSnapshot, in group: ClientGroup) {
+    format.begin(with: known)
+    let registered = BeaconRegistrationState(state: known.status.state, since: known.since)
+    _ = state.withLock { state in
+      state.kiosk.receive(
+        .registered(
+          BeaconService.name, group, known.region.identifier, known.region, state: registered))
+    }
+  }
+
+  /// Sets the rules of regions that have none of their own.
+  package func setRules(_ rules: RegionRules) {
+    format.setRules(rules)
+    state.withLock { $0.kiosk.reportsEachBeacon = rules.reportsEachBeacon }
   }
 
   /// Takes a ranging report.
   package func receive(_ report: RangingReport) {
-    let (record, time) = (Self.report, report.wallClockTime)
-    var data: [UInt8] = []
-    record.append(RegionReport(time: time, region: nil, beacons: report.beacons), to: &data)
+    let time = report.wallClockTime
     var beacons: [UInt8] = Array("[".utf8)
     for (index, beacon) in report.beacons.enumerated() {
       if index > 0 { beacons.append(UInt8(ascii: ",")) }
       Self.beacon.append(beacon, to: &beacons)
     }
     beacons.append(UInt8(ascii: "]"))
-    state.withLock { [beacons] state in
-      (state.beacons, state.reportTime) = (beacons, time)
+    var data: [UInt8] = []
+    Self.report.append(RegionReport(time: time, region: nil, beacons: report.beacons), to: &data)
+    state.withLock { [beacons, data] state in
+      // One that was on its way when the receiver began to rest is old.
+      guard state.isRanging else { return }
+      state.report = data
+      state.beacons = beacons
+      state.reports += 1
       state.signals.receive(report.beacons, at: time)
-      state.tally.ranged = report.beacons.count
-      state.tally.reports += 1
+      state.kiosk.count(ranged: report.beacons.count)
     }
-    feed.setReport(data)
+    waiters.wake()
+  }
+
+  /// Sets whether beacons are ranged. While they are not, there is no latest report: what was received is old when the
+  /// receiver works again.
+  package func setRanging(_ isRanging: Bool) {
+    state.withLock { state in
+      state.isRanging = isRanging
+      guard !isRanging else { return }
+      state.report = nil
+      state.beacons = nil
+    }
   }
 
   static let beacon = RangedBeacon.record(showsRaw: true, showsSides: false)
   static let report = RegionReport.record(of: beacon)
 
-  /// Replaces the regions: those that were known keep their latest event.
-  package func setRegions(_ regions: [RegionRecord]) {
-    let hasChanged = state.withLock { state in
-      var new: [String: RegionRecord] = [:]
-      for var region in regions {
-        region.last = state.regions[region.name]?.last
-        new[region.name] = region
-      }
-      let hasChanged =
-        Set(new.keys) != Set(state.regions.keys)
-        || new.values.contains { region in
-          let old = state.regions[region.name]
-          return old?.constraint != region.constraint || old?.isRemovable != region.isRemovable
-            || old?.reportsEachBeacon != region.reportsEachBeacon
-        }
-      state.regions = new
-      return hasChanged
-    }
-    guard hasChanged else { return }
-    publish(NewEvent(kind: "regions", time: now(), data: regionsJSON)) { _ in }
-  }
-
-  /// Gives an event its number, and hands it to all.
-  private func publish(_ new: NewEvent, _ change: @Sendable (inout State) -> Void) {
-    order.withLock { latest in
-      var id = latest + 1
-      var fault: String?
-      do {
-        if let recorder {
-          let (stored, isNew) = try recorder.record(new)
-          // It was delivered to a process that was killed before it could confirm that.
-          guard isNew else { return state.withLock { change(&$0) } }
-          id = max(stored, id)
-        }
-      } catch {
-        fault = "\(error)"
-      }
-      latest = id
-      let event = FeedEvent(id: id, kind: new.kind, data: new.data)
-      state.withLock { state in
-        state.faults["history"] = fault
-        change(&state)
-        feed.append(event)
-      }
-      for listener in listeners.withLock({ $0 }) { listener(event) }
-    }
-  }
-
-  /// Sets or removes what is wrong with a part of the service, as a sentence; the recorder is `history`.
+  /// Sets or removes what is wrong with a part of the service, as a sentence.
   package func setFault(_ sentence: String?, of part: String) {
     state.withLock { $0.faults[part] = sentence }
   }
 
   // MARK: For those who ask
 
-  /// Everything that is known, and the place in the feed that it belongs to.
-  func snapshot() -> (record: SnapshotRecord, place: EventFeed.Place) {
+  /// The latest entry that the state has, and the number of the latest report.
+  var place: (position: Int64, report: Int) {
+    state.withLock { ($0.kiosk.position, $0.reports) }
+  }
+
+  /// The latest report, where there is one, and its number.
+  var latestReport: (json: [UInt8]?, number: Int) { state.withLock { ($0.report, $0.reports) } }
+
+  /// Everything that is known, and the position in the journal that it belongs to.
+  func snapshot() -> (record: SnapshotRecord, position: Int64, report: Int) {
     let health = health
     return state.withLock { state in
       let snapshot = SnapshotRecord(
-        time: now(), regions: Self.sorted(state.regions), beacons: state.beacons, health: health)
-      return (snapshot, feed.end)
+        time: now(), regions: state.kiosk.sortedRegions, beacons: state.beacons ?? Array("[]".utf8),
+        health: health)
+      return (snapshot, state.kiosk.position, state.reports)
     }
   }
 
-  var snapshotJSON: (json: [UInt8], place: EventFeed.Place) {
-    let (record, place) = snapshot()
+  var snapshotJSON: (json: [UInt8], position: Int64, report: Int) {
+    let (record, position, report) = snapshot()
     var json: [UInt8] = []
     SnapshotRecord.record.append(record, to: &json)
-    return (json, place)
+    return (json, position, report)
   }
 
-  /// The latest report; an empty one before the first.
+  /// The latest report; an empty one where there is none.
   var reportJSON: [UInt8] {
-    if let report = feed.report { return report }
+    if let report = latestReport.json { return report }
     var json: [UInt8] = []
     Self.report.append(RegionReport(time: now(), region: nil, beacons: []), to: &json)
     return json
   }
 
   /// The regions, by name.
-  package var regions: [RegionRecord] { state.withLock { Self.sorted($0.regions) } }
+  package var regions: [RegionRecord] { state.withLock { $0.kiosk.sortedRegions } }
 
-  private static func sorted(_ regions: [String: RegionRecord]) -> [RegionRecord] {
-    regions.values.sorted { $0.name < $1.name }
+  /// Returns the region of a name; `nil` where there is none.
+  package func region(_ name: String) -> RegionRecord? {
+    state.withLock { $0.kiosk.regions[name] }
+  }
+
+  /// Returns whether a beacon is in a region.
+  package func include(_ beacon: BeaconIdentity) -> Bool {
+    state.withLock { state in
+      let revision = state.kiosk.revision
+      if state.filter?.revision != revision {
+        let requests = state.kiosk.regions.values.map { RangingRequest($0.constraint) }
+        state.filter = (revision, ConstraintFilter(requests))
+      }
+      return state.filter?.filter.matches(beacon) ?? false
+    }
   }
 
   var regionsJSON: [UInt8] {
@@ -250,7 +220,7 @@ package final class KioskHub: Sendable {
 
   /// Returns a region as JSON; `nil` where there is none of that name.
   func regionJSON(_ name: String) -> [UInt8]? {
-    guard let region = state.withLock({ $0.regions[name] }) else { return nil }
+    guard let region = region(name) else { return nil }
     var json: [UInt8] = []
     RegionRecord.record.append(region, to: &json)
     return json
@@ -259,11 +229,13 @@ package final class KioskHub: Sendable {
   var health: ServiceHealth {
     let (isReceiving, isNeeded) = isReceiving()
     let uptime = began.duration(to: .now) / .seconds(1)
+    let storeFault = journal.fault
     return state.withLock { state in
       ServiceHealth(
-        isReceiving: isReceiving, isNeeded: isNeeded, receivers: state.receivers, uptime: uptime,
-        version: version,
-        faults: state.faults.sorted { $0.key < $1.key }.map(\.value))
+        isReceiving: isReceiving, isNeeded: isNeeded, receivers: state.kiosk.receivers,
+        uptime: uptime, version: version,
+        faults: state.faults.sorted { $0.key < $1.key }.map(\.value)
+          + (storeFault.map { [$0] } ?? []))
     }
   }
 
@@ -279,73 +251,51 @@ package final class KioskHub: Sendable {
     }
   }
 
-  static func randomGeneration() -> String {
-    let digits = String(UInt32.random(in: 0...UInt32.max), radix: 16)
-    return String(repeating: "0", count: 8 - digits.count) + digits
-  }
-
-  /// Returns the text by which a client continues behind an event.
-  package func text(ofID id: Int64) -> String {
-    EventID(generation: generation, number: id).description
-  }
-
   /// Returns events as JSON, and whether there may be more.
   func historyJSON(
     after id: Int64?, since: WallClockTime?, until: WallClockTime?, region: String?, limit: Int
-  ) throws -> [UInt8] {
-    let found = try storedEvents(
-      after: id, since: since, until: until, region: region, limit: limit + 1)
+  ) throws(StorageError) -> [UInt8] {
     // Without a start, the latest ones are wanted.
     let isForward = id != nil || since != nil
+    let found = try journal.entries(
+      matching: EntryQuery(
+        after: id, since: since?.microseconds, until: until?.microseconds, region: region,
+        kinds: EventFormat.historyKinds, limit: limit + 1, leavesNewest: !isForward))
     let events = isForward ? Array(found.prefix(limit)) : Array(found.suffix(limit))
     var json = list("events", events) { event, json in
       NumberedEvent.record.append(
-        NumberedEvent(id: text(ofID: event.id), json: event.data), to: &json)
+        NumberedEvent(id: journal.text(of: event.id), json: event.record), to: &json)
     }
     json.removeLast()
     let next =
-      isForward && found.count > limit ? events.last.map { "\"\(text(ofID: $0.id))\"" } : nil
+      isForward && found.count > limit ? events.last.map { "\"\(journal.text(of: $0.id))\"" } : nil
     json += ",\"next\":\(next ?? "null")}".utf8
     return json
   }
 
-  /// Returns events of the history, or of the feed where there is none.
-  private func storedEvents(
-    after id: Int64?, since: WallClockTime?, until: WallClockTime?, region: String?, limit: Int
-  ) throws -> [FeedEvent] {
-    if let stored = try recorder?.events(
-      after: id, since: since, until: until, region: region, limit: limit,
-      leavesNewest: id == nil && since == nil)
-    {
-      return stored
-    }
-    // A feed has no times and no names: without a history, there are only its events.
-    let all = feed.read(after: EventFeed.Place(event: id ?? 0)).events.filter {
-      $0.kind != "regions"
-    }
-    return id == nil ? Array(all.suffix(limit)) : Array(all.prefix(limit))
-  }
-
-  /// Returns what a client that comes back has missed: events of the feed, or of the history where they are older; and
-  /// whether some are gone.
-  func missed(after text: String) -> (events: [FeedEvent], isWhole: Bool) {
-    // A number that was never given belongs to another history.
-    guard let given = EventID(text), given.generation == generation, given.number <= feed.latest
+  /// Returns what a client that comes back has missed up to a position of the journal, and whether some of it is gone.
+  func missed(after text: String, through end: Int64) -> (events: [JournalEntry], isWhole: Bool) {
+    // An identifier that was never given belongs to another journal.
+    guard let given = EntryID(text), given.generation == journal.generation,
+      given.number <= journal.latest
     else { return ([], false) }
-    let id = given.number
-    let batch = feed.read(after: EventFeed.Place(event: id))
-    guard batch.hasMissed, let recorder else { return (batch.events, !batch.hasMissed) }
-    guard let oldest = recorder.oldest, oldest <= id + 1,
-      let stored = try? recorder.events(
-        after: id, since: nil, until: nil, region: nil, limit: EventFeed.maximumEvents,
-        leavesNewest: false), stored.count < EventFeed.maximumEvents
-    else { return (batch.events, false) }
-    let end = stored.last?.id ?? id
-    return (stored + batch.events.filter { $0.id > end }, true)
+    var events: [JournalEntry] = []
+    var position = given.number
+    while position < end {
+      let batch = journal.missed(after: position)
+      events += batch.entries.filter { $0.id > position && $0.id <= end }
+      guard !batch.hasMissed, events.count < Journal.maximumEntries else {
+        return (events.suffix(Journal.maximumEntries), false)
+      }
+      guard batch.position > position else { break }
+      position = batch.position
+    }
+    return (events, true)
   }
 
   /// The numbers that ``Metrics`` shows.
-  var tally: EventTally { state.withLock { $0.tally } }
+  var tally: EventTally { state.withLock { $0.kiosk.tally } }
+  var latencies: LatencyHistogram { state.withLock { $0.latencies } }
 
   private func list<Element>(
     _ key: String, _ elements: [Element], _ append: (Element, inout [UInt8]) -> Void
@@ -376,44 +326,7 @@ package final class KioskHub: Sendable {
   func endInterest() { interest.end() }
 }
 
-/// What was counted since the start.
-struct EventTally: Sendable {
-  /// By region: entries and exits.
-  var transitions: [String: (enters: Int, exits: Int)] = [:]
-  var healthChanges = 0
-  /// The beacons of the latest report.
-  var ranged = 0
-  var reports = 0
-
-  mutating func count(_ event: MonitorEvent) {
-    // Names come over HTTP too: their number is bounded as that of the regions is.
-    guard transitions[event.region] != nil || transitions.count < 4096 else { return }
-    switch event.kind {
-    case .enter: transitions[event.region, default: (0, 0)].enters += 1
-    case .exit: transitions[event.region, default: (0, 0)].exits += 1
-    case .state: break
-    }
-  }
-}
-
-/// The text by which a client continues behind an event: `e0bcc55d-17`.
-struct EventID: CustomStringConvertible {
-  /// What distinguishes the numbers of one database, or one process, from those of others.
-  let generation: String
-  let number: Int64
-
-  init(generation: String, number: Int64) {
-    (self.generation, self.number) = (generation, number)
-  }
-
-  init?(_ text: String) {
-    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts[0].utf8.count == 8,
-      parts[0].allSatisfy({ $0.isHexDigit && !$0.isUppercase }), parts[1].utf8.count <= 18,
-      parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(parts[1])
-    else { return nil }
-    self.init(generation: String(parts[0]), number: number)
-  }
-
-  var description: String { "\(generation)-\(number)" }
+extension JournalEntry {
+  /// The line of a region's event, as the journal's observers have it.
+  var line: MonitorEvent? { detail as? MonitorEvent }
 }

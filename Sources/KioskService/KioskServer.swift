@@ -4,7 +4,9 @@ package import Logging
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
 import NIOPosix
+import ServiceCore
 import Synchronization
 import SystemPackage
 
@@ -20,13 +22,6 @@ package final class KioskServer: Sendable {
     case inherited(descriptor: CInt)
   }
 
-  /// The connections that are open at most; further ones wait.
-  package static let maximumConnections = 512
-  /// The seconds in which a client must have sent its request, and for which a connection may rest.
-  static let idleSeconds: Int64 = 30
-  /// The seconds for which a client may take nothing of what it is sent.
-  static let stallSeconds: Int64 = 30
-
   /// What the service could not do.
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
@@ -36,10 +31,15 @@ package final class KioskServer: Sendable {
   private let rules: AccessRules
   private let control: any KioskControl
   private let logger: Logger
+  private let limits: ClientLimits
   private let counts = RequestCounts()
 
-  package init(_ hub: KioskHub, control: any KioskControl, rules: AccessRules, logger: Logger) {
-    (self.hub, self.control, self.rules, self.logger) = (hub, control, rules, logger)
+  package init(
+    _ hub: KioskHub, control: any KioskControl, rules: AccessRules,
+    limits: ClientLimits = ClientLimits(), logger: Logger
+  ) {
+    (self.hub, self.control, self.rules) = (hub, control, rules)
+    (self.limits, self.logger) = (limits, logger)
   }
 
   /// Serves until the task is canceled: then connections are closed at once. The closure `onReady` gets the port that is
@@ -60,7 +60,7 @@ package final class KioskServer: Sendable {
   /// Ends the event streams, and waits until their clients have been sent all of them, the end too. A client that takes
   /// nothing delays this by the limit at most.
   @concurrent package func endStreams(limit: Duration = .milliseconds(500)) async {
-    hub.feed.close()
+    hub.waiters.close()
     let end = ContinuousClock.now + limit
     while counts.openStreams > 0, ContinuousClock.now < end {
       try? await Task.sleep(for: .milliseconds(5))
@@ -73,9 +73,21 @@ package final class KioskServer: Sendable {
     _ addresses: [Address], on group: MultiThreadedEventLoopGroup,
     onReady: @Sendable ([Int?]) -> Void
   ) async throws {
-    let http = channel()
+    let routes = Routes(hub: hub, control: control, counts: counts, rules: rules)
+    let http = HTTP1Channel { request, writer, _ in
+      let response = await routes.respond(to: request)
+      try await writer.write(response: response.head, body: response.body)
+    }
+    let connections = OpenConnections(limit: limits.connections)
     var listeners: [NIOAsyncChannel<Child, Never>] = []
-    for address in addresses { listeners.append(try await listen(address, group, http)) }
+    var files: [SocketFile] = []
+    defer { for file in files { file.remove() } }
+    for address in addresses {
+      let listener = try await listen(address, group, routes, connections)
+      connections.add(listener.channel)
+      listeners.append(listener)
+      if case .unix(let path) = address { files.append(try SocketFile(path: path)) }
+    }
     onReady(listeners.map { $0.channel.localAddress?.port })
     let logger = logger
     await withDiscardingTaskGroup { tasks in
@@ -95,23 +107,22 @@ package final class KioskServer: Sendable {
   }
 
   private func listen(
-    _ address: Address, _ group: MultiThreadedEventLoopGroup, _ http: HTTP1Channel
+    _ address: Address, _ group: MultiThreadedEventLoopGroup, _ routes: Routes,
+    _ connections: OpenConnections
   ) async throws(Failure) -> NIOAsyncChannel<Child, Never> {
-    let logger = logger
+    let limits = limits
     let bootstrap = ServerBootstrap(group: group)
-      .serverChannelOption(.backlog, value: 64)
+      .serverChannelOption(.backlog, value: 256)
+      // One at a time: each has room made for it.
+      .serverChannelOption(.maxMessagesPerRead, value: 1)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .serverChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(
-            AvailableConnectionsChannelHandler(maxConnections: Self.maximumConnections))
-        }
-      }
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelOption(
         .writeBufferWaterMark, value: .init(low: 32 << 10, high: 64 << 10))
     @Sendable func setUp(_ child: any Channel) -> EventLoopFuture<Child> {
-      http.setup(channel: child, logger: logger)
+      child.eventLoop.makeCompletedFuture {
+        try Self.setUp(child, RequestReader(limits, connections, answer: routes.refuse))
+      }
     }
     do {
       switch address {
@@ -119,8 +130,9 @@ package final class KioskServer: Sendable {
         return try await bootstrap.bind(
           host: host, port: port, serverBackPressureStrategy: nil, childChannelInitializer: setUp)
       case .unix(let path):
+        try await SocketFile.makeRoom(at: path, on: group)
         return try await bootstrap.bind(
-          unixDomainSocketPath: path, cleanupExistingSocketFile: true,
+          unixDomainSocketPath: path, cleanupExistingSocketFile: false,
           serverBackPressureStrategy: nil, childChannelInitializer: setUp)
       case .inherited(let descriptor):
         return try await bootstrap.bind(
@@ -128,7 +140,7 @@ package final class KioskServer: Sendable {
           childChannelInitializer: setUp)
       }
     } catch {
-      throw Failure(description: Self.sentence(of: error, at: address))
+      throw error as? Failure ?? Failure(description: Self.sentence(of: error, at: address))
     }
   }
 
@@ -150,61 +162,20 @@ package final class KioskServer: Sendable {
     return "cannot listen on \(place): \(remedy)"
   }
 
-  /// Returns what makes HTTP of a connection.
-  private func channel() -> HTTP1Channel {
-    let routes = Routes(hub: hub, control: control, counts: counts, rules: rules)
-    return HTTP1Channel(
-      responder: { request, writer, _ in
-        let response = await routes.respond(to: request)
-        try await writer.write(response: response.head, body: response.body)
-      },
-      configuration: .init(
-        additionalChannelHandlers: [StalledClientHandler(), HeaderLimitHandler()],
-        idleTimeout: .seconds(Self.idleSeconds),
-        httpDecoderConfiguration: .init(
-          maxHeaderFieldSize: 8 << 10, maxHeaderListSize: 16 << 10, maxHeaderFieldCount: 100)))
-  }
-}
-
-/// Closes a connection whose client has taken nothing of what it was sent for a while.
-private final class StalledClientHandler: ChannelInboundHandler, RemovableChannelHandler {
-  typealias InboundIn = HTTPRequestPart
-
-  private var closing: Scheduled<Void>?
-
-  func channelWritabilityChanged(context: ChannelHandlerContext) {
-    closing?.cancel()
-    closing = nil
-    if !context.channel.isWritable {
-      let channel = context.channel
-      closing = context.eventLoop.scheduleTask(in: .seconds(KioskServer.stallSeconds)) {
-        channel.close(promise: nil)
-      }
-    }
-    context.fireChannelWritabilityChanged()
-  }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    closing?.cancel()
-    closing = nil
-    context.fireChannelInactive()
-  }
-}
-
-/// Answers a request whose header is too long (RFC 6585, section 5), which is otherwise a bad request.
-private final class HeaderLimitHandler: ChannelInboundHandler, RemovableChannelHandler {
-  typealias InboundIn = HTTPRequestPart
-  typealias OutboundOut = HTTPResponsePart
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    guard let error = error as? HTTPParserError, error == .headerOverflow else {
-      return context.fireErrorCaught(error)
-    }
-    let head = HTTPResponse(
-      status: .requestHeaderFieldsTooLarge,
-      headerFields: [.connection: "close", .contentLength: "0"])
-    context.write(wrapOutboundOut(.head(head)), promise: nil)
-    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-    context.close(promise: nil)
+  /// Makes HTTP of a connection.
+  private static func setUp(_ child: any Channel, _ reader: RequestReader) throws -> Child {
+    var limits = NIOHTTPDecoderLimitConfiguration()
+    (limits.maxHeaderFieldSize, limits.maxHeaderListSize) = (8 << 10, 16 << 10)
+    limits.maxHeaderFieldCount = 100
+    let pipeline = child.pipeline.syncOperations
+    try pipeline.addHandler(ByteCounter(reader))
+    try pipeline.configureHTTPServerPipeline(
+      withPipeliningAssistance: false, withErrorHandling: false,
+      withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
+      withDecoderLimitConfiguration: limits)
+    try pipeline.addHandler(reader)
+    try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+    return try Child(
+      wrappingChannelSynchronously: child, configuration: .init(isOutboundHalfClosureEnabled: true))
   }
 }

@@ -3,6 +3,7 @@ import Glibc
 import Records
 import Regions
 import Scanning
+import ServiceCore
 import SystemPackage
 
 /// What is measured, in the text format of Prometheus (version 0.0.4).
@@ -64,9 +65,9 @@ enum Metrics {
     single(
       "health_changes_total", "counter", "Changes of a receiver's state.",
       Double(tally.healthChanges))
-    text += histogram(counts.latencies)
-    text += counts.others
-    single("event_latest", "gauge", "The number of the latest event.", Double(hub.feed.latest))
+    text += histogram(hub.latencies)
+    for other in counts.others { family(other.name, other.type, other.help, other.samples) }
+    single("event_latest", "gauge", "The number of the latest event.", Double(hub.journal.latest))
     single("event_streams", "gauge", "Event streams that are open.", Double(requests.openStreams))
     family(
       "http_responses_total", "counter", "Answers to HTTP requests, by status.",

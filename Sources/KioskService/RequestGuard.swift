@@ -144,34 +144,39 @@ struct HTTPRefusal: Error {
 
 extension AccessRules {
   /// Adds the headers that every answer has.
-  func complete(_ response: inout Response, to request: Request) {
-    response.headers[.contentTypeOptions] = "nosniff"
-    response.headers[.referrerPolicy] = "no-referrer"
-    response.headers[.resourcePolicy] = origins.isEmpty ? "same-origin" : "cross-origin"
-    response.headers[.frameOptions] = "SAMEORIGIN"
-    response.headers[.contentSecurityPolicy] =
+  func complete(_ headers: inout HTTPFields, origin: String?) {
+    headers[.contentTypeOptions] = "nosniff"
+    headers[.referrerPolicy] = "no-referrer"
+    headers[.resourcePolicy] = origins.isEmpty ? "same-origin" : "cross-origin"
+    headers[.frameOptions] = "SAMEORIGIN"
+    headers[.contentSecurityPolicy] =
       "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
-    if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
-    if let origin = request.headers[.origin], origins.contains(origin) {
-      response.headers[.accessControlAllowOrigin] = origin
-      response.headers[.vary] = "Origin"
+    if headers[.cacheControl] == nil { headers[.cacheControl] = "no-store" }
+    if let origin, origins.contains(origin) {
+      headers[.accessControlAllowOrigin] = origin
+      headers[.vary] = "Origin"
     }
   }
 }
 
-extension Response {
-  /// An answer with what is wrong, as one sentence (RFC 9457).
-  static func problem(_ refusal: HTTPRefusal) -> Response {
-    let status = refusal.status
+extension HTTPRefusal {
+  /// What is wrong, as one sentence (RFC 9457).
+  var body: [UInt8] {
     var json: [UInt8] = []
     ProblemRecord.record.append(
-      ProblemRecord(status: status.code, title: status.reasonPhrase, detail: refusal.sentence),
-      to: &json)
+      ProblemRecord(status: status.code, title: status.reasonPhrase, detail: sentence), to: &json)
+    return json
+  }
+}
+
+extension Response {
+  /// An answer with what is wrong.
+  static func problem(_ refusal: HTTPRefusal) -> Response {
     var headers = refusal.headers
     headers[.contentType] = "application/problem+json"
     return Response(
-      status: status, headers: headers,
-      body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+      status: refusal.status, headers: headers,
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: refusal.body)))
   }
 
   static func json(_ json: [UInt8], status: HTTPResponse.Status = .ok) -> Response {

@@ -4,6 +4,7 @@ import HummingbirdCore
 import NIOCore
 import Records
 import Scanning
+import ServiceCore
 
 /// The paths of the service. ``OpenAPI`` describes them; a test compares the two.
 struct Routes: Sendable {
@@ -27,7 +28,7 @@ struct Routes: Sendable {
     } catch {
       response = .problem(error)
     }
-    rules.complete(&response, to: request)
+    rules.complete(&response.headers, origin: request.headers[.origin])
     counts.count(response.status)
     return response
   }
@@ -61,6 +62,15 @@ struct Routes: Sendable {
     }
   }
 
+  /// Returns the answer to bytes that are not a request, or to a request that is not complete: the connection's last.
+  func refuse(_ refusal: HTTPRefusal) -> (head: HTTPResponse, body: [UInt8]) {
+    var response = Response.problem(refusal)
+    response.headers[.connection] = "close"
+    rules.complete(&response.headers, origin: nil)
+    counts.count(response.status)
+    return (response.head, refusal.body)
+  }
+
   /// Returns the methods of a path; `nil` where there is no such path.
   private static func methods(ofPath path: String) -> [String]? {
     let readers = ["GET", "HEAD", "OPTIONS"]
@@ -91,7 +101,7 @@ struct Routes: Sendable {
   private func beacons() async -> Response {
     await hub.withInterest {
       let deadline = ContinuousClock.now + .seconds(3)
-      while hub.feed.report == nil, ContinuousClock.now < deadline, hub.health.isReceiving {
+      while hub.latestReport.json == nil, ContinuousClock.now < deadline, hub.health.isReceiving {
         try? await Task.sleep(for: .milliseconds(50))
       }
       return .json(hub.reportJSON)
@@ -142,9 +152,9 @@ struct Routes: Sendable {
       try value("limit", "a number from 1 to \(Self.maximumEvents)") {
         Int($0).flatMap { (1...Self.maximumEvents).contains($0) ? $0 : nil }
       } ?? 100
-    let after = try value("after", "the id of an event") { EventID($0) }
-    if let after, after.generation != hub.generation {
-      throw HTTPRefusal(.notFound, "after: the history with this event is not there any more")
+    let after = try value("after", "the id of an event") { EntryID($0) }
+    if let after, after.generation != hub.journal.generation {
+      throw HTTPRefusal(.notFound, "after: the history that has this event no longer exists")
     }
     let region = try value("region", "a name; \(Self.nameRule)") { Self.isName($0) ? $0 : nil }
     let (since, until) = (try time("since"), try time("until"))
@@ -167,7 +177,7 @@ struct Routes: Sendable {
     }
     switch request.method {
     case .put: return try await put(name, request)
-    case .delete: return try remove(name)
+    case .delete: return try await remove(name)
     default:
       guard let json = hub.regionJSON(name) else { throw Self.noRegion(name) }
       return .json(json)
@@ -180,33 +190,29 @@ struct Routes: Sendable {
   }
 
   private func put(_ name: String, _ request: Request) async throws(HTTPRefusal) -> Response {
-    let body: ByteBuffer
-    do {
-      body = try await request.body.collect(upTo: RegionRequest.maximumBytes)
-    } catch is NIOTooManyBytesError {
-      throw HTTPRefusal(
-        .contentTooLarge, "the body is longer than \(RegionRequest.maximumBytes) bytes")
-    } catch {
+    // It has come whole, or the request would not be here.
+    guard let body = try? await request.body.collect(upTo: RegionRequest.maximumBytes) else {
       throw HTTPRefusal(.badRequest, "the body cannot be read")
     }
-    return try Self.answer(name) { () throws(RegionRefusal) in
-      let isNew = try control.setRegion(name, RegionRequest(json: Array(body.readableBytesView)))
+    return try await Self.answer(name) { () throws(RegionRefusal) in
+      let isNew = try await control.setRegion(
+        name, RegionRequest(json: Array(body.readableBytesView)))
       return .json(hub.regionJSON(name) ?? Array("null".utf8), status: isNew ? .created : .ok)
     }
   }
 
-  private func remove(_ name: String) throws(HTTPRefusal) -> Response {
-    return try Self.answer(name) { () throws(RegionRefusal) in
-      try control.removeRegion(name)
+  private func remove(_ name: String) async throws(HTTPRefusal) -> Response {
+    try await Self.answer(name) { () throws(RegionRefusal) in
+      try await control.removeRegion(name)
       return Response(status: .noContent)
     }
   }
 
   private static func answer(
-    _ name: String, _ body: () throws(RegionRefusal) -> Response
-  ) throws(HTTPRefusal) -> Response {
+    _ name: String, _ body: () async throws(RegionRefusal) -> Response
+  ) async throws(HTTPRefusal) -> Response {
     do throws(RegionRefusal) {
-      return try body()
+      return try await body()
     } catch {
       switch error {
       case .unknown: throw noRegion(name)

@@ -7,8 +7,6 @@ package struct WebhookConfiguration: Sendable {
   package var userAgent = "beaconscan"
   /// The file with the certificates of authorities to trust; `nil` for those of the system.
   package var authorities: String?
-  /// The most events that wait for each webhook; beyond, the oldest are dropped.
-  package var maximumEvents = 1000
   /// The time that a webhook has to answer, in seconds.
   package var answerTime = 10.0
   /// The shortest and the longest time between two attempts, in seconds.
@@ -34,8 +32,8 @@ package struct WebhookStatus: Sendable, Equatable {
   package var failures = 0
   /// The number of events that the webhook refused, and that are given up.
   package var refused = 0
-  /// The number of events that were dropped because too many waited.
-  package var dropped = 0
+  /// How often events were gone before they could be delivered.
+  package var gaps = 0
   /// The number of events that wait.
   package var waiting = 0
   /// What went wrong last, without a full stop; `nil` where the last attempt did not fail.
@@ -49,8 +47,8 @@ package enum WebhookReport: Sendable, Equatable {
   case failed(Int, String)
   /// An event was delivered after a failure.
   case recovered(Int, String)
-  /// The first event was dropped since none waited.
-  case overflowed(Int, String)
+  /// Events were gone before they could be delivered.
+  case missed(Int, String)
   /// Events were not delivered when the sender stopped.
   case ended(Int, String)
 }

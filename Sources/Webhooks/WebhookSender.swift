@@ -1,30 +1,35 @@
 import Adapters
 import CCurl
 import Scanning
+package import ServiceCore
 import Synchronization
 
 /// Delivers events to the URLs of a configuration, each as the body of a request of HTTP.
 ///
 /// ```swift
-/// let sender = try WebhookSender(configuration) { report in … }
+/// let sender = try WebhookSender(configuration, from: events) { report in … }
 /// sender.start()
-/// sender.send(event.json, id: "e0bcc55d-17", number: 17)
+/// sender.wake()  // There is another event.
 /// sender.stop()
 /// ```
 ///
-/// No call waits for a server. One thread serves all webhooks: each gets one event at a time, in their order. It sleeps
-/// while nothing waits.
+/// No call waits for a server. One thread serves all webhooks: each reads the events from its own position, and gets one
+/// at a time, in their order. The thread sleeps while nothing waits.
 package final class WebhookSender: Sendable {
   private let work: SenderWork
 
   /// Creates a sender that is not started. What it reports, it reports from its own thread, or from that which sends.
   ///
+  /// - Parameters:
+  ///   - configuration: The webhooks.
+  ///   - readers: For each webhook, its reader of the journal.
+  ///   - report: Is called with what happens to a webhook.
   /// - Throws: Why no webhook can be used.
   package init(
-    _ configuration: WebhookConfiguration,
+    _ configuration: WebhookConfiguration, from readers: [JournalReader],
     report: @escaping @Sendable (WebhookReport) -> Void = { _ in }
   ) throws(WebhookError) {
-    work = SenderWork(configuration, try CurlLibrary.shared.get(), report)
+    work = SenderWork(configuration, readers, try CurlLibrary.shared.get(), report)
   }
 
   deinit { work.thread.requestStop() }
@@ -35,16 +40,8 @@ package final class WebhookSender: Sendable {
   /// Ends all requests. What waits is not delivered, which is reported.
   package func stop() { work.stop() }
 
-  /// Delivers an event, a JSON object, to every webhook, or to one of them. Numbers rise from event to event.
-  package func send(_ json: [UInt8], id: String, number: Int64, to index: Int? = nil) {
-    work.send(WebhookMessage(number: number, id: id, body: json), to: index)
-  }
-
-  /// Begins behind the event with a number: the webhook needs none up to it.
-  package func begin(_ index: Int, after number: Int64) { work.begin(index, after: number) }
-
-  /// For each webhook, the number up to which it needs no event any more: each was delivered, refused or dropped.
-  package var marks: [Int64?] { work.marks }
+  /// Has the thread look for events.
+  package func wake() { work.thread.wake.send() }
 
   /// The states of the webhooks, as the configuration has them.
   package var statuses: [WebhookStatus] { work.statuses }
@@ -53,11 +50,9 @@ package final class WebhookSender: Sendable {
 /// What the callers and the sender's thread share, and the thread's work.
 private final class SenderWork: Sendable {
   private struct Webhook {
-    var queue: DeliveryQueue
+    var schedule: DeliverySchedule
     /// The failure that was reported last, since the last delivery.
     var reported: String?
-    /// Whether it was reported that events are dropped, since none waited.
-    var hasOverflowed = false
   }
 
   private struct State {
@@ -65,6 +60,8 @@ private final class SenderWork: Sendable {
   }
 
   private let configuration: WebhookConfiguration
+  /// Each webhook's reader of the journal.
+  private let readers: [JournalReader]
   private let curl: CurlLibrary
   private let report: @Sendable (WebhookReport) -> Void
   private let state: Mutex<State>
@@ -74,46 +71,29 @@ private final class SenderWork: Sendable {
   private static let stopTime = 0.5
 
   init(
-    _ configuration: WebhookConfiguration, _ curl: CurlLibrary,
+    _ configuration: WebhookConfiguration, _ readers: [JournalReader], _ curl: CurlLibrary,
     _ report: @escaping @Sendable (WebhookReport) -> Void
   ) {
-    (self.configuration, self.curl, self.report) = (configuration, curl, report)
-    let webhooks = configuration.urls.map { _ in Webhook(queue: DeliveryQueue(configuration)) }
+    self.configuration = configuration
+    self.readers = readers
+    self.curl = curl
+    self.report = report
+    let webhooks = readers.map { reader in
+      Webhook(schedule: DeliverySchedule(configuration, position: reader.start))
+    }
     state = Mutex(State(webhooks: webhooks))
   }
 
   var statuses: [WebhookStatus] {
-    state.withLock { state in
-      zip(configuration.urls, state.webhooks).map { url, webhook in
-        WebhookStatus(
-          place: url.place, deliveries: webhook.queue.deliveries, failures: webhook.queue.failures,
-          refused: webhook.queue.refused, dropped: webhook.queue.dropped,
-          waiting: webhook.queue.count, lastError: webhook.reported)
-      }
-    }
-  }
-
-  var marks: [Int64?] { state.withLock { $0.webhooks.map(\.queue.mark) } }
-
-  func begin(_ index: Int, after number: Int64) {
-    state.withLock { $0.webhooks[index].queue.begin(after: number) }
-  }
-
-  func send(_ message: WebhookMessage, to index: Int?) {
-    let full = state.withLock { state in
-      (index.map { $0..<$0 + 1 } ?? state.webhooks.indices).filter { index in
-        let drops = state.webhooks[index].queue.append(message)
-        defer { state.webhooks[index].hasOverflowed = state.webhooks[index].hasOverflowed || drops }
-        return drops && !state.webhooks[index].hasOverflowed
-      }
-    }
-    thread.wake.send()
-    for index in full {
-      report(
-        .overflowed(
-          index,
-          "\(configuration.maximumEvents) events wait for the webhook at \(place(index)); the "
-            + "oldest are dropped from here on"))
+    let webhooks = state.withLock { $0.webhooks }
+    return configuration.urls.indices.map { index in
+      let webhook = webhooks[index]
+      return WebhookStatus(
+        place: place(index), deliveries: webhook.schedule.deliveries,
+        failures: webhook.schedule.failures, refused: webhook.schedule.refused,
+        gaps: webhook.schedule.gaps,
+        waiting: readers[index].count(after: webhook.schedule.position),
+        lastError: webhook.reported)
     }
   }
 
@@ -158,24 +138,38 @@ private final class SenderWork: Sendable {
   private func startRequests(_ requests: CurlRequests) -> Double? {
     guard !thread.isStopping else { return nil }
     let now = MonotonicTime.now
-    var (messages, pause) = state.withLock { state in
-      var pause = Double.infinity
-      var messages: [(Int, WebhookMessage)] = []
-      for index in state.webhooks.indices {
-        if let message = state.webhooks[index].queue.next(at: now) {
-          messages.append((index, message))
-        } else if let due = state.webhooks[index].queue.due(at: now) {
-          pause = min(pause, due.seconds(since: now))
-        }
+    var pause = Double.infinity
+    for index in configuration.urls.indices {
+      let (position, due) = state.withLock { state in
+        (state.webhooks[index].schedule.position, state.webhooks[index].schedule.due(at: now))
       }
-      return (messages, pause)
-    }
-    for (index, message) in messages {
+      guard let due else { continue }
+      guard due == now else {
+        pause = min(pause, due.seconds(since: now))
+        continue
+      }
+      let next = readers[index].next(after: position)
+      guard let entry = next.entry else {
+        state.withLock { $0.webhooks[index].schedule.skip(to: next.position) }
+        continue
+      }
+      let message = WebhookMessage(
+        number: entry.id, id: readers[index].journal.text(of: entry.id), body: entry.record)
+      state.withLock {
+        $0.webhooks[index].schedule.begin(message, after: next.position, hasGap: next.hasMissed)
+      }
+      if next.hasMissed {
+        report(
+          .missed(
+            index,
+            "the webhook at \(place(index)) was not reached for so long that events for it are gone"
+          ))
+      }
       do throws(CurlRequests.NoMemory) {
         try requests.start(index, message.body, headers: headers(of: message))
       } catch {
-        state.withLock { state in
-          state.webhooks[index].queue.end(.failed(retryAfter: 0), at: .now, factor: 1)
+        _ = state.withLock { state in
+          state.webhooks[index].schedule.end(.failed(retryAfter: 0), at: .now, factor: 1)
         }
         fail(Self.noMemory, of: index)
         pause = 0
@@ -202,13 +196,14 @@ private final class SenderWork: Sendable {
   /// Records how a request ended.
   private func end(_ index: Int, _ answer: WebhookAnswer) {
     let outcome = answer.outcome
-    let isRecovery = state.withLock { state in
-      state.webhooks[index].queue.end(outcome, at: .now, factor: .random(in: 0.75...1.25))
-      if state.webhooks[index].queue.count == 0 { state.webhooks[index].hasOverflowed = false }
-      guard outcome == .delivered else { return false }
+    let (position, isRecovery) = state.withLock { state in
+      let position = state.webhooks[index].schedule.end(
+        outcome, at: .now, factor: .random(in: 0.75...1.25))
+      guard outcome == .delivered else { return (position, false) }
       defer { state.webhooks[index].reported = nil }
-      return state.webhooks[index].reported != nil
+      return (position, state.webhooks[index].reported != nil)
     }
+    if let position { readers[index].mark(position) }
     if isRecovery {
       report(.recovered(index, "the webhook at \(place(index)) accepts events again"))
     } else if outcome != .delivered {

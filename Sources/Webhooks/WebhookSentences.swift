@@ -5,7 +5,7 @@ import Glibc
 
 extension WebhookAnswer {
   /// What follows for the event.
-  var outcome: DeliveryQueue.Outcome {
+  var outcome: DeliverySchedule.Outcome {
     switch status {
     case .some(200..<300): .delivered
     // The event is all right, and its time was not: RFC 9110 section 15.5.9, RFC 8470, RFC 6585.

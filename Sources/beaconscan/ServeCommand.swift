@@ -1,3 +1,4 @@
+import Advertising
 import ArgumentParser
 import CaptureFiles
 import Frontends
@@ -22,7 +23,7 @@ struct ServeCommand: AsyncParsableCommand {
 
       The regions are those of the options, or those of the configuration file. With --token-file, \
       programs may add and remove others over HTTP: PUT and DELETE /api/v1/regions/NAME. With \
-      --state-file regions and their states outlive the service, and with --history events do.
+      --state-file or --history regions, their states and events outlive the service.
 
       The receiver rests while no region is monitored and nobody has asked for beacons in the last \
       minute. A recording is replayed in its own time, and begins when something is wanted of it.
@@ -58,13 +59,14 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Keep regions and their states here, and resume with what is there.", valueName: "file"),
+      "Keep regions, their states and events in this database, and resume with what is there.",
+      valueName: "file"),
     completion: .file())
   var stateFile: String?
 
   @Option(
     help: ArgumentHelp(
-      "Keep events, and when each beacon was there, in this database: see beaconscan history.",
+      "The same, and keep when each beacon was there: see beaconscan history.",
       discussion: "The beacons of regions are then ranged all the time.", valueName: "file"),
     completion: .file())
   var history: String?
@@ -101,38 +103,95 @@ struct ServeCommand: AsyncParsableCommand {
 
   func run() async throws {
     try calibration.check(source, isQuiet: quiet)
-    for region in regions.all { _ = try rules.rules(of: region) }
     // A page wants to see what happens as it happened.
     var source = source
     if !source.isLive, source.speed == .max { source.speed = .times(1) }
-    var configuration = BeaconService.Configuration()
-    configuration.rules = try rules.rules
-    calibration.apply(to: &configuration)
-    let (addresses, access) = (try access.addresses, try access.rules)
-    let log = ServiceLog(isQuiet: quiet)
-    let session = try BeaconSession(
-      source.open(offsets: calibration.adapterOffset), showsProgress: false, stateFile: stateFile,
-      goesOnWithoutDisk: true, configuration: configuration, report: { log.notice($0) })
-    let service = try ServeSession(
-      session, regions.all, rules, try recorder(log), try broker.configuration,
-      try webhooks.configuration, log)
-    try await service.run(on: addresses, access)
-  }
-
-  /// Opens the history. What is recorded may be of long ago, and is kept for as long as there is room.
-  private func recorder(_ log: ServiceLog) throws -> HistoryRecorder? {
-    guard let history else { return nil }
-    let limits = HistoryStore.Limits(
+    var beacons = BeaconService.Configuration()
+    beacons.rules = try rules.rules
+    calibration.apply(to: &beacons)
+    var configuration = ServiceConfiguration(
+      version: Self.version, addresses: try access.addresses, access: try access.rules,
+      regions: try regionConfiguration(names: Settings.current.names), beacons: beacons)
+    configuration.database = history ?? stateFile
+    configuration.formerDatabase = history == nil || history == stateFile ? nil : stateFile
+    configuration.recordsPresence = history != nil
+    // What is recorded may be of long ago, and is kept for as long as there is room.
+    configuration.history = Store.Limits(
       maximumAge: source.isLive ? Int64(historyDays) * 86400 : .max,
       maximumBytes: Int64(historySize) * 1_000_000)
-    do {
-      return try HistoryRecorder { () throws(StorageError) in
-        let store = try HistoryStore(path: history, limits: limits)
-        for warning in store.warnings { log.warning(warning) }
-        return store
-      }
-    } catch {
-      throw CommandError(.cannotCreate, "\(error)")
+    configuration.broker = try broker.configuration
+    configuration.webhooks = try webhooks.configuration
+    let scanner = try source.open(offsets: calibration.adapterOffset)
+    switch scanner.availability {
+    case .available: break
+    case .notPermitted(let sentence): throw CommandError(.noPermission, sentence)
+    case .unavailable(let sentence): throw CommandError(.unavailable, sentence)
     }
+    let log = ServiceLog(isQuiet: quiet) { printError($0) }
+    do throws(ServiceFailure) {
+      let service = try ServiceRun(
+        configuration, scanner: scanner, log: log, logger: diagnostics { log.error($0) })
+      try await service.run(
+        reload: { try Self.readAgain($0) }, until: { await Interrupt.request() })
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  private static let version = Beaconscan.configuration.version
+
+  /// The regions of the options, with the rules of each.
+  private func regionConfiguration(
+    names: [BeaconIdentity: String]
+  ) throws -> RegionConfiguration {
+    let rules = rules
+    return RegionConfiguration(
+      regions: try regions.all.map { region in
+        BeaconRegion(
+          identifier: region.name, constraint: region.constraint,
+          rules: region.rules.isEmpty ? nil : try rules.rules(of: region))
+      }, rules: try rules.rules, names: names
+    ) { region throws(RegionRefusal) in
+      do {
+        return try rules.rules(of: region)
+      } catch let error as CommandError {
+        throw .invalid(error.message)
+      } catch {
+        throw .invalid("\(error)")
+      }
+    }
+  }
+
+  /// Reads the command line and the configuration again, and has a function use them. What is wrong changes nothing.
+  private static func readAgain(
+    _ use: (RegionConfiguration) throws -> Void
+  ) throws {
+    do {
+      let given = GivenArguments(CommandLine.arguments.dropFirst())
+      try Settings.readAgain(for: given.words) { arguments in
+        let command = try ServeCommand.parse(Array(arguments.dropFirst()))
+        try use(try command.regionConfiguration(names: Settings.current.names))
+      }
+      BeaconNames.give(Settings.current.names)
+    } catch let error as CommandError {
+      throw ServiceFailure(.usage, error.message)
+    } catch {
+      throw ServiceFailure(.usage, usageSentence(message(for: error), subcommand: "serve"))
+    }
+  }
+}
+
+extension CommandError {
+  /// The status of what ended the service.
+  fileprivate init(_ failure: ServiceFailure) {
+    let status: Status =
+      switch failure.kind {
+      case .usage: .usage
+      case .unavailable: .unavailable
+      case .noPermission: .noPermission
+      case .cannotCreate: .cannotCreate
+      case .ioError: .ioError
+      }
+    self.init(status, failure.description)
   }
 }

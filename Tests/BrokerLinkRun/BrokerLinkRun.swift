@@ -1,5 +1,6 @@
 import BrokerLink
 import Glibc
+import ServiceCore
 
 /// A receiver that reports nothing, for tests to kill, and for measurements.
 @main struct BrokerLinkRun {
@@ -10,7 +11,7 @@ import Glibc
     }
     var configuration = BrokerConfiguration(host: "127.0.0.1", node: "kiosk")
     configuration.port = port
-    let link = try Broker(configuration)
+    let link = try Broker(configuration, ServiceManager().journal)
     link.setRegions([BrokerRegion("lobby")])
     link.setBeacons([:])
     link.start()

@@ -10,7 +10,7 @@ import Testing
   private func error(_ configuration: BrokerConfiguration) throws -> String? {
     var configuration = configuration
     configuration.reconnectDelay = 0.02...0.1
-    let link = try Broker(configuration)
+    let link = try Broker(configuration, TestJournal().journal)
     link.start()
     #expect(eventually { link.status.lastError != nil })
     defer { link.stop() }
@@ -70,13 +70,14 @@ import Testing
       tls.authorities = "/nowhere/ca.pem"
       configuration.tls = tls
     }
-    let error = #expect(throws: BrokerError.self) { _ = try Broker(configuration) }
+    let error = #expect(throws: BrokerError.self) {
+      _ = try Broker(configuration, TestJournal().journal)
+    }
     #expect(error?.description.hasPrefix(sentence) == true, "\(error?.description ?? "")")
   }
 
   @Test func `this host has a node`() {
-    let node = BrokerConfiguration.hostNode
-    #expect(TopicName.identifier(of: node) == node)
+    #expect(throws: Never.self) { try BrokerConfiguration(host: "localhost").check() }
   }
 }
 
@@ -118,7 +119,7 @@ import Testing
     var configuration = BrokerConfiguration(host: host, node: "kiosk")
     (configuration.port, configuration.tls) = (port, tls)
     configuration.reconnectDelay = 0.02...0.1
-    let link = try Broker(configuration)
+    let link = try Broker(configuration, TestJournal().journal)
     link.setRegions([BrokerRegion("lobby")])
     link.start()
     defer { link.stop() }

@@ -4,6 +4,7 @@ import Ranging
 import Records
 import Regions
 import Scanning
+import ServiceCore
 import TestDaemons
 import TestSupport
 import Testing
@@ -17,8 +18,8 @@ import Testing
     link.setRegions([BrokerRegion("lobby"), BrokerRegion("town", countsBeacons: false)])
     link.setBeacons([keys: "Keys"])
     link.start()
-    link.update(health: health(.scanning, isLost: false), at: WallClockTime(nanoseconds: 0))
-    link.update(region: event(.enter, "lobby", beacons: 2))
+    link.update(health: record(of: health(.scanning, isLost: false)))
+    scene.append(event(.enter, "lobby", beacons: 2), to: link)
     link.update(ranging: report([beacon(), beacon(bag)]))
     let regions = "beaconscan/kiosk/regions"
     let range = "beaconscan/kiosk/beacons/\(keysLevel)/range"
@@ -71,7 +72,7 @@ import Testing
     link.stop()
     #expect(eventually { subscriber.newest["beaconscan/kiosk/status"] == "offline" })
     #expect(!link.status.isConnected && link.status.lastError == nil)
-    #expect(scene.events == [.connected])
+    #expect(scene.reports == [.connected])
   }
 
   @Test func `a restarted broker gets everything again, and the events in their order`() throws {
@@ -85,15 +86,15 @@ import Testing
     scene.kill()
     #expect(eventually { !link.status.isConnected })
     for number in 1...500 {
-      link.update(region: event(number % 2 == 0 ? .exit : .enter, "lobby", at: Double(number)))
+      scene.append(event(number % 2 == 0 ? .exit : .enter, "lobby", at: Double(number)), to: link)
     }
-    #expect(link.status.waiting == 500 && link.status.dropped == 0)
+    #expect(link.status.waiting == 500 && link.status.gaps == 0)
     // The subscriber is there before the link, which the broker does not accept at first.
     try scene.restart(try passwords(["reader": "one"], in: scene))
     let subscriber = try scene.subscriber(["-u", "reader", "-P", "one"])
     #expect(
       eventually {
-        scene.events.contains {
+        scene.reports.contains {
           if case .failed(let text) = $0 {
             text.contains("refuses the user 'kiosk'")
           } else {
@@ -128,8 +129,8 @@ import Testing
     }
     #expect(groups == groups.sorted(), "\(groups)")
     #expect(subscriber.newest["beaconscan/kiosk/regions/lobby/state"] == "outside")
-    #expect(link.status.reconnects == 1 && link.status.dropped == 0)
-    #expect(scene.events.first == .connected && scene.events.last == .connected)
+    #expect(link.status.reconnects == 1 && link.status.gaps == 0)
+    #expect(scene.reports.first == .connected && scene.reports.last == .connected)
     link.stop()
   }
 
@@ -143,22 +144,40 @@ import Testing
     return "allow_anonymous false\npassword_file \(file)"
   }
 
-  @Test func `events beyond the bound are dropped and counted, the oldest first`() throws {
+  @Test func `what a killed process did not publish, the next one does`() throws {
     let scene = try Scene()
-    var configuration = scene.configuration
-    configuration.maximumEvents = 100
-    let link = try scene.link(configuration)
-    link.setRegions([BrokerRegion("lobby")])
-    for number in 1...150 { link.update(region: event(.enter, "lobby", at: Double(number))) }
-    #expect(link.status.waiting == 100 && link.status.dropped == 50)
-    let subscriber = try scene.subscriber()
-    link.start()
+    let file = scene.scratch["events.sqlite"]
     let topic = "beaconscan/kiosk/regions/lobby/event"
-    #expect(eventually { subscriber.messages.filter { $0.topic == topic }.count >= 100 })
-    let times = subscriber.messages.filter { $0.topic == topic }.map {
+    let subscriber = try scene.subscriber()
+    func append(_ numbers: ClosedRange<Int>, to events: TestJournal) {
+      for number in numbers {
+        events.append(record(of: event(.enter, "lobby", at: Double(number))))
+      }
+    }
+    do {
+      let events = TestJournal(file: file)
+      let link = try Broker(scene.configuration, events.journal)
+      link.start()
+      append(1...1, to: events)
+      link.update(region: event(.enter, "lobby"), [])
+      #expect(eventually { subscriber.messages.contains { $0.topic == topic } })
+      #expect(eventually { link.status.waiting == 0 })
+      scene.kill()
+      append(2...20, to: events)
+      link.stop()
+      events.manager.close()
+    }
+    try scene.restart()
+    let again = try scene.subscriber()
+    let events = TestJournal(file: file)
+    let link = try Broker(scene.configuration, events.journal)
+    #expect(link.status.waiting == 19)
+    link.start()
+    #expect(eventually { again.messages.filter { $0.topic == topic }.count >= 19 })
+    let times = again.messages.filter { $0.topic == topic }.map {
       object($0.payload)["time"] as? String ?? ""
     }
-    #expect(times == (51...Int64(150)).map { "\(WallClockTime(nanoseconds: $0 * 1_000_000_000))" })
+    #expect(times == (2...Int64(20)).map { "\(WallClockTime(nanoseconds: $0 * 1_000_000_000))" })
     link.stop()
   }
 
@@ -176,7 +195,7 @@ import Testing
     for number in 1...5000 {
       let time = Double(number)
       link.update(ranging: report([beacon(at: 1 + time / 10)], at: time))
-      if number % 10 == 0 { link.update(region: event(.enter, "lobby", at: time)) }
+      if number % 10 == 0 { scene.append(event(.enter, "lobby", at: time), to: link) }
     }
     print("5,500 updates without an answer: \(ContinuousClock.now - began)")
     link.update(ranging: report([beacon(keys, .immediate, at: 0.25)], at: 6000))
@@ -188,10 +207,10 @@ import Testing
     #expect(eventually { link.status.waiting == 0 })
     // Of all states at most those in flight were published beside the newest.
     #expect(subscriber.messages.filter { $0.topic == range }.count <= Outbox.window + 2)
-    #expect(link.status.dropped == 0)
+    #expect(link.status.gaps == 0)
     // A stop waits for a while, and does not need an answer.
     scene.broker?.pause()
-    link.update(region: event(.enter, "lobby", at: 7000))
+    scene.append(event(.enter, "lobby", at: 7000), to: link)
     let stopping = ContinuousClock.now
     link.stop()
     print("stop without an answer: \(ContinuousClock.now - stopping)")
@@ -239,7 +258,7 @@ import Testing
     #expect(wrong.status.lastError == sentence)
     wrong.stop()
     // However often it was tried.
-    #expect(scene.events == [.failed(sentence)])
+    #expect(scene.reports == [.failed(sentence)])
     configuration.password = "secret"
     let right = try scene.link(configuration)
     right.start()

@@ -17,7 +17,7 @@ import Testing
     configuration.room = "hall"
     configuration.includesUnnamedBeacons = includesUnnamed
     configuration.discoveryPrefix = nil
-    return Publisher(configuration)
+    return Publisher(configuration, position: 0)
   }
 
   /// Publishes everything that waits, and returns the payloads by topic.
@@ -84,27 +84,40 @@ import Testing
     #expect(drain(&publisher).isEmpty)
   }
 
+  /// Has an event published as the link does: its state, and what the journal has of it.
+  private func update(_ publisher: inout Publisher, _ event: MonitorEvent) {
+    let record = record(of: event)
+    publisher.update(region: event, record)
+    guard event.kind != .state else { return }
+    publisher.publish(
+      JournalEntry(
+        publisher.outbox.position + 1, AuthorizationEvent(status: .denied),
+        JournalDescription(
+          kind: event.kind.rawValue, wallClockTime: event.time, region: event.region,
+          record: record)))
+  }
+
   @Test func `a region's state comes from its events, also from those of single beacons`() {
     var publisher = publisher()
     publisher.setRegions([BrokerRegion("lobby")])
     publisher.begin()
     let topics = Topics(BrokerConfiguration(host: "h", node: "kiosk")).region("lobby")
     #expect(drain(&publisher)[topics.state] == "unknown")
-    publisher.update(region: event(.enter, "lobby", beacons: 1, beacon: keys))
+    update(&publisher, event(.enter, "lobby", beacons: 1, beacon: keys))
     var messages = drain(&publisher)
     #expect(messages[topics.state] == "inside" && messages[topics.beacons] == "1")
     #expect(object(messages[topics.event])["type"] as? String == "enter")
-    publisher.update(region: event(.enter, "lobby", at: 2, beacons: 2, beacon: bag))
+    update(&publisher, event(.enter, "lobby", at: 2, beacons: 2, beacon: bag))
     messages = drain(&publisher)
     #expect(messages[topics.state] == nil && messages[topics.beacons] == "2")
-    publisher.update(region: event(.exit, "lobby", at: 3, beacons: 1, beacon: keys))
+    update(&publisher, event(.exit, "lobby", at: 3, beacons: 1, beacon: keys))
     messages = drain(&publisher)
     // One has left, and the other is inside.
     #expect(messages[topics.state] == nil && messages[topics.beacons] == "1")
-    publisher.update(region: event(.exit, "lobby", at: 4, beacons: 0, beacon: bag))
+    update(&publisher, event(.exit, "lobby", at: 4, beacons: 0, beacon: bag))
     messages = drain(&publisher)
     #expect(messages[topics.state] == "outside" && messages[topics.beacons] == "0")
-    publisher.update(region: event(.state, "lobby", at: 5, beacons: nil))
+    update(&publisher, event(.state, "lobby", at: 5, beacons: nil))
     messages = drain(&publisher)
     #expect(messages[topics.state] == "inside" && messages[topics.beacons] == "unknown")
     // A state is no event.

@@ -17,6 +17,8 @@ final class Scene {
   private(set) var broker: MosquittoBroker?
   let port: UInt16
   private let reported = Reported()
+  /// The journal that links read.
+  let events = TestJournal()
 
   private final class Reported: Sendable {
     let events = Mutex<[BrokerEvent]>([])
@@ -37,12 +39,19 @@ final class Scene {
   }
 
   func link(_ configuration: BrokerConfiguration? = nil) throws -> Broker {
-    try Broker(configuration ?? self.configuration) { [reported] event in
+    try Broker(configuration ?? self.configuration, events.journal) { [reported] event in
       reported.events.withLock { $0.append(event) }
     }
   }
 
-  var events: [BrokerEvent] { reported.events.withLock { $0 } }
+  var reports: [BrokerEvent] { reported.events.withLock { $0 } }
+
+  /// Has what happened to a region in the journal, and tells a link.
+  func append(_ event: MonitorEvent, to link: Broker) {
+    let record = record(of: event)
+    events.append(record, kind: event.kind.rawValue, region: event.region)
+    link.update(region: event, record)
+  }
 
   func subscriber(_ options: [String] = []) throws -> Subscriber {
     try Subscriber(to: port, options, in: scratch)
@@ -96,6 +105,20 @@ func event(
     reason: RegionTransition.Reason(
       .sighting, lastSighting: nil, samples: 1, exitTimeout: nil, interval: nil, loss: nil),
     offset: .zero, rules: .standard)
+}
+
+/// Returns what the journal has of an event.
+func record(of event: MonitorEvent) -> [UInt8] {
+  var record: [UInt8] = []
+  event.record.append(event, to: &record)
+  return record
+}
+
+/// Returns what the journal has of a receiver's state.
+func record(of health: ScannerHealth) -> [UInt8] {
+  var record: [UInt8] = []
+  ScannerHealth.record.append((health, WallClockTime(nanoseconds: 0)), to: &record)
+  return record
 }
 
 func health(_ condition: ScannerHealth.Condition, isLost: Bool) -> ScannerHealth {

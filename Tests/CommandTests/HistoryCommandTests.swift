@@ -1,6 +1,7 @@
 import Foundation
 import Records
 import Scanning
+import ServiceCore
 import Storage
 import TestSupport
 import Testing
@@ -26,13 +27,13 @@ import Testing
   }
 
   /// An entry that says what a JSON record says.
-  private func entry(_ line: some StringProtocol) throws -> HistoryStore.Entry {
+  private func entry(_ line: some StringProtocol) throws -> StoredEntry {
     let record = try #require(
       try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
     let text = try #require(record["time"] as? String)
     let time = try #require(WrittenTime(argument: text))
-    return HistoryStore.Entry(
-      time: time.time(in: .utc).microseconds, kind: try #require(record["type"] as? String),
+    return StoredEntry(
+      id: 0, time: time.time(in: .utc).microseconds, kind: try #require(record["type"] as? String),
       region: record["region"] as? String,
       beacon: (record["minor"] as? Int).map { "\(Self.uuid):1:\($0)" }, payload: Array(line.utf8),
       dwell: record["dwell"] as? Double)
@@ -56,7 +57,7 @@ import Testing
 
   /// A morning at two regions, of which one reports each beacon.
   private func makeMorning() throws {
-    let store = try HistoryStore(path: file)
+    let store = try Store(.file(file), limits: .init())
     let lines = [
       record("state", "lobby", after: 0, inside: 0),
       record("enter", "lobby", after: 60, inside: 1),
@@ -71,7 +72,7 @@ import Testing
       record("enter", "lobby", after: 7155, inside: 1),
       record("exit", "lobby", after: 7200, inside: 0, dwell: 45),
     ]
-    try store.append(lines.map(entry), now: Self.start)
+    try store.append(lines.map(entry))
     let hour = HistoryHour.containing(Self.start)
     try store.addPresence(
       [
@@ -82,7 +83,7 @@ import Testing
         .init(
           beacon: "\(Self.uuid):1:2", hour: hour + 1, seconds: 1799.9985, sightings: 9000,
           samples: 9000, meanRSSI: -71, bestRSSI: -60),
-      ], now: Self.start)
+      ])
   }
 
   /// What is stored of `monitor` is shown as `monitor` showed it.
@@ -94,8 +95,8 @@ import Testing
       try Command.run(["monitor"] + arguments + ["--format", format]).lines
     }
     let lines = try monitor("json").filter { !$0.contains(#""type":"summary""#) }
-    let store = try HistoryStore(path: file)
-    try store.append(lines.map(entry), now: Self.start)
+    let store = try Store(.file(file), limits: .init())
+    try store.append(lines.map(entry))
     #expect(lines.count == 5)
     // While the service has it open.
     #expect(try history("--json").lines == lines)
@@ -252,24 +253,41 @@ import Testing
 
   /// Records that are damaged or of a newer version are shown as far as they can be read.
   @Test func strangeRecords() throws {
-    let store = try HistoryStore(path: file)
+    let store = try Store(.file(file), limits: .init())
     let payloads = [
       "", "{", "[]", #"{"uuid":5,"reason":7,"beacons":-1}"#, #"{"regions":[{"name":"a"}]}"#,
     ]
     try store.append(
       payloads.enumerated().map {
         .init(
-          time: $0 == 0 ? .min : $0 == 1 ? .max : Self.start, kind: $0 == 4 ? "regions" : "exit",
+          id: 0, time: $0 == 0 ? .min : $0 == 1 ? .max : Self.start,
+          kind: $0 == 4 ? "regions" : "exit",
           region: $0 == 4 ? nil : "r\u{1b}[2J\($0)", payload: Array($1.utf8),
           dwell: $0 == 2 ? .infinity : $0 == 3 ? 1e300 : -1)
-      }, now: Self.start)
+      })
     try store.addPresence(
-      [.init(beacon: "x", hour: .max, seconds: 1, sightings: 1)], now: Self.start)
+      [.init(beacon: "x", hour: .max, seconds: 1, sightings: 1)])
     for arguments in [
       [], ["--dwell"], ["--presence"], ["--plot"], ["--format", "csv"], ["--dwell", "--json"],
     ] {
       let run = try Command.run(["history", "--database", file] + arguments)
       #expect(run.status == 0 && !run.output.contains("\u{1b}"), "\(arguments) \(run.error)")
     }
+  }
+}
+
+extension Store {
+  /// Stores entries under new identifiers.
+  fileprivate func append(_ entries: [StoredEntry]) throws(StorageError) {
+    try writeAndWait(
+      entries.map { entry in
+        var entry = entry
+        entry.id = nextID()
+        return .add(entry)
+      })
+  }
+
+  fileprivate func addPresence(_ presence: [StoredPresence]) throws(StorageError) {
+    try writeAndWait(presence.map { .addPresence($0) })
   }
 }

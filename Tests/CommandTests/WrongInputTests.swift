@@ -261,31 +261,43 @@ import Testing
     "token-file", "history",
   ]
 
-  /// Every option of every subcommand, as the parser has them, says what is valid where its value is wrong, and
-  /// where it is missing.
-  @Test func everyOption() {
-    var count = 0
-    for command in Beaconscan.configuration.subcommands {
-      count += Self.checkOptions(of: command, [command._commandName])
-      for nested in command.configuration.subcommands {
-        count += Self.checkOptions(of: nested, [command._commandName, nested._commandName])
-      }
+  /// A subcommand, by its words.
+  struct Subcommand: CustomTestStringConvertible {
+    var type: any ParsableCommand.Type
+    var path: [String]
+    var testDescription: String { path.joined(separator: " ") }
+
+    static let all = Beaconscan.configuration.subcommands.flatMap { type in
+      let path = [type._commandName]
+      return [Subcommand(type: type, path: path)]
+        + type.configuration.subcommands.map {
+          Subcommand(type: $0, path: path + [$0._commandName])
+        }
     }
-    #expect(count > 150)
+
+    var options: [OptionDescription] {
+      OptionCatalog.everyOption(of: type).filter { $0.name != "help" && $0.name != "version" }
+    }
   }
 
-  private static func checkOptions(of command: any ParsableCommand.Type, _ path: [String]) -> Int {
-    let options = OptionCatalog.everyOption(of: command).filter {
-      $0.name != "help" && $0.name != "version"
-    }
-    for option in options {
+  /// Every option of every subcommand, as the parser has them, says what is valid where its value is wrong, and
+  /// where it is missing. The parser takes long in this build: of the wrong values each option has one in turn, or
+  /// all where `BEACONSCAN_LONG` is set.
+  @Test(arguments: Subcommand.all) func everyOption(subcommand: Subcommand) {
+    let isLong = ProcessInfo.processInfo.environment["BEACONSCAN_LONG"] != nil
+    for (index, option) in subcommand.options.enumerated() {
       let name = option.name ?? ""
       // What is wrong with a text is found where it is used.
-      let isText = texts.contains(name) || path == ["history"] && name == "region"
+      let isText = Self.texts.contains(name) || subcommand.path == ["history"] && name == "region"
       let wrong = option.isFlag ? ["=x"] : isText ? [""] : ["", "=a\nb' is", "=\u{7F}"]
-      for value in wrong { check("--" + name, value, path) }
+      for value in isLong ? wrong : [wrong[index % wrong.count]] {
+        Self.check("--" + name, value, subcommand.path)
+      }
     }
-    return options.count
+  }
+
+  @Test func optionsAreFound() {
+    #expect(Subcommand.all.map(\.options.count).reduce(0, +) > 150)
   }
 
   private static func check(_ option: String, _ value: String, _ path: [String]) {

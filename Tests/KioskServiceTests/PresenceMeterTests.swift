@@ -26,27 +26,28 @@ import Testing
     meter.receive([try beacon(1, sightings: 5, rssi: -54)], at: time(7201))
     // After a pause only some of it counts.
     meter.receive([try beacon(1, sightings: 1, rssi: nil)], at: time(7300))
-    let hours = meter.removeAll()
+    let hours = meter.removeAll { $0.minor == 1 }
     try #require(hours.count == 1)
     #expect(hours[0].hour == 2)
     #expect(hours[0].seconds == 7)
     #expect(hours[0].sightings == 16)
     #expect(hours[0].samples == 15)
-    #expect(hours[0].presence.meanRSSI == -58)
+    #expect(hours[0].meanRSSI == -58)
     #expect(hours[0].bestRSSI == -54)
-    #expect(meter.removeAll().isEmpty)
+    #expect(hours[0].isProtected)
+    #expect(meter.removeAll { _ in true }.isEmpty)
   }
 
   @Test func itIsDueOnceInAnInterval() throws {
     var meter = PresenceMeter()
     meter.receive([try beacon(1, sightings: 1)], at: time(0))
-    #expect(!meter.isDue(interval: 60, at: time(59)))
-    #expect(meter.isDue(interval: 60, at: time(60)))
-    #expect(meter.removeAll().count == 1)
-    #expect(!meter.isDue(interval: 60, at: time(59)))
+    #expect(!meter.isDue(at: time(59)))
+    #expect(meter.isDue(at: time(60)))
+    #expect(meter.removeAll { _ in true }.count == 1)
+    #expect(!meter.isDue(at: time(59)))
     // A clock that was set back does not stop it.
     meter.receive([try beacon(1, sightings: 1)], at: time(60))
-    #expect(meter.isDue(interval: 60, at: time(-100)))
+    #expect(meter.isDue(at: time(-100)))
   }
 
   @Test func signalsAreBoundedInTimeAndNumber() throws {

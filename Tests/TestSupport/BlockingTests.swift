@@ -22,7 +22,7 @@ package struct BlockingTests: SuiteTrait, TestTrait, TestScoping {
 
   /// Threads of which each runs a test at a time.
   private final class Threads: TaskExecutor {
-    static let shared = Threads(count: 4)
+    static let shared = Threads(count: 8)
 
     private let jobs = Mutex<[UnownedJob]>([])
     private let waiting = DispatchSemaphore(value: 0)

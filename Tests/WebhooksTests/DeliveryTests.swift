@@ -1,4 +1,5 @@
 import Foundation
+import ServiceCore
 import Synchronization
 import TestDaemons
 import TestSupport
@@ -25,21 +26,19 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
     let receivers = try (0..<2).map { _ in try Receiver(["204"]) }
     let sender = try reports.sender(to: receivers.map { url($0) })
     defer { sender.stop() }
-    for number in 0..<50 {
-      sender.send(body(number), id: "0123abcd-\(number)", number: Int64(number))
-    }
+    for number in 1...50 { sender.send(body(number)) }
     #expect(eventually { sender.statuses.allSatisfy { $0.deliveries == 50 } })
     for (receiver, status) in zip(receivers, sender.statuses) {
       let requests = receiver.requests
-      #expect(requests.map(\.body) == (0..<50).map { String(decoding: body($0), as: UTF8.self) })
-      #expect(requests.map(\.id) == (0..<50).map { "0123abcd-\($0)" })
+      #expect(requests.map(\.body) == (1...50).map { String(decoding: body($0), as: UTF8.self) })
+      #expect(requests.map(\.id) == sender.ids(Array(1...50)))
       #expect(
         requests.allSatisfy {
           $0.path == "/hooks/secret?key=1" && $0.type == "application/json" && !$0.isSigned
             && $0.agent == "beaconscan/1.2.3"
         })
       #expect(status.place == "127.0.0.1:\(receiver.port)" && status.waiting == 0)
-      #expect(status.failures == 0 && status.refused == 0 && status.dropped == 0)
+      #expect(status.failures == 0 && status.refused == 0 && status.gaps == 0)
     }
     #expect(reports.all.isEmpty)
   }
@@ -53,7 +52,7 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
     defer { sender.stop() }
     // More than libcurl sends without asking first.
     let large = Array(#"{"text":"\#(String(repeating: "é", count: 5000))"}"#.utf8)
-    sender.send(large, id: "0123abcd-1", number: 1)
+    sender.send(large)
     #expect(eventually { sender.statuses[0].deliveries == 1 })
     #expect(receiver.requests.map(\.isRight) == [true, true])
     #expect(receiver.requests.allSatisfy { $0.body == String(decoding: large, as: UTF8.self) })
@@ -64,11 +63,11 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
     let receiver = try Receiver([answer, answer, "200"])
     let sender = try reports.sender(to: [url(receiver)])
     defer { sender.stop() }
-    sender.send(body(1), id: "a-1", number: 1)
-    sender.send(body(2), id: "a-2", number: 2)
+    sender.send(body(1))
+    sender.send(body(2))
     #expect(eventually { sender.statuses[0].deliveries == 2 })
     let requests = receiver.requests
-    #expect(requests.map(\.id) == ["a-1", "a-1", "a-1", "a-2"])
+    #expect(requests.map(\.id) == sender.ids([1, 1, 1, 2]))
     // A redirect is not followed.
     #expect(requests.allSatisfy { $0.path == "/hooks/secret?key=1" })
     #expect(sender.statuses[0].failures == 2 && sender.statuses[0].refused == 0)
@@ -87,9 +86,9 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
     let receiver = try Receiver([answer, answer, "200"])
     let sender = try reports.sender(to: [url(receiver)])
     defer { sender.stop() }
-    for number in 1...3 { sender.send(body(number), id: "a-\(number)", number: Int64(number)) }
+    for number in 1...3 { sender.send(body(number)) }
     #expect(eventually { sender.statuses[0].deliveries == 1 })
-    #expect(receiver.requests.map(\.id) == ["a-1", "a-2", "a-3"])
+    #expect(receiver.requests.map(\.id) == sender.ids([1, 2, 3]))
     let status = sender.statuses[0]
     #expect(status.refused == 2 && status.failures == 0 && status.waiting == 0)
     // Once for both.
@@ -105,7 +104,7 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
     let slow = try Receiver(["hang"])
     let quick = try Receiver(["200"])
     let sender = try reports.sender(to: [url(slow), url(quick)])
-    for number in 1...5 { sender.send(body(number), id: "a-\(number)", number: Int64(number)) }
+    for number in 1...5 { sender.send(body(number)) }
     #expect(eventually { sender.statuses[1].deliveries == 5 && slow.requests.count == 1 })
     let clock = ContinuousClock()
     let time = clock.measure { sender.stop() }
@@ -122,7 +121,7 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
     let receiver = try Receiver(["hang", "200"])
     let sender = try reports.sender(to: [url(receiver)]) { $0.answerTime = 0.2 }
     defer { sender.stop() }
-    sender.send(body(1), id: "a-1", number: 1)
+    sender.send(body(1))
     // Where the machine is busy, the second answer may be too late as well, and comes again.
     #expect(eventually { sender.statuses[0].deliveries == 1 })
     guard case .failed(0, let sentence) = reports.all.first else {
@@ -132,16 +131,19 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
     #expect(sentence.contains("does not answer within 1 s; check the server"), "\(sentence)")
   }
 
-  @Test func `a port without a server, and more events than can wait`() throws {
+  @Test func `a port without a server, and more events than the journal has`() throws {
     let port = try freePort()
-    let sender = try reports.sender(to: ["http://127.0.0.1:\(port)/x"]) {
-      $0.maximumEvents = 10
-    }
-    for number in 1...25 { sender.send(body(number), id: "a-\(number)", number: Int64(number)) }
-    #expect(eventually { sender.statuses[0].failures > 2 })
+    let sender = try reports.sender(to: ["http://127.0.0.1:\(port)/x"])
+    sender.send(body(1))
+    #expect(eventually { sender.statuses[0].failures > 0 })
+    // Other kinds push it out of the journal.
+    for _ in 0..<Journal.maximumEntries { sender.events.append([], kind: "health") }
+    sender.send(body(2))
+    #expect(eventually { sender.statuses[0].gaps == 1 })
+    let failures = sender.statuses[0].failures
+    #expect(eventually { sender.statuses[0].failures > failures + 2 })
     let status = sender.statuses[0]
-    // The first one may have been on its way while the others came, and is counted in any case.
-    #expect(status.dropped == 15 && status.waiting == 10, "\(status)")
+    #expect(status.waiting == 1 && status.gaps == 1, "\(status)")
     let place = "the webhook at 127.0.0.1:\(port)"
     #expect(
       eventually {
@@ -153,8 +155,7 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
       })
     #expect(
       reports.all.contains(
-        .overflowed(
-          0, "10 events wait for \(place); the oldest are dropped from here on")))
+        .missed(0, "\(place) was not reached for so long that events for it are gone")))
     #expect(reports.all.count == 2, "\(reports.all)")
     sender.stop()
   }
@@ -162,17 +163,17 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
   @Test func `after the end nothing is delivered`() throws {
     let receiver = try Receiver(["200"])
     let sender = try reports.sender(to: [url(receiver)])
-    sender.send(body(1), id: "a-1", number: 1)
+    sender.send(body(1))
     #expect(eventually { sender.statuses[0].deliveries == 1 })
     sender.stop()
-    sender.send(body(2), id: "a-2", number: 2)
+    sender.send(body(2))
     #expect(sender.statuses[0].waiting == 1 && receiver.requests.count == 1)
   }
 
   @Test func `a name that is none`() throws {
     let sender = try reports.sender(to: ["http://receiver.invalid/x"])
     defer { sender.stop() }
-    sender.send(body(1), id: "a-1", number: 1)
+    sender.send(body(1))
     #expect(eventually { sender.statuses[0].lastError != nil })
     #expect(
       sender.statuses[0].lastError
@@ -185,7 +186,7 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
     let server = try MosquittoBroker(in: scratch)
     let sender = try reports.sender(to: ["http://127.0.0.1:\(server.port)/x"])
     defer { sender.stop() }
-    sender.send(body(1), id: "a-1", number: 1)
+    sender.send(body(1))
     #expect(eventually { sender.statuses[0].lastError != nil })
     let sentence = sender.statuses[0].lastError ?? ""
     #expect(sentence.contains("check the URL, and that the server speaks HTTP"), "\(sentence)")
@@ -211,7 +212,7 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
         if knows { $0.authorities = scratch["ca.pem"] }
       }
       defer { sender.stop() }
-      sender.send(body(1), id: "a-1", number: 1)
+      sender.send(body(1))
       #expect(
         eventually { sender.statuses[0].deliveries == 1 || sender.statuses[0].lastError != nil })
       let sentence = sender.statuses[0].lastError
@@ -229,7 +230,7 @@ private func body(_ number: Int) -> [UInt8] { Array(#"{"type":"enter","n":\#(num
     let reports = Reports()
     let sender = try reports.sender(to: ["https://localhost:\(plain.port)/"])
     defer { sender.stop() }
-    sender.send(body(1), id: "a-1", number: 1)
+    sender.send(body(1))
     #expect(eventually { sender.statuses[0].lastError != nil })
     let sentence = sender.statuses[0].lastError ?? ""
     #expect(sentence.contains("that the port expects TLS"), "\(sentence)")

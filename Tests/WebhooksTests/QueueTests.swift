@@ -3,128 +3,67 @@ import Testing
 
 @testable import Webhooks
 
-/// A queue, and the numbers of what it returns.
-private struct TestedQueue {
-  var queue: DeliveryQueue
-  /// The number of the event that was sent last.
-  var sent: String?
-  var madeRoom = false
-
-  init(_ change: (inout WebhookConfiguration) -> Void = { _ in }) {
-    var configuration = WebhookConfiguration([])
-    change(&configuration)
-    queue = DeliveryQueue(configuration)
-  }
-
-  mutating func append(_ number: Int) {
-    madeRoom = queue.append(WebhookMessage(number: Int64(number), id: "\(number)", body: []))
-  }
-
-  mutating func send(at time: MonotonicTime) { sent = queue.next(at: time)?.id }
-
-  /// Fails what is sent, and returns the seconds until it can be sent again.
-  mutating func fail(
-    at time: MonotonicTime, retryAfter: Double = 0, factor: Double = 1
-  ) -> Double? {
-    queue.end(.failed(retryAfter: retryAfter), at: time, factor: factor)
-    return queue.due(at: time)?.seconds(since: time)
-  }
-}
-
-@Suite struct QueueTests {
+@Suite struct ScheduleTests {
   private func moment(_ seconds: Double) -> MonotonicTime {
     MonotonicTime(nanoseconds: 0).advanced(bySeconds: seconds)
   }
 
-  @Test func `one event is sent at a time, in order`() {
-    var tested = TestedQueue()
-    for number in 1...3 { tested.append(number) }
-    tested.send(at: moment(0))
-    #expect(tested.sent == "1" && tested.queue.due(at: moment(0)) == nil)
-    tested.send(at: moment(0))
-    #expect(tested.sent == nil && tested.queue.count == 3)
-    tested.queue.end(.delivered, at: moment(1), factor: 1)
-    tested.send(at: moment(1))
-    #expect(tested.sent == "2")
-    tested.queue.end(.refused, at: moment(1), factor: 1)
-    tested.send(at: moment(1))
-    #expect(tested.sent == "3")
-    tested.queue.end(.delivered, at: moment(1), factor: 1)
-    #expect(tested.queue.due(at: moment(1)) == nil && tested.queue.count == 0)
-    #expect(tested.queue.deliveries == 2 && tested.queue.refused == 1)
+  private func message(_ number: Int64) -> WebhookMessage {
+    WebhookMessage(number: number, id: "\(number)", body: [])
+  }
+
+  @Test func `one event is sent at a time, and the position follows it`() {
+    var schedule = DeliverySchedule(WebhookConfiguration([]), position: 10)
+    #expect(schedule.due(at: moment(0)) == moment(0))
+    schedule.begin(message(13), after: 12, hasGap: false)
+    #expect(schedule.due(at: moment(0)) == nil && schedule.position == 12)
+    #expect(schedule.end(.delivered, at: moment(1), factor: 1) == 13)
+    schedule.begin(message(15), after: 14, hasGap: false)
+    // What is being sent has not arrived.
+    #expect(schedule.position == 14)
+    #expect(schedule.end(.failed(retryAfter: 0), at: moment(1), factor: 1) == nil)
+    schedule.begin(message(15), after: 14, hasGap: false)
+    #expect(schedule.end(.refused, at: moment(3), factor: 1) == 15)
+    #expect(schedule.due(at: moment(3)) == moment(3))
+    #expect(schedule.deliveries == 1 && schedule.refused == 1 && schedule.failures == 1)
+    schedule.skip(to: 20)
+    schedule.skip(to: 18)
+    #expect(schedule.position == 20)
+  }
+
+  @Test func `events that are gone are counted once`() {
+    var schedule = DeliverySchedule(WebhookConfiguration([]), position: 10)
+    schedule.begin(message(100), after: 99, hasGap: true)
+    _ = schedule.end(.failed(retryAfter: 0), at: moment(0), factor: 1)
+    #expect(schedule.position == 99 && schedule.gaps == 1)
+    schedule.begin(message(100), after: 99, hasGap: false)
+    #expect(schedule.end(.delivered, at: moment(1), factor: 1) == 100 && schedule.gaps == 1)
   }
 
   @Test func `delays double up to a minute, and an answer may ask for more`() {
-    var tested = TestedQueue()
-    tested.append(1)
+    var schedule = DeliverySchedule(WebhookConfiguration([]), position: 0)
+    /// Fails an attempt, and returns the seconds until the next one.
+    func fail(at time: MonotonicTime, retryAfter: Double = 0, factor: Double = 1) -> Double? {
+      schedule.begin(message(1), after: 0, hasGap: false)
+      _ = schedule.end(.failed(retryAfter: retryAfter), at: time, factor: factor)
+      return schedule.due(at: time)?.seconds(since: time)
+    }
     var now = moment(0)
     for expected in [1, 2, 4, 8, 16, 32, 60, 60.0] {
-      tested.send(at: now)
-      #expect(tested.sent == "1")
-      let pause = tested.fail(at: now)
-      #expect(pause == expected)
-      now = now.advanced(bySeconds: expected - 0.001)
-      tested.send(at: now)
-      #expect(tested.sent == nil)
-      now = now.advanced(bySeconds: 0.001)
+      #expect(fail(at: now) == expected)
+      now = now.advanced(bySeconds: expected)
     }
     // At most an hour.
     for (asked, expected) in [(120.0, 120.0), (3, 60), (86400, 3600)] {
-      tested.send(at: now)
-      let pause = tested.fail(at: now, retryAfter: asked)
-      #expect(pause == expected)
+      #expect(fail(at: now, retryAfter: asked) == expected)
       now = now.advanced(bySeconds: expected)
     }
-    tested.send(at: now)
-    tested.queue.end(.delivered, at: now, factor: 1)
-    tested.append(2)
-    tested.send(at: now)
+    schedule.begin(message(1), after: 0, hasGap: false)
+    _ = schedule.end(.delivered, at: now, factor: 1)
     // The shortest again, and never less.
-    let first = tested.fail(at: now, factor: 0.75)
-    #expect(first == 1)
+    #expect(fail(at: now, factor: 0.75) == 1)
     now = now.advanced(bySeconds: 1)
-    tested.send(at: now)
-    let second = tested.fail(at: now, factor: 1.25)
-    #expect(second == 2.5)
-  }
-
-  @Test func `the oldest make room, and are counted`() {
-    var tested = TestedQueue { $0.maximumEvents = 3 }
-    tested.append(0)
-    tested.send(at: moment(0))
-    for number in 1...3 {
-      tested.append(number)
-      #expect(!tested.madeRoom)
-    }
-    tested.append(4)
-    #expect(tested.madeRoom)
-    // The one that was being sent is the oldest when it comes back.
-    _ = tested.fail(at: moment(0))
-    #expect(tested.queue.dropped == 2 && tested.queue.count == 3)
-    tested.send(at: moment(1))
-    #expect(tested.sent == "2")
-  }
-
-  @Test func `the mark is behind the last event that is needed no more`() {
-    var tested = TestedQueue { $0.maximumEvents = 2 }
-    #expect(tested.queue.mark == nil)
-    tested.queue.begin(after: 10)
-    #expect(tested.queue.mark == 10)
-    tested.append(13)
-    #expect(tested.queue.mark == 12)
-    tested.send(at: moment(0))
-    tested.append(15)
-    tested.append(17)
-    // What is being sent has not arrived.
-    #expect(tested.queue.mark == 12)
-    _ = tested.fail(at: moment(0))
-    #expect(tested.queue.mark == 14 && tested.queue.dropped == 1)
-    tested.send(at: moment(1))
-    tested.queue.end(.refused, at: moment(1), factor: 1)
-    #expect(tested.queue.mark == 16)
-    tested.send(at: moment(1))
-    tested.queue.end(.delivered, at: moment(1), factor: 1)
-    #expect(tested.queue.mark == 17)
+    #expect(fail(at: now, factor: 1.25) == 2.5)
   }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import ServiceCore
 import TestDaemons
 import TestSupport
 
@@ -69,17 +70,41 @@ final class Reports: Sendable {
   /// A sender that tries again soon.
   func sender(
     to texts: [String], _ change: (inout WebhookConfiguration) -> Void = { _ in }
-  ) throws -> WebhookSender {
+  ) throws -> TestedSender {
     var configuration = WebhookConfiguration(texts.compactMap(WebhookURL.init))
     configuration.retryDelay = 0.01...0.05
     configuration.userAgent = "beaconscan/1.2.3"
     // No test waits for it: what is slow is a fault only where it is tested.
     configuration.answerTime = 600
     change(&configuration)
-    let sender = try WebhookSender(configuration) { [scene] report in scene.append(report) }
+    let events = TestJournal()
+    let readers = configuration.urls.map {
+      JournalReader(events.journal, name: $0.fingerprint, kinds: ["enter"])
+    }
+    let sender = try WebhookSender(configuration, from: readers) { [scene] report in
+      scene.append(report)
+    }
     sender.start()
-    return sender
+    return TestedSender(events: events, sender: sender)
   }
 
   var all: [WebhookReport] { scene.all }
+}
+
+/// A sender, and the journal that it reads.
+struct TestedSender: Sendable {
+  let events: TestJournal
+  let sender: WebhookSender
+
+  var statuses: [WebhookStatus] { sender.statuses }
+
+  func send(_ body: [UInt8], kind: String = "enter") {
+    events.append(body, kind: kind)
+    sender.wake()
+  }
+
+  /// The identifiers of events by their numbers.
+  func ids(_ numbers: [Int64]) -> [String] { numbers.map { events.journal.text(of: $0) } }
+
+  func stop() { sender.stop() }
 }

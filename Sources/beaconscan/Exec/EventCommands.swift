@@ -1,3 +1,4 @@
+import DequeModule
 import Dispatch
 import Records
 import Synchronization
@@ -18,9 +19,31 @@ final class EventCommands: Sendable {
   private let queue = DispatchQueue(label: "beaconscan.exec")
   private let state = Mutex(State())
 
-  private struct State {
-    var waiting: [HookEvent] = []
-    var dropped = 0
+  /// The events that wait.
+  struct State {
+    private(set) var waiting: Deque<HookEvent> = []
+    private(set) var dropped = 0
+    /// Whether something takes them.
+    private var isRunning = false
+
+    /// Adds an event. Returns whether something must take them now, and whether this one is the first for which another
+    /// one is dropped.
+    mutating func append(_ event: HookEvent) -> (begins: Bool, dropsFirst: Bool) {
+      waiting.append(event)
+      let drops = waiting.count > EventCommands.maximumWaiting
+      if drops {
+        waiting.removeFirst()
+        dropped += 1
+      }
+      defer { isRunning = true }
+      return (!isRunning, drops && dropped == 1)
+    }
+
+    /// Returns the next event; `nil` where nothing takes them any more.
+    mutating func next() -> HookEvent? {
+      isRunning = !waiting.isEmpty
+      return waiting.popFirst()
+    }
   }
 
   init(_ script: String, isWaitedFor: Bool) {
@@ -30,19 +53,14 @@ final class EventCommands: Sendable {
   /// Runs the command on an event, now or when those before have run.
   func run(on event: HookEvent) {
     guard !isWaitedFor else { return runNow(event) }
-    let isFirstDropped = state.withLock { state in
-      state.waiting.append(event)
-      guard state.waiting.count > Self.maximumWaiting else { return false }
-      state.waiting.removeFirst()
-      state.dropped += 1
-      return state.dropped == 1
-    }
-    if isFirstDropped {
+    let (begins, dropsFirst) = state.withLock { $0.append(event) }
+    if dropsFirst {
       printError(
         "beaconscan: --exec: the command is slower than the events; of more than "
           + "\(Self.maximumWaiting) that wait, the oldest are dropped")
     }
-    queue.async { self.runNext() }
+    // One block for all that wait: it is not of the events that are dropped.
+    if begins { queue.async { self.runAll() } }
   }
 
   /// Waits until the command has run on every event; after an interrupt, only for the one that runs.
@@ -55,12 +73,8 @@ final class EventCommands: Sendable {
     }
   }
 
-  private func runNext() {
-    guard !Interrupt.isRequested else { return }
-    let event = state.withLock { state in
-      state.waiting.isEmpty ? nil : state.waiting.removeFirst()
-    }
-    if let event { runNow(event) }
+  private func runAll() {
+    while !Interrupt.isRequested, let event = state.withLock({ $0.next() }) { runNow(event) }
   }
 
   private func runNow(_ event: HookEvent) {

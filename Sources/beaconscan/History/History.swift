@@ -1,6 +1,7 @@
 import Advertising
 import Records
 import Scanning
+import ServiceCore
 import Storage
 import SystemPackage
 
@@ -10,15 +11,15 @@ struct HistoryRange {
   var since: WallClockTime?
   var until: WallClockTime?
 
-  fileprivate func query(kinds: Set<String>? = nil) -> HistoryStore.Query {
-    HistoryStore.Query(
+  fileprivate func query(kinds: Set<String>? = nil) -> EntryQuery {
+    EntryQuery(
       since: since?.microseconds, until: until?.microseconds, region: region, kinds: kinds)
   }
 }
 
 /// The history of a service, as a reader has it.
 struct History {
-  private let store: HistoryStore
+  private let store: StoreReader
 
   /// Opens a file, or that of the service on this machine.
   ///
@@ -31,13 +32,13 @@ struct History {
       throw CommandError(.usage, "\(error)")
     }
     do throws(StorageError) {
-      store = try HistoryStore(reading: file)
+      store = try StoreReader(file)
     } catch {
       throw CommandError(history: error, file)
     }
   }
 
-  init(_ store: HistoryStore) { self.store = store }
+  init(_ store: StoreReader) { self.store = store }
 
   /// The width of the regions' column, within reason.
   var regionWidth: Int {
@@ -50,7 +51,7 @@ struct History {
   /// Calls a function with entries, the oldest first.
   func forEachEntry(
     _ range: HistoryRange, last: Int? = nil, kinds: Set<String>? = nil,
-    _ body: (HistoryStore.Entry) throws -> Void
+    _ body: (StoredEntry) throws -> Void
   ) throws {
     var query = range.query(kinds: kinds)
     (query.limit, query.leavesNewest) = (last, last != nil)
@@ -148,16 +149,6 @@ extension CommandError {
     case .sqlite, .inUse: self.init(.ioError, "\(error)")
     default: self.init(.badData, "\(error)")
     }
-  }
-}
-
-extension WallClockTime {
-  /// The microseconds since 1970-01-01T00:00:00Z, rounded down.
-  var microseconds: Int64 { nanoseconds / 1000 - (nanoseconds % 1000 < 0 ? 1 : 0) }
-
-  init(microseconds: Int64) {
-    let (product, overflow) = microseconds.multipliedReportingOverflow(by: 1000)
-    self.init(nanoseconds: overflow ? (microseconds < 0 ? .min : .max) : product)
   }
 }
 

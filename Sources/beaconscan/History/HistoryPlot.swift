@@ -1,6 +1,7 @@
 import LocationSources
 import Records
 import Scanning
+import ServiceCore
 import Storage
 
 /// When each region was occupied, as lines of blocks.
@@ -23,7 +24,7 @@ struct HistoryPlot {
   var hasRegions: Bool { !regions.isEmpty }
 
   /// Adds an entry, the oldest first.
-  mutating func add(_ entry: HistoryStore.Entry) {
+  mutating func add(_ entry: StoredEntry) {
     guard let name = entry.region else { return }
     let time = WallClockTime(microseconds: entry.time)
     var region = regions[name] ?? Region()

@@ -2,6 +2,7 @@ import Advertising
 import LocationSources
 import Records
 import Scanning
+import ServiceCore
 import Storage
 
 /// An entry as a row: what its record says.
@@ -12,7 +13,7 @@ struct HistoryRow: Sendable {
   private let dwell: Double?
   private let record: JSONValue
 
-  init(_ entry: HistoryStore.Entry) {
+  init(_ entry: StoredEntry) {
     (time, kind) = (WallClockTime(microseconds: entry.time), entry.kind)
     (region, dwell) = (entry.region, entry.dwell)
     record = JSONValue(record: entry)
@@ -70,7 +71,7 @@ struct HistoryRow: Sendable {
 
 extension JSONValue {
   /// Reads the record of an entry; one that cannot be read is `null`.
-  init(record entry: HistoryStore.Entry) {
+  init(record entry: StoredEntry) {
     // The array outlives the call.
     self = unsafe (try? JSONValue(parsing: entry.payload.span.bytes)) ?? .null
   }

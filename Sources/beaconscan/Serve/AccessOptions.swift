@@ -70,7 +70,7 @@ struct AccessOptions: ParsableArguments {
       rules.origins = Set(allowOrigin)
       rules.token = try tokenFile.map(Self.token)
       rules.isTokenNeededToRead = listen.contains { !$0.isLocal }
-      if listen.isEmpty, ServiceManagerLink.inheritedSockets.contains(where: Self.isOpen) {
+      if listen.isEmpty, SystemdLink.inheritedSockets.contains(where: Self.isOpen) {
         guard tokenFile != nil else {
           throw CommandError(
             .usage,
@@ -87,7 +87,7 @@ struct AccessOptions: ParsableArguments {
   var addresses: [KioskServer.Address] {
     get throws {
       if !listen.isEmpty { return listen.map(\.address) }
-      let inherited = ServiceManagerLink.inheritedSockets
+      let inherited = SystemdLink.inheritedSockets
       if !inherited.isEmpty { return inherited.map { .inherited(descriptor: $0) } }
       return [.host("127.0.0.1", port: 8732)]
     }

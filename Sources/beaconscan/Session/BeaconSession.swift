@@ -34,7 +34,7 @@ final class BeaconSession {
   /// - Throws: `CommandError` where the scanner cannot be used.
   init(
     _ scanner: any Scanning.Scanner, isLive: Bool? = nil, showsProgress: Bool,
-    stateFile: String? = nil, goesOnWithoutDisk: Bool = false,
+    stateFile: String? = nil,
     configuration: BeaconService.Configuration = .init(),
     location source: LocationInput? = nil, of replay: ReplayScanner? = nil,
     report: @escaping @Sendable (String) -> Void = printError
@@ -46,17 +46,13 @@ final class BeaconSession {
     case .notPermitted(let sentence): throw CommandError(.noPermission, sentence)
     case .unavailable(let sentence): throw CommandError(.unavailable, sentence)
     }
-    session = try ServiceSession(
-      stateFile: stateFile, goesOnWithoutDisk: goesOnWithoutDisk, report: report)
+    session = try ServiceSession(stateFile: stateFile, report: report)
     beacons = BeaconService(session.manager, scanner: scanner, configuration: configuration)
     location = source.map { [session] in LocationFeed($0, in: session, report: report) }
     client = session.client
     self.replay = replay ?? scanner as? ReplayScanner
     progress = self.replay.flatMap { Progress(of: $0, isWanted: showsProgress) }
   }
-
-  /// Why the disk cannot keep what is registered; `nil` while all is well.
-  var diskFault: String? { session.diskFault }
 
   /// Whether it is known which adapter received a sighting.
   var namesAdapters: Bool { replay?.statuses.contains(where: \.namesAdapters) ?? true }
@@ -174,7 +170,6 @@ final class BeaconSession {
   func run(
     while isWanted: (@Sendable () -> Bool)? = nil,
     location consumeLocation: (LocationEvent) throws -> Verdict = { _ in .more },
-    other consumeOther: (any ServiceEvent) -> Void = { _ in },
     _ consume: (BeaconEvent) throws -> Verdict
   ) async throws -> CommandError? {
     let isWatched = isWanted != nil || progress != nil
@@ -215,9 +210,7 @@ final class BeaconSession {
             isLocationOver = true
           }
           if try consumeLocation(event) == .enough { return .enough }
-        default:
-          consumeOther(event)
-          return .more
+        default: return .more
         }
         return isBeaconsOver && isLocationOver ? .enough : .more
       }

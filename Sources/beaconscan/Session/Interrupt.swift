@@ -20,6 +20,16 @@ enum Interrupt {
     return source
   }
 
+  /// Waits until the user has asked to stop, or the task is canceled.
+  static func request() async {
+    let (requests, continuation) = AsyncStream.makeStream(of: Void.self)
+    let source = onRequest { continuation.yield() }
+    defer { source.cancel() }
+    // It may have come before.
+    if isRequested { return }
+    for await _ in requests { break }
+  }
+
   /// Calls a function that may wait for its input, such as a pipe that has no writer yet. An interrupt meanwhile ends the
   /// process: nothing was done yet.
   static func endingAtOnce<Result, Failure: Error>(

@@ -19,15 +19,11 @@ final class ServiceSession {
   /// is shown of it at the end does not change meanwhile.
   private var current: ServiceDelivery?
 
-  /// Why the disk cannot keep what is registered, where the session goes on without that; `nil` while all is well.
-  var diskFault: String? { manager.storageFault?.sentence }
-
   /// Creates a manager, with a file that keeps registered regions.
   ///
-  /// - Throws: `CommandError` where the file cannot be used, unless the disk refuses it and the session may go on.
+  /// - Throws: `CommandError` where the file cannot be used.
   init(
-    stateFile: String? = nil, goesOnWithoutDisk: Bool = false,
-    report: @escaping @Sendable (String) -> Void
+    stateFile: String? = nil, report: @escaping @Sendable (String) -> Void
   ) throws {
     var settings = ServiceManager.Configuration()
     settings.applicationIdentifier = "beaconscan"
@@ -35,7 +31,7 @@ final class ServiceSession {
     settings.authorization = authorization
     settings.logger = diagnostics(to: report)
     manager = ServiceManager(settings)
-    if let fault = manager.storageFault, !(goesOnWithoutDisk && fault.isOfDisk) {
+    if let fault = manager.storageFault(waiting: true) {
       throw CommandError(.cannotCreate, fault.sentence)
     }
   }

@@ -28,8 +28,10 @@ struct Settings: Sendable {
   private(set) var used: [String: Setting] = [:]
 
   /// Those of this process; none in a test of the parser.
-  static var current: Settings { loaded.withLock { $0 } }
+  static var current: Settings { candidate ?? loaded.withLock { $0 } }
   private static let loaded = Mutex(Settings())
+  /// Those by which a command line is read again, before it is known whether that succeeds.
+  @TaskLocal private static var candidate: Settings?
 
   /// The files that are read without `--config`, the first of them first.
   static var standardPaths: [String] {
@@ -106,13 +108,40 @@ struct Settings: Sendable {
   // MARK: The command line
 
   /// Adds to a command line what files and the environment set, and keeps the settings for the process. Beacons get
-  /// their names in everything that is written; where the settings are read again, the caller gives them.
+  /// their names in everything that is written.
   ///
   /// - Throws: `CommandError` for what is wrong with a file or a variable.
-  static func complete(_ arguments: [String], again: Bool = false) throws -> [String] {
+  static func complete(_ arguments: [String]) throws -> [String] {
+    // Without settings nothing is asked of the parser, which costs some milliseconds.
+    guard let (completed, settings) = try read(for: arguments, again: false) else {
+      return arguments
+    }
+    BeaconNames.give(settings.names)
+    loaded.withLock { $0 = settings }
+    return completed
+  }
+
+  /// Reads again what files and the environment set, and gives a function the command line with it, which is read by
+  /// the new settings. They are those of the process only where that succeeds; the caller gives beacons their names.
+  ///
+  /// - Throws: `CommandError` for what is wrong with a file or a variable, and what the function throws.
+  static func readAgain<Result>(
+    for arguments: [String], _ body: ([String]) throws -> Result
+  ) throws -> Result {
+    guard let (completed, settings) = try read(for: arguments, again: true) else {
+      return try body(arguments)
+    }
+    let result = try $candidate.withValue(settings) { try body(completed) }
+    loaded.withLock { $0 = settings }
+    return result
+  }
+
+  private static func read(
+    for arguments: [String], again: Bool
+  ) throws -> (arguments: [String], settings: Settings)? {
     guard let name = arguments.first, let command = OptionCatalog.commands[name],
       !arguments.contains(where: { ["--help", "-h", "--version"].contains($0) })
-    else { return arguments }
+    else { return nil }
     let given = Array(arguments.dropFirst().prefix { $0 != "--" })
     func read() throws -> Settings {
       try Settings(
@@ -121,12 +150,10 @@ struct Settings: Sendable {
     }
     // What is read again is read while there is work that an interrupt must not lose.
     var settings = again ? try read() : try Interrupt.endingAtOnce { try read() }
-    // Without settings nothing is asked of the parser, which costs some milliseconds.
     guard
       again || !settings.layers.isEmpty
         || environment.keys.contains(where: { $0.hasPrefix("BEACONSCAN_") })
-    else { return arguments }
-    if !again { BeaconNames.give(settings.names) }
+    else { return nil }
     let options = OptionCatalog.options(of: command)
     try settings.use(options, of: name, given: given)
     // The regions of the files are those that are monitored where no other is named.
@@ -140,8 +167,7 @@ struct Settings: Sendable {
     {
       added += settings.regions.map { "--region=\($0.name)" }
     }
-    loaded.withLock { [settings] in $0 = settings }
-    return [name] + added + arguments.dropFirst()
+    return ([name] + added + arguments.dropFirst(), settings)
   }
 
   /// Returns what is wrong with a setting that makes a command line fail; `nil` where the command line itself is wrong.

@@ -1,12 +1,15 @@
 import Glibc
+import Storage
 import SystemPackage
 
 /// What systemd and a service tell each other (sd_notify(3), sd_listen_fds(3)).
-enum ServiceManagerLink {
+package enum SystemdLink {
   /// The listening sockets that were passed to this process.
-  static var inheritedSockets: [CInt] {
-    guard let process = Settings.variable("LISTEN_PID").flatMap({ Int32($0) }), process == getpid(),
-      let count = Settings.variable("LISTEN_FDS").flatMap({ Int32($0) }), (1...64).contains(count)
+  package static var inheritedSockets: [CInt] {
+    guard let process = StatePath.environmentVariable("LISTEN_PID").flatMap({ Int32($0) }),
+      process == getpid(),
+      let count = StatePath.environmentVariable("LISTEN_FDS").flatMap({ Int32($0) }),
+      (1...64).contains(count)
     else { return [] }
     return (3..<3 + count).map { descriptor in
       // Programs that the service starts must not have it.
@@ -17,15 +20,18 @@ enum ServiceManagerLink {
 
   /// The seconds within which systemd wants a sign of life; `nil` where it wants none.
   static var watchdogInterval: Double? {
-    if let process = Settings.variable("WATCHDOG_PID").flatMap({ Int32($0) }), process != getpid() {
+    if let process = StatePath.environmentVariable("WATCHDOG_PID").flatMap({ Int32($0) }),
+      process != getpid()
+    {
       return nil
     }
-    return Settings.variable("WATCHDOG_USEC").flatMap { Double($0) }.map { $0 / 1e6 }
+    return StatePath.environmentVariable("WATCHDOG_USEC").flatMap { Double($0) }.map { $0 / 1e6 }
   }
 
   /// Sends a message such as `READY=1`; does nothing where systemd did not start the process.
   static func notify(_ message: String) {
-    guard let path = Settings.variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@")
+    guard let path = StatePath.environmentVariable("NOTIFY_SOCKET"),
+      path.hasPrefix("/") || path.hasPrefix("@")
     else { return }
     var name = Array(path.utf8)
     if name[0] == UInt8(ascii: "@") { name[0] = 0 }

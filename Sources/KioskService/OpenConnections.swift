@@ -1,0 +1,71 @@
+import NIOCore
+import Synchronization
+
+/// The connections that are open. Where there are as many as there may be, a new one closes the one that has waited the
+/// longest for its client, so that clients that hold connections do not keep others out. Where the server works for all
+/// of them, new ones wait until it has done so for one.
+final class OpenConnections: Sendable {
+  private struct State {
+    /// Since when each connection waits for its client; `nil` while the server works for it.
+    var open: [ObjectIdentifier: (channel: any Channel, waitingSince: NIODeadline?)] = [:]
+    /// How many of them wait.
+    var waiting = 0
+    var listeners: [any Channel] = []
+    var isAccepting = true
+
+    mutating func set(_ key: ObjectIdentifier, to entry: (any Channel, NIODeadline?)?) {
+      if open[key]?.waitingSince != nil { waiting -= 1 }
+      open[key] = entry
+      if entry?.1 != nil { waiting += 1 }
+    }
+  }
+
+  private let limit: Int
+  private let state = Mutex(State())
+
+  init(limit: Int) { self.limit = limit }
+
+  /// Takes a listener, whose connections are counted.
+  func add(_ listener: any Channel) {
+    let isAccepting = state.withLock { state in
+      state.listeners.append(listener)
+      return state.isAccepting
+    }
+    if !isAccepting { _ = listener.setOption(.autoRead, value: false) }
+  }
+
+  /// Counts a connection, and closes another one where that makes too many.
+  func opened(_ channel: any Channel) {
+    let key = ObjectIdentifier(channel)
+    channel.closeFuture.whenComplete { _ in self.change { $0.set(key, to: nil) } }
+    let longest = state.withLock { state -> (any Channel)? in
+      state.set(key, to: (channel, .now()))
+      guard state.open.count > limit else { return nil }
+      let waiting = state.open.values.compactMap { entry in
+        entry.waitingSince.map { (channel: entry.channel, since: $0) }
+      }
+      return waiting.min { $0.since < $1.since }?.channel
+    }
+    longest?.close(promise: nil)
+  }
+
+  /// Takes since when a connection waits for its client; `nil` where it does not.
+  func update(_ channel: any Channel, waitingSince time: NIODeadline?) {
+    let key = ObjectIdentifier(channel)
+    change { if $0.open[key] != nil { $0.set(key, to: (channel, time)) } }
+  }
+
+  private func change(_ body: (inout State) -> Void) {
+    let change = state.withLock { state -> (isAccepting: Bool, listeners: [any Channel])? in
+      body(&state)
+      let hasRoom = state.open.count < limit || state.waiting > 0
+      guard hasRoom != state.isAccepting else { return nil }
+      state.isAccepting = hasRoom
+      return (hasRoom, state.listeners)
+    }
+    guard let change else { return }
+    for listener in change.listeners {
+      _ = listener.setOption(.autoRead, value: change.isAccepting)
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import Glibc
+import Records
+import Storage
+
+/// The service's messages on standard error: with their level in front where the journal reads them (sd-daemon(3)).
+package struct ServiceLog: Sendable {
+  private let isQuiet: Bool
+  private let isJournal: Bool
+  private let print: @Sendable (String) -> Void
+
+  /// Creates a log whose lines a function prints.
+  package init(isQuiet: Bool, print: @escaping @Sendable (String) -> Void) {
+    self.isQuiet = isQuiet
+    self.print = print
+    // It names the device and inode of the journal's stream.
+    var status = stat()
+    // The structure outlives the call.
+    let isThere = unsafe fstat(STDERR_FILENO, &status) == 0
+    isJournal =
+      isThere
+      && StatePath.environmentVariable("JOURNAL_STREAM") == "\(status.st_dev):\(status.st_ino)"
+  }
+
+  package func error(_ sentence: String) { write(3, sentence) }
+  package func warning(_ sentence: String) { write(4, sentence) }
+  package func notice(_ sentence: String) { if !isQuiet { write(5, sentence) } }
+
+  private func write(_ level: Int, _ sentence: String) {
+    let name = "beaconscan: "
+    let text = sentence.hasPrefix(name) ? String(sentence.dropFirst(name.count)) : sentence
+    print(isJournal ? "<\(level)>\(text)" : name + text)
+  }
+}

@@ -1,0 +1,240 @@
+import Adapters
+import BrokerLink
+import Dispatch
+import Glibc
+import Records
+import Scanning
+import ServiceCore
+import Synchronization
+
+// The parts of the service. Each runs until its task is canceled.
+
+/// Receives what the core reports: ranging reports and the receivers' states, to the end of its source.
+final class ReceivingPart: Sendable {
+  private let beacons: BeaconService
+  private let client: ClientIdentifier
+  private let hub: KioskHub
+  private let log: ServiceLog
+  private let recordsPresence: Bool
+  private let presence = Mutex(PresenceMeter())
+  private let ended = Mutex<ServiceFailure?>(nil)
+
+  init(
+    beacons: BeaconService, client: ClientIdentifier, hub: KioskHub, log: ServiceLog,
+    recordsPresence: Bool
+  ) {
+    self.beacons = beacons
+    self.client = client
+    self.hub = hub
+    self.log = log
+    self.recordsPresence = recordsPresence
+  }
+
+  /// What ended the source; `nil` while it goes on, and where it came to its end.
+  var failure: ServiceFailure? { ended.withLock { $0 } }
+
+  func run() async throws(ServiceFailure) {
+    while let delivery = await beacons.manager.nextDelivery(to: client) {
+      if let event = delivery.event as? BeaconEvent { try receive(event) }
+      delivery.acknowledge()
+      delivery.finish()
+    }
+  }
+
+  private func receive(_ event: BeaconEvent) throws(ServiceFailure) {
+    switch event {
+    case .ranging(let report):
+      hub.receive(report)
+      record(report)
+    case .health(let health, _):
+      beacons.manager.journal.append(event)
+      if health.condition.isFault {
+        log.warning(health.sentence)
+      } else {
+        log.notice(health.sentence)
+      }
+    case .identity(let finding, _): log.warning("\(finding)")
+    case .refused: throw Self.forbidden(beacons)
+    case .ended(let sentence, isFailure: true):
+      let failure = ServiceFailure(.unavailable, sentence)
+      ended.withLock { $0 = failure }
+      log.error(sentence)
+      hub.setFault(sentence, of: "source")
+    default: break
+    }
+  }
+
+  /// Adds a report to the hours' presence, which is stored once a minute.
+  private func record(_ report: RangingReport) {
+    guard recordsPresence else { return }
+    let time = report.wallClockTime
+    let isDue = presence.withLock { presence in
+      presence.receive(report.beacons, at: time)
+      return presence.isDue(at: time)
+    }
+    if isDue { storePresence() }
+  }
+
+  /// Stores the presence that waits.
+  func storePresence() {
+    beacons.manager.addPresence(
+      presence.withLock { [hub] presence in presence.removeAll { hub.include($0) } })
+  }
+
+  /// Why the source may not be used.
+  static func forbidden(_ beacons: BeaconService) -> ServiceFailure {
+    if case .notPermitted(let sentence)? = beacons.scanner?.availability {
+      return ServiceFailure(.noPermission, sentence)
+    }
+    return ServiceFailure(
+      .noPermission,
+      "the administrator does not allow beaconscan to receive; see \(SystemAuthorization.path)")
+  }
+}
+
+/// Answers requests over HTTP.
+struct HTTPPart {
+  let server: KioskServer
+  let addresses: [KioskServer.Address]
+  let log: ServiceLog
+
+  /// Listens, and runs a function meanwhile; then ends the streams and the connections.
+  func listening(_ body: @Sendable () async throws -> Void) async throws {
+    let (ready, answer) = AsyncStream.makeStream(of: Result<[Int?], ServiceFailure>.self)
+    try await withThrowingTaskGroup { tasks in
+      tasks.addTask { [server, addresses] in
+        do throws(KioskServer.Failure) {
+          try await server.run(on: addresses) { answer.yield(.success($0)) }
+        } catch {
+          answer.yield(.failure(ServiceFailure(.unavailable, error.description)))
+        }
+        answer.finish()
+      }
+      for await result in ready {
+        report(try result.get())
+        break
+      }
+      do {
+        try await body()
+      } catch {
+        await server.endStreams()
+        tasks.cancelAll()
+        throw error
+      }
+      await server.endStreams()
+      tasks.cancelAll()
+    }
+  }
+
+  private func report(_ ports: [Int?]) {
+    for (address, port) in zip(addresses, ports) {
+      let place =
+        switch address {
+        case .host(let host, _):
+          "http://\(host.contains(":") ? "[\(host)]" : host):\(port ?? 0)/"
+        case .unix(let path): path
+        case .inherited(let descriptor): "the socket \(descriptor) of systemd"
+        }
+      log.notice("serving on \(place)")
+    }
+  }
+}
+
+/// Sends systemd signs of life, where it waits for them.
+struct SystemdPart {
+  let beacons: BeaconService
+
+  func run() async {
+    guard let interval = SystemdLink.watchdogInterval, interval > 0 else { return }
+    var latest: MonotonicTime?
+    var stillBeats = 0
+    while !Task.isCancelled {
+      // A source that stands still for two of three beats although something needs it, and reports no fault, counts as
+      // dead. The journal must answer, and the core.
+      let now = beacons.received?.to
+      let mayRest = !beacons.isWanted || beacons.fault != nil || beacons.end != nil
+      stillBeats = now == latest && !mayRest ? stillBeats + 1 : 0
+      latest = now
+      await beacons.manager.journal.settled()
+      if stillBeats < 2 { SystemdLink.notify("WATCHDOG=1") }
+      try? await Task.sleep(for: .seconds(interval / 3), tolerance: .milliseconds(100))
+    }
+  }
+}
+
+/// Reads the regions of the configuration again on SIGHUP.
+package struct ReloadPart: Sendable {
+  /// Reads the configuration, and gives it to a function that uses it.
+  package typealias Read = @Sendable ((RegionConfiguration) throws -> Void) throws -> Void
+
+  private let regions: RegionControl
+  private let broker: Broker?
+  private let log: ServiceLog
+  private let read: Read
+
+  /// From here on, SIGHUP does not end the process.
+  init(
+    regions: RegionControl, broker: Broker?, log: ServiceLog,
+    read: @escaping Read
+  ) {
+    self.regions = regions
+    self.broker = broker
+    self.log = log
+    self.read = read
+    signal(SIGHUP, SIG_IGN)
+  }
+
+  func run() async {
+    let (requests, continuation) = AsyncStream.makeStream(
+      of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
+    source.setEventHandler { continuation.yield() }
+    source.activate()
+    defer { source.cancel() }
+    for await _ in requests { reload() }
+  }
+
+  /// Reads the configuration. What is wrong leaves everything as it is.
+  private func reload() {
+    SystemdLink.notify("RELOADING=1\nMONOTONIC_USEC=\(MonotonicTime.now.nanoseconds / 1000)")
+    defer { SystemdLink.notify("READY=1") }
+    do {
+      try read { configuration in
+        for name in try regions.configure(configuration) {
+          log.notice("the region '\(name)' is not configured any more; it was removed")
+        }
+        broker?.setBeacons(configuration.names)
+        log.notice(
+          "read the configuration again: \(counted(configuration.regions.count, "region"))")
+      }
+    } catch {
+      log.error("the configuration was not read again; everything stays as it was: \(error)")
+    }
+  }
+}
+
+/// Logs that the disk refuses what is to be stored, and that it accepts it again.
+struct DiskPart {
+  /// The time between two looks.
+  private static let interval = Duration.seconds(10)
+
+  let journal: Journal
+  let log: ServiceLog
+
+  func run() async {
+    guard journal.isStored else { return }
+    var reported: String?
+    while !Task.isCancelled {
+      let sentence = journal.fault
+      if sentence != reported {
+        if let sentence {
+          log.error("\(sentence); until then, events are kept in memory")
+        } else {
+          log.notice("events, regions and states are stored again")
+        }
+        reported = sentence
+      }
+      try? await Task.sleep(for: Self.interval, tolerance: .seconds(2))
+    }
+  }
+}

@@ -1,0 +1,49 @@
+package import BrokerLink
+package import ServiceCore
+package import Storage
+package import Webhooks
+
+/// What the service is given: where it listens, what it monitors, and to whom it reports.
+package struct ServiceConfiguration: Sendable {
+  package var version: String
+  package var addresses: [KioskServer.Address]
+  package var access: AccessRules
+  package var regions: RegionConfiguration
+  package var beacons: BeaconService.Configuration
+  /// The database; `nil` where nothing outlives the process.
+  package var database: String?
+  /// A database of regions whose regions are taken over where the database has none.
+  package var formerDatabase: String?
+  /// The bounds of the history.
+  package var history = Store.Limits()
+  /// Whether the presence of beacons is recorded: those of regions and those with names are then ranged all the time.
+  package var recordsPresence = false
+  package var broker: BrokerConfiguration?
+  package var webhooks: (webhooks: WebhookConfiguration, events: Set<String>)?
+
+  package init(
+    version: String, addresses: [KioskServer.Address], access: AccessRules,
+    regions: RegionConfiguration, beacons: BeaconService.Configuration
+  ) {
+    self.version = version
+    self.addresses = addresses
+    self.access = access
+    self.regions = regions
+    self.beacons = beacons
+  }
+}
+
+/// Why the service cannot start, or ended: one sentence, and its kind.
+package struct ServiceFailure: Error, CustomStringConvertible {
+  package enum Kind: Sendable {
+    case usage, unavailable, noPermission, cannotCreate, ioError
+  }
+
+  package let kind: Kind
+  package let description: String
+
+  package init(_ kind: Kind, _ description: String) {
+    self.kind = kind
+    self.description = description
+  }
+}

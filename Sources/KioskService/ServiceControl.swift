@@ -1,0 +1,80 @@
+import BrokerLink
+import Scanning
+import ServiceCore
+import Webhooks
+
+/// What the HTTP server asks of the rest of the service.
+struct ServiceControl: KioskControl {
+  private let beacons: BeaconService
+  private let regions: RegionControl
+  private let broker: Broker?
+  private let webhooks: WebhookSender?
+
+  init(
+    beacons: BeaconService, regions: RegionControl, _ broker: Broker?, _ webhooks: WebhookSender?
+  ) {
+    self.beacons = beacons
+    self.regions = regions
+    self.broker = broker
+    self.webhooks = webhooks
+  }
+
+  func setRegion(_ name: String, _ request: RegionRequest) async throws(RegionRefusal) -> Bool {
+    try await regions.set(name, request)
+  }
+
+  func removeRegion(_ name: String) async throws(RegionRefusal) { try await regions.remove(name) }
+
+  var counts: KioskCounts {
+    var counts = KioskCounts()
+    counts.scan = beacons.scanner?.counts ?? ScanCounts()
+    counts.rangedEvictions = beacons.beaconsRanged.evictions
+    let monitored = beacons.beaconsMonitored
+    counts.monitoredBeacons = monitored.count - monitored.evictions
+    counts.monitoredEvictions = monitored.evictions
+    if let status = broker?.status { counts.others += Self.families(of: status) }
+    if let statuses = webhooks?.statuses { counts.others += Self.families(of: statuses) }
+    return counts
+  }
+
+  private static func families(of status: BrokerStatus) -> [MetricFamily] {
+    let figures: [(String, String, String, Int)] = [
+      ("connected", "gauge", "1 while the broker is connected.", status.isConnected ? 1 : 0),
+      ("published_total", "counter", "Messages that the broker acknowledged.", status.published),
+      (
+        "gaps_total", "counter", "How often events were gone before they could be published.",
+        status.gaps
+      ),
+      ("waiting", "gauge", "Events that wait for the broker.", status.waiting),
+      ("reconnects_total", "counter", "Connections after the first one.", status.reconnects),
+    ]
+    return figures.map { name, type, help, value in
+      MetricFamily(
+        name: "mqtt_\(name)", type: type, help: help, samples: [(labels: [], value: Double(value))])
+    }
+  }
+
+  /// URLs may be secrets: their hosts stand for them.
+  private static func families(of statuses: [WebhookStatus]) -> [MetricFamily] {
+    let figures: [(String, String, String, any KeyPath<WebhookStatus, Int> & Sendable)] = [
+      ("deliveries_total", "counter", "Events that were accepted.", \.deliveries),
+      ("failures_total", "counter", "Attempts that failed.", \.failures),
+      ("refused_total", "counter", "Events that the webhook does not want.", \.refused),
+      (
+        "gaps_total", "counter", "How often events were gone before they could be delivered.",
+        \.gaps
+      ),
+      ("waiting", "gauge", "Events that wait for the webhook.", \.waiting),
+    ]
+    return figures.map { name, type, help, value in
+      MetricFamily(
+        name: "webhook_\(name)", type: type, help: help,
+        samples: statuses.enumerated().map { index, status in
+          (
+            labels: [("webhook", "\(index + 1)"), ("host", status.place)],
+            value: Double(status[keyPath: value])
+          )
+        })
+    }
+  }
+}

@@ -1,0 +1,265 @@
+import Adapters
+import BrokerLink
+import Frontends
+package import Logging
+import Records
+package import Scanning
+import ServiceCore
+import Storage
+import Synchronization
+import Webhooks
+
+/// The service from its start to its end: parts that run side by side, each with one job, around one journal.
+///
+/// ```swift
+/// let service = try ServiceRun(configuration, scanner: LiveScanner(), log: log, logger: logger)
+/// try await service.run(reload: { use in try use(readAgain()) }, until: { await interrupt() })
+/// ```
+package final class ServiceRun: Sendable {
+  private let configuration: ServiceConfiguration
+  private let log: ServiceLog
+  private let authorization = AuthorizationOnStart()
+  private let beacons: BeaconService
+  private let client: ClientIdentifier
+  private let hub: KioskHub
+  private let regions: RegionControl
+  private let broker: Broker?
+  private let webhooks: WebhookSender?
+
+  private var manager: ServiceManager { beacons.manager }
+
+  /// Creates the service of a scanner, and registers its regions.
+  package init(
+    _ configuration: ServiceConfiguration, scanner: any Scanner, log: ServiceLog, logger: Logger
+  ) throws(ServiceFailure) {
+    self.configuration = configuration
+    self.log = log
+    try Self.takeOver(configuration)
+    let format = EventFormat(rules: configuration.regions.rules)
+    var settings = ServiceManager.Configuration()
+    settings.applicationIdentifier = "beaconscan"
+    settings.persistence = configuration.database.map { .file($0) } ?? .none
+    settings.history = configuration.history
+    settings.journalFormat = { format.describe($0) }
+    settings.authorization = authorization
+    settings.logger = logger
+    let manager = ServiceManager(settings)
+    if let fault = manager.storageFault(waiting: false), !fault.isOfDisk {
+      throw ServiceFailure(.cannotCreate, fault.sentence)
+    }
+    let beacons = BeaconService(manager, scanner: scanner, configuration: configuration.beacons)
+    self.beacons = beacons
+    client = manager.addClient(isReceiving: false, pacesRecordings: true)
+    let isRecorded = scanner.isRecorded
+    // The parts that follow the journal are made after the hub that has them follow it.
+    let followers = Followers()
+    hub = KioskHub(
+      manager.journal, format: format, isRecorded: isRecorded, version: configuration.version,
+      now: {
+        guard isRecorded, let to = beacons.received?.to else { return .now }
+        return to.wallClockTime(beacons.wallClockOffset)
+      },
+      isReceiving: { (beacons.fault == nil && beacons.end == nil, beacons.isWanted) },
+      listener: { followers.receive($0) })
+    let hub = hub
+    let rangesAlways = configuration.recordsPresence || configuration.broker != nil
+    hub.setRanging(rangesAlways)
+    do throws(BrokerError) {
+      broker = try configuration.broker.map { configuration throws(BrokerError) in
+        try Broker(configuration, manager.journal) { Self.report($0, hub, log) }
+      }
+    } catch {
+      throw ServiceFailure(.usage, error.description)
+    }
+    do throws(WebhookError) {
+      webhooks = try configuration.webhooks.map { webhooks throws(WebhookError) in
+        let readers = webhooks.webhooks.urls.map { url in
+          JournalReader(
+            manager.journal, name: "webhook:\(url.fingerprint)", kinds: webhooks.events)
+        }
+        return try WebhookSender(webhooks.webhooks, from: readers) {
+          Self.report($0, hub, log)
+        }
+      }
+    } catch {
+      throw ServiceFailure(.unavailable, error.description)
+    }
+    regions = RegionControl(
+      beacons, configured: client, hub: hub, configuration.regions, rangesAlways: rangesAlways)
+    followers.set(hub, broker, webhooks)
+    do throws(BeaconServiceError) {
+      for name in try regions.configure(configuration.regions) {
+        log.notice(
+          "the database has the region '\(name)', which is not named any more; it was removed")
+      }
+    } catch {
+      throw ServiceFailure(.unavailable, "\(error)")
+    }
+    hub.onInterest { [beacons, client] isInterested in
+      hub.setRanging(isInterested || rangesAlways)
+      if isInterested {
+        // Why it cannot be met is in the receiver's state.
+        try? beacons.startRanging(RangingRequest(nil), for: client)
+      } else {
+        beacons.stopRanging(RangingRequest(nil), for: client)
+      }
+    }
+  }
+
+  /// Takes over the regions of a database that a version before 0.2 kept beside its history, once.
+  private static func takeOver(_ configuration: ServiceConfiguration) throws(ServiceFailure) {
+    guard let path = configuration.database, let old = configuration.formerDatabase,
+      StatePath.isFile(old)
+    else { return }
+    do throws(StorageError) {
+      let former = try Store(.file(old))
+      let registrations = former.registrations
+      former.close()
+      let store = try Store(.file(path), limits: configuration.history)
+      if store.registrations.isEmpty {
+        try store.writeAndWait(registrations.map { .register($0) })
+      }
+      store.close()
+    } catch {
+      throw ServiceFailure(.cannotCreate, "\(error)")
+    }
+  }
+
+  /// Serves until a function returns.
+  ///
+  /// - Parameters:
+  ///   - reload: Reads the regions anew, on SIGHUP, and gives them to the function that it is given; where it throws,
+  ///     everything stays as it was.
+  ///   - interrupt: Returns when the service is to end.
+  /// - Throws: Why it cannot serve, or what ended its source.
+  package func run(
+    reload: @escaping ReloadPart.Read,
+    until interrupt: @escaping @Sendable () async -> Void
+  ) async throws(ServiceFailure) {
+    let server = KioskServer(
+      hub, control: ServiceControl(beacons: beacons, regions: regions, broker, webhooks),
+      rules: configuration.access, logger: manager.configuration.logger)
+    let http = HTTPPart(server: server, addresses: configuration.addresses, log: log)
+    let receiving = ReceivingPart(
+      beacons: beacons, client: client, hub: hub, log: log,
+      recordsPresence: configuration.recordsPresence)
+    let reloading = ReloadPart(regions: regions, broker: broker, log: log, read: reload)
+    var failure: ServiceFailure?
+    do {
+      try await http.listening { [self] in
+        try begin()
+        try await withThrowingTaskGroup { parts in
+          parts.addTask { try await receiving.run() }
+          parts.addTask { await SystemdPart(beacons: self.beacons).run() }
+          parts.addTask { await reloading.run() }
+          parts.addTask { [manager, log] in
+            await DiskPart(journal: manager.journal, log: log).run()
+          }
+          parts.addTask {
+            await interrupt()
+            throw CancellationError()
+          }
+          // The end of a recording, or of an adapter, is not that of the service: its page says what happened.
+          do {
+            for try await _ in parts {}
+          } catch is CancellationError {
+            parts.cancelAll()
+          }
+        }
+      }
+    } catch let error as ServiceFailure {
+      failure = error
+    } catch {
+      failure = ServiceFailure(.unavailable, "\(error)")
+    }
+    SystemdLink.notify("STOPPING=1")
+    await end(receiving)
+    if let failure { throw failure }
+    if let failure = receiving.failure, !isRecorded { throw failure }
+  }
+
+  private var isRecorded: Bool { beacons.scanner?.isRecorded ?? true }
+
+  /// Starts what needs the service to listen already.
+  private func begin() throws(ServiceFailure) {
+    broker?.setBeacons(configuration.regions.names)
+    broker?.start()
+    webhooks?.start()
+    manager.setReceiving(true, for: client)
+    authorization.start()
+    manager.requestAuthorization(.authorizedAlways)
+    guard manager.authorizationStatus.isAuthorized else { throw ReceivingPart.forbidden(beacons) }
+    SystemdLink.notify("READY=1\nSTATUS=Serving")
+  }
+
+  /// Stops what is left, and stores what waits.
+  private func end(_ receiving: ReceivingPart) async {
+    manager.removeClient(client)
+    await manager.stop()
+    receiving.storePresence()
+    await manager.journal.settled()
+    broker?.stop()
+    webhooks?.stop()
+    if let sentence = manager.close() {
+      log.error("not everything could be stored at the end: \(sentence)")
+    }
+  }
+
+  /// Reports what the link to the broker reports.
+  private static func report(_ event: BrokerEvent, _ hub: KioskHub, _ log: ServiceLog) {
+    switch event {
+    case .connected:
+      log.notice("connected to the MQTT broker")
+      hub.setFault(nil, of: "broker")
+    case .failed(let sentence), .lost(let sentence):
+      log.warning(sentence)
+      hub.setFault(sentence, of: "broker")
+    }
+  }
+
+  /// Reports what is reported of a webhook.
+  private static func report(_ report: WebhookReport, _ hub: KioskHub, _ log: ServiceLog) {
+    switch report {
+    case .failed(let index, let sentence):
+      log.warning(sentence)
+      hub.setFault(sentence, of: "webhook \(index + 1)")
+    case .recovered(let index, let sentence):
+      log.notice(sentence)
+      hub.setFault(nil, of: "webhook \(index + 1)")
+    case .missed(_, let sentence): log.warning(sentence)
+    case .ended(_, let sentence):
+      log.notice(
+        hub.journal.isStored ? "\(sentence); the next start goes on with them" : sentence)
+    }
+  }
+}
+
+/// The parts that follow the journal beside the hub: what they do is quick, and they wait for nothing.
+private final class Followers: Sendable {
+  private struct Parts {
+    weak var hub: KioskHub?
+    var broker: Broker?
+    var webhooks: WebhookSender?
+  }
+
+  private let parts = Mutex(Parts())
+
+  func set(_ hub: KioskHub, _ broker: Broker?, _ webhooks: WebhookSender?) {
+    parts.withLock { $0 = Parts(hub: hub, broker: broker, webhooks: webhooks) }
+  }
+
+  func receive(_ change: JournalChange) {
+    guard case .entry(let entry) = change else { return }
+    let (hub, broker, webhooks) = parts.withLock { ($0.hub, $0.broker, $0.webhooks) }
+    webhooks?.wake()
+    guard let hub, let broker else { return }
+    if let line = entry.line {
+      broker.update(region: line, entry.record)
+    } else if entry.event is RegionsChanged {
+      broker.setRegions(
+        hub.regions.map { BrokerRegion($0.name, state: $0.state, beacons: $0.beacons) })
+    } else if entry.kind == "health" {
+      broker.update(health: entry.record)
+    }
+  }
+}
