@@ -142,6 +142,9 @@ def check_hostile():
         assert service.raw(get + host + b"".join(b"X%d: a\r\n" % i for i in range(500)) + b"\r\n") in (400, 431, 0)
         assert service.raw(get + host + b"X: a\r\n" * 1_000_000 + b"\r\n") in (400, 431, 0)
         assert service.raw(b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n" + host + b"\r\n") in (400, 404, 414, 431, 0)
+        assert service.raw(get + host + b"Host: evil.example\r\n\r\n") == 400, "two Hosts"
+        assert service.raw(b"GET http://evil.example/ HTTP/1.1\r\n" + host + b"\r\n") == 421, "a foreign authority"
+        assert service.raw(get + host + b"Transfer-Encoding: xchunked\r\n\r\n") == 400, "an unknown coding"
         for garbage in [b"\0" * 100, b"\x16\x03\x01\x02\x00\x01\x00", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
                         b"GET / HTTP/1.1\r\nHost : x\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
                         get + host + b"Content-Length: -1\r\n\r\n",
@@ -160,6 +163,59 @@ def check_hostile():
         for connection in silent:
             connection.close()
         assert service.process.poll() is None
+
+
+def check_slow():
+    """A thousand clients that are slow in every way keep nobody out, and end."""
+    head = b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n"
+    kinds = [  # What begins, and what follows again and again.
+        (b"", b""), (head, b"X: a\r\n"), (head + b"Content-Length: 16000\r\n\r\n", b"a"),
+        (head + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\na\r\n"),
+        (b"GET /page.js HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100, b"")]
+    clients, slowest, ended = [], 0, 0
+    with Service(*visitor()) as service:
+        def probe():
+            began = time.monotonic()
+            assert service.get("/api/v1/health")["version"]
+            return time.monotonic() - began
+
+        def drop(client, more):
+            """Returns whether the service has closed a connection."""
+            try:
+                client.sendall(more)
+                client.setblocking(False)
+                return client.recv(1, socket.MSG_PEEK) == b"" if more else False
+            except BlockingIOError:
+                return False
+            except OSError:
+                return True
+            finally:
+                client.setblocking(True)
+        for index in range(1000):
+            begin, more = kinds[index % len(kinds)]
+            client = socket.create_connection(("127.0.0.1", service.port), timeout=PATIENCE)
+            client.sendall(begin)
+            clients.append((client, more))
+            # What is not read any more has made room.
+            if len(clients) > 600:
+                clients.pop(0)[0].close()
+            if index % 20 == 0:
+                slowest = max(slowest, probe())
+        if LONG:
+            end = time.monotonic() + 35
+            while time.monotonic() < end:
+                ended = sum(drop(*client) for client in clients if client[1])
+                slowest = max(slowest, probe())
+                time.sleep(1)
+            assert ended == sum(1 for _, more in clients if more), (ended, len(clients))
+        for _ in range(20):
+            slowest = max(slowest, probe())
+        assert service.request("PUT", "/api/v1/regions/a", body="x" * 20000)[0] == 413
+        assert service.raw(head + b"Transfer-Encoding: chunked\r\n\r\n" + (b"8000\r\n" + b"a" * 0x8000 + b"\r\n") * 2) == 413
+        print(f"  1000 slow clients; others waited {slowest * 1000:.0f} ms at most")
+        for client, _ in clients:
+            client.close()
+        service.stop()
 
 
 def check_regions():

@@ -29,7 +29,7 @@ def eventually(what, condition):
         if value:
             return value
         if time.monotonic() > end:
-            raise AssertionError(f"never came: {what}")
+            raise AssertionError(f"never came: {what() if callable(what) else what}")
         time.sleep(0.02)
 
 
