@@ -9,36 +9,42 @@ set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
 
-# DocC's plugin is a dependency only if this is set: other builds never fetch it.
-export BEACONSCAN_DOCS=1
-build=.build/docs
-
-# The resolved versions of the other dependencies must not change.
-resolved=$(mktemp)
-[ ! -e Package.resolved ] || cp Package.resolved "$resolved"
-trap '[ ! -s "$resolved" ] || cp "$resolved" Package.resolved; rm -f "$resolved"' EXIT
-
 if [ $# -eq 0 ]; then
-  targets=$(swift package --scratch-path "$build" describe |
-    awk '/^    Name: /{ name = $2 } /^    Type: library/{ print name }' |
-    while read -r name; do
-      # Modules of the package's own, and those of the tests, have nothing to document.
-      ! grep -rqsE '^ *public (final |static )?(actor|class|enum|func|protocol|struct)' \
-        "Sources/$name" || echo "$name"
-    done)
-  # shellcheck disable=SC2086
-  set -- $targets
+  # Modules of the package's own have nothing to document.
+  for target in Sources/*; do
+    if grep -rqsE '^ *public (final |static )?(actor|class|enum|func|protocol|struct)' "$target"; then
+      set -- "$@" "${target#Sources/}"
+    fi
+  done
 fi
-[ $# -gt 0 ] || { echo 'docs: the package describes no library target' >&2; exit 1; }
+[ $# -gt 0 ] || { echo 'docs: no target has public declarations' >&2; exit 1; }
+
+# The package manager reads the declarations and their comments out of the modules that are compiled for the command;
+# DocC's plugin would compile all of them again.
+swift package dump-symbol-graph --minimum-access-level public --emit-extension-block-symbols
+graphs=$(swift build --show-bin-path)/../symbolgraph
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
 
 mkdir -p docs/html
 failed=''
 for target in "$@"; do
   echo "Documenting $target …"
   rm -rf "docs/html/$target"
-  swift package --scratch-path "$build" --allow-writing-to-directory docs/html \
-    generate-documentation --target "$target" --warnings-as-errors \
-    --transform-for-static-hosting --output-path "docs/html/$target" || failed="$failed $target"
+  mkdir "$place/$target"
+  for graph in "$graphs/$target.symbols.json" "$graphs/$target@"*.symbols.json; do
+    [ ! -e "$graph" ] || cp "$graph" "$place/$target"
+  done
+  # Targets without articles have no catalog.
+  catalog=Sources/$target/Documentation.docc
+  [ -d "$catalog" ] || catalog=''
+  # shellcheck disable=SC2086
+  docc convert $catalog --additional-symbol-graph-dir "$place/$target" --warnings-as-errors \
+    --fallback-display-name "$target" --fallback-bundle-identifier "$target" \
+    --output-path "docs/html/$target" || failed="$failed $target"
+  # No page is no success.
+  [ -s "docs/html/$target/data/documentation/$(echo "$target" | tr '[:upper:]' '[:lower:]').json" ] ||
+    failed="$failed $target"
 done
 if [ -n "$failed" ]; then
   echo "docs: DocC reports errors or warnings in:$failed" >&2

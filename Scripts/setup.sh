@@ -71,6 +71,7 @@ if [ "$extra" = yes ]; then
   command -v umockdev-wrapper >/dev/null 2>&1 || missing="$missing umockdev"
   # The broker of BrokerLinkTests, and the certificates of its tests.
   command -v mosquitto >/dev/null 2>&1 || [ -x /usr/sbin/mosquitto ] || missing="$missing mosquitto"
+  command -v mosquitto_sub >/dev/null 2>&1 || missing="$missing mosquitto-clients"
   command -v openssl >/dev/null 2>&1 || missing="$missing openssl"
   command -v debootstrap >/dev/null 2>&1 || missing="$missing debootstrap"
   command -v dpkg-shlibdeps >/dev/null 2>&1 || missing="$missing dpkg-dev"

@@ -1,24 +1,26 @@
 #!/bin/sh
-# Builds the package without its trait RawHCI, in a folder of its own, checks that nothing refers to libbluetooth, and
-# runs the tests of the targets in which the trait makes a difference.
+# Builds the package without its trait RawHCI, checks that nothing refers to libbluetooth, and runs the tests of the
+# targets in which the trait makes a difference. It builds where other builds do, so that what the trait does not change
+# is not compiled again; the next build with the trait compiles the rest again.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
 
 fail() { printf 'without-hci: %s\n' "$*" >&2; exit 1; }
 
-build=.build/without-hci
-set -- --disable-default-traits --scratch-path "$build"
-# An earlier build, before the trait was complete, may have left one.
-if [ -d "$build" ]; then find "$build" -name 'CBluetooth-*.pcm' -delete; fi
-swift build --build-tests "$@"
-
-# The compiler leaves a module of each header that was imported.
-modules() { find "$build/debug/ModuleCache" -name "$1-*.pcm"; }
-[ -n "$(modules CDBus)" ] || fail "no module of libdbus was found in $build/debug/ModuleCache"
+debug=.build/debug
+export BEACONSCAN_TESTS='BlueZTests CommandTests HCISocketsTests LiveScanningTests TestDaemons TestSupport'
+# The compiler leaves a module of each header that was imported: those of other builds are removed first.
+modules() { find "$debug/ModuleCache" -name "$1-*.pcm"; }
+if [ -d "$debug/ModuleCache" ]; then find "$debug/ModuleCache" -name 'C*-*.pcm' -delete; fi
+# What stands in the tests' place afterwards has few of them, and the command has no sockets.
+state=$(mktemp -d)
+trap 'rm -rf "$state" "$debug/beaconscan" "$debug/beaconscanPackageTests.xctest"' EXIT
+swift build --build-tests --disable-xctest --disable-default-traits
+[ -n "$(modules CDBus)" ] || fail "no module of libdbus was found in $debug/ModuleCache"
 [ -z "$(modules CBluetooth)" ] || fail "the headers of libbluetooth were imported: $(modules CBluetooth)"
 for file in beaconscan beaconscanPackageTests.xctest; do
-  libraries=$(readelf -d "$build/debug/$file" | grep NEEDED)
+  libraries=$(readelf -d "$debug/$file" | grep NEEDED)
   case $libraries in
     *libbluetooth*) fail "$file links libbluetooth" ;;
     *libdbus*) ;;
@@ -27,9 +29,7 @@ for file in beaconscan beaconscanPackageTests.xctest; do
 done
 
 # The state of the tests' managers is kept apart from that of other programs.
-state=$(mktemp -d)
-trap 'rm -rf "$state"' EXIT
-XDG_STATE_HOME=$state swift test --skip-build --disable-xctest "$@" \
+XDG_STATE_HOME=$state "$debug/beaconscanPackageTests.xctest" --testing-library swift-testing \
   --filter '^((BlueZ|HCISockets|LiveScanning)Tests\.|CommandTests\.Live)' >"$state/log" 2>&1 || {
   cat "$state/log" >&2
   fail 'tests failed'
