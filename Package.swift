@@ -166,9 +166,8 @@ let package = Package(
     .target(
       name: "KioskService",
       dependencies: [
-        "Adapters", "Advertising", "BrokerLink", "Frontends", "Ranging", "Records", "Regions",
-        "Scanning",
-        "ServiceCore", "Storage", "Webhooks",
+        "Adapters", "Advertising", "BrokerLink", "Frontends", "Positioning", "Ranging", "Records",
+        "Regions", "Scanning", "ServiceCore", "Storage", "Webhooks",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
@@ -323,9 +322,9 @@ let package = Package(
     .testTarget(
       name: "KioskServiceTests",
       dependencies: [
-        "Adapters", "Advertising", "BeaconTesting", "BrokerLink", "KioskService", "Ranging",
-        "Records",
-        "Regions", "Scanning", "ServiceCore", "Storage", "TestDaemons", "TestSupport", "Webhooks",
+        "Adapters", "Advertising", "BeaconTesting", "BrokerLink", "KioskService", "Positioning",
+        "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Storage", "TestDaemons",
+        "TestSupport", "Webhooks",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "HummingbirdCore", package: "hummingbird"),

@@ -64,6 +64,9 @@ package final class Broker: Sendable {
     work.update(wakes: true) { $0.update(region: event, record) }
   }
 
+  /// Publishes where the machine is: the record of a fix.
+  package func update(location record: [UInt8]) { work.update { $0.update(location: record) } }
+
   /// Publishes the receiver's state, a record.
   package func update(health record: [UInt8]) { work.update { $0.update(health: record) } }
 }

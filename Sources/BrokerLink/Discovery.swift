@@ -153,6 +153,9 @@ struct Topics {
 
   var health: String { "\(prefix)/health" }
 
+  /// Where the receiver is, as a fix.
+  var location: String { "\(prefix)/location" }
+
   struct Region {
     var state, beacons, last, event: String
     var retained: [String] { [state, beacons, last] }

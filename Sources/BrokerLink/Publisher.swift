@@ -136,6 +136,8 @@ struct Publisher {
     outbox.append(event: topics.region(region).event, entry.record, id: entry.id)
   }
 
+  mutating func update(location record: [UInt8]) { outbox.set(topics.location, record, .state) }
+
   mutating func update(health record: [UInt8]) { outbox.set(topics.health, record, .state) }
 
   // What the broker sends.

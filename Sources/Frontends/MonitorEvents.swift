@@ -136,3 +136,12 @@ package struct MonitorEvents: Sendable {
     return line
   }
 }
+
+extension VisitLine {
+  /// Creates the line of a visit with the line's time.
+  package init(_ visit: VisitReport, at time: WallClockTime) {
+    self.init(
+      time: time, place: visit.place, accuracy: visit.horizontalAccuracy, arrival: visit.arrival,
+      departure: visit.departure)
+  }
+}

@@ -3,7 +3,8 @@ import NIOCore
 import Records
 import ServiceCore
 
-/// The journal's entries as Server-Sent Events (HTML Standard, section 9.2), and the latest ranging report.
+/// The journal's entries as Server-Sent Events (HTML Standard, section 9.2), and the latest values: ranging reports, fixes
+/// and headings.
 ///
 /// A new stream begins with a snapshot. One that continues after `Last-Event-ID` begins with what it missed up to the
 /// snapshot, and the snapshot follows. A stream that is so slow that events are gone gets a snapshot in their place.
@@ -17,31 +18,26 @@ struct EventStream: Sendable {
     var text = Array("retry: 1000\n\n".utf8)
     let snapshot = hub.snapshotJSON
     if let lastEvent {
-      let (events, isWhole) = hub.missed(after: lastEvent, through: snapshot.position)
+      let (events, isWhole) = hub.missed(after: lastEvent, through: snapshot.place.position)
       if !isWhole { append("missed", Self.missed(since: lastEvent), to: &text) }
       for event in events where event.kind != "regions" { append(event, to: &text) }
     }
-    append("snapshot", snapshot.json, id: snapshot.position, to: &text)
-    var (position, report) = (snapshot.position, snapshot.report)
+    append("snapshot", snapshot.json, id: snapshot.place.position, to: &text)
+    var place = snapshot.place
     try await flush(&text, to: &writer)
-    while await hub.waiters.wait(unless: { [position, report] in
-      let place = hub.place
-      return place.position > position || place.report != report
-    }) {
-      let batch = hub.journal.read(after: position)
+    while await hub.waiters.wait(unless: { [place] in hub.place != place }) {
+      let batch = hub.journal.read(after: place.position)
       if batch.hasMissed {
-        append("missed", Self.missed(since: hub.journal.text(of: position)), to: &text)
+        append("missed", Self.missed(since: hub.journal.text(of: place.position)), to: &text)
         let snapshot = hub.snapshotJSON
-        append("snapshot", snapshot.json, id: snapshot.position, to: &text)
-        (position, report) = (snapshot.position, snapshot.report)
+        append("snapshot", snapshot.json, id: snapshot.place.position, to: &text)
+        place = snapshot.place
       } else {
         // The snapshot that the client gets when it comes back has what it was sent.
         let end = hub.place.position
         for event in batch.entries.prefix(while: { $0.id <= end }) { append(event, to: &text) }
-        position = max(position, min(batch.position, end))
-        let latest = hub.latestReport
-        if latest.number != report, let json = latest.json { append("range", json, to: &text) }
-        report = latest.number
+        place.position = max(place.position, min(batch.position, end))
+        for (kind, json) in hub.values(after: &place) { append(kind.rawValue, json, to: &text) }
       }
       if text.isEmpty { text += ": keep-alive\n\n".utf8 }
       try await flush(&text, to: &writer)

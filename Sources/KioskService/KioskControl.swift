@@ -1,3 +1,4 @@
+package import Records
 package import Scanning
 
 /// What the service asks of the program that it runs in: what can be changed over HTTP, and what is counted.
@@ -12,12 +13,13 @@ package protocol KioskControl: Sendable {
 
 /// A region as a request describes it.
 package struct RegionRequest: Sendable, Equatable {
-  package var constraint: BeaconConstraint
-  /// Its rules, as options of `monitor` have them: `exit-after=20s`, `each`.
+  package var subject: RegionRecord.Subject
+  /// Its rules, as options of `monitor` have them: `exit-after=20s`, `each`. A circle has none.
   package var rules: [String]
 
-  package init(constraint: BeaconConstraint, rules: [String]) {
-    (self.constraint, self.rules) = (constraint, rules)
+  package init(_ subject: RegionRecord.Subject, rules: [String] = []) {
+    self.subject = subject
+    self.rules = rules
   }
 }
 
@@ -29,6 +31,14 @@ package enum RegionRefusal: Error, Equatable {
   case conflict(String)
   /// The request is wrong.
   case invalid(String)
+
+  /// The reason as a sentence.
+  package var sentence: String {
+    switch self {
+    case .unknown: "there is no such region"
+    case .conflict(let sentence), .invalid(let sentence): sentence
+    }
+  }
 }
 
 /// What the source and the core have counted since the start.

@@ -1,5 +1,6 @@
 import Adapters
 package import Advertising
+package import Positioning
 import Ranging
 package import Records
 package import Regions
@@ -13,7 +14,7 @@ import Synchronization
 ///
 /// The journal's changes come in at one side, in order. At the other, ``KioskServer`` answers requests.
 package final class KioskHub: Sendable {
-  private struct State {
+  fileprivate struct State {
     var kiosk = KioskState()
     /// The latest report, and its beacons as a JSON array; `nil` before the first, and while the receiver rests.
     var report: [UInt8]?
@@ -21,6 +22,13 @@ package final class KioskHub: Sendable {
     /// The number of the latest report.
     var reports = 0
     var isRanging = false
+    /// The latest fix and heading, as JSON objects; `nil` before the first, and while their source rests.
+    var fix: [UInt8]?
+    var heading: [UInt8]?
+    /// The numbers of the latest fix and of the latest heading.
+    var fixes = 0
+    var headings = 0
+    var isLocating = false
     var signals = SignalHistory()
     var faults: [String: String] = [:]
     var latencies = LatencyHistogram()
@@ -39,6 +47,8 @@ package final class KioskHub: Sendable {
   private let version: String
   private let format: EventFormat
   private let isRecorded: Bool
+  /// Whether the service has locations.
+  let hasLocations: Bool
   /// Called with each change, on the journal's queue, after the hub has it.
   private let listener: @Sendable (JournalChange) -> Void
   /// Where the time is taken from: a recording has its own.
@@ -51,12 +61,14 @@ package final class KioskHub: Sendable {
   ///   - journal: The journal.
   ///   - format: What makes the journal's records.
   ///   - isRecorded: Whether the source is a recording.
+  ///   - hasLocations: Whether the service has locations.
   ///   - version: The version that clients are shown.
   ///   - now: Returns the time of the source.
   ///   - isReceiving: Returns whether the source receives, and whether something needs it.
   ///   - listener: Is called with each change after the hub has it; it must not wait.
   package init(
-    _ journal: Journal, format: EventFormat, isRecorded: Bool, version: String,
+    _ journal: Journal, format: EventFormat, isRecorded: Bool, hasLocations: Bool = false,
+    version: String,
     now: @escaping @Sendable () -> WallClockTime,
     isReceiving: @escaping @Sendable () -> (isReceiving: Bool, isNeeded: Bool),
     listener: @escaping @Sendable (JournalChange) -> Void = { _ in }
@@ -64,6 +76,7 @@ package final class KioskHub: Sendable {
     self.journal = journal
     self.format = format
     self.isRecorded = isRecorded
+    self.hasLocations = hasLocations
     self.version = version
     self.now = now
     self.isReceiving = isReceiving
@@ -79,7 +92,9 @@ package final class KioskHub: Sendable {
 
   /// Takes a change of the journal.
   private func receive(_ change: JournalChange) {
-    if case .unregistered(_, _, let name) = change { format.forget(name) }
+    if case .unregistered(_, _, let name) = change {
+      format.forget(LocationService.circle(ofStored: name) ?? name)
+    }
     let changesRegions = state.withLock { state in
       if case .entry(let entry) = change {
         if entry.event is RegionsChanged { state.isChanging = false }
@@ -107,6 +122,18 @@ package final class KioskHub: Sendable {
       state.kiosk.receive(
         .registered(
           BeaconService.name, group, known.region.identifier, known.region, state: registered))
+    }
+  }
+
+  /// Adds a circle that an earlier process stored, before anything is received.
+  package func restore(_ known: CircleSnapshot, in group: ClientGroup) {
+    format.begin(with: known)
+    let state = known.since.map { LocationRegistrationState.circle(known.state, since: $0) }
+    _ = self.state.withLock {
+      $0.kiosk.receive(
+        .registered(
+          LocationService.name, group, known.circle.region.identifier,
+          LocationRegistration.circle(known.circle), state: state))
     }
   }
 
@@ -150,6 +177,43 @@ package final class KioskHub: Sendable {
     }
   }
 
+  /// Takes a fix, and returns it as a JSON object.
+  @discardableResult
+  package func receive(_ fix: Fix) -> [UInt8] {
+    var json: [UInt8] = []
+    LocateLine.fix.append(.fix(fix), to: &json)
+    state.withLock { [json] state in
+      guard state.isLocating else { return }
+      state.fix = json
+      state.fixes += 1
+      state.kiosk.countFix()
+    }
+    waiters.wake()
+    return json
+  }
+
+  /// Takes a heading.
+  package func receive(_ heading: Heading) {
+    var json: [UInt8] = []
+    LocateLine.heading.append(.heading(heading), to: &json)
+    state.withLock { [json] state in
+      guard state.isLocating else { return }
+      state.heading = json
+      state.headings += 1
+    }
+    waiters.wake()
+  }
+
+  /// Sets whether there are location updates. While there are none, there is no latest fix.
+  package func setLocating(_ isLocating: Bool) {
+    state.withLock { state in
+      state.isLocating = isLocating
+      guard !isLocating else { return }
+      state.fix = nil
+      state.heading = nil
+    }
+  }
+
   static let beacon = RangedBeacon.record(showsRaw: true, showsSides: false)
   static let report = RegionReport.record(of: beacon)
 
@@ -160,35 +224,90 @@ package final class KioskHub: Sendable {
 
   // MARK: For those who ask
 
-  /// The latest entry that the state has, and the number of the latest report.
-  var place: (position: Int64, report: Int) {
-    state.withLock { ($0.kiosk.position, $0.reports) }
+  /// A value of which the newest counts, as an event stream has it.
+  enum Value: String {
+    case range, fix, heading
   }
 
-  /// The latest report, where there is one, and its number.
-  var latestReport: (json: [UInt8]?, number: Int) { state.withLock { ($0.report, $0.reports) } }
+  /// How far a stream is: the latest entry of the journal, and the number of the latest value of each kind.
+  struct Place: Equatable, Sendable {
+    var position: Int64
+    fileprivate var report: Int
+    fileprivate var fix: Int
+    fileprivate var heading: Int
 
-  /// Everything that is known, and the position in the journal that it belongs to.
-  func snapshot() -> (record: SnapshotRecord, position: Int64, report: Int) {
+    fileprivate init(_ state: State) {
+      position = state.kiosk.position
+      report = state.reports
+      fix = state.fixes
+      heading = state.headings
+    }
+  }
+
+  /// The latest entry that the state has, and the latest values.
+  var place: Place { state.withLock { Place($0) } }
+
+  /// Returns the values that are newer than a place, and brings the place up to them.
+  func values(after place: inout Place) -> [(kind: Value, json: [UInt8])] {
+    let (latest, found) = state.withLock { [place] state in
+      let latest = Place(state)
+      let values = [
+        (Value.range, latest.report != place.report ? state.report : nil),
+        (.fix, latest.fix != place.fix ? state.fix : nil),
+        (.heading, latest.heading != place.heading ? state.heading : nil),
+      ]
+      return (latest, values)
+    }
+    let position = place.position
+    place = latest
+    place.position = position
+    return found.compactMap { kind, json in json.map { (kind, $0) } }
+  }
+
+  /// The latest report; `nil` where there is none.
+  var latestReport: [UInt8]? { state.withLock { $0.report } }
+
+  /// Everything that is known, and the place of what it has.
+  func snapshot() -> (record: SnapshotRecord, place: Place) {
     let health = health
     return state.withLock { state in
       let snapshot = SnapshotRecord(
         time: now(), regions: state.kiosk.sortedRegions, beacons: state.beacons ?? Array("[]".utf8),
-        health: health)
-      return (snapshot, state.kiosk.position, state.reports)
+        health: health, location: location(state))
+      return (snapshot, Place(state))
     }
   }
 
-  var snapshotJSON: (json: [UInt8], position: Int64, report: Int) {
-    let (record, position, report) = snapshot()
+  private func location(_ state: State) -> LocationRecord? {
+    guard hasLocations else { return nil }
+    var location = LocationRecord()
+    location.fix = state.fix
+    location.heading = state.heading
+    location.visit = state.kiosk.visit
+    return location
+  }
+
+  /// Where the machine is, as JSON; `nil` where the service has no locations.
+  var locationJSON: [UInt8]? {
+    guard let location = state.withLock({ location($0) }) else { return nil }
+    var json: [UInt8] = []
+    LocationRecord.record.append(location, to: &json)
+    return json
+  }
+
+  /// Whether there is a fix.
+  var hasFix: Bool { state.withLock { $0.fix != nil } }
+
+  var snapshotJSON: (json: [UInt8], place: Place) {
+    let (record, place) = snapshot()
     var json: [UInt8] = []
     SnapshotRecord.record.append(record, to: &json)
-    return (json, position, report)
+    return (json, place)
   }
 
   /// The latest report; an empty one where there is none.
   var reportJSON: [UInt8] {
-    if let report = latestReport.json { return report }
+    if let report = latestReport { return report }
     var json: [UInt8] = []
     Self.report.append(RegionReport(time: now(), region: nil, beacons: []), to: &json)
     return json
@@ -207,7 +326,9 @@ package final class KioskHub: Sendable {
     state.withLock { state in
       let revision = state.kiosk.revision
       if state.filter?.revision != revision {
-        let requests = state.kiosk.regions.values.map { RangingRequest($0.constraint) }
+        let requests = state.kiosk.regions.values.compactMap { region in
+          region.constraint.map { RangingRequest($0) }
+        }
         state.filter = (revision, ConstraintFilter(requests))
       }
       return state.filter?.filter.matches(beacon) ?? false
@@ -233,7 +354,7 @@ package final class KioskHub: Sendable {
     return state.withLock { state in
       ServiceHealth(
         isReceiving: isReceiving, isNeeded: isNeeded, receivers: state.kiosk.receivers,
-        uptime: uptime, version: version,
+        locationSources: state.kiosk.locationSources, uptime: uptime, version: version,
         faults: state.faults.sorted { $0.key < $1.key }.map(\.value)
           + (storeFault.map { [$0] } ?? []))
     }

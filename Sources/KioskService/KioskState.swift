@@ -1,4 +1,5 @@
 import Advertising
+import Positioning
 import Records
 import Regions
 import Scanning
@@ -14,6 +15,10 @@ struct KioskState: Sendable {
 
   private(set) var regions: [String: RegionRecord] = [:]
   private(set) var receivers: [(health: ScannerHealth, time: WallClockTime)] = []
+  /// The state of the source of fixes, and that of the compass.
+  private(set) var locationSources: [(health: LocationHealth, time: WallClockTime)] = []
+  /// The latest visit that began or ended, as a JSON object.
+  private(set) var visit: [UInt8]?
   private(set) var tally = EventTally()
   /// The latest entry that this has.
   private(set) var position: Int64 = 0
@@ -35,46 +40,76 @@ struct KioskState: Sendable {
   /// Applies a change, and returns what it did to the regions.
   mutating func receive(_ change: JournalChange) -> Effect {
     switch change {
-    case .registered(BeaconService.name, let group, let name, let registration, let state):
-      guard let region = registration as? BeaconRegion else { return .none }
-      return register(
-        region, name, isRemovable: group == Self.addedGroup,
-        state as? BeaconRegistrationState)
-    case .unregistered(BeaconService.name, let group, let name):
-      // A region of the configuration takes the place of one that was added.
-      guard let old = regions[name], old.isRemovable == (group == Self.addedGroup) else {
-        return .none
+    case .registered(_, let group, let name, let registration, let state):
+      switch registration {
+      case let region as BeaconRegion:
+        return register(record(of: region, state as? BeaconRegistrationState, group), name)
+      case let registration as LocationRegistration:
+        guard let circle = registration.circle else { return .none }
+        return register(
+          record(of: circle, state as? LocationRegistrationState, group), circle.identifier)
+      default: return .none
       }
-      regions[name] = nil
-      tally.transitions[name] = nil
-      revision += 1
-      return .regions
-    case .registered, .unregistered: return .none
+    case .unregistered(BeaconService.name, let group, let name):
+      return remove(name, in: group) { $0.constraint != nil }
+    case .unregistered(LocationService.name, let group, let stored):
+      guard let name = LocationService.circle(ofStored: stored) else { return .none }
+      return remove(name, in: group) { $0.circle != nil }
+    case .unregistered: return .none
     case .entry(let entry):
       position = entry.id
       return receive(entry)
     }
   }
 
-  private mutating func register(
-    _ region: BeaconRegion, _ name: String, isRemovable: Bool,
-    _ state: BeaconRegistrationState?
-  ) -> Effect {
-    let old = regions[name]
-    var record = RegionRecord(
-      name: name, constraint: region.constraint,
+  private func record(
+    of region: BeaconRegion, _ state: BeaconRegistrationState?, _ group: ClientGroup
+  ) -> RegionRecord {
+    RegionRecord(
+      name: region.identifier, .beacons(region.constraint),
       reportsEachBeacon: region.rules?.reportsEachBeacon ?? reportsEachBeacon,
       state: state?.state ?? .unknown, since: state?.since,
       beacons: state?.beacons?.count ?? (state?.state == .outside ? 0 : nil),
-      isRemovable: isRemovable)
+      isRemovable: group == Self.addedGroup)
+  }
+
+  private func record(
+    of circle: CircularRegion, _ state: LocationRegistrationState?, _ group: ClientGroup
+  ) -> RegionRecord {
+    var record = RegionRecord(
+      name: circle.identifier, .circle(circle), reportsEachBeacon: false, state: .unknown,
+      isRemovable: group == Self.addedGroup)
+    if case .circle(let state, let since)? = state {
+      record.state = RegionState(state)
+      record.since = since
+    }
+    return record
+  }
+
+  /// Removes a region of a kind. A region of the configuration takes the place of one that was added, and another kind
+  /// that of this one.
+  private mutating func remove(
+    _ name: String, in group: ClientGroup, _ isOfKind: (RegionRecord) -> Bool
+  ) -> Effect {
+    guard let old = regions[name], isOfKind(old), old.isRemovable == (group == Self.addedGroup)
+    else { return .none }
+    regions[name] = nil
+    tally.transitions[name] = nil
+    revision += 1
+    return .regions
+  }
+
+  private mutating func register(_ new: RegionRecord, _ name: String) -> Effect {
+    let old = regions[name]
+    var record = new
     record.last = old?.last
-    if let old, old.constraint == record.constraint, old.state == record.state {
+    if let old, old.subject == record.subject, old.state == record.state {
       record.beacons = old.beacons ?? record.beacons
       record.since = old.since ?? record.since
     }
     regions[name] = record
     let isSame =
-      old?.constraint == record.constraint && old?.isRemovable == record.isRemovable
+      old?.subject == record.subject && old?.isRemovable == record.isRemovable
       && old?.reportsEachBeacon == record.reportsEachBeacon
     guard !isSame else { return .region(name) }
     revision += 1
@@ -83,13 +118,19 @@ struct KioskState: Sendable {
 
   private mutating func receive(_ entry: JournalEntry) -> Effect {
     switch entry.event {
-    case .some(let event as BeaconEvent):
-      if case .health(let health, let time) = event { receive(health, at: time) }
-      guard let line = entry.line else { return .none }
-      receive(line, entry.record)
-      return .region(line.region)
-    default: return .none
+    case BeaconEvent.health(let health, let time)?: receive(health, at: time)
+    case LocationEvent.health(let health, let time)?:
+      locationSources.removeAll { $0.health.subject == health.subject }
+      locationSources.append((health, time))
+      tally.healthChanges += 1
+    case LocationEvent.visit?:
+      visit = entry.record
+      tally.visits += 1
+    default: break
     }
+    guard let line = entry.line else { return .none }
+    receive(line, entry.record)
+    return .region(line.region)
   }
 
   private mutating func receive(_ line: MonitorEvent, _ record: [UInt8]) {
@@ -121,6 +162,8 @@ struct KioskState: Sendable {
     tally.reports += 1
   }
 
+  mutating func countFix() { tally.fixes += 1 }
+
   /// The regions, by name.
   var sortedRegions: [RegionRecord] { regions.values.sorted { $0.name < $1.name } }
 }
@@ -133,6 +176,9 @@ struct EventTally: Sendable {
   /// The beacons of the latest report.
   var ranged = 0
   var reports = 0
+  var fixes = 0
+  /// Visits that began or ended.
+  var visits = 0
 
   mutating func count(_ event: MonitorEvent) {
     switch event.kind {

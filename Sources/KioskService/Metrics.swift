@@ -1,5 +1,6 @@
 import Advertising
 import Glibc
+import Positioning
 import Records
 import Regions
 import Scanning
@@ -52,6 +53,17 @@ enum Metrics {
           ([("region", name), ("type", "exit")], Double(count.exits)),
         ]
       })
+    if hub.hasLocations {
+      single("fixes_total", "counter", "Fixes of location updates.", Double(tally.fixes))
+      family(
+        "location_source_state", "gauge", "1 for the state of each source of locations.",
+        health.locationSources.map {
+          (
+            [("of", $0.health.subject.rawValue), ("state", $0.health.condition.rawValue)], 1
+          )
+        })
+      single("visits_total", "counter", "Visits that began or ended.", Double(tally.visits))
+    }
     single(
       "receiving", "gauge", "1 where the receiver receives, or rests since nothing needs it.",
       health.isReceiving ? 1 : 0)

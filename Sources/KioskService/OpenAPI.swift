@@ -27,6 +27,17 @@ package enum OpenAPI {
             }
           }
         },
+        "/api/v1/location": {
+          "get": {
+            "operationId": "location",
+            "summary": "Where the machine is: the latest fix, heading and visit.",
+            "responses": {
+              "200": \(json("The location.", ##"{ "$ref": "#/components/schemas/location" }"##)),
+              "404": \(problem("The service has no locations.")),
+              \(refusals)
+            }
+          }
+        },
         "/api/v1/regions": {
           "get": {
             "operationId": "regions",
@@ -216,7 +227,7 @@ package enum OpenAPI {
   private static let schemas: String = {
     var text = Schema.components([
       KioskHub.report.schema, RegionRecord.record.schema, ServiceHealth.record.schema,
-      SignalRecord.record.schema, NumberedEvent.record.schema, SnapshotRecord.record.schema,
+      LocationRecord.record.schema, SignalRecord.record.schema, NumberedEvent.record.schema, SnapshotRecord.record.schema,
       ProblemRecord.record.schema,
     ])
     // The closing brace.
@@ -225,11 +236,14 @@ package enum OpenAPI {
       ,
         "regionRequest": {
           "type": "object",
-          "description": "Beacons, and the rules of their region by the options of beaconscan monitor.",
+          "description": "Beacons, and the rules of their region by the options of beaconscan monitor; or a circle in degrees and meters.",
           "properties": {
             "uuid": { "type": "string", "format": "uuid" },
             "major": { "type": ["integer", "null"], "minimum": 0, "maximum": 65535 },
             "minor": { "type": ["integer", "null"], "minimum": 0, "maximum": 65535 },
+            "latitude": { "type": "number", "minimum": -90, "maximum": 90 },
+            "longitude": { "type": "number", "minimum": -180, "maximum": 180 },
+            "radius": { "type": "number", "exclusiveMinimum": 0, "maximum": 2000000 },
             "each": { "type": "boolean" },
             "exit-after": { "type": ["string", "number"] },
             "boundary": { "type": ["string", "number"] },

@@ -1,5 +1,7 @@
 package import Advertising
 package import Frontends
+package import Positioning
+import Records
 package import Regions
 import Scanning
 package import ServiceCore
@@ -7,8 +9,10 @@ import Synchronization
 
 /// The regions of a service's configuration, and how the rules of others are read.
 package struct RegionConfiguration: Sendable {
-  /// The regions of the configuration.
+  /// The regions of beacons of the configuration.
   package var regions: [BeaconRegion]
+  /// The circles of the configuration.
+  package var circles: [CircularRegion]
   /// The rules of regions that have none of their own.
   package var rules: RegionRules
   /// The beacons that have names, and theirs.
@@ -17,10 +21,12 @@ package struct RegionConfiguration: Sendable {
   package var readRules: @Sendable (NamedRegion) throws(RegionRefusal) -> RegionRules
 
   package init(
-    regions: [BeaconRegion], rules: RegionRules, names: [BeaconIdentity: String],
+    regions: [BeaconRegion], circles: [CircularRegion] = [], rules: RegionRules,
+    names: [BeaconIdentity: String],
     readRules: @escaping @Sendable (NamedRegion) throws(RegionRefusal) -> RegionRules
   ) {
     self.regions = regions
+    self.circles = circles
     self.rules = rules
     self.names = names
     self.readRules = readRules
@@ -37,6 +43,8 @@ final class RegionControl: Sendable {
   static let maximumAdded = 256
 
   private let beacons: BeaconService
+  /// The service of circles; `nil` where the service has no locations.
+  private let locations: LocationService?
   /// The client of the configuration's regions.
   private let configured: ClientIdentifier
   /// The client of the regions that were added.
@@ -49,10 +57,11 @@ final class RegionControl: Sendable {
   private let configuration: Mutex<RegionConfiguration>
 
   init(
-    _ beacons: BeaconService, configured: ClientIdentifier, hub: KioskHub,
-    _ configuration: RegionConfiguration, rangesAlways: Bool
+    _ beacons: BeaconService, _ locations: LocationService?, configured: ClientIdentifier,
+    hub: KioskHub, _ configuration: RegionConfiguration, rangesAlways: Bool
   ) {
     self.beacons = beacons
+    self.locations = locations
     self.configured = configured
     self.hub = hub
     self.rangesAlways = rangesAlways
@@ -67,6 +76,10 @@ final class RegionControl: Sendable {
         }
         hub.restore(known, in: group)
       }
+      for name in circles(of: client) {
+        guard let known = locations?.snapshot(ofCircle: name, for: client) else { continue }
+        hub.restore(known, in: group)
+      }
     }
   }
 
@@ -74,27 +87,37 @@ final class RegionControl: Sendable {
   /// count as outside, so that someone who is there already enters.
   ///
   /// - Returns: The names of the regions that were removed.
-  func configure(_ new: RegionConfiguration) throws(BeaconServiceError) -> [String] {
-    try configuration.withLock { configuration throws(BeaconServiceError) in
+  func configure(_ new: RegionConfiguration) throws(RegionRefusal) -> [String] {
+    try configuration.withLock { configuration throws(RegionRefusal) in
+      guard locations != nil || new.circles.isEmpty else {
+        throw .invalid("circles need locations, which the service began without; start it again")
+      }
       configuration = new
       hub.setRules(new.rules)
       // The configuration comes first.
-      for region in new.regions { beacons.unregister(region.identifier, for: added) }
+      let (regions, circles) = (
+        Set(new.regions.map(\.identifier)), Set(new.circles.map(\.identifier)))
+      for name in regions.union(circles) { unregister(name, for: added) }
       let old = Dictionary(
         beacons.regions(of: configured).map { ($0.identifier, $0) }, uniquingKeysWith: { $1 })
-      let kept = Set(new.regions.map(\.identifier))
-      let removed = old.keys.filter { !kept.contains($0) }.sorted()
-      for name in removed { beacons.unregister(name, for: configured) }
+      let oldCircles = Set(self.circles(of: configured))
+      for name in old.keys where !regions.contains(name) {
+        beacons.unregister(name, for: configured)
+      }
+      for name in oldCircles where !circles.contains(name) {
+        locations?.unregister(name, for: configured)
+      }
       for region in new.regions { try register(region, old[region.identifier], for: configured) }
+      for circle in new.circles { try register(circle, for: configured) }
       range(new)
-      return removed
+      return oldCircles.union(old.keys).subtracting(regions).subtracting(circles).sorted()
     }
   }
 
   /// Registers a region. Other rules for the same beacons begin with what is known of them.
   private func register(
     _ region: BeaconRegion, _ old: BeaconRegion?, for client: ClientIdentifier
-  ) throws(BeaconServiceError) {
+  ) throws(RegionRefusal) {
     var assumed = RegionState.outside
     if old?.constraint == region.constraint,
       let known = beacons.snapshot(ofRegion: region.identifier, for: client),
@@ -102,7 +125,48 @@ final class RegionControl: Sendable {
     {
       assumed = known.status.state
     }
-    try beacons.register(region, assuming: assumed, for: client)
+    do throws(BeaconServiceError) {
+      try beacons.register(region, assuming: assumed, for: client)
+    } catch {
+      throw .conflict("\(error)")
+    }
+  }
+
+  private func register(
+    _ circle: CircularRegion, for client: ClientIdentifier
+  ) throws(RegionRefusal) {
+    guard let locations else {
+      throw .conflict(
+        "a circle needs locations, which the service does not have; start it with --source")
+    }
+    // As with beacons, the machine that is there already enters.
+    var assumed = GeofenceState.outside
+    if let known = locations.snapshot(ofCircle: circle.identifier, for: client),
+      known.circle.region == circle, known.state != .unknown
+    {
+      assumed = known.state
+    }
+    do throws(LocationServiceError) {
+      try locations.register(MonitoredCircle(circle), assuming: assumed, for: client)
+    } catch {
+      throw .conflict("\(error)")
+    }
+  }
+
+  private func unregister(_ name: String, for client: ClientIdentifier) {
+    beacons.unregister(name, for: client)
+    locations?.unregister(name, for: client)
+  }
+
+  /// The names of a client's circles.
+  private func circles(of client: ClientIdentifier) -> [String] {
+    locations?.circles(of: client).map(\.region.identifier) ?? []
+  }
+
+  /// Whether a client has a region of a name.
+  private func has(_ name: String, _ client: ClientIdentifier) -> Bool {
+    beacons.snapshot(ofRegion: name, for: client) != nil
+      || locations?.snapshot(ofCircle: name, for: client) != nil
   }
 
   /// Ranges the beacons of regions, and those with names, where that is wanted all the time.
@@ -125,27 +189,32 @@ final class RegionControl: Sendable {
   /// Adds or replaces a region. Returns whether it is new, when the hub has it.
   func set(_ name: String, _ request: RegionRequest) async throws(RegionRefusal) -> Bool {
     let isNew = try configuration.withLock { configuration throws(RegionRefusal) in
-      var region = BeaconRegion(identifier: name, constraint: request.constraint)
-      if !request.rules.isEmpty {
-        region.rules = try configuration.readRules(
-          NamedRegion(name: name, constraint: request.constraint, rules: request.rules))
+      var rules: RegionRules?
+      if case .beacons(let constraint) = request.subject, !request.rules.isEmpty {
+        rules = try configuration.readRules(
+          NamedRegion(name: name, constraint: constraint, rules: request.rules))
       }
-      guard beacons.snapshot(ofRegion: name, for: configured) == nil else {
+      guard !has(name, configured) else {
         throw .conflict("'\(name)' is a region of the configuration; choose another name")
       }
       let stored = beacons.regions(of: added)
-      let old = stored.first { $0.identifier == name }
-      guard old != nil || stored.count < Self.maximumAdded else {
+      let isNew = !has(name, added)
+      guard !isNew || stored.count + circles(of: added).count < Self.maximumAdded else {
         throw .conflict(
           "\(Self.maximumAdded) regions were added, which is the limit; remove one")
       }
-      do throws(BeaconServiceError) {
-        try register(region, old, for: added)
-      } catch {
-        throw .conflict("\(error)")
+      switch request.subject {
+      case .beacons(let constraint):
+        var region = BeaconRegion(identifier: name, constraint: constraint)
+        region.rules = rules
+        locations?.unregister(name, for: added)
+        try register(region, stored.first { $0.identifier == name }, for: added)
+      case .circle(let circle):
+        try register(circle, for: added)
+        beacons.unregister(name, for: added)
       }
       range(configuration)
-      return old == nil
+      return isNew
     }
     // A client that asks now finds what it has set.
     await hub.journal.settled()
@@ -155,11 +224,11 @@ final class RegionControl: Sendable {
   /// Removes a region that was added, when the hub has it no more.
   func remove(_ name: String) async throws(RegionRefusal) {
     try configuration.withLock { configuration throws(RegionRefusal) in
-      if beacons.snapshot(ofRegion: name, for: configured) != nil {
+      if has(name, configured) {
         throw .conflict("'\(name)' is a region of the configuration; remove it there")
       }
-      guard beacons.snapshot(ofRegion: name, for: added) != nil else { throw .unknown }
-      beacons.unregister(name, for: added)
+      guard has(name, added) else { throw .unknown }
+      unregister(name, for: added)
       range(configuration)
     }
     await hub.journal.settled()

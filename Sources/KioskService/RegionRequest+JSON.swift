@@ -1,4 +1,6 @@
 import FoundationEssentials
+import Positioning
+import Records
 import Scanning
 
 extension RegionRequest {
@@ -25,8 +27,12 @@ extension RegionRequest {
     }
   }
 
-  /// Reads a body: an object with `uuid`, `major`, `minor`, and rules by the names of the options of `monitor`.
-  init(json: [UInt8]) throws(RegionRefusal) {
+  /// The keys of a circle.
+  private static let circleKeys = ["latitude", "longitude", "radius"]
+
+  /// Reads the body of a request for a region of a name: an object with `latitude`, `longitude` and `radius`, or with
+  /// `uuid`, `major`, `minor`, and rules by the names of the options of `monitor`.
+  init(json: [UInt8], name: String) throws(RegionRefusal) {
     let example =
       "for example {\"uuid\":\"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0\",\"exit-after\":\"20s\"}"
     let members: [String: Value]
@@ -35,6 +41,10 @@ extension RegionRequest {
     } catch {
       throw .invalid(
         "the body is no JSON object of texts, numbers and true or false; write \(example)")
+    }
+    if members["uuid"] == nil, members.keys.contains(where: Self.circleKeys.contains) {
+      self = try Self.circle(name, members)
+      return
     }
     guard case .text(let uuid)? = members["uuid"] else {
       throw .invalid("'uuid' is missing or no text; write \(example)")
@@ -69,6 +79,31 @@ extension RegionRequest {
       case .text(let text): rules.append("\(key)=\(text)")
       }
     }
-    self.init(constraint: constraint, rules: rules)
+    self.init(.beacons(constraint), rules: rules)
+  }
+
+  private static func circle(
+    _ name: String, _ members: [String: Value]
+  ) throws(RegionRefusal) -> RegionRequest {
+    let ranges: [ClosedRange<Double>] = [
+      -90...90, -180...180, .leastNonzeroMagnitude...CircularRegion.maximumRadius,
+    ]
+    let ends = ["from -90 to 90", "from -180 to 180", "of more than 0 and at most 2000000 m"]
+    var numbers: [Double] = []
+    for (index, key) in circleKeys.enumerated() {
+      guard case .number(let number)? = members[key], ranges[index].contains(number) else {
+        throw .invalid(
+          "'\(key)' of a circle must be a number \(ends[index]); write for example "
+            + "{\"latitude\":52.5163,\"longitude\":13.3777,\"radius\":200}")
+      }
+      numbers.append(number)
+    }
+    if let other = members.keys.sorted().first(where: { !circleKeys.contains($0) }) {
+      throw .invalid("a circle has no '\(other.prefix(64))'; it has latitude, longitude and radius")
+    }
+    guard let center = Coordinate(latitude: numbers[0], longitude: numbers[1]),
+      let circle = try? CircularRegion(identifier: name, center: center, radius: numbers[2])
+    else { throw .invalid("the circle cannot be monitored") }
+    return RegionRequest(.circle(circle))
   }
 }

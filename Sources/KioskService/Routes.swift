@@ -54,6 +54,7 @@ struct Routes: Sendable {
     case "/api/v1/openapi.json": return .json(Array(OpenAPI.document.utf8))
     case "/api/v1/beacons": return await beacons()
     case "/api/v1/regions": return .json(hub.regionsJSON)
+    case "/api/v1/location": return try await location()
     case "/api/v1/health": return .json(hub.healthJSON)
     case "/api/v1/signal": return await hub.withInterest { .json(hub.signalJSON) }
     case "/api/v1/history": return try history(request)
@@ -74,7 +75,9 @@ struct Routes: Sendable {
   /// Returns the methods of a path; `nil` where there is no such path.
   private static func methods(ofPath path: String) -> [String]? {
     let readers = ["GET", "HEAD", "OPTIONS"]
-    let names = ["beacons", "regions", "health", "signal", "history", "events", "openapi.json"]
+    let names = [
+      "beacons", "regions", "location", "health", "signal", "history", "events", "openapi.json",
+    ]
     if path == "/metrics" || Page.files.contains(where: { $0.path == path })
       || names.contains(where: { path == "/api/v1/\($0)" })
     {
@@ -101,10 +104,26 @@ struct Routes: Sendable {
   private func beacons() async -> Response {
     await hub.withInterest {
       let deadline = ContinuousClock.now + .seconds(3)
-      while hub.latestReport.json == nil, ContinuousClock.now < deadline, hub.health.isReceiving {
+      while hub.latestReport == nil, ContinuousClock.now < deadline, hub.health.isReceiving {
         try? await Task.sleep(for: .milliseconds(50))
       }
       return .json(hub.reportJSON)
+    }
+  }
+
+  /// The latest fix. Where the source has rested, the first one is waited for, three seconds at most.
+  private func location() async throws(HTTPRefusal) -> Response {
+    guard hub.hasLocations else {
+      throw HTTPRefusal(
+        .notFound,
+        "the service has no locations; start it with --source, with a --position, or with a circle")
+    }
+    return await hub.withInterest {
+      let deadline = ContinuousClock.now + .seconds(3)
+      while !hub.hasFix, ContinuousClock.now < deadline {
+        try? await Task.sleep(for: .milliseconds(50))
+      }
+      return .json(hub.locationJSON ?? [])
     }
   }
 
@@ -196,7 +215,7 @@ struct Routes: Sendable {
     }
     return try await Self.answer(name) { () throws(RegionRefusal) in
       let isNew = try await control.setRegion(
-        name, RegionRequest(json: Array(body.readableBytesView)))
+        name, RegionRequest(json: Array(body.readableBytesView), name: name))
       return .json(hub.regionJSON(name) ?? Array("null".utf8), status: isNew ? .created : .ok)
     }
   }

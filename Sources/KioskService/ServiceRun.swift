@@ -2,6 +2,7 @@ import Adapters
 import BrokerLink
 import Frontends
 package import Logging
+package import Positioning
 import Records
 package import Scanning
 import ServiceCore
@@ -20,6 +21,7 @@ package final class ServiceRun: Sendable {
   private let log: ServiceLog
   private let authorization = AuthorizationOnStart()
   private let beacons: BeaconService
+  private let locations: LocationService?
   private let client: ClientIdentifier
   private let hub: KioskHub
   private let regions: RegionControl
@@ -28,9 +30,10 @@ package final class ServiceRun: Sendable {
 
   private var manager: ServiceManager { beacons.manager }
 
-  /// Creates the service of a scanner, and registers its regions.
+  /// Creates the service of a scanner, and of a source of locations where there is one, and registers its regions.
   package init(
-    _ configuration: ServiceConfiguration, scanner: any Scanner, log: ServiceLog, logger: Logger
+    _ configuration: ServiceConfiguration, scanner: (any Scanner)?,
+    locationSource: (any LocationSource)? = nil, log: ServiceLog, logger: Logger
   ) throws(ServiceFailure) {
     self.configuration = configuration
     self.log = log
@@ -49,21 +52,28 @@ package final class ServiceRun: Sendable {
     }
     let beacons = BeaconService(manager, scanner: scanner, configuration: configuration.beacons)
     self.beacons = beacons
+    let locations = locationSource.map { LocationService(manager, source: $0) }
+    self.locations = locations
     client = manager.addClient(isReceiving: false, pacesRecordings: true)
-    let isRecorded = scanner.isRecorded
+    let isRecorded = scanner?.isRecorded ?? locationSource?.isRecorded ?? false
     // The parts that follow the journal are made after the hub that has them follow it.
     let followers = Followers()
     hub = KioskHub(
-      manager.journal, format: format, isRecorded: isRecorded, version: configuration.version,
+      manager.journal, format: format, isRecorded: isRecorded,
+      hasLocations: locations != nil, version: configuration.version,
       now: {
-        guard isRecorded, let to = beacons.received?.to else { return .now }
-        return to.wallClockTime(beacons.wallClockOffset)
+        guard isRecorded else { return .now }
+        if let to = beacons.received?.to { return to.wallClockTime(beacons.wallClockOffset) }
+        guard let locations, let fix = locations.latestFix else { return .now }
+        return fix.time.wallClockTime(locations.wallClockOffset)
       },
       isReceiving: { (beacons.fault == nil && beacons.end == nil, beacons.isWanted) },
       listener: { followers.receive($0) })
     let hub = hub
     let rangesAlways = configuration.recordsPresence || configuration.broker != nil
     hub.setRanging(rangesAlways)
+    let followsLocation = locations != nil && configuration.broker != nil
+    hub.setLocating(followsLocation)
     do throws(BrokerError) {
       broker = try configuration.broker.map { configuration throws(BrokerError) in
         try Broker(configuration, manager.journal) { Self.report($0, hub, log) }
@@ -85,16 +95,20 @@ package final class ServiceRun: Sendable {
       throw ServiceFailure(.unavailable, error.description)
     }
     regions = RegionControl(
-      beacons, configured: client, hub: hub, configuration.regions, rangesAlways: rangesAlways)
+      beacons, locations, configured: client, hub: hub, configuration.regions,
+      rangesAlways: rangesAlways)
     followers.set(hub, broker, webhooks)
-    do throws(BeaconServiceError) {
+    do throws(RegionRefusal) {
       for name in try regions.configure(configuration.regions) {
         log.notice(
           "the database has the region '\(name)', which is not named any more; it was removed")
       }
     } catch {
-      throw ServiceFailure(.unavailable, "\(error)")
+      throw ServiceFailure(.unavailable, error.sentence)
     }
+    // Why it cannot be met is in the state of the source.
+    try? locations?.startVisits(for: client)
+    if followsLocation { Self.locate(locations, client, isInterested: false) }
     hub.onInterest { [beacons, client] isInterested in
       hub.setRanging(isInterested || rangesAlways)
       if isInterested {
@@ -103,7 +117,32 @@ package final class ServiceRun: Sendable {
       } else {
         beacons.stopRanging(RangingRequest(nil), for: client)
       }
+      hub.setLocating(isInterested || followsLocation)
+      if isInterested || followsLocation {
+        Self.locate(locations, client, isInterested: isInterested)
+      } else {
+        locations?.stopUpdates(for: client)
+      }
+      guard let locations, locations.source?.hasCompass == true else { return }
+      if isInterested {
+        try? locations.startHeadings(for: client)
+      } else {
+        locations.stopHeadings(for: client)
+      }
     }
+  }
+
+  /// Starts location updates: each fix while somebody looks, and a coarse one a minute for the broker.
+  private static func locate(
+    _ locations: LocationService?, _ client: ClientIdentifier, isInterested: Bool
+  ) {
+    var settings = UpdateSettings()
+    settings.pausesAutomatically = false
+    if !isInterested {
+      settings.accuracy = .hundredMeters
+      settings.interval = 60
+    }
+    try? locations?.startUpdates(settings, for: client)
   }
 
   /// Takes over the regions of a database that a version before 0.2 kept beside its history, once.
@@ -141,7 +180,7 @@ package final class ServiceRun: Sendable {
       rules: configuration.access, logger: manager.configuration.logger)
     let http = HTTPPart(server: server, addresses: configuration.addresses, log: log)
     let receiving = ReceivingPart(
-      beacons: beacons, client: client, hub: hub, log: log,
+      beacons: beacons, client: client, hub: hub, broker: broker, log: log,
       recordsPresence: configuration.recordsPresence)
     let reloading = ReloadPart(regions: regions, broker: broker, log: log, read: reload)
     var failure: ServiceFailure?
@@ -257,8 +296,12 @@ private final class Followers: Sendable {
       broker.update(region: line, entry.record)
     } else if entry.event is RegionsChanged {
       broker.setRegions(
-        hub.regions.map { BrokerRegion($0.name, state: $0.state, beacons: $0.beacons) })
-    } else if entry.kind == "health" {
+        hub.regions.map { region in
+          BrokerRegion(
+            region.name, state: region.state, beacons: region.beacons,
+            countsBeacons: region.circle == nil)
+        })
+    } else if case BeaconEvent.health? = entry.event {
       broker.update(health: entry.record)
     }
   }

@@ -1,18 +1,25 @@
 package import Advertising
+package import Positioning
 import Ranging
 package import Regions
 package import Scanning
 
 /// A region as the service reports it.
 package struct RegionRecord: Sendable {
+  /// What the region consists of.
+  package enum Subject: Hashable, Sendable {
+    case beacons(BeaconConstraint)
+    case circle(CircularRegion)
+  }
+
   package var name: String
-  package var constraint: BeaconConstraint
+  package var subject: Subject
   /// Whether each of its beacons is reported.
   package var reportsEachBeacon: Bool
   package var state: RegionState
   /// Since when it is in that state; `nil` where that is not known.
   package var since: WallClockTime?
-  /// The number of beacons inside; `nil` where it is not known.
+  /// The number of beacons inside; `nil` where it is not known, and for a circle.
   package var beacons: Int?
   /// Whether it was added over HTTP: then it can be replaced and removed there.
   package var isRemovable: Bool
@@ -20,21 +27,38 @@ package struct RegionRecord: Sendable {
   package var last: [UInt8]?
 
   package init(
-    name: String, constraint: BeaconConstraint, reportsEachBeacon: Bool, state: RegionState,
+    name: String, _ subject: Subject, reportsEachBeacon: Bool, state: RegionState,
     since: WallClockTime? = nil, beacons: Int? = nil, isRemovable: Bool
   ) {
-    (self.name, self.constraint, self.reportsEachBeacon) = (name, constraint, reportsEachBeacon)
-    (self.state, self.since, self.beacons) = (state, since, beacons)
+    self.name = name
+    self.subject = subject
+    self.reportsEachBeacon = reportsEachBeacon
+    self.state = state
+    self.since = since
+    self.beacons = beacons
     self.isRemovable = isRemovable
+  }
+
+  /// The beacons of the region; `nil` for a circle.
+  package var constraint: BeaconConstraint? {
+    if case .beacons(let constraint) = subject { constraint } else { nil }
+  }
+
+  /// The circle; `nil` for a region of beacons.
+  package var circle: CircularRegion? {
+    if case .circle(let circle) = subject { circle } else { nil }
   }
 
   package static let record = RecordType<RegionRecord>(
     nil, named: "region", summary: "A region and its state.",
     [
       Field("name", .text) { $0.name },
-      Field("uuid", .uuid) { $0.constraint.uuid },
-      Field("major", .uint16OrNull) { $0.constraint.major },
-      Field("minor", .uint16OrNull) { $0.constraint.minor },
+      Field("uuid", .uuidOrNull) { $0.constraint?.uuid },
+      Field("major", .uint16OrNull) { $0.constraint?.major },
+      Field("minor", .uint16OrNull) { $0.constraint?.minor },
+    ], Field.place { $0.circle?.center },
+    [
+      Field("radius", Schema.number(0...).orNull, decimals: 3) { $0.circle?.radius },
       Field("each", .boolean) { $0.reportsEachBeacon },
       Field("state", .one(of: RegionState.allCases.map(\.name))) { $0.state.name },
       Field("since", .timeOrNull) { $0.since },
@@ -47,9 +71,11 @@ package struct RegionRecord: Sendable {
 }
 
 extension Schema {
-  /// An event of a region of beacons.
+  /// An event of a region.
   package static let monitorEvent = one(of: [
     MonitorEvent.enter.schema, MonitorEvent.exit.schema, MonitorEvent.determined.schema,
+    MonitorEvent.enterCircle.schema, MonitorEvent.exitCircle.schema,
+    MonitorEvent.determinedCircle.schema,
   ]).named("regionEvent")
 
   package static let null = Schema(["type": "null"])
@@ -75,6 +101,8 @@ package struct ServiceHealth: Sendable {
   package var isNeeded: Bool
   /// The latest state of each adapter.
   package var receivers: [(health: ScannerHealth, time: WallClockTime)]
+  /// The latest state of the source of fixes, and that of the compass.
+  package var locationSources: [(health: LocationHealth, time: WallClockTime)]
   /// Seconds since the service started.
   package var uptime: Double
   package var version: String
@@ -83,11 +111,17 @@ package struct ServiceHealth: Sendable {
 
   package init(
     isReceiving: Bool, isNeeded: Bool,
-    receivers: [(health: ScannerHealth, time: WallClockTime)], uptime: Double, version: String,
-    faults: [String]
+    receivers: [(health: ScannerHealth, time: WallClockTime)],
+    locationSources: [(health: LocationHealth, time: WallClockTime)], uptime: Double,
+    version: String, faults: [String]
   ) {
-    (self.isReceiving, self.isNeeded, self.receivers) = (isReceiving, isNeeded, receivers)
-    (self.uptime, self.version, self.faults) = (uptime, version, faults)
+    self.isReceiving = isReceiving
+    self.isNeeded = isNeeded
+    self.receivers = receivers
+    self.locationSources = locationSources
+    self.uptime = uptime
+    self.version = version
+    self.faults = faults
   }
 
   package static let record = RecordType<ServiceHealth>(
@@ -96,6 +130,7 @@ package struct ServiceHealth: Sendable {
       Field("receiving", .boolean) { $0.isReceiving },
       Field("needed", .boolean) { $0.isNeeded },
       Field("receivers", each: ScannerHealth.record) { $0.receivers },
+      Field("locationSources", each: LocationHealth.record) { $0.locationSources },
       Field("uptime", .number(0...), decimals: 3) { $0.uptime },
       Field("version", .text) { $0.version },
       Field("faults", .list(of: .text)) { health -> FieldValue in
@@ -161,9 +196,13 @@ package struct NumberedEvent: Sendable {
     nil, named: "numberedEvent", summary: "An event and the number by which a client continues.",
     [
       Field("id", .text) { $0.id },
-      Field("event", .one(of: [.monitorEvent, ScannerHealth.record.schema])) {
-        event -> FieldValue in .json { $0 += event.json }
-      },
+      Field(
+        "event",
+        .one(of: [
+          .monitorEvent, LocateLine.visit.schema, ScannerHealth.record.schema,
+          LocationHealth.record.schema,
+        ])
+      ) { event -> FieldValue in .json { $0 += event.json } }
     ])
 }
 
@@ -174,12 +213,18 @@ package struct SnapshotRecord: Sendable {
   /// The beacons of the latest report, as a JSON array.
   package var beacons: [UInt8]
   package var health: ServiceHealth
+  /// Where the machine is; `nil` where the service has no locations.
+  package var location: LocationRecord?
 
   package init(
-    time: WallClockTime, regions: [RegionRecord], beacons: [UInt8], health: ServiceHealth
+    time: WallClockTime, regions: [RegionRecord], beacons: [UInt8], health: ServiceHealth,
+    location: LocationRecord?
   ) {
-    (self.time, self.regions, self.beacons) = (time, regions, beacons)
+    self.time = time
+    self.regions = regions
+    self.beacons = beacons
     self.health = health
+    self.location = location
   }
 
   package static let record = RecordType<SnapshotRecord>(
@@ -192,5 +237,34 @@ package struct SnapshotRecord: Sendable {
         .json { $0 += snapshot.beacons }
       },
       Field("health", ServiceHealth.record) { $0.health },
+      Field("location", LocationRecord.record, isNullable: true) { $0.location },
     ])
+}
+
+/// Where the machine is, as the service reports it: the latest of each, as JSON objects.
+package struct LocationRecord: Sendable {
+  /// The latest fix; `nil` before the first, and while the receiver rests.
+  package var fix: [UInt8]?
+  /// The direction of the device; `nil` where there is no compass, and while it rests.
+  package var heading: [UInt8]?
+  /// The latest visit that began or ended; `nil` before the first.
+  package var visit: [UInt8]?
+
+  package init() {}
+
+  package static let record = RecordType<LocationRecord>(
+    nil, named: "location", summary: "Where the machine is.",
+    [
+      latest("fix", LocateLine.fix.schema, \.fix),
+      latest("heading", LocateLine.heading.schema, \.heading),
+      latest("visit", LocateLine.visit.schema, \.visit),
+    ])
+
+  private static func latest(
+    _ key: String, _ schema: Schema, _ json: any KeyPath<LocationRecord, [UInt8]?> & Sendable
+  ) -> Field<LocationRecord> {
+    Field(key, .one(of: [schema, .null])) { location -> FieldValue in
+      location[keyPath: json].map { json in .json { $0 += json } } ?? .null
+    }
+  }
 }

@@ -170,11 +170,7 @@ struct LocateCommand: AsyncParsableCommand {
       case .requestFailed(let health): throw CommandError(.noPermission, health.sentence)
       case .heading(let heading): try write(.heading(heading))
       case .visit(let visit):
-        try write(
-          .visit(
-            VisitLine(
-              time: feed.now, place: visit.place, accuracy: visit.horizontalAccuracy,
-              arrival: visit.arrival, departure: visit.departure)))
+        try write(.visit(VisitLine(visit, at: feed.now)))
       default: break
       }
       return left > 0 ? .more : .enough

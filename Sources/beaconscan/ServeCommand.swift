@@ -3,6 +3,8 @@ import ArgumentParser
 import CaptureFiles
 import Frontends
 import KioskService
+import LocationSources
+import Positioning
 import Ranging
 import Records
 import Regions
@@ -10,20 +12,23 @@ import Scanning
 import ServiceCore
 import Storage
 
-/// `beaconscan serve`: beacons, regions and events for programs in any language, over HTTP.
+/// `beaconscan serve`: beacons, regions, locations and events for programs in any language, over HTTP.
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Serve beacons, regions and events to other programs and to a page, over HTTP.",
+    abstract: "Serve beacons, regions, locations and events to other programs and to a page.",
     discussion: """
       A page in a browser, http://127.0.0.1:8732/, shows what is near. Programs get the same as JSON, \
       and events as they happen as Server-Sent Events: /api/v1/beacons, /api/v1/regions, \
-      /api/v1/health, /api/v1/history, /api/v1/signal, /api/v1/events; /metrics is for Prometheus, \
-      and /api/v1/openapi.json describes all. See docs/service.md.
+      /api/v1/location, /api/v1/health, /api/v1/history, /api/v1/signal, /api/v1/events; /metrics is \
+      for Prometheus, and /api/v1/openapi.json describes all. See docs/service.md.
 
       The regions are those of the options, or those of the configuration file. With --token-file, \
       programs may add and remove others over HTTP: PUT and DELETE /api/v1/regions/NAME. With \
       --state-file or --history regions, their states and events outlive the service.
+
+      With --source, with a --position or with a circle (--region NAME=LATITUDE,LONGITUDE,RADIUS) the \
+      service has locations too: fixes, headings, visits, and entries and exits of circles.
 
       The receiver rests while no region is monitored and nobody has asked for beacons in the last \
       minute. A recording is replayed in its own time, and begins when something is wanted of it.
@@ -50,6 +55,7 @@ struct ServeCommand: AsyncParsableCommand {
   var files: [String] = []
 
   @OptionGroup var source: SourceOptions
+  @OptionGroup var location: LocationOptions
   @OptionGroup var regions: RegionOptions
   @OptionGroup var rules: RuleOptions
   @OptionGroup var calibration: CalibrationOptions
@@ -86,7 +92,10 @@ struct ServeCommand: AsyncParsableCommand {
 
   mutating func validate() throws {
     try source.check(adding: files)
-    try regions.checkBeaconsOnly()
+    if let option = location.liveOption, let file = source.replay.first {
+      throw ValidationError(
+        "\(option) is for live locations, and \(file) is a recording; give one of them.")
+    }
     if let file = stateFile, file.isEmpty || file == "-" {
       throw ValidationError("--state-file is a file that stays; write its name.")
     }
@@ -121,21 +130,45 @@ struct ServeCommand: AsyncParsableCommand {
       maximumBytes: Int64(historySize) * 1_000_000)
     configuration.broker = try broker.configuration
     configuration.webhooks = try webhooks.configuration
-    let scanner = try source.open(offsets: calibration.adapterOffset)
-    switch scanner.availability {
-    case .available: break
-    case .notPermitted(let sentence): throw CommandError(.noPermission, sentence)
-    case .unavailable(let sentence): throw CommandError(.unavailable, sentence)
+    let (scanner, locations) = try open(source)
+    switch scanner?.availability {
+    case .available?, nil: break
+    case .notPermitted(let sentence)?: throw CommandError(.noPermission, sentence)
+    case .unavailable(let sentence)?: throw CommandError(.unavailable, sentence)
     }
     let log = ServiceLog(isQuiet: quiet) { printError($0) }
     do throws(ServiceFailure) {
       let service = try ServiceRun(
-        configuration, scanner: scanner, log: log, logger: diagnostics { log.error($0) })
+        configuration, scanner: scanner, locationSource: locations, log: log,
+        logger: diagnostics { log.error($0) })
       try await service.run(
         reload: { try Self.readAgain($0) }, until: { await Interrupt.request() })
     } catch {
       throw CommandError(error)
     }
+  }
+
+  /// Opens the sources of beacons and of locations, of recordings those that are there.
+  private func open(
+    _ source: SourceOptions
+  ) throws -> (scanner: (any Scanner)?, locations: (any LocationSource)?) {
+    guard !source.isLive else {
+      let scanner = try source.open(offsets: calibration.adapterOffset)
+      let isWanted = location.isGiven || !regions.circles.isEmpty
+      return (scanner, isWanted ? location.makeSource() : nil)
+    }
+    let (captures, tracks) = source.recordings.sorted(pipesAreTracks: false)
+    var beacons = source
+    beacons.replay = captures
+    let scanner =
+      captures.isEmpty ? nil : try beacons.open(offsets: calibration.adapterOffset)
+    guard !tracks.isEmpty else { return (scanner, nil) }
+    let replay = try source.recordings.open(tracks: tracks)
+    guard let captures = scanner as? ReplayScanner, let tracks = replay.tracks else {
+      return (scanner, replay.source)
+    }
+    let merged = MergedReplay(captures, tracks, startsTogether: true)
+    return (merged.scanner, merged.source)
   }
 
   private static let version = Beaconscan.configuration.version
@@ -150,7 +183,7 @@ struct ServeCommand: AsyncParsableCommand {
         BeaconRegion(
           identifier: region.name, constraint: region.constraint,
           rules: region.rules.isEmpty ? nil : try rules.rules(of: region))
-      }, rules: try rules.rules, names: names
+      }, circles: regions.circles, rules: try rules.rules, names: names
     ) { region throws(RegionRefusal) in
       do {
         return try rules.rules(of: region)

@@ -49,7 +49,7 @@ final class KioskScene: Sendable {
       now: { .init(nanoseconds: 0) },
       isReceiving: { (true, true) }, listener: { box.receive($0) })
     control = RegionControl(
-      beacons, configured: client, hub: hub,
+      beacons, nil, configured: client, hub: hub,
       RegionConfiguration(regions: regions, rules: rules, names: [:]) { _ in rules },
       rangesAlways: false)
     box.scene.withLock { $0 = WeakScene(self) }

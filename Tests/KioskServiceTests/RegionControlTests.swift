@@ -11,7 +11,7 @@ import Testing
 /// Regions that are changed while things happen to them.
 @Suite(.timeLimit(.minutes(5))) struct RegionControlTests {
   private func request(_ minor: UInt16, _ rules: [String] = []) -> RegionRequest {
-    RegionRequest(constraint: KioskScene.constraint(minor), rules: rules)
+    RegionRequest(.beacons(KioskScene.constraint(minor)), rules: rules)
   }
 
   /// Four tasks add, replace and remove regions, while beacons come and go.

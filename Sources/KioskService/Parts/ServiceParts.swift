@@ -2,6 +2,7 @@ import Adapters
 import BrokerLink
 import Dispatch
 import Glibc
+import Positioning
 import Records
 import Scanning
 import ServiceCore
@@ -9,23 +10,25 @@ import Synchronization
 
 // The parts of the service. Each runs until its task is canceled.
 
-/// Receives what the core reports: ranging reports and the receivers' states, to the end of its source.
+/// Receives what the core reports: ranging reports, fixes, headings and the receivers' states, to the end of its source.
 final class ReceivingPart: Sendable {
   private let beacons: BeaconService
   private let client: ClientIdentifier
   private let hub: KioskHub
+  private let broker: Broker?
   private let log: ServiceLog
   private let recordsPresence: Bool
   private let presence = Mutex(PresenceMeter())
   private let ended = Mutex<ServiceFailure?>(nil)
 
   init(
-    beacons: BeaconService, client: ClientIdentifier, hub: KioskHub, log: ServiceLog,
-    recordsPresence: Bool
+    beacons: BeaconService, client: ClientIdentifier, hub: KioskHub, broker: Broker?,
+    log: ServiceLog, recordsPresence: Bool
   ) {
     self.beacons = beacons
     self.client = client
     self.hub = hub
+    self.broker = broker
     self.log = log
     self.recordsPresence = recordsPresence
   }
@@ -35,7 +38,11 @@ final class ReceivingPart: Sendable {
 
   func run() async throws(ServiceFailure) {
     while let delivery = await beacons.manager.nextDelivery(to: client) {
-      if let event = delivery.event as? BeaconEvent { try receive(event) }
+      switch delivery.event {
+      case let event as BeaconEvent: try receive(event)
+      case let event as LocationEvent: receive(event)
+      default: break
+      }
       delivery.acknowledge()
       delivery.finish()
     }
@@ -45,6 +52,7 @@ final class ReceivingPart: Sendable {
     switch event {
     case .ranging(let report):
       hub.receive(report)
+      broker?.update(ranging: report)
       record(report)
     case .health(let health, _):
       beacons.manager.journal.append(event)
@@ -60,6 +68,27 @@ final class ReceivingPart: Sendable {
       ended.withLock { $0 = failure }
       log.error(sentence)
       hub.setFault(sentence, of: "source")
+    default: break
+    }
+  }
+
+  private func receive(_ event: LocationEvent) {
+    switch event {
+    case .fixes(let fixes):
+      guard let fix = fixes.last else { return }
+      let record = hub.receive(fix)
+      broker?.update(location: record)
+    case .heading(let heading): hub.receive(heading)
+    case .health(let health, _):
+      beacons.manager.journal.append(event)
+      if health.condition.isFault {
+        log.warning(health.sentence)
+      } else {
+        log.notice(health.sentence)
+      }
+    case .ended(let sentence, isFailure: true):
+      log.error(sentence)
+      hub.setFault(sentence, of: "locations")
     default: break
     }
   }

@@ -47,8 +47,16 @@ struct LocationCircles {
     "\(group.name.utf8.count):\(group.name)\(identifier)"
   }
 
+  private static let storedPrefix = "circle:"
+
   /// The identifier under which a circle is stored.
-  private static func storedIdentifier(_ identifier: String) -> String { "circle:\(identifier)" }
+  private static func storedIdentifier(_ identifier: String) -> String { storedPrefix + identifier }
+
+  /// Returns the identifier of the circle that is stored under another; `nil` where that is not a
+  /// circle's.
+  static func identifier(ofStored stored: String) -> String? {
+    stored.hasPrefix(storedPrefix) ? String(stored.dropFirst(storedPrefix.count)) : nil
+  }
 
   // MARK: Registrations
 

@@ -8,22 +8,10 @@ struct LocationMachine: Service {
   typealias Event = LocationEvent
   typealias Output = ServiceOutput<Self>
 
-  /// A registration of a group.
-  enum Registration: Codable, Sendable {
-    case circle(MonitoredCircle)
-    case visits
-    case significantChanges
-  }
+  typealias Registration = LocationRegistration
+  typealias RegistrationState = LocationRegistrationState
 
-  /// The state of a registration, as it outlives the process.
-  enum RegistrationState: Codable, Sendable {
-    case circle(GeofenceState, since: WallClockTime)
-    /// The offset is that of the line of the detector's times.
-    case visits(VisitDetector, WallClockOffset)
-    case significantChanges(SignificantChange, WallClockOffset)
-  }
-
-  static let name = "location"
+  static let name = LocationService.name
   private static let visits = "visits"
   private static let changes = "significantChanges"
 

@@ -7,6 +7,9 @@ package import Scanning
 /// group and outlive the process. Receivers and daemons work no harder than the demand: they are
 /// off while no client needs anything.
 package final class LocationService: Sendable {
+  /// The name under which registrations are stored.
+  package static let name = "location"
+
   /// The source of fixes and compass readings; `nil` where there is none.
   package let source: (any LocationSource)?
   /// The manager that the service belongs to.
@@ -191,6 +194,12 @@ package final class LocationService: Sendable {
     host.update { machine, output in
       machine.circles.unregister(identifier, in: group, into: &output)
     }
+  }
+
+  /// Returns the name of the circle that the store has under an identifier; `nil` where that is
+  /// not a circle's.
+  package static func circle(ofStored identifier: String) -> String? {
+    LocationCircles.identifier(ofStored: identifier)
   }
 
   /// Returns the circles of a client's group, sorted by their identifiers.

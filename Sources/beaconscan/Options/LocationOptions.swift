@@ -17,8 +17,10 @@ struct LocationOptions: ParsableArguments {
       "Where locations come from: gpsd, geoclue, fixed (the --position) or auto.",
       discussion:
         "auto uses gpsd where it runs, otherwise GeoClue, otherwise the --position. Where one of them has no "
-        + "fix for a minute, it uses the next."))
-  var source = Kind.auto
+        + "fix for a minute, it uses the next. (default: auto)"))
+  var source: Kind?
+
+  private var kind: Kind { source ?? .auto }
 
   @Option(
     help: ArgumentHelp(
@@ -37,35 +39,43 @@ struct LocationOptions: ParsableArguments {
   private static let altitudes = -11_000.0...100_000
 
   func validate() throws {
-    if source == .fixed, position == nil {
+    if kind == .fixed, position == nil {
       throw ValidationError("--source fixed needs a --position LATITUDE,LONGITUDE.")
     }
     if let altitude = position?.altitude, !Self.altitudes.contains(altitude) {
       throw ValidationError("The altitude of --position must be from -11000 to 100000 m.")
     }
-    if let position, source == .gpsd || source == .geoclue, Settings.current.isGiven("position") {
+    if let position, kind == .gpsd || kind == .geoclue, Settings.current.isGiven("position") {
       throw ValidationError(
-        "--position \(position) is not used with --source \(source.rawValue); leave one of them out."
+        "--position \(position) is not used with --source \(kind.rawValue); leave one of them out."
       )
     }
-    if gpsd != nil, source == .geoclue || source == .fixed, Settings.current.isGiven("gpsd") {
+    if gpsd != nil, kind == .geoclue || kind == .fixed, Settings.current.isGiven("gpsd") {
       throw ValidationError(
-        "--gpsd is not used with --source \(source.rawValue); leave one of them out.")
+        "--gpsd is not used with --source \(kind.rawValue); leave one of them out.")
     }
   }
 
   /// An option that tracks do not have and that the command line gave.
   var liveOption: String? {
     let given = Settings.current.isGiven
-    if source != .auto, given("source") { return "--source" }
+    if kind != .auto, given("source") { return "--source" }
     if gpsd != nil, given("gpsd") { return "--gpsd" }
     return position != nil && given("position") ? "--position" : nil
   }
 
-  private func makeSource() -> any LocationSource {
+  /// Indicates whether one of these options is given, on the command line or in the configuration.
+  var isGiven: Bool { source != nil || gpsd != nil || position != nil }
+
+  /// Returns the source of fixes, together with the compass.
+  func makeSource() -> any LocationSource {
+    CombinedSource(fixes: makeFixSource(), compass: CompassSource())
+  }
+
+  private func makeFixSource() -> any LocationSource {
     let gpsd = GPSDSource(gpsd ?? .local)
     let fixed = position.map { FixedSource($0.place, altitude: $0.altitude) }
-    return switch (source, fixed) {
+    return switch (kind, fixed) {
     case (.gpsd, _): gpsd
     case (.geoclue, _): GeoClueSource()
     case (.fixed, let fixed?): fixed
@@ -76,7 +86,7 @@ struct LocationOptions: ParsableArguments {
   /// Returns which source is used and why.
   private func choice(of source: any LocationSource) -> String {
     (source as? AutomaticSource)?.look().sentence
-      ?? "\(source.name) is used, because of --source \(self.source.rawValue)"
+      ?? "\(source.name) is used, because of --source \(kind.rawValue)"
   }
 
   /// Examines the daemons that locations and headings come from, and the choice of one. Nothing of it is an error, because
@@ -90,7 +100,7 @@ struct LocationOptions: ParsableArguments {
         position.map { "the configured position is \($0)" }
           ?? "no position is configured; a machine that stays where it is can have one: --position "
           + "LATITUDE,LONGITUDE, also in the configuration file"),
-      Finding(.location, .info, "locations: " + choice(of: makeSource())),
+      Finding(.location, .info, "locations: " + choice(of: makeFixSource())),
     ]
   }
 
@@ -98,7 +108,7 @@ struct LocationOptions: ParsableArguments {
   ///
   /// - Throws: `CommandError` where none can be used.
   func open() throws -> LocationInput {
-    let fixes = makeSource()
+    let fixes = makeFixSource()
     switch fixes.availability {
     case .available: break
     case .notPermitted(let sentence): throw CommandError(.noPermission, sentence)
