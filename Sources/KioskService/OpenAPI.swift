@@ -227,7 +227,8 @@ package enum OpenAPI {
   private static let schemas: String = {
     var text = Schema.components([
       KioskHub.report.schema, RegionRecord.record.schema, ServiceHealth.record.schema,
-      LocationRecord.record.schema, SignalRecord.record.schema, NumberedEvent.record.schema, SnapshotRecord.record.schema,
+      LocationRecord.record.schema, SignalRecord.record.schema, NumberedEvent.record.schema,
+      SnapshotRecord.record.schema,
       ProblemRecord.record.schema,
     ])
     // The closing brace.

@@ -96,7 +96,8 @@ final class RegionControl: Sendable {
       hub.setRules(new.rules)
       // The configuration comes first.
       let (regions, circles) = (
-        Set(new.regions.map(\.identifier)), Set(new.circles.map(\.identifier)))
+        Set(new.regions.map(\.identifier)), Set(new.circles.map(\.identifier))
+      )
       for name in regions.union(circles) { unregister(name, for: added) }
       let old = Dictionary(
         beacons.regions(of: configured).map { ($0.identifier, $0) }, uniquingKeysWith: { $1 })

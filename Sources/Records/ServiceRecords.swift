@@ -202,7 +202,7 @@ package struct NumberedEvent: Sendable {
           .monitorEvent, LocateLine.visit.schema, ScannerHealth.record.schema,
           LocationHealth.record.schema,
         ])
-      ) { event -> FieldValue in .json { $0 += event.json } }
+      ) { event -> FieldValue in .json { $0 += event.json } },
     ])
 }
 
