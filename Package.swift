@@ -301,7 +301,7 @@ let package = Package(
       name: "ServiceCoreTests",
       dependencies: [
         "Advertising", "BeaconTesting", "CaptureFiles", "Ranging", "Regions", "Scanning",
-        "ServiceCore", "Storage", "TestSupport",
+        "ServiceCore", "Storage", "TestDaemons", "TestSupport",
       ]),
     // They start the broker of Debian's package mosquitto, which Scripts/setup.sh --ci installs.
     .testTarget(

@@ -19,8 +19,12 @@ final class InterestMeter: Sendable {
   private let patience: Double
   /// What the last call of the function said. Held during the call, so that the calls come one after the other and the
   /// last one says what is so.
-  private let reported = Mutex<(isInterested: Bool, change: (@Sendable (Bool) -> Void)?)>(
-    (false, nil))
+  private let reported = Mutex(Reported())
+
+  private struct Reported {
+    var isInterested = false
+    var change: (@Sendable (Bool) -> Void)?
+  }
 
   init(patience: Double = InterestMeter.patience) { self.patience = patience }
 

@@ -75,6 +75,16 @@ package final class Journal: Sendable {
     case call(@Sendable () -> Void)
   }
 
+  /// The functions that follow the journal.
+  ///
+  /// They are members of a structure. A lock that is generic over a function's type would wrap the
+  /// function once more at each use, and call it through all of these layers.
+  private struct Handlers {
+    var deliver: (@Sendable (StoredEvent, DeliveryPause?) -> Void)?
+    var discard: (@Sendable (Store.Key) -> Void)?
+    var observe: (@Sendable (JournalChange) -> Void)?
+  }
+
   private struct State {
     var pending: [Pending] = []
     var sequence: UInt64 = 0
@@ -107,9 +117,7 @@ package final class Journal: Sendable {
   private let waiters = Waiters()
   /// Entries are encoded, written and given to readers here.
   private let queue = DispatchQueue(label: "ServiceCore.journal")
-  private let deliver = Mutex<(@Sendable (StoredEvent, DeliveryPause?) -> Void)?>(nil)
-  private let discard = Mutex<(@Sendable (Store.Key) -> Void)?>(nil)
-  private let observer = Mutex<(@Sendable (JournalChange) -> Void)?>(nil)
+  private let handlers = Mutex(Handlers())
   private let ownGeneration = Store.randomGeneration()
 
   init(_ store: RegistrationStore) { self.store = store }
@@ -119,13 +127,15 @@ package final class Journal: Sendable {
     _ body: @escaping @Sendable (StoredEvent, DeliveryPause?) -> Void,
     discard: @escaping @Sendable (Store.Key) -> Void
   ) {
-    deliver.withLock { $0 = body }
-    self.discard.withLock { $0 = discard }
+    handlers.withLock { handlers in
+      handlers.deliver = body
+      handlers.discard = discard
+    }
   }
 
   /// Has a function called with each change, on the journal's queue and before waiting readers go on. It must not wait.
   package func observe(_ body: @escaping @Sendable (JournalChange) -> Void) {
-    observer.withLock { $0 = body }
+    handlers.withLock { $0.observe = body }
   }
 
   /// Reads the latest entries of earlier processes into memory.
@@ -225,7 +235,8 @@ package final class Journal: Sendable {
     }
     // Where the disk refuses, readers go on from memory.
     if let database, !changes.isEmpty { database.write(changes) }
-    for step in steps { perform(step) }
+    let handlers = handlers.withLock { $0 }
+    for step in steps { perform(step, handlers) }
   }
 
   private func add(
@@ -264,23 +275,23 @@ package final class Journal: Sendable {
       }
   }
 
-  private func perform(_ step: Step) {
+  private func perform(_ step: Step, _ handlers: Handlers) {
     switch step {
     case .deliver(let event, let pause, let sequence):
       // It goes with its registration.
       let isRemoved = state.withLock { ($0.removed[event.key] ?? 0) > sequence }
-      if !isRemoved { deliver.withLock { $0 }?(event, pause) }
+      if !isRemoved { handlers.deliver?(event, pause) }
     case .show(let entry):
       state.withLock { $0.append(entry.withoutDetail()) }
-      observer.withLock { $0 }?(.entry(entry))
+      handlers.observe?(.entry(entry))
       waiters.wake()
-    case .change(let change): observer.withLock { $0 }?(change)
+    case .change(let change): handlers.observe?(change)
     case .remove(let key, let sequence):
       state.withLock { state in
         if state.removed[key] == sequence { state.removed[key] = nil }
       }
-      discard.withLock { $0 }?(key)
-      observer.withLock { $0 }?(.unregistered(key.service, ClientGroup(key.group), key.identifier))
+      handlers.discard?(key)
+      handlers.observe?(.unregistered(key.service, ClientGroup(key.group), key.identifier))
     case .call(let body): body()
     }
   }
