@@ -322,9 +322,9 @@ let package = Package(
     .testTarget(
       name: "KioskServiceTests",
       dependencies: [
-        "Adapters", "Advertising", "BeaconTesting", "BrokerLink", "KioskService", "Positioning",
-        "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Storage", "TestDaemons",
-        "TestSupport", "Webhooks",
+        "Adapters", "Advertising", "BeaconTesting", "BrokerLink", "KioskService",
+        "LocationSources", "Positioning", "Ranging", "Records", "Regions", "Scanning",
+        "ServiceCore", "Storage", "TestDaemons", "TestSupport", "Webhooks",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "HummingbirdCore", package: "hummingbird"),

@@ -131,7 +131,15 @@ struct MonitorCommand: AsyncParsableCommand {
           source.open(offsets: calibration.adapterOffset), showsProgress: !output.quiet,
           stateFile: stateFile, configuration: configuration(rules)), rules, to: out)
     }
-    if !source.isLive { try check(captures, tracks) }
+    if !source.isLive {
+      try regions.check(captures, tracks)
+      if let capture = captures.first, regions.all.isEmpty {
+        throw CommandError(
+          .badData,
+          "\(capture): it is no track, and every region is a circle; leave it out, or name a region of "
+            + "beacons too")
+      }
+    }
     var input =
       source.isLive ? try location.open() : try source.recordings.open(tracks: tracks)
     guard !regions.all.isEmpty else {
@@ -150,28 +158,6 @@ struct MonitorCommand: AsyncParsableCommand {
       BeaconSession(
         scanner, showsProgress: !output.quiet, stateFile: stateFile,
         configuration: configuration(rules), location: input, of: replay), rules, to: out)
-  }
-
-  /// Checks that the recordings have what the regions need.
-  private func check(_ captures: [String], _ tracks: [String]) throws {
-    if tracks.isEmpty {
-      throw CommandError(
-        .badData,
-        "\(source.replay[0]): it is no track, and the region '\(regions.circles[0].identifier)' is a "
-          + "circle; give a track of NMEA 0183, GPX or gpsd JSON too")
-    }
-    if let capture = captures.first, regions.all.isEmpty {
-      throw CommandError(
-        .badData,
-        "\(capture): it is no track, and every region is a circle; leave it out, or name a region of "
-          + "beacons too")
-    }
-    if captures.isEmpty, let region = regions.all.first {
-      throw CommandError(
-        .badData,
-        "\(tracks[0]): it is a track, and the region '\(region.name)' is one of beacons; give a "
-          + "capture too")
-    }
   }
 
   func configuration(_ rules: RegionRules) -> BeaconService.Configuration {

@@ -158,6 +158,7 @@ struct ServeCommand: AsyncParsableCommand {
       return (scanner, isWanted ? location.makeSource() : nil)
     }
     let (captures, tracks) = source.recordings.sorted(pipesAreTracks: false)
+    try regions.check(captures, tracks)
     var beacons = source
     beacons.replay = captures
     let scanner =

@@ -131,6 +131,16 @@ final class RawClient {
       body: String(decoding: buffer.prefix(length), as: UTF8.self))
   }
 
+  /// Receives until a text has come, and returns what came.
+  func text(until end: String) throws(Failure) -> String {
+    while !String(decoding: buffer, as: UTF8.self).contains(end) {
+      guard try fill() else {
+        throw Failure(description: "the connection ended before '\(end)'")
+      }
+    }
+    return String(decoding: buffer, as: UTF8.self)
+  }
+
   /// Waits for the end of the connection, and returns what comes before it.
   func rest() throws(Failure) -> String {
     while try fill() {}

@@ -62,7 +62,7 @@ import Testing
       #expect(try await scene.control.set("r\(number)", request(UInt16(number))))
       #expect(scene.hub.region("r\(number)")?.isRemovable == true)
       #expect(try await !scene.control.set("r\(number)", request(UInt16(number + 1))))
-      #expect(scene.hub.region("r\(number)")?.constraint.minor == UInt16(number + 1))
+      #expect(scene.hub.region("r\(number)")?.constraint?.minor == UInt16(number + 1))
     }
     for number in 0..<200 {
       try await scene.control.remove("r\(number)")

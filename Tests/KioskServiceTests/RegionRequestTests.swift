@@ -1,4 +1,5 @@
 import Positioning
+import Records
 import Scanning
 import Testing
 

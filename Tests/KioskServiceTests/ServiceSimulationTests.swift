@@ -192,7 +192,7 @@ private struct ServiceSimulation {
     let inside = Dictionary(
       uniqueKeysWithValues: snapshot.record.regions.map { ($0.name, $0.state == .inside) })
     guard streams.count >= 3 else {
-      streams.append(Stream(position: snapshot.position, inside: inside, received: []))
+      streams.append(Stream(position: snapshot.place.position, inside: inside, received: []))
       return
     }
     let index = Int(random.next() % 3)
@@ -200,10 +200,10 @@ private struct ServiceSimulation {
     guard streams[index].isConnected else { return }
     // It comes back: what it missed, and then the snapshot.
     let text = hub.journal.text(of: streams[index].position)
-    let (events, isWhole) = hub.missed(after: text, through: snapshot.position)
+    let (events, isWhole) = hub.missed(after: text, through: snapshot.place.position)
     if !isWhole { streams[index].missed += 1 }
     streams[index].received += events.map(\.id)
-    streams[index].position = snapshot.position
+    streams[index].position = snapshot.place.position
     streams[index].inside = inside
   }
 

@@ -73,7 +73,7 @@ struct RegionOptions: ParsableArguments {
       "A region with a name: NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR.",
       discussion:
         "Rules of its own for monitor may follow: NAME=UUID,enter-distance=1,exit-after=20s,each. "
-        + "For monitor, NAME=LATITUDE,LONGITUDE,RADIUS is a circle on the earth, in degrees and meters. "
+        + "For monitor and serve, NAME=LATITUDE,LONGITUDE,RADIUS is a circle on the earth, in degrees and meters. "
         + "NAME alone is a region of the configuration file. May be given several times.",
       valueName: "name=uuid[:major[:minor]]"))
   var region: [RegionArgument] = []
@@ -92,8 +92,24 @@ struct RegionOptions: ParsableArguments {
   func checkBeaconsOnly() throws {
     guard let circle = circles.first else { return }
     throw ValidationError(
-      "--region \(circle.identifier) is a circle, which monitor alone has; name beacons: NAME=UUID."
+      "--region \(circle.identifier) is a circle, which monitor and serve alone have; name beacons: NAME=UUID."
     )
+  }
+
+  /// Checks that recordings have what the regions need: a track for circles, and a capture for beacons.
+  func check(_ captures: [String], _ tracks: [String]) throws {
+    if let circle = circles.first, tracks.isEmpty, let capture = captures.first {
+      throw CommandError(
+        .badData,
+        "\(capture): it is no track, and the region '\(circle.identifier)' is a circle; give a track of "
+          + "NMEA 0183, GPX or gpsd JSON too")
+    }
+    if let region = all.first, captures.isEmpty, let track = tracks.first {
+      throw CommandError(
+        .badData,
+        "\(track): it is a track, and the region '\(region.name)' is one of beacons; give a capture too"
+      )
+    }
   }
 
   /// The regions of beacons that have a name of their own.
