@@ -24,6 +24,8 @@ case $directory in
   *) directory=$place/$directory ;;
 esac
 
+# See Package.swift: one build for all checks.
+export BEACONSCAN_TEST_BUILD=1
 swift build --product beaconscan
 beaconscan=$(swift build --show-bin-path)/beaconscan
 swift package plugin generate-manual --configuration debug --multi-page --date "$date" \

@@ -21,6 +21,8 @@ if ! python3 -c 'import jsonschema.validators' 2>/dev/null; then
     "$python" -m pip install --quiet --disable-pip-version-check 'jsonschema>=4.18,<5'
   fi
 fi
+# See Package.swift: one build for all checks.
+export BEACONSCAN_TEST_BUILD=1
 swift build --product beaconscan
 beaconscan=$(swift build --show-bin-path)/beaconscan
 "$python" Scripts/outputs.py "$beaconscan" "$@"
