@@ -162,6 +162,8 @@ extension ReplayScanner {
     /// What has been read and is not yet due.
     private var held: [Sighting] = []
     private var next = 0
+    /// Whether reading waits for a pipe; not while something that is due would wait with it.
+    private var mayWait = true
     /// How far the recordings have been read, and how far they have been given.
     private var progress = ScanProgress()
     private var given: MonotonicTime?
@@ -233,7 +235,7 @@ extension ReplayScanner {
     /// Reads the usual single recording: its batch is the batch.
     private mutating func readOne(_ source: Source, into sightings: inout [Sighting]) {
       swap(&source.collector.sightings, &sightings)
-      if !source.advance(), source.collector.sightings.isEmpty { source.reader.wait() }
+      if !source.advance(), source.collector.sightings.isEmpty, mayWait { source.reader.wait() }
       swap(&source.collector.sightings, &sightings)
       progress.wallClockOffset = source.reader.wallClockOffset
     }
@@ -246,7 +248,7 @@ extension ReplayScanner {
         for source in sources {
           while source.isEmpty, !source.isAtEnd {
             guard source.advance() else {
-              if sightings.isEmpty { source.reader.wait() }
+              if sightings.isEmpty, mayWait { source.reader.wait() }
               return
             }
           }
@@ -270,6 +272,7 @@ extension ReplayScanner {
       var shown = progress
       repeat {
         if next == held.count, given == progress.reached, !progress.isOver {
+          mayWait = sightings.isEmpty
           do {
             try readAhead()
           } catch {

@@ -48,6 +48,25 @@ import Testing
     #expect(throws: CaptureError.self) { try read(reader, &collector) }
   }
 
+  /// A sighting that is due does not wait for the next one: waiting for more takes a tenth of a second each time.
+  @Test func whatIsDueIsGivenAtOnce() throws {
+    let file = try TemporaryFile(BTSnoopFile.header())
+    let replay = try ReplayScanner(paths: [file.path], speed: .times(1e6), follows: true)
+    var sightings: [Sighting] = []
+    var shortest = Duration.seconds(60)
+    for number in 0..<20 as Range<UInt16> {
+      let record = BTSnoopFile.record(Adverts.h4(number), microseconds: Int64(number) * 1000)
+      try file.append(record)
+      let start = ContinuousClock.now
+      repeat {
+        _ = try replay.receive(for: .ranging, until: nil, into: &sightings)
+      } while sightings.isEmpty
+      shortest = min(shortest, ContinuousClock.now - start)
+      #expect(sightings.map(\.beacon.minor) == [number])
+    }
+    #expect(shortest < .milliseconds(100))
+  }
+
   @Test func replaysFollow() throws {
     let file = try TemporaryFile(BTSnoopFile.header() + BTSnoopFile.record(Adverts.h4(1)))
     let replay = try ReplayScanner(paths: [file.path], follows: true)
