@@ -54,12 +54,11 @@ package final class EventFormat: Sendable {
     }
   }
 
-  /// The next process has a list of its own.
+  /// Its age counts for nothing: a recording's events are older than the clock by which its regions are registered.
   private func describe(_ event: RegionsChanged) -> JournalDescription {
-    var description = JournalDescription(
-      kind: "regions", wallClockTime: event.time, record: Self.encode(event, Self.regions))
-    description.isStored = false
-    return description
+    JournalDescription(
+      kind: "regions", wallClockTime: WallClockTime(nanoseconds: 0),
+      record: Self.encode(event, Self.regions))
   }
 
   private func describe(_ event: BeaconEvent) -> JournalDescription? {

@@ -249,7 +249,7 @@ package final class Journal: Sendable {
     if let format = store.configuration.journalFormat {
       guard let description = format(new.event) else { return }
       let entry = JournalEntry(nextID(database), new.event, description)
-      if database != nil, description.isStored { changes.append(.add(entry.stored(for: nil))) }
+      if database != nil { changes.append(.add(entry.stored(for: nil))) }
       steps.append(.show(entry))
       return
     }

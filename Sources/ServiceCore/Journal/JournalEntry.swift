@@ -78,8 +78,6 @@ package struct JournalDescription: Sendable {
   package var record: [UInt8]
   /// What the observer is given beside the event.
   package var detail: (any Sendable)?
-  /// Whether the entry is worth something to the next process.
-  package var isStored = true
 
   package init(
     kind: String, time: MonotonicTime? = nil, wallClockTime: WallClockTime, region: String? = nil,

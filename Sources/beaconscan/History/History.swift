@@ -1,4 +1,5 @@
 import Advertising
+import KioskService
 import Records
 import Scanning
 import ServiceCore
@@ -11,7 +12,7 @@ struct HistoryRange {
   var since: WallClockTime?
   var until: WallClockTime?
 
-  fileprivate func query(kinds: Set<String>? = nil) -> EntryQuery {
+  fileprivate func query(kinds: Set<String>) -> EntryQuery {
     EntryQuery(
       since: since?.microseconds, until: until?.microseconds, region: region, kinds: kinds)
   }
@@ -50,7 +51,7 @@ struct History {
 
   /// Calls a function with entries, the oldest first.
   func forEachEntry(
-    _ range: HistoryRange, last: Int? = nil, kinds: Set<String>? = nil,
+    _ range: HistoryRange, last: Int? = nil, kinds: Set<String> = EventFormat.historyKinds,
     _ body: (StoredEntry) throws -> Void
   ) throws {
     var query = range.query(kinds: kinds)
