@@ -161,6 +161,8 @@ package final class Store: Sendable {
     var droppedPresence = 0
     /// The highest identifier whose entry is gone.
     var lostThrough: Int64 = 0
+    /// The entries that the log had on opening, until they are taken.
+    var recovered: [StoredEntry] = []
     var failure: StorageError?
     var warnings: [String] = []
     /// The time of the last trimming, in microseconds.
@@ -212,7 +214,8 @@ package final class Store: Sendable {
   /// Whether there is a database to read.
   private let isMade: Atomic<Bool>
   private let openedReader = Mutex<StoreReader?>(nil)
-  private let writer = DispatchQueue(label: "beaconscan.storage")
+  /// Makes the database, and stores what waits. Tests suspend it.
+  let writer = DispatchQueue(label: "beaconscan.storage")
   /// Runs the completions of writes that are refused.
   private let refusals = DispatchQueue(label: "beaconscan.storage.refusals")
 
@@ -250,7 +253,10 @@ package final class Store: Sendable {
     state.warnings = opened.warnings
     state.positions = opened.positions
     state.log = opened.log
-    for change in opened.changes { state.queue.add(change) }
+    for change in opened.changes {
+      state.queue.add(change)
+      if case .add(let entry) = change { state.recovered.append(entry) }
+    }
     for (reader, id) in contents.positions {
       state.queue.add(
         Self.group(ofReader: reader).map { .settle(group: $0, through: id) }
@@ -458,6 +464,14 @@ package final class Store: Sendable {
   /// The reason why the last transaction or a position could not be stored; `nil` while all is well.
   package var failure: StorageError? {
     state.withLock { $0.failure ?? $0.positions?.failure }
+  }
+
+  /// Removes and returns the entries that an earlier process left in the log, which the first transaction stores.
+  package func takeRecovered() -> [StoredEntry] {
+    state.withLock { state in
+      defer { state.recovered = [] }
+      return state.recovered
+    }
   }
 
   /// Reads the database, beside the writer; `nil` until it is made. Entries that wait for the disk are not in it.

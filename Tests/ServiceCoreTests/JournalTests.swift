@@ -1,9 +1,11 @@
 import Foundation
 import Synchronization
 import TestDaemons
+import TestSupport
 import Testing
 
 @testable import ServiceCore
+@testable import Storage
 
 @Suite(.timeLimit(.minutes(10))) struct JournalTests {
   /// The observer is called directly, however many events came before: a layer of calls for each event would end the
@@ -20,5 +22,27 @@ import Testing
     #expect(found.count == 1000)
     let (first, last) = (try #require(found.first), try #require(found.last))
     #expect(last < first + 8, "the stack had \(first) calls and has \(last)")
+  }
+
+  /// What the log has and no transaction stored yet is for the readers of the next process too.
+  @Test func whatTheLogHasIsReadBeforeItIsStored() throws {
+    let scratch = try Scratch()
+    try scratch.makeFolder("copy")
+    let before = TestJournal(file: scratch["s"])
+    before.append(Array("1".utf8))
+    before.manager.flush()
+    // No transaction stores what follows.
+    let writer = try #require(before.manager.store.database?.writer)
+    writer.suspend()
+    defer { writer.resume() }
+    before.append(Array("2".utf8))
+    before.append(Array("3".utf8))
+    for name in scratch.names where name != "copy" {
+      try scratch.write(scratch.bytes(name), "copy/\(name)")
+    }
+    let after = TestJournal(file: scratch["copy/s"])
+    #expect(after.journal.generation == before.journal.generation)
+    #expect(after.journal.read(after: 1).entries.map(\.id) == [2, 3])
+    #expect(after.journal.latest == 3)
   }
 }

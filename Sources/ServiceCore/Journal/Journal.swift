@@ -145,9 +145,10 @@ package final class Journal: Sendable {
     let stored =
       (try? database.reader()?.entries(
         EntryQuery(limit: Self.maximumEntries, leavesNewest: true))) ?? []
+    let recovered = database.takeRecovered().filter { $0.id > stored.last?.id ?? 0 }
     state.withLock { state in
       guard state.ring.isEmpty else { return }
-      for entry in stored { state.append(JournalEntry(entry)) }
+      for entry in stored + recovered { state.append(JournalEntry(entry)) }
       state.latest = max(state.latest, database.lastID)
     }
   }
