@@ -102,7 +102,7 @@ private final class LinkWork: Sendable {
     self.configuration = configuration
     self.reader = reader
     self.report = report
-    state = Mutex(State(publisher: Publisher(configuration, position: reader.start)))
+    state = Mutex(State(publisher: Publisher(configuration, position: reader.begin())))
   }
 
   var status: BrokerStatus {

@@ -79,7 +79,7 @@ private final class SenderWork: Sendable {
     self.curl = curl
     self.report = report
     let webhooks = readers.map { reader in
-      Webhook(schedule: DeliverySchedule(configuration, position: reader.start))
+      Webhook(schedule: DeliverySchedule(configuration, position: reader.begin()))
     }
     state = Mutex(State(webhooks: webhooks))
   }

@@ -45,4 +45,20 @@ import Testing
     #expect(after.journal.read(after: 1).entries.map(\.id) == [2, 3])
     #expect(after.journal.latest == 3)
   }
+
+  /// A reader that was given nothing yet goes on after a kill where it began.
+  @Test func aNewReaderGoesOnWhereItBegan() throws {
+    let scratch = try Scratch()
+    try scratch.makeFolder("copy")
+    let before = TestJournal(file: scratch["s"])
+    before.append(Array("1".utf8))
+    #expect(before.journal.begin("webhook") == 1)
+    before.append(Array("2".utf8))
+    for name in scratch.names where name != "copy" {
+      try scratch.write(scratch.bytes(name), "copy/\(name)")
+    }
+    let after = TestJournal(file: scratch["copy/s"])
+    #expect(after.journal.begin("webhook") == 1)
+    #expect(after.journal.begin("mqtt") == 2)
+  }
 }

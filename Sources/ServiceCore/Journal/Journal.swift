@@ -7,7 +7,7 @@ import Synchronization
 /// What happened, appended once and read by many.
 ///
 /// ```swift
-/// for await batch in journal.entries(after: journal.position(of: "kiosk") ?? journal.latest) {
+/// for await batch in journal.entries(after: journal.begin("kiosk")) {
 ///   for entry in batch.entries { show(entry) }
 ///   if let last = batch.entries.last { journal.mark("kiosk", last.id) }
 /// }
@@ -393,8 +393,20 @@ package final class Journal: Sendable {
   package func hasGiven(_ id: Int64) -> Bool { id <= latest }
 
   /// Returns how far a reader was when it marked an entry last, maybe in an earlier process; `nil` where it never did.
-  package func position(of reader: String) -> Int64? {
+  private func position(of reader: String) -> Int64? {
     state.withLock { $0.positions[reader] } ?? store.database?.positions[reader]
+  }
+
+  /// Returns where a reader goes on: after the entry that it marked last, or, where it is new, after the latest one. A new
+  /// reader's position is in the log before any entry that follows it.
+  package func begin(_ reader: String) -> Int64 {
+    if let position = position(of: reader) { return position }
+    let start = state.withLock { state in
+      state.positions[reader] = state.latest
+      return state.latest
+    }
+    store.database?.write([.mark(reader: reader, through: start)])
+    return start
   }
 
   /// Records that a reader needs no entry up to one any more.

@@ -22,8 +22,8 @@ package struct JournalReader: Sendable {
     self.kinds = kinds
   }
 
-  /// Where the reader goes on: after the entry that it marked last, or, where it never did, after the latest one.
-  package var start: Int64 { journal.position(of: name) ?? journal.latest }
+  /// Returns where the reader goes on: after the entry that it marked last, or, where it is new, after the latest one.
+  package func begin() -> Int64 { journal.begin(name) }
 
   /// Returns what follows a position.
   package func next(after position: Int64) -> Next {
