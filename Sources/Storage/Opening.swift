@@ -53,7 +53,7 @@ struct Opening: ~Copyable {
     }
     if let positions {
       if database == nil, !positions.isNew || !isKept {
-        log = try? WriteLog(path, after: 0)
+        log = try? WriteLog(path, after: nil)
       } else {
         log = try WriteLog(path, after: contents.sequence)
       }

@@ -604,7 +604,7 @@ package final class Store: Sendable {
     }
     let made = try Opening.create(file, schema, generation: generation)
     if state.withLock({ $0.log == nil }) {
-      let log = try WriteLog(file, after: 0)
+      let log = try WriteLog(file, after: nil)
       log.removeAll()
       state.withLock { $0.log = log }
     }

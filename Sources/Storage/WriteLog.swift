@@ -20,6 +20,8 @@ final class WriteLog: Sendable {
   /// A record that was found.
   struct Found {
     var sequence: Int64
+    /// Where it ends in its file.
+    var end: Int
     var changes: [Store.Change]
   }
 
@@ -36,41 +38,43 @@ final class WriteLog: Sendable {
   /// The records that were there when the log was opened and that the database does not have.
   let found: [Found]
 
-  /// Opens or creates the files of a database that has the records up to a sequence number.
-  init(_ path: FilePath, after committed: Int64) throws(StorageError) {
+  /// Opens or creates the files of a database that has the records up to a sequence number; `nil` where there is no
+  /// database.
+  init(_ path: FilePath, after committed: Int64?) throws(StorageError) {
     let first = try StateFile(path.beside("-log-1"), creating: true)
     let second = try StateFile(path.beside("-log-2"), creating: true)
     let one = try Self.read(first)
     let two = try Self.read(second)
-    found = (one.found + two.found).filter { $0.sequence > committed }
+    // A power cut may leave the later file of the two: what follows a record that is missing counts as gone.
+    let all = (one + two).filter { $0.sequence > committed ?? 0 }
       .sorted { $0.sequence < $1.sequence }
+    let start = committed.map { $0 + 1 } ?? all.first?.sequence ?? 1
+    found = zip(all, start...).prefix { $0.sequence == $1 }.map(\.0)
+    let sequence = found.last?.sequence ?? committed ?? 0
+    // What does not count must not follow when the files have grown again.
+    let (firstBytes, secondBytes) = (one.bytes(through: sequence), two.bytes(through: sequence))
+    try first.resize(firstBytes)
+    try second.resize(secondBytes)
     // What was found is stored again by the first transaction: until then, both files stay as they are, and records
     // follow those of the newer one.
-    let isNewer = (one.found.last?.sequence ?? 0) > (two.found.last?.sequence ?? 0)
-    let sequence = max(committed, found.last?.sequence ?? 0)
+    let isNewer = (one.last?.sequence ?? 0) > (two.last?.sequence ?? 0)
     state = Mutex(
       isNewer
         ? State(
-          current: first, other: second, currentBytes: one.bytes, otherBytes: two.bytes,
+          current: first, other: second, currentBytes: firstBytes, otherBytes: secondBytes,
           sequence: sequence)
         : State(
-          current: second, other: first, currentBytes: two.bytes, otherBytes: one.bytes,
+          current: second, other: first, currentBytes: secondBytes, otherBytes: firstBytes,
           sequence: sequence))
   }
 
-  /// Returns the whole records of a file, and their length in bytes.
-  private static func read(
-    _ file: borrowing StateFile
-  ) throws(StorageError) -> (found: [Found], bytes: Int) {
+  /// Returns the whole records of a file.
+  private static func read(_ file: borrowing StateFile) throws(StorageError) -> [Found] {
     let bytes = try file.read(maximumBytes)
     var cursor = unsafe ByteCursor(bytes.span.bytes)
     var found: [Found] = []
-    var length = 0
-    while let record = Self.next(&cursor) {
-      found.append(record)
-      length = cursor.position
-    }
-    return (found, length)
+    while let record = Self.next(&cursor) { found.append(record) }
+    return found
   }
 
   /// Returns the next record; `nil` at the end, and where one was not written whole.
@@ -83,7 +87,8 @@ final class WriteLog: Sendable {
       let body = try cursor.read(Int(length))
       guard check == Self.check(sequence, body) else { return nil }
       var rest = ByteCursor(body)
-      return Found(sequence: sequence, changes: try rest.readChanges())
+      return Found(
+        sequence: sequence, end: cursor.position, changes: try rest.readChanges())
     } catch {
       return nil
     }
@@ -159,6 +164,13 @@ final class WriteLog: Sendable {
     state.withLock { state in
       if (try? state.current.resize(0)) != nil { state.currentBytes = 0 }
     }
+  }
+}
+
+extension [WriteLog.Found] {
+  /// The length of the records of a file up to a sequence number, in bytes.
+  fileprivate func bytes(through sequence: Int64) -> Int {
+    last { $0.sequence <= sequence }?.end ?? 0
   }
 }
 
