@@ -191,7 +191,8 @@ let package = Package(
     .target(
       name: "Frontends",
       dependencies: [
-        "Advertising", "Positioning", "Ranging", "Records", "Regions", "Scanning", "ServiceCore",
+        "Advertising", "LocationSources", "Positioning", "Ranging", "Records", "Regions",
+        "Scanning", "ServiceCore",
       ]),
 
     // The C library: its parts, and its functions.
@@ -200,7 +201,8 @@ let package = Package(
       dependencies: [
         "Advertising", "CaptureFiles", "Frontends", "LiveScanning", "Ranging", "Records", "Regions",
         "Scanning",
-        "ServiceCore", .product(name: "DequeModule", package: "swift-collections"),
+        "ServiceCore",
+        .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
       ]),
     .target(

@@ -59,6 +59,9 @@ package func requirement(of option: String, for value: String = "") -> String? {
   case "enter-count": "write how many of how many sightings, such as 2/3"
   case "environment": "write a number such as 2.2"
   case "state-file": "write the name of a file"
+  case "position":
+    "write LATITUDE,LONGITUDE or LATITUDE,LONGITUDE,ALTITUDE, such as 52.5163,13.3777,34"
+  case "gpsd": "write HOST, HOST:PORT or the path of a Unix socket, such as localhost:2947"
   default: nil
   }
 }

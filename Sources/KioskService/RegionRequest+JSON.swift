@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Frontends
 import Positioning
 import Records
 import Scanning
@@ -85,15 +86,12 @@ extension RegionRequest {
   private static func circle(
     _ name: String, _ members: [String: Value]
   ) throws(RegionRefusal) -> RegionRequest {
-    let ranges: [ClosedRange<Double>] = [
-      -90...90, -180...180, .leastNonzeroMagnitude...CircularRegion.maximumRadius,
-    ]
-    let ends = ["from -90 to 90", "from -180 to 180", "of more than 0 and at most 2000000 m"]
     var numbers: [Double] = []
     for (index, key) in circleKeys.enumerated() {
-      guard case .number(let number)? = members[key], ranges[index].contains(number) else {
+      guard case .number(let number)? = members[key], CircularRegion.ranges[index].contains(number)
+      else {
         throw .invalid(
-          "'\(key)' of a circle must be a number \(ends[index]); write for example "
+          "'\(key)' of a circle must be a number \(CircularRegion.validNumbers[index]); write for example "
             + "{\"latitude\":52.5163,\"longitude\":13.3777,\"radius\":200}")
       }
       numbers.append(number)
@@ -101,9 +99,9 @@ extension RegionRequest {
     if let other = members.keys.sorted().first(where: { !circleKeys.contains($0) }) {
       throw .invalid("a circle has no '\(other.prefix(64))'; it has latitude, longitude and radius")
     }
-    guard let center = Coordinate(latitude: numbers[0], longitude: numbers[1]),
-      let circle = try? CircularRegion(identifier: name, center: center, radius: numbers[2])
-    else { throw .invalid("the circle cannot be monitored") }
+    guard let circle = CircularRegion(name: name, numbers) else {
+      throw .invalid("the circle cannot be monitored")
+    }
     return RegionRequest(.circle(circle))
   }
 }

@@ -13,7 +13,9 @@ package enum GPSDAddress: Hashable, Sendable {
   /// Reads `HOST`, `HOST:PORT`, `[ADDRESS]:PORT` or the path of a Unix socket, with `gpsd://` before it or without.
   package init?(_ text: String) {
     let text = text.hasPrefix("gpsd://") ? String(text.dropFirst(7)) : text
-    guard !text.isEmpty, !text.utf8.contains(0) else { return nil }
+    // Only a path may have spaces, and nothing has control characters.
+    let least: UInt8 = text.hasPrefix("/") ? 0x20 : 0x21
+    guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= least && $0 != 0x7F }) else { return nil }
     if text.hasPrefix("/") {
       guard text.utf8.count < Self.maximumPathLength else { return nil }
       self = .unix(path: text)

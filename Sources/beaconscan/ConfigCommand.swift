@@ -1,5 +1,6 @@
 import ArgumentParser
 import Frontends
+import Positioning
 import Records
 import TOMLDocuments
 
@@ -121,11 +122,22 @@ extension Settings {
       + regions.map { region in
         SettingLine(
           key: "region.\(region.name)",
-          values: ["\(region.constraint)"] + region.rules.map { "--\($0)" },
+          values: region.values,
           origin: layers.first { $0.regions.contains(region) }?.path ?? "")
       }
       + beacons.map {
         SettingLine(key: "beacon.\($0.name)", values: ["\($0.constraint)"], origin: $0.file)
       }
+  }
+}
+
+extension RegionArgument {
+  /// What it is, and its rules.
+  fileprivate var values: [String] {
+    switch self {
+    case .beacons(let region): ["\(region.constraint)"] + region.rules.map { "--\($0)" }
+    case .circle(let circle):
+      ["\(circle.center.latitude),\(circle.center.longitude),\(circle.radius)"]
+    }
   }
 }

@@ -2,6 +2,7 @@ import Advertising
 import ArgumentParser
 import CaptureFiles
 import Frontends
+import LocationSources
 import Ranging
 import Records
 import Scanning
@@ -66,7 +67,7 @@ struct InspectCommand: AsyncParsableCommand {
     let out = StandardOutput()
     out.apply(output.form)
     let list = all ? AdvertiserList(filter, output.form) : nil
-    let (captures, tracks) = source.recordings.sorted(pipesAreTracks: false)
+    let (captures, tracks) = RecordingFormat.sort(source.replay, pipesAreTracks: false)
     let failure = try inspect(tracks, to: out)
     if !tracks.isEmpty, captures.isEmpty {
       try out.flush()

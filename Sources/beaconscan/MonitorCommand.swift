@@ -94,6 +94,9 @@ struct MonitorCommand: AsyncParsableCommand {
 
   mutating func validate() throws {
     try source.check(adding: files)
+    if !source.isLive, Settings.current.usesEveryRegion {
+      regions.leaveOut(notIn: source.replay, areSomeNeeded: true)
+    }
     if let option = location.liveOption, let file = source.replay.first {
       throw ValidationError(
         "\(option) is for live locations, and \(file) is a recording; give one of them.")
@@ -118,7 +121,8 @@ struct MonitorCommand: AsyncParsableCommand {
     for region in regions.all { _ = try self.rules.rules(of: region) }
     let rules = try rules.rules
     let out = StandardOutput()
-    let (captures, tracks) = source.recordings.sorted(pipesAreTracks: regions.all.isEmpty)
+    let (captures, tracks) = RecordingFormat.sort(
+      source.replay, pipesAreTracks: regions.all.isEmpty)
     guard !regions.circles.isEmpty else {
       if let track = tracks.first {
         throw CommandError(
@@ -248,35 +252,16 @@ struct MonitorCommand: AsyncParsableCommand {
 
   /// Registers the circles, and no others; those that the state file has resume with their states.
   private func registerCircles(in feed: LocationFeed, _ events: inout MonitorEvents) throws {
-    let (service, client, circles) = (feed.service, feed.client, regions.circles)
-    let stored = service.circles(of: client).map(\.region)
-    for old in stored where !circles.contains(where: { $0.identifier == old.identifier }) {
-      service.unregister(old.identifier, for: client)
-      reportRemoved(old.identifier)
-    }
     do throws(LocationServiceError) {
       // The first moment of a track is known with its first fix.
-      if !feed.isLive, !circles.isEmpty { try service.startUpdates(for: client) }
+      if !feed.isLive { try feed.service.startUpdates(for: feed.client) }
+      for name in try feed.service.replaceCircles(
+        with: regions.circles, for: feed.client, &events)
+      {
+        reportRemoved(name)
+      }
     } catch {
       throw CommandError(.unavailable, "\(error)")
-    }
-    for circle in circles {
-      var state = GeofenceState.outside
-      var insideSince: WallClockTime?
-      if stored.contains(circle),
-        let known = service.snapshot(ofCircle: circle.identifier, for: client)
-      {
-        if known.state != .unknown { state = known.state }
-        if state == .inside { insideSince = known.since }
-      }
-      do throws(LocationServiceError) {
-        try service.register(MonitoredCircle(circle), assuming: state, for: client)
-      } catch {
-        throw CommandError(.unavailable, "\(error)")
-      }
-      if let snapshot = service.snapshot(ofCircle: circle.identifier, for: client) {
-        events.begin(with: snapshot, insideSince: insideSince)
-      }
     }
   }
 

@@ -1,6 +1,7 @@
 import Adapters
 import ArgumentParser
 import CaptureFiles
+import Frontends
 import Positioning
 import Ranging
 import Records

@@ -92,6 +92,9 @@ struct ServeCommand: AsyncParsableCommand {
 
   mutating func validate() throws {
     try source.check(adding: files)
+    if !source.isLive, Settings.current.usesEveryRegion {
+      regions.leaveOut(notIn: source.replay, areSomeNeeded: false)
+    }
     if let option = location.liveOption, let file = source.replay.first {
       throw ValidationError(
         "\(option) is for live locations, and \(file) is a recording; give one of them.")
@@ -154,10 +157,10 @@ struct ServeCommand: AsyncParsableCommand {
   ) throws -> (scanner: (any Scanner)?, locations: (any LocationSource)?) {
     guard !source.isLive else {
       let scanner = try source.open(offsets: calibration.adapterOffset)
-      let isWanted = location.isGiven || !regions.circles.isEmpty
-      return (scanner, isWanted ? location.makeSource() : nil)
+      let isWanted = location.settings.isGiven || !regions.circles.isEmpty
+      return (scanner, isWanted ? location.settings.makeSource() : nil)
     }
-    let (captures, tracks) = source.recordings.sorted(pipesAreTracks: false)
+    let (captures, tracks) = RecordingFormat.sort(source.replay, pipesAreTracks: false)
     try regions.check(captures, tracks)
     var beacons = source
     beacons.replay = captures

@@ -43,7 +43,7 @@ import Testing
 
   @Test func monitorShowsAFaultUntilItIsFixed() throws {
     let scene = try drawn { output in
-      let region = try #require(NamedRegion(argument: "lobby=\(LiveRun.uuid)"))
+      let region = try #require(NamedRegion("lobby=\(LiveRun.uuid)"))
       let writer = try LiveMonitorWriter(
         output: output, regions: [region],
         session: BeaconSession(ScriptedScanner(), showsProgress: false),

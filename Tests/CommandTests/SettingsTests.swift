@@ -73,6 +73,22 @@ import Testing
         "[region.e]\nuuid = '\(Self.uuid)'\nboundary = -60\nexit-rssi = -70", 12,
         "--boundary is both"
       ),
+      ("[region.j]\nlatitude = 52\nradius = 5", 1, "'longitude' is missing here"),
+      ("[region.k]\nlatitude = 52\nlongitude = 13\nradius = 0", 10, "of more than 0 and at most"),
+      ("[region.l]\nradius = 9\nlongitude = 13\nlatitude = 91", 12, "a number from -90 to 90"),
+      ("[region.m]\nradius = 9\nlatitude = 52\nlongitude = '13'", 13, "from -180 to 180"),
+      (
+        "[region.n]\nlatitude = 52\nlongitude = 13\nradius = 9\nexit-after = 5", 1,
+        "a rule for beacons, which circles do not have"
+      ),
+      (
+        "[region.o]\nlatitude = 52\nlongitude = 13\nradius = 9\nuuid = '\(Self.uuid)'", 1,
+        "'uuid' is of a region of beacons, and 'latitude' is of a circle"
+      ),
+      (
+        "[region.p]\nlatitude = 52\nlongitude = 13\nradius = 9\nname = 'p'", 1,
+        "there is no key 'name'; a circle has latitude, longitude, radius"
+      ),
       (
         "[beacon.f]\nuuid = '\(Self.uuid)'\nmajor = 2\nminor = 2\npower = 5", 9,
         "a power from -100 to -1"
@@ -89,7 +105,9 @@ import Testing
     for (text, column, words) in cases {
       lines += text.split(separator: "\n").map(String.init)
       // The wrong line is the last one, but where a table misses something.
-      let isHeader = words.contains("has 'uuid'") || words.contains("same beacon")
+      let isHeader =
+        words.contains("has 'uuid'") || words.contains("same beacon")
+        || words.contains("'longitude' is missing")
       let isPair = words.contains("--boundary")
       let count = text.split(separator: "\n").count
       expected.append((lines.count - (isHeader ? count - 1 : isPair ? 1 : 0), column, words))
@@ -180,7 +198,8 @@ import Testing
     ])
     #expect(settings.layers.map(\.path) == ["user", "system"])
     #expect(
-      settings.regions.map(\.name) == ["a", "b"] && settings.regions.first?.constraint.major == 1)
+      settings.regions.map(\.name) == ["a", "b"]
+        && settings.regions.beacons.first?.constraint.major == 1)
     #expect(settings.beacons.map(\.name) == ["x"], "one name for a beacon")
   }
 
@@ -431,6 +450,47 @@ import Testing
       "beaconscan scan \(Self.replay) --region near --format csv | wc -l", with: text)
     #expect(scan.output != whole.output)
     #expect((Int(scan.output.dropLast()) ?? 0) + 1 == Int(named.output.dropLast()) ?? 0)
+  }
+
+  /// Circles of the file are monitored; what has beacons alone leaves them out.
+  @Test func circles() throws {
+    let text = """
+      region.stop = {latitude = 52.5163, longitude = 13.3777, radius = 200}
+      [region.kiosk]
+      uuid = "\(Self.uuid)"
+      minor = 100
+      """
+    let track = "--replay \(Command.root.path)/captures/visitor.gpx"
+    let monitor = "beaconscan monitor --format json"
+    let options = "--region stop=52.5163,13.3777,200 --region 'kiosk=\(Self.uuid):*:100'"
+    let both = try run("\(monitor) \(Self.replay) \(track)", with: text)
+    #expect(both.status == 0 && both.error.isEmpty, "\(both.error)")
+    let same = try Command.shell("\(monitor) \(options) \(Self.replay) \(track)")
+    #expect(both.output == same.output)
+    let regions = { (run: Run) in
+      try Set(
+        run.json().filter { $0["type"] as? String == "enter" }.map { $0["region"] as? String })
+    }
+    #expect(try regions(both) == ["stop", "kiosk"])
+    // Of recordings, those count that they have something of, but what is named must be there.
+    #expect(try regions(run("\(monitor) \(track)", with: text)) == ["stop"])
+    #expect(try regions(run("\(monitor) \(Self.replay)", with: text)) == ["kiosk"])
+    #expect(try regions(run("\(monitor) \(track) --region stop", with: text)) == ["stop"])
+    let missing = try run("\(monitor) \(Self.replay) --region stop", with: text)
+    #expect(missing.status == 65 && missing.error.contains("the region 'stop' is a circle"))
+    for command in ["scan", "range", "inspect"] {
+      let line = "beaconscan \(command) \(Self.replay) --format json"
+      let usual = try run(line, with: text)
+      #expect(usual.status == 0 && usual.error.isEmpty && !usual.output.isEmpty)
+      let named = try run("\(line) --region stop", with: text)
+      #expect(named.status == 64 && named.output.isEmpty)
+      #expect(named.error.contains("stop is a circle, which only monitor and serve have"))
+      let chosen = try run("BEACONSCAN_REGION='stop;kiosk' \(line)", with: text)
+      let kiosk = try run("\(line) --region kiosk", with: text)
+      #expect(chosen.output == kiosk.output && chosen.error == kiosk.error)
+    }
+    let shown = try run("beaconscan config show --format json", with: text)
+    #expect(shown.output.contains("52.5163,13.3777,200"), "\(shown.output)")
   }
 
   // MARK: Names

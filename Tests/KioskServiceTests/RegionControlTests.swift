@@ -1,4 +1,5 @@
 import BeaconTesting
+import Positioning
 import Records
 import Regions
 import Scanning
@@ -93,6 +94,20 @@ import Testing
     scene.advance(by: 2)
     scene.checkStates()
     #expect(try scene.control.configure(try scene.configuration([region])) == ["door2", "other"])
+    scene.checkStates()
+  }
+
+  /// A service that began without locations cannot follow circles.
+  @Test func aReloadWithACircleNeedsLocations() throws {
+    let region = BeaconRegion(identifier: "door", constraint: KioskScene.constraint(1))
+    let scene = try KioskScene(regions: [region])
+    var new = try scene.configuration(["other"])
+    let center = try #require(Coordinate(latitude: 52.5163, longitude: 13.3777))
+    new.circles = [try CircularRegion(identifier: "stop", center: center, radius: 200)]
+    let refusal = #expect(throws: RegionRefusal.self) { _ = try scene.control.configure(new) }
+    #expect(refusal?.sentence.contains("circles need locations") == true)
+    scene.manager.journal.finish()
+    #expect(scene.hub.regions.map(\.name) == ["door"])
     scene.checkStates()
   }
 

@@ -233,8 +233,8 @@ package struct ReloadPart: Sendable {
           log.notice("the region '\(name)' is not configured any more; it was removed")
         }
         broker?.setBeacons(configuration.names)
-        log.notice(
-          "read the configuration again: \(counted(configuration.regions.count, "region"))")
+        let count = configuration.regions.count + configuration.circles.count
+        log.notice("read the configuration again: \(counted(count, "region"))")
       }
     } catch {
       log.error("the configuration was not read again; everything stays as it was: \(error)")

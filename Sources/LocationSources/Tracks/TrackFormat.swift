@@ -42,6 +42,21 @@ package enum RecordingFormat: Hashable, Sendable {
     }
   }
 
+  /// Sorts recordings by what they hold. What can be read only once, a pipe, is what nothing else shows: `isTrack`.
+  package static func sort(
+    _ paths: [String], pipesAreTracks isTrack: Bool
+  ) -> (captures: [String], tracks: [String]) {
+    var (captures, tracks): ([String], [String]) = ([], [])
+    for path in paths {
+      if Self.isTrack(path) ?? isTrack {
+        tracks.append(path)
+      } else {
+        captures.append(path)
+      }
+    }
+    return (captures, tracks)
+  }
+
   /// The number of bytes in which a format must show itself.
   package static let window = 16 * 1024
 

@@ -1,3 +1,4 @@
+import Frontends
 import LocationSources
 import Positioning
 import Records

@@ -1,11 +1,12 @@
 public import Advertising
 public import ArgumentParser
 package import Frontends
+import LocationSources
 import Positioning
 import Scanning
 
-extension NamedRegion: ExpressibleByArgument {
-  /// Reads `NAME=UUID[:MAJOR[:MINOR]][,RULE=VALUE …]`, or the `NAME` of a region that a configuration file has.
+extension RegionArgument: ExpressibleByArgument {
+  /// Reads a region, or the `NAME` of one that a configuration file has.
   package init?(argument: String) {
     if let region = Settings.current.regions.first(where: { $0.name == argument }) {
       self = region
@@ -16,43 +17,6 @@ extension NamedRegion: ExpressibleByArgument {
 }
 
 extension ProximityUUID: ExpressibleByArgument {}
-
-/// The value of a `--region`: beacons, or a circle on the earth.
-enum RegionArgument: ExpressibleByArgument {
-  case beacons(NamedRegion)
-  case circle(CircularRegion)
-
-  /// Reads a region of beacons, or `NAME=LATITUDE,LONGITUDE,RADIUS`.
-  init?(argument: String) {
-    if let (name, numbers) = Self.numbers(argument) {
-      guard !name.isEmpty, let center = Coordinate(latitude: numbers[0], longitude: numbers[1]),
-        abs(numbers[1]) <= 180,
-        let circle = try? CircularRegion(identifier: name, center: center, radius: numbers[2])
-      else { return nil }
-      self = .circle(circle)
-    } else {
-      guard let region = NamedRegion(argument: argument) else { return nil }
-      self = .beacons(region)
-    }
-  }
-
-  /// The name and the three numbers of a circle. No region of beacons has three numbers.
-  private static func numbers(_ argument: String) -> (name: String, numbers: [Double])? {
-    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2 else { return nil }
-    let words = parts[1].split(separator: ",", omittingEmptySubsequences: false)
-    let numbers = words.compactMap { Double(String($0)) }
-    return words.count == 3 && numbers.count == 3 ? (String(parts[0]), numbers) : nil
-  }
-
-  /// What is valid in place of a circle that is none; `nil` for what does not look like a circle.
-  static func requirement(for argument: String) -> String? {
-    numbers(argument).map { _ in
-      "a circle is NAME=LATITUDE,LONGITUDE,RADIUS with a latitude from -90 to 90, a longitude from -180 "
-        + "to 180 and a radius of more than 0 and at most \(Int(CircularRegion.maximumRadius)) m"
-    }
-  }
-}
 
 /// Which beacons count.
 struct RegionOptions: ParsableArguments {
@@ -73,7 +37,8 @@ struct RegionOptions: ParsableArguments {
       "A region with a name: NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR.",
       discussion:
         "Rules of its own for monitor may follow: NAME=UUID,enter-distance=1,exit-after=20s,each. "
-        + "For monitor and serve, NAME=LATITUDE,LONGITUDE,RADIUS is a circle on the earth, in degrees and meters. "
+        + "For monitor and serve, NAME=LATITUDE,LONGITUDE,RADIUS is a circle on the earth, in degrees and "
+        + "meters. "
         + "NAME alone is a region of the configuration file. May be given several times.",
       valueName: "name=uuid[:major[:minor]]"))
   var region: [RegionArgument] = []
@@ -88,12 +53,20 @@ struct RegionOptions: ParsableArguments {
     }
   }
 
-  /// Checks that no circle is named where only beacons count.
+  /// Checks that the command line names no circle where only beacons count. Those of a file or a variable are left out.
   func checkBeaconsOnly() throws {
-    guard let circle = circles.first else { return }
+    guard let circle = circles.first, Settings.current.isGiven("region") else { return }
     throw ValidationError(
-      "--region \(circle.identifier) is a circle, which monitor and serve alone have; name beacons: NAME=UUID."
-    )
+      "--region \(circle.identifier) is a circle, which only monitor and serve have; name beacons: "
+        + "NAME=UUID.")
+  }
+
+  /// Leaves out the regions of which recordings have nothing: those of a file are meant for what is live. Where no others
+  /// are left, they stay if some are needed.
+  mutating func leaveOut(notIn recordings: [String], areSomeNeeded: Bool) {
+    let (captures, tracks) = RecordingFormat.sort(recordings, pipesAreTracks: false)
+    let left = region.filter { !($0.isCircle ? tracks : captures).isEmpty }
+    if !left.isEmpty || !areSomeNeeded { region = left }
   }
 
   /// Checks that recordings have what the regions need: a track for circles, and a capture for beacons.
@@ -113,14 +86,10 @@ struct RegionOptions: ParsableArguments {
   }
 
   /// The regions of beacons that have a name of their own.
-  var named: [NamedRegion] {
-    region.compactMap { if case .beacons(let region) = $0 { region } else { nil } }
-  }
+  var named: [NamedRegion] { region.beacons }
 
   /// The circles.
-  var circles: [CircularRegion] {
-    region.compactMap { if case .circle(let circle) = $0 { circle } else { nil } }
-  }
+  var circles: [CircularRegion] { region.circles }
 
   /// The regions of beacons, those by --uuid first, named by what they mean.
   var all: [NamedRegion] {

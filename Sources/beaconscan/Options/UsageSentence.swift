@@ -88,9 +88,6 @@ private func validValue(
   case "--count", "--keep", "--last", "--top": "write a whole number of 1 or more"
   case "--since", "--until":
     "write a date and a time such as '2026-01-15 09:00' or 2026-01-15T09:00:00Z"
-  case "--position":
-    "write LATITUDE,LONGITUDE or LATITUDE,LONGITUDE,ALTITUDE, such as 52.5163,13.3777,34"
-  case "--gpsd": "write HOST, HOST:PORT or the path of a Unix socket, such as localhost:2947"
   case "--accuracy", "--distance": "write a number of meters such as 10"
   case "--seed": "write a whole number of 0 or more"
   case "--listen":

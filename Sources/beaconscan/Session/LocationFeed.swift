@@ -1,4 +1,5 @@
 import Adapters
+import Frontends
 import LocationSources
 import Positioning
 import Records

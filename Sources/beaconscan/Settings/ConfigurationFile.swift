@@ -1,6 +1,7 @@
 import Advertising
 import ArgumentParser
 import Frontends
+import Positioning
 import Ranging
 import Records
 import Scanning
@@ -32,7 +33,7 @@ struct ConfigurationFile {
   private(set) var document: TOMLDocument
   /// By the option's name, `format`, with the subcommand's where it is for one alone, `monitor.exec`.
   private(set) var settings: [String: Setting] = [:]
-  private(set) var regions: [NamedRegion] = []
+  private(set) var regions: [RegionArgument] = []
   private(set) var beacons: [NamedBeacon] = []
   private(set) var problems: [TOMLDocument.Problem]
 
@@ -226,10 +227,14 @@ struct ConfigurationFile {
 
   private mutating func readRegions(_ tables: TOMLTable) {
     for (name, table) in named(tables, "region") {
+      if let entry = table.entries.first(where: { Self.circleKeys.contains($0.key) }) {
+        if let circle = circle(name, table, entry) { regions.append(.circle(circle)) }
+        continue
+      }
       var own: [String: Setting] = [:]
       for entry in table.entries where !Self.identityKeys.contains(entry.key) {
         guard let option = Self.rules[entry.key] else {
-          let valid = Self.identityKeys + Self.rules.keys.sorted()
+          let valid = Self.identityKeys + Self.circleKeys + Self.rules.keys.sorted()
           unknown(entry, "key", among: valid, "valid are \(valid.joined(separator: ", "))")
           continue
         }
@@ -239,10 +244,59 @@ struct ConfigurationFile {
       check(own, as: RuleOptions.self)
       guard let constraint = constraint(table) else { continue }
       regions.append(
-        NamedRegion(
-          name: name, constraint: constraint,
-          rules: own.sorted { $0.key < $1.key }.flatMap { $0.value.arguments(for: $0.key) }
-            .map { String($0.dropFirst(2)) }))
+        .beacons(
+          NamedRegion(
+            name: name, constraint: constraint,
+            rules: own.sorted { $0.key < $1.key }.flatMap { $0.value.arguments(for: $0.key) }
+              .map { String($0.dropFirst(2)) })))
+    }
+  }
+
+  /// Returns the circle of a table that has some of its keys, of which one is given.
+  private mutating func circle(
+    _ name: String, _ table: TOMLTable, _ given: TOMLTable.Entry
+  ) -> CircularRegion? {
+    let count = problems.count
+    if let other = table.entries.first(where: { Self.identityKeys.contains($0.key) }) {
+      problem(
+        "'\(other.key)' is of a region of beacons, and '\(given.key)' is of a circle; leave one of "
+          + "them out", at: other.range)
+    }
+    for entry in table.entries
+    where !(Self.circleKeys + Self.identityKeys).contains(entry.key) {
+      if Self.rules[entry.key] != nil {
+        problem(
+          "'\(entry.key)' is a rule for beacons, which circles do not have; leave it out",
+          at: entry.range)
+      } else {
+        unknown(
+          entry, "key", among: Self.circleKeys,
+          "a circle has \(Self.circleKeys.joined(separator: ", "))")
+      }
+    }
+    var numbers: [Double] = []
+    for (index, key) in Self.circleKeys.enumerated() {
+      guard let item = table[key] else {
+        problem(
+          "'\(key)' is missing here; a circle has it as in \(key) = \(Self.exampleCircle[index])",
+          at: table.range)
+        continue
+      }
+      guard let number = number(item), CircularRegion.ranges[index].contains(number) else {
+        problem(
+          "'\(key)' is a number \(CircularRegion.validNumbers[index])", at: item.range)
+        continue
+      }
+      numbers.append(number)
+    }
+    return problems.count == count ? CircularRegion(name: name, numbers) : nil
+  }
+
+  private func number(_ item: TOMLItem) -> Double? {
+    switch item.value {
+    case .integer(let number): Double(number)
+    case .float(let number): number
+    default: nil
     }
   }
 
@@ -259,13 +313,7 @@ struct ConfigurationFile {
           }
         case ("address", _): problem("'address' is a text in quotes", at: entry.item.range)
         case ("power", _), ("exponent", _), ("offset", _):
-          let number: Double? =
-            switch entry.item.value {
-            case .integer(let number): Double(number)
-            case .float(let number): number
-            default: nil
-            }
-          guard let number, calibration.set(entry.key, to: number) else {
+          guard let number = number(entry.item), calibration.set(entry.key, to: number) else {
             problem(
               "'\(entry.key)' is a number; valid is \(Calibration.validValues)",
               at: entry.item.range)
@@ -295,6 +343,8 @@ struct ConfigurationFile {
   }
 
   private static let identityKeys = ["uuid", "major", "minor"]
+  private static let circleKeys = ["latitude", "longitude", "radius"]
+  private static let exampleCircle = ["52.5163", "13.3777", "200"]
 
   private func setting(
     _ values: [String], _ option: OptionDescription, _ entry: TOMLTable.Entry

@@ -16,16 +16,18 @@ struct Settings: Sendable {
   struct Layer: Sendable {
     var path: String
     var options: [String: Setting]
-    var regions: [NamedRegion]
+    var regions: [RegionArgument]
   }
 
   /// The files, the user's first.
   private(set) var layers: [Layer] = []
   /// The regions that files have, the user's first.
-  private(set) var regions: [NamedRegion] = []
+  private(set) var regions: [RegionArgument] = []
   private(set) var beacons: [NamedBeacon] = []
   /// The options that come from a file or a variable in this run.
   private(set) var used: [String: Setting] = [:]
+  /// Whether the regions of this run are all those of the files, because it names none.
+  private(set) var usesEveryRegion = false
 
   /// Those of this process; none in a test of the parser.
   static var current: Settings { candidate ?? loaded.withLock { $0 } }
@@ -165,6 +167,7 @@ struct Settings: Sendable {
         regionOptions.contains { options[$0]?.isGiven(by: argument) == true }
       })
     {
+      settings.usesEveryRegion = true
       added += settings.regions.map { "--region=\($0.name)" }
     }
     return ([name] + added + arguments.dropFirst(), settings)

@@ -1,13 +1,15 @@
-import LocationSources
-import Records
+package import LocationSources
+package import Records
 
 /// What a recorded track holds, and what of it was discarded.
-struct TrackSummary {
-  var file: String
-  var counts: TrackCounts
+package struct TrackSummary {
+  package var file: String
+  package var counts: TrackCounts
+
+  package init(file: String, counts: TrackCounts) { (self.file, self.counts) = (file, counts) }
 
   /// What was counted, for people.
-  var sentence: String {
+  package var sentence: String {
     var parts = [counted(counts.records, "record"), counted(counts.fixes, "fix", "fixes")]
     if counts.compassReadings > 0 {
       parts.append(counted(counts.compassReadings, "compass reading"))
@@ -16,7 +18,7 @@ struct TrackSummary {
   }
 
   /// What was discarded and why, and, where that is wanted, what was delivered and is strange.
-  func remarks(includesDelivered: Bool = true) -> [String] {
+  package func remarks(includesDelivered: Bool = true) -> [String] {
     var remarks: [String] = []
     func add(_ start: String, _ oddities: [TrackOddity]) {
       let parts = oddities.filter { counts[$0] > 0 }.map { $0.explanation(of: counts[$0]) }
@@ -34,14 +36,14 @@ struct TrackSummary {
   }
 
   /// The sentence for a track of which nothing can be shown, with the reasons; `nil` for others.
-  var noFix: String? {
+  package var noFix: String? {
     guard counts.fixes == 0, counts.compassReadings == 0 else { return nil }
     let reasons = remarks(includesDelivered: false).map { "; " + $0 }.joined()
     return "beaconscan: \(file): no fix in \(counted(counts.records, "record"))\(reasons)"
   }
 
   /// The fields that every line about a track has.
-  static let fields: [Field<TrackSummary>] = [
+  package static let fields: [Field<TrackSummary>] = [
     Field("file", .text) { $0.file },
     Field("records", .count) { $0.counts.records },
     Field("fixes", .count) { $0.counts.fixes },
@@ -52,7 +54,7 @@ struct TrackSummary {
   ]
 
   /// The last lines of a replay.
-  static let record = RecordType<TrackSummary>("trackSummary", fields)
+  package static let record = RecordType<TrackSummary>("trackSummary", fields)
 
   private static func oddities(_ isIncluded: (TrackOddity) -> Bool) -> RecordType<TrackCounts> {
     RecordType(

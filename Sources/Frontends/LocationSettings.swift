@@ -1,0 +1,93 @@
+package import LocationSources
+package import Positioning
+
+/// Where locations come from, where no track is replayed, as options say it.
+package struct LocationSettings: Sendable {
+  /// The kinds of sources.
+  package enum Kind: String, CaseIterable, Sendable {
+    case auto, gpsd, geoclue, fixed
+  }
+
+  /// The option `source`; `nil` where it is not given.
+  package var source: Kind?
+  /// The option `gpsd`; `nil` for gpsd's own port.
+  package var gpsd: GPSDAddress?
+  package var position: PositionArgument?
+
+  package init() {}
+
+  /// The kind of the source.
+  package var kind: Kind { source ?? .auto }
+
+  /// Indicates whether one of these options is given.
+  package var isGiven: Bool { source != nil || gpsd != nil || position != nil }
+
+  /// The altitudes that a position may have, in meters.
+  private static let altitudes = -11_000.0...100_000
+
+  /// Returns why the options do not fit together, with a mark before their names, such as `--`; `nil` where they do. An
+  /// option that is not used is a fault only where `isGiven` returns `true` for it.
+  package func fault(mark: String = "", where isGiven: (String) -> Bool = { _ in true }) -> String?
+  {
+    if kind == .fixed, position == nil {
+      return "\(mark)source fixed needs a \(mark)position LATITUDE,LONGITUDE"
+    }
+    if let altitude = position?.altitude, !Self.altitudes.contains(altitude) {
+      return "the altitude of \(mark)position must be from -11000 to 100000 m"
+    }
+    if let position, kind == .gpsd || kind == .geoclue, isGiven("position") {
+      return
+        "\(mark)position \(position) is not used with \(mark)source \(kind.rawValue); leave one "
+        + "of them out"
+    }
+    if gpsd != nil, kind == .geoclue || kind == .fixed, isGiven("gpsd") {
+      return "\(mark)gpsd is not used with \(mark)source \(kind.rawValue); leave one of them out"
+    }
+    return nil
+  }
+
+  /// Returns an option that tracks do not have and for which `isGiven` returns `true`; `nil` where there is none.
+  package func liveOption(where isGiven: (String) -> Bool = { _ in true }) -> String? {
+    if kind != .auto, isGiven("source") { return "source" }
+    if gpsd != nil, isGiven("gpsd") { return "gpsd" }
+    return position != nil && isGiven("position") ? "position" : nil
+  }
+
+  /// Returns the source of fixes, together with the compass.
+  package func makeSource() -> any LocationSource {
+    CombinedSource(fixes: makeFixSource(), compass: CompassSource())
+  }
+
+  /// Returns the source of fixes.
+  package func makeFixSource() -> any LocationSource {
+    let gpsd = GPSDSource(gpsd ?? .local)
+    let fixed = position.map { FixedSource($0.place, altitude: $0.altitude) }
+    return switch (kind, fixed) {
+    case (.gpsd, _): gpsd
+    case (.geoclue, _): GeoClueSource()
+    case (.fixed, let fixed?): fixed
+    case (_, let fixed): AutomaticSource([gpsd, GeoClueSource()] + (fixed.map { [$0] } ?? []))
+    }
+  }
+}
+
+/// The value of the option `position`.
+package struct PositionArgument: Hashable, Sendable, CustomStringConvertible {
+  package let place: Coordinate
+  /// In meters above sea level; `nil` where it is not given.
+  package let altitude: Double?
+  package let description: String
+
+  /// Reads `LATITUDE,LONGITUDE` or `LATITUDE,LONGITUDE,ALTITUDE`.
+  package init?(_ text: String) {
+    let words = text.split(separator: ",", omittingEmptySubsequences: false)
+    let numbers = words.compactMap { Double(String($0)) }
+    guard numbers.count == words.count, (2...3).contains(numbers.count), abs(numbers[1]) <= 180,
+      let place = Coordinate(latitude: numbers[0], longitude: numbers[1])
+    else { return nil }
+    self.place = place
+    altitude = numbers.count == 3 ? numbers[2] : nil
+    guard altitude?.isFinite != false else { return nil }
+    description = text
+  }
+}

@@ -1,0 +1,77 @@
+package import Positioning
+
+/// The value of the option `region`: beacons, or a circle on the earth.
+package enum RegionArgument: Hashable, Sendable {
+  case beacons(NamedRegion)
+  case circle(CircularRegion)
+
+  /// Reads a region of beacons, as ``NamedRegion`` has it, or `NAME=LATITUDE,LONGITUDE,RADIUS`.
+  package init?(_ text: String) {
+    if let (name, numbers) = Self.numbers(text) {
+      guard !name.isEmpty, let circle = CircularRegion(name: name, numbers) else { return nil }
+      self = .circle(circle)
+    } else {
+      guard let region = NamedRegion(text) else { return nil }
+      self = .beacons(region)
+    }
+  }
+
+  package var name: String {
+    switch self {
+    case .beacons(let region): region.name
+    case .circle(let circle): circle.identifier
+    }
+  }
+
+  package var isCircle: Bool { if case .circle = self { true } else { false } }
+
+  /// The name and the three numbers of a circle. No region of beacons has three numbers.
+  private static func numbers(_ text: String) -> (name: String, numbers: [Double])? {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return nil }
+    let words = parts[1].split(separator: ",", omittingEmptySubsequences: false)
+    let numbers = words.compactMap { Double(String($0)) }
+    return words.count == 3 && numbers.count == 3 ? (String(parts[0]), numbers) : nil
+  }
+
+  /// What is valid in place of a circle that is none; `nil` for what does not look like a circle.
+  package static func requirement(for text: String) -> String? {
+    numbers(text).map { _ in
+      "a circle is NAME=LATITUDE,LONGITUDE,RADIUS with a latitude \(CircularRegion.validNumbers[0]), a "
+        + "longitude \(CircularRegion.validNumbers[1]) and a radius \(CircularRegion.validNumbers[2])"
+    }
+  }
+}
+
+extension [RegionArgument] {
+  /// The regions of beacons.
+  package var beacons: [NamedRegion] {
+    compactMap { if case .beacons(let region) = $0 { region } else { nil } }
+  }
+
+  /// The circles.
+  package var circles: [CircularRegion] {
+    compactMap { if case .circle(let circle) = $0 { circle } else { nil } }
+  }
+}
+
+extension CircularRegion {
+  /// The latitudes and longitudes of centers in degrees, and the radii in meters, that can be written.
+  package static let ranges: [ClosedRange<Double>] = [
+    -90...90, -180...180, .leastNonzeroMagnitude...maximumRadius,
+  ]
+
+  /// The same, for people.
+  package static let validNumbers = [
+    "from -90 to 90", "from -180 to 180", "of more than 0 and at most \(Int(maximumRadius)) m",
+  ]
+
+  /// Creates a circle of a latitude and a longitude in degrees and a radius in meters.
+  package init?(name: String, _ numbers: [Double]) {
+    guard numbers.count == 3, zip(Self.ranges, numbers).allSatisfy({ $0.contains($1) }),
+      let center = Coordinate(latitude: numbers[0], longitude: numbers[1]),
+      let circle = try? CircularRegion(identifier: name, center: center, radius: numbers[2])
+    else { return nil }
+    self = circle
+  }
+}
