@@ -61,6 +61,13 @@ package struct GeofenceTransition: Sendable, Hashable, Codable {
     package let dwell: Double
     /// The number of those fixes.
     package let fixes: Int
+
+    package init(
+      rule: Rule, distanceOutside: Double, accuracy: Double, dwell: Double, fixes: Int
+    ) {
+      (self.rule, self.distanceOutside, self.accuracy) = (rule, distanceOutside, accuracy)
+      (self.dwell, self.fixes) = (dwell, fixes)
+    }
   }
 
   /// The rule that decided.

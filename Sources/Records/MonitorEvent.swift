@@ -235,7 +235,7 @@ extension MonitorEvent {
   private var explanation: String { kind == .state ? "\(state.name): \(cause)" : cause }
 
   private var cause: String {
-    if let circle { return circle.cause }
+    if let circle { return circle.reason?.explanation ?? "at the start" }
     guard let reason else { return "" }
     let signal = reason.lastSighting?.rssi.map { "at \($0) dBm" } ?? "without signal strength"
     let enters = state == .inside
@@ -294,17 +294,16 @@ extension RegionState {
   }
 }
 
-extension MonitorEvent.Circle {
+extension GeofenceTransition.Reason {
   /// The reason, for people.
-  fileprivate var cause: String {
-    guard let reason else { return "at the start" }
-    let side = reason.distanceOutside < 0 ? "inside" : "outside"
+  package var explanation: String {
+    let side = distanceOutside < 0 ? "inside" : "outside"
     let place =
-      "\(fixed(abs(reason.distanceOutside), 0)) m \(side) the boundary ±\(fixed(reason.accuracy, 0)) m"
-    switch reason.rule {
-    case .clear: return "\(place), clear by \(counted(reason.fixes, "fix", "fixes"))"
+      "\(fixed(abs(distanceOutside), 0)) m \(side) the boundary ±\(fixed(accuracy, 0)) m"
+    switch rule {
+    case .clear: return "\(place), clear by \(counted(fixes, "fix", "fixes"))"
     case .travel: return "\(place), and the path leads on"
-    case .stay: return "\(place), the mean of \(counted(reason.fixes, "fix", "fixes"))"
+    case .stay: return "\(place), the mean of \(counted(fixes, "fix", "fixes"))"
     case .silence: return "\(place), and no fix came since"
     case .request: return place
     }

@@ -12,8 +12,8 @@ struct HistoryCommand: ParsableCommand {
     commandName: "history",
     abstract: "Show what beaconscan serve stored: events, stays, and the presence of beacons.",
     discussion: """
-      Without other options it lists the events, the oldest first: regions that were entered and \
-      left, states, and changes of the reception. JSON has the records as they were stored, which \
+      Without other options it lists the events, the oldest first: regions and circles that were \
+      entered and left, states, visits, and changes of the reception. JSON has the records as they were stored, which \
       are those of monitor.
 
       --dwell shows for each region how long the stays were that ended, and the time inside by \
@@ -138,7 +138,7 @@ struct HistoryCommand: ParsableCommand {
           bytes += entry.payload
           bytes.append(UInt8(ascii: "\n"))
         }
-      case .csv, .table: try out.writeLine(HistoryRow(entry), row, form.format)
+      case .csv, .table: try out.writeLine(HistoryRow(entry, in: form.zone), row, form.format)
       }
     }
     return count

@@ -101,15 +101,81 @@ import Testing
     // While the service has it open.
     #expect(try history("--json").lines == lines)
     let csv = try history("--format", "csv").lines
-    let common = csv.map { $0.split(separator: ",", omittingEmptySubsequences: false).dropLast(2) }
+    let common = csv.map { $0.split(separator: ",", omittingEmptySubsequences: false).dropLast(9) }
     #expect(common.map { $0.joined(separator: ",") } == (try monitor("csv")).map(String.init))
-    #expect(csv[0].hasSuffix(",beacons,adapter,message"))
+    #expect(
+      csv[0].hasSuffix(
+        ",beacons,adapter,message,latitude,longitude,radius,accuracy,fixes,arrival,departure"))
     let table = try history("--utc").lines
     #expect(table.count == 6 && table[1].contains("STATE    lobby "))
     #expect(table[5].contains("EXIT     lobby ") && table[5].contains("1 min 18 s  1:100"))
     #expect(table[5].contains("not received for its exit timeout of 2.0 s"))
     store.close()
     #expect(try history("--json").lines == lines)
+  }
+
+  /// What is stored of circles is shown as `monitor` showed it.
+  @Test func circlesAreThoseOfMonitor() throws {
+    func monitor(_ format: String) throws -> [Substring] {
+      try Command.run(
+        "monitor", "--region", "stop=52.5163,13.3777,200", "captures/visitor.gpx", "--utc",
+        "--format", format
+      ).lines
+    }
+    func rows(_ lines: [Substring]) throws -> [[Substring: Substring]] {
+      let header = try #require(lines.first).split(separator: ",")
+      return lines.dropFirst().map { line in
+        let cells = line.split(separator: ",", omittingEmptySubsequences: false)
+        return Dictionary(uniqueKeysWithValues: zip(header, cells))
+      }
+    }
+    let lines = try monitor("json").filter { !$0.contains("trackSummary") }
+    let store = try Store(.file(file), limits: .init())
+    try store.append(lines.map(entry))
+    try store.append([entry(record("enter", "lobby", after: 0, inside: 1))])
+    #expect(lines.count == 3)
+    #expect(try history("--json", "--region", "stop").lines == lines)
+    let shown = try rows(history("--format", "csv", "--region", "stop").lines)
+    let expected = try rows(monitor("csv"))
+    #expect(shown.count == 3)
+    for (shown, expected) in zip(shown, expected) {
+      #expect(shown.filter { expected[$0.key] != nil } == expected)
+    }
+    // The reasons are the same, in the last column.
+    let reasons = try monitor("table").dropFirst().map { $0.drop { $0 != "–" } }
+    let table = try history("--utc", "--region", "stop").lines.dropFirst().suffix(2)
+    #expect(table.map { $0.drop { $0 != "–" } } == reasons, "\(table)")
+    let dwell = try history("--dwell", "--region", "stop").lines
+    #expect(dwell.count == 2 && dwell[1].contains("46.0 s"))
+    #expect(try history("--plot", "--region", "stop").output.hasPrefix("stop ·"))
+  }
+
+  @Test func visitsSayWhenAndWhere() throws {
+    func visit(_ time: String, _ arrival: String, _ departure: String) -> String {
+      #"{"type":"visit","time":"\#(time)","latitude":52.5163,"longitude":13.3777,"#
+        + #""accuracy":21.5,"arrival":\#(arrival),"departure":\#(departure)}"#
+    }
+    let (nine, ten) = ("2026-01-15T09:14:00.000000Z", "2026-01-15T09:40:00.000000Z")
+    let before = "2026-01-14T23:14:00.000000Z"
+    let lines = [
+      visit(nine, "\"\(nine)\"", "null"), visit(ten, "\"\(nine)\"", "\"\(ten)\""),
+      visit(ten, "\"\(before)\"", "\"\(ten)\""), visit(ten, "null", "\"\(ten)\""),
+    ]
+    try Store(.file(file), limits: .init()).append(lines.map(entry))
+    #expect(try history("--json").lines.map(String.init) == lines)
+    let table = try history("--utc").lines.dropFirst().map(String.init)
+    let place = "at 52.51630, 13.37770"
+    let words = [
+      "arrived 09:14, \(place)", "arrived 09:14, left 09:40, \(place)",
+      "arrived 2026-01-14 23:14, left 09:40, \(place)", "left 09:40, \(place)",
+    ]
+    #expect(table.count == words.count)
+    for (row, words) in zip(table, words) {
+      #expect(row.contains(" VISIT ") && row.hasSuffix(" \(words)"), "\(row)")
+    }
+    let csv = try history("--format", "csv").lines
+    #expect(csv[2].hasPrefix("\(ten),visit,,") && csv[2].hasSuffix(",\(nine),\(ten)"), "\(csv[2])")
+    #expect(csv[2].contains(",52.5163,13.3777,,21.5,,"))
   }
 
   @Test func filters() throws {
@@ -256,13 +322,16 @@ import Testing
     let store = try Store(.file(file), limits: .init())
     let payloads = [
       "", "{", "[]", #"{"uuid":5,"reason":7,"beacons":-1}"#, #"{"regions":[{"name":"a"}]}"#,
+      #"{"latitude":"x","longitude":1e999,"arrival":5,"departure":"soon"}"#,
+      #"{"latitude":1,"distance":1e300,"reason":{"rule":"clear","accuracy":-1,"fixes":1e300}}"#,
     ]
+    let kinds = [4: "regions", 5: "visit"]
     try store.append(
       payloads.enumerated().map {
         .init(
           id: 0, time: $0 == 0 ? .min : $0 == 1 ? .max : Self.start,
-          kind: $0 == 4 ? "regions" : "exit",
-          region: $0 == 4 ? nil : "r\u{1b}[2J\($0)", payload: Array($1.utf8),
+          kind: kinds[$0] ?? "exit",
+          region: kinds[$0] != nil ? nil : "r\u{1b}[2J\($0)", payload: Array($1.utf8),
           dwell: $0 == 2 ? .infinity : $0 == 3 ? 1e300 : -1)
       })
     try store.addPresence(

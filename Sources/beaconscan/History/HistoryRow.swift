@@ -1,5 +1,6 @@
 import Advertising
 import LocationSources
+import Positioning
 import Records
 import Scanning
 import ServiceCore
@@ -12,8 +13,11 @@ struct HistoryRow: Sendable {
   private let region: String?
   private let dwell: Double?
   private let record: JSONValue
+  /// The zone of the times that a person reads.
+  private let zone: ClockZone
 
-  init(_ entry: StoredEntry) {
+  init(_ entry: StoredEntry, in zone: ClockZone) {
+    self.zone = zone
     (time, kind) = (WallClockTime(microseconds: entry.time), entry.kind)
     (region, dwell) = (entry.region, entry.dwell)
     record = JSONValue(record: entry)
@@ -38,6 +42,7 @@ struct HistoryRow: Sendable {
   /// What happened, for people.
   private var detail: String? {
     if let message = record["message"]?.asString { return message }
+    if kind == "visit" { return visit }
     if let regions = record["regions"]?.asArray {
       let names = regions.compactMap { $0["name"]?.asString }
       return counted(names.count, "region") + (names.isEmpty ? "" : ": ")
@@ -48,7 +53,37 @@ struct HistoryRow: Sendable {
     return kind == "state" ? "\(record["state"]?.asString ?? "?"): \(cause)" : cause
   }
 
+  /// When and where a visit was.
+  private var visit: String {
+    func clock(_ time: WallClockTime) -> String {
+      let text = zone.text(time, digits: 0)
+      let isOfThisDay = text.prefix(10) == zone.text(self.time, digits: 0).prefix(10)
+      return String(isOfThisDay ? text.dropFirst(11).prefix(5) : text.prefix(16))
+    }
+    let times = [("arrived", moment("arrival")), ("left", moment("departure"))]
+    var parts = times.compactMap { word, time in time.map { "\(word) \(clock($0))" } }
+    if let latitude = record["latitude"]?.asDouble, let longitude = record["longitude"]?.asDouble {
+      parts.append("at \(fixed(latitude, 5)), \(fixed(longitude, 5))")
+    }
+    return parts.joined(separator: ", ")
+  }
+
+  private func moment(_ key: String) -> WallClockTime? {
+    record[key]?.asString.flatMap { WrittenTime($0) }?.time(in: .utc)
+  }
+
+  /// The reason of a circle's event; `nil` for a region of beacons, and for the state at the start.
+  private var circleReason: GeofenceTransition.Reason? {
+    guard let rule = reason["rule"]?.asString.flatMap(GeofenceTransition.Rule.init),
+      let distance = record["distance"]?.asDouble, let accuracy = reason["accuracy"]?.asDouble
+    else { return nil }
+    return GeofenceTransition.Reason(
+      rule: rule, distanceOutside: distance, accuracy: accuracy,
+      dwell: reason["duration"]?.asDouble ?? 0, fixes: reason["fixes"]?.asInt ?? 0)
+  }
+
   private func cause(_ rule: String) -> String {
+    if let circleReason { return circleReason.explanation }
     let rssi = last["rssi"]?.asInt ?? record["rssi"]?.asInt
     let signal = rssi.map { "at \($0) dBm" } ?? "without signal strength"
     let limit = reason["silenceLimit"]?.asDouble.map { fixed($0, 1) } ?? "?"
@@ -57,14 +92,10 @@ struct HistoryRow: Sendable {
     case "count": return "received often enough, \(signal)"
     case "dwell": return "received for long enough, \(signal)"
     case "signal", "distance": return "the \(rule) was on the other side for long enough, \(signal)"
-    case "silence" where reason["silenceLimit"] != nil:
-      return "not received for its exit timeout of \(limit) s"
+    case "silence": return "not received for its exit timeout of \(limit) s"
     case "start": return "no beacon met the rules for \(limit) s"
     case "request": return "at the start"
-    default:
-      return record["distance"]?.asDouble.map { distance in
-        "\(fixed(abs(distance), 0)) m \(distance < 0 ? "inside" : "outside") the boundary"
-      } ?? rule
+    default: return rule
     }
   }
 }
@@ -104,12 +135,22 @@ extension HistoryRow {
         Field("rssi", .rssi) { $0.record["rssi"]?.asInt },
         Field("samples", .count) { $0.reason["samples"]?.asInt },
         number("silenceLimit") { $0.reason }, number("interval") { $0.reason },
-        number("loss") { $0.reason }, number("distance") { $0.record },
+        number("loss") { $0.reason },
+        number("distance", Schema.number) { $0.record },
         Field("beacons", .count) { $0.record["beacons"]?.asInt },
         text("adapter"),
         Field("message", .string, column: Column("REASON", fit: .cut(to: 20)) { $0.detail }) {
           $0.record["message"]?.asString
         },
+        // What circles and visits have.
+        number("latitude", Schema.number) { $0.record },
+        number("longitude", Schema.number) { $0.record },
+        number("radius") { $0.record },
+        Field("accuracy", .number(0...), decimals: 3) {
+          ($0.reason["accuracy"] ?? $0.record["accuracy"])?.asDouble
+        },
+        Field("fixes", .count) { $0.reason["fixes"]?.asInt },
+        text("arrival"), text("departure"),
       ])
   }
 
@@ -128,8 +169,9 @@ extension HistoryRow {
   }
 
   private static func number(
-    _ key: String, _ object: @escaping @Sendable (HistoryRow) -> JSONValue
+    _ key: String, _ schema: Schema = .number(0...),
+    _ object: @escaping @Sendable (HistoryRow) -> JSONValue
   ) -> Field<HistoryRow> {
-    Field(key, .number(0...), decimals: 3) { object($0)[key]?.asDouble }
+    Field(key, schema, decimals: key.hasSuffix("itude") ? 7 : 3) { object($0)[key]?.asDouble }
   }
 }
