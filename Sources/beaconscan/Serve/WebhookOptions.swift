@@ -86,7 +86,7 @@ enum SecretFile {
 struct WebhookEvents: ExpressibleByArgument {
   let kinds: Set<String>
 
-  private static let all = ["enter", "exit", "state", "health"]
+  private static let all = ["enter", "exit", "state", "visit", "health"]
   static let names = all.joined(separator: ", ")
 
   init?(argument: String) {
