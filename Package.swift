@@ -199,9 +199,8 @@ let package = Package(
     .target(
       name: "Embedding",
       dependencies: [
-        "Advertising", "CaptureFiles", "Frontends", "LiveScanning", "Ranging", "Records", "Regions",
-        "Scanning",
-        "ServiceCore",
+        "Adapters", "Advertising", "CaptureFiles", "Frontends", "LiveScanning", "LocationSources",
+        "Positioning", "Ranging", "Records", "Regions", "Scanning", "ServiceCore",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
       ]),
@@ -290,8 +289,8 @@ let package = Package(
     .testTarget(
       name: "EmbeddingTests",
       dependencies: [
-        "BeaconTesting", "Embedding", "Frontends", "Regions", "Scanning", "ServiceCore",
-        "TestSupport",
+        "Adapters", "BeaconTesting", "Embedding", "Frontends", "Positioning", "Regions", "Scanning",
+        "ServiceCore", "TestSupport",
       ]),
     .testTarget(
       name: "RegionsTests",

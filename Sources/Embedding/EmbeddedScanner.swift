@@ -1,6 +1,7 @@
 import Frontends
 import Glibc
 import Logging
+import Positioning
 import Ranging
 import Regions
 import Scanning
@@ -20,17 +21,19 @@ package final class EmbeddedScanner: Sendable {
   /// A live scanner starts also where nothing can be received yet: a `health` record has the reason.
   package convenience init(_ options: EmbeddingOptions) throws(EmbeddingError) {
     try options.check()
-    try self.init(options, scanner: options.open())
+    try self.init(options, options.open())
   }
 
-  /// Starts to receive from a scanner, with at most so many events that wait.
+  /// Starts to receive from sources, with at most so many events that wait.
   init(
-    _ options: EmbeddingOptions, scanner: any Scanner, limit: Int = EventFeed.limit
+    _ options: EmbeddingOptions, _ sources: EmbeddedSources, limit: Int = EventFeed.limit
   ) throws(EmbeddingError) {
     let rules = try options.regionRules
     let regions = try options.beaconRegions
     let configuration = try options.configuration
-    if case .notPermitted(let sentence) = scanner.availability { throw .source(sentence) }
+    for availability in [sources.scanner?.availability, sources.locations?.availability] {
+      if case .notPermitted(let sentence)? = availability { throw .source(sentence) }
+    }
     let events = MonitorEvents(rules: rules)
     guard let feed = EventFeed(options, events: events, limit: limit) else {
       throw .source("the process has no file descriptors left; close some, or raise its limit")
@@ -44,22 +47,19 @@ package final class EmbeddedScanner: Sendable {
     settings.logger = Logger(label: "beaconscan") { _ in ErrorLog(isSilent: !reports) }
     let manager = ServiceManager(settings)
     if let failure = manager.storageFailure { throw .source(failure) }
-    let beacons = BeaconService(manager, scanner: scanner, configuration: configuration)
+    let beacons = sources.scanner.map {
+      BeaconService(manager, scanner: $0, configuration: configuration)
+    }
+    let locations = sources.locations.map { LocationService(manager, source: $0) }
     (self.manager, self.feed) = (manager, feed)
     client = manager.addClient(isReceiving: false) { feed.receive($0) }
-    do throws(BeaconServiceError) {
+    do {
       var events = MonitorEvents(rules: rules)
-      _ = try beacons.replaceRegions(with: regions, for: client, &events)
-      if options.ranges {
-        let constraints: [BeaconConstraint?] =
-          regions.isEmpty ? [nil] : regions.map(\.constraint)
-        for constraint in constraints {
-          try beacons.startRanging(RangingRequest(constraint), for: client)
-        }
-      }
-      // The first moment of a recording is known with its first sighting, that of an adapter with its state.
-      if !options.isLive, !regions.isEmpty { try beacons.startSightings(for: client) }
-      feed.begin(beacons, client, events)
+      if let beacons { try Self.request(options, regions, of: beacons, for: client, &events) }
+      if let locations { try Self.request(options, of: locations, for: client, &events) }
+      feed.begin(
+        EventFeed.Services(
+          client: client, beacons: beacons, locations: locations, tracks: sources.tracks), events)
     } catch {
       manager.removeClient(client)
       throw .source("\(error)")
@@ -70,6 +70,45 @@ package final class EmbeddedScanner: Sendable {
     guard manager.authorizationStatus.isAuthorized else {
       stop()
       throw .source(Self.forbidden)
+    }
+  }
+
+  /// Requests what the options want of beacons.
+  private static func request(
+    _ options: EmbeddingOptions, _ regions: [BeaconRegion], of beacons: BeaconService,
+    for client: ClientIdentifier, _ events: inout MonitorEvents
+  ) throws(BeaconServiceError) {
+    _ = try beacons.replaceRegions(with: regions, for: client, &events)
+    if options.ranges {
+      let constraints: [BeaconConstraint?] = regions.isEmpty ? [nil] : regions.map(\.constraint)
+      for constraint in constraints {
+        try beacons.startRanging(RangingRequest(constraint), for: client)
+      }
+    }
+    // The first moment of a recording is known with its first sighting, that of an adapter with its state.
+    if !options.isLive, !regions.isEmpty { try beacons.startSightings(for: client) }
+  }
+
+  /// Requests what the options want of locations.
+  private static func request(
+    _ options: EmbeddingOptions, of locations: LocationService, for client: ClientIdentifier,
+    _ events: inout MonitorEvents
+  ) throws(LocationServiceError) {
+    _ = try locations.replaceCircles(with: options.circles, for: client, &events)
+    // The first moment of a track is known with its first fix.
+    if options.locates || !options.isLive {
+      var settings = UpdateSettings()
+      settings.pausesAutomatically = false
+      try locations.startUpdates(settings, for: client)
+    }
+    // The state file may have visits of an earlier start.
+    if options.showsVisits {
+      try locations.startVisits(for: client)
+    } else {
+      locations.stopVisits(for: client)
+    }
+    if options.showsHeadings, options.isLive || locations.source?.hasCompass == true {
+      try locations.startHeadings(for: client)
     }
   }
 

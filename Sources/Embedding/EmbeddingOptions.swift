@@ -2,12 +2,14 @@ import Advertising
 import CaptureFiles
 import Frontends
 import LiveScanning
+import LocationSources
+import Positioning
 import Ranging
 import Regions
 import Scanning
 import ServiceCore
 
-/// The options of a scanner in a program, with the names and values that `beaconscan monitor` and `range` have.
+/// The options of a scanner in a program, with the names and values that `beaconscan monitor`, `range` and `locate` have.
 ///
 /// No file and no environment variable is read.
 package struct EmbeddingOptions: Sendable {
@@ -19,7 +21,8 @@ package struct EmbeddingOptions: Sendable {
   private var uuids: [ProximityUUID] = []
   private var major: UInt16?
   private var minor: UInt16?
-  private var named: [NamedRegion] = []
+  private var named: [RegionArgument] = []
+  private var location = LocationSettings()
   private var rules = RuleSettings()
   private var interval: Seconds?
   private var flags: Set<String> = []
@@ -35,15 +38,15 @@ package struct EmbeddingOptions: Sendable {
   package init() {}
 
   private static let flagNames: Set = [
-    "active", "coded", "each", "follow", "quiet", "range", "raw",
+    "active", "coded", "each", "follow", "heading", "locate", "quiet", "range", "raw", "visits",
   ]
 
   /// The names of all options.
   static let names =
     (flagNames.union(RuleSettings.names).union([
       "adapter", "adapter-offset", "application", "backend", "calibrate", "duration", "environment",
-      "interval", "major", "measured-power", "minor", "model", "pin", "region", "replay", "speed",
-      "state-file", "uuid",
+      "gpsd", "interval", "major", "measured-power", "minor", "model", "pin", "position", "region",
+      "replay", "source", "speed", "state-file", "uuid",
     ])).sorted()
 
   // MARK: Setting
@@ -80,7 +83,10 @@ package struct EmbeddingOptions: Sendable {
     case "uuid": uuids.append(try value(ProximityUUID(text)))
     case "major": major = try value(UInt16(text))
     case "minor": minor = try value(UInt16(text))
-    case "region": named.append(try value(NamedRegion(text)))
+    case "region": named.append(try value(RegionArgument(text)))
+    case "source": location.source = try value(LocationSettings.Kind(rawValue: text))
+    case "gpsd": location.gpsd = try value(GPSDAddress(text))
+    case "position": location.position = try value(PositionArgument(text))
     case "interval":
       interval = try value(
         Seconds(argument: text).flatMap { (0.05...86400).contains($0.value) ? $0 : nil })
@@ -115,13 +121,16 @@ package struct EmbeddingOptions: Sendable {
   private static func requirement(of name: String, for text: String) -> String {
     switch name {
     case "region":
-      "write NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR, with rules of its own behind "
-        + "commas; "
+      RegionArgument.requirement(for: text)
+        ?? "write NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR, with rules of its own behind "
+        + "commas, or NAME=LATITUDE,LONGITUDE,RADIUS; "
         + ProximityUUID.requirement(
           for: text.split(separator: "=").dropFirst().first
             .flatMap { $0.split { ":,".contains($0) }.first.map { String($0) } } ?? "")
     case "backend":
       "write \(LiveScanner.Backend.allCases.map(\.rawValue).joined(separator: " or "))"
+    case "source":
+      "write \(LocationSettings.Kind.allCases.map(\.rawValue).joined(separator: " or "))"
     case "replay": "write the name of a recording"
     case "interval": "write a time from 50ms to 1d"
     case "model": "write \(PathLossModel.names.joined(separator: " or "))"
@@ -141,32 +150,47 @@ package struct EmbeddingOptions: Sendable {
 
   /// The regions of beacons, those by UUID first.
   var regions: [NamedRegion] {
-    uuids.map { NamedRegion(BeaconConstraint(uuid: $0, major: major, minor: minor)) } + named
+    uuids.map { NamedRegion(BeaconConstraint(uuid: $0, major: major, minor: minor)) }
+      + named.beacons
   }
+
+  var circles: [CircularRegion] { named.circles }
 
   var isLive: Bool { replay.isEmpty }
   /// Whether beacons are ranged.
   var ranges: Bool { flags.contains("range") }
   /// Whether ranging reports have the raw signal too.
   var showsRaw: Bool { flags.contains("raw") }
+  /// Whether each fix is reported.
+  var locates: Bool { flags.contains("locate") }
+  /// Whether headings are reported.
+  var showsHeadings: Bool { flags.contains("heading") }
+  /// Whether visits are reported.
+  var showsVisits: Bool { flags.contains("visits") }
+  private var needsBeacons: Bool { !regions.isEmpty || ranges }
+  /// The option that needs locations; `nil` where none does.
+  private var locationOption: String? {
+    circles.first.map { "the circle '\($0.identifier)'" }
+      ?? ["locate", "heading", "visits"].first(where: flags.contains)
+  }
   /// Whether diagnostics are written to standard error.
   var reports: Bool { !flags.contains("quiet") }
 
   /// Checks that the options fit together.
   func check() throws(EmbeddingError) {
-    let regions = regions
-    if regions.isEmpty, !ranges {
+    if !needsBeacons, locationOption == nil {
       throw .options(
         "there is nothing to report: set a region, such as "
-          + "lobby=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, or range for the distances of every beacon"
-      )
+          + "lobby=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, range for the distances of every beacon, or "
+          + "locate for the place of this machine")
     }
     if uuids.isEmpty, major != nil || minor != nil {
       throw .options("major and minor need a uuid to belong to; set uuid too")
     }
     var names: Set<String> = []
-    for region in regions where !names.insert(region.name).inserted {
-      throw .options("two regions are named '\(region.name)'; give each a name of its own")
+    for name in regions.map(\.name) + circles.map(\.identifier)
+    where !names.insert(name).inserted {
+      throw .options("two regions are named '\(name)'; give each a name of its own")
     }
     if !ranges, let option = showsRaw ? "raw" : interval.map({ _ in "interval" }) {
       throw .options("\(option) is for the reports of ranging; set range too")
@@ -175,6 +199,20 @@ package struct EmbeddingOptions: Sendable {
       throw .options("environment belongs to the model log-distance; set one of them")
     }
     try checkSource()
+    try checkLocation()
+  }
+
+  private func checkLocation() throws(EmbeddingError) {
+    if let fault = location.fault() { throw .options(fault) }
+    if let file = replay.first, let option = location.liveOption() {
+      throw .options(
+        "\(option) is for live locations, and \(file) is a recording; set one of them")
+    }
+    if location.isGiven, locationOption == nil {
+      throw .options(
+        "source, gpsd and position are for locations; set locate, heading, visits or a region that is "
+          + "a circle too")
+    }
   }
 
   private func checkSource() throws(EmbeddingError) {
@@ -210,21 +248,60 @@ package struct EmbeddingOptions: Sendable {
     return flags.contains("active") ? "active" : rawFlag
   }
 
-  /// Opens the recordings, or returns the scanner on the adapters.
-  func open() throws(EmbeddingError) -> any Scanner {
-    guard isLive else {
-      var numbered: [UInt16: Double] = [:]
-      for offset in offsets {
-        if case .number(let number) = offset.adapter { numbered[number] = offset.decibels }
-      }
-      do throws(CaptureError) {
-        return try ReplayScanner(
-          paths: replay, speed: speed ?? .max, follows: follows,
-          duration: duration.map { Int64($0.value * 1e9) }, offsets: numbered)
-      } catch {
-        throw .source("\(error)")
-      }
+  /// Opens the recordings, or returns what receives.
+  func open() throws(EmbeddingError) -> EmbeddedSources {
+    guard !isLive else {
+      return EmbeddedSources(
+        scanner: needsBeacons ? liveScanner : nil,
+        locations: locationOption == nil ? nil : location.makeSource())
     }
+    guard let option = locationOption else {
+      return EmbeddedSources(scanner: try openCaptures(replay))
+    }
+    guard needsBeacons else {
+      let tracks = try openTracks(replay)
+      return EmbeddedSources(locations: tracks, tracks: tracks)
+    }
+    let (captures, tracks) = RecordingFormat.sort(replay, pipesAreTracks: false)
+    guard !tracks.isEmpty, !captures.isEmpty else {
+      let (missing, what) =
+        tracks.isEmpty
+        ? ("track of NMEA 0183, GPX or gpsd JSON", option) : ("capture", "beacons")
+      throw .source(
+        "\(replay.joined(separator: ", ")): a recording for \(what) is missing; set replay to a "
+          + "\(missing) too")
+    }
+    let (scanner, replay) = (try openCaptures(captures), try openTracks(tracks))
+    let merged = MergedReplay(scanner, replay, startsTogether: true)
+    return EmbeddedSources(scanner: merged.scanner, locations: merged.source, tracks: replay)
+  }
+
+  private func openTracks(_ paths: [String]) throws(EmbeddingError) -> TrackReplay {
+    do throws(TrackError) {
+      return try TrackReplay(
+        paths: paths, speed: speed ?? .max, follows: follows, duration: nanoseconds)
+    } catch {
+      throw .source("\(error)")
+    }
+  }
+
+  private var nanoseconds: Int64? { duration.map { Int64($0.value * 1e9) } }
+
+  private func openCaptures(_ paths: [String]) throws(EmbeddingError) -> ReplayScanner {
+    var numbered: [UInt16: Double] = [:]
+    for offset in offsets {
+      if case .number(let number) = offset.adapter { numbered[number] = offset.decibels }
+    }
+    do throws(CaptureError) {
+      return try ReplayScanner(
+        paths: paths, speed: speed ?? .max, follows: follows, duration: nanoseconds,
+        offsets: numbered)
+    } catch {
+      throw .source("\(error)")
+    }
+  }
+
+  private var liveScanner: LiveScanner {
     var configuration = LiveScanner.Configuration()
     configuration.backend = backend ?? .auto
     let names = adapters.flatMap { selection -> [AdapterName] in
@@ -283,4 +360,12 @@ package struct EmbeddingOptions: Sendable {
 
 extension AdapterName {
   fileprivate var isAddress: Bool { if case .address = self { true } else { false } }
+}
+
+/// What a scanner in a program receives from: at least one of the two.
+struct EmbeddedSources {
+  var scanner: (any Scanner)?
+  var locations: (any LocationSource)?
+  /// The tracks that are replayed; `nil` where locations are live.
+  var tracks: TrackReplay?
 }

@@ -1,5 +1,8 @@
+import Adapters
 import Dispatch
 import Frontends
+import LocationSources
+import Positioning
 import Ranging
 import Records
 import Regions
@@ -7,7 +10,7 @@ import Scanning
 import ServiceCore
 import Synchronization
 
-/// Makes lines of a service's events, and keeps them until the program takes them.
+/// Makes lines of the services' events, and keeps them until the program takes them.
 ///
 /// Events come on threads of the service, and are taken on the program's threads, or passed to its function on a queue
 /// of the feed. Nothing of the program or of the service is called under the lock.
@@ -23,10 +26,13 @@ final class EventFeed: Sendable {
     var signal: ReadySignal
     var events: MonitorEvents
     /// Where the events come from; `nil` before the start.
-    var source: (beacons: BeaconService, client: ClientIdentifier)?
+    var services: Services?
+    /// The number of services that may still deliver something.
+    var running = 0
     /// The line that the program is dealing with.
     var current: ServiceDelivery?
-    var areStatesWritten = false
+    /// Whether the states at the start were written: those of the regions of beacons, and those of the circles.
+    var areStatesWritten = (beacons: false, circles: false)
     /// Whether the last line was appended.
     var isOver = false
     var isStopped = false
@@ -50,6 +56,27 @@ final class EventFeed: Sendable {
     }
   }
 
+  /// Where events come from.
+  struct Services {
+    var client: ClientIdentifier
+    var beacons: BeaconService?
+    var locations: LocationService?
+    /// The tracks that are replayed.
+    var tracks: TrackReplay?
+  }
+
+  /// What is known of the services when an event comes.
+  private struct Moment {
+    /// When the reception of beacons began; `nil` before.
+    var began: WallClockTime?
+    var offset = WallClockOffset.zero
+    /// The time that the locations have come to; `nil` before the first fix of a recording.
+    var located: WallClockTime?
+    /// What was received, where the event is the last one of its service.
+    var summary: ScanSummary?
+    var tracks: [TrackSummary] = []
+  }
+
   private let state: Mutex<State>
   private let regions: [NamedRegion]
   private let beacon: RecordType<RangedBeacon>
@@ -59,6 +86,9 @@ final class EventFeed: Sendable {
   /// Whether events of regions are stored until they were dealt with.
   private let isStored: Bool
   private let isMonitoring: Bool
+  private let hasCircles: Bool
+  /// Whether fixes are reported.
+  private let locates: Bool
   private let queue = DispatchQueue(label: "beaconscan.events")
   private static let isQueue = DispatchSpecificKey<ObjectIdentifier>()
 
@@ -73,14 +103,16 @@ final class EventFeed: Sendable {
     report = RegionReport.record(of: beacon)
     (isRecorded, isStored) = (!options.isLive, options.stateFile != nil)
     isMonitoring = !regions.isEmpty
+    (hasCircles, locates) = (!options.circles.isEmpty, options.locates)
     queue.setSpecific(key: Self.isQueue, value: ObjectIdentifier(self))
   }
 
   /// Begins with the events of a client.
-  func begin(_ beacons: BeaconService, _ client: ClientIdentifier, _ events: MonitorEvents) {
+  func begin(_ services: Services, _ events: MonitorEvents) {
     state.withLock { state in
       state.events = events
-      state.source = (beacons, client)
+      state.services = services
+      state.running = (services.beacons == nil ? 0 : 1) + (services.locations == nil ? 0 : 1)
     }
   }
 
@@ -94,85 +126,166 @@ final class EventFeed: Sendable {
 
   /// Receives an event, on any thread.
   func receive(_ delivery: ServiceDelivery) {
-    guard let event = delivery.event as? BeaconEvent,
-      let (beacons, client) = state.withLock({ $0.source })
-    else {
+    guard let services = state.withLock({ $0.services }) else {
       delivery.acknowledge()
       return delivery.finish()
     }
-    let offset = beacons.wallClockOffset
-    let summary = summary(of: event, beacons)
-    let began = beacons.received?.from.wallClockTime(offset)
+    let event = delivery.event
+    let moment = moment(of: event, services)
     var dropped: [ServiceDelivery] = []
-    let (isTaken, isHeld, startsDrain, wroteStates) = state.withLock { state in
-      guard !state.isStopped, !state.isOver else { return (false, false, false, false) }
-      if case .ranging(let report) = event, !isRecorded {
-        state.lines.replaceRanging(with: lines(of: report))
-        state.updateSignal()
-        return (true, false, shouldDrain(&state), false)
+    let (isTaken, isHeld, startsDrain, before, after) = state.withLock { state in
+      let before = state.areStatesWritten
+      guard !state.isStopped, !state.isOver else { return (false, false, false, before, before) }
+      var lines = lines(of: event, moment, &state)
+      if let (kind, value) = value(of: event) {
+        if isRecorded { lines += value } else { state.lines.replace(kind, with: value) }
       }
-      let hadStates = state.areStatesWritten
-      let lines = lines(of: event, began, offset, summary, &state)
-      let isHeld = !lines.isEmpty && (isRecorded || isStored && event.isRegion)
+      let isHeld = !lines.isEmpty && (isRecorded || isStored && event.isOfRegistration)
       for (index, line) in lines.enumerated() {
         let token = isHeld && index == lines.count - 1 ? delivery : nil
         if let old = state.lines.append(line, token) { dropped.append(old) }
       }
       state.updateSignal()
-      return (true, isHeld, shouldDrain(&state), !hadStates && state.areStatesWritten)
+      return (true, isHeld, shouldDrain(&state), before, state.areStatesWritten)
     }
     for old in dropped { old.finish() }
-    // The first moment is known; the sightings have done their work.
-    if wroteStates { beacons.stopSightings(for: client) }
+    // The first moment is known; what it was needed for has done its work.
+    if after.beacons != before.beacons {
+      services.beacons?.stopSightings(for: services.client)
+    }
+    if after.circles != before.circles, isRecorded, hasCircles, !locates {
+      services.locations?.stopUpdates(for: services.client)
+    }
     if startsDrain { queue.async { self.drain() } }
     if isTaken, !isHeld { delivery.acknowledge() }
     if !isHeld { delivery.finish() }
   }
 
-  /// What was received, where an event is the last one.
-  private func summary(of event: BeaconEvent, _ beacons: BeaconService) -> ScanSummary? {
-    guard case .ended(_, let isFailure) = event, let scanner = beacons.scanner else { return nil }
-    let counts = scanner.counts
-    // Of a file that is no recording at all there is nothing to report.
-    guard !isFailure || counts.packets > 0 else { return nil }
-    let found = isMonitoring ? beacons.beaconsMonitored : beacons.beaconsRanged
-    return ScanSummary(counts: counts, beacons: found.count, evictions: found.evictions)
+  private func moment(of event: any ServiceEvent, _ services: Services) -> Moment {
+    var moment = Moment()
+    if let beacons = services.beacons {
+      moment.offset = beacons.wallClockOffset
+      moment.began = beacons.received?.from.wallClockTime(moment.offset)
+    }
+    if let locations = services.locations {
+      moment.located =
+        isRecorded
+        ? locations.latestFix.map { $0.time.wallClockTime(locations.wallClockOffset) } : .now
+    }
+    guard let isFailure = event.end?.isFailure else { return moment }
+    if let beacons = services.beacons, let counts = beacons.scanner?.counts,
+      // Of a file that is no recording at all there is nothing to report.
+      !isFailure || counts.packets > 0
+    {
+      let found = isMonitoring ? beacons.beaconsMonitored : beacons.beaconsRanged
+      moment.summary = ScanSummary(
+        counts: counts, beacons: found.count, evictions: found.evictions)
+    }
+    if let tracks = services.tracks?.counts,
+      !isFailure || tracks.contains(where: { $0.counts.records > 0 })
+    {
+      moment.tracks = tracks.map { TrackSummary(file: $0.name, counts: $0.counts) }
+    }
+    return moment
   }
 
-  private func lines(of report: RangingReport) -> [[UInt8]] {
-    regions.records(of: report).map { self.report.bytes($0) }
+  /// Returns the lines of a value, of which the latest one counts; `nil` for an event.
+  private func value(
+    of event: any ServiceEvent
+  ) -> (EventLines<ServiceDelivery>.ValueKind, [[UInt8]])? {
+    switch event {
+    case BeaconEvent.ranging(let report):
+      (.ranging, regions.records(of: report).map { self.report.bytes($0) })
+    case LocationEvent.fixes(let fixes) where locates:
+      (.fix, fixes.map { LocateLine.fix.bytes(.fix($0)) })
+    case LocationEvent.heading(let heading):
+      (.heading, [LocateLine.heading.bytes(.heading(heading))])
+    default: nil
+    }
   }
 
   /// Returns the lines of an event, in the order of the command's.
   private func lines(
-    of event: BeaconEvent, _ began: WallClockTime?, _ offset: WallClockOffset,
-    _ summary: ScanSummary?, _ state: inout State
+    of event: any ServiceEvent, _ moment: Moment, _ state: inout State
   ) -> [[UInt8]] {
-    func states() -> [[UInt8]] {
-      guard let began, !state.areStatesWritten else { return [] }
-      state.areStatesWritten = true
-      return state.events.removeStates(at: began, offset).map { $0.record.bytes($0) }
-    }
     switch event {
-    case .sightings: return states()
-    case .ranging(let report): return lines(of: report)
+    case let event as BeaconEvent: lines(of: event, moment, &state)
+    case let event as LocationEvent: lines(of: event, moment, &state)
+    default: []
+    }
+  }
+
+  private func lines(
+    of event: BeaconEvent, _ moment: Moment, _ state: inout State
+  ) -> [[UInt8]] {
+    switch event {
+    case .sightings: return states(moment, &state)
     case .region(let event):
       let line = state.events.line(of: event)
       return [line.record.bytes(line)]
     case .health(let health, let time):
-      return [ScannerHealth.record.bytes((health, time))] + states()
+      return [ScannerHealth.record.bytes((health, time))] + states(moment, &state)
     case .identity(let finding, let time):
       return [IdentityFinding.record.bytes((finding, time))]
-    case .refused:
-      state.isOver = true
-      return [StreamRecord.end.bytes(EmbeddedScanner.forbidden)]
+    case .refused: return end(EmbeddedScanner.forbidden, &state)
     case .ended(let sentence, let isFailure):
-      state.isOver = true
-      return (summary == nil ? [] : states())
-        + (summary.map { [ScanSummary.record.bytes($0)] } ?? [])
-        + [StreamRecord.end.bytes(isFailure ? sentence : nil)]
-    case .regionState, .registered: return []
+      return end(sentence, isFailure: isFailure, moment, &state)
+    case .ranging, .regionState, .registered: return []
     }
+  }
+
+  private func lines(
+    of event: LocationEvent, _ moment: Moment, _ state: inout State
+  ) -> [[UInt8]] {
+    switch event {
+    case .circle(let event):
+      return circleStates(at: event.wallClockTime, &state)
+        + (state.events.line(of: event).map { [$0.record.bytes($0)] } ?? [])
+    case .fixes(let fixes): return circleStates(at: fixes.first?.timestamp, &state)
+    case .visit(let visit):
+      let line = LocateLine.visit(VisitLine(visit, at: moment.located ?? .now))
+      return [line.record.bytes(line)]
+    case .health(let health, let time):
+      return [LocationHealth.record.bytes((health, time))]
+        + (isRecorded ? [] : circleStates(at: time, &state))
+    case .refused: return end(EmbeddedScanner.forbidden, &state)
+    case .ended(let sentence, let isFailure):
+      return end(sentence, isFailure: isFailure, moment, &state)
+    default: return []
+    }
+  }
+
+  /// Returns the states of the regions of beacons at the start, once.
+  private func states(_ moment: Moment, _ state: inout State) -> [[UInt8]] {
+    guard let began = moment.began, !state.areStatesWritten.beacons else { return [] }
+    state.areStatesWritten.beacons = true
+    return state.events.removeStates(at: began, moment.offset).map { $0.record.bytes($0) }
+  }
+
+  /// Returns the states of the circles at the start, once.
+  private func circleStates(at time: WallClockTime?, _ state: inout State) -> [[UInt8]] {
+    guard let time, !state.areStatesWritten.circles else { return [] }
+    state.areStatesWritten.circles = true
+    return state.events.removeCircleStates(at: time).map { $0.record.bytes($0) }
+  }
+
+  /// Returns the lines of the end of a service, which is that of the stream where no other runs, or where it is a failure.
+  private func end(
+    _ sentence: String, isFailure: Bool, _ moment: Moment, _ state: inout State
+  ) -> [[UInt8]] {
+    state.running -= 1
+    guard isFailure || state.running == 0 else { return [] }
+    var lines: [[UInt8]] = []
+    if moment.summary != nil { lines += states(moment, &state) }
+    if moment.located != nil { lines += circleStates(at: moment.located, &state) }
+    lines += moment.tracks.map { TrackSummary.record.bytes($0) }
+    if let summary = moment.summary { lines.append(ScanSummary.record.bytes(summary)) }
+    return lines + end(isFailure ? sentence : nil, &state)
+  }
+
+  private func end(_ sentence: String?, _ state: inout State) -> [[UInt8]] {
+    state.isOver = true
+    return [StreamRecord.end.bytes(sentence)]
   }
 
   // MARK: To the program
@@ -242,13 +355,29 @@ final class EventFeed: Sendable {
     finishCurrent()
     let left = state.withLock { state in
       defer { state.updateSignal() }
-      state.source = nil
+      state.services = nil
       return state.lines.removeAll()
     }
     for delivery in left { delivery.finish() }
   }
 }
 
-extension BeaconEvent {
-  fileprivate var isRegion: Bool { if case .region = self { true } else { false } }
+extension ServiceEvent {
+  /// Indicates whether the event belongs to a registration: such events are kept until they were dealt with.
+  fileprivate var isOfRegistration: Bool {
+    switch self as any ServiceEvent {
+    case BeaconEvent.region, LocationEvent.circle, LocationEvent.visit: true
+    default: false
+    }
+  }
+
+  /// The reason that a service will not deliver any more, and whether it is a failure; `nil` for other events.
+  fileprivate var end: (sentence: String, isFailure: Bool)? {
+    switch self as any ServiceEvent {
+    case BeaconEvent.ended(let sentence, let isFailure),
+      LocationEvent.ended(let sentence, let isFailure):
+      (sentence, isFailure)
+    default: nil
+    }
+  }
 }

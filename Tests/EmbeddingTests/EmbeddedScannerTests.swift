@@ -1,6 +1,8 @@
+import Adapters
 import BeaconTesting
 import Dispatch
 import Foundation
+import Positioning
 import Scanning
 import Synchronization
 import TestSupport
@@ -72,6 +74,126 @@ import Testing
     scanner.stop()
   }
 
+  private static let track = recording.replacing(".btsnoop", with: ".gpx")
+
+  /// A scanner with several values of some options.
+  private static func scanner(_ set: [(String, String)]) throws -> EmbeddedScanner {
+    var options = EmbeddingOptions()
+    for (name, value) in set { try options.set(name, to: value) }
+    return try EmbeddedScanner(options)
+  }
+
+  @Test func aTrackHasCirclesFixesAndVisits() throws {
+    let circle = ("region", "stop=52.5163,13.3777,200")
+    let scanner = try Self.scanner([circle, ("replay", Self.track)])
+    let events = Self.lines(of: scanner)
+    #expect(events.map(Self.type) == ["state", "enter", "exit", "trackSummary", "end"])
+    scanner.stop()
+    let other = try Self.scanner([
+      circle, ("locate", "true"), ("visits", "true"), ("heading", "true"), ("replay", Self.track),
+    ])
+    let all = Self.lines(of: other)
+    #expect(all.filter { Self.type(of: $0) == "fix" }.count == 65)
+    let crossings = all.filter { ["state", "enter", "exit"].contains(Self.type(of: $0)) }
+    #expect(crossings == Array(events.prefix(3)))
+    #expect(all.suffix(2) == events.suffix(2))
+    other.stop()
+    // Without a compass, headings alone end with the track.
+    let heading = try Self.scanner([("heading", "true"), ("replay", Self.track)])
+    #expect(Self.lines(of: heading).map(Self.type) == ["trackSummary", "end"])
+    heading.stop()
+  }
+
+  @Test func aCaptureAndATrackAreMergedByTime() throws {
+    let set = [
+      ("region", "stop=52.5163,13.3777,200"), ("region", "kiosk=\(Self.visitor)"),
+      ("replay", Self.track), ("replay", Self.recording),
+    ]
+    let scanner = try Self.scanner(set)
+    let types = Self.lines(of: scanner).compactMap(Self.type)
+    #expect(types.prefix(6).sorted() == ["enter", "enter", "exit", "exit", "state", "state"])
+    #expect(types.suffix(3) == ["trackSummary", "summary", "end"])
+    scanner.stop()
+    for (missing, sentence) in [
+      (2, "a recording for the circle 'stop' is missing"), (3, "beacons"),
+    ] {
+      var set = set
+      set.remove(at: missing)
+      let error = #expect(throws: EmbeddingError.self) { try Self.scanner(set) }
+      #expect(error?.description.contains(sentence) == true, "\(String(describing: error))")
+    }
+  }
+
+  /// A source of fixes that come at once, and of nothing after them.
+  private final class LiveTrack: LocationSource {
+    let name = "the script"
+    let isRecorded = false
+    let availability = ScannerAvailability.available
+    private let left: Mutex<[PositionInput]>
+
+    init(_ fixes: [PositionInput]) { left = Mutex(fixes) }
+
+    func receive(
+      for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]
+    ) throws -> LocationProgress {
+      inputs = left.withLock { left in
+        defer { left = [] }
+        return left
+      }
+      if inputs.isEmpty { usleep(2000) }
+      let now = MonotonicTime.now
+      return LocationProgress(
+        health: inputs.isEmpty
+          ? [] : [LocationHealth(.receiving, at: now, sentence: "it receives")],
+        reached: now, wallClockOffset: WallClockOffset(from: now, to: .now))
+    }
+
+    func wake() {}
+    func rest() {}
+  }
+
+  /// A machine that stands in a circle.
+  private static func standing() throws -> LiveTrack {
+    let place = try #require(Coordinate(latitude: 52.5163, longitude: 13.3777))
+    let now = MonotonicTime.now
+    return LiveTrack(
+      (0..<20).map { second in
+        let age = Int64(second - 20) * MonotonicTime.nanosecondsPerSecond
+        return .fix(
+          Fix(
+            time: now.advanced(by: age), timestamp: WallClockTime.now.advanced(by: age),
+            place: place, horizontalAccuracy: 5))
+      })
+  }
+
+  /// The crossing of a circle that was not dealt with comes again, and only then.
+  @Test func withAStateFileACrossingIsDeliveredAgainUntilItWasDealtWith() throws {
+    let scratch = try Scratch()
+    func scanner(_ source: LiveTrack) throws -> EmbeddedScanner {
+      try EmbeddedScanner(
+        Self.options([
+          "region": "stop=52.5163,13.3777,200", "state-file": scratch["state"],
+          "application": "test",
+        ]), EmbeddedSources(locations: source))
+    }
+    let first = try scanner(Self.standing())
+    #expect(Self.lines(of: first, to: "state").last.flatMap(Self.type) == "state")
+    #expect(Self.isReadable(first.descriptor, within: 300_000))
+    // Nobody takes the entry.
+    first.stop()
+
+    let second = try scanner(LiveTrack([]))
+    #expect(Self.lines(of: second, to: "enter").last.flatMap(Self.type) == "enter")
+    second.stop()
+
+    let third = try scanner(Self.standing())
+    let states = Self.lines(of: third, to: "state")
+    #expect(
+      states.last.map { String(decoding: $0, as: UTF8.self) }?.contains(#""state":"inside""#)
+        == true)
+    third.stop()
+  }
+
   @Test func aDamagedRecordingEndsWithTheReason() throws {
     let scratch = try Scratch()
     try scratch.write(Array("no recording at all, whatever its name".utf8), "x.btsnoop")
@@ -94,7 +216,7 @@ import Testing
       try EmbeddedScanner(
         Self.options([
           "region": "kiosk=\(Self.visitor)", "state-file": scratch["state"], "application": "test",
-        ]), scanner: script)
+        ]), EmbeddedSources(scanner: script))
     }
     let script = ScriptedScanner(isRecorded: false)
     script.report(.scanning, at: 0)
@@ -159,7 +281,8 @@ import Testing
       }
       script.finish(at: 41)
       let scanner = try EmbeddedScanner(
-        Self.options(["region": "kiosk=\(Self.visitor)"]), scanner: script, limit: limit)
+        Self.options(["region": "kiosk=\(Self.visitor)"]), EmbeddedSources(scanner: script),
+        limit: limit)
       script.clock.advance(by: 60)
       #expect(eventually { scanner.isOver })
       defer { scanner.stop() }

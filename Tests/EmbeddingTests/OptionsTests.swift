@@ -21,11 +21,14 @@ import Testing
       "backend": "hci", "boundary": "3m", "calibrate": "\(Self.uuid):1:2@power=-62",
       "coded": "false", "duration": "2m", "dwell": "500ms", "each": "true", "enter-count": "2/3",
       "enter-distance": "1.5", "enter-rssi": "-70", "environment": "2.2", "exit-after": "adaptive",
-      "exit-distance": "3", "exit-rssi": "-80", "follow": nil, "interval": "500ms", "major": "1",
+      "exit-distance": "3", "exit-rssi": "-80", "follow": nil, "gpsd": "localhost:2947",
+      "heading": nil, "interval": "500ms", "locate": "true", "major": "1",
       "measured-power": "-59", "minor": "100", "model": "log-distance",
-      "pin": "\(Self.uuid):1:2=C0:00:00:00:00:01", "quiet": nil, "range": nil, "raw": nil,
+      "pin": "\(Self.uuid):1:2=C0:00:00:00:00:01", "position": "52.5163,13.3777,34",
+      "quiet": nil, "range": nil, "raw": nil,
       "region": "lobby=\(Self.uuid):1,enter-distance=1,each", "replay": "visitor.btsnoop",
-      "speed": "10x", "state-file": "regions", "uuid": Self.uuid,
+      "source": "gpsd", "speed": "10x", "state-file": "regions", "uuid": Self.uuid,
+      "visits": nil,
     ]
     #expect(values.keys.sorted() == EmbeddingOptions.names)
     for (name, value) in values {
@@ -39,6 +42,11 @@ import Testing
     ("region", "lobby", "write NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR"),
     ("region", "lobby=12", "has 32 hexadecimal digits, such as"),
     ("region", nil, "region needs a value: write NAME=UUID"),
+    ("region", "stop=91,13,200", "a circle is NAME=LATITUDE,LONGITUDE,RADIUS with a latitude from"),
+    ("source", "gps", "source: 'gps' cannot be used: write auto or gpsd or geoclue or fixed"),
+    ("gpsd", "here there", "write HOST, HOST:PORT or the path of a Unix socket"),
+    ("position", "52", "write LATITUDE,LONGITUDE or LATITUDE,LONGITUDE,ALTITUDE"),
+    ("locate", "yes", "write true or false, or give no value"),
     ("uuid", "12", "uuid: '12' cannot be used: a proximity UUID has 32 hexadecimal digits"),
     ("major", "65536", "write a whole number from 0 to 65535"),
     ("exit-after", "soon", "exit-after: 'soon' cannot be used: write adaptive, or a number of"),
@@ -69,6 +77,14 @@ import Testing
     (["uuid": uuid, "replay": "x", "adapter": "hci0"], "set one of them"),
     (["uuid": uuid, "backend": "bluez", "coded": "true"], "needs raw HCI sockets"),
     (["uuid": uuid, "replay": "x", "adapter-offset": "AA:BB:CC:DD:EE:FF=3"], "name it as hci0"),
+    (["locate": "true", "source": "fixed"], "source fixed needs a position LATITUDE,LONGITUDE"),
+    (["locate": "true", "source": "gpsd", "position": "5,5"], "leave one of them out"),
+    (
+      ["locate": "true", "replay": "x", "gpsd": "localhost"], "gpsd is for live locations, and x is"
+    ),
+    (
+      ["uuid": uuid, "position": "5,5"], "set locate, heading, visits or a region that is a circle"
+    ),
     (["uuid": uuid, "model": "android-2013", "environment": "2"], "belongs to the model"),
   ])
   func optionsThatDoNotFitTogetherAreRefused(set: [String: String], sentence: String) throws {
@@ -84,6 +100,8 @@ import Testing
     ])
     let error = #expect(throws: EmbeddingError.self) { try options.check() }
     #expect(error?.description == "two regions are named 'a'; give each a name of its own")
+    let circle = try Self.options([("region", "a=\(Self.uuid)"), ("region", "a=52,13,200")])
+    #expect(throws: EmbeddingError.self) { try circle.check() }
   }
 
   @Test func aRegionsOwnRulesComeFirst() throws {
