@@ -92,6 +92,7 @@ final class RegionControl: Sendable {
       guard locations != nil || new.circles.isEmpty else {
         throw .invalid("circles need locations, which the service began without; start it again")
       }
+      try check(new)
       configuration = new
       hub.setRules(new.rules)
       // The configuration comes first.
@@ -112,6 +113,20 @@ final class RegionControl: Sendable {
       for circle in new.circles { try register(circle, for: configured) }
       range(new)
       return oldCircles.union(old.keys).subtracting(regions).subtracting(circles).sorted()
+    }
+  }
+
+  /// Throws where something of a configuration cannot be registered, before anything is changed.
+  private func check(_ new: RegionConfiguration) throws(RegionRefusal) {
+    do throws(BeaconServiceError) {
+      for region in new.regions { try beacons.check(region.identifier) }
+    } catch {
+      throw .conflict("\(error)")
+    }
+    do throws(LocationServiceError) {
+      for circle in new.circles { try locations?.check(circle.identifier) }
+    } catch {
+      throw .conflict("\(error)")
     }
   }
 

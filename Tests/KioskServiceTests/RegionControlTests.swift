@@ -111,6 +111,23 @@ import Testing
     scene.checkStates()
   }
 
+  /// A region in the middle of a configuration cannot be registered: those before it stay as they are, too.
+  @Test func aReloadThatIsRefusedChangesNothing() async throws {
+    let scene = try KioskScene(regions: [
+      BeaconRegion(identifier: "door", constraint: KioskScene.constraint(1))
+    ])
+    _ = try await scene.control.set("added", request(2))
+    let latest = scene.hub.journal.latest
+    let long = String(repeating: "x", count: 5000)
+    let new = try scene.configuration(["other", "added", long])
+    #expect(throws: RegionRefusal.self) { try scene.control.configure(new) }
+    scene.manager.journal.finish()
+    #expect(scene.hub.regions.map(\.name) == ["added", "door"])
+    #expect(scene.hub.region("added")?.isRemovable == true)
+    #expect(scene.hub.journal.latest == latest)
+    scene.checkStates()
+  }
+
   /// Every state that a restart begins with is that of the process before.
   @Test func regionsAndStatesOutliveTheProcess() async throws {
     let scratch = try Scratch()

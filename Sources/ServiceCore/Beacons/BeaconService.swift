@@ -116,9 +116,7 @@ public final class BeaconService: Sendable {
     _ region: BeaconRegion, assuming state: RegionState? = nil, for client: ClientIdentifier
   ) throws(BeaconServiceError) {
     manager.restore()
-    try check()
-    let bytes = region.identifier.utf8.count
-    guard bytes <= Self.maximumIdentifierBytes else { throw .identifierTooLong(bytes: bytes) }
+    try check(region.identifier)
     guard let group = manager.client(client)?.group else { return }
     let failure = host.update { machine, output -> RegionError? in
       do throws(RegionError) {
@@ -129,6 +127,13 @@ public final class BeaconService: Sendable {
       }
     }
     if let failure { throw .region(region.identifier, failure) }
+  }
+
+  /// Throws where no region of an identifier can be registered.
+  package func check(_ identifier: String) throws(BeaconServiceError) {
+    try check()
+    let bytes = identifier.utf8.count
+    guard bytes <= Self.maximumIdentifierBytes else { throw .identifierTooLong(bytes: bytes) }
   }
 
   /// Stops monitoring a region of a client's group, for all clients of the group.

@@ -170,11 +170,7 @@ package final class LocationService: Sendable {
     _ circle: MonitoredCircle, assuming state: GeofenceState? = nil, for client: ClientIdentifier
   ) throws(LocationServiceError) {
     manager.restore()
-    try check()
-    let bytes = circle.region.identifier.utf8.count
-    guard bytes <= BeaconService.maximumIdentifierBytes else {
-      throw .identifierTooLong(bytes: bytes)
-    }
+    try check(circle.region.identifier)
     guard let group = manager.client(client)?.group else { return }
     let failure = host.update { machine, output -> GeofenceError? in
       do throws(GeofenceError) {
@@ -185,6 +181,15 @@ package final class LocationService: Sendable {
       }
     }
     if let failure { throw .circle(circle.region.identifier, failure) }
+  }
+
+  /// Throws where no circle of an identifier can be registered.
+  package func check(_ identifier: String) throws(LocationServiceError) {
+    try check()
+    let bytes = identifier.utf8.count
+    guard bytes <= BeaconService.maximumIdentifierBytes else {
+      throw .identifierTooLong(bytes: bytes)
+    }
   }
 
   /// Stops monitoring a circle of a client's group.
