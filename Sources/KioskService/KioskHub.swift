@@ -104,14 +104,20 @@ package final class KioskHub: Sendable {
           state.latencies.add(MonotonicTime.now.seconds(since: time))
         }
       }
-      guard state.kiosk.receive(change) == .regions, !state.isChanging else { return false }
-      state.isChanging = true
-      return true
+      return state.kiosk.receive(change) == .regions
     }
-    // One event stands for all changes that come together.
-    if changesRegions { journal.append(RegionsChanged(time: now())) }
+    if changesRegions { announceRegions() }
     listener(change)
     waiters.wake()
+  }
+
+  /// Has everybody be given the regions. One event stands for all changes that come together.
+  package func announceRegions() {
+    let isNew = state.withLock { state in
+      defer { state.isChanging = true }
+      return !state.isChanging
+    }
+    if isNew { journal.append(RegionsChanged(time: now())) }
   }
 
   /// Adds a region that an earlier process stored, before anything is received.
@@ -396,9 +402,9 @@ package final class KioskHub: Sendable {
 
   /// Returns what a client that comes back has missed up to a position of the journal, and whether some of it is gone.
   func missed(after text: String, through end: Int64) -> (events: [JournalEntry], isWhole: Bool) {
-    // An identifier that was never given belongs to another journal.
+    // One that is not there belongs to another journal, or could not be written before its process ended.
     guard let given = EntryID(text), given.generation == journal.generation,
-      given.number <= journal.latest
+      journal.hasGiven(given.number)
     else { return ([], false) }
     var events: [JournalEntry] = []
     var position = given.number

@@ -111,6 +111,8 @@ final class RegionControl: Sendable {
       }
       for region in new.regions { try register(region, old[region.identifier], for: configured) }
       for circle in new.circles { try register(circle, for: configured) }
+      // A broker has none yet where these are the regions of the process before.
+      hub.announceRegions()
       range(new)
       return oldCircles.union(old.keys).subtracting(regions).subtracting(circles).sorted()
     }

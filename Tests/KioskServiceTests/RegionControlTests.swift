@@ -145,6 +145,8 @@ import Testing
     #expect(scene.hub.regions.map(\.name) == ["far", "near"])
     #expect(scene.hub.region("near")?.state == .inside)
     #expect(scene.hub.region("near")?.isRemovable == true)
+    // The broker is given them although none has changed.
+    scene.checkStates()
     await scene.manager.stop()
   }
 }
