@@ -180,11 +180,19 @@ extension Database {
       if let authorization = batch.authorization {
         try database.set("authorization", .bytes(authorization.map { Array($0.utf8) }))
       }
+      try database.execute("DELETE FROM setting WHERE name = 'closed'")
       try database.set("sequence", .integer(sequence))
       try database.set("last", .integer(lastID))
       try database.set("reserved", .integer(reserved))
     }
     return dropped
+  }
+
+  /// Records the highest identifier that was given; up to it, nothing is gone.
+  func close(lastID: Int64) throws(StorageError) {
+    try transaction { database throws(StorageError) in
+      for name in ["last", "closed"] { try database.set(name, .integer(lastID)) }
+    }
   }
 
   func set(_ name: String, _ value: Statement.Value) throws(StorageError) {

@@ -18,7 +18,8 @@ final class ReaderPositions: Sendable {
   enum End: Int64 {
     /// Everything was stored.
     case clean = 0
-    /// The process was killed, or still runs: what readers were given is in the log.
+    /// The process was killed, or still runs: what readers were given is in the log, unless this file could not be written
+    /// either.
     case open = 1
     /// The process was killed, and had given readers what it could not write.
     case unwritten = 2
@@ -33,8 +34,10 @@ final class ReaderPositions: Sendable {
 
   /// The positions that the file had when it was opened, by the hash of the reader's name.
   private let found: [Int64: Int64]
-  /// How the process before ended; a machine that was started again since counts as one that lost its latest bytes.
+  /// How the process before ended.
   let end: End
+  /// Whether the machine was started again since.
+  let isOfEarlierStart: Bool
   /// Whether the file did not exist, or a power cut lost its bytes.
   let isNew: Bool
   private let file: StateFile
@@ -70,8 +73,8 @@ final class ReaderPositions: Sendable {
       }
     }
     let boot = Self.boot
-    let recorded = End(rawValue: number(Self.endOffset)) ?? .unwritten
-    end = recorded == .clean || number(Self.bootOffset) == boot ? recorded : .unwritten
+    end = End(rawValue: number(Self.endOffset)) ?? .unwritten
+    isOfEarlierStart = number(Self.bootOffset) != boot
     var state = State()
     var found: [Int64: Int64] = [:]
     for place in 0..<Self.maximumReaders {
@@ -88,6 +91,19 @@ final class ReaderPositions: Sendable {
     try file.write(End.open.rawValue, at: Self.endOffset)
     self.file = file
     self.state = Mutex(state)
+  }
+
+  /// Whether the database and the log have the last identifier that was given.
+  var isExact: Bool { end == .clean && !isOfEarlierStart }
+
+  /// Whether entries that readers were given may be gone: those that could not be written, or, after a power cut, those
+  /// that were not synced. This file may have been lost too, so that only the database shows a clean end.
+  func isLossy(wasClosed: Bool) -> Bool {
+    switch end {
+    case .unwritten: true
+    case .open: isOfEarlierStart
+    case .clean: isOfEarlierStart && !wasClosed
+    }
   }
 
   /// Returns the position of a reader that the file had when it was opened.

@@ -215,6 +215,8 @@ struct Contents {
   /// The highest identifier that was given, and the one up to which some may have been.
   var lastID: Int64 = 0
   var reserved: Int64 = 0
+  /// The highest identifier that was given at the last clean end.
+  var closed: Int64 = -1
   /// The number of the latest record of the log that the database has.
   var sequence: Int64 = 0
   /// How far each reader is.
@@ -223,6 +225,9 @@ struct Contents {
   var lostThrough: Int64 = 0
 
   init() {}
+
+  /// Whether nothing was stored since the last clean end.
+  var isClosed: Bool { closed == lastID }
 
   /// Reads a database. Where a history is kept, no group's entries are read.
   init(_ database: borrowing Database) throws(StorageError) {
@@ -255,6 +260,7 @@ struct Contents {
       case "generation": generation = settings.text(1)
       case "last": lastID = settings.integer(1)
       case "reserved": reserved = settings.integer(1)
+      case "closed": closed = settings.integer(1)
       case "sequence": sequence = settings.integer(1)
       case "authorization": authorization = settings.bytes(1) == nil ? nil : settings.text(1)
       default: break

@@ -19,8 +19,9 @@ import SystemPackage
 /// - No call but ``writeAndWait(_:)``, ``flush()`` and ``close()`` waits for a sync: a queue of the store makes the
 ///   database, and stores everything that waits as one transaction. One that fails is tried again, with the next change
 ///   or after some seconds.
-/// - Identifiers are never given twice. They are reserved ahead in the database, and where a process ended with entries
-///   that it could not write, the next one goes on after all that were reserved, and knows of the gap.
+/// - Identifiers are never given twice. They are reserved ahead in the database, and after any end but a clean one the
+///   next process goes on after all that were reserved: the one before may have given some that it could not write. Where
+///   it is known that entries may be gone, that is a gap.
 /// - One store at a time uses a file, in all processes. Where a history is kept, any number of ``StoreReader``s read it.
 ///
 /// All members may be used from any thread. Beside the database `FILE` stand `FILE-wal` (SQLite's log, at most 1
@@ -263,13 +264,15 @@ package final class Store: Sendable {
           ?? .mark(reader: reader, through: id))
     }
     let isMissing = opened.database == nil
-    if !isMissing, let positions = opened.positions, positions.isNew || positions.end == .unwritten,
-      contents.reserved > contents.lastID
-    {
-      // Identifiers up to the reserved one may have been given.
-      state.queue.add(
-        .addGap(EntryGap(first: contents.lastID + 1, last: contents.reserved)))
-      contents.lastID = contents.reserved
+    if !isNew, let positions = opened.positions, !positions.isExact {
+      // Identifiers up to the reserved one may have been given; and some more, where the process before ended before it had
+      // reserved others.
+      let last =
+        max(contents.reserved, contents.lastID) + .random(in: 1...Self.reservation / 2)
+      if positions.isLossy(wasClosed: contents.isClosed) {
+        state.queue.add(.addGap(EntryGap(first: contents.lastID + 1, last: last)))
+      }
+      contents.lastID = last
     }
     state.lostThrough = max(contents.lostThrough, state.queue.gaps.last?.last ?? 0)
     let isLow = contents.reserved - contents.lastID < Self.reservation / 2
@@ -432,13 +435,13 @@ package final class Store: Sendable {
       openedReader.withLock { $0 = nil }
       // The next store goes on with the next identifier.
       let last = lastID
-      let isReleased = database.withLock { database in
+      let isClosed = database.withLock { database in
         defer { database = nil }
-        return (try? database?.set("reserved", .integer(last))) != nil
+        return (try? database?.close(lastID: last)) != nil
       }
       return state.withLock { state in
         let isStored = state.queue.isEmpty
-        if isStored, isReleased {
+        if isStored, isClosed {
           state.log?.removeAll()
           state.positions?.record(.clean)
         }

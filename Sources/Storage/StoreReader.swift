@@ -83,6 +83,13 @@ package final class StoreReader: Sendable {
     get throws(StorageError) { try integer("SELECT ifnull(max(id), 0) FROM entry") }
   }
 
+  /// The highest identifier of an entry that the bounds of the history removed; 0 where there is none.
+  package var trimmedThrough: Int64 {
+    get throws(StorageError) {
+      try integer("SELECT ifnull(max(value), 0) FROM setting WHERE name = 'trimmed'")
+    }
+  }
+
   /// Returns whether an entry between two identifiers, the first one excluded, was given and is gone.
   package func hasGap(after id: Int64, through last: Int64) throws(StorageError) -> Bool {
     try integer(

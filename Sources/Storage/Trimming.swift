@@ -7,8 +7,7 @@ extension Database {
     var trimmed = Store.Trimmed()
     try transaction { database throws(StorageError) in
       // One that a group still has to be given has no time.
-      try database.execute("DELETE FROM entry WHERE time < \(oldest) AND time > 0")
-      trimmed.entries = database.changes
+      trimmed.entries = try database.removeEntries("time < \(oldest) AND time > 0")
       try database.execute("DELETE FROM presence WHERE hour < \(HistoryHour.containing(oldest))")
       trimmed.presence = database.changes
     }
@@ -17,6 +16,18 @@ extension Database {
     let free = try integer("PRAGMA freelist_count")
     if free > 64, free > pages / 2 { try execute("PRAGMA incremental_vacuum(\(free - free / 8))") }
     return trimmed
+  }
+
+  /// Removes the entries of a condition, records up to where some are gone, and returns their number.
+  private func removeEntries(_ condition: String) throws(StorageError) -> Int {
+    try execute(
+      """
+      INSERT OR REPLACE INTO setting SELECT 'trimmed', max(
+        (SELECT ifnull(max(id), 0) FROM entry WHERE \(condition)),
+        ifnull((SELECT value FROM setting WHERE name = 'trimmed'), 0));
+      DELETE FROM entry WHERE \(condition)
+      """)
+    return changes
   }
 
   /// Removes the oldest until a tenth of the room is free, where the database takes more than its room.
@@ -45,12 +56,8 @@ extension Database {
           }
         } else {
           try transaction { database throws(StorageError) in
-            try database.execute(
-              """
-              DELETE FROM entry WHERE id <=
-              (SELECT id FROM entry ORDER BY id LIMIT 1 OFFSET \(entries / 16))
-              """)
-            trimmed.entries += database.changes
+            trimmed.entries += try database.removeEntries(
+              "id <= (SELECT id FROM entry ORDER BY id LIMIT 1 OFFSET \(entries / 16))")
           }
         }
       }

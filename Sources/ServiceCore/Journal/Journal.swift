@@ -93,6 +93,8 @@ package final class Journal: Sendable {
     var isScheduled = false
     var ring = Deque<JournalEntry>()
     var bytes = 0
+    /// Entries up to this one are not in memory.
+    var forgotten: Int64 = 0
     /// The latest identifier that was given without a store.
     var given: Int64 = 0
     /// The latest entry that readers are given.
@@ -108,6 +110,7 @@ package final class Journal: Sendable {
         let first = ring.popFirst()
       {
         bytes -= first.record.count
+        forgotten = first.id
       }
     }
   }
@@ -142,14 +145,18 @@ package final class Journal: Sendable {
   package func load() {
     guard let database = store.database, database.limits != nil else { return }
     // What cannot be read is not in memory: readers are told.
+    let reader = try? database.reader()
     let stored =
-      (try? database.reader()?.entries(
-        EntryQuery(limit: Self.maximumEntries, leavesNewest: true))) ?? []
+      (try? reader?.entries(EntryQuery(limit: Self.maximumEntries, leavesNewest: true))) ?? []
+    let trimmed = (try? reader?.trimmedThrough) ?? 0
     let recovered = database.takeRecovered().filter { $0.id > stored.last?.id ?? 0 }
     state.withLock { state in
       guard state.ring.isEmpty else { return }
+      let isAll = stored.count < Self.maximumEntries
+      state.forgotten = isAll ? trimmed : (stored.first?.id ?? 0) - 1
       for entry in stored + recovered { state.append(JournalEntry(entry)) }
-      state.latest = max(state.latest, database.lastID)
+      // Where some are gone, clients go on after all that may have been given.
+      state.latest = max(state.latest, database.lostThrough, trimmed)
     }
   }
 
@@ -303,20 +310,19 @@ package final class Journal: Sendable {
   package var latest: Int64 { state.withLock { $0.latest } }
 
   /// Returns the entries after a position that are in memory, at once.
-  package func read(after id: Int64) -> Batch {
+  package func read(after id: Int64) -> Batch { remembered(after: id).batch }
+
+  /// Returns the entries after a position that are in memory, and the one up to which they are not.
+  private func remembered(after id: Int64) -> (batch: Batch, forgotten: Int64) {
     // It may open the database, which must not happen under the lock.
     let lost = lostThrough
     return state.withLock { state in
       var batch = Batch(position: max(id, state.latest))
-      guard id < state.latest else { return batch }
-      guard let first = state.ring.first, first.id <= id + 1 else {
-        batch.hasMissed = true
-        batch.entries = Array(state.ring)
-        return batch
+      if id < state.latest {
+        batch.entries = Array(state.ring[state.ring.firstIndex(after: id)...])
+        batch.hasMissed = id < max(lost, state.forgotten)
       }
-      batch.entries = Array(state.ring[state.ring.firstIndex(after: id)...])
-      batch.hasMissed = id < lost
-      return batch
+      return (batch, state.forgotten)
     }
   }
 
@@ -356,23 +362,22 @@ package final class Journal: Sendable {
 
   /// Returns the entries after a position, from memory and from the store, ``maximumEntries`` of them at most.
   package func missed(after id: Int64) -> Batch {
-    let batch = read(after: id)
+    let (batch, forgotten) = remembered(after: id)
     guard batch.hasMissed, id >= lostThrough, let database = store.database,
       let reader = try? database.reader(), let last = try? reader.lastID
     else { return batch }
-    let first = batch.entries.first?.id ?? .max
     let query = EntryQuery(
-      after: id, through: min(last, first - 1), limit: Self.maximumEntries, leavesNewest: false)
+      after: id, through: min(last, forgotten), limit: Self.maximumEntries, leavesNewest: false)
     // The oldest may be gone from the store too.
-    guard let stored = try? reader.entries(query), stored.first?.id ?? first == id + 1 else {
-      return batch
-    }
+    guard let stored = try? reader.entries(query), let trimmed = try? reader.trimmedThrough,
+      id >= trimmed
+    else { return batch }
     let entries = stored.map { JournalEntry($0) }
     if stored.count == Self.maximumEntries {
       return Batch(entries: entries, position: entries.last?.id ?? id)
     }
-    // What no transaction had stored when the store was read is in memory.
-    guard first == .max || last >= first - 1 else { return batch }
+    // What no transaction had stored when the store was read is gone from memory, or it is there.
+    guard last >= forgotten else { return batch }
     return Batch(entries: entries + batch.entries, position: batch.position)
   }
 
@@ -389,8 +394,20 @@ package final class Journal: Sendable {
     return query.limited(stored + new.filter(query.matches))
   }
 
-  /// Whether an identifier is one of this journal's that a client may have been given.
-  package func hasGiven(_ id: Int64) -> Bool { id <= latest }
+  /// Returns whether an identifier is one after which a client can go on: that of an entry that is there, or was removed
+  /// for its age, or the one up to which entries are gone.
+  package func hasGiven(_ id: Int64) -> Bool {
+    let (isKnown, forgotten, latest) = state.withLock { state in
+      let index = state.ring.firstIndex(after: id)
+      let isKnown = index > state.ring.startIndex && state.ring[index - 1].id == id
+      return (isKnown, state.forgotten, state.latest)
+    }
+    if isKnown || [0, latest, forgotten, lostThrough].contains(id) { return true }
+    guard id <= forgotten, let reader = try? store.database?.reader() else { return false }
+    if let trimmed = try? reader.trimmedThrough, id <= trimmed { return true }
+    let found = try? reader.entries(EntryQuery(after: id - 1, through: id))
+    return found.map { !$0.isEmpty } ?? false
+  }
 
   /// Returns how far a reader was when it marked an entry last, maybe in an earlier process; `nil` where it never did.
   private func position(of reader: String) -> Int64? {
