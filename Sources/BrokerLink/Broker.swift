@@ -89,8 +89,6 @@ private final class LinkWork: Sendable {
 
   /// The time that a broker has to accept a connection, in seconds.
   private static let answerTime = 15.0
-  /// The time that a connection lasts at least for the next delay to be the shortest again, in seconds.
-  private static let stableTime = 30.0
   /// How long the rest is published after a request to stop, and how long its end is waited for, in seconds.
   private static let restTime = 0.5
   private static let stopTime = 0.9
@@ -142,20 +140,17 @@ private final class LinkWork: Sendable {
   // The thread.
 
   private func run() {
-    var delay = configuration.reconnectDelay.lowerBound
+    var delay = ReconnectDelay(configuration.reconnectDelay)
     while !thread.isStopping {
       let time = connect()
-      if time >= Self.stableTime { delay = configuration.reconnectDelay.lowerBound }
-      let limits = configuration.reconnectDelay
-      // Receivers that lost the same broker do not come back at the same moment.
-      let wait = min(max(delay * .random(in: 0.75...1.25), limits.lowerBound), limits.upperBound)
-      let deadline = MonotonicTime.now.advanced(bySeconds: wait)
+      let wait = delay.next(
+        afterConnectionOf: time, jitter: .random(in: ReconnectDelay.jitter))
+      let deadline = MonotonicTime.now.advanced(by: wait)
       while !thread.isStopping {
         let left = deadline.nanoseconds(since: .now)
         guard left > 0 else { break }
         thread.wake.wait(nanoseconds: left)
       }
-      delay = min(delay * 2, limits.upperBound)
     }
   }
 

@@ -32,7 +32,7 @@ package struct BrokerConfiguration: Sendable, Equatable {
   /// The version of the software, for the receiver's device in Home Assistant.
   package var softwareVersion: String?
   /// The shortest and the longest time between two attempts to connect, in seconds.
-  package var reconnectDelay: ClosedRange<Double> = 1...60
+  package var reconnectDelay: ClosedRange<Double> = 1...15
 
   package init(host: String, node: String? = nil) {
     (self.host, self.node) = (host, node ?? Self.hostNode)
