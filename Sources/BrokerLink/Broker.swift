@@ -16,8 +16,8 @@ import Synchronization
 /// link.stop()
 /// ```
 ///
-/// Entries and exits come from the journal, from the link's own position on: those of a time without a broker are published
-/// later, also by the next process. No call waits for the broker. A thread of the link's own connects, publishes and, when the connection is lost,
+/// Entries, exits and visits come from the journal, from the link's own position on: those of a time without a broker are
+/// published later, also by the next process. No call waits for the broker. A thread of the link's own connects, publishes and, when the connection is lost,
 /// tries again for ever. It sleeps while there is nothing to publish.
 package final class Broker: Sendable {
   private let work: LinkWork
@@ -31,7 +31,8 @@ package final class Broker: Sendable {
   ) throws(BrokerError) {
     try configuration.check()
     work = LinkWork(
-      configuration, JournalReader(journal, name: "mqtt", kinds: ["enter", "exit"]), report)
+      configuration, JournalReader(journal, name: "mqtt", kinds: ["enter", "exit", "visit"]),
+      report)
   }
 
   deinit { work.thread.requestStop() }
@@ -63,6 +64,9 @@ package final class Broker: Sendable {
   package func update(region event: MonitorEvent, _ record: [UInt8]) {
     work.update(wakes: true) { $0.update(region: event, record) }
   }
+
+  /// Has the link look for events of the journal.
+  package func wake() { work.update(wakes: true) { _ in } }
 
   /// Publishes where the machine is: the record of a fix.
   package func update(location record: [UInt8]) { work.update { $0.update(location: record) } }
@@ -263,7 +267,7 @@ private final class LinkWork: Sendable {
     guard outbox.takesEvent else { return false }
     let next = reader.next(after: outbox.position)
     return state.withLock { state in
-      // The broker has entries and exits; those that are gone are in no history either.
+      // Events that are gone are in no history either.
       if next.hasMissed { state.status.gaps += 1 }
       guard let entry = next.entry else {
         state.publisher.outbox.skip(to: next.position)

@@ -3,9 +3,9 @@ package struct BrokerStatus: Sendable, Equatable {
   package var isConnected = false
   /// The number of messages that the broker acknowledged.
   package var published = 0
-  /// How often entries and exits were gone before they could be published.
+  /// How often events were gone before they could be published.
   package var gaps = 0
-  /// The number of entries and exits that wait for the broker.
+  /// The number of events that wait for the broker.
   package var waiting = 0
   /// The number of connections after the first one.
   package var reconnects = 0

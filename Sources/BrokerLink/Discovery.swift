@@ -156,6 +156,9 @@ struct Topics {
   /// Where the receiver is, as a fix.
   var location: String { "\(prefix)/location" }
 
+  /// The visits of the receiver, as they begin and end.
+  var visitEvent: String { "\(prefix)/visits/event" }
+
   struct Region {
     var state, beacons, last, event: String
     var retained: [String] { [state, beacons, last] }

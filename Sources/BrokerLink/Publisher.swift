@@ -132,8 +132,8 @@ struct Publisher {
 
   /// Publishes the event of an entry of the journal.
   mutating func publish(_ entry: JournalEntry) {
-    guard let region = entry.region else { return outbox.skip(to: entry.id) }
-    outbox.append(event: topics.region(region).event, entry.record, id: entry.id)
+    let topic = entry.region.map { topics.region($0).event } ?? topics.visitEvent
+    outbox.append(event: topic, entry.record, id: entry.id)
   }
 
   mutating func update(location record: [UInt8]) { outbox.set(topics.location, record, .state) }

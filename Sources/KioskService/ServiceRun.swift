@@ -303,6 +303,8 @@ private final class Followers: Sendable {
         })
     } else if case BeaconEvent.health? = entry.event {
       broker.update(health: entry.record)
+    } else if case LocationEvent.visit? = entry.event {
+      broker.wake()
     }
   }
 }
