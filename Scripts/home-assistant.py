@@ -46,7 +46,9 @@ def token():
 def configure(folder, port, broker):
     """Writes a Home Assistant with one user and the MQTT integration."""
     (folder / ".storage").mkdir(parents=True)
-    (folder / "configuration.yaml").write_text(f"http:\n  server_port: {port}\n  server_host: 127.0.0.1\napi:\n")
+    (folder / "configuration.yaml").write_text(
+        f"http:\n  server_port: {port}\n  server_host: 127.0.0.1\napi:\n"
+        "person:\n  - id: someone\n    name: Someone\n    device_trackers:\n      - device_tracker.keys\n")
 
     def store(name, data, minor=1):
         (folder / ".storage" / name).write_text(json.dumps(
@@ -143,10 +145,20 @@ def main():
             wait("the region is empty", lambda: value(door) == "off")
             (folder / "near").touch()
             wait("the region is occupied", lambda: value(door) == "on")
+            wait("the person with the beacon is at home", lambda: value("person.someone") == "home")
             wait("the distance is a number", lambda: value(distance) not in (None, "unknown", "unavailable")
                  and float(value(distance)) < 2)
             (folder / "near").unlink()
             wait("the region is empty again", lambda: value(door) == "off")
+            wait("the person is away", lambda: value("person.someone") == "not_home")
+            captures = Path(__file__).resolve().parent.parent / "captures"
+            programs.append(Program(
+                folder / "track.log", binary, "serve", "--replay", str(captures / "visitor.gpx"), "--speed", "100x",
+                "--listen", str(free_port()), "--mqtt", f"127.0.0.1:{broker_port}", "--mqtt-node", "track",
+                "--mqtt-room", "Hall"))
+            location = lambda: states().get("device_tracker.beaconscan_track_location", {}).get("attributes", {})
+            wait("the receiver with a track is where the track ends", lambda: location().get("latitude") == 52.519697
+                 and location().get("gps_accuracy") == location().get("accuracy") and location().get("source_type") == "gps")
             service.kill()
             wait("the killed service's entities are unavailable", lambda: value(door) == "unavailable")
             (folder / "air").unlink()
@@ -165,7 +177,7 @@ def main():
             wait("after a restart of Home Assistant they are there", lambda: value(door) == "on")
             print("Home Assistant: all is well")
         except AssertionError:
-            for log in ["service.log", "broker.log", "home.log"]:
+            for log in ["service.log", "track.log", "broker.log", "home.log"]:
                 if (folder / log).exists():
                     print(f"--- {log}\n" + (folder / log).read_text()[-3000:], file=sys.stderr)
             raise

@@ -21,8 +21,13 @@ package struct BrokerConfiguration: Sendable, Equatable {
   package var discoveryPrefix: String? = "homeassistant"
   /// The topics of beacons.
   package var shape = TopicShape.beaconscan
-  /// The room of this receiver in the topics of ESPresense and room-assistant; `nil` for the node.
+  /// The room of this receiver in the topics of ESPresense and room-assistant, and the area that Home Assistant suggests;
+  /// `nil` for the node in the topics, and for no area.
   package var room: String?
+  /// Whether the receiver has locations.
+  package var hasLocations = false
+  /// The address of the page of the receiver, for people at other machines; `nil` where they cannot reach it.
+  package var pageURL: String?
   /// Whether beacons without a name are published too.
   package var includesUnnamedBeacons = false
   /// The most beacons without a name that are published at a time, the closest first.

@@ -1,7 +1,7 @@
 import Advertising
 import Records
 
-/// Home Assistant's MQTT discovery: one device for the receiver, and its entities.
+/// Home Assistant's MQTT discovery: a device for the receiver and one for each beacon with a name, and their entities.
 struct Discovery {
   let configuration: BrokerConfiguration
   let topics: Topics
@@ -11,17 +11,30 @@ struct Discovery {
 
   /// Returns the entities of the receiver itself.
   var receiver: [Entity] {
-    [
+    let health = entity(
+      "binary_sensor", "receiver",
+      [
+        "name": "Receiver", "device_class": "problem", "entity_category": "diagnostic",
+        "state_topic": .text(topics.health),
+        "value_template": "{{ 'ON' if value_json.deaf else 'OFF' }}",
+        "json_attributes_topic": .text(topics.health),
+      ])
+    guard configuration.hasLocations else { return [health] }
+    return [
+      health,
+      // Home Assistant calculates the zone from the attributes.
       entity(
-        "binary_sensor", "receiver",
+        "device_tracker", Self.location,
         [
-          "name": "Receiver", "device_class": "problem", "entity_category": "diagnostic",
-          "state_topic": .text(topics.health),
-          "value_template": "{{ 'ON' if value_json.deaf else 'OFF' }}",
-          "json_attributes_topic": .text(topics.health),
-        ])
+          "name": "Location", "source_type": "gps",
+          "json_attributes_topic": .text(topics.location),
+          "json_attributes_template":
+            "{{ dict(value_json, gps_accuracy=value_json.accuracy) | tojson }}",
+        ]),
     ]
   }
+
+  private static let location = "location"
 
   /// Returns the entities of a region.
   func entities(of region: BrokerRegion) -> [Entity] {
@@ -47,33 +60,45 @@ struct Discovery {
     ]
   }
 
-  /// Returns the entities of a beacon.
+  /// Returns the entities of a beacon. Home Assistant puts the name of its device before theirs.
   func entities(of beacon: BeaconIdentity, named name: String) -> [Entity] {
     let (id, topics) = (beacon.topicLevel, topics.beacon(beacon))
+    let device: JSONNode = [
+      "identifiers": [.text("\(node)_beacon_\(id)")], "name": .text(name),
+      "model": "Bluetooth beacon", "via_device": .text(node),
+    ]
     return [
+      entity(
+        "device_tracker", "beacon_\(id)_tracker",
+        [
+          // The device's own.
+          "name": nil, "source_type": "bluetooth_le", "state_topic": .text(topics.presence),
+          "payload_home": "present", "payload_not_home": "absent",
+          "value_template": .text(Self.value),
+        ], of: device),
       entity(
         "binary_sensor", "beacon_\(id)_presence",
         [
-          "name": .text(name), "device_class": "presence", "state_topic": .text(topics.presence),
+          "name": "Presence", "device_class": "presence", "state_topic": .text(topics.presence),
           "payload_on": "present", "payload_off": "absent", "value_template": .text(Self.value),
-        ]),
+        ], of: device),
       entity(
         "sensor", "beacon_\(id)_distance",
         [
-          "name": .text("\(name) distance"), "device_class": "distance",
+          "name": "Distance", "device_class": "distance",
           "state_class": "measurement", "unit_of_measurement": "m",
           "suggested_display_precision": 1, "state_topic": .text(topics.range),
           "value_template": "{{ value_json.distance }}",
           "json_attributes_topic": .text(topics.range),
-        ]),
+        ], of: device),
       entity(
         "sensor", "beacon_\(id)_zone",
         [
-          "name": .text("\(name) zone"), "device_class": "enum",
+          "name": "Zone", "device_class": "enum",
           "options": ["immediate", "near", "far"], "state_topic": .text(topics.range),
           "value_template":
             "{{ 'None' if value_json.proximity == 'unknown' else value_json.proximity }}",
-        ]),
+        ], of: device),
     ]
   }
 
@@ -92,26 +117,31 @@ struct Discovery {
       && topic.hasSuffix("/config") && topic.contains("/\(node)/")
   }
 
-  /// Returns the retained topics of the region or beacon that an entity's topic is about; none for its other entities.
+  /// Returns the retained topics that are removed with an entity: those of a region or a beacon with its first entity.
   func states(of topic: String) -> [String] {
+    let object = topic.split(separator: "/").dropLast().last ?? ""
     func part(_ prefix: String, _ suffix: String) -> String? {
-      guard let object = topic.split(separator: "/").dropLast().last,
-        object.hasPrefix(prefix), object.hasSuffix(suffix),
+      guard object.hasPrefix(prefix), object.hasSuffix(suffix),
         object.utf8.count > prefix.utf8.count + suffix.utf8.count
       else { return nil }
       return String(object.dropFirst(prefix.count).dropLast(suffix.count))
     }
+    if object == Self.location { return [topics.location] }
     if let id = part("region_", "_occupancy") { return topics.region(id: id).retained }
+    // The region may be a circle now.
+    if let id = part("region_", "_beacons") { return [topics.region(id: id).beacons] }
     if let level = part("beacon_", "_presence") { return topics.beacon(level: level).retained }
     return []
   }
 
-  private func entity(_ component: String, _ object: String, _ members: JSONNode) -> Entity {
+  private func entity(
+    _ component: String, _ object: String, _ members: JSONNode, of device: JSONNode? = nil
+  ) -> Entity {
     var node = members
     node["unique_id"] = .text("\(self.node)_\(object)")
     node["availability_topic"] = .text(topics.status)
     node["qos"] = 1
-    node["device"] = device
+    node["device"] = device ?? receiverDevice
     node["origin"] = origin
     return (
       "\(configuration.discoveryPrefix ?? "")/\(component)/\(self.node)/\(object)/config",
@@ -119,12 +149,14 @@ struct Discovery {
     )
   }
 
-  private var device: JSONNode {
+  private var receiverDevice: JSONNode {
     var device: JSONNode = [
       "identifiers": [.text(node)], "name": .text("beaconscan \(configuration.node)"),
       "manufacturer": "beaconscan", "model": "Bluetooth beacon receiver",
     ]
     if let version = configuration.softwareVersion { device["sw_version"] = .text(version) }
+    if let room = configuration.room { device["suggested_area"] = .text(room) }
+    if let url = configuration.pageURL { device["configuration_url"] = .text(url) }
     return device
   }
 

@@ -41,12 +41,16 @@ struct Publisher {
       for topic in topics.region(name).retained { outbox.remove(topic, .state) }
     }
     for region in list {
-      if let old = regions[region.name] {
+      let old = regions[region.name]
+      if let old {
         let kept = Set(discovery.entities(of: region).map(\.topic))
         remove(discovery.entities(of: old).map(\.topic).filter { !kept.contains($0) })
+        if old.countsBeacons, !region.countsBeacons {
+          outbox.remove(topics.region(region.name).beacons, .state)
+        }
       }
       set(discovery.entities(of: region))
-      if regions[region.name] == nil || region.state != .unknown {
+      if old?.countsBeacons != region.countsBeacons || region.state != .unknown {
         set(region.name, region.state, region.beacons, countsBeacons: region.countsBeacons)
       }
     }

@@ -31,6 +31,19 @@ package struct ServiceConfiguration: Sendable {
     self.regions = regions
     self.beacons = beacons
   }
+
+  /// The address of the page for people at other machines, under a name that the access rules accept; `nil` where they
+  /// cannot reach it, or its port is known only when the service listens.
+  var pageURL: String? {
+    let hosts = access.hosts.subtracting(AccessRules().hosts).filter { !$0.hasPrefix("127.") }
+    return addresses.lazy.compactMap { address -> String? in
+      guard case .host(let name, let port) = address, port != 0 else { return nil }
+      let isEvery = name == "0.0.0.0" || name == "::"
+      let own = name.contains(":") ? "[\(name)]" : name.lowercased()
+      guard let host = isEvery ? hosts.min() : hosts.contains(own) ? own : nil else { return nil }
+      return "http://\(host):\(port)/"
+    }.first
+  }
 }
 
 /// Why the service cannot start, or ended: one sentence, and its kind.

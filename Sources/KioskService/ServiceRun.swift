@@ -75,8 +75,11 @@ package final class ServiceRun: Sendable {
     let followsLocation = locations != nil && configuration.broker != nil
     hub.setLocating(followsLocation)
     do throws(BrokerError) {
-      broker = try configuration.broker.map { configuration throws(BrokerError) in
-        try Broker(configuration, manager.journal) { Self.report($0, hub, log) }
+      broker = try configuration.broker.map { broker throws(BrokerError) in
+        var broker = broker
+        broker.hasLocations = locations != nil
+        broker.pageURL = configuration.pageURL
+        return try Broker(broker, manager.journal) { Self.report($0, hub, log) }
       }
     } catch {
       throw ServiceFailure(.usage, error.description)

@@ -49,6 +49,7 @@ import Testing
       "binary_sensor/beaconscan_kiosk/region_lobby_occupancy",
       "sensor/beaconscan_kiosk/region_lobby_beacons",
       "binary_sensor/beaconscan_kiosk/region_town_occupancy",
+      "device_tracker/beaconscan_kiosk/beacon_\(keysLevel)_tracker",
       "binary_sensor/beaconscan_kiosk/beacon_\(keysLevel)_presence",
       "sensor/beaconscan_kiosk/beacon_\(keysLevel)_distance",
       "sensor/beaconscan_kiosk/beacon_\(keysLevel)_zone",
@@ -61,10 +62,22 @@ import Testing
       #expect(newest[entity["state_topic"] as? String ?? ""] != nil, "\(topic)")
       #expect(entity["availability_topic"] as? String == "beaconscan/kiosk/status")
       let device = entity["device"] as? [String: Any] ?? [:]
-      #expect(device["identifiers"] as? [String] == ["beaconscan_kiosk"])
-      #expect(device["sw_version"] as? String == "1.2.3")
+      if topic.contains("/beacon_") {
+        #expect(
+          device["identifiers"] as? [String] == ["beaconscan_kiosk_beacon_\(keysLevel)"])
+        #expect(device["name"] as? String == "Keys")
+        #expect(device["via_device"] as? String == "beaconscan_kiosk")
+      } else {
+        #expect(device["identifiers"] as? [String] == ["beaconscan_kiosk"])
+        #expect(device["sw_version"] as? String == "1.2.3")
+      }
     }
-    let distance = object(newest["\(prefix)/\(objects[5])/config"])
+    let tracker = object(newest["\(prefix)/\(objects[4])/config"])
+    #expect(tracker["name"] is NSNull)
+    #expect(tracker["payload_home"] as? String == "present")
+    #expect(tracker["payload_not_home"] as? String == "absent")
+    #expect(tracker["source_type"] as? String == "bluetooth_le")
+    let distance = object(newest["\(prefix)/\(objects[6])/config"])
     #expect(distance["device_class"] as? String == "distance")
     #expect(distance["state_class"] as? String == "measurement")
     #expect(distance["unit_of_measurement"] as? String == "m")
@@ -348,7 +361,7 @@ import Testing
       subscriber.newest.filter { $0.key.contains(part) && !$0.value.isEmpty }.count
     }
     #expect(eventually { has("old", in: subscriber) == 4 && has("bar", in: subscriber) == 4 })
-    #expect(eventually { has("-3-4", in: subscriber) == 4 && has("-3-5", in: subscriber) == 4 })
+    #expect(eventually { has("-3-4", in: subscriber) == 5 && has("-3-5", in: subscriber) == 5 })
     first.setRegions([BrokerRegion("old"), BrokerRegion("lobby")])
     first.setBeacons([keys: "Keys"])
     #expect(eventually { has("bar", in: subscriber) == 0 && has("-3-5", in: subscriber) == 0 })
@@ -391,9 +404,11 @@ import Testing
       #expect(topic.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "\(topic)")
       #expect(topic.split(separator: "/").count == 5)
     }
-    #expect(identifiers.count == names.count * 2 + 6 + 1)
+    #expect(identifiers.count == names.count * 2 + 8 + 1)
     let shown = subscriber.newest.values.map { object($0)["name"] as? String }
     for name in names { #expect(shown.contains(name), "\(name)") }
+    let devices = subscriber.newest.values.compactMap { object($0)["device"] as? [String: Any] }
+    #expect(devices.contains { $0["name"] as? String == "🔑 /+#" })
     link.stop()
   }
 }

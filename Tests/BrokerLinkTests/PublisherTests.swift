@@ -124,6 +124,114 @@ import Testing
     #expect(messages[topics.event] == nil && messages[topics.last] != nil)
   }
 
+  /// A publisher with discovery.
+  private func publisher(
+    hasLocations: Bool, room: String? = nil, pageURL: String? = nil
+  ) -> Publisher {
+    var configuration = BrokerConfiguration(host: "localhost", node: "kiosk")
+    configuration.hasLocations = hasLocations
+    (configuration.room, configuration.pageURL) = (room, pageURL)
+    return Publisher(configuration, position: 0)
+  }
+
+  /// Has a broker send what it retains: the messages that are not empty.
+  private func receive(_ publisher: inout Publisher, _ messages: [String: String]) {
+    for (topic, payload) in messages where !payload.isEmpty {
+      publisher.receive(
+        MQTTClient.Received(topic: topic, payload: Array(payload.utf8), isRetained: true))
+    }
+  }
+
+  private let tracker = "homeassistant/device_tracker/beaconscan_kiosk/location/config"
+  private let location = "beaconscan/kiosk/location"
+
+  @Test func `a receiver with locations is tracked, and no longer without them`() {
+    var first = publisher(hasLocations: true)
+    first.setRegions([])
+    first.setBeacons([:])
+    first.update(location: Array(#"{"latitude":52.5,"longitude":13.4,"accuracy":5}"#.utf8))
+    first.begin()
+    let messages = drain(&first)
+    let entity = object(messages[tracker])
+    #expect(entity["source_type"] as? String == "gps")
+    #expect(entity["json_attributes_topic"] as? String == location)
+    #expect(entity["unique_id"] as? String == "beaconscan_kiosk_location")
+    #expect(object(messages[location])["accuracy"] as? Int == 5)
+    for hasLocations in [true, false] {
+      var second = publisher(hasLocations: hasLocations)
+      second.begin()
+      receive(&second, messages)
+      second.setRegions([])
+      second.setBeacons([:])
+      let later = drain(&second)
+      #expect(later[tracker]?.isEmpty == !hasLocations)
+      #expect(later[location] == (hasLocations ? nil : ""))
+    }
+  }
+
+  @Test func `a region of beacons that becomes a circle has no beacons any more`() {
+    let topics = Topics(BrokerConfiguration(host: "h", node: "kiosk")).region("lobby")
+    let beacons = "homeassistant/sensor/beaconscan_kiosk/region_lobby_beacons/config"
+    let occupancy = "homeassistant/binary_sensor/beaconscan_kiosk/region_lobby_occupancy/config"
+    let circle = BrokerRegion("lobby", countsBeacons: false)
+    var publisher = publisher(hasLocations: true)
+    publisher.setRegions([BrokerRegion("lobby", state: .inside, beacons: 2)])
+    publisher.setBeacons([:])
+    publisher.begin()
+    let before = drain(&publisher)
+    #expect(before[beacons] != nil && before[topics.beacons] == "2")
+    publisher.setRegions([circle])
+    let after = drain(&publisher)
+    #expect(after[beacons] == "" && after[topics.beacons] == "")
+    #expect(after[occupancy] == nil && after[topics.state] == "unknown")
+    update(&publisher, event(.enter, "lobby", beacons: nil))
+    let entered = drain(&publisher)
+    #expect(entered[topics.state] == "inside" && entered[topics.beacons] == nil)
+    #expect(entered[topics.event] != nil && entered[topics.event] == entered[topics.last])
+    // In the next run.
+    var next = self.publisher(hasLocations: true)
+    next.begin()
+    receive(&next, before)
+    next.setRegions([circle])
+    next.setBeacons([:])
+    let later = drain(&next)
+    #expect(later[beacons] == "" && later[topics.beacons] == "")
+    #expect(later[occupancy]?.isEmpty == false && later[topics.state] == "unknown")
+  }
+
+  @Test func `a visit is an event without a region`() {
+    var publisher = publisher()
+    publisher.begin()
+    _ = drain(&publisher)
+    publisher.publish(
+      JournalEntry(
+        7, AuthorizationEvent(status: .denied),
+        JournalDescription(
+          kind: "visit", wallClockTime: WallClockTime(nanoseconds: 0),
+          record: Array("{}".utf8))))
+    let message = publisher.outbox.next()
+    #expect(message?.topic == "beaconscan/kiosk/visits/event" && message?.isRetained == false)
+    #expect(publisher.outbox.acknowledged == 6)
+    publisher.outbox.acknowledge(message?.token ?? 0)
+    #expect(publisher.outbox.acknowledged == 7)
+  }
+
+  @Test func `the receiver's device has the room and the page that were given`() {
+    func device(of publisher: Publisher) -> [String: Any] {
+      let entity = publisher.discovery.receiver.first.map {
+        String(decoding: $0.payload, as: UTF8.self)
+      }
+      return object(entity)["device"] as? [String: Any] ?? [:]
+    }
+    let given = device(
+      of: publisher(hasLocations: false, room: "hall", pageURL: "http://kiosk.local:8732/"))
+    #expect(given["suggested_area"] as? String == "hall")
+    #expect(given["configuration_url"] as? String == "http://kiosk.local:8732/")
+    let none = device(of: publisher(hasLocations: false))
+    #expect(none["name"] as? String == "beaconscan kiosk")
+    #expect(none["suggested_area"] == nil && none["configuration_url"] == nil)
+  }
+
   @Test func `ESPresense's shape`() {
     var publisher = publisher(.espresense, includesUnnamed: true)
     publisher.setBeacons([keys: "Keys"])

@@ -58,7 +58,7 @@ struct BrokerOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The room in the topics of ESPresense and room-assistant. (default: the node)",
+      "The room of this receiver: the area in Home Assistant, and in the topics of ESPresense and room-assistant.",
       valueName: "room"))
   var mqttRoom: String?
 
