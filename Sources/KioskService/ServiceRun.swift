@@ -109,8 +109,6 @@ package final class ServiceRun: Sendable {
     } catch {
       throw ServiceFailure(.unavailable, error.sentence)
     }
-    // Regions that are stored are no change, nor is that there are none; the link removes what else the broker retains.
-    if broker != nil { manager.journal.append(RegionsChanged(time: .now)) }
     // Why it cannot be met is in the state of the source.
     try? locations?.startVisits(for: client)
     if followsLocation { Self.locate(locations, client, isInterested: false) }
