@@ -26,5 +26,7 @@ enum Page {
     File(
       path: "/page.js", type: "text/javascript; charset=utf-8",
       bytes: ByteBuffer(bytes: PackageResources.page_js)),
+    File(
+      path: "/icon.svg", type: "image/svg+xml", bytes: ByteBuffer(bytes: PackageResources.icon_svg)),
   ]
 }

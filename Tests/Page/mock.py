@@ -263,7 +263,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     world = None
     FILES = {"/": ("page.html", "text/html"), "/page.js": ("page.js", "text/javascript"),
-             "/page.css": ("page.css", "text/css")}
+             "/page.css": ("page.css", "text/css"), "/icon.svg": ("icon.svg", "image/svg+xml")}
 
     def answer(self, body, kind="application/json", status=200):
         data = body if isinstance(body, bytes) else json.dumps(body).encode()

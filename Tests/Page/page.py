@@ -127,14 +127,18 @@ class Checks:
     # The checks, in the order in which they run.
 
     def size(self):
-        """All files together stay under 60 KB."""
+        """All files together stay under 100 KB, and there is an icon."""
         sizes = {}
-        for path in ("/", "/page.css", "/page.js"):
+        for path in ("/", "/page.css", "/page.js", "/icon.svg"):
             with self.opener.open(self.base + path, timeout=10) as answer:
                 sizes[path] = len(answer.read())
                 policy = answer.headers.get("Content-Security-Policy", "")
         total = sum(sizes.values())
-        self.expect(total < 60000, f"{total} bytes; less than 60000 are allowed")
+        self.expect(total < 100000, f"{total} bytes; less than 100000 are allowed")
+        icon = self.page.run("document.querySelector('link[rel=icon]').getAttribute('href')")
+        self.expect(icon in sizes, f"the icon is {icon!r}, which is not served")
+        self.expect(self.page.run("new Promise((done) => { const image = new Image(); image.onload = () => done(image.naturalWidth); "
+                                  f"image.onerror = () => done(0); image.src = '{icon}'; }})") > 0, "the icon is no picture")
         self.expect("default-src 'self'" in policy, f"the Content-Security-Policy is {policy!r}")
         return f"{total} bytes"
 

@@ -51,6 +51,7 @@ def run(folder, page, arguments, **more):
 # A check, a file of the page, what stands there, and what is put in its place to break it.
 MUTATIONS = [
     ("size", "page.css", "/* Base */", "/*" + "x" * 20000 + "*/"),
+    ("size", "page.html", 'rel="icon" href="/icon.svg"', 'rel="icon" href="/none.svg"'),
     ("appear", "page.js", "records.slice(0, LIMIT)", "records.slice(0, 5)"),
     ("places", "page.js", "this.x(high ?? distance)]", "this.x(distance)]"),
     ("places", "page.js", "Math.log10(distance / 0.1)", "Math.log10(distance / 0.09)"),
@@ -98,8 +99,8 @@ def mutate(checks):
     for check, name, old, new in chosen:
         with tempfile.TemporaryDirectory() as directory:
             folder = pathlib.Path(directory)
-            for file in ("page.html", "page.css", "page.js"):
-                shutil.copy(PAGE / file, folder)
+            for file in PAGE.iterdir():
+                shutil.copy(file, folder)
             text = (folder / name).read_text()
             (folder / name).write_text(text.replace(old, new, 1))
             began = time.monotonic()
