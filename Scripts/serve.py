@@ -423,6 +423,8 @@ def check_page():
         folder = Path(name)
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            elsewhere = free.getsockname()[1]
         (folder / "names.toml").write_text("".join(
             f'[beacon.{json.dumps(text, ensure_ascii=False)}]\nuuid = "{UUID}"\nmajor = 1\nminor = {minor}\n'
             for minor, text in enumerate(HOSTILE_NAMES, 1)))
@@ -440,7 +442,7 @@ urllib.request.build_opener(urllib.request.ProxyHandler({{}})).open(request, tim
         put = ask("PUT", "visitor", json.dumps({"uuid": UUID, "major": 1, "minor": 300, "exit-after": "4s"}))
         start = (f"rm -f {name}/air; mkfifo {name}/air; {Service.binary} serve --replay {name}/air --speed 1x "
                  f"--config {name}/names.toml --token-file {name}/token "
-                 f"--history {name}/history --state-file {name}/state --listen {port} >/dev/null 2>>{name}/log & "
+                 f"--history {name}/history --state-file {name}/state --listen {port} --allow-origin http://localhost:{elsewhere} >/dev/null 2>>{name}/log & "
                  f"echo $! > {name}/pid; until (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>>/dev/null; do sleep 0.05; done")
         actions = {
             "start": f"bash -c '{start}'", "stop": f"rm -f {name}/near; kill -9 $(cat {name}/pid)",
@@ -458,7 +460,7 @@ urllib.request.build_opener(urllib.request.ProxyHandler({{}})).open(request, tim
             screens = os.environ.get("BEACONSCAN_SCREENS")
             result = subprocess.run(
                 [sys.executable, str(ROOT / "Tests/Page/page.py"), f"http://127.0.0.1:{port}", "--region", "visitor",
-                 "--limit", str(PATIENCE), "--lag", "200"] + [part for key, command in actions.items()
+                 "--elsewhere", str(elsewhere), "--limit", str(PATIENCE), "--lag", "200"] + [part for key, command in actions.items()
                                               for part in ("--do", f"{key}={command}")]
                 + (["--screens", screens] if screens else []), env=environment, capture_output=True, text=True)
             print("  " + result.stdout.strip().replace("\n", "\n  "))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the page of a running `beaconscan serve`, or of any server with its interface, in a real browser.
 
-    page.py URL [--region NAME] [--do ACTION=COMMAND]... [--screens FOLDER] [--only CHECK]... [--limit SECONDS]
+    page.py URL [--region NAME] [--elsewhere PORT] [--do ACTION=COMMAND]... [--screens FOLDER] [--only CHECK]... [--limit SECONDS]
 
 A check that needs something to happen runs the shell command that --do gives for it; without one it waits for the server's
 own visits (enter and leave) or is left out, and the last line says so. The actions:
@@ -10,16 +10,20 @@ own visits (enter and leave) or is left out, and the last line says so. The acti
     stop, start      the service is killed, is started again       crowd, calm    200 beacons and more; as before
     hostile, tame    names with markup and so on; as before        empty, full    no beacon and no region; as before
 
+With --elsewhere PORT, a page that this program delivers from http://localhost:PORT uses the server, which must allow it.
+
 Each check waits for conditions, at most --limit seconds. The status is 1 if one fails.
 """
 
 import argparse
+import http.server
 import json
 import math
 import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 
@@ -80,6 +84,28 @@ CONTRASTS = """(() => {
 })()"""
 
 
+class Elsewhere:
+    """Another server, which delivers one page."""
+
+    def __init__(self, port):
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):  # pylint: disable=invalid-name
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.end_headers()
+                self.wfile.write(outer.page.encode())
+
+            def log_message(self, *_):
+                pass
+
+        self.page = ""
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self.address = f"http://localhost:{port}/kiosk.html"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
 class Checks:
     """The checks, each a method; what a method returns is printed with its name."""
 
@@ -88,6 +114,7 @@ class Checks:
         self.base = options.url.rstrip("/")
         self.actions = dict(item.split("=", 1) for item in options.do or [])
         self.page = None
+        self.elsewhere = options.elsewhere and Elsewhere(options.elsewhere)
         self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     # What the checks share.
@@ -123,6 +150,14 @@ class Checks:
         name = json.dumps(self.options.region)
         return self.page.run(f"[...document.querySelectorAll('#region-list li')]"
                              f".find((node) => node.dataset.region === {name})?.dataset.state")
+
+    def open_kiosk(self, kiosk, text):
+        """Opens a page with a program: one of another server, or one that stands for a page of the service."""
+        if self.elsewhere:
+            self.elsewhere.page = text
+            kiosk.open(self.elsewhere.address)
+        else:
+            kiosk.open(self.base + "/kiosk-of-the-test.html", text)
 
     # The checks, in the order in which they run.
 
@@ -287,6 +322,8 @@ class Checks:
         self.wait("the help panel", "document.getElementById('help').open")
         self.page.run("document.getElementById('snippet-region').textContent = " + json.dumps(json.dumps(self.options.region)))
         text = self.page.run("document.getElementById('snippet').textContent")
+        self.expect(self.base in text, "the program does not have the full address")
+        self.expect(self.page.run("document.getElementById('help').textContent.includes('--allow-origin')"), "nothing is said of --allow-origin")
         lines = len([line for line in text.splitlines() if line.strip()])
         self.expect(lines <= 12, f"{lines} lines; a program of about ten was promised")
         self.page.click("#close-help")
@@ -297,11 +334,11 @@ class Checks:
             if self.region() == "inside":
                 self.do("leave")
                 self.wait("the visitor to have left", lambda: self.region() == "outside")
-            kiosk.open(self.base + "/kiosk-of-the-test.html", text)
+            self.open_kiosk(kiosk, text)
             shown("Slides")
             self.do("enter")
             shown("Welcome")
-            kiosk.open(self.base + "/kiosk-of-the-test.html", text)  # A page that is opened while somebody is there.
+            self.open_kiosk(kiosk, text)  # A page that is opened while somebody is there.
             shown("Welcome")
             self.do("leave")
             shown("Slides")
@@ -690,6 +727,7 @@ def main():
     parser.add_argument("--do", action="append", metavar="ACTION=COMMAND")
     parser.add_argument("--screens", metavar="FOLDER")
     parser.add_argument("--only", action="append", choices=Checks.NAMES)
+    parser.add_argument("--elsewhere", type=int, metavar="PORT", help="from where another server's page is delivered")
     parser.add_argument("--lag", type=float, default=2.5, help="seconds by which reports may be late: a recording's may be more")
     parser.add_argument("--limit", type=float, default=30)
     options = parser.parse_args()

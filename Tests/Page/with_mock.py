@@ -39,7 +39,7 @@ def run(folder, page, arguments, **more):
     subprocess.run(start, shell=True, check=True, timeout=30)
     try:
         return subprocess.run(
-            [sys.executable, str(TEST / "page.py"), f"http://127.0.0.1:{port}"]
+            [sys.executable, str(TEST / "page.py"), f"http://127.0.0.1:{port}", "--elsewhere", str(free_port())]
             + [part for name, command in actions.items() for part in ("--do", f"{name}={command}")] + arguments, **more)
     finally:
         try:
@@ -67,6 +67,7 @@ MUTATIONS = [
     ("visits", "page.js", "$(\"keep\").checked ? this.kept(beacons)", "0 ? this.kept(beacons)"),
     ("snippet", "page.html", '"enter", "exit", "state"', '"enter", "state"'),
     ("snippet", "page.html", 'on("snapshot"', 'on("snap"'),
+    ("snippet", "page.html", 'EventSource("<span class="origin"></span>', 'EventSource("'),
     ("restart", "page.js", "if (model.connection === state) return;", 'if (model.connection === state || state === "lost") return;'),
     ("restart", "page.js", "    loadHistory();\n    load(\"/api/v1/signal\"", "    load(\"/api/v1/signal\""),
     ("restart", "page.js", 'announce("The service answers again.")', "location.reload()"),
