@@ -33,7 +33,7 @@ CUT = """(() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const node = walker.currentNode.parentElement;
-    if (!walker.currentNode.data.trim() || !node.checkVisibility() || node.closest(".unseen, .skip, svg, dialog")) continue;
+    if (!walker.currentNode.data.trim() || !node.checkVisibility() || node.closest(".unseen, .skip, .tools, svg, dialog")) continue;
     const range = document.createRange();
     range.selectNodeContents(walker.currentNode);
     const text = range.getBoundingClientRect(), card = node.closest("section, header").getBoundingClientRect();

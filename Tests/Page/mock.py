@@ -262,8 +262,8 @@ class World:
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     world = None
-    FILES = {"/": ("page.html", "text/html"), "/page.js": ("page.js", "text/javascript"),
-             "/page.css": ("page.css", "text/css"), "/icon.svg": ("icon.svg", "image/svg+xml")}
+    FILES = {"/": ("page.html", "text/html"), "/page.css": ("page.css", "text/css"), "/icon.svg": ("icon.svg", "image/svg+xml"),
+             **{f"/{name}.js": (f"{name}.js", "text/javascript") for name in ("page", "elements")}}
 
     def answer(self, body, kind="application/json", status=200):
         data = body if isinstance(body, bytes) else json.dumps(body).encode()

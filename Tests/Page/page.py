@@ -41,11 +41,12 @@ DRAWN = """(() => {
   const read = (x) => 10 ** (first[1] + (x - first[0]) / (last[0] - first[0]) * (last[1] - first[1]));
   return Object.fromEntries([...document.querySelectorAll(".beacon:not(.gone)")].map((group) => {
     const dot = group.querySelector(".dot").getBoundingClientRect(), bar = group.querySelector(".bar").getBoundingClientRect();
-    return [group.dataset.key, [read(dot.x + dot.width / 2 - svg.x), read(bar.x - svg.x), read(bar.right - svg.x)]];
+    const ends = group.classList.contains("row") ? [read(bar.x - svg.x), read(bar.right - svg.x)] : [];
+    return [group.dataset.key, [read(dot.x + dot.width / 2 - svg.x), ...ends]];
   }));
 })()"""
 OVERLAPS = """(() => {
-  const boxes = [...document.querySelectorAll(".beacon:not(.gone):not(.unlabeled) .label")].map((node) => node.getBoundingClientRect());
+  const boxes = [...document.querySelectorAll(".beacon.row:not(.gone) .label")].map((node) => node.getBoundingClientRect());
   let count = 0;
   boxes.forEach((one, index) => boxes.slice(index + 1).forEach((other) => {
     if (one.left + 2 < other.right && other.left + 2 < one.right && one.top + 4 < other.bottom && other.top + 4 < one.bottom) count += 1;
@@ -72,8 +73,9 @@ CONTRASTS = """(() => {
     if (!walker.currentNode.data.trim() || !node.getClientRects().length || node.closest(".unseen, noscript, script")) continue;
     const style = getComputedStyle(node), isShape = node.namespaceURI.endsWith("svg");
     if (isShape && !["text", "tspan"].includes(node.tagName)) continue;
-    // In the picture a text may stand on any zone: the one that it differs least from counts.
-    const grounds = isShape ? [...document.querySelectorAll("#zones rect")].map((rect) => getComputedStyle(rect).fill) : [ground(node)];
+    // In a drawing a text may stand on any of its grounds: the one that it differs least from counts.
+    const rects = isShape ? [...node.closest("svg").querySelectorAll("rect.ground")] : [];
+    const grounds = rects.length ? rects.map((rect) => getComputedStyle(rect).fill) : [ground(node)];
     for (const color of grounds) {
       const [one, other] = [light(isShape ? style.fill : style.color), light(color)].sort((a, b) => b - a);
       const isLarge = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && style.fontWeight >= 700);
@@ -159,12 +161,16 @@ class Checks:
         else:
             kiosk.open(self.base + "/kiosk-of-the-test.html", text)
 
+    def keep(self, keeps):
+        """Has the rows of the table keep their places, or not."""
+        self.page.run(f"document.getElementById('keep').checked === {json.dumps(keeps)} || document.getElementById('keep').click()")
+
     # The checks, in the order in which they run.
 
     def size(self):
         """All files together stay under 100 KB, and there is an icon."""
         sizes = {}
-        for path in ("/", "/page.css", "/page.js", "/icon.svg"):
+        for path in ("/", "/page.css", "/page.js", "/elements.js", "/icon.svg"):
             with self.opener.open(self.base + path, timeout=10) as answer:
                 sizes[path] = len(answer.read())
                 policy = answer.headers.get("Content-Security-Policy", "")
@@ -234,6 +240,9 @@ class Checks:
     def labels(self):
         """Labels do not cover one another, in five reports one after the other; without motion, which they are not made for."""
         result = []
+        order = """(() => { const rows = [...document.querySelectorAll(".beacon.row:not(.gone)")].map((row) =>
+            [row.getBoundingClientRect().top, row.dataset.key]).sort(([one], [other]) => one - other);
+          return rows.map(([, key]) => key); })()"""
         for crowd in [False] + [True] * self.can("crowd", "calm"):
             if crowd:
                 self.do("crowd")
@@ -244,6 +253,12 @@ class Checks:
                 count, overlaps = self.page.run(OVERLAPS)
                 self.expect(count > 0, "no beacon has a label")
                 self.expect(overlaps == 0, f"{overlaps} of {count} labels cover others")
+                rows = len(drawn := self.page.run(DRAWN))
+                self.expect(count == (rows if rows <= 12 else count) and count >= min(rows, 5), f"{count} of {rows} beacons have a label")
+                # A row may be nearer than the one above it, but not clearly; the chosen one may come last.
+                keys = self.page.run(order)
+                far = [one for one, other in zip(keys, keys[1:] if rows <= 12 else keys[1:5]) if drawn[other][0] * 1.2 < drawn[one][0]]
+                self.expect(not far, f"rows that are not in the order of the distances: {far}")
                 seen.append(count)
                 self.wait("another report", lambda: json.dumps(self.page.run(DRAWN)) != before)
             result.append(f"{min(seen)} to {max(seen)} labels")
@@ -304,6 +319,8 @@ class Checks:
         key = f"{beacon['uuid']}:{beacon['major']}:{beacon['minor']}"
         self.wait("the visitor's row", f"document.querySelector(`#rows tr[data-key='{key}']:not([data-zone=gone])`) !== null")
         # Another row than the visitor's must stay where it is.
+        self.keep(True)
+        self.wait("no column to be marked as sorted", "document.querySelector('[aria-sort]') === null")
         order = "[...document.querySelectorAll('#rows tr')].map((row) => row.dataset.key)"
         before = self.page.run(order)
         self.do("leave")
@@ -314,6 +331,7 @@ class Checks:
         self.wait("the visitor's dot to go", f"document.querySelector(`.beacon[data-key='{key}']`) === null")
         after = self.page.run(order)
         self.expect([k for k in before if k in after] == [k for k in after if k in before], "rows changed their places")
+        self.keep(False)
         return f"{key} came and left"
 
     def snippet(self):
@@ -474,6 +492,7 @@ class Checks:
         if not self.can("crowd", "calm"):
             return None
         self.do("crowd")
+        self.keep(True)
         self.open()
         count = self.wait("200 rows", f"{ROWS} >= 200 && {ROWS}")
         # What moves while the page is loaded and laid out counts apart from what moves later.
@@ -513,6 +532,10 @@ class Checks:
             self.page.picture(f"{self.options.screens}/crowd.png")
         spent = after["TaskDuration"] - before["TaskDuration"]
         passed = after["Timestamp"] - before["Timestamp"]
+        # Sorted, the rows in sight are in the order of their distances.
+        self.keep(False)
+        near = "[...document.querySelectorAll('#rows tr')].slice(0, 5).map((row) => parseFloat(row.cells[2].textContent))"
+        self.wait("rows that are sorted by distance", f"(({near}).every((value, index, all) => !index || all[index - 1] <= value))")
         middle, high = frames[len(frames) // 2], frames[len(frames) * 95 // 100]
         self.do("calm")
         self.open()
@@ -524,7 +547,7 @@ class Checks:
         """Everything can be done with the keyboard alone, and it is seen where the focus is."""
         page = self.page
         focus = """(() => { const node = document.activeElement;
-            return [node.id || node.dataset.copy || node.closest('[data-sort]')?.dataset.sort || node.closest('[data-key]')?.dataset.key
+            return [node.id || (node.tagName === 'SUMMARY' && node.closest('ul, ol').id) || node.dataset.copy || node.closest('[data-sort]')?.dataset.sort || node.closest('[data-key]')?.dataset.key
               || node.getAttribute('aria-labelledby') || node.className || node.tagName,
               getComputedStyle(node).outlineStyle !== 'none']; })()"""
         self.open()
@@ -536,7 +559,7 @@ class Checks:
                 break
             self.expect(is_visible, f"the focus on {name} cannot be seen")
             visited.append(name)
-        wanted = {"skip", "theme", "open-help", "regions-title", "keep", "name", "zone", "distance", "signal", "last",
+        wanted = {"skip", "to-wall", "theme", "open-help", "regions-title", "region-list", "events", "keep", "name", "zone", "distance", "signal", "last",
                   "history-title", "receivers-title"}
         self.expect(wanted <= set(visited), f"Tab does not come to {sorted(wanted - set(visited))}; it comes to {visited}")
 
@@ -571,6 +594,18 @@ class Checks:
                   "document.querySelectorAll('[aria-pressed=true]').length === 1")
         page.key("End")
         self.wait("the last row", index + " === document.querySelectorAll('#rows tr').length - 1")
+        go("region-list")
+        index = "[...document.querySelectorAll('#region-list summary')].indexOf(document.activeElement)"
+        regions = page.run("document.querySelectorAll('#region-list summary').length")
+        page.key("End")
+        self.wait("the last region", f"{index} === {regions - 1}")
+        was_open = page.run("document.activeElement.parentNode.open")
+        page.key("Enter")
+        self.wait("the details to change", f"document.activeElement.parentNode.open === {json.dumps(not was_open)}")
+        page.run("new Promise((done) => setTimeout(done, 1500))")
+        self.expect(page.run("document.activeElement.parentNode.open") is not was_open, "the details do not stay as they were set")
+        page.key("Home")
+        self.wait("the first region", f"{index} === 0")
         go("theme")
         before = page.run("getComputedStyle(document.body).backgroundColor")
         page.key("Enter")
@@ -604,7 +639,7 @@ class Checks:
 
     def tree(self):
         """Each control and each landmark has a name; there are headings, a table and a polite live region."""
-        controls = {"button", "checkbox", "link", "textbox", "combobox", "radio", "dialog", "table", "img", "region", "group"}
+        controls = {"button", "checkbox", "link", "textbox", "combobox", "radio", "dialog", "table", "img", "region", "group", "disclosuretriangle"}
         total = 0
 
         def look():
@@ -615,12 +650,16 @@ class Checks:
                     continue
                 role = node.get("role", {}).get("value", "")
                 roles.setdefault(role.lower(), []).append(node.get("name", {}).get("value", ""))
-            unnamed = [(role, names) for role, names in roles.items() if role in controls | {"image", "svgroot"} and not all(n.strip() for n in names)]
+            # What is shown on demand has its name in its first line.
+            details = self.page.run("document.querySelectorAll('details').length")
+            unnamed = [(role, names) for role, names in roles.items() if role in controls | {"image", "svgroot"}
+                       and not all(n.strip() for n in names) and not (role == "group" and sum(not n.strip() for n in names) <= details)]
             self.expect(not unnamed, f"without a name: {unnamed}")
             return roles, sum(len(names) for role, names in roles.items() if role in controls)
         self.page.call("Accessibility.enable")
         roles, count = look()
         total += count
+        self.expect({"Regions", "History", "Receiver"} <= set(roles.get("group", [])), f"the groups are {roles.get('group')}")
         for role, least in {"banner": 1, "main": 1, "region": 6, "heading": 7, "table": 1, "columnheader": 5, "rowheader": 1,
                             "status": 1, "button": 8, "checkbox": 1}.items():
             self.expect(len(roles.get(role, [])) >= least, f"{len(roles.get(role, []))} of role {role}; {least} are needed")
@@ -657,10 +696,31 @@ class Checks:
         self.wait("no sideways scrolling", "document.documentElement.scrollWidth <= 360 && document.body.scrollWidth <= 360")
         cut = self.page.run("[...document.querySelectorAll('#rows td, thead button')].filter((node) => node.checkVisibility() && node.scrollWidth > node.clientWidth + 1).map((node) => node.textContent)")
         self.expect(not cut, f"cut: {cut[:5]}")
-        small = self.page.run("[...document.querySelectorAll('button, input')].filter((node) => node.checkVisibility()).map((node) => (node.closest('label') ?? node).getBoundingClientRect()).filter((box) => box.height < 24 || box.width < 24).length")
+        small = self.page.run("[...document.querySelectorAll('button, input, summary, a.button')].filter((node) => node.checkVisibility()).map((node) => (node.closest('label') ?? node).getBoundingClientRect()).filter((box) => box.height < 24 || box.width < 24).length")
         self.expect(small == 0, f"{small} controls are smaller than 24 pixels")
         self.open()
         return "fits"
+
+    def wall(self):
+        """The wall has the nearest distance and the regions alone, large, and the way back."""
+        self.page.size(1920, 1080)
+        self.page.click("#to-wall")
+        self.wait("the wall", "document.body.classList.contains('wall')")
+        seen = self.page.run("[...document.querySelectorAll('main > section')].filter((node) => node.checkVisibility()).map((node) => node.classList[0])")
+        self.expect(set(seen) <= {"near", "location", "regions"} and {"near", "regions"} <= set(seen), f"the wall has {seen}")
+        self.wait("the nearest distance", "/^[\\d.]+\\s(m|km)$/.test(document.querySelector('#nearest .distance').textContent)")
+        large = self.page.run("parseFloat(getComputedStyle(document.querySelector('#nearest .distance')).fontSize)")
+        self.expect(large > 150, f"the distance is {large} pixels large")
+        names = self.page.run("[...document.querySelectorAll('#region-list li')].filter((node) => node.checkVisibility()).length")
+        self.expect(names == len(self.get("/api/v1/regions")["regions"]), f"{names} regions are on the wall")
+        self.expect(self.page.run("document.documentElement.scrollWidth <= innerWidth && document.documentElement.scrollHeight <= innerHeight"),
+                    "the wall is larger than the screen")
+        if self.options.screens:
+            self.page.picture(f"{self.options.screens}/wall.png")
+        self.page.click("#to-wall")
+        self.wait("the whole page", "!document.body.classList.contains('wall') && document.querySelector('.beacons').checkVisibility()")
+        self.wait("the picture", "document.querySelectorAll('.beacon').length > 0")
+        return f"{', '.join(seen)}; {large:.0f} pixels"
 
     def screens(self):
         """Pictures of the page, to be looked at."""
@@ -696,7 +756,7 @@ class Checks:
         return f"{len(self.page.requests)} requests, all to {self.base}"
 
     NAMES = ["size", "appear", "places", "move", "labels", "regions", "signal", "visits", "snippet", "restart", "reception", "empty",
-             "hostile", "crowd", "keyboard", "tree", "contrast", "narrow", "screens", "quiet"]
+             "hostile", "crowd", "keyboard", "tree", "contrast", "narrow", "wall", "screens", "quiet"]
 
     def run(self):
         failed, left_out = [], []

@@ -3,95 +3,42 @@
 // The service's events change the model; the views show it. Each view writes only what differs from what
 // is there, and every text from outside is written as text, never as markup.
 
+import { $, ago, clip, clock, counted, digits, duration, element, fill, fillFacts, isolated, line, mark, meters, now,
+  setClock, shape, textWidth, write, writeAll } from "/elements.js";
+
 const LIMIT = 400; // beacons that are shown at most, the nearest
 const SIGNAL_SECONDS = 300; // of signal strength that are kept for each beacon
-const DENSE = 60; // beacons from which on the picture is drawn finer
+const ROW = 18; // pixels that a beacon's row in the picture takes at least
+const NEAREST = 5; // beacons that keep a row in the picture where there are more than it has rows for
+const CLEARLY = 1.15; // how many times nearer a beacon must be to take the place of another
 const HISTORY_LIMIT = 100; // events that are listed
 const GONE_SECONDS = 60; // for which the row of a beacon that left stays
+const TOUCHED = 4000; // ms for which rows stay where they are after somebody has used the table
 
-const $ = (id) => document.getElementById(id);
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
-
-// MARK: Elements
-
-function filled(node, attributes, children) {
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  node.append(...children);
-  return node;
-}
-
-const element = (name, attributes = {}, ...children) => filled(document.createElement(name), attributes, children);
-const shape = (name, attributes = {}, ...children) =>
-  filled(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
-
-/** A line of the picture or of the chart. */
-const line = (kind, x1, y1, x2, y2) => shape("line", { class: kind, x1, y1, x2, y2 });
-
-/** Sets a text if it differs from the one that is there. */
-function write(node, text) {
-  if (node.textContent !== text) node.textContent = text;
-}
-
-/** Sets the texts of several elements. */
-const writeAll = (nodes, texts) => texts.forEach((text, at) => write(nodes[at], text));
-
-/** Sets an attribute if it differs from the one that is there; null removes it. */
-function mark(node, name, value) {
-  if (value === null) node.removeAttribute(name);
-  else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
-}
-
-/** Makes a list have an item for each value, and shows the value in it. */
-function fill(list, values, make, show) {
-  const { children } = list;
-  while (children.length > values.length) list.lastChild.remove();
-  while (children.length < values.length) list.append(make());
-  values.forEach((value, at) => show(children[at], value));
-}
 
 // MARK: Words
 
 const NO_ANSWER = "The service does not answer; trying again";
 const ZONES = ["immediate", "near", "far", "unknown"];
-const short = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
-const long = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const collator = new Intl.Collator(undefined, { numeric: true });
 
-const digits = (value, reference) => value.toFixed(reference < 1 ? 2 : reference < 10 ? 1 : 0);
-const meters = (value) => (value == null ? "–" : `${digits(value, value)} m`);
 const level = (value) => (value == null ? "–" : `${String(Math.round(value)).replace("-", "−")}\u00a0dBm`);
 const seconds = (value) => (value == null ? "some time" : `${+value.toFixed(value < 1 ? 2 : 1)} s`);
-const counted = (number, noun) => `${number.toLocaleString()} ${noun}${number === 1 ? "" : "s"}`;
 
-/** A distance, its error and the unit; a narrow screen leaves the error out. */
-function distanceParts({ isPresent, distance, accuracy }) {
-  if (!isPresent || distance == null) return ["–", "", ""];
-  return [digits(distance, distance), accuracy == null ? "" : ` ± ${digits(accuracy, distance)}`, " m"];
-}
-
-/** A duration in its largest unit. */
-function duration(length) {
-  if (length < 60) return `${Math.max(0, Math.floor(length))} s`;
-  if (length < 3600) return `${Math.floor(length / 60)} min`;
-  if (length < 86400) return `${Math.floor(length / 3600)} h`;
-  return counted(Math.floor(length / 86400), "day");
-}
-
-function ago(time) {
-  if (time == null) return "–";
-  const age = (now() - time) / 1000;
-  return age < 2.5 ? "now" : `${duration(age)} ago`;
-}
-
-/** A time of day, with its date where it is not of today. */
-function clock(time) {
-  if (time == null) return "–";
-  const isToday = new Date(time).toDateString() === new Date(now()).toDateString();
-  return (isToday ? short : long).format(time);
+/** A distance and its range; a narrow screen leaves the range out. */
+function distanceParts({ isPresent, distance, distanceLow, distanceHigh }) {
+  if (!isPresent || distance == null) return ["–", ""];
+  return [meters(distance), distanceLow == null ? "" : ` ${digits(distanceLow)}–${digits(distanceHigh)}`];
 }
 
 const identity = ({ uuid, major, minor }) => `${uuid}:${major}:${minor}`;
-const shortIdentity = ({ uuid, major, minor }) => `${major}:${minor} · ${uuid.slice(0, 8)}…`;
+
+/** Major and minor, with as much of the UUID as tells it apart from those of the other beacons. */
+function shortIdentity({ uuid, major, minor }) {
+  return model.prefix ? `${major}:${minor} · ${uuid.slice(0, model.prefix)}…` : `${major}:${minor}`;
+}
+
 const title = (beacon) => beacon.name || shortIdentity(beacon);
 
 /** The reason of an enter, exit or state as a sentence. */
@@ -119,9 +66,6 @@ function sentence(record) {
   }
 }
 
-/** A name whose direction of writing has no effect on the text around it. */
-const isolated = (text) => `\u2068${text}\u2069`;
-
 /** What a receiver does, in a few words; its message says why. */
 function receiverWords({ state, deaf }) {
   return state === "scanning" ? "Receiving" : deaf ? "Reception lost" : "Needs attention";
@@ -135,20 +79,15 @@ const model = {
   events: [], // oldest first: { id, event }
   receiving: null,
   receivers: [],
+  faults: [], // of the service's own: sentences
   uptime: null,
   version: "",
   chosen: null, // the identity of the beacon whose signal is shown
   connection: "connecting", // "live", "lost"
   received: null, // the service's time of the last `range`, in ms
+  uuids: [], // of the beacons that are present
+  prefix: 0, // the digits of a UUID that tell them apart; none where there is one
 };
-
-// The service's clock: another machine's clock may differ from this one's.
-const serviceClock = { time: Date.now(), at: performance.now() };
-const now = () => serviceClock.time + performance.now() - serviceClock.at;
-function setClock(time) {
-  Object.assign(serviceClock, { time: Date.parse(time), at: performance.now() });
-  return serviceClock.time;
-}
 
 const present = () => [...model.beacons.values()].filter((beacon) => beacon.isPresent);
 
@@ -171,6 +110,13 @@ function takeBeacons(records, time) {
   }
   if (!model.chosen || !model.beacons.has(model.chosen)) model.chosen = records[0] ? identity(records[0]) : null;
   model.received = time;
+  takeUUIDs();
+}
+
+function takeUUIDs() {
+  model.uuids = [...new Set(present().map(({ uuid }) => uuid))].sort();
+  const isClear = (length) => new Set(model.uuids.map((uuid) => uuid.slice(0, length))).size === model.uuids.length;
+  model.prefix = model.uuids.length > 1 ? [4, 8, 13, 18, 23, 36].find(isClear) : 0;
 }
 
 function addSample(beacon, sample) {
@@ -200,6 +146,7 @@ function takeRegions(regions) {
 function takeHealth(health) {
   model.receiving = health.receiving;
   model.receivers = health.receivers;
+  model.faults = health.faults ?? [];
   model.version = health.version ?? "";
   model.uptime = { seconds: health.uptime, at: performance.now() };
 }
@@ -217,8 +164,7 @@ function takeChange(record) {
 
 function addEvent(id, event) {
   if (!id || model.events.some((entry) => entry.id === id)) return;
-  model.events.push({ id, event });
-  model.events.splice(0, model.events.length - HISTORY_LIMIT);
+  model.events = [...model.events, { id, event }].slice(-HISTORY_LIMIT);
 }
 
 // MARK: The service
@@ -266,6 +212,7 @@ const handlers = {
   health(data, id) {
     addEvent(id, data);
     model.receiving = !data.deaf;
+    model.receivers = [...model.receivers.filter(({ adapter }) => adapter !== data.adapter), data];
     announce(data.deaf ? `Reception lost. ${data.message}` : "The receiver is receiving.");
     load("/api/v1/health", takeHealth);
   },
@@ -341,36 +288,33 @@ function announce(text) {
 
 const picture = {
   svg: $("picture"), zones: $("zones"), dots: $("dots"),
-  width: 0, height: 0, size: 15, axis: 30, top: 36,
-  slots: [], // the keys of the beacons by their place between top and bottom
+  width: 0, height: 0, size: 15, axis: 30, top: 46,
+  order: [], // the keys of the beacons, the nearest first
   marks: new Map(), // by key
-  frame: 0, last: 0,
+  frame: 0, last: 0, late: 0, isSlowUntil: 0,
 
   x(distance) {
     const share = Math.log10(distance / 0.1) / 3; // from 0.1 to 100 m
     return 16 + Math.min(1, Math.max(0, share)) * (this.width - 32);
   },
 
-  /** The height of a slot. Multiples of the golden ratio are spread evenly however many there are. */
-  y(slot) {
-    const share = (0.42 + slot * 0.6180339887498949) % 1;
-    return this.top + 14 + share * (this.height - this.axis - this.top - 28);
-  },
-
   resize() {
     const { width, height } = this.svg.getBoundingClientRect();
-    if (width === this.width && height === this.height) return;
+    if (width === this.width && height === this.height || height < 100) return;
     const size = parseFloat(getComputedStyle(this.dots).fontSize);
     Object.assign(this, { width, height, size });
     const bottom = height - this.axis;
-    const edges = [0, this.x(0.5), this.x(4), width];
+    // A zone is left later than it is entered: between both limits a beacon keeps its zone.
+    const limits = [[0, 0], [0.5, 0.7], [4, 5]].map((both) => both.map((limit) => (limit ? this.x(limit) : 0)));
     const parts = [];
     const names = [];
+    const ground = (kind, left, right) =>
+      parts.push(shape("rect", { class: kind, x: left, y: 0, width: right - left, height: bottom }));
     ["Immediate", "Near", "Far"].forEach((name, index) => {
-      const [left, right] = [edges[index], edges[index + 1]];
-      parts.push(shape("rect", { class: `zone-${index}`, x: left, y: 0, width: right - left, height: bottom }));
-      if (index) parts.push(line("border", left, 0, left, bottom));
-      names.push(shape("text", { class: "zone-name", x: left + (width < 500 ? 7 : 14), y: 25 }, name));
+      const [left, kept] = limits[index];
+      ground(`ground zone-${index}`, left, limits[index + 1]?.[0] ?? width);
+      if (index) ground("kept", left, kept);
+      names.push(shape("text", { class: "zone-name", x: kept + (width < 500 ? 7 : 14), y: 25 }, name));
     });
     const ticks = width < 500 ? [0.1, 0.5, 1, 4, 20, 100] : [0.1, 0.2, 0.5, 1, 2, 4, 10, 20, 50, 100];
     for (const tick of ticks) {
@@ -380,79 +324,131 @@ const picture = {
         "text-anchor": anchor }, tick === 100 ? "100 m" : String(tick)));
     }
     this.zones.replaceChildren(...parts, ...names);
-    for (const [key, item] of this.marks) this.aim(model.beacons.get(key), item);
+    this.show(present());
     this.move(true);
   },
 
-  show(beacons) {
-    const drawn = beacons.filter((beacon) => beacon.place);
-    mark(this.svg, "data-density", drawn.length > DENSE ? "high" : "low");
-    const keys = new Set(drawn.map(({ key }) => key));
-    for (const [key, item] of this.marks) if (!keys.has(key)) this.remove(key, item);
-    for (const beacon of drawn) {
-      const item = this.marks.get(beacon.key) ?? this.add(beacon);
-      mark(item.group, "data-zone", beacon.proximity);
-      item.group.classList.toggle("chosen", beacon.key === model.chosen);
-      this.aim(beacon, item);
+  /** Sorts the beacons by distance; one takes the place of another only when it is clearly nearer. */
+  rank(drawn) {
+    const distances = new Map(drawn.map((beacon) => [beacon.key, beacon.place[0]]));
+    const order = this.order.filter((key) => distances.has(key));
+    const known = new Set(order);
+    const arrivals = drawn.filter(({ key }) => !known.has(key)).sort((one, other) => one.place[0] - other.place[0]);
+    for (const { key } of arrivals) order.push(key);
+    for (let index = 1; index < order.length; index += 1) {
+      const key = order[index];
+      const distance = distances.get(key) * (known.has(key) ? CLEARLY : 1);
+      let to = index;
+      while (to > 0 && distance < distances.get(order[to - 1])) to -= 1;
+      if (to < index) order.splice(to, 0, ...order.splice(index, 1));
     }
-    this.label(drawn);
-    this.move(calm.matches);
+    this.order = order;
   },
 
-  add(beacon) {
-    let slot = this.slots.indexOf(null);
-    if (slot < 0) slot = this.slots.length;
-    this.slots[slot] = beacon.key;
+  /** Each beacon has a row while there is room; otherwise the nearest and the chosen one have. */
+  show(beacons) {
+    const drawn = beacons.filter((beacon) => beacon.place);
+    this.rank(drawn);
+    if (this.height < 100) return; // The wall has no picture.
+    const keys = new Set(this.order);
+    for (const [key, item] of this.marks) if (!keys.has(key)) this.remove(key, item);
+    const bottom = this.height - this.axis;
+    const isRoomy = drawn.length <= Math.max(NEAREST + 1, Math.floor((bottom - this.top) / ROW));
+    const rows = isRoomy ? this.order : this.order.slice(0, NEAREST);
+    if (!isRoomy && keys.has(model.chosen) && !rows.includes(model.chosen)) rows.push(model.chosen);
+    const places = isRoomy ? Math.max(6, rows.length) : NEAREST + 1;
+    const pitch = Math.min(56, (isRoomy ? bottom - this.top : (bottom - this.top) * 0.55) / places);
+    rows.forEach((key, index) => this.aim(key, this.top + pitch * (index + 0.5), true));
+    if (!isRoomy) this.stack(new Set(rows), this.top + pitch * places, bottom - 8);
+    const others = drawn.length - rows.length;
+    write($("near-legend"), "Dot: distance. Bar: its 95 % range. Hatched: a beacon keeps its zone."
+      + (others ? ` Below: ${counted(others, "other")}.` : ""));
+    this.move(calm.matches || performance.now() < this.isSlowUntil);
+  },
+
+  /** Gives the beacons without a row a dot each at the bottom, above those that are at the same distance. */
+  stack(rows, top, bottom) {
+    const [wide, ends] = [this.width < 500 ? 8 : 10, []];
+    const others = this.order.filter((key) => !rows.has(key)).map((key) => [this.x(model.beacons.get(key).place[0]), key]);
+    const levels = others.sort(([one], [other]) => one - other).map(([x]) => {
+      let free = ends.findIndex((end) => x - end >= wide);
+      if (free < 0) free = ends.length;
+      ends[free] = x;
+      return free;
+    });
+    const pitch = Math.min(wide, (bottom - top) / ends.length);
+    others.forEach(([, key], index) => this.aim(key, bottom - levels[index] * pitch, false));
+  },
+
+  add(key) {
     const bar = shape("rect", { class: "bar", height: 1, y: -0.5 });
     const name = shape("tspan", { class: "name" });
     const distance = shape("tspan", { class: "distance", dx: 6 });
     const label = shape("text", { class: "label" }, name, distance);
-    const group = shape("g", { class: "beacon", "data-key": beacon.key }, bar, shape("circle", { class: "ring" }),
+    const hint = shape("title");
+    const group = shape("g", { class: "beacon", "data-key": key }, hint, bar, shape("circle", { class: "ring" }),
       shape("circle", { class: "dot" }), label);
-    const item = { group, bar, name, distance, label, slot, at: null, to: null, side: -1 };
-    this.marks.set(beacon.key, item);
+    const item = { group, bar, name, distance, label, hint, at: null, to: null };
+    this.marks.set(key, item);
     this.dots.append(group);
     return item;
   },
 
   remove(key, item) {
-    this.slots[item.slot] = null;
     this.marks.delete(key);
     item.group.classList.add("gone");
     setTimeout(() => item.group.remove(), 500);
   },
 
   /** Sets where a beacon is to be drawn: x and y of its dot, x of both ends of its bar. */
-  aim(beacon, item) {
+  aim(key, y, hasRow) {
+    const beacon = model.beacons.get(key);
+    const item = this.marks.get(key) ?? this.add(key);
+    mark(item.group, "data-zone", beacon.proximity);
+    item.group.classList.toggle("row", hasRow);
+    item.group.classList.toggle("chosen", key === model.chosen);
     const [distance, low, high] = beacon.place;
-    item.to = [this.x(distance), this.y(item.slot), this.x(low ?? distance), this.x(high ?? distance)];
+    const x = this.x(distance);
+    item.to = [x, y, hasRow ? this.x(low ?? distance) : x, hasRow ? this.x(high ?? distance) : x];
     item.at ??= item.to.slice();
+    const words = beacon.distance != null ? meters(beacon.distance) : beacon.rssi == null ? "not received" : "distance not known";
+    write(item.hint, hasRow ? "" : `${isolated(title(beacon))} ${words}`);
+    if (!hasRow) return;
+    write(item.name, isolated(clip(title(beacon), this.width < 500 ? 16 : 24)));
+    write(item.distance, words);
+    const width = textWidth(item.name.textContent, 600, this.size) + 6 + textWidth(words, 400, this.size);
+    mark(item.label, "x", x + 20 + width < this.width ? 15 : (-15 - width).toFixed(1));
+    mark(item.label, "y", -5); // On the bar, as on a line.
   },
 
-  /** Moves everything toward its aim, frame by frame until it is there. */
+  /**
+   * Moves the rows toward their aims, frame by frame until they are there; at once where the machine is too slow for that.
+   * The other dots go to their places at once: they are many.
+   */
   move(isImmediate) {
     const step = (time) => {
-      if (!isImmediate && this.marks.size > DENSE && time - this.last < 25) { // Every other frame is enough then.
-        this.frame = requestAnimationFrame(step);
-        return;
-      }
-      const share = isImmediate ? 1 : 1 - Math.exp(-Math.min(100, time - this.last) / 140);
+      const passed = time - this.last;
+      this.late = passed > 70 ? this.late + 1 : 0;
+      if (this.late > 2 && !isImmediate) [isImmediate, this.isSlowUntil] = [true, time + 20000];
+      const share = isImmediate ? 1 : 1 - Math.exp(-Math.min(100, passed) / 140);
       this.last = time;
       let isMoving = false;
       for (const item of this.marks.values()) {
         const { at, to } = item;
+        const hasRow = item.group.classList.contains("row");
         let hasMoved = !item.isDrawn;
         for (let index = 0; index < 4; index += 1) {
           const rest = to[index] - at[index];
           if (rest === 0) continue;
           hasMoved = true;
-          if (Math.abs(rest) < 0.5) at[index] = to[index];
+          if (isImmediate || !hasRow || Math.abs(rest) < 0.5) at[index] = to[index];
           else at[index] += rest * share;
           isMoving ||= at[index] !== to[index];
         }
         if (!hasMoved) continue;
         item.isDrawn = true;
         mark(item.group, "transform", `translate(${at[0].toFixed(1)} ${at[1].toFixed(1)})`);
+        if (!hasRow) continue;
         mark(item.bar, "x", (at[2] - at[0]).toFixed(1));
         mark(item.bar, "width", Math.max(0.1, at[3] - at[2]).toFixed(1));
       }
@@ -466,73 +462,9 @@ const picture = {
       this.frame = requestAnimationFrame(step);
     }
   },
-
-  /** Gives labels to as many beacons as have space for one: the chosen one first, then the nearest. */
-  label(drawn) {
-    const isDense = drawn.length > DENSE;
-    const radius = isDense ? 5 : 9;
-    const taken = drawn.map(({ key }) => {
-      const [x, y] = this.marks.get(key).to;
-      return [x - radius, y - radius, x + radius, y + radius, key];
-    });
-    const rank = (beacon) => (beacon.key === model.chosen ? -1 : beacon.distance ?? Infinity);
-    const sorted = [...drawn].sort((one, other) => rank(one) - rank(other));
-    let labels = 0;
-    for (const beacon of sorted) {
-      const item = this.marks.get(beacon.key);
-      write(item.name, isolated(clip(title(beacon), this.width < 500 ? 16 : 24)));
-      write(item.distance, beacon.distance == null ? "not received" : meters(beacon.distance));
-      const width = textWidth(item.name.textContent, 600, this.size) + 6
-        + textWidth(item.distance.textContent, 400, this.size);
-      const [x, y, low, high] = item.to;
-      const half = this.size * 0.65;
-      const box = (left, middle) => [left, middle - half, left + width, middle + half];
-      const left = Math.min(low, x - 12) - 8 - width;
-      const right = Math.max(high, x + 12) + 8;
-      const boxes = [box(right, y), box(left, y), box(x - width / 2, y - 12 - half), box(x - width / 2, y + 12 + half),
-        box(x + 16, y), box(x - 16 - width, y)];
-      const isChosen = beacon.key === model.chosen; // Its label may cover dots.
-      const isFree = (box) => box[0] >= 4 && box[2] <= this.width - 4 && box[1] >= this.top
-        && box[3] <= this.height - this.axis
-        && !taken.some((other) => other[4] !== beacon.key && !(other[4] && isChosen)
-          && box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]);
-      // Among many beacons a label must stand beside its dot, and a few labels are enough.
-      const sides = isDense ? (labels < 16 ? [4, 5, 2, 3] : []) : [0, 1, 2, 3, 4, 5];
-      if (sides.includes(item.side)) sides.unshift(item.side);
-      item.side = sides.find((side) => isFree(boxes[side])) ?? -1;
-      item.group.classList.toggle("unlabeled", item.side < 0);
-      if (item.side < 0) continue;
-      labels += 1;
-      const place = boxes[item.side];
-      taken.push([...place, null]);
-      mark(item.label, "x", (place[0] - x).toFixed(1));
-      mark(item.label, "y", (place[1] - y + half + this.size * 0.35).toFixed(1));
-    }
-  },
 };
 
-const segmenter = new Intl.Segmenter();
-
-/** The start of a text, with a mark where it was cut. */
-function clip(text, length) {
-  if (text.length <= length) return text;
-  const parts = Array.from(segmenter.segment(text.slice(0, 400)), ({ segment }) => segment);
-  return parts.length <= length ? parts.join("") : `${parts.slice(0, length - 1).join("")}…`;
-}
-
-const ruler = document.createElement("canvas").getContext("2d");
-const widths = new Map();
-const family = getComputedStyle(document.body).fontFamily;
-
-function textWidth(text, weight, size) {
-  const key = `${weight} ${size} ${text}`;
-  if (!widths.has(key)) {
-    if (widths.size > 5000) widths.clear();
-    ruler.font = `${weight} ${size}px ${family}`;
-    widths.set(key, ruler.measureText(text).width);
-  }
-  return widths.get(key);
-}
+const lost = () => model.receivers.filter(({ deaf }) => deaf);
 
 function showNear(beacons) {
   picture.show(beacons);
@@ -541,21 +473,17 @@ function showNear(beacons) {
   const count = beacons.length === LIMIT ? `the nearest ${LIMIT} beacons` : counted(beacons.length, "beacon");
   write($("near-counts"), model.received === null ? "\u00a0" : [count, ...parts].join(" · "));
   write($("picture-summary"), `${count}: ${parts.join(", ")}. The list of beacons has the same in words.`);
-
-  // Another beacon is the nearest only when it is clearly nearer: two at one distance would alternate.
-  const weight = ({ key, distance }) => (distance ?? Infinity) * (key === picture.first ? 0.85 : 1);
-  const nearest = beacons.reduce((best, beacon) =>
-    (weight(beacon) < (best ? weight(best) : Infinity) ? beacon : best), null);
-  picture.first = nearest?.key;
+  const nearest = picture.order.map((key) => model.beacons.get(key)).find(({ distance }) => distance != null);
   write($("nearest").children[0], nearest ? meters(nearest.distance) : "");
   write($("nearest").children[1], nearest ? title(nearest) : "");
 
-  const faults = model.receivers.filter(({ deaf }) => deaf).map(({ message }) => message);
+  const faults = lost().map(({ message }) => message);
   const asOf = model.received === null ? "" : `This is as of ${clock(model.received)}.`;
   let kind = null;
   let words = [];
   if (model.connection === "lost") words = [NO_ANSWER, asOf];
-  else if (model.receiving === false) words = ["Reception lost", [...new Set(faults), asOf].join(" · ")];
+  else if (model.receiving === false && faults.length) words = ["Reception lost", [...new Set(faults), asOf].join(" · ")];
+  else if (model.receiving === false) words = ["Nothing is received", `A recording is over, or no adapter is in use. ${asOf}`];
   else if (model.connection === "connecting") words = ["Connecting to the service", ""];
   else if (!beacons.length) {
     words = ["Nothing is near", "The receiver is receiving. A beacon appears here as soon as it is received."];
@@ -581,7 +509,16 @@ const orders = {
 };
 
 const table = {
-  body: $("rows"), rows: new Map(), order: [], column: "distance", isReversed: false, current: null,
+  body: $("rows"), rows: new Map(), order: [], column: "distance", isReversed: false, current: null, touched: -Infinity,
+  seen: Infinity, // rows down to the last one that is in sight
+  reports: 0,
+
+  /** Finds how many rows are in sight, from the top. */
+  resize() {
+    const scroll = this.body.closest(".scroll");
+    const row = this.body.firstElementChild?.getBoundingClientRect().height || 40;
+    this.seen = Math.ceil((scroll.scrollTop + scroll.clientHeight) / row) + 1;
+  },
 
   /** The beacons in the chosen order; equal ones by their identity. */
   sorted(beacons) {
@@ -610,16 +547,26 @@ const table = {
   },
 
   show(beacons) {
-    this.order = $("keep").checked ? this.kept(beacons) : this.sorted(beacons);
+    // A row must not move away from under a finger.
+    const isUsed = performance.now() - this.touched < TOUCHED;
+    this.order = $("keep").checked || isUsed ? this.kept(beacons) : this.sorted(beacons);
+    this.showOrder();
+    const { uuids } = model;
+    write($("uuids"), uuids.length > 1 ? `${uuids.length} UUIDs` : uuids[0] ?? "");
     const keys = new Set(this.order);
     const focused = document.activeElement?.closest?.("#rows tr")?.dataset.key;
+    let isNew = keys.size !== this.rows.size;
     for (const [key, row] of this.rows) {
       if (keys.has(key)) continue;
       row.node.remove();
       this.rows.delete(key);
+      isNew = true;
     }
+    // Rows out of sight follow every few reports: to sort hundreds each second is too much for a small machine.
+    this.reports += 1;
+    const shown = isNew || this.reports % 5 === 0 ? this.order : this.order.slice(0, this.seen);
     let next = this.body.firstElementChild;
-    for (const key of this.order) {
+    for (const key of shown) {
       const row = this.rows.get(key) ?? this.add(key);
       if (row.node === next) next = next.nextElementSibling;
       else this.body.insertBefore(row.node, next);
@@ -636,7 +583,7 @@ const table = {
     const name = element("bdi", { class: "name" });
     const detail = element("span", { class: "detail" });
     const button = element("button", { type: "button", tabindex: -1 }, name, detail);
-    const distance = [element("span"), element("span", { class: "error" }), element("span")];
+    const distance = [element("span"), element("span", { class: "range" })];
     const [zone, signal, last] = [element("td", { class: "glyph" }), element("td"), element("td")];
     const node = element("tr", { "data-key": key }, element("th", { scope: "row" }, button),
       zone, element("td", {}, ...distance), signal, last);
@@ -665,12 +612,17 @@ const table = {
   sortBy(column) {
     this.isReversed = this.column === column && !this.isReversed;
     this.column = column;
-    for (const header of document.querySelectorAll("th[data-sort]")) {
-      const isColumn = header.dataset.sort === column;
-      mark(header, "aria-sort", isColumn ? (this.isReversed ? "descending" : "ascending") : null);
-    }
     this.order = this.sorted(present());
+    [this.touched, this.reports] = [-Infinity, -1];
     show();
+  },
+
+  /** Marks the column that the rows are sorted by; none where they keep their places. */
+  showOrder() {
+    for (const header of document.querySelectorAll("th[data-sort]")) {
+      const isSorted = header.dataset.sort === this.column && !$("keep").checked;
+      mark(header, "aria-sort", isSorted ? (this.isReversed ? "descending" : "ascending") : null);
+    }
   },
 
   handleKey(event) {
@@ -686,6 +638,7 @@ const table = {
 
 function choose(key) {
   model.chosen = key;
+  table.reports = -1;
   table.setCurrent(key);
   show();
 }
@@ -724,6 +677,12 @@ const chart = {
 
   show() {
     const beacon = model.beacons.get(model.chosen);
+    this.showFacts(beacon);
+    const sample = beacon?.samples.at(-1);
+    // The line is drawn again where there is another sample, beacon, size or report.
+    const shown = [sample, beacon?.samples.length, this.width, this.height, model.received];
+    if (shown.every((value, index) => value === this.shown?.[index])) return;
+    this.shown = shown;
     const end = (model.received ?? now()) / 1000;
     let [raw, smooth, previous] = ["", "", -Infinity];
     for (const [time, rssi, smoothed] of beacon?.samples ?? []) {
@@ -736,77 +695,140 @@ const chart = {
     }
     mark($("chart-raw"), "d", raw);
     mark($("chart-smooth"), "d", smooth);
+  },
+
+  showFacts(beacon) {
     write($("signal-name"), beacon ? title(beacon) : "no beacon");
-    const facts = {
+    fillFacts($("facts"), {
       Identity: beacon?.key,
-      Distance: beacon?.distance == null ? null : `${meters(beacon.distance)}; 95 times of 100 `
-        + `from ${meters(beacon.distanceLow)} to ${meters(beacon.distanceHigh)}`,
+      Distance: beacon?.distance != null && `${meters(beacon.distance)}; with 95 % from ${meters(beacon.distanceLow)} `
+        + `to ${meters(beacon.distanceHigh)}`,
       Signal: beacon && `${level(strength(beacon))}; ${level(beacon.measuredPower)} at 1 m`,
-      "Last received": ago(beacon?.lastReceived),
-    };
-    fill($("facts"), Object.entries(facts), () => element("div", {}, element("dt"), element("dd")),
-      (node, [name, value]) => writeAll(node.children, [name, value ?? "–"]));
+      "Last received": beacon && ago(beacon.lastReceived),
+    });
   },
 };
 
 // MARK: Regions, history and receivers
 
-function meaning({ uuid, major, minor }) {
-  const numbers = [major, minor].filter((part) => part != null).join(":");
-  return [numbers, `${uuid.slice(0, 8)}…`].filter(Boolean).join(" · ");
+/** What a region consists of. */
+function meaning(region) {
+  const { uuid, major, minor } = region;
+  return [[major, minor].filter((part) => part != null).join(":"), `${uuid.slice(0, 8)}…`];
 }
 
+/** The details that somebody has opened, or closed where they are open by themselves. */
+const toggled = new Set();
+
+/** An item that is one line, with more on demand. */
+function disclosure(summary, ...more) {
+  const details = element("details", {}, element("summary", { tabindex: -1 }, ...summary), ...more);
+  details.addEventListener("toggle", () => {
+    if (details.open === ("open" in details.dataset)) toggled.delete(details.dataset.key);
+    else toggled.add(details.dataset.key);
+  });
+  return element("li", {}, details);
+}
+
+/** Opens or closes the details of an item that shows another value now. */
+function disclose(item, key, isOpen) {
+  const details = item.firstChild;
+  if (details.dataset.key === key) return;
+  details.dataset.key = key;
+  mark(details, "data-open", isOpen ? "" : null);
+  details.open = toggled.has(key) !== isOpen;
+}
+
+/** Lets Tab come to one item of a list; the arrow keys go on from there. */
+function rove(list) {
+  const items = () => [...list.querySelectorAll("summary")];
+  const set = (item) => items().forEach((one) => mark(one, "tabindex", one === item ? 0 : -1));
+  list.addEventListener("focusin", ({ target }) => set(target));
+  list.addEventListener("keydown", (event) => {
+    const all = items();
+    const index = all.indexOf(event.target);
+    const steps = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: all.length - 1 };
+    const next = all[steps[event.key]];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  });
+}
+
+/** Makes the first item of a list one that Tab comes to, if there is none. */
+function keepReachable(list) {
+  if (!list.querySelector("summary[tabindex='0']")) mark(list.querySelector("summary") ?? list, "tabindex", list.firstChild ? 0 : null);
+}
+
+const STATES = ["inside", "unknown", "outside"];
+
 function showRegions() {
-  const regions = [...model.regions.values()];
+  const regions = [...model.regions.values()].sort((one, other) => STATES.indexOf(one.state) - STATES.indexOf(other.state));
   const inside = regions.filter(({ state }) => state === "inside").length;
   write($("region-counts"), regions.length ? `${inside} of ${regions.length} inside` : "\u00a0");
   $("no-regions").hidden = model.connection === "connecting" || regions.length > 0;
-  const make = () => element("li", {}, element("h3", { class: "glyph" }, element("bdi")),
-    element("p", { class: "state" }, element("strong"), element("span")),
+  const make = () => disclosure(
+    [element("h3", { class: "glyph" }, element("bdi")), element("p", { class: "state" }, element("strong"), element("span"))],
     element("p", { class: "reason" }), element("p", { class: "quiet" }));
   fill($("region-list"), regions, make, (node, region) => {
     mark(node, "data-region", region.name);
     mark(node, "data-state", region.state);
-    const [name, state, reason, details] = node.children;
+    disclose(node, `${region.name}\n${region.state}`, region.state === "inside");
+    const [summary, reason, details] = node.firstChild.children;
+    const [name, state] = summary.children;
     const since = region.since ? Date.parse(region.since) : null;
     write(name.lastChild, region.name);
     writeAll(state.children, [{ inside: "Inside", outside: "Outside" }[region.state] ?? "Not known yet",
       since ? `for ${duration((now() - since) / 1000)}` : ""]);
     write(reason, region.last ? sentence(region.last) : "Nothing was reported about it yet.");
     const count = region.state === "inside" && region.beacons > 1 ? `${counted(region.beacons, "beacon")} inside` : "";
-    write(details, [meaning(region), since && `since ${clock(since)}`, count].filter(Boolean).join(" · "));
+    write(details, [...meaning(region), since && `since ${clock(since)}`, count].filter(Boolean).join(" · "));
   });
+  keepReachable($("region-list"));
 }
 
+/** What happened, to what, and why; of a receiver, its name and its state. */
 function eventWords(event) {
-  if (event.type === "health") return [event.adapter ?? "Receiver", receiverWords(event), event.message];
+  if (event.type === "health") {
+    const words = [event.adapter ?? "Receiver", receiverWords(event)];
+    return [...words, event.message];
+  }
   const words = { enter: "Enter", exit: "Exit", state: event.state === "inside" ? "Is inside" : "Is outside" };
   const dwell = event.dwell == null ? "" : `Was inside for ${duration(event.dwell)}. `;
-  return [event.region ?? "", words[event.type] ?? event.type, dwell + sentence(event)];
+  return [words[event.type] ?? event.type, event.region ?? "", dwell + sentence(event)];
 }
 
+let shownEvents = [];
+
 function showHistory() {
+  $("no-events").hidden = model.events.length > 0 || model.connection === "connecting";
+  // The date is shown where it is not of today; names of beacons may be cut otherwise.
+  const shown = [model.events, new Date(now()).toDateString(), model.prefix];
+  if (shown.every((value, index) => value === shownEvents[index])) return;
+  shownEvents = shown;
   // Each item shows another event when one is added: no item moves.
-  const make = () => element("li", {}, element("time"), element("strong"), element("bdi"),
-    element("span", { class: "why" }));
+  const make = () => disclosure([element("time"), element("strong"), element("bdi")], element("p", { class: "why" }));
   fill($("events"), [...model.events].reverse(), make, (node, { id, event }) => {
-    const [subject, what, why] = eventWords(event);
-    writeAll(node.children, [clock(Date.parse(event.time)), what, subject, why]);
+    const [what, subject, why] = eventWords(event);
+    disclose(node, id, false);
+    const [summary, reason] = node.firstChild.children;
+    writeAll(summary.children, [clock(Date.parse(event.time)), what, subject]);
+    write(reason, why);
     mark(node, "data-id", id);
     mark(node, "data-type", event.type);
-    mark(node.children[0], "datetime", event.time);
-    mark(node.children[3], "title", why);
+    mark(summary.children[0], "datetime", event.time);
   });
-  $("no-events").hidden = model.events.length > 0 || model.connection === "connecting";
+  keepReachable($("events"));
 }
 
 function showReceivers() {
+  const receivers = model.receivers.map((record) => [record.deaf ? "fault" : record.state === "scanning" ? "well" : "worse",
+    `${record.adapter ?? "All adapters"}: ${receiverWords(record)}`, record]);
+  const faults = model.faults.map((message) => ["fault", "Service", { message }]);
   const make = () => element("li", {}, element("h3"), element("p"), element("p", { class: "quiet" }));
-  fill($("receiver-list"), model.receivers, make, (node, record) => {
-    mark(node, "data-state", record.deaf ? "deaf" : record.state === "scanning" ? "well" : "worse");
-    const since = `since ${clock(Date.parse(record.time))}`;
-    writeAll(node.children, [`${record.adapter ?? "All adapters"}: ${receiverWords(record)}`, record.message,
-      record.address ? `${record.address} · ${since}` : since]);
+  fill($("receiver-list"), [...receivers, ...faults], make, (node, [state, words, { message, address, time }]) => {
+    mark(node, "data-state", state);
+    writeAll(node.children, [words, message, [address, time && `since ${clock(Date.parse(time))}`].filter(Boolean).join(" · ")]);
   });
   if (!model.uptime) return;
   const running = model.uptime.seconds + (performance.now() - model.uptime.at) / 1000;
@@ -822,7 +844,8 @@ function showStatus() {
   if (receiving === null) status($("reception"), "waiting", "Waiting for the service");
   else if (connection !== "live") status($("reception"), "waiting", "Receiver not known");
   else if (receiving) status($("reception"), "well", "Receiving");
-  else status($("reception"), "fault", "Reception lost");
+  else if (lost().length) status($("reception"), "fault", "Reception lost");
+  else status($("reception"), "waiting", "Not receiving");
   const words = { connecting: "Connecting", live: "Live", lost: NO_ANSWER };
   status($("connection"), connection, words[connection]);
   document.body.classList.toggle("stale", connection === "lost" || receiving === false);
@@ -855,18 +878,26 @@ const THEMES = ["system", "light", "dark"];
 const memory = (() => {
   try {
     return localStorage;
-  } catch {} // The browser forbids it: the theme is not remembered.
+  } catch {} // The browser forbids it: nothing is remembered.
 })();
 
 function setTheme(theme) {
   mark(document.documentElement, "data-theme", theme === "system" ? null : theme);
-  write($("theme"), `Theme: ${theme}`);
+  write($("theme").lastElementChild, `Theme: ${theme}`);
 }
 
 function switchTheme() {
   const theme = THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1 || 1) % 3];
   setTheme(theme);
   memory?.setItem("theme", theme);
+}
+
+/** The wall has the nearest distance and the regions alone, for people at the other end of a room. */
+function showWall() {
+  const isWall = location.hash === "#wall";
+  document.body.classList.toggle("wall", isWall);
+  mark($("to-wall"), "href", isWall ? "#" : "#wall");
+  write($("to-wall").lastElementChild, isWall ? "Everything" : "Wall");
 }
 
 function openHelp() {
@@ -893,7 +924,15 @@ async function copy(button) {
 $("theme").addEventListener("click", switchTheme);
 $("open-help").addEventListener("click", openHelp);
 $("close-help").addEventListener("click", () => $("help").close());
-$("keep").addEventListener("change", show);
+$("keep").checked = memory?.getItem("keep") === "yes";
+$("keep").addEventListener("change", ({ target }) => {
+  memory?.setItem("keep", target.checked ? "yes" : "no");
+  show();
+});
+table.body.closest(".scroll").addEventListener("scroll", () => {
+  table.resize();
+  show();
+}, { passive: true });
 for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => copy(button));
 for (const header of document.querySelectorAll("th[data-sort]")) {
   header.firstElementChild.addEventListener("click", () => table.sortBy(header.dataset.sort));
@@ -902,20 +941,29 @@ table.body.addEventListener("click", (event) => {
   const row = event.target.closest("tr");
   if (row) choose(row.dataset.key);
 });
+for (const type of ["pointerdown", "pointermove", "keydown"]) {
+  table.body.addEventListener(type, () => { table.touched = performance.now(); });
+}
 table.body.addEventListener("keydown", (event) => table.handleKey(event));
 picture.dots.addEventListener("click", (event) => {
   const group = event.target.closest(".beacon");
   if (group) choose(group.dataset.key);
 });
 
+rove($("region-list"));
+rove($("events"));
+addEventListener("hashchange", showWall);
+
 const sizes = new ResizeObserver(() => {
   picture.resize();
   chart.resize();
+  table.resize();
   show();
 });
 sizes.observe(picture.svg);
 sizes.observe(chart.svg);
 
+showWall();
 setTheme(memory?.getItem("theme") ?? "system");
 setInterval(() => {
   probe();
