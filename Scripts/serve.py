@@ -465,14 +465,25 @@ urllib.request.build_opener(urllib.request.ProxyHandler({{}})).open(request, tim
                 + (["--screens", screens] if screens else []), env=environment, capture_output=True, text=True)
             print("  " + result.stdout.strip().replace("\n", "\n  "))
             assert result.returncode == 0, result.stdout + result.stderr + (folder / "log").read_text()
-            # A recording has no reception to lose: an imitation of the service has.
-            result = subprocess.run([sys.executable, str(ROOT / "Tests/Page/with_mock.py"), "--only", "reception"],
-                                    capture_output=True, text=True)
-            print("  on the imitation: " + result.stdout.splitlines()[0])
+            # A recording has no reception to lose and no compass: an imitation of the service has.
+            result = subprocess.run([sys.executable, str(ROOT / "Tests/Page/with_mock.py"), "--only", "reception",
+                                     "--only", "location"], capture_output=True, text=True)
+            print("  on the imitation: " + "\n  on the imitation: ".join(result.stdout.splitlines()[:2]))
             assert result.returncode == 0, result.stdout + result.stderr
         finally:
             (folder / "end").touch()
             subprocess.run(actions["stop"], shell=True, stderr=subprocess.DEVNULL)
+
+
+def check_location():
+    """The page with locations: a track, two circles and the beacons of the same time, in a real browser."""
+    with Service(*visitor("--replay", str(ROOT / "captures/visitor.gpx"), "--speed", "2x"), "--region", REGION,
+                 "--region", "stop=52.5163,13.3777,200", "--region", "bridge=52.5185,13.3790,60") as service:
+        result = subprocess.run(
+            [sys.executable, str(ROOT / "Tests/Page/page.py"), f"http://127.0.0.1:{service.port}", "--limit", str(PATIENCE),
+             "--only", "location", "--only", "wall"], capture_output=True, text=True)
+        print("  " + result.stdout.strip().replace("\n", "\n  "))
+        assert result.returncode == 0 and "ok      location" in result.stdout, result.stdout + result.stderr
 
 
 def check_screens():

@@ -27,6 +27,9 @@ enum Page {
       path: "/page.js", type: "text/javascript; charset=utf-8",
       bytes: ByteBuffer(bytes: PackageResources.page_js)),
     File(
+      path: "/location.js", type: "text/javascript; charset=utf-8",
+      bytes: ByteBuffer(bytes: PackageResources.location_js)),
+    File(
       path: "/elements.js", type: "text/javascript; charset=utf-8",
       bytes: ByteBuffer(bytes: PackageResources.elements_js)),
     File(

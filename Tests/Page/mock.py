@@ -6,7 +6,8 @@
 
 With `--state` the history survives, as it does in the service. `--visits` has the visitor come and leave by themselves.
 `--ask` changes a mock that runs: visitor=near|away, beacons=NUMBER, hostile=yes|no, reception=lost|well, regions=none|some,
-only=yes|no (no beacon but the visitor).
+only=yes|no (no beacon but the visitor), location=yes|no (a walk among circles), walk=yes|no, circle=enter|exit,
+visit=begins|ends, source=fault|well.
 Nothing but this file and with_mock.py knows of `--ask`: the real service has no such thing.
 """
 
@@ -33,11 +34,21 @@ HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>",
            "שלום עולם (عربي) 123", "👩‍👩‍👧‍👦 family 🏳️‍🌈 badge 🧑🏽‍🚀", "\u202egnp.exe\u202c", "a\u0301" * 60, "\"'`;--${1}\\",
            "line\nbreak\ttab", "&lt;b&gt;not bold&lt;/b&gt;"]
 HISTORY = 500
+# Circles: name, meters to the east and to the north of HOME, radius, state.
+HOME = (52.5163, 13.3777)
+CIRCLES = [("Square", 0, 0, 200, "inside"), ("Station", 420, 60, 80, "outside"), ("Museum", -330, -160, 60, "unknown"),
+           ("Airport", 9000, -21000, 1500, "outside")]
 
 
 def stamp(seconds):
     moment = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def place(east, north):
+    """Latitude and longitude so many meters from HOME, on a sphere."""
+    degree = math.radians(1) * 6371008.8
+    return HOME[0] + north / degree, HOME[1] + east / degree / math.cos(math.radians(HOME[0]))
 
 
 class Beacon:
@@ -92,6 +103,8 @@ class World:
         self.visitor = Beacon(UUID, 1, 100, "visitor", 0.6, 0.5, 100)
         self.is_near, self.is_lost, self.has_regions, self.is_alone = False, False, True, False
         self.lost_since = self.started
+        self.has_location, self.walks, self.walked, self.visit_record = False, True, 0, None
+        self.source = ("receiving", "gpsd receives")
         self.pool = []
         for index in range(1000):
             name = NAMES[index] if index < len(NAMES) else None if index % 3 else f"Tag {index}"
@@ -123,6 +136,60 @@ class World:
             "name": name, "uuid": uuid, "major": major, "minor": minor, "each": each, "state": state,
             "since": None if state == "unknown" else stamp(self.started - 754), "beacons": beacons, "isRemovable": False,
             "last": None if state == "unknown" else last}
+
+    def locate(self, is_on):
+        """Begins or ends to have locations, as another configuration of the service would."""
+        self.has_location = is_on
+        for name, east, north, radius, state in CIRCLES:
+            if not is_on:
+                self.regions.pop(name, None)
+                continue
+            latitude, longitude = place(east, north)
+            self.regions[name] = {
+                "name": name, "uuid": None, "major": None, "minor": None, "latitude": latitude, "longitude": longitude,
+                "radius": radius, "each": False, "state": state, "beacons": None, "isRemovable": False,
+                "since": None if state == "unknown" else stamp(self.started - 754), "last": None}
+        self.send("snapshot", self.snapshot(), str(self.next - 1))
+
+    def cross(self, kind):
+        """Crosses the boundary of the first circle."""
+        region = self.regions[CIRCLES[0][0]]
+        state = "inside" if kind == "enter" else "outside"
+        record = {"type": kind, "time": stamp(time.time()), "region": region["name"], "state": state,
+                  **({"dwell": 754.2} if kind == "exit" else {}),
+                  **{key: region[key] for key in ("latitude", "longitude", "radius")},
+                  "distance": 24.5 if kind == "exit" else -24.5,
+                  "reason": {"rule": "clear", "accuracy": 9.25, "duration": 12, "fixes": 7}}
+        region.update(state=state, since=record["time"], last=record)
+        self.add(kind, record)
+
+    def dwell(self, is_over):
+        """Begins or ends a visit."""
+        now = time.time()
+        latitude, longitude = HOME
+        self.visit_record = {"type": "visit", "time": stamp(now), "latitude": latitude, "longitude": longitude, "accuracy": 20,
+                             "arrival": stamp(now - 1560), "departure": stamp(now) if is_over else None}
+        self.add("visit", self.visit_record)
+
+    def fix(self):
+        """A walk around HOME, 120 meters from it, counterclockwise from the east."""
+        angle = self.walked / 85
+        latitude, longitude = place(120 * math.cos(angle), 120 * math.sin(angle))
+        return {"type": "fix", "time": stamp(time.time()), "latitude": round(latitude, 7), "longitude": round(longitude, 7),
+                "accuracy": 9.25, "altitude": 34.2, "ellipsoidalAltitude": None, "verticalAccuracy": 4.1, "speed": 1.41,
+                "speedAccuracy": 0.2, "course": -math.degrees(angle) % 360, "courseAccuracy": 5}
+
+    def heading(self):
+        angle = (30 - math.degrees(self.walked / 85)) % 360
+        return {"type": "heading", "time": stamp(time.time()), "magneticHeading": (angle - 4.5) % 360, "trueHeading": angle,
+                "headingAccuracy": 15, "microteslas": {"x": 10, "y": 20, "z": -40}}
+
+    def location(self):
+        return {"fix": self.fix(), "heading": self.heading(), "visit": self.visit_record} if self.has_location else None
+
+    def sources(self):
+        state, message = self.source
+        return [{"type": "health", "time": stamp(self.started), "service": "location", "state": state, "message": message}]
 
     def change(self, kind, region, state, beacons, rule, beacon=None, dwell=None):
         now = stamp(time.time())
@@ -207,13 +274,14 @@ class World:
         return found if self.has_regions else []
 
     def health(self):
-        return {"receiving": not self.is_lost, "receivers": self.receivers(), "uptime": round(time.time() - self.started, 3),
+        return {"receiving": not self.is_lost, "receivers": self.receivers(), "faults": [],
+                "locationSources": self.sources() if self.has_location else [], "uptime": round(time.time() - self.started, 3),
                 "version": "mock"}
 
     def snapshot(self):
         ranged = self.range()
         return {"time": ranged["time"], "regions": self.shown_regions(), "beacons": ranged["beacons"],
-                "health": self.health()}
+                "health": self.health(), "location": self.location()}
 
     def signal(self):
         return {"beacons": [{**beacon.identity, **({"name": beacon.name} if beacon.name else {}),
@@ -226,6 +294,10 @@ class World:
             if self.options.visits:
                 self.visit(int((time.time() - began) / self.options.visits) % 2 == 0)
             with self.lock:
+                if self.has_location and self.walks:
+                    self.walked += 1
+                    self.send("fix", self.fix())
+                    self.send("heading", self.heading())
                 if self.is_lost:
                     continue
                 for beacon in self.near():
@@ -255,6 +327,17 @@ class World:
                 elif key == "regions":
                     self.has_regions = value == "some"
                     self.send("regions", {"regions": self.shown_regions()})
+                elif key == "location":
+                    self.locate(value == "yes")
+                elif key == "walk":
+                    self.walks = value == "yes"
+                elif key == "circle":
+                    self.cross(value)
+                elif key == "visit":
+                    self.dwell(value == "ends")
+                elif key == "source":
+                    self.source = ("notRunning", "gpsd does not run; start it") if value == "fault" else ("receiving", "gpsd receives")
+                    self.add("health", self.sources()[0])
                 elif key == "only":
                     self.is_alone = value == "yes"
 
@@ -263,7 +346,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     world = None
     FILES = {"/": ("page.html", "text/html"), "/page.css": ("page.css", "text/css"), "/icon.svg": ("icon.svg", "image/svg+xml"),
-             **{f"/{name}.js": (f"{name}.js", "text/javascript") for name in ("page", "elements")}}
+             **{f"/{name}.js": (f"{name}.js", "text/javascript") for name in ("page", "location", "elements")}}
 
     def answer(self, body, kind="application/json", status=200):
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -287,6 +370,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         else:
             with world.lock:
                 answers = {"/api/v1/beacons": world.range, "/api/v1/health": world.health, "/api/v1/signal": world.signal,
+                           **({"/api/v1/location": world.location} if world.has_location else {}),
                            "/api/v1/regions": lambda: {"regions": world.shown_regions()},
                            "/api/v1/history": lambda: {"events": world.history[-int(query.get("limit", 100)):],
                                                        "next": None}}

@@ -34,6 +34,9 @@ def run(folder, page, arguments, **more):
     actions = {"start": start, "stop": f"kill -9 $(cat {folder}/pid); rm {folder}/log"}
     for name, change in {"enter": "visitor=near", "leave": "visitor=away", "lose": "reception=lost", "resume": "reception=well",
                          "crowd": "beacons=200", "calm": "beacons=12", "hostile": "hostile=yes", "tame": "hostile=no",
+                         "locate": "location=yes", "forget": "location=no", "walk": "walk=yes", "stay": "walk=no",
+                         "arrive": "visit=begins", "depart": "visit=ends", "cross": "circle=exit", "return": "circle=enter",
+                         "blind": "source=fault", "sight": "source=well",
                          "empty": "beacons=0 --ask regions=none", "full": "beacons=12 --ask regions=some"}.items():
         actions[name] = f"{mock} --ask {change}"
     subprocess.run(start, shell=True, check=True, timeout=30)
@@ -90,6 +93,13 @@ MUTATIONS = [
     ("narrow", "page.css", "  [data-sort=name] { width: 37% }", "  [data-sort=name] { width: 99% }"),
     ("wall", "page.css", ".wall .nearest .distance { font-size: min(11.5vw, 26vh) }", ""),
     ("wall", "page.css", ".wall :is(.beacons, ", ".wall :is("),
+    ("location", "location.js", "(east - x) * scale", "(x - east) * scale"),
+    ("location", "location.js", "111412.84 * Math.cos(angle)", "111412.84"),
+    ("location", "location.js", "(east - x) * scale", "(east - offset(origin, place.fix)[0]) * scale"),
+    ("location", "location.js", "`rotate(${angle.toFixed(1)})`", '"rotate(0)"'),
+    ("location", "location.js", "strip.hidden = !words[0];", "strip.hidden = true;"),
+    ("location", "page.js", "takeVisit(data);", ""),
+    ("location", "page.js", "if (record.radius != null) return circleSentence(record);", ""),
     ("quiet", "page.js", "\nconnect();", '\nconnect();\nnew Image().src = "https://example.com/x.png";'),
     ("quiet", "page.html", '<p class="quiet legend" id="near-legend">', '<p class="quiet legend" id="near-legend" style="color: red">'),
     ("quiet", "page.js", "\nconnect();", '\nconnect();\nconsole.error("x");'),

@@ -5,6 +5,8 @@
 
 import { $, ago, clip, clock, counted, digits, duration, element, fill, fillFacts, isolated, line, mark, meters, now,
   setClock, shape, textWidth, write, writeAll } from "/elements.js";
+import { boundaryOf, circleSentence, isFault, place, positionWords, showLocation, sourceWords, takeFix, takeHeading,
+  takeLocation, takeSources, takeVisit, visitWords } from "/location.js";
 
 const LIMIT = 400; // beacons that are shown at most, the nearest
 const SIGNAL_SECONDS = 300; // of signal strength that are kept for each beacon
@@ -45,6 +47,7 @@ const title = (beacon) => beacon.name || shortIdentity(beacon);
 function sentence(record) {
   const { reason } = record;
   if (!reason) return "";
+  if (record.radius != null) return circleSentence(record);
   const beacon = record.uuid ? record : reason.lastSighting;
   const subject = beacon ? `“${isolated(title(beacon))}”` : "A beacon";
   const signal = record.rssi == null ? "without signal strength" : `at ${level(record.rssi)}`;
@@ -147,6 +150,7 @@ function takeHealth(health) {
   model.receiving = health.receiving;
   model.receivers = health.receivers;
   model.faults = health.faults ?? [];
+  takeSources(health.locationSources ?? []);
   model.version = health.version ?? "";
   model.uptime = { seconds: health.uptime, at: performance.now() };
 }
@@ -201,6 +205,7 @@ const handlers = {
     const time = setClock(data.time);
     takeRegions(data.regions);
     takeHealth(data.health);
+    takeLocation(data.location);
     takeBeacons(data.beacons, time);
     loadHistory();
     load("/api/v1/signal", takeSignals);
@@ -209,8 +214,23 @@ const handlers = {
     if (data.region === null) takeBeacons(data.beacons, setClock(data.time));
   },
   regions: (data) => takeRegions(data.regions),
+  fix(data) {
+    if (Date.parse(data.time) > now()) setClock(data.time); // A recording is faster than the clock.
+    takeFix(data);
+  },
+  heading: takeHeading,
+  visit(data, id) {
+    addEvent(id, data);
+    takeVisit(data);
+    announce(`Visit: ${visitWords(data)}.`);
+  },
   health(data, id) {
     addEvent(id, data);
+    if (data.service) {
+      takeSources([...place.sources.filter(({ service }) => service !== data.service), data]);
+      announce(`${sourceWords(data).join(": ")}. ${data.message}`);
+      return;
+    }
     model.receiving = !data.deaf;
     model.receivers = [...model.receivers.filter(({ adapter }) => adapter !== data.adapter), data];
     announce(data.deaf ? `Reception lost. ${data.message}` : "The receiver is receiving.");
@@ -713,7 +733,8 @@ const chart = {
 
 /** What a region consists of. */
 function meaning(region) {
-  const { uuid, major, minor } = region;
+  const { uuid, major, minor, radius } = region;
+  if (radius != null) return [`${meters(radius)} around ${positionWords(region)}`, boundaryOf(region)];
   return [[major, minor].filter((part) => part != null).join(":"), `${uuid.slice(0, 8)}…`];
 }
 
@@ -789,8 +810,11 @@ function showRegions() {
 
 /** What happened, to what, and why; of a receiver, its name and its state. */
 function eventWords(event) {
+  if (event.type === "visit") {
+    return [event.departure ? "Left" : "Arrived", "Visit", `${positionWords(event)}: ${visitWords(event)}.`];
+  }
   if (event.type === "health") {
-    const words = [event.adapter ?? "Receiver", receiverWords(event)];
+    const words = event.service ? sourceWords(event) : [event.adapter ?? "Receiver", receiverWords(event)];
     return [...words, event.message];
   }
   const words = { enter: "Enter", exit: "Exit", state: event.state === "inside" ? "Is inside" : "Is outside" };
@@ -824,9 +848,11 @@ function showHistory() {
 function showReceivers() {
   const receivers = model.receivers.map((record) => [record.deaf ? "fault" : record.state === "scanning" ? "well" : "worse",
     `${record.adapter ?? "All adapters"}: ${receiverWords(record)}`, record]);
+  const sources = place.sources.map((record) => [isFault(record) ? "fault" : record.state === "receiving" ? "well" : "worse",
+    sourceWords(record).join(": "), record]);
   const faults = model.faults.map((message) => ["fault", "Service", { message }]);
   const make = () => element("li", {}, element("h3"), element("p"), element("p", { class: "quiet" }));
-  fill($("receiver-list"), [...receivers, ...faults], make, (node, [state, words, { message, address, time }]) => {
+  fill($("receiver-list"), [...receivers, ...sources, ...faults], make, (node, [state, words, { message, address, time }]) => {
     mark(node, "data-state", state);
     writeAll(node.children, [words, message, [address, time && `since ${clock(Date.parse(time))}`].filter(Boolean).join(" · ")]);
   });
@@ -864,6 +890,7 @@ function show() {
     const beacons = present();
     showStatus();
     showNear(beacons);
+    showLocation([...model.regions.values()], model.connection);
     table.show(beacons);
     chart.show();
     showRegions();
@@ -905,6 +932,7 @@ function openHelp() {
   // The name is a string of JavaScript inside a script element.
   if (name !== undefined) write($("snippet-region"), JSON.stringify(name).replace(/</g, "\\u003c"));
   for (const node of document.querySelectorAll(".origin")) write(node, location.origin);
+  $("where").hidden = !place.isServed;
   $("help").showModal();
 }
 
@@ -962,6 +990,7 @@ const sizes = new ResizeObserver(() => {
 });
 sizes.observe(picture.svg);
 sizes.observe(chart.svg);
+sizes.observe($("map"));
 
 showWall();
 setTheme(memory?.getItem("theme") ?? "system");
