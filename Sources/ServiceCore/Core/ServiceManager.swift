@@ -90,6 +90,8 @@ public final class ServiceManager: Sendable {
     /// When it was last read while a source ran, in nanoseconds of uptime.
     var latestCheck: UInt64 = 0
     var isWatching = false
+    /// Ends the timer of the readings.
+    var endWatch: (@Sendable () -> Void)?
   }
 
   /// Creates a manager.
@@ -107,6 +109,8 @@ public final class ServiceManager: Sendable {
   }
 
   deinit {
+    // Its next reading may be ten seconds away.
+    state.withLock { $0.endWatch }?()
     deliveries.close()
     // What waits for a client keeps the client and its buffer.
     for client in state.withLock({ $0.clients.values }) { client.buffer?.close() }
@@ -480,6 +484,9 @@ public final class ServiceManager: Sendable {
       // Those that had no room for an earlier one.
       reportAuthorization()
     }
+    // Any thread may cancel a source.
+    nonisolated(unsafe) let source = timer
+    state.withLock { $0.endWatch = { unsafe source.cancel() } }
     timer.activate()
   }
 }
