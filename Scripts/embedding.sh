@@ -67,6 +67,14 @@ python3 Examples/C/kiosk.py "$@" >"$place/events" && same kiosk.py
 events=$(wc -l <"$place/events")
 "$command" range --format json --quiet --raw --interval 500ms --replay "$recording" >"$place/expected"
 "$place/kiosk" --events range raw interval=500ms "replay=$recording" </dev/null >"$place/events" && same 'kiosk, range'
+track=captures/visitor.gpx
+set -- "stop=52.5163,13.3777,200" "kiosk=$beacon:1:100"
+"$command" monitor --format json --quiet --region "$1" --region "$2" "$track" "$recording" >"$place/expected"
+[ "$(grep -c '"type":"enter"' "$place/expected")" -eq 2 ] || fail 'the recordings have no entries of both regions'
+"$place/kiosk" --events "region=$1" "region=$2" "replay=$track" "replay=$recording" </dev/null >"$place/events" &&
+  same 'kiosk, circle'
+"$command" locate --format json --quiet --visits "$track" >"$place/expected"
+"$place/kiosk" --events locate visits "replay=$track" </dev/null >"$place/events" && same 'kiosk, locate'
 shown=$("$place/kiosk" "region=screen=$beacon:1:100" "replay=$recording" </dev/null)
 [ "$shown" = $'screen: welcome\nscreen: slides' ] || fail "the kiosk shows: $shown"
 
@@ -83,6 +91,8 @@ refused "region: 'lobby' cannot be used: write NAME=UUID" region=lobby
 refused 'write adaptive, or a number of seconds' exit-after=soon
 refused "there is no rule 'near'; the rules are boundary, " "region=x=$beacon,near=1" "replay=$recording"
 refused 'there is nothing to report: set a region' "replay=$recording"
+refused 'a circle is NAME=LATITUDE,LONGITUDE,RADIUS' region=stop=91,13,200
+refused 'set locate, heading, visits or a region that is a circle too' range source=gpsd
 refused 'there is no such file' range "replay=$place/none"
 
 # A scanner that was stopped leaves nothing: no memory, no descriptor, no lock of the state file.

@@ -1,4 +1,5 @@
 import Adapters
+import CaptureFiles
 import Dispatch
 import Frontends
 import LocationSources
@@ -72,6 +73,8 @@ final class EventFeed: Sendable {
     var offset = WallClockOffset.zero
     /// The time that the locations have come to; `nil` before the first fix of a recording.
     var located: WallClockTime?
+    /// What is wrong with the recording with which the service has ended.
+    var failure: String?
     /// What was received, where the event is the last one of its service.
     var summary: ScanSummary?
     var tracks: [TrackSummary] = []
@@ -173,6 +176,12 @@ final class EventFeed: Sendable {
         ? locations.latestFix.map { $0.time.wallClockTime(locations.wallClockOffset) } : .now
     }
     guard let isFailure = event.end?.isFailure else { return moment }
+    // The error names the file.
+    switch event is BeaconEvent ? services.beacons?.failure : services.locations?.failure {
+    case let error as CaptureError: moment.failure = "\(error)"
+    case let error as TrackError: moment.failure = "\(error)"
+    default: break
+    }
     if let beacons = services.beacons, let counts = beacons.scanner?.counts,
       // Of a file that is no recording at all there is nothing to report.
       !isFailure || counts.packets > 0
@@ -280,7 +289,7 @@ final class EventFeed: Sendable {
     if moment.located != nil { lines += circleStates(at: moment.located, &state) }
     lines += moment.tracks.map { TrackSummary.record.bytes($0) }
     if let summary = moment.summary { lines.append(ScanSummary.record.bytes(summary)) }
-    return lines + end(isFailure ? sentence : nil, &state)
+    return lines + end(isFailure ? moment.failure ?? sentence : nil, &state)
   }
 
   private func end(_ sentence: String?, _ state: inout State) -> [[UInt8]] {

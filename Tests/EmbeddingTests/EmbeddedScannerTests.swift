@@ -201,8 +201,14 @@ import Testing
     let lines = Self.lines(of: scanner)
     #expect(lines.count == 1)
     let text = String(decoding: try #require(lines.first), as: UTF8.self)
-    #expect(text.hasPrefix(#"{"type":"end","error":"#) && text.contains("x.btsnoop"), "\(text)")
+    let file = scratch["x.btsnoop"]
+    #expect(text.hasPrefix(#"{"type":"end","error":"\#(file): this is not a btsnoop"#), "\(text)")
     scanner.stop()
+    let track = try Self.scanner(["locate": "true", "replay": Self.recording])
+    let end = try #require(Self.lines(of: track).last)
+    let reason = #"{"type":"end","error":"\#(Self.recording): this is a capture"#
+    #expect(String(decoding: end, as: UTF8.self).hasPrefix(reason))
+    track.stop()
     let missing = #expect(throws: EmbeddingError.self) {
       try Self.scanner(["range": "true", "replay": scratch["y.btsnoop"]])
     }
