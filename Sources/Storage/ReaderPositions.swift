@@ -93,6 +93,9 @@ final class ReaderPositions: Sendable {
     self.state = Mutex(state)
   }
 
+  /// The highest position; 0 where there is none.
+  var highest: Int64 { found.values.max() ?? 0 }
+
   /// Whether the database and the log have the last identifier that was given.
   var isExact: Bool { end == .clean && !isOfEarlierStart }
 
@@ -136,8 +139,11 @@ final class ReaderPositions: Sendable {
     }
   }
 
-  /// Records how the process would have ended if it ended now.
-  func record(_ end: End) { try? file.write(end.rawValue, at: Self.endOffset) }
+  /// Records how the process would have ended if it ended now. Returns whether the file has it.
+  @discardableResult
+  func record(_ end: End) -> Bool {
+    (try? file.write(end.rawValue, at: Self.endOffset)) != nil
+  }
 
   /// The failure of the latest position.
   var failure: StorageError? { state.withLock { $0.failure } }

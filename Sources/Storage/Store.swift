@@ -153,6 +153,8 @@ package final class Store: Sendable {
     var log: WriteLog?
     /// Whether something waits that the log does not have.
     var hasUnwritten = false
+    /// Whether the file of positions records that.
+    var isUnwrittenRecorded = false
     var isScheduled = false
     var isWaitingToRetry = false
     var isClosed = false
@@ -268,9 +270,16 @@ package final class Store: Sendable {
       // Identifiers up to the reserved one may have been given; and some more, where the process before ended before it had
       // reserved others.
       let last =
-        max(contents.reserved, contents.lastID) + .random(in: 1...Self.reservation / 2)
+        max(contents.reserved, contents.lastID, positions.highest)
+        + .random(in: 1...Self.reservation / 2)
       if positions.isLossy(wasClosed: contents.isClosed) {
-        state.queue.add(.addGap(EntryGap(first: contents.lastID + 1, last: last)))
+        let gap = Change.addGap(EntryGap(first: contents.lastID + 1, last: last))
+        state.queue.add(gap)
+        // A process that ends before the first transaction has not forgotten it.
+        if (try? state.log?.append([gap])) == nil {
+          state.hasUnwritten = true
+          state.isUnwrittenRecorded = positions.record(.unwritten)
+        }
       }
       contents.lastID = last
     }
@@ -368,6 +377,8 @@ package final class Store: Sendable {
     do throws(StorageError) {
       if let log = state.log {
         try log.append(changes)
+        // A disk that refused everything may have refused to record that, too.
+        if state.hasUnwritten { setUnwritten(&state) }
         return true
       }
     } catch {
@@ -378,9 +389,9 @@ package final class Store: Sendable {
   }
 
   private func setUnwritten(_ state: inout State) {
-    guard !state.hasUnwritten else { return }
     state.hasUnwritten = true
-    state.positions?.record(.unwritten)
+    guard !state.isUnwrittenRecorded else { return }
+    state.isUnwrittenRecorded = state.positions?.record(.unwritten) ?? false
   }
 
   private func error(_ problem: StorageError.Problem) -> StorageError {
@@ -516,7 +527,10 @@ package final class Store: Sendable {
         state.failure = nil
         state.log?.end()
         // From now on the log has everything that waits.
-        if wasUnwritten, !state.hasUnwritten { state.positions?.record(.open) }
+        if wasUnwritten, !state.hasUnwritten {
+          state.positions?.record(.open)
+          state.isUnwrittenRecorded = false
+        }
       }
       trim(batch)
     } catch {
