@@ -149,7 +149,7 @@ package final class ServiceRun: Sendable {
   }
 
   /// Takes over the regions of a database that a version before 0.2 kept beside its history, once.
-  private static func takeOver(_ configuration: ServiceConfiguration) throws(ServiceFailure) {
+  static func takeOver(_ configuration: ServiceConfiguration) throws(ServiceFailure) {
     guard let path = configuration.database, let old = configuration.formerDatabase,
       StatePath.isFile(old)
     else { return }
@@ -162,7 +162,11 @@ package final class ServiceRun: Sendable {
         try store.writeAndWait(registrations.map { .register($0) })
       }
       store.close()
+      // Regions that are removed later must not come back.
+      try StatePath.setAside(old)
     } catch {
+      // What the disk refuses now is done at another start.
+      if error.isOfDisk { return }
       throw ServiceFailure(.cannotCreate, "\(error)")
     }
   }

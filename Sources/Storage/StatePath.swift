@@ -185,6 +185,11 @@ package enum StatePath {
   }
 
   /// Removes a name, if it exists.
+  /// Gives a database whose contents another one has taken over a name of its own.
+  package static func setAside(_ path: String) throws(StorageError) {
+    try rename(FilePath(path), to: FilePath(path).beside(".taken-over"))
+  }
+
   static func remove(_ path: FilePath) {
     _ = unsafe path.withPlatformString { unsafe unlink($0) }
   }
