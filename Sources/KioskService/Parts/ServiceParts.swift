@@ -242,7 +242,7 @@ package struct ReloadPart: Sendable {
   }
 }
 
-/// Logs that the disk refuses what is to be stored, and that it accepts it again.
+/// Logs that the disk refuses what is to be stored, that it accepts it again, and that a database was damaged.
 struct DiskPart {
   /// The time between two looks.
   private static let interval = Duration.seconds(10)
@@ -253,7 +253,11 @@ struct DiskPart {
   func run() async {
     guard journal.isStored else { return }
     var reported: String?
+    // Those of the opening were logged then.
+    var warnings = journal.warnings.count
     while !Task.isCancelled {
+      for warning in journal.warnings.dropFirst(warnings) { log.warning(warning) }
+      warnings = journal.warnings.count
       let sentence = journal.fault
       if sentence != reported {
         if let sentence {

@@ -169,6 +169,9 @@ package final class Journal: Sendable {
   /// Why entries cannot be stored now, as a sentence; `nil` where they are, or need not be.
   package var fault: String? { isStored ? store.failure(waiting: false)?.description : nil }
 
+  /// What was wrong with the database and was repaired, as sentences: first what was found when it was opened.
+  package var warnings: [String] { store.database?.warnings ?? [] }
+
   /// Returns the text by which a client goes on after an entry.
   package func text(of id: Int64) -> String {
     EntryID(generation: generation, number: id).description
