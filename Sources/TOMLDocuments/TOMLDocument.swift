@@ -34,6 +34,8 @@ package struct TOMLDocument {
   package let root: TOMLTable
   /// What is wrong, in the order of its lines; the first 100.
   package let problems: [Problem]
+  /// Where each line begins.
+  private let lines: [Int]
 
   /// The most bytes that are read.
   package static let maximumBytes = 1 << 20
@@ -44,20 +46,20 @@ package struct TOMLDocument {
     var reader = TOMLReader(bytes)
     reader.read()
     (root, problems) = (reader.root, reader.problems)
+    lines = [0] + bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
   }
 
   /// Returns the position of a byte.
   package func position(of offset: Int) -> Position {
-    var position = Position(line: 1, column: 1)
-    for byte in bytes[..<min(offset, bytes.count)] {
-      if byte == UInt8(ascii: "\n") {
-        position.line += 1
-        position.column = 1
-      } else if byte & 0xC0 != 0x80 {  // not the rest of a UTF-8 character
-        position.column += 1
-      }
+    let offset = min(offset, bytes.count)
+    var (low, high) = (0, lines.count)
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if lines[middle] <= offset { low = middle } else { high = middle }
     }
-    return position
+    // The rest of a UTF-8 character is none of its own.
+    let column = bytes[lines[low]..<offset].count { $0 & 0xC0 != 0x80 }
+    return Position(line: low + 1, column: column + 1)
   }
 }
 

@@ -48,7 +48,8 @@ struct RegionOptions: ParsableArguments {
       throw ValidationError("--major and --minor need a --uuid to belong to.")
     }
     let names = all.map(\.name) + circles.map(\.identifier)
-    if let twice = names.first(where: { name in names.filter { $0 == name }.count > 1 }) {
+    var known: Set<String> = []
+    if let twice = names.first(where: { !known.insert($0).inserted }) {
       throw ValidationError("Two regions are named '\(twice)'; give each a name of its own.")
     }
   }

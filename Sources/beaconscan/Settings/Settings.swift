@@ -79,9 +79,11 @@ struct Settings: Sendable {
   init(files: [ConfigurationFile]) {
     for file in files {
       layers.append(Layer(path: file.path, options: file.settings, regions: file.regions))
-      regions += file.regions.filter { new in !regions.contains { $0.name == new.name } }
-      beacons += file.beacons.filter { new in
-        !beacons.contains { $0.name == new.name || $0.identity == new.identity }
+      let known = Set(regions.map(\.name))
+      regions += file.regions.filter { !known.contains($0.name) }
+      let (names, identities) = (Set(beacons.map(\.name)), Set(beacons.map(\.identity)))
+      beacons += file.beacons.filter {
+        !names.contains($0.name) && !identities.contains($0.identity)
       }
     }
   }
