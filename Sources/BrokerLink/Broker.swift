@@ -263,9 +263,11 @@ private final class LinkWork: Sendable {
 
   /// Takes the next event of the journal, where there is room for it. Returns whether there was one.
   private func takeEvent() -> Bool {
-    let outbox = state.withLock { $0.publisher.outbox }
-    guard outbox.takesEvent else { return false }
-    let next = reader.next(after: outbox.position)
+    let position = state.withLock { state in
+      state.publisher.outbox.takesEvent ? state.publisher.outbox.position : nil
+    }
+    guard let position else { return false }
+    let next = reader.next(after: position)
     return state.withLock { state in
       // Events that are gone are in no history either.
       if next.hasMissed { state.status.gaps += 1 }

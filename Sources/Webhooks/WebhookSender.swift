@@ -107,6 +107,10 @@ private final class SenderWork: Sendable {
   func stop() {
     thread.requestStop()
     thread.waitForEnd(seconds: Self.stopTime)
+    // Events that are not for it need not be looked at again.
+    for (reader, webhook) in zip(readers, state.withLock { $0.webhooks }) {
+      reader.mark(webhook.schedule.position)
+    }
     for (index, status) in statuses.enumerated() where status.waiting > 0 {
       let events = status.waiting == 1 ? "1 event was" : "\(status.waiting) events were"
       report(.ended(index, "\(events) not delivered to the webhook at \(status.place)"))
