@@ -32,7 +32,7 @@ struct KioskState: Sendable {
   /// What a change did to the regions.
   enum Effect: Equatable {
     case none
-    /// The list has another region, or another definition of one.
+    /// The list has another region, or another definition of one, or a state that no event has shown.
     case regions
     case region(String)
   }
@@ -110,7 +110,7 @@ struct KioskState: Sendable {
     regions[name] = record
     let isSame =
       old?.subject == record.subject && old?.isRemovable == record.isRemovable
-      && old?.reportsEachBeacon == record.reportsEachBeacon
+      && old?.reportsEachBeacon == record.reportsEachBeacon && old?.state == record.state
     guard !isSame else { return .region(name) }
     revision += 1
     return .regions

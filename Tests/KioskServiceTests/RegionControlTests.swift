@@ -97,6 +97,21 @@ import Testing
     scene.checkStates()
   }
 
+  /// A state that no event has shown reaches the broker with the list of the regions.
+  @Test func anAssumedStateIsAChange() {
+    let region = BeaconRegion(identifier: "door", constraint: KioskScene.constraint(1))
+    var state = KioskState()
+    func register(_ registered: RegionState) -> KioskState.Effect {
+      state.receive(
+        .registered(
+          BeaconService.name, .application, "door", region,
+          state: BeaconRegistrationState(state: registered)))
+    }
+    #expect(register(.unknown) == .regions)
+    #expect(register(.unknown) == .region("door"))
+    #expect(register(.outside) == .regions)
+  }
+
   /// A service that began without locations cannot follow circles.
   @Test func aReloadWithACircleNeedsLocations() throws {
     let region = BeaconRegion(identifier: "door", constraint: KioskScene.constraint(1))
