@@ -270,6 +270,19 @@ package final class KioskHub: Sendable {
     return found.compactMap { kind, json in json.map { (kind, $0) } }
   }
 
+  /// Waits until a condition holds, for a time at most.
+  func wait(_ limit: Duration, until isReady: @escaping @Sendable () -> Bool) async {
+    guard !isReady() else { return }
+    await withTaskGroup { tasks in
+      tasks.addTask { [waiters] in
+        while !isReady(), await waiters.wait(unless: isReady) {}
+      }
+      tasks.addTask { try? await Task.sleep(for: limit) }
+      await tasks.next()
+      tasks.cancelAll()
+    }
+  }
+
   /// The latest report; `nil` where there is none.
   var latestReport: [UInt8]? { state.withLock { $0.report } }
 

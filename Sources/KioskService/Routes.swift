@@ -11,6 +11,8 @@ struct Routes: Sendable {
   /// The streams that are open at most.
   static let maximumStreams = 256
   private static let maximumEvents = 1000
+  /// How long a first value is waited for.
+  private static let patience = Duration.seconds(3)
   private static let regionPrefix = "/api/v1/regions/"
   private static let nameRule = "a region's name has 1 to 64 characters, and no control characters"
 
@@ -103,10 +105,7 @@ struct Routes: Sendable {
   /// The latest report. Where the receiver has rested, the first one is waited for, three seconds at most.
   private func beacons() async -> Response {
     await hub.withInterest {
-      let deadline = ContinuousClock.now + .seconds(3)
-      while hub.latestReport == nil, ContinuousClock.now < deadline, hub.health.isReceiving {
-        try? await Task.sleep(for: .milliseconds(50))
-      }
+      if hub.health.isReceiving { await hub.wait(Self.patience) { hub.latestReport != nil } }
       return .json(hub.reportJSON)
     }
   }
@@ -119,10 +118,7 @@ struct Routes: Sendable {
         "the service has no locations; start it with --source, with a --position, or with a circle")
     }
     return await hub.withInterest {
-      let deadline = ContinuousClock.now + .seconds(3)
-      while !hub.hasFix, ContinuousClock.now < deadline {
-        try? await Task.sleep(for: .milliseconds(50))
-      }
+      await hub.wait(Self.patience) { hub.hasFix }
       return .json(hub.locationJSON ?? [])
     }
   }
