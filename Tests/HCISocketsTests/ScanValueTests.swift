@@ -13,7 +13,7 @@ import Testing
 
   /// Our commands are sent in order, the next one only after the answer or the end of the wait; each answer is that of
   /// one command.
-  @Test(.timeLimit(.minutes(1)), arguments: 0..<50 as Range<UInt64>)
+  @Test(.timeLimit(.minutes(10)), arguments: 0..<50 as Range<UInt64>)
   func oneCommandAtATimeWaitsForItsAnswer(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var queue = CommandQueue()
@@ -102,7 +102,7 @@ import Testing
   // MARK: Ownership
 
   /// A scan that is ours may be ours, one that ended is neither, and takeovers end.
-  @Test(.timeLimit(.minutes(1)), arguments: 0..<50 as Range<UInt64>)
+  @Test(.timeLimit(.minutes(10)), arguments: 0..<50 as Range<UInt64>)
   func takeoversEnd(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var ownership = ScanOwnership()
@@ -185,7 +185,7 @@ import Testing
   // MARK: The reported state
 
   /// Each change differs from the one before, and none began before it, whenever it was noticed.
-  @Test(.timeLimit(.minutes(1)), arguments: 0..<50 as Range<UInt64>)
+  @Test(.timeLimit(.minutes(10)), arguments: 0..<50 as Range<UInt64>)
   func changesAreInOrder(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var state = ReportedState()
@@ -219,7 +219,7 @@ import Testing
   // MARK: Silence
 
   /// The longer the silence, the rarer the retries; an advert ends it.
-  @Test(.timeLimit(.minutes(1)), arguments: 0..<20 as Range<UInt64>)
+  @Test(.timeLimit(.minutes(10)), arguments: 0..<20 as Range<UInt64>)
   func retriesBecomeRare(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var silence = AdvertSilence()
@@ -252,7 +252,7 @@ import Testing
   // MARK: Proof
 
   /// Absence means something once an advert came in the other adapter's place, and twice where a filter may be on.
-  @Test(.timeLimit(.minutes(1)), arguments: 0..<50 as Range<UInt64>)
+  @Test(.timeLimit(.minutes(10)), arguments: 0..<50 as Range<UInt64>)
   func absenceMeansSomethingOnceProven(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var proof = AbsenceProof()

@@ -82,7 +82,7 @@ private struct ClientDay {
 }
 
 @Suite struct ClientUpdatesTests {
-  @Test(.timeLimit(.minutes(1)), arguments: 0..<50 as Range<UInt64>)
+  @Test(.timeLimit(.minutes(10)), arguments: 0..<50 as Range<UInt64>)
   func whateverTheOrderEachRequestEndsOnce(seed: UInt64) {
     var day = ClientDay(seed: seed)
     var (answers, ends) = (0, 0)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct GroupDetectorsTests {
   /// Each client that starts significant changes receives one fix first, however starts, stops, fixes and removals
   /// follow one another; changes are five minutes apart, and each arrival is followed by its departure.
-  @Test(.timeLimit(.minutes(1)), arguments: 0..<50 as Range<UInt64>)
+  @Test(.timeLimit(.minutes(10)), arguments: 0..<50 as Range<UInt64>)
   func whateverTheOrderEachClientHasAFirstFix(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let start = try #require(Coordinate(latitude: 52.5, longitude: 13.4))

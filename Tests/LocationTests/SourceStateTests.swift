@@ -21,7 +21,7 @@ import Testing
 
   /// A client receives headings while it needs them, in the order of the clients, and the report of the magnetic model
   /// comes once.
-  @Test(.timeLimit(.minutes(1)), arguments: 0..<50 as Range<UInt64>)
+  @Test(.timeLimit(.minutes(10)), arguments: 0..<50 as Range<UInt64>)
   func headingsGoToThoseThatNeedThem(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var compass = CompassState()
@@ -65,7 +65,7 @@ import Testing
   }
 
   /// The receiver is taken to rest where it was only while the source works and reports changes alone.
-  @Test(.timeLimit(.minutes(1)), arguments: 0..<50 as Range<UInt64>)
+  @Test(.timeLimit(.minutes(10)), arguments: 0..<50 as Range<UInt64>)
   func aRestIsKnownOnlyWhileTheSourceWorks(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var source = LocationSourceState()

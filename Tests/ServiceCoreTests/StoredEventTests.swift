@@ -319,7 +319,7 @@ import Testing
     return process
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func whatGoesWithItsRegistrationHoldsNoLaterEventBack() async throws {
     let (file, refuser) = (SeamTests.temporaryFile(), Refuser())
     let process = try await start(refuser, file)
@@ -333,7 +333,7 @@ import Testing
     #expect(try undelivered(file) == 0)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func whatIsDealtWithAfterTheManagerIsGoneTakesNoEarlierEventAway() async throws {
     let (file, refuser) = (SeamTests.temporaryFile(), Refuser())
     var process: Process? = try await start(refuser, file)
