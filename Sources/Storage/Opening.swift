@@ -8,8 +8,10 @@ struct Opening: ~Copyable {
   let positions: ReaderPositions?
   /// The log; `nil` where there are no files yet.
   let log: WriteLog?
-  /// The connection; `nil` where there is no database yet.
+  /// The connection; `nil` where there is no database yet, or where it is ``isPostponed``.
   var database: Database?
+  /// Whether there is a database that the disk lets nobody share yet.
+  let isPostponed: Bool
   let contents: Contents
   /// The changes of the log that the database does not have.
   let changes: [Store.Change]
@@ -31,6 +33,7 @@ struct Opening: ~Copyable {
     var contents = Contents()
     var changes: [Store.Change] = []
     var warnings: [String] = []
+    var isPostponed = false
     // A file of another program gets no file beside it. Where there is one already, the lock comes first: closing a
     // file drops the locks that SQLite has on it in this process.
     var isKept = StatePath.exists(positionsPath)
@@ -38,9 +41,16 @@ struct Opening: ~Copyable {
     if isKept { positions = try ReaderPositions(positionsPath, of: path) }
     do throws(StorageError) {
       if positions != nil, try Self.isDatabase(path) {
-        let opened = try schema.open(path)
-        contents = try Contents(opened)
-        database = consume opened
+        do throws(StorageError) {
+          let opened = try schema.open(path)
+          contents = try Contents(opened)
+          database = consume opened
+        } catch {
+          // A full disk has no room for the memory that connections share. One alone needs none.
+          guard error.isOfDisk, schema.isShared else { throw error }
+          contents = try Contents(Schema(steps: schema.steps).open(path))
+          isPostponed = true
+        }
       }
     } catch {
       guard case .damaged(let message) = error.problem else { throw error }
@@ -52,7 +62,7 @@ struct Opening: ~Copyable {
       positions = try? ReaderPositions(positionsPath, of: path)
     }
     if let positions {
-      if database == nil, !positions.isNew || !isKept {
+      if database == nil, !isPostponed, !positions.isNew || !isKept {
         log = try? WriteLog(path, after: nil)
       } else {
         log = try WriteLog(path, after: contents.sequence)
@@ -66,6 +76,7 @@ struct Opening: ~Copyable {
     self.positions = positions
     self.log = log
     self.database = database
+    self.isPostponed = isPostponed
     self.contents = contents
     self.changes = changes
     self.warnings = warnings
