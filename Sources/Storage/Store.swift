@@ -291,7 +291,8 @@ package final class Store: Sendable {
     let isLow = contents.reserved - contents.lastID < Self.reservation / 2
     lastIdentifier = Atomic(contents.lastID)
     reserved = Atomic(isLow ? contents.lastID + Self.reservation : contents.reserved)
-    let hasWork = isMissing || isPostponed || isLow || !opened.changes.isEmpty || !state.queue.gaps.isEmpty
+    let hasWork =
+      isMissing || isPostponed || isLow || !opened.changes.isEmpty || !state.queue.gaps.isEmpty
     if isMissing, isNew { try? state.log?.append([.setGeneration(generation)]) }
     self.state = Mutex(state)
     isMade = Atomic(opened.database != nil)
