@@ -8,10 +8,8 @@ struct Opening: ~Copyable {
   let positions: ReaderPositions?
   /// The log; `nil` where there are no files yet.
   let log: WriteLog?
-  /// The connection; `nil` where there is no database yet, or where it is ``isPostponed``.
+  /// The connection; `nil` where there is no database yet.
   var database: Database?
-  /// Whether there is a database that the disk lets nobody share yet.
-  let isPostponed: Bool
   let contents: Contents
   /// The changes of the log that the database does not have.
   let changes: [Store.Change]
@@ -33,7 +31,6 @@ struct Opening: ~Copyable {
     var contents = Contents()
     var changes: [Store.Change] = []
     var warnings: [String] = []
-    var isPostponed = false
     // A file of another program gets no file beside it. Where there is one already, the lock comes first: closing a
     // file drops the locks that SQLite has on it in this process.
     var isKept = StatePath.exists(positionsPath)
@@ -41,16 +38,9 @@ struct Opening: ~Copyable {
     if isKept { positions = try ReaderPositions(positionsPath, of: path) }
     do throws(StorageError) {
       if positions != nil, try Self.isDatabase(path) {
-        do throws(StorageError) {
-          let opened = try schema.open(path)
-          contents = try Contents(opened)
-          database = consume opened
-        } catch {
-          // A full disk has no room for the memory that connections share. One alone needs none.
-          guard error.isOfDisk, schema.isShared else { throw error }
-          contents = try Contents(Schema(steps: schema.steps).open(path))
-          isPostponed = true
-        }
+        let opened = try schema.open(path)
+        contents = try Contents(opened)
+        database = consume opened
       }
     } catch {
       guard case .damaged(let message) = error.problem else { throw error }
@@ -62,7 +52,7 @@ struct Opening: ~Copyable {
       positions = try? ReaderPositions(positionsPath, of: path)
     }
     if let positions {
-      if database == nil, !isPostponed, !positions.isNew || !isKept {
+      if database == nil, !positions.isNew || !isKept {
         log = try? WriteLog(path, after: nil)
       } else {
         log = try WriteLog(path, after: contents.sequence)
@@ -76,7 +66,6 @@ struct Opening: ~Copyable {
     self.positions = positions
     self.log = log
     self.database = database
-    self.isPostponed = isPostponed
     self.contents = contents
     self.changes = changes
     self.warnings = warnings

@@ -208,8 +208,6 @@ package final class Store: Sendable {
   /// How far each reader was on opening, by its name.
   package let positions: [String: Int64]
 
-  /// Whether the database that was there is opened later.
-  private let isPostponed: Bool
   private let schema: Schema
   private let makesDirectory: Bool
   private let lastIdentifier: Atomic<Int64>
@@ -268,8 +266,7 @@ package final class Store: Sendable {
         Self.group(ofReader: reader).map { .settle(group: $0, through: id) }
           ?? .mark(reader: reader, through: id))
     }
-    let isMissing = opened.database == nil && !opened.isPostponed
-    isPostponed = opened.isPostponed
+    let isMissing = opened.database == nil
     if !isNew, let positions = opened.positions, !positions.isExact {
       // Identifiers up to the reserved one may have been given; and some more, where the process before ended before it had
       // reserved others.
@@ -291,11 +288,10 @@ package final class Store: Sendable {
     let isLow = contents.reserved - contents.lastID < Self.reservation / 2
     lastIdentifier = Atomic(contents.lastID)
     reserved = Atomic(isLow ? contents.lastID + Self.reservation : contents.reserved)
-    let hasWork =
-      isMissing || isPostponed || isLow || !opened.changes.isEmpty || !state.queue.gaps.isEmpty
+    let hasWork = isMissing || isLow || !opened.changes.isEmpty || !state.queue.gaps.isEmpty
     if isMissing, isNew { try? state.log?.append([.setGeneration(generation)]) }
     self.state = Mutex(state)
-    isMade = Atomic(opened.database != nil)
+    isMade = Atomic(!isMissing)
     database = Mutex(opened.database.take())
     if hasWork { self.state.withLock { schedule(&$0) } }
   }
@@ -622,14 +618,9 @@ package final class Store: Sendable {
     }
   }
 
-  /// Makes the files that an opening did not find, or opens the database that it could not.
+  /// Makes the files that an opening did not find.
   private func makeDatabase() throws(StorageError) -> Database {
     let file = FilePath(path)
-    if isPostponed {
-      let opened = try schema.open(file)
-      isMade.store(true, ordering: .releasing)
-      return opened
-    }
     if makesDirectory { try StatePath.makeDirectory(file.removingLastComponent()) }
     if state.withLock({ $0.positions == nil }) {
       let positions = try ReaderPositions(file.beside("-readers"), of: file)

@@ -164,32 +164,6 @@ import Testing
     #expect(again.registrations == [large] && again.authorization == nil)
   }
 
-  /// A full disk has no room for the memory that connections share: the database is read, and used when there is.
-  @Test(.enabled(if: SmallDisk.isPossible, "root alone can mount a file system"))
-  func aDatabaseThatCannotBeSharedIsSharedLater() throws {
-    let disk = try SmallDisk()
-    let scratch = disk.scratch
-    do {
-      let store = try Store(.file(scratch["s"]), limits: .init())
-      try store.writeAndWait([.register(registration("a")), .add(store.event("a"))])
-      #expect(store.close() == nil)
-    }
-    let ballast = unsafe open(scratch["ballast"], O_CREAT | O_WRONLY, 0o600)
-    let block = [UInt8](repeating: 1, count: 4096)
-    while unsafe write(ballast, block, block.count) > 0 {}
-    let store = try Store(.file(scratch["s"]), limits: .init())
-    #expect(store.registrations == [registration("a")] && store.lastID == 1)
-    let event = store.event("a")
-    #expect(!store.write([.add(event)]) && event.id == 2)
-    store.flush()
-    #expect(store.failure?.isOfDisk == true)
-    _ = ftruncate(ballast, 0)
-    close(ballast)
-    #expect(eventually { store.failure == nil })
-    #expect(try store.reader()?.entries().map(\.id) == [1, 2])
-    #expect(store.close() == nil)
-  }
-
   /// What waits is not tried again with each change, or a disk that is full for long would take a processor.
   @Test(.enabled(if: SmallDisk.isPossible, "root alone can mount a file system"))
   func aFullDiskIsNotTriedWithEachChange() throws {
