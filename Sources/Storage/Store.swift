@@ -17,8 +17,8 @@ import SystemPackage
 ///   moment, whole or not at all. They survive a power cut when the transaction that follows at once is on the disk.
 /// - A position that ``mark(_:through:)`` records survives the process in the same way.
 /// - No call but ``writeAndWait(_:)``, ``flush()`` and ``close()`` waits for a sync: a queue of the store makes the
-///   database, and stores everything that waits as one transaction. One that fails is tried again after some seconds, or
-///   when somebody waits for it.
+///   database, and stores everything that waits as one transaction. One that fails is tried again, with the next change
+///   or after some seconds.
 /// - Identifiers are never given twice. They are reserved ahead in the database, and after any end but a clean one the
 ///   next process goes on after all that were reserved: the one before may have given some that it could not write. Where
 ///   it is known that entries may be gone, that is a gap.
@@ -160,7 +160,6 @@ package final class Store: Sendable {
     var isClosed = false
     var marksWaiting = 0
     var transactions = 0
-    var tries = 0
     var dropped = 0
     var droppedPresence = 0
     /// The highest identifier whose entry is gone.
@@ -363,7 +362,7 @@ package final class Store: Sendable {
       state.dropped += dropped
       state.lostThrough = max(state.lostThrough, state.queue.gaps.last?.last ?? 0)
       if let completion { state.queue.completions.append { completion($0 ?? refusal) } }
-      schedule(&state, isWaitedFor: completion != nil)
+      schedule(&state)
       return isWritten && long == nil
     }
     if let problem, let completion {
@@ -467,9 +466,6 @@ package final class Store: Sendable {
   /// The number of transactions so far.
   package var transactions: Int { state.withLock { $0.transactions } }
 
-  /// How often a transaction was tried so far.
-  var tries: Int { state.withLock { $0.tries } }
-
   /// The number of entries that were removed because too many waited for a client, or for the disk.
   package var droppedEntries: Int { state.withLock { $0.dropped } }
 
@@ -502,10 +498,9 @@ package final class Store: Sendable {
     }
   }
 
-  /// Starts a transaction for what waits, after the one that runs. After one that failed, all that waits is not tried
-  /// again with each change.
-  private func schedule(_ state: inout State, isWaitedFor: Bool = false) {
-    guard !state.isScheduled, isWaitedFor || !state.isWaitingToRetry else { return }
+  /// Starts a transaction for what waits, after the one that runs.
+  private func schedule(_ state: inout State) {
+    guard !state.isScheduled else { return }
     state.isScheduled = true
     writer.async { self.commit() }
   }
@@ -514,7 +509,6 @@ package final class Store: Sendable {
   private func commit() {
     var (batch, sequence, wasUnwritten) = state.withLock { state in
       state.isScheduled = false
-      state.tries += 1
       state.marksWaiting = 0
       defer {
         state.queue = Batch(keepsHistory: limits != nil)
@@ -531,7 +525,6 @@ package final class Store: Sendable {
         state.droppedPresence += dropped.presence
         if !batch.isEmpty { state.transactions += 1 }
         state.failure = nil
-        state.isWaitingToRetry = false
         state.log?.end()
         // From now on the log has everything that waits.
         if wasUnwritten, !state.hasUnwritten {

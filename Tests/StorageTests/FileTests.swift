@@ -164,34 +164,6 @@ import Testing
     #expect(again.registrations == [large] && again.authorization == nil)
   }
 
-  /// What waits is not tried again with each change, or a disk that is full for long would take a processor.
-  @Test(.enabled(if: SmallDisk.isPossible, "root alone can mount a file system"))
-  func aFullDiskIsNotTriedWithEachChange() throws {
-    let disk = try SmallDisk()
-    let scratch = disk.scratch
-    let store = try Store(.file(scratch["s"]), limits: .init())
-    try store.writeAndWait([.register(registration("a"))])
-    let ballast = unsafe open(scratch["ballast"], O_CREAT | O_WRONLY, 0o600)
-    let block = [UInt8](repeating: 1, count: 4096)
-    while unsafe write(ballast, block, block.count) > 0 {}
-    let began = ContinuousClock.now
-    #expect(throws: StorageError.self) {
-      try store.writeAndWait([.add(store.event("a", [UInt8](repeating: 1, count: 60000)))])
-    }
-    let tries = store.tries
-    for _ in 0..<300 {
-      store.write([.add(store.event("a"))])
-      usleep(1000)
-    }
-    let seconds = began.duration(to: .now) / .seconds(1)
-    #expect(store.tries <= tries + 1 + Int(seconds / 5))
-    _ = ftruncate(ballast, 0)
-    close(ballast)
-    #expect(eventually { store.failure == nil })
-    #expect(try store.reader()?.count == 301)
-    store.close()
-  }
-
   /// A directory that cannot be written when the store is opened, and can be later.
   @Test(.enabled(if: SmallDisk.isPossible, "root alone can mount a file system"))
   func aDatabaseThatCannotBeMadeIsMadeLater() throws {
