@@ -154,7 +154,7 @@ sed -i '$d' /etc/beaconscan.conf
 # Both services at once, until the package is removed.
 systemctl enable beaconscan beaconscan-serve.socket beaconscan-serve 2>/dev/null
 systemctl start beaconscan beaconscan-serve.socket beaconscan-serve || fail 'the services do not start together'
-[ -e /var/lib/beaconscan/regions ] && [ -e /var/lib/beaconscan/service ] || fail 'the services keep no state'
+[ -e /var/lib/beaconscan/regions ] && [ -e /var/lib/beaconscan/history.sqlite ] || fail 'the services keep no state'
 apt() { DEBIAN_FRONTEND=noninteractive apt-get "$@" -y beaconscan >/dev/null 2>&1; }
 apt remove || fail 'it cannot be removed'
 for unit in beaconscan.service beaconscan-serve.service beaconscan-serve.socket; do
