@@ -75,16 +75,28 @@ struct StateFile: ~Copyable {
   /// Writes the number of this process at the eighth byte, for those who find the file locked.
   func writeProcess() throws(StorageError) { try write(Int64(getpid()), at: 8) }
 
-  /// Takes the lock that every store of a database takes; waits for half a second at most. The kernel releases it
-  /// when the file is closed.
+  /// Takes the lock that every store of a database takes. The kernel releases it when the file is closed. Waits for half
+  /// a second at most, and for ten where the holder is not another process.
   func lock(of database: FilePath) throws(StorageError) {
-    // A child between fork and exec has its parent's files: for a moment, a lock can outlive its holder.
-    var tries = 50
+    // A child between fork and exec has its parent's files: for a moment, a lock can outlive its holder. A store of this
+    // process that nobody uses any more holds it until what waits is stored.
+    var tries = 1000
     while try !lock() {
+      if tries == 950, let holder, holder != getpid() { tries = 0 }
       guard tries > 0 else { throw inUse(database) }
       tries -= 1
       usleep(10000)
     }
+  }
+
+  /// The process that has written its number; `nil` where none has.
+  private var holder: Int32? {
+    let bytes = (try? read(16)) ?? []
+    // The load is checked.
+    let number = unsafe bytes.withUnsafeBytes {
+      unsafe $0.count == 16 ? $0.loadUnaligned(fromByteOffset: 8, as: Int64.self) : 0
+    }
+    return Int32(exactly: number).flatMap { $0 > 0 ? $0 : nil }
   }
 
   /// Takes the lock, and returns whether it was free.
@@ -97,15 +109,12 @@ struct StateFile: ~Copyable {
   }
 
   private func inUse(_ database: FilePath) -> StorageError {
-    let bytes = (try? read(16)) ?? []
-    // The load is checked.
-    let number = unsafe bytes.withUnsafeBytes {
-      unsafe $0.count == 16 ? $0.loadUnaligned(fromByteOffset: 8, as: Int64.self) : 0
-    }
-    let process = Int32(truncatingIfNeeded: number)
+    let process = holder
     var name = ""
-    let comm = FilePath("/proc/\(process)/comm")
-    if process > 0, let file = try? FileDescriptor.open(comm, .readOnly, options: .closeOnExec) {
+    if let process,
+      let file = try? FileDescriptor.open(
+        FilePath("/proc/\(process)/comm"), .readOnly, options: .closeOnExec)
+    {
       var room = [UInt8](repeating: 0, count: 32)
       // The array's memory is used during the call alone.
       let count = unsafe room.withUnsafeMutableBytes { (try? unsafe file.read(into: $0)) ?? 0 }
@@ -114,6 +123,6 @@ struct StateFile: ~Copyable {
     }
     return StorageError(
       file: database.string,
-      problem: .inUse(process: process > 0 ? process : nil, name: name.isEmpty ? nil : name))
+      problem: .inUse(process: process, name: name.isEmpty ? nil : name))
   }
 }
