@@ -498,7 +498,7 @@ for target in package.targets where target.type != .system {
 // The scripts of this package set it for their builds. Tests spend most of their time in the arithmetic, the parsers and
 // the state machines, which take a fifth of it where they are optimized; all else is compiled as usual. An app that depends
 // on the package never has it.
-if Context.environment["BEACONSCAN_TEST_BUILD"] != nil {
+if Context.environment["OPTIMIZED_TEST_BUILD"] != nil {
   let optimized: Set = [
     "Bytes", "Advertising", "HCIPackets", "LinkLayer", "Scanning", "CaptureFiles", "Ranging",
     "Regions", "Positioning", "Records", "Simulation", "Storage", "ServiceCore", "Frontends",

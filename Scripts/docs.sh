@@ -9,7 +9,7 @@ set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
 # See Package.swift: one build for all checks.
-export BEACONSCAN_TEST_BUILD=1
+export OPTIMIZED_TEST_BUILD=1
 
 if [ $# -eq 0 ]; then
   # Modules of the package's own have nothing to document.

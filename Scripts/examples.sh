@@ -6,7 +6,7 @@ set -euo pipefail
 # The examples have the characters of UTF-8.
 export LC_ALL=C.UTF-8
 # As its reader builds it.
-unset BEACONSCAN_TEST_BUILD
+unset OPTIMIZED_TEST_BUILD
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 

@@ -14,7 +14,7 @@ set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 # See Package.swift: one build for all checks.
-export BEACONSCAN_TEST_BUILD=1
+export OPTIMIZED_TEST_BUILD=1
 out=.build/guest/out
 
 # With two CPUs these tests, half of the time, run in a guest of their own.

@@ -25,7 +25,7 @@ case $directory in
 esac
 
 # See Package.swift: one build for all checks.
-export BEACONSCAN_TEST_BUILD=1
+export OPTIMIZED_TEST_BUILD=1
 swift build --product beaconscan
 beaconscan=$(swift build --show-bin-path)/beaconscan
 swift package plugin generate-manual --configuration debug --multi-page --date "$date" \

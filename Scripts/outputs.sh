@@ -22,7 +22,7 @@ if ! python3 -c 'import jsonschema.validators' 2>/dev/null; then
   fi
 fi
 # See Package.swift: one build for all checks.
-export BEACONSCAN_TEST_BUILD=1
+export OPTIMIZED_TEST_BUILD=1
 swift build --product beaconscan
 beaconscan=$(swift build --show-bin-path)/beaconscan
 "$python" Scripts/outputs.py "$beaconscan" "$@"
