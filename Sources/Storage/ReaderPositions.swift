@@ -120,6 +120,7 @@ final class ReaderPositions: Sendable {
       do throws(StorageError) {
         if let place = state.places[name] {
           try file.write(position, at: Self.headerBytes + 16 * place + 8)
+          state.failure = nil
           return true
         }
         guard state.places.count < Self.maximumReaders else { return false }
@@ -145,8 +146,11 @@ final class ReaderPositions: Sendable {
     (try? file.write(end.rawValue, at: Self.endOffset)) != nil
   }
 
-  /// The failure of the latest position.
+  /// The failure of the latest position, until the database has it.
   var failure: StorageError? { state.withLock { $0.failure } }
+
+  /// Records that the database has all positions.
+  func areStored() { state.withLock { $0.failure = nil } }
 
   /// FNV-1a of a name; never 0.
   private static func hash(_ name: String) -> Int64 {

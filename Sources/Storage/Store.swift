@@ -525,6 +525,7 @@ package final class Store: Sendable {
         state.droppedPresence += dropped.presence
         if !batch.isEmpty { state.transactions += 1 }
         state.failure = nil
+        state.positions?.areStored()
         state.log?.end()
         // From now on the log has everything that waits.
         if wasUnwritten, !state.hasUnwritten {
