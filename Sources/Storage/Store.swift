@@ -153,6 +153,8 @@ package final class Store: Sendable {
     var log: WriteLog?
     /// Whether something waits that the log does not have.
     var hasUnwritten = false
+    /// Whether the transaction that runs stores something that the log does not have.
+    var isStoringUnwritten = false
     /// Whether the file of positions records that.
     var isUnwrittenRecorded = false
     var isScheduled = false
@@ -375,10 +377,9 @@ package final class Store: Sendable {
   /// Appends changes to the log, and returns whether it has them.
   private func append(_ changes: [Change], _ state: inout State) -> Bool {
     do throws(StorageError) {
-      if let log = state.log {
+      // What follows something that is not there would be half of what happened.
+      if let log = state.log, !state.hasUnwritten, !state.isStoringUnwritten {
         try log.append(changes)
-        // A disk that refused everything may have refused to record that, too.
-        if state.hasUnwritten { setUnwritten(&state) }
         return true
       }
     } catch {
@@ -390,6 +391,7 @@ package final class Store: Sendable {
 
   private func setUnwritten(_ state: inout State) {
     state.hasUnwritten = true
+    // A disk that refused everything may have refused to record that, too.
     guard !state.isUnwrittenRecorded else { return }
     state.isUnwrittenRecorded = state.positions?.record(.unwritten) ?? false
   }
@@ -512,7 +514,7 @@ package final class Store: Sendable {
       state.marksWaiting = 0
       defer {
         state.queue = Batch(keepsHistory: limits != nil)
-        state.hasUnwritten = false
+        (state.isStoringUnwritten, state.hasUnwritten) = (state.hasUnwritten, false)
       }
       return (state.queue, state.log?.begin(), state.hasUnwritten)
     }
@@ -527,6 +529,7 @@ package final class Store: Sendable {
         state.failure = nil
         state.positions?.areStored()
         state.log?.end()
+        state.isStoringUnwritten = false
         // From now on the log has everything that waits.
         if wasUnwritten, !state.hasUnwritten {
           state.positions?.record(.open)
@@ -542,6 +545,7 @@ package final class Store: Sendable {
         waiting.append(state.queue)
         state.queue = waiting
         state.hasUnwritten = state.hasUnwritten || wasUnwritten
+        state.isStoringUnwritten = false
         state.failure = error
         defer { state.isWaitingToRetry = true }
         return !state.isWaitingToRetry
