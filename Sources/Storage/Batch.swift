@@ -52,7 +52,7 @@ struct Batch: Sendable {
     case .mark(let reader, let id): marks[reader] = max(id, marks[reader] ?? id)
     case .addPresence(let new):
       if presence.count < Self.maximumPresence { presence.append(new) }
-    case .addGap(let gap): add(gap)
+    case .addGap(let gap): gaps.insert(gap)
     case .setGeneration: break
     }
   }
@@ -61,14 +61,6 @@ struct Batch: Sendable {
     entryBytes += entry.payload.count
     // They come in their order, but for those of another thread.
     entries.insert(entry, at: entries.lastIndex { $0.id < entry.id }.map { $0 + 1 } ?? 0)
-  }
-
-  private mutating func add(_ gap: EntryGap) {
-    if let last = gaps.last, last.last + 1 == gap.first {
-      gaps[gaps.count - 1].last = gap.last
-    } else {
-      gaps.append(gap)
-    }
   }
 
   private mutating func set(_ row: Row, of key: Store.Key) {
@@ -116,7 +108,7 @@ struct Batch: Sendable {
     while removed < entries.count, entries.count - removed > maximum || entryBytes > bytes {
       let entry = entries[removed]
       entryBytes -= entry.payload.count
-      add(EntryGap(first: entry.id, last: entry.id))
+      gaps.insert(EntryGap(first: entry.id, last: entry.id))
       removed += 1
     }
     entries.removeFirst(removed)
@@ -131,7 +123,7 @@ struct Batch: Sendable {
     for (group, id) in newer.settled { settle(group, id) }
     for (reader, id) in newer.marks { marks[reader] = max(id, marks[reader] ?? id) }
     presence += newer.presence.prefix(max(0, Self.maximumPresence - presence.count))
-    for gap in newer.gaps { add(gap) }
+    for gap in newer.gaps { gaps.insert(gap) }
     authorization = newer.authorization ?? authorization
     completions += newer.completions
   }

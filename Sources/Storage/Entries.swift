@@ -146,3 +146,17 @@ package struct EntryGap: Hashable, Sendable {
   package var first: Int64
   package var last: Int64
 }
+
+extension [EntryGap] {
+  /// Adds a gap to those that are there, by rising identifier; of two that touch, it makes one.
+  mutating func insert(_ gap: EntryGap) {
+    var merged = gap
+    let start = firstIndex { $0.last >= gap.first - 1 } ?? count
+    let end = self[start...].firstIndex { $0.first > gap.last + 1 } ?? count
+    for other in self[start..<end] {
+      merged = EntryGap(
+        first: Swift.min(merged.first, other.first), last: Swift.max(merged.last, other.last))
+    }
+    replaceSubrange(start..<end, with: [merged])
+  }
+}

@@ -173,12 +173,14 @@ extension Contents {
       }
     case .add(let entry):
       lastID = max(lastID, entry.id)
+      known = max(known, entry.id)
       if entry.recipients != nil { undelivered.append(entry) }
     case .setAuthorization(let value): authorization = value
     case .settle(let group, let id): advance(Store.readerName(ofGroup: group), to: id)
     case .mark(let reader, let id): advance(reader, to: id)
     case .setGeneration(let value): if generation.isEmpty { generation = value }
-    case .addPresence, .addGap: break
+    case .addGap(let gap): known = max(known, gap.last)
+    case .addPresence: break
     }
   }
 

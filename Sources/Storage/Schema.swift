@@ -215,14 +215,17 @@ struct Contents {
   /// The highest identifier that was given, and the one up to which some may have been.
   var lastID: Int64 = 0
   var reserved: Int64 = 0
+  /// The highest identifier whose entry is there, or known to be gone. Transactions record ``lastID`` with those that were
+  /// given meanwhile.
+  var known: Int64 = 0
   /// The highest identifier that was given at the last clean end.
   var closed: Int64 = -1
   /// The number of the latest record of the log that the database has.
   var sequence: Int64 = 0
   /// How far each reader is.
   var positions: [String: Int64] = [:]
-  /// The highest identifier whose entry is gone.
-  var lostThrough: Int64 = 0
+  /// The identifiers whose entries are gone, by rising identifier.
+  var gaps: [EntryGap] = []
 
   init() {}
 
@@ -253,7 +256,8 @@ struct Contents {
     }
     let readers = try database.prepare("SELECT name, position FROM reader")
     while try readers.step() { positions[readers.text(0)] = readers.integer(1) }
-    lostThrough = try database.integer("SELECT ifnull(max(last), 0) FROM gap")
+    let lost = try database.prepare("SELECT first, last FROM gap")
+    while try lost.step() { gaps.insert(EntryGap(first: lost.integer(0), last: lost.integer(1))) }
     let settings = try database.prepare("SELECT name, value FROM setting")
     while try settings.step() {
       switch settings.text(0) {
@@ -261,12 +265,14 @@ struct Contents {
       case "last": lastID = settings.integer(1)
       case "reserved": reserved = settings.integer(1)
       case "closed": closed = settings.integer(1)
+      case "trimmed": known = max(known, settings.integer(1))
       case "sequence": sequence = settings.integer(1)
       case "authorization": authorization = settings.bytes(1) == nil ? nil : settings.text(1)
       default: break
       }
     }
     let highest = try database.integer("SELECT ifnull(max(id), 0) FROM entry")
+    known = max(known, highest, gaps.last?.last ?? 0)
     lastID = min(max(lastID, highest, 0), Store.maximumID)
     reserved = min(max(reserved, lastID), Store.maximumID)
     guard !generation.isEmpty else {

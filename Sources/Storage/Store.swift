@@ -40,6 +40,8 @@ package final class Store: Sendable {
   /// The entries that wait for the disk, and their length in bytes; of more, the oldest are gone.
   static let maximumWaitingEntries = 16384
   static let maximumWaitingBytes = 16 << 20
+  /// The gaps that are told apart.
+  static let maximumGaps = 256
   /// Identifiers stay below it for as long as any disk lives.
   static let maximumID: Int64 = 1 << 60
   /// The identifiers that are reserved ahead: at 1,000 events a second, those of 49 days without a disk.
@@ -164,14 +166,22 @@ package final class Store: Sendable {
     var transactions = 0
     var dropped = 0
     var droppedPresence = 0
-    /// The highest identifier whose entry is gone.
-    var lostThrough: Int64 = 0
+    /// The identifiers whose entries are gone, by rising identifier; of more than ``maximumGaps``, the oldest are one.
+    var gaps: [EntryGap] = []
     /// The entries that the log had on opening, until they are taken.
     var recovered: [StoredEntry] = []
     var failure: StorageError?
     var warnings: [String] = []
     /// The time of the last trimming, in microseconds.
     var trimmed: Int64?
+
+    /// Takes over the gaps of what waits.
+    mutating func noteGaps() {
+      for gap in queue.gaps { gaps.insert(gap) }
+      while gaps.count > maximumGaps {
+        gaps.insert(EntryGap(first: gaps[0].first, last: gaps[1].last))
+      }
+    }
 
     mutating func add(_ change: Change) {
       switch change {
@@ -269,13 +279,10 @@ package final class Store: Sendable {
     }
     let isMissing = opened.database == nil
     if !isNew, let positions = opened.positions, !positions.isExact {
-      // Identifiers up to the reserved one may have been given; and some more, where the process before ended before it had
-      // reserved others.
-      let last =
-        max(contents.reserved, contents.lastID, positions.highest)
-        + .random(in: 1...Self.reservation / 2)
+      let last = Self.identifier(
+        after: max(contents.reserved, contents.lastID, positions.highest))
       if positions.isLossy(wasClosed: contents.isClosed) {
-        let gap = Change.addGap(EntryGap(first: contents.lastID + 1, last: last))
+        let gap = Change.addGap(EntryGap(first: contents.known + 1, last: last))
         state.queue.add(gap)
         // A process that ends before the first transaction has not forgotten it.
         if (try? state.log?.append([gap])) == nil {
@@ -285,7 +292,8 @@ package final class Store: Sendable {
       }
       contents.lastID = last
     }
-    state.lostThrough = max(contents.lostThrough, state.queue.gaps.last?.last ?? 0)
+    state.gaps = contents.gaps
+    state.noteGaps()
     let isLow = contents.reserved - contents.lastID < Self.reservation / 2
     lastIdentifier = Atomic(contents.lastID)
     reserved = Atomic(isLow ? contents.lastID + Self.reservation : contents.reserved)
@@ -295,6 +303,18 @@ package final class Store: Sendable {
     isMade = Atomic(!isMissing)
     database = Mutex(opened.database.take())
     if hasWork { self.state.withLock { schedule(&$0) } }
+  }
+
+  /// Returns an identifier after all that earlier processes gave, which had reserved those up to one.
+  ///
+  /// A process that ended before it had reserved others gave some after that one too. The clock's microseconds, which go
+  /// on from it to this one, keep the two apart: no process gives a million identifiers a second.
+  private static func identifier(after reserved: Int64) -> Int64 {
+    var time = timespec()
+    // The structure outlives the call.
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    let microseconds = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    return reserved + 1 + microseconds % (reservation / 2)
   }
 
   /// Returns a name for identifiers that no database has yet.
@@ -362,7 +382,7 @@ package final class Store: Sendable {
       let dropped = state.queue.removeOldest(
         beyond: Self.maximumWaitingEntries, bytes: Self.maximumWaitingBytes)
       state.dropped += dropped
-      state.lostThrough = max(state.lostThrough, state.queue.gaps.last?.last ?? 0)
+      state.noteGaps()
       if let completion { state.queue.completions.append { completion($0 ?? refusal) } }
       schedule(&state)
       return isWritten && long == nil
@@ -475,7 +495,12 @@ package final class Store: Sendable {
   package var droppedPresence: Int { state.withLock { $0.droppedPresence } }
 
   /// The highest identifier that was given and whose entry is gone; 0 where none is.
-  package var lostThrough: Int64 { state.withLock { $0.lostThrough } }
+  package var lostThrough: Int64 { state.withLock { $0.gaps.last?.last ?? 0 } }
+
+  /// Returns the lowest identifier after a position that was given and whose entry is gone; `nil` where there is none.
+  package func firstGap(after id: Int64) -> Int64? {
+    state.withLock { $0.gaps.first { $0.last > id }?.first }.map { max($0, id + 1) }
+  }
 
   /// The reason why the last transaction or a position could not be stored; `nil` while all is well.
   package var failure: StorageError? {

@@ -46,6 +46,35 @@ import Testing
     #expect(after.journal.latest == 3)
   }
 
+  /// Entries that are there are given before a gap is stated, and it is stated once.
+  @Test func aGapIsStatedOnceAndWhereItIs() throws {
+    let scratch = try Scratch()
+    try scratch.makeFolder("copy")
+    let before = TestJournal(file: scratch["s"])
+    for _ in 0..<3 { before.append(Array("x".utf8)) }
+    before.manager.flush()
+    for name in scratch.names where name != "copy" {
+      var bytes = try scratch.bytes(name)
+      // The process ended with something that it could not write.
+      if name == "s-readers" { bytes[16] = 2 }
+      try scratch.write(bytes, "copy/\(name)")
+    }
+    let after = TestJournal(file: scratch["copy/s"])
+    let reader = JournalReader(after.journal, name: "webhook", kinds: ["enter"])
+    var position: Int64 = 0
+    for id in Int64(1)...3 {
+      let next = reader.next(after: position)
+      #expect(next.entry?.id == id && !next.hasMissed)
+      position = id
+    }
+    after.append(Array("y".utf8))
+    let new = reader.next(after: position)
+    #expect(new.entry.map { $0.id > 3 } == true && new.hasMissed)
+    after.append(Array("z".utf8))
+    let last = reader.next(after: new.entry?.id ?? 0)
+    #expect(last.entry != nil && !last.hasMissed)
+  }
+
   /// A reader that was given nothing yet goes on after a kill where it began.
   @Test func aNewReaderGoesOnWhereItBegan() throws {
     let scratch = try Scratch()

@@ -29,8 +29,10 @@ package final class Journal: Sendable {
   /// Entries after a position.
   package struct Batch: Sendable {
     package var entries: [JournalEntry] = []
+    /// The lowest identifier of an entry after the position that is gone; `nil` where all are there.
+    package var missing: Int64?
     /// Whether entries after the position are gone.
-    package var hasMissed = false
+    package var hasMissed: Bool { missing != nil }
     /// The position after what this has.
     package var position: Int64
   }
@@ -318,12 +320,13 @@ package final class Journal: Sendable {
   /// Returns the entries after a position that are in memory, and the one up to which they are not.
   private func remembered(after id: Int64) -> (batch: Batch, forgotten: Int64) {
     // It may open the database, which must not happen under the lock.
-    let lost = lostThrough
+    let gap = store.database?.firstGap(after: id)
     return state.withLock { state in
       var batch = Batch(position: max(id, state.latest))
       if id < state.latest {
         batch.entries = Array(state.ring[state.ring.firstIndex(after: id)...])
-        batch.hasMissed = id < max(lost, state.forgotten)
+        batch.missing =
+          id < state.forgotten ? id + 1 : gap.flatMap { $0 <= state.latest ? $0 : nil }
       }
       return (batch, state.forgotten)
     }
@@ -366,8 +369,8 @@ package final class Journal: Sendable {
   /// Returns the entries after a position, from memory and from the store, ``maximumEntries`` of them at most.
   package func missed(after id: Int64) -> Batch {
     let (batch, forgotten) = remembered(after: id)
-    guard batch.hasMissed, id >= lostThrough, let database = store.database,
-      let reader = try? database.reader(), let last = try? reader.lastID
+    guard id < forgotten, let database = store.database, let reader = try? database.reader(),
+      let last = try? reader.lastID
     else { return batch }
     let query = EntryQuery(
       after: id, through: min(last, forgotten), limit: Self.maximumEntries, leavesNewest: false)
@@ -376,12 +379,14 @@ package final class Journal: Sendable {
       id >= trimmed
     else { return batch }
     let entries = stored.map { JournalEntry($0) }
-    if stored.count == Self.maximumEntries {
-      return Batch(entries: entries, position: entries.last?.id ?? id)
+    let gap = database.firstGap(after: id)
+    if stored.count == Self.maximumEntries, let end = entries.last?.id {
+      return Batch(entries: entries, missing: gap.flatMap { $0 < end ? $0 : nil }, position: end)
     }
     // What no transaction had stored when the store was read is gone from memory, or it is there.
     guard last >= forgotten else { return batch }
-    return Batch(entries: entries + batch.entries, position: batch.position)
+    return Batch(
+      entries: entries + batch.entries, missing: gap, position: batch.position)
   }
 
   /// Returns the entries that a query wants, from the store and, those that no transaction has stored yet, from memory.

@@ -30,8 +30,9 @@ package struct JournalReader: Sendable {
     var batch = journal.read(after: position)
     if batch.hasMissed { batch = journal.missed(after: position) }
     let entry = batch.entries.first { kinds.contains($0.kind) }
+    let end = entry?.id ?? .max
     return Next(
-      entry: entry, hasMissed: batch.hasMissed,
+      entry: entry, hasMissed: batch.missing.map { $0 < end } ?? false,
       position: entry.map { $0.id - 1 } ?? batch.position)
   }
 
