@@ -36,8 +36,9 @@ struct Discovery {
 
   private static let location = "location"
 
-  /// Returns the entities of a region.
+  /// Returns the entities of a region; none where there is no discovery.
   func entities(of region: BrokerRegion) -> [Entity] {
+    guard configuration.discoveryPrefix != nil else { return [] }
     let (id, topics) = (TopicName.identifier(of: region.name), topics.region(region.name))
     let occupancy = entity(
       "binary_sensor", "region_\(id)_occupancy",
@@ -60,8 +61,10 @@ struct Discovery {
     ]
   }
 
-  /// Returns the entities of a beacon. Home Assistant puts the name of its device before theirs.
+  /// Returns the entities of a beacon; none where there is no discovery. Home Assistant puts the name of its device before
+  /// theirs.
   func entities(of beacon: BeaconIdentity, named name: String) -> [Entity] {
+    guard configuration.discoveryPrefix != nil else { return [] }
     let (id, topics) = (beacon.topicLevel, topics.beacon(beacon))
     let device: JSONNode = [
       "identifiers": [.text("\(node)_beacon_\(id)")], "name": .text(name),

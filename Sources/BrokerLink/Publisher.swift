@@ -192,7 +192,6 @@ struct Publisher {
   }
 
   private mutating func remove(_ entities: [String]) {
-    guard configuration.discoveryPrefix != nil else { return }
     for topic in entities { outbox.remove(topic, .discovery) }
   }
 
