@@ -320,10 +320,12 @@ let package = Package(
       name: "WebhooksTests",
       dependencies: ["Scanning", "ServiceCore", "TestDaemons", "TestSupport", "Webhooks"],
       exclude: ["receiver.py"]),
+    // The calls that change files, so that a disk can be simulated.
+    .target(name: "CFileCalls", path: "Tests/CFileCalls"),
     .testTarget(
       name: "KioskServiceTests",
       dependencies: [
-        "Adapters", "Advertising", "BeaconTesting", "BrokerLink", "KioskService",
+        "Adapters", "Advertising", "BeaconTesting", "BrokerLink", "CFileCalls", "KioskService",
         "LocationSources", "Positioning", "Ranging", "Records", "Regions", "Scanning",
         "ServiceCore", "Storage", "TestDaemons", "TestSupport", "Webhooks",
         .product(name: "Logging", package: "swift-log"),

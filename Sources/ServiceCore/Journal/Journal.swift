@@ -120,8 +120,8 @@ package final class Journal: Sendable {
   private let store: RegistrationStore
   private let state = Mutex(State())
   private let waiters = Waiters()
-  /// Entries are encoded, written and given to readers here.
-  private let queue = DispatchQueue(label: "ServiceCore.journal")
+  /// Entries are encoded, written and given to readers here. Tests suspend it.
+  let queue = DispatchQueue(label: "ServiceCore.journal")
   private let handlers = Mutex(Handlers())
   private let ownGeneration = Store.randomGeneration()
 
