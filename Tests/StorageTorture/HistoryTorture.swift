@@ -4,6 +4,15 @@ import TestSupport
 
 /// Appends to a history until it is killed, and records what it does, a line each.
 ///
+/// Where the disk may fail, it ends by itself when the file `end` exists, and goes on whatever is refused:
+///
+///     S GENERATION         opened
+///     g TOKEN ID …         entries are going to be appended under these identifiers
+///     A TOKEN ID …         they were, and survive the process; M TOKEN ID … where they are in memory alone
+///     X                    closed, and everything is stored
+///
+/// Otherwise:
+///
 ///     S GENERATION         opened
 ///     a TOKEN …            entries are going to be appended; A TOKEN ID … when they were
 ///     h SECONDS            presence is going to be added; H SECONDS when it was
@@ -48,6 +57,24 @@ enum HistoryTorture {
       // A reader holds a lock of its own while the process is killed.
       if random.next() % 16 == 0 { _ = try reader.entries(.init(limit: 5, leavesNewest: true)) }
     }
+  }
+
+  static func live(withFaults path: String, _ log: LogFile, _ seed: UInt64) throws(StorageError) {
+    var random = SplitMix64(seed: seed)
+    let store = try Store(.file(path), limits: .init(maximumAge: .max, maximumBytes: 1 << 40))
+    log.write("S \(store.generation)")
+    var token = Int64(seed) * 100_000
+    while unsafe access("end", F_OK) != 0 {
+      let entries = (0..<Int64(random.next() % 3) + 1).map { entry(token + $0 + 1, store.nextID()) }
+      let names = entries.enumerated().map { " \(token + Int64($0) + 1) \($1.id)" }.joined()
+      token += Int64(entries.count)
+      log.write("g" + names)
+      log.write((store.write(entries.map { .add($0) }) ? "A" : "M") + names)
+      // What failed is tried again at once where somebody waits for it.
+      if random.next() % 32 == 0 { store.flush() }
+      usleep(UInt32(random.next() % 400))
+    }
+    if store.close() == nil { log.write("X") }
   }
 
   static func entry(_ token: Int64, _ id: Int64) -> StoredEntry {

@@ -27,6 +27,7 @@ import TestSupport
 //   power   stores events until it is killed
 //   nobody  opens the store as the user nobody, and prints the error
 //   history uses a history instead: HistoryTorture.swift
+//   faults  does so on a disk that may fail
 @main
 struct Torture {
   let store: Store
@@ -52,6 +53,7 @@ struct Torture {
       case "nobody":
         guard seteuid(65534) == 0 else { exit(77) }
         _ = try open(arguments[1])
+      case "faults": try HistoryTorture.live(withFaults: arguments[1], LogFile(arguments[2]), seed)
       case "history": try HistoryTorture.live(arguments[1], LogFile(arguments[2]), seed)
       default: try live(arguments, seed, mode)
       }

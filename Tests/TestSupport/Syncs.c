@@ -6,12 +6,17 @@
 //         byte for each
 //   copy  copies what it makes durable: a file's bytes to $SYNCS_COPY/INODE, a directory's inodes and names
 //         to $SYNCS_COPY/names. A power cut leaves this at least.
+//   faults  does nothing; and while the file "full" exists, no file becomes longer; while the file "read-only" exists,
+//         none can be changed
+#define _GNU_SOURCE
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static void copy(int descriptor) {
@@ -63,3 +68,28 @@ int fdatasync(int descriptor) {
 }
 
 int fsync(int descriptor) { return fdatasync(descriptor); }
+
+// Whether a file may not be changed, or may not become so long.
+static int refuses(int descriptor, long length) {
+  const char *mode = getenv("SYNCS");
+  struct stat status;
+  if (!mode || strcmp(mode, "faults")) return 0;
+  if (!access("read-only", F_OK)) errno = EROFS;
+  else if (!access("full", F_OK) && !fstat(descriptor, &status) && length > status.st_size) errno = ENOSPC;
+  else return 0;
+  return 1;
+}
+
+ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t place) {
+  return refuses(descriptor, place + count) ? -1 : syscall(SYS_pwrite64, descriptor, bytes, count, place);
+}
+
+ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t place) {
+  return pwrite64(descriptor, bytes, count, place);
+}
+
+int ftruncate64(int descriptor, off64_t length) {
+  return refuses(descriptor, length) ? -1 : (int)syscall(SYS_ftruncate, descriptor, length);
+}
+
+int ftruncate(int descriptor, off_t length) { return ftruncate64(descriptor, length); }
