@@ -3,7 +3,7 @@
 
   Scripts/serve.py .build/release/beaconscan            every check, in its short form
   Scripts/serve.py .build/release/beaconscan NAME …     some of them
-  BEACONSCAN_LONG=1 Scripts/serve.py …                  SIGKILL 200 times, 200 streams for ten minutes, a simulated week
+  BEACONSCAN_LONG=1 Scripts/serve.py …                  SIGKILL 200 times, 500 moments of each fault, 200 streams for ten minutes, a simulated week
 
 It needs Python alone; `schemathesis` runs where that package is installed (Scripts/setup.sh does not install it;
 .ci/run makes an environment for it), and is an error where BEACONSCAN_SCHEMATHESIS names no program.

@@ -391,6 +391,132 @@ def check_disk():
                   f"the latest {late[-1] * 1000:.0f} ms later than the first; {memory / 1e6:.1f} MB")
 
 
+class Moments:
+    """A service that is killed, loses its power, or has a disk that refuses, again and again: what a client and a
+    webhook were given is compared with what the next process has."""
+
+    def __init__(self, fault, folder, library):
+        self.fault, self.folder, self.library = fault, Path(folder), library
+        self.disk, self.copy = self.folder / "disk", self.folder / "copy"
+        self.generator, self.air = random.Random(fault), Air()
+        # What was given, by identifier; what a client had at the end, and what it goes on after.
+        self.given, self.had, self.last, self.gone, self.told, self.refused = {}, [], None, 0, 0, 0
+
+    def start(self, receiver):
+        self.disk.mkdir(exist_ok=True)
+        shutil.rmtree(self.copy, ignore_errors=True)
+        self.copy.mkdir()
+        self.before = {path.name: (path.stat().st_ino, path.read_bytes()) for path in self.disk.iterdir()}
+        return Service("--replay", "-", "--speed", "10000x", "--region", REGION, "--exit-after", "20",
+                       "--history", str(self.disk / "history.sqlite"), "--state-file", str(self.disk / "state"),
+                       "--webhook", f"http://127.0.0.1:{receiver.server_port}/secret", stdin=subprocess.PIPE,
+                       shell=f"cd {self.folder};",
+                       environment={"LD_PRELOAD": str(self.library), "SYNCS_COPY": str(self.copy),
+                                    "SYNCS": "copy" if self.fault == "power" else "faults"})
+
+    def come_back(self, service):
+        """Has the client go on, and checks that it is told where something is gone that it was given."""
+        stream = service.events(last=self.last, keep=("enter", "exit", "missed", "snapshot"))
+        stream.first("snapshot")
+        stored = dict(service.history())
+        lost = [one for one in self.had if one not in stored]
+        told = any(name == "missed" for _, name, _ in stream.items)
+        assert self.fault != "kill" or not lost and not told, (self.fault, lost, told)
+        assert told or not lost, f"{self.fault}: {lost} are gone, and the client was not told"
+        self.gone, self.told = self.gone + len(lost), self.told + told
+        return stream
+
+    def visit(self, service, count):
+        service.process.stdin.write(b"".join(packet for _ in range(count) for packet in self.air.visit()))
+        service.process.stdin.flush()
+
+    def end(self, service, stream, number):
+        """Has the disk refuse, where it is its turn, and ends the process."""
+        refuses = {"full": "full", "readonly": "read-only"}.get(self.fault)
+        if refuses:
+            count = len(stream.transitions())
+            (self.folder / refuses).touch()
+            self.visit(service, self.generator.randrange(1, 4))
+            # A full disk still takes what makes no file longer. In any case, readers go on.
+            eventually("an event in spite of the disk", lambda: len(stream.transitions()) > count)
+            self.refused += bool(service.get("/api/v1/health")["faults"])
+            time.sleep(self.generator.random() * 0.05)
+            if number % 4 == 0:
+                (self.folder / refuses).unlink()
+                eventually("no fault", lambda: not service.get("/api/v1/health")["faults"])
+                given = stream.transitions()
+                stored = dict(service.history())
+                missing = [one for one, _ in given if one not in stored]
+                assert not missing, f"{missing} were never stored"
+        service.kill()
+        if refuses:
+            (self.folder / refuses).unlink(missing_ok=True)
+
+    def cut_power(self):
+        """Leaves what was there before the process, and what its syncs made durable."""
+        inodes = {name: inode for name, (inode, _) in self.before.items()}
+        if (self.copy / "names").exists():
+            inodes = {name: int(inode) for inode, name in
+                      (line.split(" ") for line in (self.copy / "names").read_text().splitlines())}
+        known = dict(self.before.values())
+        files = {}
+        for name, inode in inodes.items():
+            copy = self.copy / str(inode)
+            files[name] = copy.read_bytes() if copy.exists() else known.get(inode, b"")
+        shutil.rmtree(self.disk)
+        self.disk.mkdir()
+        for name, content in files.items():
+            (self.disk / name).write_bytes(content)
+
+    def run(self, rounds, receiver):
+        for number in range(1, rounds + 1):
+            with self.start(receiver) as service:
+                stream = self.come_back(service)
+                service.process.stdin.write(Air.header)
+                count = len(stream.transitions())
+                self.visit(service, self.generator.randrange(1, 6))
+                eventually("an event", lambda: len(stream.transitions()) > count)
+                time.sleep(self.generator.random() * 0.1)
+                self.end(service, stream, number)
+                stream.close()
+                stream.thread.join()
+            if self.fault == "power":
+                self.cut_power()
+            for identifier, record in stream.transitions():
+                assert self.given.setdefault(identifier, record) == record, f"{identifier} was given to two events"
+            self.had, self.last = [identifier for identifier, _ in stream.transitions()], stream.last
+        with self.start(receiver) as service:
+            self.come_back(service).close()
+            stored = [one for one in service.history() if one[1]["type"] in ("enter", "exit")]
+            for identifier, record in stored:
+                assert self.given.setdefault(identifier, record) == record, f"{identifier} was given to two events"
+            eventually("every event at the webhook",
+                       lambda: {one[0] for one in stored} <= {one[0] for one in receiver.received})
+            service.stop()
+        for identifier, record in receiver.received:
+            assert self.given.setdefault(identifier, record) == record, f"{identifier} was given to two events"
+        # The first of each come in order; of another generation, they begin again.
+        order = [one.split("-") for one in dict(receiver.received)]
+        for (generation, number), (next_generation, next_number) in zip(order, order[1:]):
+            assert generation != next_generation or int(number) < int(next_number), (number, next_number)
+        doubles = len(receiver.received) - len(order)
+        print(f"  {self.fault}: {rounds} moments, {len(self.given)} events, {self.gone} gone that a client had been given; it was "
+              f"told {self.told} times; the webhook was sent {doubles} again"
+              + (f"; the disk was seen to refuse {self.refused} times" if self.refused else ""))
+
+
+def check_moments():
+    """SIGKILL, power cuts, full and read-only disks at random moments: nothing is gone unsaid, no identifier comes twice."""
+    if not shutil.which("cc"):
+        print("  skipped: there is no C compiler, for Tests/TestSupport/Syncs.c")
+        return
+    for fault in ("kill", "power", "full", "readonly"):
+        with tempfile.TemporaryDirectory() as folder, WebhookReceiver() as receiver:
+            library = Path(folder) / "syncs.so"
+            subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, ROOT / "Tests/TestSupport/Syncs.c"], check=True)
+            Moments(fault, folder, library).run(500 if LONG else 8, receiver)
+
+
 def fill(path):
     """Takes all the room of a file system."""
     with open(path, "wb", buffering=0) as file:
