@@ -42,8 +42,8 @@ final class ReaderPositions: Sendable {
   let isNew: Bool
   private let file: StateFile
   private struct State {
-    /// The place of each reader, by the hash of its name.
-    var places: [Int64: Int] = [:]
+    /// The place and the position of each reader, by the hash of its name.
+    var readers: [Int64: (place: Int, position: Int64)] = [:]
     var failure: StorageError?
   }
   private let state: Mutex<State>
@@ -84,7 +84,7 @@ final class ReaderPositions: Sendable {
       // A position that no store ever gave comes from a damaged disk.
       guard (0...Store.maximumID).contains(position) else { continue }
       found[name] = position
-      state.places[name] = place
+      state.readers[name] = (place, position)
     }
     self.found = found
     try file.write(boot, at: Self.bootOffset)
@@ -112,26 +112,28 @@ final class ReaderPositions: Sendable {
   /// Returns the position of a reader that the file had when it was opened.
   func position(of reader: String) -> Int64? { found[Self.hash(reader)] }
 
-  /// Records how far a reader is. Returns whether the file has it.
+  /// Records how far a reader is, which never goes back. Returns whether the file has it.
   @discardableResult
   func put(_ reader: String, _ position: Int64) -> Bool {
     let name = Self.hash(reader)
     return state.withLock { state in
       do throws(StorageError) {
-        if let place = state.places[name] {
-          try file.write(position, at: Self.headerBytes + 16 * place + 8)
+        if let reader = state.readers[name] {
+          guard position > reader.position else { return true }
+          try file.write(position, at: Self.headerBytes + 16 * reader.place + 8)
+          state.readers[name] = (reader.place, position)
           state.failure = nil
           return true
         }
-        guard state.places.count < Self.maximumReaders else { return false }
-        let taken = Set(state.places.values)
+        guard state.readers.count < Self.maximumReaders else { return false }
+        let taken = Set(state.readers.values.map(\.place))
         guard let place = (0..<Self.maximumReaders).first(where: { !taken.contains($0) }) else {
           return false
         }
         // The name comes last: a place without one does not count.
         try file.write(position, at: Self.headerBytes + 16 * place + 8)
         try file.write(name, at: Self.headerBytes + 16 * place)
-        state.places[name] = place
+        state.readers[name] = (place, position)
         return true
       } catch {
         state.failure = error
