@@ -8,8 +8,8 @@ let package = Package(
     .library(
       name: "BeaconKit",
       targets: [
-        "Bytes", "Advertising", "HCIPackets", "LinkLayer", "Scanning", "Ranging", "Regions",
-        "CaptureFiles",
+        "Bytes", "Clocks", "Sources", "Advertising", "HCIPackets", "LinkLayer", "Scanning",
+        "Ranging", "Regions", "CaptureFiles",
       ]),
     .library(name: "BeaconTesting", targets: ["BeaconTesting"]),
     .library(name: "ServiceCore", targets: ["ServiceCore"]),
@@ -52,6 +52,10 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
+    .target(name: "Clocks"),
+    // What every source of inputs has: radios, daemons, recordings.
+    .target(name: "Sources", dependencies: ["Clocks"]),
+
     // Layer 1
     .target(name: "Advertising", dependencies: ["Bytes"]),
 
@@ -59,7 +63,8 @@ let package = Package(
     .target(name: "HCIPackets", dependencies: ["Advertising", "Bytes"]),
     .target(name: "LinkLayer", dependencies: ["Advertising", "Bytes"]),
     .target(
-      name: "Scanning", dependencies: ["Advertising", "Bytes", "HCIPackets", "LinkLayer"]),
+      name: "Scanning",
+      dependencies: ["Advertising", "Bytes", "Clocks", "HCIPackets", "LinkLayer", "Sources"]),
 
     .target(
       name: "Ranging",
@@ -70,7 +75,7 @@ let package = Package(
     .target(
       name: "Positioning",
       dependencies: [
-        "Scanning", .product(name: "HeapModule", package: "swift-collections"),
+        "Clocks", "Sources", .product(name: "HeapModule", package: "swift-collections"),
         .product(name: "RealModule", package: "swift-numerics"),
       ]),
 
@@ -110,8 +115,8 @@ let package = Package(
     .target(
       name: "LocationSources",
       dependencies: [
-        "Adapters", "Bytes", "CaptureFiles", "DBusMessages", "Positioning", "Scanning",
-        .product(name: "RealModule", package: "swift-numerics"),
+        "Adapters", "Bytes", "CaptureFiles", "Clocks", "DBusMessages", "Positioning", "Scanning",
+        "Sources", .product(name: "RealModule", package: "swift-numerics"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 
@@ -153,14 +158,14 @@ let package = Package(
     .target(
       name: "BrokerLink",
       dependencies: [
-        "Adapters", "Advertising", "CMosquitto", "Ranging", "Records", "Regions", "Scanning",
+        "Advertising", "CMosquitto", "Clocks", "Ranging", "Records", "Regions", "Scanning",
         "ServiceCore", .product(name: "DequeModule", package: "swift-collections"),
       ]),
 
     .target(
       name: "Webhooks",
       dependencies: [
-        "Adapters", "CCurl", "COpenSSL", "Scanning", "ServiceCore",
+        "CCurl", "COpenSSL", "Clocks", "Scanning", "ServiceCore",
       ]),
 
     .target(
@@ -502,8 +507,8 @@ for target in package.targets where target.type != .system {
 // on the package never has it.
 if Context.environment["OPTIMIZED_TEST_BUILD"] != nil {
   let optimized: Set = [
-    "Bytes", "Advertising", "HCIPackets", "LinkLayer", "Scanning", "CaptureFiles", "Ranging",
-    "Regions", "Positioning", "Records", "Simulation", "Storage", "ServiceCore", "Frontends",
+    "Bytes", "Clocks", "Sources", "Advertising", "HCIPackets", "LinkLayer", "Scanning",
+    "CaptureFiles", "Ranging", "Regions", "Positioning", "Records", "Simulation", "Storage", "ServiceCore", "Frontends",
     "LocationSources", "HCISockets", "KioskService", "BrokerLink", "Webhooks",
   ]
   for target in package.targets where optimized.contains(target.name) {

@@ -38,7 +38,11 @@ public enum ScannerContract {
     var resting = Run(scanner: other)
     while !resting.isOver, resting.calls < calls {
       try resting.receive(for: resting.calls.isMultiple(of: 2) ? .monitoring : .ranging)
-      if resting.calls.isMultiple(of: 3) { other.rest() }
+      if resting.calls.isMultiple(of: 3) {
+        other.rest()
+        // Its state is reported anew.
+        resting.reception = Reception()
+      }
       if resting.calls.isMultiple(of: 5) { resting.sightings = [] }
     }
     if scanner.isRecorded, run.isOver, resting.isOver {

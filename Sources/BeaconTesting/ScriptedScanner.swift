@@ -28,6 +28,8 @@ public final class ScriptedScanner: Scanner {
     var script: [Sighting] = []
     /// The changes that are still to be reported, each with when it is noticed, sorted by that.
     var health: [(noticed: MonotonicTime, health: ScannerHealth)] = []
+    /// The state of each adapter, as it was reported last.
+    var states: [ScannerHealth] = []
     var delivered: MonotonicTime?
     var demands: [ScanDemand] = []
     var availability = ScannerAvailability.available
@@ -150,9 +152,25 @@ public final class ScriptedScanner: Scanner {
 
 extension ScriptedScanner.State {
   fileprivate mutating func skip(to moment: MonotonicTime) {
-    // Changes of the receiver state are reported also of the time without demand.
     script.removeAll { $0.time <= moment }
     delivered = max(delivered ?? moment, moment)
+    // The state of each adapter is reported anew, as it is now.
+    let passed = health.prefix { $0.noticed <= moment }
+    note(passed.map(\.health))
+    health.removeFirst(passed.count)
+    let anew = states.map { state in
+      var state = state
+      state.time = moment
+      return (noticed: moment, health: state)
+    }
+    health = anew + health
+  }
+
+  private mutating func note(_ changes: [ScannerHealth]) {
+    for change in changes {
+      states.removeAll { $0.isAbout(change) || $0.adapter == nil || change.adapter == nil }
+      states.append(change)
+    }
   }
 
   fileprivate mutating func record(_ demand: ScanDemand) {
@@ -179,6 +197,7 @@ extension ScriptedScanner.State {
     counts.sightings += count
     let reported = health.prefix { $0.noticed <= reached }.map(\.health)
     health.removeFirst(reported.count)
+    note(reported)
     let isOver = reached == end
     return (
       received, ScanProgress(began: start, reached: reached, isOver: isOver, health: reported)

@@ -1,4 +1,5 @@
 package import Adapters
+package import Scanning
 package import DBusMessages
 
 /// A scanner on bluetoothd, over D-Bus: for a desktop, a container, and wherever a process has no capability.
@@ -14,7 +15,7 @@ package import DBusMessages
 /// stays off. A call of `receive` waits for two seconds at most.
 ///
 /// What it set up in bluetoothd ends with its connection to the bus, also where the process is killed.
-package typealias BlueZScanner = AdapterScanner<BlueZSession>
+package typealias BlueZScanner = LiveSource<BlueZSession>
 
 extension BlueZScanner {
   /// Creates a scanner, which connects to no bus before it receives.
@@ -22,7 +23,7 @@ extension BlueZScanner {
     _ configuration: ScanConfiguration = ScanConfiguration(), bus: BusAddress = .system,
     limits: BusLimits = BusLimits()
   ) {
-    self.init(configuration.adapters, BlueZSession(configuration, on: bus, limits: limits)) {
+    self.init(configuration.adapters.description, BlueZSession(configuration, on: bus, limits: limits)) {
       BlueZView.current(bus, limits: limits).availability(of: configuration.adapters)
     }
   }

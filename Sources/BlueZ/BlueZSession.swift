@@ -3,7 +3,7 @@ import DBusMessages
 package import Scanning
 
 /// What a scanner works with while it receives by bluetoothd: the adapters, and the receiver state as a whole.
-package struct BlueZSession: ~Copyable, AdapterReception {
+package struct BlueZSession: ~Copyable, SourceSession {
   /// Whether the adapters can be used, as far as is known; `nil` before, and at rest.
   package private(set) var availability: ScannerAvailability?
   package var counts: ScanCounts { adverts.counts }
@@ -92,6 +92,7 @@ package struct BlueZSession: ~Copyable, AdapterReception {
     connection.end()
     leave()
     (availability, reached, latestEnd) = (nil, nil, nil)
+    (obstacle, reported) = (nil, [])
   }
 
   /// Notices that this process did not run for a while, nor perhaps the machine: what was on air is not known.

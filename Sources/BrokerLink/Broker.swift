@@ -1,4 +1,4 @@
-import Adapters
+import Clocks
 package import Advertising
 package import Records
 import Scanning

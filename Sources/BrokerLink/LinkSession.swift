@@ -1,4 +1,4 @@
-import Adapters
+import Clocks
 import Scanning
 
 /// A connection to the broker as the link's thread uses it: when to wait for what, and which acknowledgment is whose.

@@ -1,4 +1,4 @@
-import Adapters
+import Clocks
 
 /// How long the link waits before it connects again: arithmetic only.
 struct ReconnectDelay {

@@ -1,3 +1,4 @@
+import Scanning
 public import Foundation
 import Logging
 import Positioning

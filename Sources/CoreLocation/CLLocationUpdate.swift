@@ -1,3 +1,4 @@
+import Scanning
 import Foundation
 import Positioning
 import ServiceCore

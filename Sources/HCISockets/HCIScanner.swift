@@ -1,4 +1,5 @@
 package import Adapters
+package import Scanning
 
 /// A scanner on raw HCI sockets: for a machine that is a kiosk and nothing else.
 ///
@@ -13,7 +14,7 @@ package import Adapters
 /// own discovery has the controller report each advert once.
 ///
 /// Each adapter takes 66 KB and up to 1 MiB of the kernel's memory for what has not been read.
-package typealias HCIScanner = AdapterScanner<ReceivingState>
+package typealias HCIScanner = LiveSource<ReceivingState>
 
 extension HCIScanner {
   /// Creates a scanner, which touches no adapter before it receives.
@@ -22,7 +23,7 @@ extension HCIScanner {
   }
 
   convenience init(_ configuration: ScanConfiguration, system: HCISystem) {
-    self.init(configuration.adapters, ReceivingState(configuration, system: system)) {
+    self.init(configuration.adapters.description, ReceivingState(configuration, system: system)) {
       system.availability(of: configuration.adapters)
     }
     RestAtExit.add(self)

@@ -98,6 +98,7 @@ final class ReceivingAdapter {
     flush(at: MonotonicTime.now)
     socket = nil
     control.close()
+    control.state.forget()
     nextLook = nil
   }
 

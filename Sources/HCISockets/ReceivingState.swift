@@ -4,7 +4,7 @@ import HCIPackets
 package import Scanning
 
 /// The adapters of a scanner and their state while it receives.
-package struct ReceivingState: ~Copyable, AdapterReception {
+package struct ReceivingState: ~Copyable, SourceSession {
   package var counts: ScanCounts { collector.counts }
   /// Indicates whether the adapters can be used, as far as their states show; `nil` before any is
   /// known, and at rest.
@@ -92,7 +92,7 @@ package struct ReceivingState: ~Copyable, AdapterReception {
     // No client waits for it.
     early = []
     latestDemand = .none
-    availability = nil
+    (availability, missing) = (nil, nil)
     let links = links
     for link in links { link.rest { links.compactMap(\.descriptor) } }
     tap?.handOver()

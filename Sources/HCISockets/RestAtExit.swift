@@ -1,5 +1,6 @@
 import Adapters
 import Glibc
+import Scanning
 import Synchronization
 
 /// Switches scans off where a process returns from its main program, or calls `exit`, while it receives: a

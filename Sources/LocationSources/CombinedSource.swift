@@ -100,8 +100,8 @@ extension CombinedSource {
         question.firstEnd = end
         return end
       }
-      if compass.latest == nil { _ = answer.wait(timeout: end) }
-      return compass.latest == .available
+      if compass.knownAvailability == nil { _ = answer.wait(timeout: end) }
+      return compass.knownAvailability == .available
     }
 
     /// The readings and changes of the compass that are kept for the client: 64 of each, the latest.

@@ -9,7 +9,7 @@ package import Scanning
 /// `CompassHeading` is in degrees clockwise from magnetic north, from the top of the device; its accuracy and the field are not
 /// known. Its own policy on the bus permits the compass to GeoClue alone: `Packaging/beaconscan-compass.conf` is a policy that
 /// permits it to others.
-package typealias CompassSource = DaemonSource<CompassSession>
+package typealias CompassSource = LiveSource<CompassSession>
 
 extension CompassSource {
   /// Creates a source, which claims the compass while headings are needed.
@@ -109,6 +109,7 @@ package struct CompassSession: ~Copyable, LocationSession {
     if let bus, nextRequest != nil { _ = try? bus.send(Self.call("ReleaseCompass")) }
     disconnect(nextAttempt: nil)
     backoff.reset()
+    report.reset()
   }
 
   // MARK: The connection

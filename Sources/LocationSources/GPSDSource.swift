@@ -7,8 +7,8 @@ package import Scanning
 ///
 /// One receiver is followed at a time: the first that has a fix, until it has had none for five seconds or is gone. While no fix
 /// is needed, and for intervals of ``GPSDSession/pauseInterval`` and longer also between two fixes, there is no connection, so
-/// that gpsd closes the receiver. At rest ``DaemonSource/availability`` connects for a moment, which opens no receiver.
-package typealias GPSDSource = DaemonSource<GPSDSession>
+/// that gpsd closes the receiver. At rest ``LiveSource/availability`` connects for a moment, which opens no receiver.
+package typealias GPSDSource = LiveSource<GPSDSession>
 
 extension GPSDSource {
   package convenience init(_ address: GPSDAddress = .local) {
@@ -91,6 +91,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
     disconnect(nextAttempt: nil)
     backoff.reset()
     (latestFix, delivered) = (nil, nil)
+    report.reset()
   }
 
   // MARK: The connection

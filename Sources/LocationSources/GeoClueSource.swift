@@ -9,7 +9,7 @@ package import Scanning
 /// movements and times below its thresholds. Where a coarse level finds nothing, the exact one is requested until the source
 /// rests. A client that was refused is started again when an agent or the demand changes, and seldom otherwise. What GeoClue set
 /// up for this process ends with the connection to the bus.
-package typealias GeoClueSource = DaemonSource<GeoClueSession>
+package typealias GeoClueSource = LiveSource<GeoClueSession>
 
 extension GeoClueSource {
   /// Creates a source for an application: the name of its desktop file without the suffix, by which GeoClue and its agent know
@@ -170,6 +170,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     disconnect(nextAttempt: nil)
     backoff.reset()
     refusals.reset()
+    report.reset()
   }
 
   // MARK: The connection

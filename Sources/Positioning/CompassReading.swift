@@ -1,4 +1,4 @@
-package import Scanning
+package import Clocks
 
 /// What a magnetometer measured at one time.
 package struct CompassReading: Hashable, Sendable, Codable {

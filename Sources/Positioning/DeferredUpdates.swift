@@ -1,4 +1,4 @@
-package import Scanning
+package import Clocks
 
 /// Why deferred updates ended without the distance or the time.
 package enum DeferredUpdatesError: Error, Hashable, Sendable, Codable {

@@ -1,4 +1,4 @@
-package import Scanning
+package import Clocks
 
 /// What a receiver found out about its own place at one time.
 package struct Fix: Hashable, Sendable, Codable {

@@ -1,4 +1,4 @@
-internal import Scanning
+internal import Clocks
 
 /// What fixes say of one circle while its state is open. Distances are to the boundary, in meters, negative inside.
 struct GeofenceEvidence: Sendable {

@@ -1,5 +1,5 @@
 internal import HeapModule
-package import Scanning
+package import Clocks
 
 /// The states of circles: a state machine that is given fixes and the time, and returns what changed.
 ///

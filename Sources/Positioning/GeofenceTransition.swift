@@ -1,4 +1,4 @@
-package import Scanning
+package import Clocks
 
 /// Where the receiver is with regard to a circle, as far as is known.
 package enum GeofenceState: UInt8, Sendable, Hashable, Codable, CaseIterable {

@@ -1,5 +1,5 @@
 internal import RealModule
-internal import Scanning
+internal import Clocks
 
 /// Two explanations of each fix: the receiver moves steadily, or stands still, and errs as it states; or it stands
 /// still and jitters, whatever it states.

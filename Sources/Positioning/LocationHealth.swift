@@ -1,7 +1,8 @@
-package import Scanning
+package import Clocks
+package import Sources
 
 /// A change of a location source's state, which holds until the next one is reported.
-package struct LocationHealth: Hashable, Sendable, Codable {
+package struct LocationHealth: SourceHealth, Codable {
   /// The state from now on.
   package var condition: Condition
   /// What the state is of.
@@ -19,6 +20,14 @@ package struct LocationHealth: Hashable, Sendable, Codable {
     self.subject = subject
     self.time = time
     self.sentence = sentence
+  }
+
+  /// Whether nothing can come in this state before something else changes.
+  package var isFault: Bool { condition.isFault }
+
+  /// Returns whether another change says the same of the same subject.
+  package func isRepetition(of other: LocationHealth) -> Bool {
+    condition == other.condition && subject == other.subject
   }
 
   /// What a source delivers.

@@ -1,4 +1,4 @@
-internal import Scanning
+internal import Clocks
 
 /// The rule by which location updates are paused while no movement is likely.
 ///

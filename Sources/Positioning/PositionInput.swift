@@ -1,4 +1,4 @@
-package import Scanning
+package import Clocks
 
 /// What a location source delivers.
 package enum PositionInput: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import Scanning
+package import Clocks
 
 /// The fixes of the significant-change service: the cached one at first, then changes of 500 m or more, at most one
 /// in five minutes.

@@ -1,5 +1,5 @@
 import RealModule
-import Scanning
+import Clocks
 
 /// The fixes of a few seconds.
 struct Spot: Hashable, Sendable, Codable {

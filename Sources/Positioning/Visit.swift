@@ -1,4 +1,4 @@
-package import Scanning
+package import Clocks
 
 /// A stay at one place.
 package struct Visit: Hashable, Sendable, Codable {

@@ -1,5 +1,5 @@
 internal import RealModule
-package import Scanning
+package import Clocks
 
 /// Arrivals at places where the receiver stays, and departures from them.
 ///

@@ -3,9 +3,8 @@ public import Advertising
 /// A change of a scanner's receiver state.
 ///
 /// A quiet room and a receiver that cannot receive are different states, and only the scanner can distinguish them.
-/// It reports each change once, and once when reception is restored. A reported state holds until the next
-/// report, also while there is no demand.
-public struct ScannerHealth: Hashable, Sendable, Codable {
+/// It reports each change once, and once when reception is restored.
+public struct ScannerHealth: SourceHealth, Codable {
   /// The state from now on.
   public var condition: Condition
   /// When the state began, on the line of sightings. A change that is noticed late began earlier: then this
@@ -20,6 +19,27 @@ public struct ScannerHealth: Hashable, Sendable, Codable {
   public var isReceptionLost: Bool
   /// What happened, where, and what fixes it: one sentence without a full stop.
   public var sentence: String
+
+  /// Whether the scanner as a whole receives nothing: ``isReceptionLost``.
+  public var isFault: Bool { isReceptionLost }
+
+  /// Whether the scanner can be used in this state.
+  public var availability: ScannerAvailability {
+    guard isReceptionLost else { return .available }
+    return condition == .notPermitted ? .notPermitted(sentence) : .unavailable(sentence)
+  }
+
+  /// Returns whether another change says the same of the same adapter.
+  public func isRepetition(of other: ScannerHealth) -> Bool {
+    condition == other.condition && isReceptionLost == other.isReceptionLost
+      && sentence == other.sentence && isAbout(other)
+  }
+
+  /// Returns whether another change is of the same adapter: by its address, where both have one.
+  package func isAbout(_ other: ScannerHealth) -> Bool {
+    if let address, let theirs = other.address { return address == theirs }
+    return adapter == other.adapter
+  }
 
   /// Creates a change.
   public init(

@@ -1,4 +1,4 @@
-import Adapters
+import Clocks
 import CCurl
 import Scanning
 package import ServiceCore

@@ -72,7 +72,7 @@ import Testing
     while !isDone(received), calls < 1200 {
       calls += 1
       var sightings: [Sighting] = []
-      let progress = try scanner.receive(for: demand, until: nil, into: &sightings)
+      let progress = scanner.receive(for: demand, until: nil, into: &sightings)
       received.sightings += sightings
       received.health += progress.health
       received.changes += progress.hasOtherReceiver ? 1 : 0

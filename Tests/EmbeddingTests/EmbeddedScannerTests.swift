@@ -143,9 +143,9 @@ import Testing
       if inputs.isEmpty { usleep(2000) }
       let now = MonotonicTime.now
       return LocationProgress(
+        reached: now, wallClockOffset: WallClockOffset(from: now, to: .now),
         health: inputs.isEmpty
-          ? [] : [LocationHealth(.receiving, at: now, sentence: "it receives")],
-        reached: now, wallClockOffset: WallClockOffset(from: now, to: .now))
+          ? [] : [LocationHealth(.receiving, at: now, sentence: "it receives")])
     }
 
     func wake() {}

@@ -187,7 +187,7 @@ extension ModelHost {
     let end = MonotonicTime.now.advanced(by: Int64(seconds * 1e9))
     while MonotonicTime.now < end, !isDone() {
       let deadline = MonotonicTime.now.advanced(by: 10_000_000)
-      health += try scanner.receive(for: .ranging, until: deadline, into: &sightings).health
+      health += scanner.receive(for: .ranging, until: deadline, into: &sightings).health
       answer()
     }
     return health

@@ -61,11 +61,11 @@ private struct Bench {
     reportsOnlyChanges: Bool = false, offset: Double = 0
   ) -> [(LocationEvent, ClientIdentifier?)] {
     recipients { machine, output in
-      var input = LocationServiceSource.Input(
+      var input = ServiceInput<LocationMachine>(
         values: fixes.map { .fix($0) },
         progress: LocationProgress(
-          health: health, reached: second.map(Self.time) ?? fixes.last?.time,
-          wallClockOffset: WallClockOffset(nanoseconds: Int64(offset * 1e9))),
+          reached: second.map(Self.time) ?? fixes.last?.time,
+          wallClockOffset: WallClockOffset(nanoseconds: Int64(offset * 1e9)), health: health),
         reportsOnlyChanges: reportsOnlyChanges)
       #expect(machine.process(&input, into: &output))
     }
@@ -184,7 +184,7 @@ private struct Bench {
     _ = bench.recipients { machine, output in
       let reading = CompassReading(
         time: Bench.time(1), timestamp: WallClockTime(nanoseconds: 0), magneticHeading: 5)
-      var input = LocationServiceSource.Input(
+      var input = ServiceInput<LocationMachine>(
         values: [.compass(reading)], progress: LocationProgress(reached: Bench.time(1)))
       _ = machine.process(&input, into: &output)
     }
@@ -357,7 +357,7 @@ private struct Bench {
         MonitoredCircle(region), in: group, assuming: nil, for: first, into: &$1)
     }
     _ = bench.receive((0..<5).map { Bench.fix(Double($0), accuracy: accuracy) })
-    let demand = try #require(bench.machine.demand?.location.fixes)
+    let demand = try #require(bench.machine.demand?.demand.fixes)
     #expect(abs(demand.interval - interval) < 0.1)
   }
 
@@ -375,7 +375,7 @@ private struct Bench {
         let reading = CompassReading(
           time: Bench.time(Double(second)),
           timestamp: WallClockTime(nanoseconds: Int64(timestamp * 1e9)), magneticHeading: 5)
-        var input = LocationServiceSource.Input(
+        var input = ServiceInput<LocationMachine>(
           values: [.compass(reading)], progress: LocationProgress(reached: reading.time))
         _ = machine.process(&input, into: &output)
       }

@@ -30,7 +30,7 @@ final class ScriptedLocationSource: LocationSource {
     }
     inputs = value.map { [$0] } ?? []
     return LocationProgress(
-      health: isFirst ? health : [], reached: value?.time, isOver: value == nil)
+      reached: value?.time, isOver: value == nil, health: isFirst ? health : [])
   }
 
   func wake() {}

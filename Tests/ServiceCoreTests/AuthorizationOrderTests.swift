@@ -43,12 +43,12 @@ import Testing
     provider.isWaiting.wait()
     provider.rule.withLock { $0 = .granted(.authorizedAlways) }
     manager.checkAuthorization()
-    #expect(host.read { $0.demand?.every } == 1)
+    #expect(host.read { $0.demand?.demand.every } == 1)
     provider.goesOn.signal()
     isOver.wait()
     // The one that came late changes nothing.
     #expect(manager.authorizationStatus == .authorizedAlways)
-    #expect(host.read { $0.demand?.every } == 1)
+    #expect(host.read { $0.demand?.demand.every } == 1)
     source.stop()
   }
 

@@ -136,7 +136,7 @@ import Testing
     let source = TickSource()
     let host = ServiceHost(TickService(), source: source, manager: manager)
     #expect(host.read { $0.alarmNames } == ["tea"])
-    #expect(host.read { $0.demand?.every } == 1)
+    #expect(host.read { $0.demand?.demand.every } == 1)
     source.stop()
     manager.removeClient(client)
   }

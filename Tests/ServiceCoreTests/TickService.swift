@@ -7,7 +7,7 @@ import Synchronization
 // service.
 
 /// A source of ticks that a test makes.
-final class TickSource: ServiceSource {
+final class TickSource: Source {
   struct Demand: Sendable, Codable {
     /// Every how many ticks one is needed.
     var every: Int
@@ -32,20 +32,33 @@ final class TickSource: ServiceSource {
 
   func stop() { state.withLock { $0.hasStopped = true } }
 
-  func receive(_ demand: Demand, reusing used: consuming [Int]?) throws -> (
-    input: [Int], isOver: Bool
-  ) {
+  /// A state of the clock, which it never reports.
+  struct Health: SourceHealth {
+    var time: MonotonicTime
+    var sentence: String
+    let isFault = false
+    let availability = ScannerAvailability.available
+    func isRepetition(of other: Health) -> Bool { true }
+  }
+
+  func receive(
+    for demand: Demand, until deadline: MonotonicTime?, into inputs: inout [Int]
+  ) throws -> SourceProgress<Health> {
+    inputs = []
     for _ in 0..<10 {
       let (ticks, hasStopped) = state.withLock { state in
         defer { state.ticks.removeAll() }
         if state.demands.last != demand.every { state.demands.append(demand.every) }
         return (state.ticks, state.hasStopped)
       }
-      if !ticks.isEmpty { return (ticks, false) }
+      if !ticks.isEmpty {
+        inputs = ticks
+        break
+      }
       if hasStopped { throw Stopped() }
       usleep(1000)
     }
-    return ([], false)
+    return SourceProgress()
   }
 
   func rest() { state.withLock { $0.rests += 1 } }
@@ -61,7 +74,9 @@ enum TickEvent: ServiceEvent, Hashable {
 
 /// The state machine of the clock.
 struct TickService: Service {
-  typealias Source = TickSource
+  typealias Input = Int
+  typealias Demand = TickSource.Demand
+  typealias Health = TickSource.Health
   typealias Event = TickEvent
 
   static let name = "ticks"
@@ -82,9 +97,9 @@ struct TickService: Service {
   private var isAuthorized = false
   private var hasEnded = false
 
-  var demand: TickSource.Demand? {
+  var demand: ServiceDemand<TickSource.Demand>? {
     guard isAuthorized, !hasEnded, !listeners.isEmpty || !alarms.isEmpty else { return nil }
-    return TickSource.Demand(every: listeners.values.min() ?? 1)
+    return ServiceDemand(TickSource.Demand(every: listeners.values.min() ?? 1))
   }
 
   var alarmNames: [String] { alarms.keys.sorted() }
@@ -106,9 +121,11 @@ struct TickService: Service {
     output.unregister(name, in: group)
   }
 
-  mutating func process(_ input: inout [Int], into output: inout ServiceOutput<Self>) -> Bool {
-    guard !input.isEmpty else { return true }
-    let tick = input.removeFirst()
+  mutating func process(
+    _ input: inout ServiceInput<Self>, into output: inout ServiceOutput<Self>
+  ) -> Bool {
+    guard !input.values.isEmpty else { return true }
+    let tick = input.values.removeFirst()
     for (client, every) in listeners where tick.isMultiple(of: every) {
       output.deliver(.tick(tick), to: client)
     }
@@ -116,7 +133,7 @@ struct TickService: Service {
       output.deliver(
         .alarm(name, at: tick), of: name, in: set.group, state: AlarmState(hasGoneOff: true))
     }
-    return input.isEmpty
+    return input.values.isEmpty
   }
 
   mutating func rest() {}

@@ -47,6 +47,7 @@ extension CLLocationManager {
     useCurrentThread()
     // A fault that comes later is reported when it comes.
     let fault = services.beacons.fault
+    if fault == nil { calls.forgetFault() }
     do throws(BeaconServiceError) {
       try body()
     } catch {

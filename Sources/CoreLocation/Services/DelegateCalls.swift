@@ -128,6 +128,9 @@ final class DelegateCalls: Sendable {
     context.perform { [self] in perform(status, manager) }
   }
 
+  /// Forgets the fault that was reported, as none is known now: one of before a rest is reported again where it lasts.
+  func forgetFault() { state.withLock { $0.hasFault = false } }
+
   /// Reports a fault once. Of faults that come faster than the delegate takes them, it receives the latest.
   private func deliver(_ health: ScannerHealth, _ delivery: ServiceDelivery) {
     let starts = state.withLock { state -> Bool in

@@ -5,7 +5,9 @@ import Scanning
 
 /// The beacon service's state machine: what clients ranged and registered, and the engine that serves them.
 struct BeaconMachine: Service {
-  typealias Source = ScannerSource
+  typealias Input = Sighting
+  typealias Demand = ScanDemand
+  typealias Health = ScannerHealth
   typealias Event = BeaconEvent
   typealias Registration = BeaconRegion
 
@@ -71,7 +73,7 @@ struct BeaconMachine: Service {
 
   // MARK: The source
 
-  var demand: ScannerSource.Demand? {
+  var demand: ServiceDemand<ScanDemand>? {
     mutating get {
       guard status.isAuthorized, !hasEnded else { return nil }
       let scan: ScanDemand =
@@ -84,23 +86,23 @@ struct BeaconMachine: Service {
         } else {
           .none
         }
-      return scan == .none ? nil : ScannerSource.Demand(scan: scan, deadline: engine.nextDeadline)
+      return scan == .none ? nil : ServiceDemand(scan, until: engine.nextDeadline)
     }
   }
 
   mutating func process(
-    _ input: inout ScannerSource.Input, into output: inout ServiceOutput<Self>
+    _ input: inout ServiceInput<Self>, into output: inout ServiceOutput<Self>
   ) -> Bool {
     let progress = input.progress
     wallClockOffset = progress.wallClockOffset
     // A recording has everything that was received, whatever the demand.
-    if !isRecorded { engine.monitor.dutyChanged(isFull: input.scan == .ranging) }
+    if !isRecorded { engine.monitor.dutyChanged(isFull: input.demand == .ranging) }
     if input.progress.hasOtherReceiver {
       input.progress.hasOtherReceiver = false
       engine.monitor.receiverChanged()
     }
     if let began = progress.began { engine.begin(at: began) }
-    let rest = input.sightings[input.processed...]
+    let rest = input.values[input.processed...]
     // A receiver's state from a moment on bears on what it received from then on.
     let due = progress.health.first.map { next in rest.prefix { $0.time < next.time } } ?? rest
     let count = engine.receive(due)
@@ -120,7 +122,10 @@ struct BeaconMachine: Service {
     return isDone
   }
 
-  mutating func rest() { engine.rest() }
+  mutating func rest() {
+    engine.rest()
+    receivers.rest()
+  }
 
   mutating func end(
     _ sentence: String, isFailure: Bool, into output: inout ServiceOutput<Self>
@@ -337,6 +342,7 @@ struct BeaconMachine: Service {
         output.deliver(
           .identity(finding, at: finding.time.wallClockTime(wallClockOffset)), to: Set(clients),
           andGroups: groups)
+      case .health(let change) where receivers.isKnown(change): break
       case .health(let change):
         output.deliverToAll(.health(change, at: change.time.wallClockTime(wallClockOffset)))
         if receivers.update(change) { giveUpQuestions(into: &output) }

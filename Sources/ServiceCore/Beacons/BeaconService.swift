@@ -49,7 +49,7 @@ public final class BeaconService: Sendable {
     (self.manager, self.scanner) = (manager, scanner)
     host = ServiceHost(
       BeaconMachine(configuration, isRecorded: scanner?.isRecorded ?? false),
-      source: scanner.map(ScannerSource.init), manager: manager)
+      source: scanner?.erased, manager: manager)
   }
 
   // MARK: Events

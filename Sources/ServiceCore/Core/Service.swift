@@ -7,8 +7,12 @@ package import Scanning
 /// the events to clients in order, and stores what the service asks it to. All functions are called under one lock;
 /// none of them may call an application or wait.
 package protocol Service: Sendable {
-  /// The source of the service's input.
-  associatedtype Source: ServiceSource
+  /// What the service receives.
+  associatedtype Input: Sendable
+  /// How much of it the service needs.
+  associatedtype Demand: Sendable, Codable
+  /// A change of the state of the service's source.
+  associatedtype Health: SourceHealth
   /// What the service reports.
   associatedtype Event: ServiceEvent
   /// What a client registered; it outlives the process.
@@ -19,15 +23,23 @@ package protocol Service: Sendable {
   /// The name under which registrations are stored; it never changes.
   static var name: String { get }
 
+  /// Whether ``ServiceHost/availability`` asks the source, on the caller's thread. Otherwise it is what the source's states
+  /// and ``ServiceHost/updateAvailability()`` showed.
+  static var asksForAvailability: Bool { get }
+
+  /// Whether a state of the source decides whether the service can be used. By default each does.
+  static func concernsAvailability(_ health: Health) -> Bool
+
   /// What is needed of the source now; `nil` while no client needs anything.
-  var demand: Source.Demand? { mutating get }
+  var demand: ServiceDemand<Demand>? { mutating get }
 
   /// Whether the source refuses the application, as a person or their agent decided. By default it does not.
   var isRefusedBySource: Bool { get }
 
   /// Processes input until something is to be delivered, because clients that receive it may change what they need.
   /// Removes what was processed from the input, and returns whether that was all of it.
-  mutating func process(_ input: inout Source.Input, into output: inout ServiceOutput<Self>) -> Bool
+  mutating func process(_ input: inout ServiceInput<Self>, into output: inout ServiceOutput<Self>)
+    -> Bool
 
   /// Records that the source rests, because there is no demand.
   mutating func rest()
@@ -48,43 +60,32 @@ package protocol Service: Sendable {
 }
 
 extension Service {
+  package static var asksForAvailability: Bool { true }
+  package static func concernsAvailability(_ health: Health) -> Bool { true }
   package var isRefusedBySource: Bool { false }
 }
 
-/// A source of input: a radio, a daemon, a recording.
-package protocol ServiceSource: AnyObject, Sendable {
-  /// What a service needs of the source.
-  associatedtype Demand: Sendable, Codable
-  /// What the source delivers at once.
-  associatedtype Input: Sendable
+/// What a service needs of its source, and when it has something to do.
+package struct ServiceDemand<Demand: Sendable & Codable>: Sendable, Codable {
+  package var demand: Demand
+  /// When the service has something to do, unless inputs come before.
+  package var deadline: MonotonicTime?
 
-  /// Its name for people.
-  var name: String { get }
-  /// Whether time stands still between two calls, as in a recording.
-  var isRecorded: Bool { get }
-  /// Whether the source can be used now, without a wait for any other process.
-  var availability: ScannerAvailability { get }
-
-  /// Finds out anew whether the source can be used, where ``availability`` is an answer that was found out before. It is
-  /// called on the thread that receives, and may wait. By default it does nothing.
-  func updateAvailability()
-
-  /// Waits for input, two seconds at most or until ``wake()``, and returns it and whether no more will come. The memory of the
-  /// latest input that was processed may be used again. An error says why the source will never deliver any more.
-  func receive(_ demand: Demand, reusing used: consuming Input?) throws -> (
-    input: Input, isOver: Bool
-  )
-
-  /// Ends a wait that runs, as the demand may have changed. By default it does nothing.
-  func wake()
-
-  /// Rests until the next call of ``receive(_:reusing:)``.
-  func rest()
+  package init(_ demand: Demand, until deadline: MonotonicTime? = nil) {
+    (self.demand, self.deadline) = (demand, deadline)
+  }
 }
 
-extension ServiceSource {
-  package func updateAvailability() {}
-  package func wake() {}
+/// What a source delivered at once.
+package struct ServiceInput<S: Service>: Sendable {
+  package var values: [S.Input]
+  /// The number of values that were processed.
+  package var processed = 0
+  package var progress: SourceProgress<S.Health>
+  /// Whether the source delivers a value only when something has changed.
+  package var reportsOnlyChanges = false
+  /// What was needed of the source; `nil` where that does not matter.
+  package var demand: S.Demand?
 }
 
 /// A registration as an earlier process stored it.

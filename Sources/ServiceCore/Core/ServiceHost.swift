@@ -36,7 +36,9 @@ struct Restored {
 /// the manager's ``Journal``, when it is written, and the rest by the output queue, which does not wait for that. In a
 /// recording time stands still meanwhile, so that a replay is always the same.
 package final class ServiceHost<S: Service>: ServiceHosting {
-  let source: S.Source?
+  package typealias Source = any Scanning.Source<S.Input, S.Demand, S.Health>
+
+  let source: Source?
 
   private weak let manager: ServiceManager?
   private let store: RegistrationStore
@@ -52,7 +54,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     /// Whether the source is running, or will be soon.
     var isRunning = false
     /// The input of a recording that is left, because there was no demand any more.
-    var rest: (input: S.Source.Input, isOver: Bool)?
+    var rest: ServiceInput<S>?
     /// Whether the source rests whatever the demand.
     var isStopped = false
     /// Why the source will never deliver any more.
@@ -60,11 +62,13 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     var failure: (any Error)?
     /// When it may be found out again whether the source can be used, in nanoseconds of uptime.
     var nextAvailability: UInt64 = 0
+    /// Whether the source can be used, as its latest state or ``updateAvailability()`` showed.
+    var availability: ScannerAvailability?
     /// Whether the manager was informed that the source refuses the application.
     var isRefused = false
   }
 
-  package init(_ service: S, source: S.Source?, manager: ServiceManager) {
+  package init(_ service: S, source: Source?, manager: ServiceManager) {
     self.source = source
     self.manager = manager
     store = manager.store
@@ -86,7 +90,18 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   /// Whether the source can be used now.
   package var availability: ScannerAvailability {
     if let end { return .unavailable(end) }
-    return source?.availability ?? .unavailable("there is no source")
+    guard let source else { return .unavailable("there is no source") }
+    if S.asksForAvailability || isRecorded { return source.availability }
+    // A daemon that refuses the application restricts no other service: without demand nothing would find out that it
+    // permits it again, and the authorization would come and go.
+    if case .notPermitted(let sentence) = latestAvailability { return .unavailable(sentence) }
+    return latestAvailability
+  }
+
+  /// Whether the source can be used, as far as is known: nothing is waited for. What is not known yet is available.
+  package var latestAvailability: ScannerAvailability {
+    if isRecorded, let source { return source.availability }
+    return state.withLock { $0.availability } ?? .available
   }
 
   /// Has the thread of the source find out whether it can be used, twice a minute at most. While it receives, its states
@@ -102,9 +117,12 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     guard isDue, !isRecorded else { return }
     receiver.async { [weak self] in
       guard let self, let source = self.source else { return }
-      let previous = source.availability
-      source.updateAvailability()
-      if source.availability != previous { manager?.checkAuthorization() }
+      let found = source.availability
+      let isNew = self.state.withLock { state in
+        defer { state.availability = found }
+        return found != state.availability ?? .available
+      }
+      if isNew { manager?.checkAuthorization() }
     }
   }
 
@@ -204,16 +222,16 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   private func run() {
     // The source's thread does not keep the service: releasing the service ends it.
     receiver.async { [weak self] in
-      var used: S.Source.Input?
+      var used: [S.Input] = []
       while let self, self.step(&used) {}
     }
   }
 
   /// Receives once, processes what came, and returns whether there is demand for more.
-  private func step(_ used: inout S.Source.Input?) -> Bool {
+  private func step(_ used: inout [S.Input]) -> Bool {
     guard let source else { return false }
     if isRecorded { inFlight.wait() } else { manager?.checkAuthorizationIfDue() }
-    let (demand, rest) = state.withLock { state -> (S.Source.Demand?, (S.Source.Input, Bool)?) in
+    let (demand, rest) = state.withLock { state -> (ServiceDemand<S.Demand>?, ServiceInput<S>?) in
       guard state.end == nil, !state.isStopped, let demand = state.service.demand else {
         state.isRunning = false
         // A radio's time goes on while it rests; a recording's does not.
@@ -221,30 +239,46 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         return (nil, nil)
       }
       defer { state.rest = nil }
-      return (demand, state.rest.map { ($0.input, $0.isOver) })
+      return (demand, state.rest)
     }
     guard let demand else {
       source.rest()
       return false
     }
     do {
-      let received = try rest ?? source.receive(demand, reusing: used.take())
-      used = process(received.0, isOver: received.1)
-      if received.1 { end(with: nil) }
+      let received = try rest ?? receive(from: source, demand, into: used)
+      let isOver = received.progress.isOver
+      used = process(received)
+      if isOver { end(with: nil) }
     } catch {
       end(with: error)
     }
     return true
   }
 
-  /// Processes input. In a recording, clients deal with each event before more is processed.
-  private func process(_ received: S.Source.Input, isOver: Bool) -> S.Source.Input {
+  /// Receives once, into the memory of an array that was processed.
+  private func receive(
+    from source: Source, _ demand: ServiceDemand<S.Demand>, into used: consuming [S.Input]
+  ) throws -> ServiceInput<S> {
+    var values = used
+    let progress = try source.receive(for: demand.demand, until: demand.deadline, into: &values)
+    if let availability = progress.health.last(where: S.concernsAvailability)?.availability
+    {
+      state.withLock { $0.availability = availability }
+    }
+    return ServiceInput(
+      values: values, progress: progress, reportsOnlyChanges: source.reportsOnlyChanges,
+      demand: demand.demand)
+  }
+
+  /// Processes input, and returns its memory. In a recording, clients deal with each event before more is processed.
+  private func process(_ received: consuming ServiceInput<S>) -> [S.Input] {
     var input = received
     var isDone = false
     while !isDone {
       isDone = state.withLock { state in
         if isRecorded, state.isStopped || state.service.demand == nil {
-          state.rest = (input, isOver)
+          state.rest = input
           return true
         }
         var items = ServiceOutput<S>()
@@ -263,7 +297,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
         inFlight.wait()
       }
     }
-    return input
+    return input.values
   }
 
   private func end(with error: (any Error)?) {

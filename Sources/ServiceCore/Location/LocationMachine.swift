@@ -4,7 +4,9 @@ import Scanning
 /// The location service's state machine: gives each event to the values that it concerns, and
 /// delivers the changes that they return.
 struct LocationMachine: Service {
-  typealias Source = LocationServiceSource
+  typealias Input = PositionInput
+  typealias Demand = LocationDemand
+  typealias Health = LocationHealth
   typealias Event = LocationEvent
   typealias Output = ServiceOutput<Self>
 
@@ -130,7 +132,13 @@ struct LocationMachine: Service {
 
   // MARK: The source
 
-  var demand: LocationServiceSource.Demand? {
+  static var asksForAvailability: Bool { false }
+
+  static func concernsAvailability(_ health: LocationHealth) -> Bool {
+    health.subject == .locations
+  }
+
+  var demand: ServiceDemand<LocationDemand>? {
     mutating get {
       guard status.isAuthorized, !hasEnded else { return nil }
       var requests = clients.values.flatMap(\.requests) + groups.values.flatMap(\.requests)
@@ -144,8 +152,7 @@ struct LocationMachine: Service {
       let deadlines =
         clients.values.map(\.deadline) + groups.values.map(\.deadline)
         + [circles.deadline, dependsOnRest ? source.restDeadline : nil]
-      return LocationServiceSource.Demand(
-        location: demand, deadline: deadlines.compactMap(\.self).min())
+      return ServiceDemand(demand, until: deadlines.compactMap(\.self).min())
     }
   }
 
@@ -155,7 +162,7 @@ struct LocationMachine: Service {
   }
 
   mutating func process(
-    _ input: inout LocationServiceSource.Input, into output: inout Output
+    _ input: inout ServiceInput<Self>, into output: inout Output
   ) -> Bool {
     // Before a recording's first value, its offset is not known.
     if let reached = input.progress.reached {

@@ -22,7 +22,7 @@ package final class LocationService: Sendable {
     (self.manager, self.source) = (manager, source)
     host = ServiceHost(
       LocationMachine(isRecorded: source?.isRecorded ?? false),
-      source: source.map(LocationServiceSource.init), manager: manager)
+      source: source?.erased, manager: manager)
   }
 
   /// Returns the events of a client, in order. The sequence ends with the source, or throws what
@@ -270,7 +270,7 @@ package final class LocationService: Sendable {
   package var availability: ScannerAvailability {
     if let end = host.end { return .unavailable(end) }
     host.updateAvailability()
-    return host.source?.latestAvailability ?? .unavailable(Self.noSource)
+    return source == nil ? .unavailable(Self.noSource) : host.latestAvailability
   }
 
   /// The reason that nothing is found now; `nil` while something may be. The latest state may be of

@@ -1,5 +1,4 @@
 import Glibc
-package import Scanning
 
 extension MonotonicTime {
   /// The time of the monotonic clock.

@@ -1,5 +1,4 @@
 import Glibc
-package import Scanning
 import Synchronization
 
 /// A thread that works until it is asked to stop, and whose end is waited for only so long.
