@@ -103,7 +103,7 @@ extension RegionMonitor {
         continue
       }
       let region = index.records[Int(link.place)].region
-      guard beacons[place].deadline(exitTimeout(of: beacons[place], in: region)) <= time else {
+      guard beacons[place].deadline(timeLeft(of: beacons[place], in: region)) <= time else {
         continue
       }
       beacons[place].links[number].forget()
@@ -115,7 +115,9 @@ extension RegionMonitor {
   }
 
   /// Returns the exit timeout of a beacon in a region, in seconds.
-  func exitTimeout(of beacon: TrackedBeacon, in region: MonitoredRegion) -> Double {
+  func exitTimeout(
+    of beacon: TrackedBeacon, in region: MonitoredRegion, isFullDuty: Bool? = nil
+  ) -> Double {
     let rule = region.rules.exitTimeout
     let start = configuration.confirmationTimeout
     guard beacon.learner.count == 0, beacon.otherLearner.count > 0 else {
@@ -123,8 +125,21 @@ extension RegionMonitor {
     }
     // As it is known at the other duty, and longer where less is received now.
     let known =
-      rule.seconds(beacon.otherLearner, start: 0) / (isFullDuty ? 1 : Double(Self.slowShare))
+      rule.seconds(beacon.otherLearner, start: 0) / (isFullDuty ?? self.isFullDuty ? 1 : Double(Self.slowShare))
     return rule.seconds(beacon.learner, start: max(start, known))
+  }
+
+  /// Returns what the silence at the other duty leaves of a beacon's exit timeout in a region, in seconds.
+  ///
+  /// A silence of a part of one duty's timeout is as improbable as one of the same part of the other's, so the parts add
+  /// up: to range again and again does not keep a beacon inside that is gone.
+  func timeLeft(of beacon: TrackedBeacon, in region: MonitoredRegion) -> Double {
+    let timeout = exitTimeout(of: beacon, in: region)
+    guard beacon.otherSilence > 0 else { return timeout }
+    var other = beacon
+    swap(&other.learner, &other.otherLearner)
+    let whole = exitTimeout(of: other, in: region, isFullDuty: !isFullDuty)
+    return timeout * max(0, 1 - Double(beacon.otherSilence) * 1e-9 / whole)
   }
 
   /// Returns the shortest exit timeout in the regions that a beacon holds, in nanoseconds; `.max` if it holds none.
@@ -134,7 +149,7 @@ extension RegionMonitor {
       guard index.isCurrent(link.place, link.serial) else { continue }
       let region = index.records[Int(link.place)].region
       shortest = min(
-        shortest, ReceptionClock.nanoseconds(exitTimeout(of: beacons[place], in: region)))
+        shortest, ReceptionClock.nanoseconds(timeLeft(of: beacons[place], in: region)))
     }
     return shortest
   }

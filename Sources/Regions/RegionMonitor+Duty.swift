@@ -18,16 +18,18 @@ extension RegionMonitor {
   /// save power.
   ///
   /// A beacon's gaps are longer at reduced duty. What is learned at one duty says little of the other, so each is learned
-  /// by itself, and the gap in which the duty changed teaches nothing. What is left of an initial timeout counts for four
+  /// by itself, and the gap in which the duty changed teaches nothing. A beacon that was silent for a part of its exit
+  /// timeout at one duty has only the rest of it at the other one. What is left of an initial timeout counts for four
   /// times as long at reduced duty.
   package mutating func dutyChanged(isFull: Bool) {
     guard isFull != isFullDuty else { return }
     isFullDuty = isFull
     for place in places.places.map(Int.init) {
       beacons[place].changeDuty()
-      // What was not received at reduced duty counts for nothing now.
-      if isFull, let now = clock.now, beacons[place].lastReceived != .min {
-        beacons[place].lastReceived = max(beacons[place].lastReceived, now)
+      if let now = clock.now, beacons[place].lastReceived != .min {
+        let silence = beacons[place].silence(at: now)
+        beacons[place].lastReceived = ReceptionClock.subtract(now, beacons[place].otherSilence)
+        beacons[place].otherSilence = silence
       }
       beacons[place].shortest = shortestTimeout(place)
       schedule(place)

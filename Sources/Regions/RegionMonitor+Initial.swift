@@ -82,7 +82,7 @@ extension RegionMonitor {
     var until = time
     func look(at beacon: TrackedBeacon) {
       guard beacon.lastReceived != .min, constraint.matches(beacon.identity) else { return }
-      let gone = beacon.deadline(exitTimeout(of: beacon, in: region))
+      let gone = beacon.deadline(timeLeft(of: beacon, in: region))
       guard let link = beacon.links.first(where: { $0.serial == record.serial }) else {
         // It was not received since the region was added.
         until = max(until, gone)

@@ -31,7 +31,7 @@ extension RegionMonitor {
   private mutating func breakOff(_ place: Int, after silence: Int64) {
     for number in beacons[place].links.indices where !beacons[place].links[number].isInside {
       let region = index.records[Int(beacons[place].links[number].place)].region
-      if silence >= ReceptionClock.nanoseconds(exitTimeout(of: beacons[place], in: region)) {
+      if silence >= ReceptionClock.nanoseconds(timeLeft(of: beacons[place], in: region)) {
         beacons[place].links[number].forget()
       }
     }
@@ -146,7 +146,7 @@ extension TrackedBeacon {
     lastReceived == .min ? .max : max(0, ReceptionClock.subtract(now, lastReceived))
   }
 
-  /// Records a sighting, and returns whether the learned exit timeout changed.
+  /// Records a sighting, and returns whether the time until an exit changed.
   @inline(__always)
   mutating func record(_ sighting: Sighting, at now: Int64, losses: UInt32) -> Bool {
     let silence = silence(at: now)
@@ -154,9 +154,12 @@ extension TrackedBeacon {
     let isWhole = self.losses == losses && silence != .max
     self.losses = losses
     lastReceived = now
+    let wasShortened = otherSilence != 0
+    otherSilence = 0
     lastTime = sighting.time
     rssi = sighting.rssi
     samples &+= 1
-    return isWhole && learner.learn(gap: Float(silence) * 1e-9)
+    let hasLearned = isWhole && learner.learn(gap: Float(silence) * 1e-9)
+    return hasLearned || wasShortened
   }
 }

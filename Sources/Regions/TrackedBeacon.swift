@@ -6,8 +6,10 @@ struct TrackedBeacon: Sendable {
   var identity: BeaconIdentity
   /// The serial number of the beacon at this place.
   var serial: UInt32
-  /// The last sighting, in reception time.
+  /// The last sighting, in reception time: so long ago as the beacon was silent at the present duty.
   var lastReceived = Int64.min
+  /// How long the beacon was silent at the other duty since its last sighting, in nanoseconds.
+  var otherSilence: Int64 = 0
   /// The moment of the last sighting.
   var lastTime = MonotonicTime(nanoseconds: 0)
   var rssi: Int8?

@@ -91,6 +91,48 @@ import Testing
     #expect(quick < 4, "\(quick) s")
   }
 
+  /// An app that ranges for three seconds of every ten neither keeps a beacon inside that is gone, nor loses one that stays.
+  @Test(arguments: [0.1, 0.5, 1.0])
+  func rangingAgainAndAgainKeepsNobodyInside(interval: Double) throws {
+    for seed in 1...20 {
+      var station = try Station(interval: interval, loss: 0.1, seed: UInt64(seed))
+      for _ in 0..<180 {
+        station.run(seconds: 3, fully: true)
+        station.run(seconds: 7, fully: false)
+      }
+      #expect(station.exits == 0)
+      let gone = station.time
+      var exit: MonotonicTime?
+      while exit == nil, station.time < gone + 300 {
+        for (seconds, fully) in [(3.0, true), (7.0, false)] {
+          station.monitor.dutyChanged(isFull: fully)
+          station.time += seconds
+          let transitions = station.monitor.advance(to: at(station.time))
+          exit = exit ?? transitions.first { $0.change == .exit }?.time
+        }
+      }
+      let seconds = try #require(exit).seconds(since: at(gone))
+      #expect(seconds < 60, "\(seconds) s at \(interval) s")
+    }
+  }
+
+  /// A limit that is configured counts from the last sighting, whatever the duty was since.
+  @Test func aFixedLimitIsNotRestarted() throws {
+    var monitor = RegionMonitor()
+    try monitor.add(
+      MonitoredRegion(
+        identifier: "r", constraint: BeaconConstraint(uuid: home),
+        rules: RegionRules(exitTimeout: .fixed(seconds: 70))), assuming: .outside)
+    _ = monitor.receive(sighting(0))
+    _ = monitor.receive(sighting(1))
+    var exits: [String] = []
+    for second in stride(from: 5.0, to: 200, by: 5) {
+      monitor.dutyChanged(isFull: second.truncatingRemainder(dividingBy: 10) == 0)
+      exits += monitor.advance(to: at(second)).compactMap(describe)
+    }
+    #expect(exits == ["71 exit silence"])
+  }
+
   @Test func aFixedLimitStaysWhatItIs() throws {
     var monitor = RegionMonitor()
     try monitor.add(
