@@ -39,8 +39,8 @@ package struct BackendChoice: Hashable, Sendable {
       return BackendChoice(.bluez, reason: "this process may not use raw HCI sockets")
     case (.unavailable, .available):
       return BackendChoice(.bluez, reason: "raw HCI sockets cannot be used here")
-    // Its states tell what is to be done.
-    case (.notPermitted, _) where view.obstacle == nil:
+    // Its states tell what is to be done, and bluetoothd may come: what is not permitted is no alternative to it.
+    case (.notPermitted, _):
       return BackendChoice(.bluez, reason: "this process may not use raw HCI sockets")
     default: return BackendChoice(.hci, reason: "bluetoothd cannot be used")
     }
@@ -64,9 +64,11 @@ package struct BackendChoice: Hashable, Sendable {
   ) -> ScannerAvailability {
     switch (hci, bluez) {
     case (.available, _), (_, .available): .available
-    case (.notPermitted(let raw), .unavailable(let bus)),
-      (.notPermitted(let raw), .notPermitted(let bus)):
+    case (.notPermitted(let raw), .notPermitted(let bus)):
       .notPermitted("\(raw); or, without that right: \(bus)")
+    // bluetoothd serves any user when it is there.
+    case (.notPermitted(let raw), .unavailable(let bus)):
+      .unavailable("\(bus); or, with another right: \(raw)")
     case (.unavailable(let raw), .unavailable(let bus)),
       (.unavailable(let raw), .notPermitted(let bus)):
       .unavailable("\(raw); or, over D-Bus: \(bus)")

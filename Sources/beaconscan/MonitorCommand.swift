@@ -132,8 +132,8 @@ struct MonitorCommand: AsyncParsableCommand {
       }
       return try await run(
         BeaconSession(
-          source.open(offsets: calibration.adapterOffset), showsProgress: !output.quiet,
-          stateFile: stateFile, configuration: configuration(rules)), rules, to: out)
+          source.open(offsets: calibration.adapterOffset, waits: true), showsProgress: !output.quiet,
+          waits: true, stateFile: stateFile, configuration: configuration(rules)), rules, to: out)
     }
     if !source.isLive {
       try regions.check(captures, tracks)
@@ -145,14 +145,14 @@ struct MonitorCommand: AsyncParsableCommand {
       }
     }
     var input =
-      source.isLive ? try location.open() : try source.recordings.open(tracks: tracks)
+      source.isLive ? try location.open(waits: true) : try source.recordings.open(tracks: tracks)
     guard !regions.all.isEmpty else {
       let session = try ServiceSession(stateFile: stateFile, report: printError)
       return try await run(LocationFeed(input, in: session), rules, to: out)
     }
     var source = source
     source.replay = captures
-    var scanner = try source.open(offsets: calibration.adapterOffset)
+    var scanner = try source.open(offsets: calibration.adapterOffset, waits: true)
     let replay = scanner as? ReplayScanner
     if let replay, let tracks = input.tracks {
       let merged = MergedReplay(replay, tracks, startsTogether: true)
@@ -160,7 +160,7 @@ struct MonitorCommand: AsyncParsableCommand {
     }
     try await run(
       BeaconSession(
-        scanner, showsProgress: !output.quiet, stateFile: stateFile,
+        scanner, showsProgress: !output.quiet, waits: true, stateFile: stateFile,
         configuration: configuration(rules), location: input, of: replay), rules, to: out)
   }
 

@@ -137,7 +137,9 @@ struct ServeCommand: AsyncParsableCommand {
     switch scanner?.availability {
     case .available?, nil: break
     case .notPermitted(let sentence)?: throw CommandError(.noPermission, sentence)
-    case .unavailable(let sentence)?: throw CommandError(.unavailable, sentence)
+    // An adapter may come: the receiver's state says what is the matter.
+    case .unavailable(let sentence)?:
+      if !source.isLive { throw CommandError(.unavailable, sentence) }
     }
     let log = ServiceLog(isQuiet: quiet) { printError($0) }
     do throws(ServiceFailure) {
@@ -156,7 +158,7 @@ struct ServeCommand: AsyncParsableCommand {
     _ source: SourceOptions
   ) throws -> (scanner: (any Scanner)?, locations: (any LocationSource)?) {
     guard !source.isLive else {
-      let scanner = try source.open(offsets: calibration.adapterOffset)
+      let scanner = try source.open(offsets: calibration.adapterOffset, waits: true)
       let isWanted = location.settings.isGiven || !regions.circles.isEmpty
       return (scanner, isWanted ? location.settings.makeSource() : nil)
     }

@@ -24,7 +24,8 @@ import Testing
     (.available, view(isDiscovering: true), .bluez),
     (.available, absent, .hci),
     (.notPermitted("no"), view(), .bluez),
-    (.notPermitted("no"), absent, .hci),
+    // What is not permitted is no alternative to a daemon that may come.
+    (.notPermitted("no"), absent, .bluez),
     // Its states tell that the adapter is off.
     (.notPermitted("no"), view(isUp: false), .bluez),
     (.unavailable("no"), view(), .bluez),
@@ -46,6 +47,9 @@ import Testing
         == .unavailable("it is off; or, over D-Bus: it is off"))
     #expect(
       BackendChoice.availability(hci: .notPermitted("no right"), bluez: no)
-        == .notPermitted("no right; or, without that right: it is off"))
+        == .unavailable("it is off; or, with another right: no right"))
+    #expect(
+      BackendChoice.availability(hci: .notPermitted("no right"), bluez: .notPermitted("nor this"))
+        == .notPermitted("no right; or, without that right: nor this"))
   }
 }

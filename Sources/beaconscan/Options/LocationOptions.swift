@@ -68,13 +68,15 @@ struct LocationOptions: ParsableArguments {
     ]
   }
 
-  /// Opens the source.
+  /// Opens the source. A daemon that does not run yet is waited for where that is wanted: the source's state says what is
+  /// the matter.
   ///
   /// - Throws: `CommandError` where none can be used.
-  func open() throws -> LocationInput {
+  func open(waits: Bool = false) throws -> LocationInput {
     let fixes = settings.makeFixSource()
     switch fixes.availability {
     case .available: break
+    case .unavailable where waits: break
     case .notPermitted(let sentence): throw CommandError(.noPermission, sentence)
     case .unavailable(let sentence):
       throw CommandError(

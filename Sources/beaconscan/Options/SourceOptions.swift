@@ -140,11 +140,12 @@ struct SourceOptions: ParsableArguments {
   ///   - sides: The adapters by which beacons have a side, which recordings must have.
   ///   - packetTap: Is handed every HCI packet.
   ///   - reportTap: Is handed every advertising report.
+  ///   - waits: Whether adapters that cannot be used yet are waited for.
   /// - Returns: A scanner that can be used.
   /// - Throws: `CommandError` where it cannot.
   func open(
     offsets: [AdapterOffset] = [], sides: Sides? = nil, packetTap: PacketTap? = nil,
-    reportTap: ReportTap? = nil
+    reportTap: ReportTap? = nil, waits: Bool = false
   ) throws -> any Scanner {
     guard isLive else {
       let scanner = try openRecordings(offsets: offsets, sides: sides, packetTap: packetTap)
@@ -170,7 +171,7 @@ struct SourceOptions: ParsableArguments {
     }
     let scanner = LiveScanner(configuration)
     // Where anything will do and nothing can be used, this has one diagnosis with `doctor`.
-    if backend == .auto, adapter.isEmpty, packetTap == nil, reportTap == nil,
+    if !waits, backend == .auto, adapter.isEmpty, packetTap == nil, reportTap == nil,
       scanner.availability != .available,
       let error = CommandError(preventing: Doctor.findings())
     {

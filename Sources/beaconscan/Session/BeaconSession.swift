@@ -29,11 +29,13 @@ final class BeaconSession {
 
   /// Creates the service of a scanner, and that of a location source, with a file that keeps registered regions. A
   /// terminal may be shown how far a replay has come; the replay is the scanner where no other is given, of which
-  /// the scanner is a part.
+  /// the scanner is a part. An adapter that is not there yet, or off, is waited for where that is wanted: the
+  /// receiver's state says what is the matter.
   ///
   /// - Throws: `CommandError` where the scanner cannot be used.
   init(
     _ scanner: any Scanning.Scanner, isLive: Bool? = nil, showsProgress: Bool,
+    waits: Bool = false,
     stateFile: String? = nil,
     configuration: BeaconService.Configuration = .init(),
     location source: LocationInput? = nil, of replay: ReplayScanner? = nil,
@@ -43,6 +45,7 @@ final class BeaconSession {
     self.isLive = isLive ?? !scanner.isRecorded
     switch scanner.availability {
     case .available: break
+    case .unavailable where waits && !scanner.isRecorded: break
     case .notPermitted(let sentence): throw CommandError(.noPermission, sentence)
     case .unavailable(let sentence): throw CommandError(.unavailable, sentence)
     }
