@@ -46,18 +46,6 @@ package struct BackendChoice: Hashable, Sendable {
     }
   }
 
-  /// Returns the other way, if it can be used, in place of one that receives nothing.
-  static func alternative(
-    to choice: BackendChoice, hci: () -> ScannerAvailability, bluez: () -> ScannerAvailability
-  ) -> BackendChoice {
-    if choice.backend == .hci {
-      return bluez() == .available
-        ? BackendChoice(.bluez, reason: "raw HCI sockets received nothing") : choice
-    }
-    return hci() == .available
-      ? BackendChoice(.hci, reason: "bluetoothd reported nothing") : choice
-  }
-
   /// Returns whether one of the two can be used, and otherwise what is to be done.
   static func availability(
     hci: ScannerAvailability, bluez: ScannerAvailability

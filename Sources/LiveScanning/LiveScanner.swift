@@ -2,7 +2,6 @@ import Adapters
 import BlueZ
 import HCISockets
 public import Scanning
-import Synchronization
 
 /// A scanner on the adapters of this machine.
 ///
@@ -68,19 +67,7 @@ public final class LiveScanner: Scanner {
 
   private let hci: any Scanner
   private let bluez: any Scanner
-  private let state: Mutex<State>
-
-  private struct State {
-    /// The way that is used, and why; `nil` until something is received.
-    var choice: BackendChoice?
-    /// Since when nothing is received.
-    var lostSince: MonotonicTime?
-    var nextLook: MonotonicTime?
-    var began: MonotonicTime?
-    var reached: MonotonicTime?
-    /// Whether another way was chosen since the last report.
-    var hasChanged = false
-  }
+  private let alternatives: Alternatives<Sighting, ScanDemand, ScannerHealth>
 
   /// After how long without reception the other way is tried, and how often, in nanoseconds.
   private static let patience: Int64 = 2_000_000_000
@@ -100,16 +87,33 @@ public final class LiveScanner: Scanner {
       view: { BlueZView.current(within: $0) })
   }
 
-  /// What bluetoothd shows within so many nanoseconds.
-  private let view: @Sendable (Int64) -> BlueZView
-
-  /// Creates a scanner on two others.
+  /// Creates a scanner on two others. The view is what bluetoothd shows within so many nanoseconds.
   init(
     _ configuration: Configuration, hci: any Scanner, bluez: any Scanner,
+    clock: @escaping @Sendable () -> MonotonicTime = { .now },
     view: @escaping @Sendable (Int64) -> BlueZView
   ) {
-    (self.configuration, self.hci, self.bluez, self.view) = (configuration, hci, bluez, view)
-    state = Mutex(State())
+    (self.configuration, self.hci, self.bluez) = (configuration, hci, bluez)
+    let (adapters, fixed) = (configuration.adapters, configuration.fixed)
+    let rules = Alternatives<Sighting, ScanDemand, ScannerHealth>.Rules(
+      patience: Self.patience, search: Self.patience, retry: nil)
+    // Raw HCI is the first, bluetoothd the second.
+    alternatives = Alternatives([hci.erased, bluez.erased], rules, clock: clock) { left, current in
+      if let fixed { return .init(fixed == .bluez ? 1 : 0, reason: "") }
+      if let current { return .init(current, reason: "") }
+      if let (index, reason) = left.first { return .init(1 - index, reason: reason) }
+      let raw = hci.availability
+      let limit = raw == .available ? Self.shortLook : Self.longLook
+      let choice = BackendChoice.first(hci: raw, bluez: view(limit), of: adapters)
+      return .init(choice.backend == .bluez ? 1 : 0, reason: choice.reason ?? "")
+    } canReplace: { index in
+      guard fixed == nil else { return false }
+      let other =
+        index == 0 ? view(Self.shortLook).availability(of: adapters) : hci.availability
+      return other == .available
+    } leaving: { index, _ in
+      index == 0 ? "raw HCI sockets received nothing" : "bluetoothd reported nothing"
+    }
   }
 
   /// The adapters' names.
@@ -119,7 +123,12 @@ public final class LiveScanner: Scanner {
   public var isRecorded: Bool { false }
 
   /// The way that is used now, and why; `nil` at rest.
-  package var choice: BackendChoice? { state.withLock { $0.choice } }
+  package var choice: BackendChoice? {
+    alternatives.choice.map { choice in
+      BackendChoice(
+        choice.index == 1 ? .bluez : .hci, reason: choice.reason.isEmpty ? nil : choice.reason)
+    }
+  }
 
   /// Whether one of the two ways can be used.
   public var availability: ScannerAvailability {
@@ -148,79 +157,18 @@ public final class LiveScanner: Scanner {
   public func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
-    let choice = currentChoice()
-    var progress = try scanner(of: choice.backend)
-      .receive(for: demand, until: deadline, into: &sightings)
-    state.withLock { state in
-      for change in progress.health {
-        state.lostSince = change.isReceptionLost ? state.lostSince ?? change.time : nil
-      }
-      state.began = state.began ?? progress.began
-      state.reached = [state.reached, progress.reached].compactMap(\.self).max()
-      (progress.began, progress.reached) = (state.began, state.reached)
-      progress.hasOtherReceiver = progress.hasOtherReceiver || state.hasChanged
-      state.hasChanged = false
-    }
-    if let reason = choice.reason {
-      let cost = choice.backend == .bluez ? "; it costs more processor time" : ""
-      for index in progress.health.indices where !progress.health[index].isReceptionLost {
-        progress.health[index].sentence += "; chosen because \(reason)\(cost)"
-      }
+    var progress = try alternatives.receive(for: demand, until: deadline, into: &sightings)
+    guard let choice, let reason = choice.reason else { return progress }
+    let cost = choice.backend == .bluez ? "; it costs more processor time" : ""
+    for index in progress.health.indices where !progress.health[index].isReceptionLost {
+      progress.health[index].sentence += "; chosen because \(reason)\(cost)"
     }
     return progress
   }
 
   /// Ends a wait of ``receive(for:until:into:)``.
-  public func wake() {
-    hci.wake()
-    bluez.wake()
-  }
+  public func wake() { alternatives.wake() }
 
   /// Switches the scan off.
-  public func rest() {
-    hci.rest()
-    bluez.rest()
-    state.withLock { state in
-      (state.choice, state.lostSince, state.nextLook) = (nil, nil, nil)
-      state.reached = nil
-    }
-  }
-
-  /// Returns the way to use: the one in use, the first one, or the other one where that fails.
-  private func currentChoice() -> BackendChoice {
-    if let fixed = configuration.fixed {
-      return state.withLock { state in
-        let choice = BackendChoice(fixed, reason: nil)
-        state.choice = choice
-        return choice
-      }
-    }
-    let now = MonotonicTime.now
-    let (known, mustLook) = state.withLock { state in
-      let isLost = state.lostSince.map { now.nanoseconds(since: $0) >= Self.patience } ?? false
-      let isDue = now >= state.nextLook ?? now
-      if isLost, isDue { state.nextLook = now.advanced(by: Self.patience) }
-      return (state.choice, state.choice == nil || isLost && isDue)
-    }
-    if let known, !mustLook { return known }
-    let adapters = configuration.adapters
-    let next: BackendChoice
-    if let known {
-      next = BackendChoice.alternative(
-        to: known, hci: { hci.availability },
-        bluez: { view(Self.shortLook).availability(of: adapters) })
-    } else {
-      let raw = hci.availability
-      let limit = raw == .available ? Self.shortLook : Self.longLook
-      next = BackendChoice.first(hci: raw, bluez: view(limit), of: adapters)
-    }
-    if let known, next.backend != known.backend { scanner(of: known.backend).rest() }
-    state.withLock { state in
-      if let known, next.backend != known.backend {
-        (state.lostSince, state.hasChanged) = (nil, true)
-      }
-      state.choice = next
-    }
-    return next
-  }
+  public func rest() { alternatives.rest() }
 }

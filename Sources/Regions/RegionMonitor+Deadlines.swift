@@ -115,9 +115,7 @@ extension RegionMonitor {
   }
 
   /// Returns the exit timeout of a beacon in a region, in seconds.
-  func exitTimeout(
-    of beacon: TrackedBeacon, in region: MonitoredRegion, isFullDuty: Bool? = nil
-  ) -> Double {
+  func exitTimeout(of beacon: TrackedBeacon, in region: MonitoredRegion) -> Double {
     let rule = region.rules.exitTimeout
     let start = configuration.confirmationTimeout
     guard beacon.learner.count == 0, beacon.otherLearner.count > 0 else {
@@ -125,21 +123,18 @@ extension RegionMonitor {
     }
     // As it is known at the other duty, and longer where less is received now.
     let known =
-      rule.seconds(beacon.otherLearner, start: 0) / (isFullDuty ?? self.isFullDuty ? 1 : Double(Self.slowShare))
+      rule.seconds(beacon.otherLearner, start: 0) / (isFullDuty ? 1 : Double(Self.slowShare))
     return rule.seconds(beacon.learner, start: max(start, known))
   }
 
-  /// Returns what the silence at the other duty leaves of a beacon's exit timeout in a region, in seconds.
+  /// Returns how long a beacon may be silent at the present duty in a region, in seconds.
   ///
-  /// A silence of a part of one duty's timeout is as improbable as one of the same part of the other's, so the parts add
-  /// up: to range again and again does not keep a beacon inside that is gone.
+  /// A timeout that is configured counts from the last sighting. A learned one counts the silence at its own duty, which adds
+  /// up over changes of the duty: to range again and again does not keep a beacon inside that is gone.
   func timeLeft(of beacon: TrackedBeacon, in region: MonitoredRegion) -> Double {
     let timeout = exitTimeout(of: beacon, in: region)
-    guard beacon.otherSilence > 0 else { return timeout }
-    var other = beacon
-    swap(&other.learner, &other.otherLearner)
-    let whole = exitTimeout(of: other, in: region, isFullDuty: !isFullDuty)
-    return timeout * max(0, 1 - Double(beacon.otherSilence) * 1e-9 / whole)
+    guard case .fixed = region.rules.exitTimeout else { return timeout }
+    return max(0, timeout - Double(beacon.otherSilence) * 1e-9)
   }
 
   /// Returns the shortest exit timeout in the regions that a beacon holds, in nanoseconds; `.max` if it holds none.

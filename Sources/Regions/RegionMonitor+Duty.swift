@@ -18,8 +18,8 @@ extension RegionMonitor {
   /// save power.
   ///
   /// A beacon's gaps are longer at reduced duty. What is learned at one duty says little of the other, so each is learned
-  /// by itself, and the gap in which the duty changed teaches nothing. A beacon that was silent for a part of its exit
-  /// timeout at one duty has only the rest of it at the other one. What is left of an initial timeout counts for four
+  /// by itself, and the gap in which the duty changed teaches nothing. The silence at each duty adds up until the next
+  /// sighting. What is left of an initial timeout counts for four
   /// times as long at reduced duty.
   package mutating func dutyChanged(isFull: Bool) {
     guard isFull != isFullDuty else { return }
