@@ -306,8 +306,9 @@ let package = Package(
     .testTarget(
       name: "ServiceCoreTests",
       dependencies: [
-        "Advertising", "BeaconTesting", "CaptureFiles", "Ranging", "Regions", "Scanning",
-        "ServiceCore", "Storage", "TestDaemons", "TestSupport",
+        "Adapters", "Advertising", "BeaconTesting", "BlueZ", "CaptureFiles", "LiveScanning",
+        "LocationSources", "Positioning", "Ranging", "Regions", "Scanning", "ServiceCore",
+        "Storage", "TestDaemons", "TestSupport",
       ]),
     // They start the broker of Debian's package mosquitto, which Scripts/setup.sh --ci installs.
     .testTarget(
