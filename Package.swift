@@ -277,7 +277,7 @@ let package = Package(
     .testTarget(
       name: "HCISocketsTests",
       dependencies: [
-        "Adapters", "Advertising", "Bytes", "HCIPackets", "HCISockets", "Scanning", "TestSupport",
+        "Adapters", "Advertising", "BeaconTesting", "Bytes", "HCIPackets", "HCISockets", "Scanning", "TestSupport",
       ]),
     .testTarget(
       name: "LinkLayerTests",
@@ -402,7 +402,7 @@ let package = Package(
     .testTarget(
       name: "LiveScanningTests",
       dependencies: [
-        "Adapters", "Advertising", "BlueZ", "LiveScanning", "Scanning", "TestSupport",
+        "Adapters", "Advertising", "BeaconTesting", "BlueZ", "LiveScanning", "Scanning", "TestSupport",
       ]),
     .testTarget(
       name: "RecordsTests",
@@ -430,7 +430,7 @@ let package = Package(
     .testTarget(
       name: "LocationSourcesTests",
       dependencies: [
-        "Adapters", "Bytes", "DBusMessages", "LocationSources", "Positioning", "Scanning",
+        "Adapters", "BeaconTesting", "Bytes", "DBusMessages", "LocationSources", "Positioning", "Scanning",
         "ServiceCore", "TestDaemons", "TestSupport",
       ],
       exclude: ["Logs"]),

@@ -98,7 +98,7 @@ final class ReceivingAdapter {
     flush(at: MonotonicTime.now)
     socket = nil
     control.close()
-    control.state.forget()
+    control.state.restate()
     nextLook = nil
   }
 
@@ -183,7 +183,7 @@ final class ReceivingAdapter {
       // Somebody switched it off, and may have a reason.
       power.wasSwitchedOff(at: now)
       control.state.report(.down, since: now)
-    } else if control.state.condition == nil {
+    } else if control.state.condition == nil || control.state.isToBeRestated {
       control.state.report(.down, since: now)
     }
     power.tryNow(adapter.index, at: now)

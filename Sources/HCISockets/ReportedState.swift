@@ -19,6 +19,8 @@ struct ReportedState: Sendable {
   /// The changes to report, in order.
   private var changes: [Change] = []
   private var latestChange = MonotonicTime(nanoseconds: .min)
+  /// Whether the next state is reported even if it is the latest one.
+  private(set) var isToBeRestated = false
 
   /// Returns the changes since the last call.
   mutating func removeChanges() -> [Change] {
@@ -32,7 +34,10 @@ struct ReportedState: Sendable {
     isReceptionLost: Bool? = nil
   ) {
     let isReceptionLost = isReceptionLost ?? condition.isFault
-    guard condition != self.condition || isReceptionLost != self.isReceptionLost else { return }
+    guard
+      condition != self.condition || isReceptionLost != self.isReceptionLost || isToBeRestated
+    else { return }
+    isToBeRestated = false
     self.condition = condition
     self.detail = detail
     self.isReceptionLost = isReceptionLost
@@ -42,6 +47,9 @@ struct ReportedState: Sendable {
       Change(
         condition: condition, time: latestChange, isReceptionLost: isReceptionLost, detail: detail))
   }
+
+  /// Has the next state reported, whatever it is, as the scanner rests.
+  mutating func restate() { (isToBeRestated, changes) = (true, []) }
 
   /// Forgets the state, so that the next one is reported even if it is the same.
   mutating func forget() { (condition, detail) = (nil, nil) }

@@ -155,6 +155,8 @@ package final class Alternatives<Input: Sendable, Demand: Sendable, Health: Sour
     let now = clock()
     state.withLock { state in
       (state.latest, state.health, state.faultSince, state.reached) = (now, nil, nil, nil)
+      // That there is none is reported anew.
+      if state.choice?.index == nil { state.choice = nil }
       guard rules.retry == nil else { return }
       (state.choice, state.isLeft, state.left) = (nil, false, [:])
     }

@@ -43,6 +43,23 @@ import Testing
     BlueZScanner(bus: .address(bus.address))
   }
 
+  /// A state is reported anew after a rest, as it is then: the same one, a fault that ended, and one that began.
+  @Test func itKeepsTheContractOfSources() throws {
+    var model: ModelBlueZ? = try ModelBlueZ(on: bus)
+    let same = try SourceContract.check(scanner(), for: .ranging, time: \.time)
+    #expect(same.before.condition == .scanning && same.after.condition == .scanning)
+    let began = try SourceContract.check(scanner(), for: .ranging, time: \.time) {
+      model?.end()
+      model = nil
+    }
+    #expect(!began.before.isReceptionLost && began.after.isReceptionLost)
+    let ended = try SourceContract.check(scanner(), for: .ranging, time: \.time) {
+      model = try ModelBlueZ(on: bus)
+    }
+    #expect(ended.before.isReceptionLost && !ended.after.isReceptionLost)
+    model?.end()
+  }
+
   /// What a scanner received.
   struct Received {
     var sightings: [Sighting] = []

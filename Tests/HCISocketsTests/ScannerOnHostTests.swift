@@ -1,5 +1,6 @@
 import Adapters
 import Advertising
+import BeaconTesting
 import Glibc
 import Scanning
 import Testing
@@ -39,6 +40,22 @@ import Testing
     host.plug(3, Self.one)
     _ = try host.run(scanner, seconds: 5) { host.isScanning(3) }
     #expect(host.isScanning(3) && !host.isScanning(0))
+  }
+
+  /// A state is reported anew after a rest, as it is then.
+  @Test func itKeepsTheContractOfSources() throws {
+    let host = ModelHost()
+    host.plug(0, Self.one)
+    let scanner = host.scanner(.these([.number(0)]))
+    _ = try host.run(scanner, seconds: 60) { host.isScanning(0) }
+    let before = try host.run(scanner, seconds: 0.3)
+    #expect(before.last?.condition == .scanning)
+    scanner.rest()
+    _ = try host.run(scanner, seconds: 60) { host.isScanning(0) }
+    #expect(try host.run(scanner, seconds: 0.3).last?.condition == .scanning)
+    host.pull(0)
+    let states = try SourceContract.check(scanner, for: .ranging, time: \.time)
+    #expect(states.before.condition == .removed && states.after.condition == .removed)
   }
 
   /// Where any adapter will do, another one takes the place of one that stays away, and gives it back.
