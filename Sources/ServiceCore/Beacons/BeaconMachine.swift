@@ -127,6 +127,18 @@ struct BeaconMachine: Service {
     receivers.rest()
   }
 
+  var hasToldFault: Bool { receivers.areFaults }
+
+  mutating func recovered(_ name: String, into output: inout ServiceOutput<Self>) {
+    guard let last = receivers.latest.last else { return }
+    // The next report of the adapter follows the moment that was reached.
+    let change = ScannerHealth(
+      .scanning, at: engine.now ?? last.time, adapter: last.adapter, address: last.address,
+      isReceptionLost: false, sentence: "\(name) can be used again")
+    _ = receivers.update(change)
+    output.deliverToAll(.health(change, at: .now))
+  }
+
   mutating func end(
     _ sentence: String, isFailure: Bool, into output: inout ServiceOutput<Self>
   ) {

@@ -20,6 +20,9 @@ struct ReceiverStates {
     return latest.contains { $0.isRepetition(of: health) } && !(wasBeforeRest && health.isFault)
   }
 
+  /// Whether the latest reports are faults.
+  var areFaults: Bool { !latest.isEmpty && latest.allSatisfy(\.condition.isFault) }
+
   /// Records that the scanner rests: nobody knows whether a fault lasts.
   mutating func rest() { (fault, former) = (nil, latest) }
 

@@ -44,6 +44,12 @@ package protocol Service: Sendable {
   /// Records that the source rests, because there is no demand.
   mutating func rest()
 
+  /// Whether clients were told of a fault of the source, and of nothing since. By default they never were.
+  var hasToldFault: Bool { get }
+
+  /// Records that a source with a fault can be used again, by its name for people, as was found out while it rests.
+  mutating func recovered(_ name: String, into output: inout ServiceOutput<Self>)
+
   /// Records that the source will never deliver any more, and why, as a sentence for people. A recording ends
   /// without a failure.
   mutating func end(
@@ -63,6 +69,8 @@ extension Service {
   package static var asksForAvailability: Bool { true }
   package static func concernsAvailability(_ health: Health) -> Bool { true }
   package var isRefusedBySource: Bool { false }
+  package var hasToldFault: Bool { false }
+  package mutating func recovered(_ name: String, into output: inout ServiceOutput<Self>) {}
 }
 
 /// What a service needs of its source, and when it has something to do.

@@ -243,6 +243,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     }
     guard let demand else {
       source.rest()
+      watchFault()
       return false
     }
     do {
@@ -254,6 +255,24 @@ package final class ServiceHost<S: Service>: ServiceHosting {
       end(with: error)
     }
     return true
+  }
+
+  /// Finds out when a source that rests with a fault can be used again: an application may have stopped its services because
+  /// of it, and wait for the news.
+  private func watchFault() {
+    guard !isRecorded, let manager, state.withLock({ $0.service.hasToldFault }) else { return }
+    receiver.asyncAfter(deadline: .now() + manager.configuration.secondsBetweenLooks) { [weak self] in
+      guard let self, let source,
+        state.withLock({ !$0.isRunning && !$0.isStopped && $0.service.hasToldFault })
+      else { return }
+      guard source.availability == .available else { return watchFault() }
+      state.withLock { state in
+        var items = ServiceOutput<S>()
+        state.service.recovered(source.name, into: &items)
+        enqueue(items)
+      }
+      self.manager?.checkAuthorization()
+    }
   }
 
   /// Receives once, into the memory of an array that was processed.

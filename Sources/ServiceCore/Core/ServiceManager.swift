@@ -39,6 +39,9 @@ public final class ServiceManager: Sendable {
     /// journal's readers have them.
     package var journalFormat: (@Sendable (any ServiceEvent) -> JournalDescription?)?
 
+    /// The seconds between two looks at a source that rests with a fault.
+    package var secondsBetweenLooks = 5.0
+
     /// Creates the default settings.
     public init() {
       let path = CommandLine.arguments.first ?? ""
