@@ -23,7 +23,7 @@ extension CompassSource {
 }
 
 /// iio-sensor-proxy's names on the bus.
-private enum CompassName {
+enum CompassName {
   static let service = "net.hadess.SensorProxy"
   static let interface = "net.hadess.SensorProxy.Compass"
   static let path = "/net/hadess/SensorProxy/Compass"
@@ -39,6 +39,8 @@ package struct CompassSession: ~Copyable, LocationSession {
   private var bus: BusConnection?
   private var nextAttempt: MonotonicTime?
   private var backoff = Backoff.quick
+  /// The daemon's unique name on the bus, as its answers have it; `nil` before the first. Signals of others do not count.
+  private var owner: String?
   private var calls: [UInt32: Call] = [:]
   /// Whether the daemon has a compass; `nil` before it is known.
   private var hasCompass: Bool?
@@ -189,7 +191,7 @@ package struct CompassSession: ~Copyable, LocationSession {
 
   /// Forgets what the daemon has answered and will.
   private mutating func forget() {
-    (calls, hasCompass, heading, nextRequest) = ([:], nil, nil, nil)
+    (calls, hasCompass, heading, nextRequest, owner) = ([:], nil, nil, nil, nil)
   }
 
   // MARK: Messages
@@ -209,10 +211,11 @@ package struct CompassSession: ~Copyable, LocationSession {
     switch message.kind {
     case .reply, .error:
       guard let call = calls.removeValue(forKey: message.replySerial) else { return }
+      owner = message.kind == .reply ? message.sender : owner
       try answered(call, by: message, at: now, into: &inputs)
     case .signal
     where message.isSignal("PropertiesChanged", of: CompassName.properties)
-      && message.path == CompassName.path:
+      && message.path == CompassName.path && message.sender == owner:
       guard message.body.count >= 2, message.body[0].asString == CompassName.interface,
         let values = message.body[1].asProperties
       else { return }

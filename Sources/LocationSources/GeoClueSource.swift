@@ -56,6 +56,11 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   /// When a client that was refused is started again; `nil` where none was refused.
   private var retry: MonotonicTime?
   private var refusals = Backoff.slow
+  /// How soon the client is started again at most when an agent changes: any process can send such a signal.
+  private var agentWait: Int64 = 0
+  private var agentWaits = Backoff(first: 250_000_000, longest: 60_000_000_000)
+  /// GeoClue's unique name on the bus, as its answers have it; `nil` before the first. Signals of others do not count.
+  private var owner: String?
   /// Whether an agent changed while the answer to a start was awaited.
   private var hasAgentChanged = false
   /// The number of requests for one fix that were passed on.
@@ -170,6 +175,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     disconnect(nextAttempt: nil)
     backoff.reset()
     refusals.reset()
+    agentWaits.reset()
     report.reset()
   }
 
@@ -256,7 +262,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   private mutating func disconnect(nextAttempt: MonotonicTime?) {
     bus?.close()
     (bus, self.nextAttempt) = (nil, nextAttempt)
-    (calls, state, applied, started, retry) = ([:], .absent, nil, nil, nil)
+    (calls, state, applied, started, retry, owner) = ([:], .absent, nil, nil, nil, nil)
     (isLocated, isRaised) = (false, false)
   }
 
@@ -362,8 +368,9 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     switch message.kind {
     case .reply, .error:
       guard let call = calls.removeValue(forKey: message.replySerial) else { return }
+      owner = message.kind == .reply ? message.sender : owner
       try answered(call, by: message, at: now, into: &inputs)
-    case .signal where message.path == state.path:
+    case .signal where message.path == state.path && message.sender == owner:
       if message.isSignal("LocationUpdated", of: GeoClueName.client) {
         guard message.body.count == 2 else { return }
         try requestLocation(message.body[1], at: now)
@@ -381,7 +388,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     case .signal
     where message.isSignal("PropertiesChanged", of: GeoClueName.properties)
       && message.body.first?.asString == GeoClueName.agent:
-      if retry != nil { retry = now }
+      if let due = retry { retry = min(due, (started ?? now).advanced(by: agentWait)) }
       hasAgentChanged = calls.values.contains { $0.subject == .start }
     default: break
     }
@@ -419,7 +426,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
         if hasAgentChanged {
           // It may have stopped the client before that ran, which no message says. Another start is answered by what it permits now.
           hasAgentChanged = false
-          retry = now
+          retry = now.advanced(by: agentWait)
         }
         // The first fix is reported by itself; until then a state that was worse has ended.
         if let condition = report.latest?.condition, condition.isFault { search() }
@@ -433,6 +440,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
         var fix = Self.fix(values, at: now)
       else { return }
       report.report(.receiving, "GeoClue delivers locations")
+      agentWaits.reset()
       // An agent that stopped the client may start it again.
       retry = nil
       // What comes later is new, whatever clock the receiver has.
@@ -444,7 +452,8 @@ package struct GeoClueSession: ~Copyable, LocationSession {
 
   /// Reports a refusal. The client is started again when an agent or the demand changes, and seldom otherwise.
   private mutating func deny(_ reason: String, at now: MonotonicTime) {
-    retry = hasAgentChanged ? now : now.advanced(by: refusals.next())
+    agentWait = agentWaits.next()
+    retry = now.advanced(by: hasAgentChanged ? agentWait : refusals.next())
     hasAgentChanged = false
     report.report(
       .denied,
