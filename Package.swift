@@ -277,7 +277,8 @@ let package = Package(
     .testTarget(
       name: "HCISocketsTests",
       dependencies: [
-        "Adapters", "Advertising", "BeaconTesting", "Bytes", "HCIPackets", "HCISockets", "Scanning", "TestSupport",
+        "Adapters", "Advertising", "BeaconTesting", "Bytes", "HCIPackets", "HCISockets", "Scanning",
+        "TestSupport",
       ]),
     .testTarget(
       name: "LinkLayerTests",
@@ -402,7 +403,8 @@ let package = Package(
     .testTarget(
       name: "LiveScanningTests",
       dependencies: [
-        "Adapters", "Advertising", "BeaconTesting", "BlueZ", "LiveScanning", "Scanning", "TestSupport",
+        "Adapters", "Advertising", "BeaconTesting", "BlueZ", "LiveScanning", "Scanning",
+        "TestSupport",
       ]),
     .testTarget(
       name: "RecordsTests",
@@ -430,7 +432,8 @@ let package = Package(
     .testTarget(
       name: "LocationSourcesTests",
       dependencies: [
-        "Adapters", "BeaconTesting", "Bytes", "DBusMessages", "LocationSources", "Positioning", "Scanning",
+        "Adapters", "BeaconTesting", "Bytes", "DBusMessages", "LocationSources", "Positioning",
+        "Scanning",
         "ServiceCore", "TestDaemons", "TestSupport",
       ],
       exclude: ["Logs"]),
@@ -509,7 +512,8 @@ for target in package.targets where target.type != .system {
 if Context.environment["OPTIMIZED_TEST_BUILD"] != nil {
   let optimized: Set = [
     "Bytes", "Clocks", "Sources", "Advertising", "HCIPackets", "LinkLayer", "Scanning",
-    "CaptureFiles", "Ranging", "Regions", "Positioning", "Records", "Simulation", "Storage", "ServiceCore", "Frontends",
+    "CaptureFiles", "Ranging", "Regions", "Positioning", "Records", "Simulation", "Storage",
+    "ServiceCore", "Frontends",
     "LocationSources", "HCISockets", "KioskService", "BrokerLink", "Webhooks",
   ]
   for target in package.targets where optimized.contains(target.name) {

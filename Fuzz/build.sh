@@ -38,8 +38,8 @@ build_entries() {
 
   # The objects of the sources that there are now: an old build's may lie beside them.
   local module source
-  for module in Bytes Advertising HCIPackets LinkLayer Scanning Ranging Regions Records CaptureFiles \
-    Simulation DBusMessages TOMLDocuments Adapters Positioning LocationSources; do
+  for module in Bytes Clocks Sources Advertising HCIPackets LinkLayer Scanning Ranging Regions Records \
+    CaptureFiles Simulation DBusMessages TOMLDocuments Adapters Positioning LocationSources; do
     while IFS= read -r source; do
       # Folders of sources do not show in the build.
       objects+=("$build/release/$module.build/$(basename "$source").o")

@@ -1,6 +1,6 @@
 package import Adapters
-package import Scanning
 package import DBusMessages
+package import Scanning
 
 /// A scanner on bluetoothd, over D-Bus: for a desktop, a container, and wherever a process has no capability.
 ///
@@ -23,7 +23,9 @@ extension BlueZScanner {
     _ configuration: ScanConfiguration = ScanConfiguration(), bus: BusAddress = .system,
     limits: BusLimits = BusLimits()
   ) {
-    self.init(configuration.adapters.description, BlueZSession(configuration, on: bus, limits: limits)) {
+    self.init(
+      configuration.adapters.description, BlueZSession(configuration, on: bus, limits: limits)
+    ) {
       BlueZView.current(bus, limits: limits).availability(of: configuration.adapters)
     }
   }

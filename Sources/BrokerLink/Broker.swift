@@ -1,5 +1,5 @@
-import Clocks
 package import Advertising
+import Clocks
 package import Records
 import Scanning
 package import ServiceCore

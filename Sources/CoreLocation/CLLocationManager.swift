@@ -1,7 +1,7 @@
-import Scanning
 public import Foundation
 import Logging
 import Positioning
+import Scanning
 package import ServiceCore
 import Synchronization
 

@@ -1,6 +1,6 @@
-import Scanning
 import Foundation
 import Positioning
+import Scanning
 import ServiceCore
 import Synchronization
 

@@ -67,5 +67,4 @@ package struct LocationReport: Sendable {
   }
 }
 
-
 extension LiveSource: LocationSource where Session: LocationSession & ~Copyable {}

@@ -1,5 +1,5 @@
-internal import HeapModule
 package import Clocks
+internal import HeapModule
 
 /// The states of circles: a state machine that is given fixes and the time, and returns what changed.
 ///

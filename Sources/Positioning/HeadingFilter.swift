@@ -1,5 +1,5 @@
-internal import RealModule
 package import Clocks
+internal import RealModule
 
 /// How a device is held, as far as its compass is concerned.
 package enum HeadingOrientation: String, Hashable, Sendable, Codable, CaseIterable {

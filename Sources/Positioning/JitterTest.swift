@@ -1,5 +1,5 @@
-internal import RealModule
 internal import Clocks
+internal import RealModule
 
 /// Two explanations of each fix: the receiver moves steadily, or stands still, and errs as it states; or it stands
 /// still and jitters, whatever it states.

@@ -1,5 +1,5 @@
-internal import RealModule
 package import Clocks
+internal import RealModule
 
 /// The magnetic field of the earth at one place and time, by the World Magnetic Model 2025.
 ///

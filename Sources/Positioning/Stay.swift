@@ -1,5 +1,5 @@
-import RealModule
 import Clocks
+import RealModule
 
 /// The fixes of a few seconds.
 struct Spot: Hashable, Sendable, Codable {

@@ -1,5 +1,5 @@
-internal import RealModule
 package import Clocks
+internal import RealModule
 
 /// Arrivals at places where the receiver stays, and departures from them.
 ///

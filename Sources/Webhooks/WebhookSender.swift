@@ -1,5 +1,5 @@
-import Clocks
 import CCurl
+import Clocks
 import Scanning
 package import ServiceCore
 import Synchronization

@@ -107,7 +107,8 @@ struct LocateCommand: AsyncParsableCommand {
   func run() async throws {
     let session = try ServiceSession(report: printError)
     let input =
-      isLive ? try location.open(waits: recordings.follow) : try recordings.open(tracks: recordings.replay)
+      isLive
+      ? try location.open(waits: recordings.follow) : try recordings.open(tracks: recordings.replay)
     try await run(LocationFeed(input, in: session), to: StandardOutput())
   }
 

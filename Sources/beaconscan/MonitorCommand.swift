@@ -132,7 +132,8 @@ struct MonitorCommand: AsyncParsableCommand {
       }
       return try await run(
         BeaconSession(
-          source.open(offsets: calibration.adapterOffset, waits: true), showsProgress: !output.quiet,
+          source.open(offsets: calibration.adapterOffset, waits: true),
+          showsProgress: !output.quiet,
           waits: true, stateFile: stateFile, configuration: configuration(rules)), rules, to: out)
     }
     if !source.isLive {

@@ -38,7 +38,10 @@ import Testing
       #expect(eventually { source.availability == .available })
     }
     #expect(states.first == .notRunning && states.last != .notRunning, "\(states)")
-    #expect(try check(GPSDSource(.tcp(host: "127.0.0.1", port: freePort()))) == [.notRunning, .notRunning])
+    #expect(
+      try check(GPSDSource(.tcp(host: "127.0.0.1", port: freePort()))) == [
+        .notRunning, .notRunning,
+      ])
     withExtendedLifetime(daemon) {}
   }
 

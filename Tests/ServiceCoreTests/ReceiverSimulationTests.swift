@@ -350,8 +350,8 @@ private struct PositionSimulation {
     progress.wallClockOffset = .zero
     var input = ServiceInput<LocationMachine>(values: values, progress: progress)
     while !machine.process(&input, into: &output) {}
-    for case .stored(.circle(let event), _, _, _) in output.items where event.transition.change.state == .outside
-    {
+    for case .stored(.circle(let event), _, _, _) in output.items
+    where event.transition.change.state == .outside {
       wrong.append("the circle was left at \(clock.now)")
     }
     output = ServiceOutput()

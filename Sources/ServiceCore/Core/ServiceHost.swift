@@ -261,7 +261,8 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   /// of it, and wait for the news.
   private func watchFault() {
     guard !isRecorded, let manager, state.withLock({ $0.service.hasToldFault }) else { return }
-    receiver.asyncAfter(deadline: .now() + manager.configuration.secondsBetweenLooks) { [weak self] in
+    receiver.asyncAfter(deadline: .now() + manager.configuration.secondsBetweenLooks) {
+      [weak self] in
       guard let self, let source,
         state.withLock({ !$0.isRunning && !$0.isStopped && $0.service.hasToldFault })
       else { return }
@@ -281,8 +282,7 @@ package final class ServiceHost<S: Service>: ServiceHosting {
   ) throws -> ServiceInput<S> {
     var values = used
     let progress = try source.receive(for: demand.demand, until: demand.deadline, into: &values)
-    if let availability = progress.health.last(where: S.concernsAvailability)?.availability
-    {
+    if let availability = progress.health.last(where: S.concernsAvailability)?.availability {
       state.withLock { $0.availability = availability }
     }
     return ServiceInput(
