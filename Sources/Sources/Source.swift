@@ -13,7 +13,7 @@ public import Clocks
 ///   that is known then is reported, whatever was reported before.
 /// - Nothing is received, connected to or switched on before the first call, and after ``rest()``.
 ///
-/// A live source is a ``SourceSession`` in a ``LiveSource``, which keeps these promises for it.
+/// A live source is a `SourceSession` in a `LiveSource`, which keeps these promises for it.
 public protocol Source<Input, Demand, Health>: AnyObject, Sendable {
   /// What is received.
   associatedtype Input: Sendable
