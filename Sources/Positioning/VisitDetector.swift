@@ -48,6 +48,8 @@ package struct VisitDetector: Hashable, Sendable, Codable {
 
   /// The worst accuracy radius of fixes that count fully, in meters: 200.
   package static let coarsest = 200.0
+  /// The seconds for which fixes must be away so that a silence after them ends a stay: 10.
+  package static let evidence = 10.0
   /// The greatest number of spots kept: 64.
   package static let capacity = 64
 
@@ -71,7 +73,10 @@ package struct VisitDetector: Hashable, Sendable, Codable {
 
   /// When ``advance(to:)`` reports a change without another fix.
   package var deadline: MonotonicTime? {
-    guard let away, away.count >= 2 else { return nil }
+    // Fixes that are away for a moment before there are none may be the last ones before a building swallows the signal.
+    guard let away, let last = away.last, last.seconds(since: away.since) >= Self.evidence else {
+      return nil
+    }
     return away.since.advanced(bySeconds: rules.absence)
   }
 
@@ -101,6 +106,7 @@ package struct VisitDetector: Hashable, Sendable, Codable {
     }
     if var departure = away {
       move(&departure.since)
+      move(&departure.last)
       away = departure
     }
     stay?.move(by: nanoseconds)
@@ -137,6 +143,8 @@ package struct VisitDetector: Hashable, Sendable, Codable {
 
   private struct Away: Hashable, Sendable, Codable {
     var since: MonotonicTime
+    /// The time of the latest fix that is away.
+    var last: MonotonicTime?
     /// Meters from the center of the stay.
     var distance: Double
     var count: Int
@@ -145,6 +153,7 @@ package struct VisitDetector: Hashable, Sendable, Codable {
   private mutating func leave(_ fix: Fix, _ distance: Double, _ changes: inout [Change]) {
     if away == nil { away = Away(since: fix.time, distance: distance, count: 0) }
     away?.count += 1
+    away?.last = fix.time
     guard let away, away.count >= 2, fix.time.seconds(since: away.since) >= rules.absence else {
       return
     }

@@ -252,6 +252,21 @@ import Testing
     #expect(course.arrivals.count == 1 && course.departures.count == 1)
   }
 
+  /// The last fixes before a building swallows the signal are typical outliers.
+  @Test(arguments: [0, 1, 2, 5])
+  func outliersBeforeAGapEndNothing(count: Int) {
+    var course = Course()
+    course.rest(at: .zero, seconds: 1200)
+    for _ in 0..<count {
+      course.now += 1
+      course.fix(SIMD2(320, 0))
+    }
+    course.now += 900
+    course.rest(at: .zero, seconds: 1200)
+    #expect(course.departures.isEmpty, "\(course.departures)")
+    #expect(course.arrivals.count <= 1)
+  }
+
   @Test func timeAloneEndsAStay() throws {
     var course = Course()
     course.move(from: Self.far, to: Self.here, speed: 12)
