@@ -130,14 +130,14 @@ struct NMEAEpoch {
         self.date = date ?? self.date
       }
       guard isFix else { return isRefused = true }
-      guard let place = coordinate(sentence, from: 3), let knots = optional(sentence[7], 0...2000),
-        let course = optional(sentence[8], -360...720),
-        let variation = optional(sentence[10], 0...180)
-      else { return nil }
+      guard let place = coordinate(sentence, from: 3) else { return nil }
       put(place, rank: 1)
-      self.speed = knots.map { $0 * Self.metersPerSecondPerKnot } ?? speed
-      self.course = course.flatMap(bearing) ?? self.course
-      if let variation { declination = sentence.letter(11) == "W" ? -variation : variation }
+      // Receivers write numbers that cannot be where they know none: only that field is lost.
+      if let knots = known(sentence[7], 0...2000) { speed = knots * Self.metersPerSecondPerKnot }
+      if let course = known(sentence[8], -360...720) { self.course = bearing(course) }
+      if let variation = known(sentence[10], 0...180) {
+        declination = sentence.letter(11) == "W" ? -variation : variation
+      }
     case .gll:
       // The status is newer than the sentence.
       guard sentence.letter(6) ?? "A" == "A", sentence.letter(7) != "N" else {
@@ -146,12 +146,9 @@ struct NMEAEpoch {
       guard let place = coordinate(sentence, from: 1) else { return nil }
       put(place, rank: 0)
     case .vtg:
-      guard let course = optional(sentence[1], -360...720),
-        let knots = optional(sentence[5], 0...2000)
-      else { return nil }
       guard !kinds.contains(.rmc) else { return () }
-      self.course = course.flatMap(bearing)
-      self.speed = knots.map { $0 * Self.metersPerSecondPerKnot }
+      self.course = known(sentence[1], -360...720).flatMap(bearing)
+      self.speed = known(sentence[5], 0...2000).map { $0 * Self.metersPerSecondPerKnot }
     case .gsa:
       guard let mode = digits(sentence[2]), (1...3).contains(mode),
         let hdop = optional(sentence[16], Self.dilution),
@@ -171,13 +168,17 @@ struct NMEAEpoch {
       }
       deviations = (north, east, up)
     case .zda: break
+    case .hdg where sentence[1].isEmpty, .hdm where sentence[1].isEmpty,
+      .hdt where sentence[1].isEmpty:
+      // A compass that has no heading yet.
+      break
     case .hdg:
-      guard let sensor = decimal(sentence[1]).flatMap(bearing),
-        let deviation = optional(sentence[2], 0...180),
-        let variation = optional(sentence[4], 0...180)
-      else { return nil }
-      let turned = sensor + (sentence.letter(3) == "W" ? -1 : 1) * (deviation ?? 0)
-      if let variation { declination = sentence.letter(5) == "W" ? -variation : variation }
+      guard let sensor = decimal(sentence[1]).flatMap(bearing) else { return nil }
+      let deviation = known(sentence[2], 0...180) ?? 0
+      let turned = sensor + (sentence.letter(3) == "W" ? -1 : 1) * deviation
+      if let variation = known(sentence[4], 0...180) {
+        declination = sentence.letter(5) == "W" ? -variation : variation
+      }
       put(heading: turned, rank: 2)
     case .hdm:
       guard let magnetic = decimal(sentence[1]).flatMap(bearing) else { return nil }
@@ -215,6 +216,11 @@ struct NMEAEpoch {
   }
 
   // MARK: Fields
+
+  /// Reads a number that a sentence can do without; `nil` where there is none that can be.
+  private func known(_ field: ArraySlice<UInt8>, _ range: ClosedRange<Double>) -> Double? {
+    optional(field, range) ?? nil
+  }
 
   /// Reads a number that may be missing: `.some(nil)` for an empty field, `nil` for one that is wrong.
   private func optional(_ field: ArraySlice<UInt8>, _ range: ClosedRange<Double>) -> Double?? {
