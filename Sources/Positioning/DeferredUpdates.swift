@@ -109,15 +109,15 @@ package struct DeferredUpdates: Sendable {
     return conditions.error.map { end($0) } ?? []
   }
 
-  /// Receives a fix that the client would get without deferral.
-  package mutating func receive(_ fix: Fix) -> [Event] {
+  /// Receives a fix that the client would get without deferral, at a moment that may be later than its time.
+  package mutating func receive(_ fix: Fix, at now: MonotonicTime? = nil) -> [Event] {
     latest = fix.place
     guard let request else { return [.deliver([fix])] }
     held.append(fix)
     let origin = request.origin ?? fix.place
     self.request?.origin = origin
     if origin.distance(to: fix.place) >= request.distance { return end(nil) }
-    let events = advance(to: fix.time)
+    let events = advance(to: now ?? fix.time)
     if !events.isEmpty || held.count < Self.capacity { return events }
     return release()
   }

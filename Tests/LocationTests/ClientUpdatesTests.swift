@@ -60,7 +60,7 @@ private struct ClientDay {
       updates.advance(
         to: MonotonicTime(nanoseconds: Int64(second * 1e9)),
         refusal: random.uniform() < 0.2 ? Self.refusal : nil)
-    default: fix().map { updates.receive($0, refusal: nil) } ?? []
+    default: fix().map { updates.receive($0, at: $0.time, refusal: nil) } ?? []
     }
   }
 
@@ -141,17 +141,20 @@ private struct ClientDay {
         timestamp: WallClockTime(nanoseconds: 0), place: start.moved(meters, toward: 0),
         horizontalAccuracy: 5)
     }
+    func receive(_ fix: Fix) -> [LocationEvent] {
+      updates.receive(fix, at: fix.time, refusal: nil)
+    }
     var events: [LocationEvent] = []
     for second: Int64 in stride(from: 0, through: 1000, by: 10) {
-      events += updates.receive(fix(second, 0), refusal: nil)
+      events += receive(fix(second, 0))
     }
     #expect(events.last == .paused)
     events = []
     for step: Int64 in 1...10 {
-      events += updates.receive(fix(1000 + step * 10, Double(step) * 500), refusal: nil)
+      events += receive(fix(1000 + step * 10, Double(step) * 500))
     }
     #expect(events.contains(.resumed))
     #expect(updates.allowDeferral(untilTraveled: 1e6, timeout: 1e6, at: nil) == [])
-    #expect(updates.receive(fix(2000, 6000), refusal: nil) == [])
+    #expect(receive(fix(2000, 6000)) == [])
   }
 }

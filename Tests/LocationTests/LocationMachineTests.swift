@@ -361,6 +361,41 @@ private struct Bench {
     #expect(abs(demand.interval - interval) < 0.1)
   }
 
+  // MARK: Requests for one fix
+
+  /// A location of an hour ago is not where the machine is: a newer one is waited for, and the old one is the answer only
+  /// where none comes.
+  @Test(arguments: [5.0, 3000])
+  func anOldFixIsNoAnswerAtOnce(accuracy: Double) {
+    var bench = Bench()
+    let first = bench.first
+    #expect(bench.request(first).isEmpty)
+    var old = Bench.fix(0, accuracy: accuracy)
+    #expect(bench.receive([old], until: 3600).isEmpty)
+    old.time = Bench.time(3604)
+    let new = Bench.fix(3604, accuracy: 5)
+    #expect(bench.receive([new], until: 3604).map(\.0) == [.requestedFix(new)])
+    #expect(bench.request(first).isEmpty)
+    #expect(bench.receive([Bench.fix(0, accuracy: accuracy)], until: 7200).isEmpty)
+    #expect(bench.receive(until: 7209).isEmpty)
+    #expect(
+      bench.receive(until: 7211).map(\.0).contains {
+        if case .requestedFix = $0 { true } else { false }
+      })
+  }
+
+  /// The best accuracy is reached when it gets no better; of equal fixes the newest is the answer.
+  @Test func theBestAccuracyIsWhatFixesSettleAt() {
+    var bench = Bench()
+    _ = bench.request(bench.first, .best)
+    var answers: [LocationEvent] = []
+    for (second, accuracy) in [(1.0, 40.0), (2, 20), (3, 9), (4, 9), (5, 9), (6, 9)] {
+      answers += bench.receive([Bench.fix(second, accuracy: accuracy)]).map(\.0)
+      if second < 6 { #expect(answers.isEmpty, "at \(second) s") }
+    }
+    #expect(answers == [.requestedFix(Bench.fix(6, accuracy: 9))])
+  }
+
   // MARK: Headings
 
   @Test(arguments: [(1_893_456_000.0, 1), (1_893_000_000.0, 0), (0.0, 1)])

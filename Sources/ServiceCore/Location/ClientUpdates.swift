@@ -137,14 +137,16 @@ struct ClientUpdates {
 
   /// Receives a fix, for updates and the request. Where updates deliver it, it is the answer of the
   /// request as well.
-  mutating func receive(_ fix: Fix, refusal: LocationHealth?) -> [LocationEvent] {
-    let answer = request?.receive(fix)
+  mutating func receive(
+    _ fix: Fix, at now: MonotonicTime, refusal: LocationHealth?
+  ) -> [LocationEvent] {
+    let answer = request?.receive(fix, at: now)
     var events: [LocationEvent] = []
     var isDelivered = false
     if let (isPassed, change) = updates?.receive(fix) {
       if change == .resumed { events = [.resumed] + setConditions() }
       if isPassed {
-        let delivered = Self.events(deferral.receive(fix))
+        let delivered = Self.events(deferral.receive(fix, at: now))
         isDelivered = !delivered.isEmpty
         if isDelivered { received = fix.time }
         events += delivered

@@ -3,12 +3,19 @@ import Scanning
 
 /// A request for one fix.
 ///
-/// The first fix of the accuracy that is needed is the answer, also one that is not older than
-/// ``recent`` at the request. If none comes within ``patience`` seconds of the first fix, it is the
-/// most accurate one; without any fix, the request ends after ``limit`` seconds.
+/// The first fix of the accuracy that is needed and not older than ``recent`` is the answer, also one
+/// of before the request. Where the best accuracy is needed, one of ``good`` is as good as it gets
+/// when ``steady`` fixes in a row are no better than those before. If none comes within ``patience``
+/// seconds of the first fix, it is the most accurate one, of equal ones the newest, and one that is
+/// older than ``recent`` only where there is no other; without any fix, the request ends after
+/// ``limit`` seconds.
 struct FixRequest {
   /// The greatest age of a fix that answers a request at once, in seconds.
   static let recent = 15.0
+  /// The accuracy of a receiver that has settled, in meters.
+  static let good = 20.0
+  /// The number of fixes in a row that are no better than those before, where more will not be.
+  static let steady = 3
   /// Seconds that a better fix is waited for.
   static let patience = 10.0
   /// Seconds that the first fix is waited for.
@@ -25,6 +32,9 @@ struct FixRequest {
   /// The answer where no fix comes.
   private let known: Fix?
   private var best: Fix?
+  private var isBestRecent = false
+  /// The number of fixes in a row that were no better than the best one.
+  private var steadyCount = 0
   /// The time at which the request ends; `nil` before the source's time is known.
   private(set) var deadline: MonotonicTime?
 
@@ -39,12 +49,25 @@ struct FixRequest {
     duration = known != nil || isRefused ? Self.patience : Self.limit
   }
 
-  mutating func receive(_ fix: Fix) -> Answer? {
-    if let answer = advance(to: fix.time) { return answer }
-    if best == nil, known == nil { deadline = fix.time.advanced(bySeconds: Self.patience) }
-    if fix.horizontalAccuracy <= accuracy.meters { return .fix(fix) }
-    if best.map({ fix.horizontalAccuracy < $0.horizontalAccuracy }) ?? true { best = fix }
-    return nil
+  /// Receives a fix, which may be older than the moment at which it comes.
+  mutating func receive(_ fix: Fix, at now: MonotonicTime) -> Answer? {
+    if let answer = advance(to: now) { return answer }
+    if best == nil, known == nil { deadline = now.advanced(bySeconds: Self.patience) }
+    let isRecent = now.seconds(since: fix.time) <= Self.recent
+    if isRecent, fix.horizontalAccuracy <= accuracy.meters { return .fix(fix) }
+    guard isRecent || !isBestRecent else { return nil }
+    if isRecent, isBestRecent, let best {
+      let isBetter = fix.horizontalAccuracy < 0.9 * best.horizontalAccuracy
+      steadyCount = isBetter ? 0 : steadyCount + 1
+    }
+    if best == nil || isRecent != isBestRecent
+      || fix.horizontalAccuracy <= best?.horizontalAccuracy ?? .infinity
+    {
+      (best, isBestRecent) = (fix, isRecent)
+    }
+    let isSettled =
+      steadyCount >= Self.steady && best?.horizontalAccuracy ?? .infinity <= Self.good
+    return accuracy <= .best && isSettled ? end : nil
   }
 
   mutating func advance(to now: MonotonicTime) -> Answer? {

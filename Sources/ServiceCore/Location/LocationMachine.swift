@@ -173,6 +173,8 @@ struct LocationMachine: Service {
       }
     }
     source.reportsOnlyChanges = input.reportsOnlyChanges
+    // What a live source delivers may be older than the moment at which it comes.
+    let arrival = isRecorded ? nil : input.progress.reached
     while true {
       let next = input.processed < input.values.count ? input.values[input.processed] : nil
       if let change = input.progress.health.first, next.map({ change.time <= $0.time }) ?? true {
@@ -181,7 +183,8 @@ struct LocationMachine: Service {
       } else if let next {
         input.processed += 1
         switch next {
-        case .fix(let fix): receive(fix, into: &output)
+        case .fix(let fix):
+          receive(fix, at: max(fix.time, arrival ?? fix.time), into: &output)
         case .compass(let reading): receive(reading, into: &output)
         }
       } else {
@@ -204,13 +207,16 @@ struct LocationMachine: Service {
     modifyClients(into: &output) { $0.refuse(change) }
   }
 
-  private mutating func receive(_ fix: Fix, into output: inout Output) {
-    advance(to: fix.time, into: &output)
+  private mutating func receive(
+    _ fix: Fix, at now: MonotonicTime, into output: inout Output
+  ) {
+    // One that is old is no news of the time.
+    if now.seconds(since: fix.time) <= FixRequest.recent { advance(to: fix.time, into: &output) }
     source.receive(fix)
     circles.receive(fix, wallClockOffset, into: &output)
     modifyGroups(into: &output) { $0.receive(fix) }
     let refusal = source.refusal
-    modifyClients(into: &output) { $0.receive(fix, refusal: refusal) }
+    modifyClients(into: &output) { $0.receive(fix, at: now, refusal: refusal) }
   }
 
   private mutating func receive(_ reading: CompassReading, into output: inout Output) {
