@@ -11,6 +11,8 @@ enum FieldRange {
   static let dilution = 0.0...1000
   /// Meters, meters per second or degrees.
   static let error = 0.0...1e8
+  /// An error below it, a thousandth of a meter, is none that a receiver can have: it does not know it.
+  static let smallestError = 0.001
 }
 
 extension Double {

@@ -155,7 +155,7 @@ extension GPSDMessage.Report {
       object[key]?.asDouble?.within(range)
     }
     func error(_ key: String) -> Double? {
-      number(key, FieldRange.error).flatMap { $0 > 0 ? $0 : nil }
+      number(key, FieldRange.error).flatMap { $0 >= FieldRange.smallestError ? $0 : nil }
     }
     device = object["device"]?.asString
     mode = object["mode"]?.asInt ?? 0

@@ -33,6 +33,8 @@ package struct GPSDSession: ~Copyable, LocationSession {
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
   /// When something came last, or the connection was begun.
   private var latestMessage = MonotonicTime(nanoseconds: 0)
+  /// When the connection was made.
+  private var connected = MonotonicTime(nanoseconds: 0)
   /// Whether a sign of life was requested since.
   private var isLifeRequested = false
 
@@ -42,6 +44,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
   /// When a receiver that sends nothing is reported; `nil` where something was reported.
   private var searchDue: MonotonicTime?
   private var followed: String?
+  /// When the latest fix came that was not known before, and that fix.
   private var latestFix: (time: MonotonicTime, fix: Fix)?
   /// When the latest fix was delivered.
   private var delivered: MonotonicTime?
@@ -63,6 +66,8 @@ package struct GPSDSession: ~Copyable, LocationSession {
   private static let lifeInterval = 5 * MonotonicTime.nanosecondsPerSecond
   /// How long receivers may send nothing before that is reported.
   private static let searchTime = 3 * MonotonicTime.nanosecondsPerSecond
+  /// How long a receiver that had fixes may have no new one before that is reported.
+  private static let silenceTime = 15 * MonotonicTime.nanosecondsPerSecond
   /// How long a followed receiver may have no fix before another is followed.
   private static let followTime = 5 * MonotonicTime.nanosecondsPerSecond
   /// The number of receivers that are known at once; gpsd has 4.
@@ -116,6 +121,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
     if isReady, !isConnected { finishConnection(at: now) }
     if isReady, isConnected { read(for: demand, at: now, into: &inputs) }
     checkLife(at: now)
+    checkNews(at: now)
     if let searchDue, now >= searchDue { search(nil) }
   }
 
@@ -155,7 +161,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
       return lose(.notRunning, Self.absence(address, error), at: now)
     }
     isConnected = true
-    latestMessage = now
+    (latestMessage, connected) = (now, now)
     // gpsd sends its version, and with the watch its receivers.
     request(#"?WATCH={"enable":true,"json":true};"#, at: now)
   }
@@ -177,6 +183,8 @@ package struct GPSDSession: ~Copyable, LocationSession {
       return lose(.notRunning, sentence, at: now)
     }
     (latestMessage, isLifeRequested) = (now, false)
+    // A server that accepts and ends at once is not asked more and more often.
+    if hasVersion, now.nanoseconds(since: connected) >= Self.lifeInterval { backoff.reset() }
     let dropped = lines.droppedLines
     let received = lines.append(buffer[..<count])
     badLines += lines.droppedLines - dropped
@@ -190,7 +198,8 @@ package struct GPSDSession: ~Copyable, LocationSession {
       // A message may have ended the connection.
       if socket == nil { return }
     }
-    if !hasVersion, badLines >= 16 {
+    let isMute = now.nanoseconds(since: connected) >= Self.lifeInterval
+    if !hasVersion, badLines >= 16 || isMute {
       let sentence = "what answers at \(address) is no gpsd; check the address"
       lose(.refused, sentence, at: now)
     }
@@ -206,6 +215,18 @@ package struct GPSDSession: ~Copyable, LocationSession {
       let sentence = "gpsd at \(address) does not answer; restart it: sudo systemctl restart gpsd"
       lose(.notAnswering, sentence, at: now)
     }
+  }
+
+  /// Reports that a receiver that had fixes is silent, or that its clock stands still, as where its cable came off.
+  private mutating func checkNews(at now: MonotonicTime) {
+    guard report.latest?.condition == .receiving, socket != nil, let latestFix,
+      now.nanoseconds(since: max(latestFix.time, connected)) >= Self.silenceTime
+    else { return }
+    followed = nil
+    report.report(
+      .searching,
+      "gpsd at \(address) has had no new fix from its receiver for "
+        + "\(Self.silenceTime / MonotonicTime.nanosecondsPerSecond) s; check the receiver's cable")
   }
 
   /// Ends the connection because of a fault; the next attempt follows by itself.
@@ -240,7 +261,6 @@ package struct GPSDSession: ~Copyable, LocationSession {
       }
       hasVersion = true
       searchDue = now.advanced(by: Self.searchTime)
-      backoff.reset()
     case .devices(let devices):
       receivers = receivers.filter { entry in devices.contains { $0.path == entry.key } }
       for device in devices { add(device.path) }
@@ -341,13 +361,13 @@ package struct GPSDSession: ~Copyable, LocationSession {
       guard let latestFix, now.nanoseconds(since: latestFix.time) >= Self.followTime else { return }
     }
     (followed, searchDue) = (path, nil)
-    report.report(.receiving, "gpsd at \(address) has a fix from \(value.device ?? "its receiver")")
     // gpsd reports one epoch several times.
     if let latest = latestFix?.fix, value.time != nil, latest.timestamp == fix.timestamp,
       latest.place == fix.place
     {
       return
     }
+    report.report(.receiving, "gpsd at \(address) has a fix from \(value.device ?? "its receiver")")
     latestFix = (now, fix)
     guard let fixes = demand.fixes else { return }
     // An epoch that comes a little early is not left out, but a whole second is not little.

@@ -58,6 +58,8 @@ import Testing
     arguments: [
       // Equal errors along both axes are those of a circle: 10 / 1.96 * 1.5096.
       (#""epx":10.0,"epy":10.0"#, nil, 7.702), (#""eph":0.0"#, nil, 50),
+      // What cannot be is not known.
+      (#""eph":1e-300"#, nil, 50), (#""eph":1e308"#, 2.0, 18.502), (#""eph":-5"#, nil, 50),
       // 15 m at an HDOP of 1 and 95 %.
       (#""x":1"#, 2.0, 18.502), (#""x":1"#, 99.99, 50), (#""x":1"#, nil, 50),
     ] as [(String, Double?, Double)])

@@ -230,6 +230,56 @@ import Testing
     #expect(client.fixes.map(\.place.latitude) == [1, 2, 3])
   }
 
+  /// A receiver whose cable came off: gpsd answers, and has nothing from it, or the same epoch again and again.
+  @Test(.timeLimit(.minutes(10)), arguments: [true, false])
+  func aReceiverWithoutNewsIsReported(repeats: Bool) throws {
+    try connect()
+    let epoch =
+      #"{"class":"TPV","device":"d","mode":3,"time":"2026-01-01T00:00:00.000Z","lat":1,"lon":2}"#
+      + "\n"
+    server.send(Self.version + epoch)
+    #expect(try client.receive(until: .receiving))
+    #expect(
+      try client.receive {
+        if server.receive()?.contains("?DEVICES") == true {
+          server.send(#"{"class":"DEVICES","devices":[{"path":"d"}]}"# + "\n")
+        }
+        if repeats { server.send(epoch) }
+        return client.conditions.last == .searching
+      })
+    #expect(client.conditions == [.receiving, .searching] && client.fixes.count == 1)
+    #expect(client.health.last?.sentence.contains("no new fix") == true)
+    server.send(Self.fix(3))
+    #expect(try client.receive(until: .receiving))
+  }
+
+  /// A server that closes at once is asked less and less often, as one that is not there.
+  @Test(.timeLimit(.minutes(10))) func aServerThatClosesAtOnceIsNotAskedFourTimesASecond() throws {
+    var count = 0
+    let end = ContinuousClock.now.advanced(by: .seconds(5))
+    while ContinuousClock.now < end {
+      #expect(try client.receive { true })
+      guard server.acceptIfAny() else { continue }
+      count += 1
+      server.send(Self.version)
+      #expect(try client.receive { true })
+      server.hangUp()
+    }
+    // After 0.25, 0.5, 1 and then every 1.5 s.
+    #expect((1...7).contains(count), "\(count) connections")
+  }
+
+  /// What accepts a connection and sends something else for seconds is no gpsd, also without the end of a line.
+  @Test(.timeLimit(.minutes(10))) func bytesWithoutLinesAreNoGPSD() throws {
+    try connect()
+    #expect(
+      try client.receive {
+        server.send("x")
+        return client.conditions.contains(.refused)
+      })
+    #expect(client.health.last?.sentence.contains("is no gpsd") == true)
+  }
+
   @Test func garbageAndLongLinesAreLeftOut() throws {
     try connect()
     server.send(Self.version)
