@@ -66,17 +66,20 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a beacon from a keyed archive; the result is `nil` if it contains no beacon.
+  /// Creates a beacon from a keyed archive; the result is `nil` if it contains no beacon. A subclass that archives keys of its
+  /// own alone is a beacon of which nothing is known.
   public required init?(coder: NSCoder) {
-    guard coder.allowsKeyedCoding, let uuid = coder.decodeUUID("CLBeacon.uuid"),
-      let major = UInt16(exactly: coder.decodeInteger(forKey: "CLBeacon.major")),
-      let minor = UInt16(exactly: coder.decodeInteger(forKey: "CLBeacon.minor")),
-      let proximity = CLProximity(rawValue: coder.decodeInteger(forKey: "CLBeacon.proximity"))
+    let isOfSubclass = Self.self != CLBeacon.self && !coder.containsValue(forKey: "CLBeacon.uuid")
+    guard coder.allowsKeyedCoding,
+      let uuid = isOfSubclass ? .zero : coder.decodeUUID("CLBeacon.uuid"),
+      let major = UInt16(exactly: coder.decodeWhole("CLBeacon.major")),
+      let minor = UInt16(exactly: coder.decodeWhole("CLBeacon.minor")),
+      let proximity = CLProximity(rawValue: coder.decodeWhole("CLBeacon.proximity"))
     else { return nil }
     values = Values(
       uuid: uuid, major: major, minor: minor, proximity: proximity,
-      accuracy: coder.decodeDouble(forKey: "CLBeacon.accuracy"),
-      rssi: coder.decodeInteger(forKey: "CLBeacon.rssi"),
+      accuracy: coder.decodeNumber("CLBeacon.accuracy"),
+      rssi: coder.decodeWhole("CLBeacon.rssi"),
       timestamp: coder.decodeDate("CLBeacon.timestamp"),
       distance: coder.decodeOptionalDouble("CLBeacon.distance"),
       range: coder.decodeRange("CLBeacon.shortestDistance", "CLBeacon.longestDistance"))

@@ -53,12 +53,13 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a heading from a keyed archive; the result is `nil` if it contains no heading.
+  /// Creates a heading from a keyed archive; the result is `nil` if it contains no heading. A subclass that archives keys of
+  /// its own alone is a heading of which nothing is known.
   public required init?(coder: NSCoder) {
-    guard coder.allowsKeyedCoding, coder.containsValue(forKey: "CLHeading.magneticHeading") else {
-      return nil
-    }
-    func number(_ key: String) -> Double { coder.decodeDouble(forKey: "CLHeading.\(key)") }
+    guard coder.allowsKeyedCoding,
+      Self.self != CLHeading.self || coder.containsValue(forKey: "CLHeading.magneticHeading")
+    else { return nil }
+    func number(_ key: String) -> Double { coder.decodeNumber("CLHeading.\(key)") }
     values = Values(
       magnetic: number("magneticHeading"), geographic: number("trueHeading"),
       accuracy: number("headingAccuracy"), field: (number("x"), number("y"), number("z")),

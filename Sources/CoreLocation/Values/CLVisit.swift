@@ -41,16 +41,17 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a visit from a keyed archive; the result is `nil` if it contains no visit.
+  /// Creates a visit from a keyed archive; the result is `nil` if it contains no visit. A subclass that archives keys of its
+  /// own alone is a visit of which nothing is known.
   public required init?(coder: NSCoder) {
-    guard coder.allowsKeyedCoding, coder.containsValue(forKey: "CLVisit.arrivalDate") else {
-      return nil
-    }
+    guard coder.allowsKeyedCoding,
+      Self.self != CLVisit.self || coder.containsValue(forKey: "CLVisit.arrivalDate")
+    else { return nil }
     values = Values(
       arrival: coder.decodeDate("CLVisit.arrivalDate"),
       departure: coder.decodeDate("CLVisit.departureDate"),
       coordinate: coder.decodeCoordinate("CLVisit"),
-      accuracy: coder.decodeDouble(forKey: "CLVisit.horizontalAccuracy"))
+      accuracy: coder.decodeNumber("CLVisit.horizontalAccuracy"))
     super.init()
   }
 

@@ -17,7 +17,9 @@ extension NSCoder {
   func encodeText(_ text: String, _ key: String) { encode(NSString(string: text), forKey: key) }
 
   func decodeText(_ key: String) -> String? {
-    decodeObject(of: NSString.self, forKey: key).map { "\($0)" }
+    // To decode what is not there ends the process.
+    guard containsValue(forKey: key) else { return nil }
+    return decodeObject(of: NSString.self, forKey: key).map { "\($0)" }
   }
 
   func encodeDate(_ date: Date, _ key: String) {
@@ -25,7 +27,7 @@ extension NSCoder {
   }
 
   func decodeDate(_ key: String) -> Date {
-    Date(timeIntervalSinceReferenceDate: decodeDouble(forKey: key))
+    Date(timeIntervalSinceReferenceDate: decodeNumber(key))
   }
 
   func encodeCoordinate(_ coordinate: CLLocationCoordinate2D, _ prefix: String) {
@@ -35,8 +37,16 @@ extension NSCoder {
 
   func decodeCoordinate(_ prefix: String) -> CLLocationCoordinate2D {
     CLLocationCoordinate2D(
-      latitude: decodeDouble(forKey: "\(prefix).latitude"),
-      longitude: decodeDouble(forKey: "\(prefix).longitude"))
+      latitude: decodeNumber("\(prefix).latitude"),
+      longitude: decodeNumber("\(prefix).longitude"))
+  }
+
+  /// Returns an archived number, and 0 where there is none.
+  func decodeNumber(_ key: String) -> Double { decodeOptionalDouble(key) ?? 0 }
+
+  /// Returns an archived integer, and 0 where there is none.
+  func decodeWhole(_ key: String) -> Int {
+    containsValue(forKey: key) ? decodeInteger(forKey: key) : 0
   }
 
   func decodeOptionalDouble(_ key: String) -> Double? {
