@@ -30,6 +30,8 @@ struct GeofenceEvidence: Sendable {
   private static let jitterCorrelation = 300.0
   /// The shortest stay that decides, in seconds.
   private static let shortestStay = 60.0
+  /// The seconds of fixes that determine a first state.
+  private static let firstLook = 8.0
   /// How long a stay is remembered, in seconds.
   private static let longestStay = 1800.0
 
@@ -50,11 +52,24 @@ struct GeofenceEvidence: Sendable {
   /// The fixes in succession, up to the last one, that lie clearly beyond.
   private var clear: (fixes: Int, side: GeofenceState, start: MonotonicTime)?
 
+  /// The number of fixes that lie beyond by their accuracy, by the side.
+  private var beyond = (inside: 0, outside: 0)
+
   /// The side on which the mean of the fixes lies.
   var side: GeofenceState { mean < 0 ? .inside : .outside }
 
   init(_ look: Look) {
     (start, last, travel) = (look.time, look, look.way)
+  }
+
+  /// The first state that the fixes since ``start`` allow: two at least, whose mean lies beyond the boundary by more than
+  /// their accuracy, as does the last one. `nil` where they allow none yet.
+  var firstState: GeofenceState? {
+    guard (side == .inside ? beyond.inside : beyond.outside) >= 2,
+      last.time.seconds(since: start) >= Self.firstLook,
+      abs(mean) > 1.5 * max(accuracy, last.accuracy), side(beyond: last.accuracy) == side
+    else { return nil }
+    return side
   }
 
   /// Adds a fix.
@@ -64,6 +79,11 @@ struct GeofenceEvidence: Sendable {
     last = look
     fixes += 1
     addToMean(look)
+    switch side(beyond: look.accuracy) {
+    case .inside?: beyond.inside += 1
+    case .outside?: beyond.outside += 1
+    case .unknown?, nil: break
+    }
     addToClear(look)
     if let clear, clear.fixes >= 2, look.time.seconds(since: clear.start) >= 0.5 {
       return (clear.side, .clear)

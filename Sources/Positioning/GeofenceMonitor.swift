@@ -19,8 +19,9 @@ internal import HeapModule
 /// - silence: the last fix lies beyond by twice its accuracy, and none came since for 300 s or three intervals of
 ///   fixes: a source that reports movements only.
 ///
-/// One fix that another follows never crosses a boundary alone. The first state is determined by the same rules, and
-/// by silence after ten seconds.
+/// One fix that another follows never crosses a boundary alone. The first state is determined by the same rules, by
+/// silence after ten seconds, and by the fixes of eight seconds whose mean lies beyond by 1.5 times their accuracy: it is
+/// corrected, and nothing is crossed, where a stay proves it wrong.
 ///
 /// A circle that is decided cannot change before the receiver has moved by its distance to the boundary. So circles
 /// lie in a heap by the reading of an ``Odometer`` at which that may be, and a fix costs a look at those whose
@@ -47,6 +48,9 @@ package struct GeofenceMonitor: Sendable {
   /// How long it waits at least until it crosses a boundary, in seconds: longer than most tunnels take.
   private static let silence = 300.0
 
+  /// How long a first state may be corrected, in seconds.
+  private static let correction = 300.0
+
   package let configuration: Configuration
   /// The number of fixes that were ignored because they were not later than the latest.
   package private(set) var lateFixes = 0
@@ -60,6 +64,8 @@ package struct GeofenceMonitor: Sendable {
     var state: GeofenceState
     /// Whether the state was determined, not only assumed.
     var isDetermined = false
+    /// When the state was determined by a few fixes alone: a stay that proves it wrong soon afterwards was no crossing.
+    var firstLook: MonotonicTime?
     var since: MonotonicTime?
     /// `nil` where the state is decided and no fix speaks against it.
     var evidence: GeofenceEvidence?
@@ -247,7 +253,14 @@ package struct GeofenceMonitor: Sendable {
         distanceOutside: record.region.distanceOutside(fix.place), accuracy: accuracy,
         againstJitter: againstJitter, speed: speed, way: way)
       if record.evidence == nil { record.evidence = GeofenceEvidence(look) }
-      return record.evidence?.add(look).map { (moment, $0.side, $0.rule) }
+      let decision = record.evidence?.add(look)
+      guard decision == nil, !record.isDetermined, let side = record.evidence?.firstState else {
+        if let rule = decision?.rule, rule != .stay { record.firstLook = nil }
+        return decision.map { (moment, $0.side, $0.rule) }
+      }
+      if record.state == .unknown { record.firstLook = moment }
+      // An assumption that a few fixes contradict is not refuted yet.
+      return record.state == .unknown || record.state == side ? (moment, side, .stay) : nil
     } report: {
       decided.append($0)
     }
@@ -328,10 +341,14 @@ package struct GeofenceMonitor: Sendable {
           change: change, time: decision.time, region: record.region.identifier,
           previous: record.state, reason: reason))
     }
-    if record.state != .unknown, record.state != decision.side {
+    let isCorrection =
+      record.isDetermined && decision.rule == .stay
+      && record.firstLook.map { decision.time.seconds(since: $0) < Self.correction } ?? false
+    if record.state != .unknown, record.state != decision.side, !isCorrection {
       add(decision.side == .inside ? .enter : .exit)
     }
-    if !record.isDetermined { add(.determined(decision.side)) }
+    if !record.isDetermined || isCorrection { add(.determined(decision.side)) }
+    if record.isDetermined { records[place].firstLook = nil }
     records[place].state = decision.side
     records[place].isDetermined = true
     records[place].evidence = nil

@@ -94,6 +94,44 @@ import Testing
     #expect(deadlines < 10)
   }
 
+  /// A device that rests in the middle of a circle knows it within ten seconds, where its fixes allow it.
+  @Test(arguments: [30.0, 50, 100, 150, 200, 1000], [1.0, 5])
+  func theFirstStateOfARestingDeviceComesWithinTenSeconds(radius: Double, every interval: Double)
+    throws
+  {
+    var random = SplitMix64(seed: 7)
+    var right = 0
+    for _ in 0..<200 {
+      var monitor = try monitor(radius: radius)
+      var found: [GeofenceTransition.Change] = []
+      // ±9 m of 68 %: 5.96 m along each axis.
+      for second in stride(from: 0, through: 10, by: interval) {
+        let error = 5.96 * SIMD2(random.normal(), random.normal())
+        found += changes(monitor.receive(plane.fix(second, error, accuracy: 9)))
+      }
+      right += found == [.determined(.inside)] ? 1 : 0
+      #expect(!found.contains(.determined(.outside)))
+    }
+    #expect(right >= 190, "\(right) of 200")
+  }
+
+  /// A drive straight through a circle just after the start is an entry, or begins inside, and is an exit.
+  @Test(arguments: [60.0, 90, 120, 150, 170])
+  func aDriveThroughAfterTheStartIsNotMissed(before: Double) throws {
+    var random = SplitMix64(seed: UInt64(before))
+    for number in 0..<40 {
+      var monitor = try monitor(radius: 100)
+      var found: [GeofenceTransition.Change] = []
+      for second in stride(from: 0.0, through: 60, by: 1) {
+        let error = 3 * SIMD2(random.normal(), random.normal())
+        let place = SIMD2(10 * second - before - 100, 0) + error
+        found += changes(monitor.receive(plane.fix(second, place, accuracy: 5)))
+      }
+      let isInside = found.contains(.enter) || found.first == .determined(.inside)
+      #expect(isInside && found.contains(.exit), "\(number): \(found)")
+    }
+  }
+
   @Test func oneFixWithoutASuccessorDeterminesTheFirstState() throws {
     var monitor = try monitor()
     #expect(monitor.receive(plane.fix(5, .zero)).isEmpty)
