@@ -254,13 +254,14 @@ package struct GeofenceMonitor: Sendable {
         againstJitter: againstJitter, speed: speed, way: way)
       if record.evidence == nil { record.evidence = GeofenceEvidence(look) }
       let decision = record.evidence?.add(look)
-      guard decision == nil, !record.isDetermined, let side = record.evidence?.firstState else {
+      // An assumption is not refuted by a few fixes, and needs none to hold.
+      guard decision == nil, record.state == .unknown, let side = record.evidence?.firstState
+      else {
         if let rule = decision?.rule, rule != .stay { record.firstLook = nil }
         return decision.map { (moment, $0.side, $0.rule) }
       }
-      if record.state == .unknown { record.firstLook = moment }
-      // An assumption that a few fixes contradict is not refuted yet.
-      return record.state == .unknown || record.state == side ? (moment, side, .stay) : nil
+      record.firstLook = moment
+      return (moment, side, .stay)
     } report: {
       decided.append($0)
     }
