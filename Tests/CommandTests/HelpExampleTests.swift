@@ -53,7 +53,11 @@ import Testing
         // Without an adapter there is one sentence, and nothing else is wrong; without a person, too.
         let run = try Command.shell("timeout -s INT -k 60 3 \(command)", in: scratch.folder)
         #expect([0, 66, 69, 77, 124].contains(run.status), "\(command)\n\(run.error)")
-        #expect(run.status == 0 || run.error.split(separator: "\n").count <= 1, "\(run.error)")
+        // What waits for an adapter or a daemon says which source it uses, or at its end how long it received nothing.
+        let lines = run.status == 124 ? 2 : 1
+        #expect(run.status == 0 || run.error.split(separator: "\n").count <= lines, "\(run.error)")
+        // The examples stand for themselves.
+        try? FileManager.default.removeItem(at: scratch.path("regions"))
         continue
       }
       let run = try Command.shell(command, in: scratch.folder)
