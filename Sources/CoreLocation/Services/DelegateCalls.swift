@@ -16,6 +16,8 @@ final class DelegateCalls: Sendable {
     var status: StatusCall?
     /// Whether a report of the authorization found no delegate.
     var missedStatus = false
+    /// The authorization that the delegate was told last.
+    var toldStatus: CLAuthorizationStatus?
     var hasFault = false
     /// The latest fault, while a report of it is on its way.
     var fault: String?
@@ -94,9 +96,13 @@ final class DelegateCalls: Sendable {
   private func perform(_ call: StatusCall, _ manager: WeakManager) {
     guard call.claim() else { return }
     let manager = manager.value
-    let isDelivered = manager?.deliverAuthorization() ?? false
+    let status = manager?.authorizationStatus
+    // One that changed before the first report is reported once.
+    let isKnown = state.withLock { $0.toldStatus != nil && $0.toldStatus == status }
+    let isDelivered = isKnown || manager?.deliverAuthorization() ?? false
     state.withLock { state in
       if state.status === call { state.status = nil }
+      if isDelivered { state.toldStatus = status }
       state.missedStatus = !isDelivered
     }
     // A delegate that was set meanwhile found nothing missed.
