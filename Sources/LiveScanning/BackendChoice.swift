@@ -47,16 +47,20 @@ package struct BackendChoice: Hashable, Sendable {
   }
 
   /// Returns whether one of the two can be used, and otherwise what is to be done.
+  ///
+  /// Where raw HCI is not permitted and bluetoothd is not there, the right is what is missing, unless one of the two could be
+  /// used before: then bluetoothd comes back.
   static func availability(
-    hci: ScannerAvailability, bluez: ScannerAvailability
+    hci: ScannerAvailability, bluez: ScannerAvailability, wasUsable: Bool = false
   ) -> ScannerAvailability {
     switch (hci, bluez) {
     case (.available, _), (_, .available): .available
     case (.notPermitted(let raw), .notPermitted(let bus)):
       .notPermitted("\(raw); or, without that right: \(bus)")
-    // bluetoothd serves any user when it is there.
-    case (.notPermitted(let raw), .unavailable(let bus)):
+    case (.notPermitted(let raw), .unavailable(let bus)) where wasUsable:
       .unavailable("\(bus); or, with another right: \(raw)")
+    case (.notPermitted(let raw), .unavailable(let bus)):
+      .notPermitted("\(raw); or, without that right: \(bus)")
     case (.unavailable(let raw), .unavailable(let bus)),
       (.unavailable(let raw), .notPermitted(let bus)):
       .unavailable("\(raw); or, over D-Bus: \(bus)")

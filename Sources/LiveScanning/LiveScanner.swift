@@ -2,6 +2,7 @@ import Adapters
 import BlueZ
 import HCISockets
 public import Scanning
+import Synchronization
 
 /// A scanner on the adapters of this machine.
 ///
@@ -68,6 +69,8 @@ public final class LiveScanner: Scanner {
   private let hci: any Scanner
   private let bluez: any Scanner
   private let alternatives: Alternatives<Sighting, ScanDemand, ScannerHealth>
+  /// Whether one of the two ways could be used before.
+  private let wasUsable = Atomic<Bool>(false)
 
   /// After how long without reception the other way is tried, and how often, in nanoseconds.
   private static let patience: Int64 = 2_000_000_000
@@ -134,11 +137,17 @@ public final class LiveScanner: Scanner {
   public var availability: ScannerAvailability {
     let known = choice
     let first = known.map { scanner(of: $0.backend).availability } ?? .unavailable("")
+    if first == .available { wasUsable.store(true, ordering: .relaxed) }
     if known != nil, first == .available || configuration.fixed != nil { return first }
     switch configuration.fixed {
     case .hci: return hci.availability
     case .bluez: return bluez.availability
-    default: return BackendChoice.availability(hci: hci.availability, bluez: bluez.availability)
+    default:
+      let both = BackendChoice.availability(
+        hci: hci.availability, bluez: bluez.availability,
+        wasUsable: known != nil || wasUsable.load(ordering: .relaxed))
+      if both == .available { wasUsable.store(true, ordering: .relaxed) }
+      return both
     }
   }
 

@@ -47,6 +47,9 @@ import Testing
         == .unavailable("it is off; or, over D-Bus: it is off"))
     #expect(
       BackendChoice.availability(hci: .notPermitted("no right"), bluez: no)
+        == .notPermitted("no right; or, without that right: it is off"))
+    #expect(
+      BackendChoice.availability(hci: .notPermitted("no right"), bluez: no, wasUsable: true)
         == .unavailable("it is off; or, with another right: no right"))
     #expect(
       BackendChoice.availability(hci: .notPermitted("no right"), bluez: .notPermitted("nor this"))
