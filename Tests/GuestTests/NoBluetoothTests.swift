@@ -22,9 +22,17 @@ extension InGuest {
       _ = try? Guest.run("rm -f \(Self.rule); modprobe -a bluetooth hci_vhci")
     }
 
-    @Test(arguments: [
-      ["scan"], ["monitor", "--uuid", FaultTests.region], ["adapters"], ["doctor"],
-    ])
+    /// What monitors waits for an adapter, and says so.
+    @Test func isWaitedFor() throws {
+      defer { restore() }
+      try unload()
+      let run = try Guest.run("timeout -s INT 5 beaconscan monitor --uuid \(FaultTests.region)")
+      #expect(run.status == 124)
+      let lines = run.error.split(separator: "\n")
+      #expect(lines.first?.contains("modprobe") == true && lines.count <= 2, "\(run.error)")
+    }
+
+    @Test(arguments: [["scan"], ["adapters"], ["doctor"]])
     func isSaid(arguments: [String]) throws {
       defer { restore() }
       try unload()
