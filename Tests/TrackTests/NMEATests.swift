@@ -47,6 +47,36 @@ import Testing
     #expect(decoded.oddities == [:])
   }
 
+  @Test func anOddDilutionIsLostAlone() throws {
+    let decoded = Decoded(
+      sentence("GPGGA,120000,4810.0,N,01120.0,E,1,08,nan,500.0,M,,M,,")
+        + sentence("GPGSA,A,3,01,,,,,,,,,,,,nan,-1,x") + rmc("120000"), .nmea)
+    #expect(decoded.fixes.map(\.altitude) == [500])
+    #expect(decoded.fixes.map(\.horizontalAccuracy) == [50])
+    #expect(decoded.oddities == [:])
+  }
+
+  /// Dead reckoning needs no satellites, and a receiver that knows the dilution of its first fix has some.
+  @Test(arguments: [(1, "", 0), (2, "99.99", 0), (6, "", 1), (1, "17.0", 1)])
+  func aFixOfNoSatellitesIsNone(quality: Int, dilution: String, fixes: Int) {
+    let decoded = Decoded(
+      sentence("GPGGA,120000,4810.0,N,01120.0,E,\(quality),00,\(dilution),500.0,M,47.0,M,,")
+        + rmc("120000"), .nmea)
+    #expect(decoded.fixes.count == fixes)
+  }
+
+  @Test func theAccuracyHoldsForTenSeconds() {
+    let decoded = Decoded(gga("120000.00") + rmc("120001") + rmc("120010") + rmc("120011"), .nmea)
+    #expect(decoded.fixes.map { $0.horizontalAccuracy < 10 } == [true, true, true, false])
+  }
+
+  /// A receiver that knows no time yet has no fix; the next epoch has one.
+  @Test func theFirstFixAfterASentenceWithoutATimeIsDelivered() {
+    let decoded = Decoded(
+      sentence("GPGLL,,,,,,V,N") + rmc("120000") + rmc("120001"), .nmea)
+    #expect(decoded.times == ["2024-02-01T12:00:00.000Z", "2024-02-01T12:00:01.000Z"])
+  }
+
   @Test func sentencesWithoutAnyValueAreNotWrong() {
     let decoded = Decoded(
       rmc("120000") + sentence("GPVTG,,T,,M,,N,,K,N") + sentence("GPHDT,,T")

@@ -122,6 +122,24 @@ import Testing
     }
   }
 
+  /// Logs of binary protocols have lines of text: a comment, a start-up message, a sentence before the receiver is switched.
+  @Test(arguments: [
+    "", rmc("120000"), #"# {"class":"DEVICE","path":"/dev/ttyUSB0"}"# + "\n",
+    sentence("GPTXT,01,01,02,HW"),
+  ])
+  func aBinaryLogIsCalledOne(line: String) throws {
+    var bytes = Array(line.utf8)
+    for index in 0..<200 { bytes += [0xB5, 0x62, 1, 7, 4, 0, UInt8(index), 0, 0, 0x24, 0x41, 0] }
+    #expect(detected(bytes) == .binary)
+    let name = UUID().uuidString
+    let (inputs, _, error) = try read(bytes, name)
+    let path = try Self.scratch.get()[name]
+    #expect(inputs.isEmpty && error == .binary(file: path))
+    // Between packets, a receiver may write sentences all the time.
+    let mixed = (10..<30).flatMap { bytes.prefix(600) + Array(rmc("1200\($0)").utf8) }
+    #expect(detected(mixed) == .track(.nmea))
+  }
+
   @Test func theFormatShowsItselfEarly() throws {
     let nmea = Array((0..<20).map { rmc("1200\($0 + 10)") }.joined().utf8)
     #expect(detected(Array(nmea.prefix(100)), isWhole: false) == nil)

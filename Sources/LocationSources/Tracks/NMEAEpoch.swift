@@ -14,7 +14,8 @@ struct NMEAEpoch {
   var date: Int64?
   /// The navigation sentences that it has.
   private var kinds: Set<NMEASentence.Kind> = []
-  private var isRefused = false
+  /// Whether a sentence states that there is no fix.
+  private(set) var isRefused = false
   /// The place, and how good its sentence is: 3 for GGA, 2 for GNS, 1 for RMC, 0 for GLL.
   private var place: (coordinate: Coordinate, rank: Int)?
   private var altitude: Double?
@@ -56,7 +57,7 @@ struct NMEAEpoch {
     guard !isRefused, let place = place?.coordinate else { return nil }
     var fix = Fix(
       time: MonotonicTime(nanoseconds: 0), timestamp: WallClockTime(nanoseconds: 0), place: place,
-      horizontalAccuracy: horizontalAccuracy)
+      horizontalAccuracy: horizontalAccuracy ?? Dilution.unknownAccuracy)
     if dimensions != 2 {
       fix.altitude = altitude
       if let altitude, let separation { fix.ellipsoidalAltitude = altitude + separation }
@@ -70,12 +71,12 @@ struct NMEAEpoch {
     return fix
   }
 
-  /// From the receiver's own standard deviations, or from the HDOP.
-  private var horizontalAccuracy: Double {
+  /// From the receiver's own standard deviations, or from the HDOP; `nil` where the epoch states neither.
+  var horizontalAccuracy: Double? {
     if let deviations {
       return Double.hypot(deviations.north, deviations.east) / Double.sqrt(2) * Dilution.radius68
     }
-    return Dilution.horizontalAccuracy(hdop, isDifferential: isDifferential)
+    return hdop.map { Dilution.horizontalAccuracy($0, isDifferential: isDifferential) }
   }
 
   /// Degrees clockwise from magnetic north.
@@ -105,11 +106,15 @@ struct NMEAEpoch {
     switch kind {
     case .gga:
       guard let quality = digits(sentence[6]) else { return nil }
-      guard quality != 0 else { return isRefused = true }
+      // Receivers may state no satellites for their first fix, but then they know its dilution. Dead reckoning, a place by hand
+      // and a simulation (6 to 8) need none.
+      let isPossible =
+        quality > 5 || digits(sentence[7]) != 0 || known(sentence[8], 0.01...98.99) != nil
+      guard quality != 0, isPossible else { return isRefused = true }
       guard let place = coordinate(sentence, from: 2) else { return nil }
       put(place, rank: 3)
       if quality == 2 || quality == 4 || quality == 5 { isDifferential = true }
-      return readHeights(sentence, hdop: 8, altitude: 9, separation: 11)
+      readHeights(sentence, hdop: 8, altitude: 9, separation: 11)
     case .gns:
       let modes = sentence[6]
       guard !modes.isEmpty else { return nil }
@@ -117,8 +122,7 @@ struct NMEAEpoch {
       guard let place = coordinate(sentence, from: 2) else { return nil }
       put(place, rank: 2)
       if modes.contains(where: { "DRF".utf8.contains($0) }) { isDifferential = true }
-      guard !kinds.contains(.gga) else { return () }
-      return readHeights(sentence, hdop: 8, altitude: 9, separation: 10)
+      if !kinds.contains(.gga) { readHeights(sentence, hdop: 8, altitude: 9, separation: 10) }
     case .rmc:
       guard let status = sentence.letter(2) else { return nil }
       // D is a receiver's own word for a differential fix.
@@ -132,7 +136,6 @@ struct NMEAEpoch {
       guard isFix else { return isRefused = true }
       guard let place = coordinate(sentence, from: 3) else { return nil }
       put(place, rank: 1)
-      // Receivers write numbers that cannot be where they know none: only that field is lost.
       if let knots = known(sentence[7], 0...2000) { speed = knots * Self.metersPerSecondPerKnot }
       if let course = known(sentence[8], -360...720) { self.course = bearing(course) }
       if let variation = known(sentence[10], 0...180) {
@@ -150,23 +153,17 @@ struct NMEAEpoch {
       self.course = known(sentence[1], -360...720).flatMap(bearing)
       self.speed = known(sentence[5], 0...2000).map { $0 * Self.metersPerSecondPerKnot }
     case .gsa:
-      guard let mode = digits(sentence[2]), (1...3).contains(mode),
-        let hdop = optional(sentence[16], Self.dilution),
-        let vdop = optional(sentence[17], Self.dilution)
-      else { return nil }
+      guard let mode = digits(sentence[2]), (1...3).contains(mode) else { return nil }
       dimensions = max(mode, dimensions ?? 0)
-      self.hdop = self.hdop ?? hdop
-      self.vdop = vdop ?? self.vdop
+      self.hdop = self.hdop ?? known(sentence[16], Self.dilution)
+      self.vdop = known(sentence[17], Self.dilution) ?? self.vdop
     case .gst, .gbs:
       let first = kind == .gst ? 6 : 2
-      guard let north = optional(sentence[first], 0...1e6),
-        let east = optional(sentence[first + 1], 0...1e6),
-        let up = optional(sentence[first + 2], 0...1e6)
-      else { return nil }
-      guard let north, let east, north + east > 0, kind == .gst || deviations == nil else {
-        return ()
-      }
-      deviations = (north, east, up)
+      guard let north = known(sentence[first], 0...1e6),
+        let east = known(sentence[first + 1], 0...1e6), north + east > 0,
+        kind == .gst || deviations == nil
+      else { return () }
+      deviations = (north, east, known(sentence[first + 2], 0...1e6))
     case .zda: break
     case .hdg where sentence[1].isEmpty, .hdm where sentence[1].isEmpty,
       .hdt where sentence[1].isEmpty:
@@ -205,28 +202,18 @@ struct NMEAEpoch {
 
   private mutating func readHeights(
     _ sentence: NMEASentence, hdop: Int, altitude: Int, separation: Int
-  ) -> Void? {
-    guard let dilution = optional(sentence[hdop], Self.dilution),
-      let altitude = optional(sentence[altitude], -20_000...20_000_000),
-      let separation = optional(sentence[separation], -1000...1000)
-    else { return nil }
-    self.hdop = dilution ?? self.hdop
-    (self.altitude, self.separation) = (altitude, separation)
-    return ()
+  ) {
+    self.hdop = known(sentence[hdop], Self.dilution) ?? self.hdop
+    self.altitude = known(sentence[altitude], -20_000...20_000_000)
+    self.separation = known(sentence[separation], -1000...1000)
   }
 
   // MARK: Fields
 
-  /// Reads a number that a sentence can do without; `nil` where there is none that can be.
+  /// Reads a number that a sentence can do without; `nil` where there is none, or none that can be: receivers write such
+  /// numbers where they know nothing.
   private func known(_ field: ArraySlice<UInt8>, _ range: ClosedRange<Double>) -> Double? {
-    optional(field, range) ?? nil
-  }
-
-  /// Reads a number that may be missing: `.some(nil)` for an empty field, `nil` for one that is wrong.
-  private func optional(_ field: ArraySlice<UInt8>, _ range: ClosedRange<Double>) -> Double?? {
-    if field.isEmpty { return .some(nil) }
-    guard let number = decimal(field), range.contains(number) else { return nil }
-    return number
+    decimal(field).flatMap { range.contains($0) ? $0 : nil }
   }
 
   /// Reads `ddmm.mm,N,dddmm.mm,E`.

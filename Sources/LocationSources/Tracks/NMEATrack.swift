@@ -18,6 +18,9 @@ import Scanning
 /// sentences (P…) are not read.
 struct NMEATrack {
   private static let mostHeld = 600
+  /// How long the accuracy that an epoch states is that of epochs which state none, in nanoseconds: receivers that write
+  /// positions often write the dilution with some of them only.
+  private static let accuracyAge = 10 * WallClockTime.nanosecondsPerSecond
   private static let daysPerEra: Int64 = 1024 * 7
 
   private var framer = NMEAFramer()
@@ -32,6 +35,8 @@ struct NMEATrack {
   /// Whether the dates are not the track's own.
   private var isUndated = false
   private var held: [NMEAEpoch] = []
+  /// The accuracy that was stated last, in meters, and the time of its epoch.
+  private var accuracy: (meters: Double, moment: Int64)?
 
   mutating func decode(_ bytes: RawSpan, into output: inout TrackOutput) {
     for index in 0..<bytes.byteCount {
@@ -76,6 +81,10 @@ struct NMEATrack {
     if !epoch.accepts(kind, timeOfDay: time) {
       if let time, time == epoch.timeOfDay { return output.count(.duplicate) }
       close(&output)
+    } else if epoch.isRefused, epoch.timeOfDay == nil, time != nil {
+      // A receiver that knew no time yet had no fix; this one is the first.
+      var first = NMEAEpoch()
+      if first.take(sentence, declination: &declination), first.fix != nil { close(&output) }
     }
     if !epoch.take(sentence, declination: &declination) {
       output.count(.malformed)
@@ -200,6 +209,11 @@ struct NMEATrack {
     if var fix = epoch.fix {
       if isUndated { output.count(.undated) }
       fix.timestamp = timestamp
+      if let meters = epoch.horizontalAccuracy {
+        accuracy = (meters, moment)
+      } else if let accuracy, abs(moment - accuracy.moment) <= Self.accuracyAge {
+        fix.horizontalAccuracy = accuracy.meters
+      }
       output.add(fix)
     } else if epoch.hasPosition {
       output.count(.noFix)

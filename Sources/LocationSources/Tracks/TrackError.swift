@@ -8,6 +8,8 @@ package enum TrackError: Error, Hashable, Sendable {
   case empty(file: String)
   /// The first bytes are no format's that is read.
   case notATrack(file: String)
+  /// The first bytes are not text.
+  case binary(file: String)
   /// The first bytes are those of a capture of Bluetooth.
   case capture(file: String)
   /// A GPX file breaks a rule of XML at a byte of the decompressed data.
@@ -25,6 +27,9 @@ extension TrackError: CustomStringConvertible {
     case .notATrack(let file):
       "\(file): this is not a btsnoop, pcap or pcapng capture and not an NMEA 0183, GPX or gpsd JSON track; "
         + "give one that is"
+    case .binary(let file):
+      "\(file): this is a binary file and not a capture that is read; if it is a log of a receiver's binary protocol, "
+        + "let `gpsdecode` make a track of gpsd JSON of it"
     case .capture(let file):
       "\(file): this is a capture of Bluetooth, which has no locations; give a track of NMEA 0183, GPX or gpsd JSON"
     case .damaged(let file, let rule, let offset):

@@ -20,6 +20,8 @@ package enum RecordingFormat: Hashable, Sendable {
   /// btsnoop, pcap or pcapng, which ``CaptureReader`` reads.
   case capture
   case track(TrackFormat)
+  /// Neither of them, and not text: a log of a receiver's binary protocol, or something else altogether.
+  case binary
   case unknown
 
   /// Returns whether a file is a track, by its first bytes, which are decompressed where they are gzip; `nil` for what can
@@ -36,7 +38,7 @@ package enum RecordingFormat: Hashable, Sendable {
       let isWhole = if case .end = read { true } else { false }
       switch detect(stream.unread, isWhole: isWhole) {
       case .track: return true
-      case .capture, .unknown: return false
+      case .capture, .binary, .unknown: return false
       case nil: if isWhole { return false }
       }
     }
@@ -62,13 +64,16 @@ package enum RecordingFormat: Hashable, Sendable {
 
   /// The number of NMEA sentences after which no line of gpsd is expected.
   private static let enoughSentences = 16
+  /// The number of position sentences that make a track of a log in which packets of a binary protocol prevail.
+  private static let enoughPositions = 8
 
   /// Detects the format by the first (decompressed) bytes.
   ///
   /// XML with an element `gpx` is GPX. A report of gpsd (`{"class":"TPV"…`) among the first 16 KiB makes a log of gpsd,
   /// whatever sentences stand around it; otherwise one sentence with a right checksum makes NMEA 0183 (`gpspipe -r` writes
   /// gpsd's greeting in front of them), or, where no sentence has a checksum, three lines that look like position
-  /// sentences; otherwise gpsd's greeting alone makes its log.
+  /// sentences; otherwise gpsd's greeting alone makes its log. Where more bytes are control characters than belong to
+  /// the first few position sentences, a line of text does not make a track of a binary log.
   ///
   /// - Parameters:
   ///   - start: The first bytes, of which ``window`` are looked at.
@@ -89,11 +94,17 @@ package enum RecordingFormat: Hashable, Sendable {
     }
     var framer = NMEAFramer()
     var counts = TrackCounts()
-    var (right, plain) = (0, 0)
+    var (right, plain, positions) = (0, 0, 0)
     for byte in bytes {
       guard let sentence = framer.take(byte, &counts) else { continue }
       if sentence.hasChecksum { right += 1 } else if sentence.kind != nil { plain += 1 }
+      if sentence.kind != nil { positions += 1 }
     }
+    let controls = bytes.count { $0 < 0x20 && !(0x09...0x0D).contains($0) && $0 != 0x1B }
+    // A sentence has some 70 bytes.
+    let isBinary =
+      controls > 8 + bytes.count / 20 && positions < enoughPositions && controls > 70 * positions
+    if isBinary { return isFull ? .binary : nil }
     var hasGreeting = false
     for line in bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
       switch messageClass(line) {

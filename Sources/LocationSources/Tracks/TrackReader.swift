@@ -95,6 +95,7 @@ package final class TrackReader {
     case nil: break
     case .track(let format): decoder = TrackDecoder(format, duration: duration)
     case .capture: throw .capture(file: name)
+    case .binary: throw .binary(file: name)
     case .unknown: throw .notATrack(file: name)
     }
   }
