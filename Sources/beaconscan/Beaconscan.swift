@@ -50,7 +50,7 @@ struct Beaconscan: AsyncParsableCommand {
   private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
     let arguments = try Settings.complete(arguments)
     do {
-      return try parseAsRoot(arguments)
+      return try parseAsRoot(RegionList.gather(arguments))
     } catch {
       throw Settings.current.culprit(in: arguments) ?? error
     }

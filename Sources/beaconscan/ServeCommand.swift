@@ -208,7 +208,7 @@ struct ServeCommand: AsyncParsableCommand {
     do {
       let given = GivenArguments(CommandLine.arguments.dropFirst())
       try Settings.readAgain(for: given.words) { arguments in
-        let command = try ServeCommand.parse(Array(arguments.dropFirst()))
+        let command = try ServeCommand.parse(RegionList.gather(Array(arguments.dropFirst())))
         try use(try command.regionConfiguration(names: Settings.current.names))
       }
       BeaconNames.give(Settings.current.names)

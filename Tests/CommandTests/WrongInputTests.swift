@@ -244,6 +244,19 @@ import Testing
         "simulate \"$(head -c 100000 /dev/zero | tr '\\0' a)\" --output -": ["check the path"],
       ])
 
+  /// The parser's own time grows with the square of the number of words.
+  @Test func asManyRegionsAsCanBeMonitoredAreRead() throws {
+    func options(_ count: Int) -> [String] {
+      (0..<count).flatMap { ["--region", "c\($0)=48.1,11.3,\($0 + 100)"] }
+    }
+    let track = Command.root.appending(path: "Tests/TrackTests/Vectors/drive.nmea").path
+    let run = try Command.run(["monitor", "--replay", track] + options(16384))
+    #expect(run.status == 0, "\(run.error.prefix(300))")
+    let tooMany = try Command.run(["monitor", "--replay", track] + options(16385))
+    #expect(tooMany.status == 64)
+    #expect(tooMany.error.hasPrefix("beaconscan: --region names 16385 circles; name at most 16384"))
+  }
+
   @Test(arguments: subcommands + uuids + times + numbers + combinations + files + hostile)
   func oneSentence(mistake: Mistake) throws {
     let run = try Command.shell("beaconscan \(mistake.line)")

@@ -1,18 +1,52 @@
 public import Advertising
 public import ArgumentParser
-package import Frontends
+import Frontends
 import LocationSources
 import Positioning
+import Regions
 import Scanning
 
-extension RegionArgument: ExpressibleByArgument {
-  /// Reads a region, or the `NAME` of one that a configuration file has.
-  package init?(argument: String) {
-    if let region = Settings.current.regions.first(where: { $0.name == argument }) {
-      self = region
-    } else {
-      self.init(argument)
+/// The regions of one word of the command line: one as a person gives it, or several that were gathered.
+struct RegionList: ExpressibleByArgument {
+  /// No name has it.
+  private static let separator: Character = "\u{1E}"
+
+  private(set) var regions: [RegionArgument] = []
+
+  init(_ regions: [RegionArgument]) { self.regions = regions }
+
+  /// Reads regions, each of them a region or the `NAME` of one that a configuration file has.
+  init?(argument: String) {
+    for text in argument.split(separator: Self.separator, omittingEmptySubsequences: false) {
+      guard let region = Settings.current.region(named: String(text)) ?? RegionArgument(String(text))
+      else { return nil }
+      regions.append(region)
     }
+  }
+
+  /// Returns a command line with all valid regions in one word, because the parser's time grows with the square of the
+  /// number of words.
+  static func gather(_ arguments: [String]) -> [String] {
+    var (rest, texts): ([String], [String]) = ([], [])
+    var index = 0
+    while index < arguments.count, arguments[index] != "--" {
+      let word = arguments[index]
+      var text: String?
+      if word.hasPrefix("--region=") {
+        text = String(word.dropFirst(9))
+      } else if word == "--region", index + 1 < arguments.count {
+        text = arguments[index + 1]
+      }
+      if let text, !text.contains(separator), RegionList(argument: text) != nil {
+        texts.append(text)
+        index += word == "--region" ? 2 : 1
+      } else {
+        rest.append(word)
+        index += 1
+      }
+    }
+    let gathered = texts.isEmpty ? [] : ["--region=" + texts.joined(separator: String(separator))]
+    return rest + gathered + arguments[index...]
   }
 }
 
@@ -33,6 +67,7 @@ struct RegionOptions: ParsableArguments {
   var minor: UInt16?
 
   @Option(
+    name: .customLong("region"),
     help: ArgumentHelp(
       "A region with a name: NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR.",
       discussion:
@@ -41,7 +76,7 @@ struct RegionOptions: ParsableArguments {
         + "meters. "
         + "NAME alone is a region of the configuration file. May be given several times.",
       valueName: "name=uuid[:major[:minor]]"))
-  var region: [RegionArgument] = []
+  private var lists: [RegionList] = []
 
   func validate() throws {
     if uuid.isEmpty, major != nil || minor != nil {
@@ -51,6 +86,12 @@ struct RegionOptions: ParsableArguments {
     var known: Set<String> = []
     if let twice = names.first(where: { !known.insert($0).inserted }) {
       throw ValidationError("Two regions are named '\(twice)'; give each a name of its own.")
+    }
+    for (count, limit, kind) in [
+      (all.count, RegionMonitor.Configuration().maximumRegions, "regions of beacons"),
+      (circles.count, GeofenceMonitor.Configuration().maximumRegions, "circles"),
+    ] where count > limit {
+      throw ValidationError("--region names \(count) \(kind); name at most \(limit).")
     }
   }
 
@@ -66,8 +107,8 @@ struct RegionOptions: ParsableArguments {
   /// are left, they stay if some are needed.
   mutating func leaveOut(notIn recordings: [String], areSomeNeeded: Bool) {
     let (captures, tracks) = RecordingFormat.sort(recordings, pipesAreTracks: false)
-    let left = region.filter { !($0.isCircle ? tracks : captures).isEmpty }
-    if !left.isEmpty || !areSomeNeeded { region = left }
+    let left = regions.filter { !($0.isCircle ? tracks : captures).isEmpty }
+    if !left.isEmpty || !areSomeNeeded { lists = left.isEmpty ? [] : [RegionList(left)] }
   }
 
   /// Checks that recordings have what the regions need: a track for circles, and a capture for beacons.
@@ -86,11 +127,13 @@ struct RegionOptions: ParsableArguments {
     }
   }
 
+  private var regions: [RegionArgument] { lists.flatMap(\.regions) }
+
   /// The regions of beacons that have a name of their own.
-  var named: [NamedRegion] { region.beacons }
+  var named: [NamedRegion] { regions.beacons }
 
   /// The circles.
-  var circles: [CircularRegion] { region.circles }
+  var circles: [CircularRegion] { regions.circles }
 
   /// The regions of beacons, those by --uuid first, named by what they mean.
   var all: [NamedRegion] {

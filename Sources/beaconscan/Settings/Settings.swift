@@ -23,6 +23,7 @@ struct Settings: Sendable {
   private(set) var layers: [Layer] = []
   /// The regions that files have, the user's first.
   private(set) var regions: [RegionArgument] = []
+  private var regionsByName: [String: RegionArgument] = [:]
   private(set) var beacons: [NamedBeacon] = []
   /// The options that come from a file or a variable in this run.
   private(set) var used: [String: Setting] = [:]
@@ -79,8 +80,10 @@ struct Settings: Sendable {
   init(files: [ConfigurationFile]) {
     for file in files {
       layers.append(Layer(path: file.path, options: file.settings, regions: file.regions))
-      let known = Set(regions.map(\.name))
-      regions += file.regions.filter { !known.contains($0.name) }
+      for region in file.regions where regionsByName[region.name] == nil {
+        regionsByName[region.name] = region
+        regions.append(region)
+      }
       let (names, identities) = (Set(beacons.map(\.name)), Set(beacons.map(\.identity)))
       beacons += file.beacons.filter {
         !names.contains($0.name) && !identities.contains($0.identity)
@@ -100,6 +103,9 @@ struct Settings: Sendable {
   static func path(_ given: String?) -> String? { given ?? variable("BEACONSCAN_CONFIG") }
 
   static func isThere(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+  /// Returns the region that a file has by a name.
+  func region(named name: String) -> RegionArgument? { regionsByName[name] }
 
   /// The names of beacons.
   var names: [BeaconIdentity: String] {
