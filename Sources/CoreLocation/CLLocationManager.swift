@@ -24,6 +24,8 @@ open class CLLocationManager: NSObject {
   let calls: DelegateCalls
   /// The latest location that the delegate received.
   let latestLocation = Mutex<CLLocation?>(nil)
+  /// The significant change that was delivered last while updates run, which deliver it as well.
+  let significantFix = Mutex<Fix?>(nil)
   /// Whether the delegate was asked about the calibration since headings were started.
   let hasAskedForCalibration = Atomic<Bool>(false)
   /// Whether a request for one location has no answer yet.
@@ -101,7 +103,11 @@ open class CLLocationManager: NSObject {
   // MARK: Authorization
 
   /// The authorization of the app to use location services.
-  open var authorizationStatus: CLAuthorizationStatus { services.authorizationStatus }
+  open var authorizationStatus: CLAuthorizationStatus {
+    let status = services.authorizationStatus
+    calls.noteRead(status)
+    return status
+  }
 
   /// The authorization of the app to use location services, in the former spelling.
   @available(*, deprecated, message: "Use the property of the same name of a manager")
@@ -203,7 +209,7 @@ open class CLLocationManager: NSObject {
 
   /// The largest radius of a circular region, in meters: 2,000,000; -1 where locations cannot be found.
   open var maximumRegionMonitoringDistance: CLLocationDistance {
-    services.locations.source == nil ? -1 : CircularRegion.maximumRadius
+    services.findsLocations ? CircularRegion.maximumRadius : -1
   }
 
   /// Starts monitoring a region. It replaces a monitored region that has the same identifier.

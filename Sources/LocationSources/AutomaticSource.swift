@@ -63,6 +63,7 @@ package final class AutomaticSource: LocationSource {
   }
 
   package var hasCompass: Bool { sources.contains { $0.hasCompass } }
+  package var mayHaveCompass: Bool { sources.contains { $0.mayHaveCompass } }
 
   /// Returns the source that would be used now, and why, without using it.
   package func look() -> LocationSourceChoice {

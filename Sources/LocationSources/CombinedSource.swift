@@ -12,6 +12,45 @@ import Synchronization
 package final class CombinedSource: LocationSource {
   private let parts: Parts
   private let isUsingFixes = Mutex(false)
+  private let other = Mutex(OtherCompass())
+
+  /// The compass of the source of fixes, while headings are needed and there is no other.
+  private struct OtherCompass {
+    /// How long the first reading is waited for until its absence is reported, in nanoseconds.
+    static let patience = 10 * MonotonicTime.nanosecondsPerSecond
+
+    /// Whether it ever had a reading.
+    var hasReading = false
+    /// Since when readings are waited for.
+    var since: MonotonicTime?
+    var isMissing = false
+
+    /// Returns what is to be reported of headings after the source was received from.
+    mutating func receive(_ isReading: Bool, at now: MonotonicTime, from name: String)
+      -> LocationHealth?
+    {
+      if isReading {
+        hasReading = true
+        since = nil
+        guard isMissing else { return nil }
+        isMissing = false
+        return LocationHealth(.receiving, of: .headings, at: now, sentence: "\(name) has headings")
+      }
+      let since = since ?? now
+      self.since = since
+      guard !isMissing, !hasReading, now.nanoseconds(since: since) >= Self.patience else {
+        return nil
+      }
+      isMissing = true
+      return LocationHealth(
+        .noReceiver, of: .headings, at: now,
+        sentence:
+          "\(name) has sent no heading for 10 s, and there is no other compass; connect one and start "
+          + "iio-sensor-proxy")
+    }
+
+    mutating func rest() { (since, isMissing) = (nil, false) }
+  }
 
   /// Creates a source of two.
   package init(fixes: any LocationSource, compass: CompassSource) {
@@ -30,25 +69,38 @@ package final class CombinedSource: LocationSource {
   /// Whether there is a compass that this process may use, as far as is known: it may be asked on an app's main thread. While
   /// the compass is received, its state shows it; at rest the answer is the latest, and one that is older than a second is
   /// found out anew in the background. The first answer alone is waited for, once and for ``Parts/answerLimit`` at most.
-  package var hasCompass: Bool { parts.hasCompass || parts.fixes.hasCompass }
+  package var hasCompass: Bool {
+    parts.hasCompass || parts.fixes.hasCompass || other.withLock { $0.hasReading }
+  }
+
+  package var mayHaveCompass: Bool { hasCompass || parts.fixes.mayHaveCompass }
 
   package func receive(
     for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]
   ) throws -> LocationProgress {
     inputs.removeAll(keepingCapacity: true)
     demand.needsHeading ? parts.startCompass() : parts.stopCompass()
-    useFixes(demand.fixes != nil)
+    let needsHeading =
+      demand.needsHeading && parts.compass.availability != .available && parts.fixes.mayHaveCompass
+    let usesFixes = demand.fixes != nil || needsHeading
+    useFixes(usesFixes)
     var progress = LocationProgress()
-    if demand.fixes != nil {
-      let needsHeading = demand.needsHeading && parts.compass.availability != .available
+    if usesFixes {
       progress = try parts.fixes.receive(
         for: LocationDemand(fixes: demand.fixes, needsHeading: needsHeading), until: deadline,
         into: &inputs)
+      if needsHeading {
+        let isReading = inputs.contains(where: \.isReading)
+        let health = other.withLock { $0.receive(isReading, at: .now, from: parts.fixes.name) }
+        progress.health += health.map { [$0] } ?? []
+      }
     } else {
       let now = MonotonicTime.now
       let end = now.advanced(by: 2 * MonotonicTime.nanosecondsPerSecond)
       parts.wakeSignal.wait(nanoseconds: min(deadline ?? end, end).nanoseconds(since: now))
     }
+    // While another compass may be there, that this one is not is no news.
+    if needsHeading { parts.dropFaults() }
     return parts.takeReadings(into: &inputs, progress)
   }
 
@@ -57,7 +109,10 @@ package final class CombinedSource: LocationSource {
       defer { isUsing = isUsed }
       return isUsing
     }
-    if wasUsed, !isUsed { parts.fixes.rest() }
+    if wasUsed, !isUsed {
+      parts.fixes.rest()
+      other.withLock { $0.rest() }
+    }
   }
 
   package func wake() { parts.wake() }
@@ -177,6 +232,8 @@ extension CombinedSource {
         }
       }
     }
+
+    func dropFaults() { state.withLock { $0.health.removeAll(where: \.isFault) } }
 
     /// Adds what the compass delivered to inputs, in the order of time, and returns how far both sources have come.
     func takeReadings(

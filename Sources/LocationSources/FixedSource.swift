@@ -9,6 +9,7 @@ package final class FixedSource: LocationSource {
   private let place: Coordinate
   private let altitude: Double?
   private let accuracy: Double
+  private let verticalAccuracy: Double?
   private let wakeSignal = WakeSignal()
   /// The demand that the latest fix was for; `nil` before the first and at rest.
   private let delivered = Mutex<LocationDemand.Fixes?>(nil)
@@ -17,11 +18,16 @@ package final class FixedSource: LocationSource {
   /// The accuracy where none is configured, in meters.
   package static let defaultAccuracy = 10.0
 
-  /// Creates a source. The altitude is in meters above mean sea level, the accuracy the radius in meters.
-  package init(_ place: Coordinate, altitude: Double? = nil, accuracy: Double = defaultAccuracy) {
+  /// Creates a source. The altitude is in meters above mean sea level; the accuracies are the radius and the standard
+  /// deviation of the altitude in meters.
+  package init(
+    _ place: Coordinate, altitude: Double? = nil, accuracy: Double = defaultAccuracy,
+    verticalAccuracy: Double? = nil
+  ) {
     self.place = place
     self.altitude = altitude
     self.accuracy = accuracy
+    self.verticalAccuracy = verticalAccuracy
   }
 
   package var name: String { "the configured position" }
@@ -45,7 +51,7 @@ package final class FixedSource: LocationSource {
     }
     var fix = Fix(
       time: now, timestamp: WallClockTime.now, place: place, horizontalAccuracy: accuracy)
-    fix.altitude = altitude
+    (fix.altitude, fix.verticalAccuracy) = (altitude, verticalAccuracy)
     // It stands still.
     fix.speed = 0
     inputs.append(.fix(fix))

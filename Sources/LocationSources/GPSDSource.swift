@@ -18,6 +18,8 @@ extension GPSDSource {
 
 /// A connection to gpsd, and what it reports of its receivers.
 package struct GPSDSession: ~Copyable, LocationSession {
+  package static var mayHaveCompass: Bool { true }
+
   package var report = LocationReport()
   /// The number of lines that were too long or no JSON.
   private(set) var badLines = 0

@@ -15,9 +15,14 @@ where Input == PositionInput, Demand == LocationDemand, Health == LocationHealth
 
   /// Stops what runs for this process in the daemon.
   mutating func rest()
+
+  /// Whether a receiver of the daemon may have a compass. By default none has.
+  static var mayHaveCompass: Bool { get }
 }
 
 extension LocationSession where Self: ~Copyable {
+  package static var mayHaveCompass: Bool { false }
+
   /// Two seconds.
   package static var longestWait: Int64? { 2 * MonotonicTime.nanosecondsPerSecond }
 
@@ -67,4 +72,6 @@ package struct LocationReport: Sendable {
   }
 }
 
-extension LiveSource: LocationSource where Session: LocationSession & ~Copyable {}
+extension LiveSource: LocationSource where Session: LocationSession & ~Copyable {
+  package var mayHaveCompass: Bool { Session.mayHaveCompass && availability == .available }
+}

@@ -136,6 +136,7 @@ struct LocateCommand: AsyncParsableCommand {
         (settings.accuracy, settings.distanceFilter) = (needed, distance)
         settings.interval = interval?.value ?? 0
         settings.pausesAutomatically = false
+        settings.takesBatches = true
         try service.startUpdates(settings, for: feed.client)
       }
       if heading, isLive || service.source?.hasCompass == true {

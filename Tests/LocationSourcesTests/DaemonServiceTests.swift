@@ -299,6 +299,25 @@ import Testing
     return try observer.call(call).first
   }
 
+  /// gpsd has headings of a receiver with a compass, where no other compass is there.
+  @Test func theCompassOfAReceiverIsUsed() throws {
+    let lines = (0..<600).flatMap { GPSDSourceTests.epoch($0) + ["PTNTHTM,142.5,N,1.0,N,-4.0,N,100,100"] }.map(nmeaLine)
+    try scratch.write(Array("# log\n\(lines.joined())".utf8), "compass.log")
+    let fake = try Daemon.gpsfake(
+      scratch["compass.log"], on: port, output: scratch["gpsfake.log"])
+    defer { fake.kill() }
+    let source = CombinedSource(
+      fixes: gpsdSource, compass: CompassSource(bus: .address(bus.address)))
+    #expect(eventually { source.mayHaveCompass } && !source.hasCompass)
+    let client = ServiceClient(source)
+    try client.service.startHeadings(filter: nil, for: client.identifier)
+    #expect(client.receives { !$0.headings.isEmpty })
+    // gpsd has it from true north, and the declination of the place, of 13 degrees to the east.
+    let heading = try #require(client.received.headings.first).magneticHeading
+    #expect((125..<135).contains(heading), "\(heading)")
+    #expect(source.hasCompass && client.received.fixes.isEmpty)
+  }
+
   /// What is on in each daemon for each demand: gpsd has a connection, GeoClue's receiver is connected, and the compass follows
   /// the sensor.
   @Test func nothingIsOnWithoutADemand() throws {

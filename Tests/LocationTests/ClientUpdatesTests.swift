@@ -115,7 +115,6 @@ private struct ClientDay {
         }
       }
       if day.updates.settings == nil { isPaused = false }
-      #expect(!day.updates.mayPause || !isPaused)
       #expect((day.updates.deadline == nil) || day.updates.isRequesting || ends < day.deferrals)
     }
     #expect(answers <= day.requests)

@@ -71,6 +71,13 @@ private struct Bench {
     }
   }
 
+  mutating func register(_ circle: MonitoredCircle) throws {
+    let (group, first) = (group, first)
+    _ = try events {
+      try $0.circles.register(circle, in: group, assuming: nil, for: first, into: &$1)
+    }
+  }
+
   static func state(_ condition: LocationHealth.Condition, _ second: Double) -> LocationHealth {
     LocationHealth(condition, at: time(second), sentence: "it is \(condition)")
   }
@@ -192,7 +199,8 @@ private struct Bench {
     #expect(bench.machine.latestHeading(of: bench.first) != nil)
     _ = bench.events { $0.setAuthorization(.denied, into: &$1) }
     #expect(bench.machine.latestFix == nil)
-    #expect(bench.machine.latestHeading(of: bench.first) == nil)
+    // Headings need no authorization.
+    #expect(bench.machine.latestHeading(of: bench.first) != nil)
     #expect(bench.startUpdates(bench.second) == [])
   }
 
@@ -221,7 +229,7 @@ private struct Bench {
     }
     let held = (0...90).map { Bench.fix(Double($0) * 10) }
     #expect(
-      bench.receive(held).map(\.0) == [
+      held.flatMap { bench.receive([$0]).map(\.0) } == [
         .deferralFinished(.notUpdatingLocation, held: held), .paused,
       ]
     )
@@ -250,6 +258,82 @@ private struct Bench {
     _ = bench.receive(
       health: [Bench.state(.searching, 2400)], until: 2400, reportsOnlyChanges: onlyChanges)
     #expect(bench.machine.demand?.deadline == nil)
+  }
+
+  /// How long the receiver has been where an old location was is not known.
+  @Test func anOldLocationDoesNotPauseUpdates() {
+    var bench = Bench()
+    _ = bench.startUpdates(bench.first)
+    let events = bench.receive(
+      [Bench.fix(0)], health: [Bench.state(.receiving, 3600)], until: 3600, reportsOnlyChanges: true
+    ).map(\.0)
+    #expect(events.contains(.fixes([Bench.fix(0)])) && !events.contains(.paused))
+    let later = (61..<80).flatMap {
+      bench.receive(until: Double($0) * 60, reportsOnlyChanges: true).map(\.0)
+    }
+    #expect(later == [.paused])
+  }
+
+  /// A laptop that woke up elsewhere has one new location, and none after it.
+  @Test func oneLocationElsewhereResumesUpdates() {
+    var bench = Bench()
+    _ = bench.startUpdates(bench.first)
+    _ = bench.receive([Bench.fix(0)], reportsOnlyChanges: true)
+    var events: [LocationEvent] = []
+    for minute in 1..<20 {
+      events += bench.receive(until: Double(minute) * 60, reportsOnlyChanges: true).map(\.0)
+    }
+    #expect(events == [.paused])
+    events = bench.receive([Bench.fix(1200, 5000)], reportsOnlyChanges: true).map(\.0)
+    for minute in 21..<23 {
+      events += bench.receive(until: Double(minute) * 60, reportsOnlyChanges: true).map(\.0)
+    }
+    let fixes = events.compactMap { if case .fixes(let fixes) = $0 { fixes } else { nil } }
+    #expect(events.first == .resumed && fixes.map(\.last?.place) == [Bench.fix(0, 5000).place])
+  }
+
+  /// The source's time stands still during a suspend, and the distance to wall-clock time grows.
+  @Test func anArrivalKeepsItsDateThroughASuspend() throws {
+    var bench = Bench()
+    let group = bench.group
+    _ = bench.events { $0.startVisits(in: group, into: &$1) }
+    let way = (0..<60).map { Bench.fix(Double($0) * 10, max(0, 20 - Double($0)) * 100) }
+    var events = bench.receive(way, offset: 1000).map(\.0)
+    for second in stride(from: 600.0, to: 1200, by: 10) {
+      events += bench.receive([Bench.fix(second)], offset: 1000).map(\.0)
+    }
+    for second in stride(from: 1200.0, to: 1600, by: 10) {
+      let fix = Bench.fix(second, (second - 1200) * 10)
+      events += bench.receive([fix], offset: 26_200).map(\.0)
+    }
+    let visits = events.compactMap { if case .visit(let visit) = $0 { visit } else { nil } }
+    try #require(visits.count == 2)
+    #expect(visits[0].arrival != nil && visits[0].arrival == visits[1].arrival)
+    let departure = try #require(visits[1].departure)
+    #expect(departure.nanoseconds > 27_000_000_000_000)
+  }
+
+  // MARK: Circles
+
+  /// Neither while the app is refused, nor while the source has a fault: the state may be another one by now.
+  @Test func whatWasDeterminedIsNotToldWhereItMayNotOrDoesNotHold() throws {
+    var bench = Bench()
+    let (group, first) = (bench.group, bench.first)
+    let region = try CircularRegion(identifier: "c", center: Bench.start, radius: 500)
+    try bench.register(MonitoredCircle(region))
+    _ = bench.receive((0..<20).map { Bench.fix(Double($0)) }, health: [Bench.state(.receiving, 0)])
+    func state() -> [LocationEvent] {
+      bench.events {
+        $0.requestState(of: region, in: group, for: first, hasSource: true, into: &$1)
+      }
+    }
+    #expect(state() == [.circleState(region, .inside)])
+    _ = bench.receive(health: [Bench.state(.notRunning, 21)], until: 21)
+    #expect(state() == [.circleState(region, .unknown)])
+    _ = bench.receive(health: [Bench.state(.receiving, 22)], until: 22)
+    #expect(state() == [.circleState(region, .inside)])
+    _ = bench.events { $0.setAuthorization(.denied, into: &$1) }
+    #expect(state() == [.circleState(region, .unknown)])
   }
 
   // MARK: Significant changes and visits

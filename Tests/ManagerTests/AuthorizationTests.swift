@@ -57,7 +57,8 @@ import Testing
     administrator.current.withLock { $0 = .restricted }
     #expect(await scene.told(3).contains("status 1"))
     administrator.current.withLock { $0 = .granted(.authorizedAlways) }
-    #expect(await scene.told(4).last == "status 3")
+    // The ranging that was withdrawn is a failure.
+    #expect(await scene.told(5).last == "status 3")
   }
 
   @Test(arguments: [AuthorizationRule.denied, .restricted])
@@ -71,6 +72,20 @@ import Testing
       await scene.told(4) == [
         "status \(status)", "cannot monitor lobby 4", "cannot range 1", "state lobby 0",
       ])
+  }
+
+  /// Apps that only implement the methods for failures hear of it too.
+  @Test func aPermissionThatIsWithdrawnIsAFailureOfEachService() async {
+    let administrator = Fickle(.granted(.authorizedAlways))
+    let scene = Scene(authorization: administrator)
+    scene.manager.startMonitoring(for: Scene.region("lobby"))
+    scene.manager.startRangingBeacons(satisfying: Self.all)
+    _ = await scene.told(2)
+    administrator.current.withLock { $0 = .denied }
+    _ = scene.manager.authorizationStatus
+    await eventually { scene.listener.all.contains("cannot monitor lobby 4") }
+    #expect(
+      Set(scene.listener.all.suffix(3)) == ["status 2", "cannot range 1", "cannot monitor lobby 4"])
   }
 
   @Test func aDelegateThatComesLateIsToldOnce() async {

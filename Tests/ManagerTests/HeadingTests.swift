@@ -39,6 +39,33 @@ import Testing
     await eventually { source.demands.last == .some(nil) }
   }
 
+  /// As on Apple's systems, also where the app is refused its location. They are magnetic only.
+  @Test(arguments: [AuthorizationRule.onRequest, .denied])
+  func headingsNeedNoAuthorization(rule: AuthorizationRule) async throws {
+    let source = ScriptedLocations(isRecorded: false, hasCompass: true)
+    let scene = Scene(authorization: Fickle(rule)) { $0.locationSource = .init(source) }
+    source.add(walk(1) + [compass(90, second: 1)])
+    scene.manager.startUpdatingHeading()
+    await source.play(until: 1)
+    #expect(await scene.told(2) == ["status \(rule == .denied ? 2 : 0)", "heading 90"])
+    #expect(scene.manager.heading?.trueHeading == -1 && scene.manager.location == nil)
+    #expect(source.demands.allSatisfy { $0?.fixes == nil })
+  }
+
+  /// A recording is not over before the fixes are authorized that are to be had of it.
+  @Test func headingsOfARecordingWaitWithItsFixes() async throws {
+    source.add([compass(90, second: 0)] + walk(2))
+    source.allow(until: 10)
+    let scene = Scene(authorization: Fickle(.onRequest)) { $0.locationSource = .init(source) }
+    scene.manager.startUpdatingLocation()
+    scene.manager.startUpdatingHeading()
+    #expect(await scene.told(1) == ["status 0"])
+    try await Task.sleep(for: .milliseconds(30))
+    #expect(source.demands.isEmpty)
+    scene.manager.requestWhenInUseAuthorization()
+    #expect(await scene.told(5) == ["status 0", "status 4", "heading 90", "fixes 0", "fixes 1"])
+  }
+
   @Test func trueHeadingsComeWhileLocationsAreUpdated() async throws {
     source.add(walk(1) + [compass(90, second: 1), compass(90, second: 2)])
     let scene = scene()

@@ -297,6 +297,54 @@ import Testing
     #expect(changes == [0, 299, 599, 1650, 1949, 2199])
   }
 
+  /// A manager that only has a delegate is told nothing, and one that updates too is told each fix once.
+  @Test func significantChangesAreForThoseWhoAsked() async throws {
+    source.add(walk(400, metersNorth: 10))
+    source.finish(at: 500)
+    let scene = scene()
+    let (idle, both) = (Listener(), Listener())
+    let others = [idle, both].map { listener in
+      let manager = CLLocationManager(services: scene.services)
+      manager.delegate = listener
+      return manager
+    }
+    scene.manager.startMonitoringSignificantLocationChanges()
+    others[1].startMonitoringSignificantLocationChanges()
+    others[1].startUpdatingLocation()
+    source.allow(until: 500)
+    try await scene.services.ended()
+    #expect(idle.all == ["status 3"])
+    #expect(codes(scene, "fixes").count > 1)
+    let fixes = both.all.filter { $0.hasPrefix("fixes") }
+    #expect(fixes.count == 400 && Set(fixes).count == 400)
+  }
+
+  /// Updates that were started while the app was denied run once it is permitted.
+  @Test func aPermissionThatComesLaterBringsWhatFailed() async throws {
+    source.add(walk(2))
+    source.allow(until: 10)
+    let administrator = Fickle(.denied)
+    let scene = Scene(authorization: administrator) { $0.locationSource = .init(source) }
+    scene.manager.startUpdatingLocation()
+    #expect(await scene.told(2) == ["status 2", "failed 1"])
+    administrator.current.withLock { $0 = .granted(.authorizedAlways) }
+    _ = scene.manager.authorizationStatus
+    #expect(await scene.told(5).suffix(3) == ["status 3", "fixes 0", "fixes 1"])
+  }
+
+  @Test func withoutASourceADenialIsToldFirst() async throws {
+    let scene = Scene(authorization: Fickle(.denied)) { $0.locationSource = .none }
+    scene.manager.requestLocation()
+    scene.manager.startUpdatingLocation()
+    #expect(await scene.told(3) == ["status 2", "failed 1", "failed 1"])
+  }
+
+  @Test func aRegionOfAnotherKindHasNoState() async throws {
+    let scene = scene()
+    scene.manager.requestState(for: CLRegion())
+    #expect(await scene.told(2) == ["status 3", "state  0"])
+  }
+
   @Test func whatIsStoppedIsNotReported() async throws {
     source.add(walk(400, metersNorth: 10))
     let scene = scene()

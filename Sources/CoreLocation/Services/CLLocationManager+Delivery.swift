@@ -12,7 +12,8 @@ extension CLLocationManager {
     if let event = delivery.event as? LocationEvent { return deliver(event, delivery) }
     guard let event = delivery.event as? BeaconEvent else { return }
     switch event {
-    case .sightings, .refused, .health, .identity: break
+    case .sightings, .health, .identity: break
+    case .refused: failAll(CLError(.denied), regions: CLError(.regionMonitoringDenied))
     case .ranging(let report): deliver(report)
     case .region(let event):
       // A region that is not monitored any more has no events, though some may have been on their way.
@@ -139,11 +140,13 @@ extension CLLocationManager {
 
   /// Reports a failure of everything that the manager ranges and monitors.
   private func failAll(_ code: CLError.Code, _ sentence: String) {
-    for (constraint, identifier) in ranged {
-      deliverFailure(of: constraint, identifier, CLError(code, sentence))
-    }
+    failAll(CLError(code, sentence), regions: CLError(.regionMonitoringFailure, sentence))
+  }
+
+  private func failAll(_ error: CLError, regions regionError: CLError) {
+    for (constraint, identifier) in ranged { deliverFailure(of: constraint, identifier, error) }
     for region in services.beacons.regions(of: client) {
-      deliverFailure(of: CLBeaconRegion(region), CLError(.regionMonitoringFailure, sentence))
+      deliverFailure(of: CLBeaconRegion(region), regionError)
     }
   }
 

@@ -20,6 +20,8 @@ extension CLLocationManager {
   }
 
   func startUpdates() {
+    // A request for one fix ends without an answer.
+    awaitsFix.store(false, ordering: .relaxed)
     start { () throws(LocationServiceError) in
       try services.locations.startUpdates(updateSettings, for: client)
     } isWanted: {
@@ -128,10 +130,9 @@ extension CLLocationManager {
     }
   }
 
-  /// Finds out a circle's state, monitored or not, and delivers it: unknown where no circle can be there. A region of
-  /// another kind has no state.
+  /// Finds out a circle's state, monitored or not, and delivers it: unknown where no circle can be there, as for a region of
+  /// another kind.
   func findState(ofCircle region: CLRegion) {
-    guard region is CLCircularRegion || region.circle.radius >= 0 else { return }
     guard let circle = try? MonitoredCircle(region) else {
       return callDelegateForLocations { [region = Carried(region)] in
         $0.deliver(.unknown, for: region.value)
@@ -173,7 +174,8 @@ extension CLLocationManager {
     func isAwaited() -> Bool { awaitsFix.exchange(false, ordering: .relaxed) }
     switch event {
     case .health: break
-    case .fixes(let fixes): if use.updates != nil { deliver(fixes) }
+    case .fixes(let fixes):
+      if use.updates != nil { deliver(fixes.filter { $0 != significantFix.withLock(\.self) }) }
     case .requestedFix(let fix): if isAwaited() { deliver([fix]) }
     case .requestTimedOut:
       guard isAwaited() else { return }
@@ -188,7 +190,14 @@ extension CLLocationManager {
       deliver(held)
       delegate?.locationManager(
         self, didFinishDeferredUpdatesWithError: error.map { CLError(CLError.Code($0))._nsError })
-    case .significantChange(let fix): if use.significantChanges { deliver([fix]) }
+    case .significantChange(let fix):
+      // Updates deliver it as well, before or behind it; where they delivered a newer one, it is no news.
+      let (use, latest) = (use, latestLocation.withLock { $0?.timestamp })
+      guard use.significantChanges,
+        use.updates == nil || latest.map({ $0 < Date(fix.timestamp) }) ?? true
+      else { return }
+      if use.updates != nil { significantFix.withLock { $0 = fix } }
+      deliver([fix])
     case .visit(let visit):
       if use.visits { delegate?.locationManager(self, didVisit: CLVisit(visit)) }
     case .circle(let event):
@@ -202,7 +211,7 @@ extension CLLocationManager {
     case .registered(let circle):
       delegate?.locationManager(self, didStartMonitoringFor: CLCircularRegion(circle))
     case .heading(let heading): if use.headings { deliver(heading) }
-    case .refused: failFixes(CLError(.denied))
+    case .refused: failAll(isRefusal: true, nil)
     case .ended(let sentence, let isFailure):
       if isFailure { failAll(isRefusal: false, sentence) }
     }
@@ -251,11 +260,14 @@ extension CLLocationManager {
   }
 
   /// Reports a failure of all that needs fixes, and of each circle.
-  private func failAll(isRefusal: Bool, _ sentence: String) {
-    failFixes(CLError(isRefusal ? .denied : .locationUnknown, sentence))
+  private func failAll(isRefusal: Bool, _ sentence: String?) {
+    func error(_ code: CLError.Code) -> CLError {
+      sentence.map { CLError(code, $0) } ?? CLError(code)
+    }
+    failFixes(error(isRefusal ? .denied : .locationUnknown))
     let code = isRefusal ? CLError.Code.regionMonitoringDenied : .regionMonitoringFailure
     for circle in services.locations.circles(of: client) {
-      deliverFailure(of: CLCircularRegion(circle), CLError(code, sentence))
+      deliverFailure(of: CLCircularRegion(circle), error(code))
     }
   }
 

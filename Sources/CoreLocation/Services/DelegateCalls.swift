@@ -18,6 +18,8 @@ final class DelegateCalls: Sendable {
     var missedStatus = false
     /// The authorization that the delegate was told last.
     var toldStatus: CLAuthorizationStatus?
+    /// The authorization that was read from the manager last.
+    var readStatus: CLAuthorizationStatus?
     var hasFault = false
     /// The latest fault, while a report of it is on its way.
     var fault: String?
@@ -93,16 +95,23 @@ final class DelegateCalls: Sendable {
     context.perform { if let manager = manager?.value { body(manager) } }
   }
 
+  /// Records what the delegate may have read while it is told that the authorization changed.
+  func noteRead(_ status: CLAuthorizationStatus) { state.withLock { $0.readStatus = status } }
+
   private func perform(_ call: StatusCall, _ manager: WeakManager) {
     guard call.claim() else { return }
     let manager = manager.value
     let status = manager?.authorizationStatus
     // One that changed before the first report is reported once.
-    let isKnown = state.withLock { $0.toldStatus != nil && $0.toldStatus == status }
+    let isKnown = state.withLock { state in
+      state.readStatus = nil
+      return state.toldStatus != nil && state.toldStatus == status
+    }
     let isDelivered = isKnown || manager?.deliverAuthorization() ?? false
     state.withLock { state in
       if state.status === call { state.status = nil }
-      if isDelivered { state.toldStatus = status }
+      // It may have changed until the delegate read it.
+      if isDelivered { state.toldStatus = state.readStatus ?? status }
       state.missedStatus = !isDelivered
     }
     // A delegate that was set meanwhile found nothing missed.

@@ -52,7 +52,8 @@ extension LocationServices {
       return FixedSource(
         place, altitude: location.verticalAccuracy > 0 ? location.altitude : nil,
         accuracy: location.horizontalAccuracy > 0
-          ? location.horizontalAccuracy : FixedSource.defaultAccuracy)
+          ? location.horizontalAccuracy : FixedSource.defaultAccuracy,
+        verticalAccuracy: location.verticalAccuracy)
     }
 
     /// Makes the source for an application. It connects to nothing before it is needed.

@@ -20,8 +20,8 @@ package final class MergedReplay: Sendable {
     let order = Order(captures.speed, startsTogether: startsTogether)
     captures.stopPacing()
     tracks.stopPacing()
-    scanner = MergedScanner(captures, order)
-    source = MergedSource(tracks, order)
+    scanner = MergedSide(captures, .sightings, order) { $0.time }
+    source = MergedSide(tracks, .fixes, order) { $0.time }
   }
 
   fileprivate enum Side: Int { case sightings, fixes }
@@ -156,84 +156,48 @@ package final class MergedReplay: Sendable {
   }
 }
 
-/// The side of sightings.
-private final class MergedScanner: Scanner {
-  private let scanner: ReplayScanner
+/// One side: a replay that waits for its turn.
+private final class MergedSide<Replay: Source>: Source {
+  private let replay: Replay
+  private let side: MergedReplay.Side
   private let order: MergedReplay.Order
-  private let state = Mutex((held: MergedReplay.Held<Sighting>(), progress: ScanProgress()))
+  private let time: @Sendable (Replay.Input) -> MonotonicTime
+  private let state = Mutex(State())
 
-  init(_ scanner: ReplayScanner, _ order: MergedReplay.Order) {
-    (self.scanner, self.order) = (scanner, order)
+  private struct State {
+    var held = MergedReplay.Held<Replay.Input>()
+    var progress = SourceProgress<Replay.Health>()
   }
 
-  var name: String { scanner.name }
+  init(
+    _ replay: Replay, _ side: MergedReplay.Side, _ order: MergedReplay.Order,
+    time: @escaping @Sendable (Replay.Input) -> MonotonicTime
+  ) {
+    self.replay = replay
+    self.side = side
+    self.order = order
+    self.time = time
+  }
+
+  var name: String { replay.name }
   var isRecorded: Bool { true }
-  var availability: ScannerAvailability { scanner.availability }
-  var counts: ScanCounts { scanner.counts }
+  var availability: ScannerAvailability { replay.availability }
 
   func receive(
-    for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
-  ) throws -> ScanProgress {
+    for demand: Replay.Demand, until deadline: MonotonicTime?, into inputs: inout [Replay.Input]
+  ) throws -> SourceProgress<Replay.Health> {
     let next = try state.withLock { state -> MonotonicTime? in
       if state.held.isEmpty, !state.held.isOver {
         state.held.removeAll()
-        state.progress = try scanner.receive(for: demand, until: nil, into: &state.held.values)
+        state.progress = try replay.receive(for: demand, until: nil, into: &state.held.values)
         (state.held.read, state.held.isOver) = (state.progress.reached, state.progress.isOver)
       }
-      return state.held.next(deadline, \.time)
+      return state.held.next(deadline, time)
     }
-    let limit = next.flatMap { order.turn(of: .sightings, next: $0) }
+    let limit = next.flatMap { order.turn(of: side, next: $0) }
     let (values, progress) = state.withLock { state in
       var progress = state.progress
-      let (values, isOver) =
-        limit.map { state.held.remove(upTo: $0, .sightings, \.time) } ?? ([], false)
-      (progress.isOver, progress.reached) = (isOver, state.held.reached)
-      return (values, progress)
-    }
-    sightings = values
-    return progress
-  }
-
-  func wake() { order.wake(.sightings) }
-
-  func rest() {
-    scanner.rest()
-    order.rest(.sightings)
-  }
-}
-
-/// The side of fixes.
-private final class MergedSource: LocationSource {
-  private let source: TrackReplay
-  private let order: MergedReplay.Order
-  private let state = Mutex(
-    (held: MergedReplay.Held<PositionInput>(), progress: LocationProgress()))
-
-  init(_ source: TrackReplay, _ order: MergedReplay.Order) {
-    (self.source, self.order) = (source, order)
-  }
-
-  var name: String { source.name }
-  var isRecorded: Bool { true }
-  var availability: ScannerAvailability { source.availability }
-  var hasCompass: Bool { source.hasCompass }
-
-  func receive(
-    for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]
-  ) throws -> LocationProgress {
-    let next = try state.withLock { state -> MonotonicTime? in
-      if state.held.isEmpty, !state.held.isOver {
-        state.held.removeAll()
-        state.progress = try source.receive(for: demand, until: nil, into: &state.held.values)
-        (state.held.read, state.held.isOver) = (state.progress.reached, state.progress.isOver)
-      }
-      return state.held.next(deadline, \.time)
-    }
-    let limit = next.flatMap { order.turn(of: .fixes, next: $0) }
-    let (values, progress) = state.withLock { state in
-      var progress = state.progress
-      let (values, isOver) =
-        limit.map { state.held.remove(upTo: $0, .fixes, \.time) } ?? ([], false)
+      let (values, isOver) = limit.map { state.held.remove(upTo: $0, side, time) } ?? ([], false)
       (progress.isOver, progress.reached) = (isOver, state.held.reached)
       return (values, progress)
     }
@@ -241,10 +205,18 @@ private final class MergedSource: LocationSource {
     return progress
   }
 
-  func wake() { order.wake(.fixes) }
+  func wake() { order.wake(side) }
 
   func rest() {
-    source.rest()
-    order.rest(.fixes)
+    replay.rest()
+    order.rest(side)
   }
+}
+
+extension MergedSide: Scanner where Replay == ReplayScanner {
+  var counts: ScanCounts { replay.counts }
+}
+
+extension MergedSide: LocationSource where Replay == TrackReplay {
+  var hasCompass: Bool { replay.hasCompass }
 }

@@ -183,5 +183,5 @@ extension TrackReplay {
 }
 
 extension PositionInput {
-  fileprivate var isReading: Bool { if case .compass = self { true } else { false } }
+  var isReading: Bool { if case .compass = self { true } else { false } }
 }

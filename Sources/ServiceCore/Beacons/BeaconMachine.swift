@@ -162,7 +162,8 @@ struct BeaconMachine: Service {
   mutating func remove(_ client: ClientIdentifier) {
     needs[client] = nil
     updateRanging()
-    for (name, owner) in owners {
+    // The same recording gives the same answers in the same order.
+    for (name, owner) in owners.sorted(by: { $0.key < $1.key }) {
       guard case .question(client, _) = owner else { continue }
       engine.monitor.remove(name)
       owners[name] = nil
@@ -244,7 +245,8 @@ struct BeaconMachine: Service {
     }
     return RegionSnapshot(
       region: entry.region, status: status,
-      since: status.since?.wallClockTime(wallClockOffset) ?? entry.state?.since,
+      // The distance to wall-clock time may have changed since, as by a suspend.
+      since: entry.state?.since ?? status.since?.wallClockTime(wallClockOffset),
       beacons: entry.state?.beacons(of: entry.region.constraint, \.since) ?? [:])
   }
 
@@ -287,7 +289,7 @@ struct BeaconMachine: Service {
       owners[name] = nil
       output.deliver(.regionState(region, .unknown), to: client)
     }
-    for (key, clients) in asked {
+    for (key, clients) in asked.sorted(by: { $0.key.name < $1.key.name }) {
       guard let region = regions[key]?.region else { continue }
       for client in clients { output.deliver(.regionState(region, .unknown), to: client) }
     }

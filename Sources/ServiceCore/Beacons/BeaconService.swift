@@ -71,6 +71,7 @@ public final class BeaconService: Sendable {
   ) throws(BeaconServiceError) {
     try check()
     host.update { machine, _ in machine.setNeeds(of: client) { $0.ranged.insert(request) } }
+    try checkPermission()
   }
 
   /// Stops reporting the beacons of a request to a client.
@@ -87,6 +88,7 @@ public final class BeaconService: Sendable {
   public func startSightings(for client: ClientIdentifier) throws(BeaconServiceError) {
     try check()
     host.update { machine, _ in machine.setNeeds(of: client) { $0.areSightingsWanted = true } }
+    try checkPermission()
   }
 
   /// Stops reporting sightings to a client.
@@ -98,6 +100,10 @@ public final class BeaconService: Sendable {
   /// it, and the receiver's state says what is the matter.
   private func check() throws(BeaconServiceError) {
     if let reason = unavailability { throw .unavailable(reason) }
+  }
+
+  /// Throws where the application is refused. What it started is kept: a permission that comes later brings it.
+  private func checkPermission() throws(BeaconServiceError) {
     if host.read({ $0.isRefused }) { throw .denied }
   }
 
@@ -132,6 +138,7 @@ public final class BeaconService: Sendable {
   /// Throws where no region of an identifier can be registered.
   package func check(_ identifier: String) throws(BeaconServiceError) {
     try check()
+    try checkPermission()
     let bytes = identifier.utf8.count
     guard bytes <= Self.maximumIdentifierBytes else { throw .identifierTooLong(bytes: bytes) }
   }

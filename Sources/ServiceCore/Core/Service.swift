@@ -130,6 +130,16 @@ package struct ServiceOutput<S: Service>: Sendable {
     items.append(.event(event, to: .client(client)))
   }
 
+  /// Replaces the latest item, where that is an event for one client, by another event for it; returns whether it was.
+  mutating func replaceLatest(of client: ClientIdentifier, _ change: (S.Event) -> S.Event?) -> Bool
+  {
+    guard case .event(let latest, .client(client))? = items.last, let event = change(latest) else {
+      return false
+    }
+    items[items.count - 1] = .event(event, to: .client(client))
+    return true
+  }
+
   /// Delivers an event once to each client that is one of some or in one of some groups.
   package mutating func deliver(
     _ event: S.Event, to clients: Set<ClientIdentifier>, andGroups groups: Set<ClientGroup>

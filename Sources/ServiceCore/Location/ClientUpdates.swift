@@ -19,7 +19,6 @@ struct ClientUpdates {
     }
 
     var isPaused: Bool { pause.isPaused }
-    var mayPause: Bool { settings.pausesAutomatically && !isPaused }
 
     var request: LocationRequest {
       isPaused
@@ -35,16 +34,27 @@ struct ClientUpdates {
       return restarts && pause.start(activity: settings.activity) != nil
     }
 
-    /// Receives a fix; returns whether it is delivered, and whether updates pause or resume.
-    mutating func receive(_ fix: Fix) -> (isDelivered: Bool, change: PauseRule.Change?) {
+    /// Receives a fix at a time; returns whether it is delivered, and whether updates pause or resume.
+    mutating func receive(
+      _ fix: Fix, at now: MonotonicTime
+    ) -> (isDelivered: Bool, change: PauseRule.Change?) {
       let wasPaused = isPaused
-      let change = settings.pausesAutomatically ? pause.receive(fix) : nil
+      // How long the receiver has been where an old fix was is not known: a rest begins now.
+      var seen = fix
+      seen.time = now
+      let change = settings.pausesAutomatically ? pause.receive(seen) : nil
       // The fix that pauses or resumes updates is delivered.
       return ((!wasPaused || change == .resumed) && filter.receive(fix), change)
     }
 
-    /// Takes a fix as a sign of rest; returns whether updates pause.
-    mutating func rest(at fix: Fix) -> Bool { mayPause && pause.receive(fix) == .paused }
+    /// Takes a fix as a sign of rest, or, where it is another place than the one at which updates were paused, of a movement;
+    /// returns whether updates pause or resume.
+    mutating func rest(at fix: Fix) -> PauseRule.Change? {
+      guard settings.pausesAutomatically else { return nil }
+      let change = pause.receive(fix)
+      if change == .resumed { _ = filter.receive(fix) }
+      return change
+    }
   }
 
   private var updates: Updates?
@@ -61,8 +71,8 @@ struct ClientUpdates {
   var settings: UpdateSettings? { updates?.settings }
   /// Indicates whether the client waits for one fix.
   var isRequesting: Bool { request != nil }
-  /// Indicates whether updates run that may pause.
-  var mayPause: Bool { updates?.mayPause ?? false }
+  /// Indicates whether updates pause while the receiver rests, and resume when it moves.
+  var dependsOnRest: Bool { updates?.settings.pausesAutomatically ?? false }
 
   /// The needs of the client.
   var requests: [LocationRequest] {
@@ -143,7 +153,7 @@ struct ClientUpdates {
     let answer = request?.receive(fix, at: now)
     var events: [LocationEvent] = []
     var isDelivered = false
-    if let (isPassed, change) = updates?.receive(fix) {
+    if let (isPassed, change) = updates?.receive(fix, at: now) {
       if change == .resumed { events = [.resumed] + setConditions() }
       if isPassed {
         let delivered = Self.events(deferral.receive(fix, at: now))
@@ -160,7 +170,13 @@ struct ClientUpdates {
 
   /// Takes the latest fix for one of now, where the receiver rests.
   mutating func rest(at fix: Fix) -> [LocationEvent] {
-    updates?.rest(at: fix) == true ? paused() : []
+    switch updates?.rest(at: fix) {
+    case .paused: return paused()
+    case .resumed:
+      received = fix.time
+      return [.resumed] + setConditions() + Self.events(deferral.receive(fix, at: fix.time))
+    case nil: return []
+    }
   }
 
   /// Receives the time. A request that ends without a fix fails where the source refuses locations.

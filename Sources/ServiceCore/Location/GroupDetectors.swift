@@ -21,12 +21,29 @@ struct GroupDetectors {
     var waiting: Set<ClientIdentifier> = []
   }
 
+  /// The arrival that was reported last: on the source's time, and in wall-clock time as it was then.
+  private var arrival: (time: MonotonicTime, wallClockTime: WallClockTime)?
+
   /// The detector of visits; `nil` while the group does not receive them.
   private(set) var visits: VisitDetector?
   private var changes: Changes?
 
   /// The rule of significant changes; `nil` while the group does not receive them.
   var changeRule: SignificantChange? { changes?.rule }
+
+  /// Returns whether a client started significant changes in this process: those of its group are for it, then.
+  func receivesChanges(_ client: ClientIdentifier) -> Bool {
+    changes?.started.contains(client) ?? false
+  }
+
+  /// Returns a visit in wall-clock time. Its arrival is the one that was reported: the source's time stands still while the
+  /// computer is suspended.
+  mutating func report(_ visit: Visit, _ offset: WallClockOffset) -> VisitReport {
+    var report = VisitReport(visit, offset)
+    if let arrival, arrival.time == visit.arrival { report.arrival = arrival.wallClockTime }
+    arrival = visit.arrival.flatMap { time in report.arrival.map { (time, $0) } }
+    return report
+  }
 
   /// The needs of the group.
   var requests: [LocationRequest] {

@@ -145,13 +145,17 @@ struct LocationCircles {
 
   /// Delivers the state of a circle, registered or not, to a client when it is determined: a
   /// registered one by the event of the circle, and another by one answer for each request.
+  ///
+  /// - Parameters:
+  ///   - isKnown: Indicates whether what was determined before may be told and holds.
+  ///   - isPossible: Indicates whether a state can be determined.
   mutating func requestState(
     of region: CircularRegion, in group: ClientGroup, for client: ClientIdentifier,
-    isPossible: Bool, into output: inout Output
+    isKnown: Bool, isPossible: Bool, into output: inout Output
   ) {
     let registered = Self.name(region.identifier, group)
     let isRegistered = circles[registered]?.circle.region == region
-    if isRegistered, let status = monitor.status(of: registered), status.isDetermined {
+    if isKnown, isRegistered, let status = monitor.status(of: registered), status.isDetermined {
       return output.deliver(.circleState(region, status.state), to: client)
     }
     guard isPossible,

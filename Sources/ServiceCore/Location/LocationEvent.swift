@@ -123,6 +123,12 @@ package struct UpdateSettings: Sendable, Hashable, Codable {
   package var activity = ActivityType.other
   /// Indicates whether updates may pause while no movement is likely.
   package var pausesAutomatically = true
+  /// Indicates whether fixes of a recording may come several at once, up to ``batch``: the client changes nothing between
+  /// two of them. A change of hands costs more than a fix.
+  package var takesBatches = false
+
+  /// The greatest number of fixes at once: 256.
+  static let batch = 256
 
   package init() {}
 }

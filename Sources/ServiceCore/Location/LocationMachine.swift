@@ -35,12 +35,10 @@ struct LocationMachine: Service {
   var wallClockOffset: WallClockOffset { source.wallClockOffset }
 
   /// The latest fix, as far as the application may have it.
-  var latestFix: Fix? { status.isAuthorized ? source.newestFix : nil }
+  var latestFix: Fix? { status.isAuthorized && !source.isRefused ? source.newestFix : nil }
 
-  /// Returns a client's latest heading, as far as the application may have it.
-  func latestHeading(of client: ClientIdentifier) -> Heading? {
-    status.isAuthorized ? compass.latestHeading(of: client) : nil
-  }
+  /// Returns a client's latest heading. Headings need no authorization, as on Apple's systems.
+  func latestHeading(of client: ClientIdentifier) -> Heading? { compass.latestHeading(of: client) }
 
   /// Indicates whether the application is refused.
   var isRefused: Bool { status == .denied || status == .restricted }
@@ -53,7 +51,7 @@ struct LocationMachine: Service {
     LocationUse(
       updates: clients[client]?.settings, isRequesting: isRequesting(client),
       headings: compass.isNeeded(by: client), visits: groups[group]?.visits != nil,
-      significantChanges: groups[group]?.changeRule != nil)
+      significantChanges: groups[group]?.receivesChanges(client) ?? false)
   }
 
   // MARK: Clients and groups
@@ -64,7 +62,31 @@ struct LocationMachine: Service {
     _ change: (inout ClientUpdates) -> [LocationEvent]
   ) {
     guard let index = clients.index(forKey: client) else { return }
-    for event in change(&clients.values[index]) { output.deliver(event, to: client) }
+    let events = change(&clients.values[index])
+    let takesBatches = isRecorded && clients.values[index].settings?.takesBatches == true
+    for event in events {
+      if takesBatches, case .fixes(let fixes) = event,
+        output.replaceLatest(
+          of: client,
+          { latest in
+            guard case .fixes(let before) = latest, before.count < UpdateSettings.batch else {
+              return nil
+            }
+            return .fixes(before + fixes)
+          })
+      {
+        continue
+      }
+      output.deliver(event, to: client)
+    }
+  }
+
+  /// Indicates whether what is put out waits for more: fixes for one client that takes several at once.
+  private func waits(_ output: Output) -> Bool {
+    guard output.items.count == 1,
+      case .event(.fixes(let fixes), .client(let client)) = output.items[0]
+    else { return output.items.isEmpty }
+    return fixes.count < UpdateSettings.batch && clients[client]?.settings?.takesBatches == true
   }
 
   /// Changes the updates of a client, new ones if it has none.
@@ -93,18 +115,18 @@ struct LocationMachine: Service {
   ) {
     var detectors = groups.removeValue(forKey: group) ?? GroupDetectors()
     let events = change(&detectors)
-    for event in events { deliver(event, of: detectors, in: group, into: &output) }
+    for event in events { deliver(event, of: &detectors, in: group, into: &output) }
     groups[group] = detectors
   }
 
   private func deliver(
-    _ event: GroupDetectors.Event, of detectors: GroupDetectors, in group: ClientGroup,
+    _ event: GroupDetectors.Event, of detectors: inout GroupDetectors, in group: ClientGroup,
     into output: inout Output
   ) {
     switch event {
     case .visit(let visit):
       output.deliver(
-        .visit(VisitReport(visit, wallClockOffset)), of: Self.visits, in: group,
+        .visit(detectors.report(visit, wallClockOffset)), of: Self.visits, in: group,
         state: detectors.visits.map { .visits($0, wallClockOffset) })
     case .significantChange(let fix):
       output.deliver(
@@ -140,12 +162,17 @@ struct LocationMachine: Service {
 
   var demand: ServiceDemand<LocationDemand>? {
     mutating get {
-      guard status.isAuthorized, !hasEnded else { return nil }
+      guard !hasEnded else { return nil }
       var requests = clients.values.flatMap(\.requests) + groups.values.flatMap(\.requests)
-      if compass.isNeeded { requests.append(.heading) }
       if let request = circles.request(accuracy: source.newestFix?.horizontalAccuracy) {
         requests.append(request)
       }
+      if !status.isAuthorized {
+        // Headings alone need no authorization. In a recording they wait for it where fixes do, which would be over by then.
+        guard !isRecorded || requests.isEmpty else { return nil }
+        requests = []
+      }
+      if compass.isNeeded { requests.append(.heading) }
       guard !requests.isEmpty else { return nil }
       var demand = LocationDemand(requests)
       demand.fixes?.requests = fixRequests
@@ -158,7 +185,7 @@ struct LocationMachine: Service {
 
   /// Indicates whether anything depends on a rest of the receiver.
   private var dependsOnRest: Bool {
-    groups.values.contains { $0.visits != nil } || clients.values.contains(where: \.mayPause)
+    groups.values.contains { $0.visits != nil } || clients.values.contains(where: \.dependsOnRest)
   }
 
   mutating func process(
@@ -191,7 +218,7 @@ struct LocationMachine: Service {
         break
       }
       // In a recording, clients may change what they need before it goes on.
-      if isRecorded, !output.items.isEmpty { return false }
+      if isRecorded, !waits(output) { return false }
     }
     if let reached = input.progress.reached { advance(to: reached, into: &output) }
     return true
@@ -212,6 +239,7 @@ struct LocationMachine: Service {
   ) {
     // One that is old is no news of the time.
     if now.seconds(since: fix.time) <= FixRequest.recent { advance(to: fix.time, into: &output) }
+    guard status.isAuthorized else { return }
     source.receive(fix)
     circles.receive(fix, wallClockOffset, into: &output)
     modifyGroups(into: &output) { $0.receive(fix) }
@@ -222,7 +250,7 @@ struct LocationMachine: Service {
   private mutating func receive(_ reading: CompassReading, into output: inout Output) {
     advance(to: reading.time, into: &output)
     // True headings only while locations are updated too.
-    let isUpdating = clients.values.contains { $0.settings != nil }
+    let isUpdating = status.isAuthorized && clients.values.contains { $0.settings != nil }
     let result = compass.receive(reading, at: isUpdating ? source.newestFix : nil)
     if let expiry = result.expiry {
       output.deliverToAll(.health(expiry, at: expiry.time.wallClockTime(wallClockOffset)))
@@ -354,10 +382,11 @@ struct LocationMachine: Service {
     of region: CircularRegion, in group: ClientGroup, for client: ClientIdentifier,
     hasSource: Bool, into output: inout Output
   ) {
-    let isPossible =
-      hasSource && status.isAuthorized && !hasEnded && health?.condition.isFault != true
+    // A state of before a fault may be another one by now; that of a recording's end stays.
+    let isKnown = status.isAuthorized && (hasEnded || !source.hasFault)
     circles.requestState(
-      of: region, in: group, for: client, isPossible: isPossible, into: &output)
+      of: region, in: group, for: client, isKnown: isKnown,
+      isPossible: isKnown && hasSource && !hasEnded, into: &output)
   }
 
   // MARK: Restoring

@@ -38,12 +38,18 @@ package final class LocationService: Sendable {
   /// Throws where no request can be met. A daemon that does not run is not a reason: the request
   /// waits for it, and the source's state shows what is the matter.
   private func check() throws(LocationServiceError) {
-    guard let source else { throw .unavailable(Self.noSource) }
+    guard let source else { throw isRefused ? .denied : .unavailable(Self.noSource) }
     if !source.isRecorded, let end = host.end { throw .unavailable(end) }
     if source.isRecorded, case .unavailable(let reason) = host.availability {
       throw .unavailable(reason)
     }
-    if host.read({ $0.isRefused }) { throw .denied }
+  }
+
+  private var isRefused: Bool { host.read { $0.isRefused } }
+
+  /// Throws where the application is refused. What it started is kept: a permission that comes later brings it.
+  private func checkPermission() throws(LocationServiceError) {
+    if isRefused { throw .denied }
   }
 
   /// The reason of failure where no source was given.
@@ -64,6 +70,7 @@ package final class LocationService: Sendable {
     host.update { machine, output in
       machine.startUpdates(settings, for: client, into: &output)
     }
+    try checkPermission()
   }
 
   /// Stops location updates of a client.
@@ -91,6 +98,7 @@ package final class LocationService: Sendable {
     _ accuracy: AccuracyClass = .best, for client: ClientIdentifier
   ) throws(LocationServiceError) {
     try check()
+    try checkPermission()
     host.update { machine, output in
       machine.requestFix(accuracy, for: client, into: &output)
     }
@@ -160,6 +168,7 @@ package final class LocationService: Sendable {
     try check()
     guard let group = manager.client(client)?.group else { return }
     host.update { machine, output in body(&machine, group, &output) }
+    try checkPermission()
   }
 
   // MARK: Circles
@@ -186,6 +195,7 @@ package final class LocationService: Sendable {
   /// Throws where no circle of an identifier can be registered.
   package func check(_ identifier: String) throws(LocationServiceError) {
     try check()
+    try checkPermission()
     let bytes = identifier.utf8.count
     guard bytes <= BeaconService.maximumIdentifierBytes else {
       throw .identifierTooLong(bytes: bytes)
@@ -236,13 +246,13 @@ package final class LocationService: Sendable {
   // MARK: Headings
 
   /// Starts to report headings to a client, or changes how: each change of some degrees, or with
-  /// `nil` each reading.
+  /// `nil` each reading. They need no authorization.
   package func startHeadings(
     filter degrees: Double? = 1, orientation: HeadingOrientation = .portrait,
     for client: ClientIdentifier
   ) throws(LocationServiceError) {
     try check()
-    guard source?.hasCompass == true else { throw .unavailable(Self.noCompass) }
+    guard source?.mayHaveCompass == true else { throw .unavailable(Self.noCompass) }
     host.update { machine, _ in
       machine.compass.start(filter: degrees, orientation, for: client)
     }
@@ -253,8 +263,7 @@ package final class LocationService: Sendable {
     host.update { machine, _ in machine.compass.stop(for: client) }
   }
 
-  /// Returns a client's latest heading; `nil` if there was none, or the application is not
-  /// authorized.
+  /// Returns a client's latest heading; `nil` if there was none.
   package func latestHeading(of client: ClientIdentifier) -> Heading? {
     host.read { $0.latestHeading(of: client) }
   }

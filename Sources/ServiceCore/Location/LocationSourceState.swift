@@ -34,6 +34,9 @@ struct LocationSourceState {
   /// The latest state, where it refuses locations and the source has not rested since.
   var currentRefusal: LocationHealth? { isHealthOld ? nil : refusal }
 
+  /// Indicates whether the source has a fault, as far as is known: while it rests, nothing is.
+  var hasFault: Bool { !isHealthOld && health?.condition.isFault == true }
+
   /// Indicates whether the latest fix is recent enough to answer a request. Before a rest nothing
   /// is known of how long ago it was.
   var isFixRecent: Bool {

@@ -68,7 +68,7 @@ final class LocationFeed {
     guard let compass else { return nil }
     // It waits for the answer, which the source then knows.
     let availability = compass.availability
-    guard service.source?.hasCompass == false else { return nil }
+    guard service.source?.mayHaveCompass == false else { return nil }
     return switch availability {
     case .available: nil
     case .notPermitted(let sentence): CommandError(.noPermission, sentence)
