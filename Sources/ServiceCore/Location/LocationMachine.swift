@@ -115,18 +115,22 @@ struct LocationMachine: Service {
   ) {
     var detectors = groups.removeValue(forKey: group) ?? GroupDetectors()
     let events = change(&detectors)
-    for event in events { deliver(event, of: &detectors, in: group, into: &output) }
+    for event in events {
+      var report: VisitReport?
+      if case .visit(let visit) = event { report = detectors.report(visit, wallClockOffset) }
+      deliver(event, report, of: detectors, in: group, into: &output)
+    }
     groups[group] = detectors
   }
 
   private func deliver(
-    _ event: GroupDetectors.Event, of detectors: inout GroupDetectors, in group: ClientGroup,
-    into output: inout Output
+    _ event: GroupDetectors.Event, _ report: VisitReport?, of detectors: GroupDetectors,
+    in group: ClientGroup, into output: inout Output
   ) {
     switch event {
     case .visit(let visit):
       output.deliver(
-        .visit(detectors.report(visit, wallClockOffset)), of: Self.visits, in: group,
+        .visit(report ?? VisitReport(visit, wallClockOffset)), of: Self.visits, in: group,
         state: detectors.visits.map { .visits($0, wallClockOffset) })
     case .significantChange(let fix):
       output.deliver(
