@@ -5,10 +5,12 @@ package func decimal(_ value: Double, _ decimals: Int) -> String {
   guard abs(scaled) < 9e15 else { return "\(value)" }
   let (whole, unit) = (Int64(scaled), Int64(scale))
   let text = (whole < 0 ? "-" : "") + String(abs(whole) / unit)
-  // A one in front keeps the fraction's zeros.
-  var fraction = String(unit + abs(whole) % unit).dropFirst()
-  while fraction.last == "0" { fraction.removeLast() }
-  return fraction.isEmpty ? text : "\(text).\(fraction)"
+  var (fraction, digits) = (abs(whole) % unit, decimals)
+  guard fraction > 0 else { return text }
+  while fraction % 10 == 0 { (fraction, digits) = (fraction / 10, digits - 1) }
+  let written = String(fraction)
+  let zeros = String(repeating: "0", count: digits - written.utf8.count)
+  return "\(text).\(zeros)\(written)"
 }
 
 /// A number with exactly some decimals, for columns.

@@ -235,6 +235,38 @@ private struct Bench {
     )
   }
 
+  // MARK: Batches
+
+  /// A recording's fixes come many at once to a client that allows it, and nothing overtakes them.
+  @Test func fixesOfARecordingComeInBatches() {
+    var bench = Bench()
+    bench.machine = LocationMachine(isRecorded: true)
+    let (group, first) = (bench.group, bench.first)
+    _ = bench.events { machine, output in
+      machine.setAuthorization(.authorizedAlways, into: &output)
+      machine.startVisits(in: group, into: &output)
+      var settings = UpdateSettings()
+      (settings.takesBatches, settings.pausesAutomatically) = (true, false)
+      machine.startUpdates(settings, for: first, into: &output)
+    }
+    let fixes = (0..<1000).map { Bench.fix(Double($0) * 10, max(0, 20 - Double($0)) * 100) }
+    var input = ServiceInput<LocationMachine>(
+      values: fixes.map { .fix($0) }, progress: LocationProgress(reached: fixes.last?.time))
+    var (events, isDone): ([LocationEvent], Bool) = ([], false)
+    while !isDone {
+      events += bench.events { isDone = $0.process(&input, into: &$1) }
+    }
+    let batches = events.compactMap { if case .fixes(let fixes) = $0 { fixes } else { nil } }
+    #expect(batches.flatMap(\.self) == fixes)
+    #expect(batches.count <= 7 && batches.allSatisfy { $0.count <= 256 })
+    // The arrival is found some minutes after it, between two fixes.
+    let place = events.firstIndex { if case .visit = $0 { true } else { false } }
+    let before = events[..<(place ?? 0)].reduce(0) { count, event in
+      if case .fixes(let fixes) = event { count + fixes.count } else { count }
+    }
+    #expect((40..<70).contains(before), "\(before)")
+  }
+
   // MARK: Sources that report only changes
 
   @Test(arguments: [false, true])

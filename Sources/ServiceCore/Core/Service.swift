@@ -130,14 +130,12 @@ package struct ServiceOutput<S: Service>: Sendable {
     items.append(.event(event, to: .client(client)))
   }
 
-  /// Replaces the latest item, where that is an event for one client, by another event for it; returns whether it was.
-  mutating func replaceLatest(of client: ClientIdentifier, _ change: (S.Event) -> S.Event?) -> Bool
-  {
-    guard case .event(let latest, .client(client))? = items.last, let event = change(latest) else {
-      return false
-    }
-    items[items.count - 1] = .event(event, to: .client(client))
-    return true
+  /// Removes what was put out.
+  mutating func removeAll() { items = [] }
+
+  /// Delivers an event to one client before all else that was put out.
+  mutating func deliverFirst(_ event: S.Event, to client: ClientIdentifier) {
+    items.insert(.event(event, to: .client(client)), at: 0)
   }
 
   /// Delivers an event once to each client that is one of some or in one of some groups.

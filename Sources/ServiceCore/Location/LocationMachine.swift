@@ -27,6 +27,8 @@ struct LocationMachine: Service {
   private var fixRequests: UInt64 = 0
   private var status = AuthorizationStatus.notDetermined
   private var hasEnded = false
+  /// The fixes that were gathered for a client that takes several at once.
+  private var batch: (client: ClientIdentifier, fixes: [Fix])?
 
   init(isRecorded: Bool) { self.isRecorded = isRecorded }
 
@@ -62,31 +64,26 @@ struct LocationMachine: Service {
     _ change: (inout ClientUpdates) -> [LocationEvent]
   ) {
     guard let index = clients.index(forKey: client) else { return }
-    let events = change(&clients.values[index])
-    let takesBatches = isRecorded && clients.values[index].settings?.takesBatches == true
-    for event in events {
-      if takesBatches, case .fixes(let fixes) = event,
-        output.replaceLatest(
-          of: client,
-          { latest in
-            guard case .fixes(let before) = latest, before.count < UpdateSettings.batch else {
-              return nil
-            }
-            return .fixes(before + fixes)
-          })
-      {
-        continue
-      }
-      output.deliver(event, to: client)
-    }
+    for event in change(&clients.values[index]) { output.deliver(event, to: client) }
   }
 
-  /// Indicates whether what is put out waits for more: fixes for one client that takes several at once.
-  private func waits(_ output: Output) -> Bool {
+  /// Gathers fixes of a recording for a client that takes several at once; returns whether there may be more of them.
+  private mutating func gather(_ output: inout Output) -> Bool {
+    guard !output.items.isEmpty else { return true }
     guard output.items.count == 1,
-      case .event(.fixes(let fixes), .client(let client)) = output.items[0]
-    else { return output.items.isEmpty }
-    return fixes.count < UpdateSettings.batch && clients[client]?.settings?.takesBatches == true
+      case .event(.fixes(let fixes), .client(let client)) = output.items[0],
+      batch == nil || batch?.client == client, clients[client]?.settings?.takesBatches == true
+    else { return false }
+    output.removeAll()
+    batch = batch ?? (client, [])
+    batch?.fixes += fixes
+    return batch.map { $0.fixes.count < UpdateSettings.batch } ?? true
+  }
+
+  /// Puts out what was gathered, before what came after it.
+  private mutating func flush(_ output: inout Output) {
+    if let batch { output.deliverFirst(.fixes(batch.fixes), to: batch.client) }
+    batch = nil
   }
 
   /// Changes the updates of a client, new ones if it has none.
@@ -222,9 +219,13 @@ struct LocationMachine: Service {
         break
       }
       // In a recording, clients may change what they need before it goes on.
-      if isRecorded, !waits(output) { return false }
+      if isRecorded, !gather(&output) {
+        flush(&output)
+        return false
+      }
     }
     if let reached = input.progress.reached { advance(to: reached, into: &output) }
+    flush(&output)
     return true
   }
 
