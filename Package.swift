@@ -8,7 +8,7 @@ let package = Package(
     .library(
       name: "BeaconKit",
       targets: [
-        "Bytes", "Clocks", "Sources", "Advertising", "HCIPackets", "LinkLayer", "Scanning",
+        "Bytes", "Clocks", "Sources", "Advertising", "HCIPackets", "Scanning",
         "Ranging", "Regions", "CaptureFiles",
       ]),
     .library(name: "BeaconTesting", targets: ["BeaconTesting"]),
@@ -61,10 +61,9 @@ let package = Package(
 
     // Layer 2
     .target(name: "HCIPackets", dependencies: ["Advertising", "Bytes"]),
-    .target(name: "LinkLayer", dependencies: ["Advertising", "Bytes"]),
     .target(
       name: "Scanning",
-      dependencies: ["Advertising", "Bytes", "Clocks", "HCIPackets", "LinkLayer", "Sources"]),
+      dependencies: ["Advertising", "Bytes", "Clocks", "HCIPackets", "Sources"]),
 
     .target(
       name: "Ranging",
@@ -90,7 +89,7 @@ let package = Package(
     .target(
       name: "CaptureFiles",
       dependencies: [
-        "Advertising", "Bytes", "CZlib", "HCIPackets", "LinkLayer", "Scanning",
+        "Advertising", "Bytes", "CZlib", "HCIPackets", "Scanning",
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 
@@ -98,19 +97,6 @@ let package = Package(
       name: "Adapters", dependencies: ["Advertising", "CXattr", "HCIPackets", "Scanning"]),
 
     .target(name: "DBusMessages", dependencies: ["CDBus"]),
-
-    // Imports and links libbluetooth, which is under the GPL, by the trait RawHCI only: without it no socket can
-    // be opened.
-    .target(
-      name: "HCISockets",
-      dependencies: [
-        "Adapters", "Advertising", "Bytes", "HCIPackets", "Scanning",
-        .target(name: "CBluetooth", condition: .when(traits: ["RawHCI"])),
-      ]),
-
-    .target(
-      name: "BlueZ",
-      dependencies: ["Adapters", "Advertising", "Bytes", "DBusMessages", "HCIPackets", "Scanning"]),
 
     .target(
       name: "LocationSources",
@@ -120,9 +106,14 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 
+    // Imports and links libbluetooth, which is under the GPL, by the trait RawHCI only: without it no socket can
+    // be opened.
     .target(
       name: "LiveScanning",
-      dependencies: ["Adapters", "BlueZ", "HCISockets", "Scanning"]),
+      dependencies: [
+        "Adapters", "Advertising", "Bytes", "DBusMessages", "HCIPackets", "Scanning",
+        .target(name: "CBluetooth", condition: .when(traits: ["RawHCI"])),
+      ]),
 
     // Published for tests of scanners and of apps.
     .target(name: "BeaconTesting", dependencies: ["Advertising", "Scanning"]),
@@ -235,8 +226,8 @@ let package = Package(
     .executableTarget(
       name: "beaconscan",
       dependencies: [
-        "Adapters", "Advertising", "BlueZ", "BrokerLink", "Bytes", "CaptureFiles", "Frontends",
-        "HCIPackets", "HCISockets", "KioskService", "LinkLayer", "LiveScanning", "LocationSources",
+        "Adapters", "Advertising", "BrokerLink", "Bytes", "CaptureFiles", "Frontends",
+        "HCIPackets", "KioskService", "LiveScanning", "LocationSources",
         "Positioning", "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Simulation",
         "Storage", "TOMLDocuments", "Webhooks",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -277,15 +268,13 @@ let package = Package(
     .testTarget(
       name: "HCISocketsTests",
       dependencies: [
-        "Adapters", "Advertising", "BeaconTesting", "Bytes", "HCIPackets", "HCISockets", "Scanning",
+        "Adapters", "Advertising", "BeaconTesting", "Bytes", "HCIPackets", "LiveScanning",
+        "Scanning",
         "TestSupport",
       ]),
     .testTarget(
-      name: "LinkLayerTests",
-      dependencies: ["Advertising", "Bytes", "LinkLayer", "TestSupport"]),
-    .testTarget(
       name: "ScanningTests",
-      dependencies: ["Advertising", "LinkLayer", "Scanning", "TestSupport"]),
+      dependencies: ["Advertising", "Scanning", "TestSupport"]),
     .testTarget(
       name: "CaptureFilesTests",
       dependencies: [
@@ -307,7 +296,7 @@ let package = Package(
     .testTarget(
       name: "ServiceCoreTests",
       dependencies: [
-        "Adapters", "Advertising", "BeaconTesting", "BlueZ", "CaptureFiles", "LiveScanning",
+        "Adapters", "Advertising", "BeaconTesting", "CaptureFiles", "LiveScanning",
         "LocationSources", "Positioning", "Ranging", "Regions", "Scanning", "ServiceCore",
         "Storage", "TestDaemons", "TestSupport",
       ]),
@@ -385,7 +374,7 @@ let package = Package(
     .testTarget(
       name: "GuestTests",
       dependencies: [
-        "Advertising", "CaptureFiles", "CoreLocation", "HCISockets", "Scanning", "ServiceCore",
+        "Advertising", "CaptureFiles", "CoreLocation", "LiveScanning", "Scanning", "ServiceCore",
         "TestSupport",
       ]),
     .testTarget(
@@ -397,13 +386,13 @@ let package = Package(
     .testTarget(
       name: "BlueZTests",
       dependencies: [
-        "Adapters", "Advertising", "BeaconTesting", "BlueZ", "DBusMessages", "Scanning",
+        "Adapters", "Advertising", "BeaconTesting", "LiveScanning", "DBusMessages", "Scanning",
         "TestSupport",
       ]),
     .testTarget(
       name: "LiveScanningTests",
       dependencies: [
-        "Adapters", "Advertising", "BeaconTesting", "BlueZ", "LiveScanning", "Scanning",
+        "Adapters", "Advertising", "BeaconTesting", "LiveScanning", "Scanning",
         "TestSupport",
       ]),
     .testTarget(
@@ -474,7 +463,7 @@ if Context.environment["BEACONSCAN_TRACES"] != nil {
     "ranging-trace": ["Ranging", "TestSupport"], "regions-trace": ["Regions", "TestSupport"],
     "geofences-trace": ["Positioning"],
     "micro": [
-      "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets", "LinkLayer", "Ranging", "Regions",
+      "Bytes", "CaptureFiles", "CoreLocation", "HCIPackets", "Ranging", "Regions",
       "ServiceCore",
     ],
   ]
@@ -511,10 +500,10 @@ for target in package.targets where target.type != .system {
 // on the package never has it.
 if Context.environment["OPTIMIZED_TEST_BUILD"] != nil {
   let optimized: Set = [
-    "Bytes", "Clocks", "Sources", "Advertising", "HCIPackets", "LinkLayer", "Scanning",
+    "Bytes", "Clocks", "Sources", "Advertising", "HCIPackets", "Scanning",
     "CaptureFiles", "Ranging", "Regions", "Positioning", "Records", "Simulation", "Storage",
     "ServiceCore", "Frontends",
-    "LocationSources", "HCISockets", "KioskService", "BrokerLink", "Webhooks",
+    "LocationSources", "KioskService", "BrokerLink", "Webhooks",
   ]
   for target in package.targets where optimized.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-O"], .when(configuration: .debug)))

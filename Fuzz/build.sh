@@ -38,7 +38,7 @@ build_entries() {
 
   # The objects of the sources that there are now: an old build's may lie beside them.
   local module source
-  for module in Bytes Clocks Sources Advertising HCIPackets LinkLayer Scanning Ranging Regions Records \
+  for module in Bytes Clocks Sources Advertising HCIPackets Scanning Ranging Regions Records \
     CaptureFiles Simulation DBusMessages TOMLDocuments Adapters Positioning LocationSources; do
     while IFS= read -r source; do
       # Folders of sources do not show in the build.

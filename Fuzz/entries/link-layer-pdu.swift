@@ -4,7 +4,7 @@
 // right here, so that mutations come past it; bit 3 puts the advertising access address in front.
 
 import Advertising
-import LinkLayer
+import HCIPackets
 import Scanning
 
 func check(_ bytes: [UInt8]) {

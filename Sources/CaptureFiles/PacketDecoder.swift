@@ -1,6 +1,6 @@
 import Advertising
 import Bytes
-import LinkLayer
+import HCIPackets
 import Scanning
 
 /// Removes a captured packet's headers, by link type, and passes what is inside to the

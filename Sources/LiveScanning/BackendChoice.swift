@@ -1,5 +1,4 @@
 package import Adapters
-import BlueZ
 package import Scanning
 
 /// The way by which adapters are used, and why.

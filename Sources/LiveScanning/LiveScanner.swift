@@ -1,6 +1,4 @@
 import Adapters
-import BlueZ
-import HCISockets
 public import Scanning
 import Synchronization
 

@@ -1,7 +1,6 @@
 public import Advertising
 import Bytes
 public import HCIPackets
-package import LinkLayer
 
 /// Turns what was received into sightings: the one place where a report is searched for iBeacon
 /// frames, whatever received it.

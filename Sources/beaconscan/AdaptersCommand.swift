@@ -1,6 +1,6 @@
 import Adapters
 import ArgumentParser
-import HCISockets
+import LiveScanning
 import Records
 
 /// `beaconscan adapters`: the adapters and what they can do.

@@ -2,7 +2,7 @@ import Advertising
 import ArgumentParser
 import Frontends
 import HCIPackets
-import HCISockets
+import LiveScanning
 import Scanning
 
 /// `beaconscan advertise`: sends an iBeacon.

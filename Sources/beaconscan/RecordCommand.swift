@@ -2,7 +2,7 @@ import Adapters
 import ArgumentParser
 import CaptureFiles
 import Glibc
-import HCISockets
+import LiveScanning
 import Scanning
 import SystemPackage
 

@@ -6,7 +6,7 @@ import Scanning
 import TestSupport
 import Testing
 
-@testable import BlueZ
+@testable import LiveScanning
 
 /// The scanner on a bus of its own, with a bluetoothd that does as the tests say.
 @Suite(.blocking) struct BlueZScannerTests {

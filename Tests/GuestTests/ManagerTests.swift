@@ -1,7 +1,7 @@
 import CoreLocation
 import Dispatch
 import Foundation
-import HCISockets
+import LiveScanning
 import ServiceCore
 import Synchronization
 import Testing

@@ -2,7 +2,7 @@ import HCIPackets
 import Scanning
 import Testing
 
-@testable import HCISockets
+@testable import LiveScanning
 
 /// Which packets mean that an advert is not on air any more.
 @Suite struct AdvertLossTests {

@@ -2,7 +2,7 @@ import Glibc
 import HCIPackets
 
 @testable import Adapters
-@testable import HCISockets
+@testable import LiveScanning
 
 extension DoctorTests {
   private static func nobody(_ change: (inout HostView) -> Void = { _ in }) -> HostView {

@@ -2,7 +2,7 @@ import Glibc
 import HCIPackets
 
 @testable import Adapters
-@testable import HCISockets
+@testable import LiveScanning
 
 extension DoctorTests {
   #if arch(arm64)

@@ -3,7 +3,7 @@ import HCIPackets
 import Testing
 
 @testable import Adapters
-@testable import HCISockets
+@testable import LiveScanning
 
 /// Each finding, on hosts that are made up.
 @Suite struct DoctorTests {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Adapters
-@testable import HCISockets
+@testable import LiveScanning
 
 /// What the kernel's files say, as they are on a real host and as they could be.
 @Suite struct HostFilesTests {

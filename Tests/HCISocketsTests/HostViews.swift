@@ -3,7 +3,7 @@ import HCIPackets
 import Scanning
 
 @testable import Adapters
-@testable import HCISockets
+@testable import LiveScanning
 
 /// Hosts that are made up.
 extension HostView {

@@ -2,7 +2,7 @@ import Scanning
 import TestSupport
 import Testing
 
-@testable import HCISockets
+@testable import LiveScanning
 
 /// Time stamps of a clock that somebody may set, on a line that nobody can.
 @Suite struct KernelClockTests {

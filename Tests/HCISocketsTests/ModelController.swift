@@ -1,7 +1,7 @@
 import HCIPackets
 import Scanning
 
-@testable import HCISockets
+@testable import LiveScanning
 
 /// A controller of a few lines, and a hand-moved clock: a scan control is driven against it, beside what other
 /// programs do.

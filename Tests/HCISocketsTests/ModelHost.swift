@@ -5,7 +5,7 @@ import HCIPackets
 import Scanning
 import Synchronization
 
-@testable import HCISockets
+@testable import LiveScanning
 
 #if RawHCI
   let hasRawHCI = true

@@ -3,7 +3,7 @@ import Scanning
 import Synchronization
 import Testing
 
-@testable import HCISockets
+@testable import LiveScanning
 
 /// The order in which a tap is given packets.
 @Suite struct OrderedTapTests {

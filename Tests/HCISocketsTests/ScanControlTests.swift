@@ -2,7 +2,7 @@ import HCIPackets
 import Scanning
 import Testing
 
-@testable import HCISockets
+@testable import LiveScanning
 
 /// A scan that is ours.
 @Suite struct ScanControlTests {

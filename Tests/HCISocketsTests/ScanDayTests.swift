@@ -3,7 +3,7 @@ import Scanning
 import TestSupport
 import Testing
 
-@testable import HCISockets
+@testable import LiveScanning
 
 /// A day in which everything happens, again and again.
 @Suite struct ScanDayTests {

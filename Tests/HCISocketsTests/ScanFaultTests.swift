@@ -2,7 +2,7 @@ import HCIPackets
 import Scanning
 import Testing
 
-@testable import HCISockets
+@testable import LiveScanning
 
 /// What goes wrong with a scan, and how it is mended.
 @Suite struct ScanFaultTests {

@@ -3,7 +3,7 @@ import Scanning
 import TestSupport
 import Testing
 
-@testable import HCISockets
+@testable import LiveScanning
 
 /// The values of a scan control, each in random orders of its events.
 @Suite struct ScanValueTests {

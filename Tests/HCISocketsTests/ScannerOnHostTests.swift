@@ -5,7 +5,7 @@ import Glibc
 import Scanning
 import Testing
 
-@testable import HCISockets
+@testable import LiveScanning
 
 /// A scanner on a host on which adapters come and go, and system calls fail. Without the trait RawHCI nothing reads its sockets.
 @Suite(.enabled(if: hasRawHCI, "raw HCI sockets are not built in")) struct ScannerOnHostTests {

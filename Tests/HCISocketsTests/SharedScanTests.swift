@@ -2,7 +2,7 @@ import HCIPackets
 import Scanning
 import Testing
 
-@testable import HCISockets
+@testable import LiveScanning
 
 /// A controller that other programs use too.
 @Suite(.serialized) struct SharedScanTests {

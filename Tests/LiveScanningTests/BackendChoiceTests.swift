@@ -3,7 +3,6 @@ import Advertising
 import Scanning
 import Testing
 
-@testable import BlueZ
 @testable import LiveScanning
 
 @Suite struct BackendChoiceTests {

@@ -5,7 +5,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import BlueZ
 @testable import LiveScanning
 
 /// The change between the two ways, with scripted scanners in their places.

@@ -4,7 +4,6 @@ import Scanning
 import TestSupport
 import Testing
 
-@testable import BlueZ
 @testable import LiveScanning
 
 /// The choice of a way to receive keeps the contract of a source, also where a fault ends, or begins, while it rests.

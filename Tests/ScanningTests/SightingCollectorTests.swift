@@ -1,5 +1,5 @@
 import Advertising
-import LinkLayer
+import HCIPackets
 import Scanning
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Adapters
 import Advertising
-import BlueZ
+@testable import LiveScanning
 import FoundationEssentials
 import Positioning
 import Regions
@@ -9,7 +9,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import LiveScanning
 @testable import LocationSources
 @testable import ServiceCore
 

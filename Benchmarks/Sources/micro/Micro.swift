@@ -2,7 +2,6 @@ import Advertising
 import Bytes
 import CaptureFiles
 import HCIPackets
-import LinkLayer
 import Ranging
 import Scanning
 

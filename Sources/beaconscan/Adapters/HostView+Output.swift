@@ -2,7 +2,7 @@ import Adapters
 import Advertising
 import Glibc
 import HCIPackets
-import HCISockets
+import LiveScanning
 import Records
 
 // An adapter in the words of the command's output.

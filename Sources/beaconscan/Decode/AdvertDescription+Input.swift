@@ -1,7 +1,6 @@
 import Advertising
 import Bytes
 import HCIPackets
-import LinkLayer
 
 extension AdvertDescription {
   /// Decodes bytes of a kind: a description for each advert in them, or one of what is wrong.

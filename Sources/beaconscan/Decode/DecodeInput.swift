@@ -2,7 +2,6 @@ import Advertising
 import ArgumentParser
 import Bytes
 import HCIPackets
-import LinkLayer
 
 /// What the bytes given to `decode` are.
 enum DecodeInput: String, ExpressibleByArgument, CaseIterable {

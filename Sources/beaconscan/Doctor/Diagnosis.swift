@@ -1,6 +1,4 @@
 import Adapters
-import BlueZ
-import HCISockets
 import LiveScanning
 import Scanning
 

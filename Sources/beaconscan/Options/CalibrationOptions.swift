@@ -2,7 +2,7 @@ import Adapters
 import Advertising
 import ArgumentParser
 package import Frontends
-import HCISockets
+import LiveScanning
 import Ranging
 import Records
 import Regions

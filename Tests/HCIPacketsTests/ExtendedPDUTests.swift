@@ -1,5 +1,5 @@
 import Advertising
-import LinkLayer
+import HCIPackets
 import Testing
 
 /// The common extended advertising payload, and which fields its header may have.
@@ -29,17 +29,17 @@ import Testing
     for mode in 0...2 as ClosedRange<UInt8> {
       let packet = Packet.make(0x47, payload(flags: flags, mode: mode, data: Self.data))
       let hasAddress = flags & 1 == 1
-      let heard = Heard(
+      let heard = ReadPDU(
         address: hasAddress ? "C1:02:03:04:05:06" : "00:00:00:00:00:00",
         addressType: hasAddress ? "random" : "anonymous", eventType: UInt16(mode), rssi: -51,
         data: Self.data)
-      #expect(Heard.read(packet) == .success(heard))
+      #expect(ReadPDU.read(packet) == .success(heard))
     }
   }
 
   @Test func publicAddress() {
     let packet = Packet.make(0x07, payload(flags: 1, mode: 0, data: Self.data))
-    guard case .success(let heard?) = Heard.read(packet) else {
+    guard case .success(let heard?) = ReadPDU.read(packet) else {
       Issue.record("no report")
       return
     }
@@ -50,7 +50,7 @@ import Testing
   @Test func additionalControllerData() {
     let packet = Packet.make(
       0x47, payload(flags: 0b1001, mode: 1, extra: [0x03, 0x28, 1, 2], data: Self.data))
-    guard case .success(let heard?) = Heard.read(packet) else {
+    guard case .success(let heard?) = ReadPDU.read(packet) else {
       Issue.record("no report")
       return
     }
@@ -61,17 +61,17 @@ import Testing
   /// AUX_CHAIN_IND may have no header at all.
   @Test func noHeader() {
     let packet = Packet.make(0x07, [0x00] + Self.data)
-    let heard = Heard(
+    let heard = ReadPDU(
       address: "00:00:00:00:00:00", addressType: "anonymous", eventType: 0, rssi: -51,
       data: Self.data)
-    #expect(Heard.read(packet) == .success(heard))
+    #expect(ReadPDU.read(packet) == .success(heard))
   }
 
   /// ADV_EXT_IND only points to where the data is.
   @Test(arguments: [0b001_1000, 0b001_1001, 0b101_1000] as [UInt8])
   func noData(flags: UInt8) {
     let packet = Packet.make(0x47, payload(flags: flags, mode: 0, data: []))
-    #expect(Heard.read(packet) == .success(nil))
+    #expect(ReadPDU.read(packet) == .success(nil))
   }
 
   /// A header that is longer than the payload, or shorter than the address it says it has.
@@ -80,7 +80,7 @@ import Testing
     for length in 0...63 as ClosedRange<UInt8> {
       var lying = right
       lying[0] = length
-      let read = Heard.read(Packet.make(0x47, lying))
+      let read = ReadPDU.read(Packet.make(0x47, lying))
       switch length {
       // Without a header, its bytes are data.
       case 0: #expect(read != .success(nil) && read != .failure(.malformedPacket))
@@ -88,7 +88,7 @@ import Testing
       default: #expect(read == .failure(.malformedPacket), "length \(length)")
       }
     }
-    #expect(Heard.read(Packet.make(0x47, [])) == .failure(.malformedPacket))
+    #expect(ReadPDU.read(Packet.make(0x47, [])) == .failure(.malformedPacket))
   }
 
   @Test(arguments: [false, true])
@@ -98,8 +98,8 @@ import Testing
       codingIndicator: isCoded ? 1 : nil)
     for cut in 0..<packet.count {
       #expect(
-        Heard.read(Array(packet.prefix(cut)), isCoded: isCoded) == .failure(.truncatedPacket))
+        ReadPDU.read(Array(packet.prefix(cut)), isCoded: isCoded) == .failure(.truncatedPacket))
     }
-    #expect(Heard.read(packet, isCoded: isCoded) != .success(nil))
+    #expect(ReadPDU.read(packet, isCoded: isCoded) != .success(nil))
   }
 }

@@ -1,6 +1,6 @@
 import Advertising
 import Bytes
-import LinkLayer
+import HCIPackets
 
 /// The link layer's checksum as the specification draws it (Vol 6, Part B, §3.1.1): a register of 24
 /// positions, one bit at a time. Written without a look at the table-driven one.
@@ -39,7 +39,7 @@ enum Packet {
 }
 
 /// What was read of a packet, as values.
-struct Heard: Equatable {
+struct ReadPDU: Equatable {
   var address: String
   var addressType: String
   var eventType: UInt16
@@ -50,13 +50,13 @@ struct Heard: Equatable {
   static func read(
     _ packet: [UInt8], isCoded: Bool = false, checksum: AdvertisingPDU.Checksum = .unchecked,
     rssi: Int8? = -51
-  ) -> Result<Heard?, Refusal> {
+  ) -> Result<ReadPDU?, Refusal> {
     do throws(Refusal) {
       let report = unsafe try AdvertisingPDU.read(
         packet.span.bytes, isCoded: isCoded, checksum: checksum, rssi: rssi)
       guard let report else { return .success(nil) }
       return .success(
-        Heard(
+        ReadPDU(
           address: "\(report.address)", addressType: "\(report.addressType)",
           eventType: report.eventType.rawValue, rssi: report.rssi,
           data: (0..<report.data.byteCount).map { report.data.littleEndian(UInt8.self, at: $0) }))

@@ -1,4 +1,4 @@
-import LinkLayer
+import HCIPackets
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Advertising
-import LinkLayer
+import HCIPackets
 import TestSupport
 import Testing
 
@@ -15,17 +15,17 @@ import Testing
       0b0000: .advInd, 0b0010: .advNonconnInd, 0b0100: .scanRsp, 0b0110: .advScanInd,
     ]
     let expected = events[type].map { event in
-      Heard(
+      ReadPDU(
         address: "C1:02:03:04:05:06", addressType: bits & 0x40 == 0 ? "public" : "random",
         eventType: event.rawValue, rssi: -51, data: Self.data)
     }
-    #expect(Heard.read(packet) == .success(expected))
+    #expect(ReadPDU.read(packet) == .success(expected))
   }
 
   @Test(arguments: [0, 1, 31, 37, 200, 249])
   func everyAmountOfData(count: Int) {
     let data = [UInt8](repeating: 0x5A, count: count)
-    let heard = Heard.read(Packet.make(0x42, Packet.address + data), rssi: nil)
+    let heard = ReadPDU.read(Packet.make(0x42, Packet.address + data), rssi: nil)
     guard case .success(let report?) = heard else {
       Issue.record("\(heard)")
       return
@@ -38,33 +38,33 @@ import Testing
   @Test(arguments: 0...5, [0b0000, 0b0010, 0b0100, 0b0110] as [UInt8])
   func shortPayload(count: Int, type: UInt8) {
     let packet = Packet.make(type, Array(Packet.address.prefix(count)))
-    #expect(Heard.read(packet) == .failure(.malformedPacket))
+    #expect(ReadPDU.read(packet) == .failure(.malformedPacket))
   }
 
   @Test(arguments: [0, 1, 2, 3, 0x55] as [UInt8])
   func codedPackets(indicator: UInt8) {
     let payload = Packet.address + Self.data
     let plain = Packet.make(0x42, payload)
-    let coded = Heard.read(
+    let coded = ReadPDU.read(
       Packet.make(0x42, payload, codingIndicator: indicator), isCoded: true)
-    #expect(coded == Heard.read(plain))
-    #expect(coded != Heard.read(plain, isCoded: true))
+    #expect(coded == ReadPDU.read(plain))
+    #expect(coded != ReadPDU.read(plain, isCoded: true))
   }
 
   /// What the receiver says of the checksum is believed; only where it says nothing is it computed.
   @Test func checksums() {
     let right = Packet.make(0x42, Packet.address + Self.data)
-    let whole = Heard.read(right)
+    let whole = ReadPDU.read(right)
     #expect(whole != .success(nil))
-    #expect(Heard.read(right, checksum: .valid) == whole)
-    #expect(Heard.read(right, checksum: .wrong) == .failure(.badCRC))
+    #expect(ReadPDU.read(right, checksum: .valid) == whole)
+    #expect(ReadPDU.read(right, checksum: .wrong) == .failure(.badCRC))
     for place in (right.count - 3)..<right.count {
       for bit in 0..<8 {
         var wrong = right
         wrong[place] ^= 1 << bit
-        #expect(Heard.read(wrong) == .failure(.badCRC))
-        #expect(Heard.read(wrong, checksum: .valid) == whole)
-        #expect(Heard.read(wrong, checksum: .wrong) == .failure(.badCRC))
+        #expect(ReadPDU.read(wrong) == .failure(.badCRC))
+        #expect(ReadPDU.read(wrong, checksum: .valid) == whole)
+        #expect(ReadPDU.read(wrong, checksum: .wrong) == .failure(.badCRC))
       }
     }
   }
@@ -76,7 +76,7 @@ import Testing
       for bit in 0..<8 {
         var wrong = right
         wrong[place] ^= 1 << bit
-        #expect(Heard.read(wrong) == .failure(.badCRC), "byte \(place), bit \(bit)")
+        #expect(ReadPDU.read(wrong) == .failure(.badCRC), "byte \(place), bit \(bit)")
       }
     }
   }
@@ -89,13 +89,13 @@ import Testing
     let refusal: Refusal = checksum == .wrong ? .badCRC : .truncatedPacket
     for cut in 0..<packet.count {
       #expect(
-        Heard.read(Array(packet.prefix(cut)), isCoded: isCoded, checksum: checksum)
+        ReadPDU.read(Array(packet.prefix(cut)), isCoded: isCoded, checksum: checksum)
           == .failure(refusal))
     }
     let longer = packet + [1, 2, 3]
     #expect(
-      Heard.read(longer, isCoded: isCoded, checksum: checksum)
-        == Heard.read(packet, isCoded: isCoded, checksum: checksum))
+      ReadPDU.read(longer, isCoded: isCoded, checksum: checksum)
+        == ReadPDU.read(packet, isCoded: isCoded, checksum: checksum))
   }
 
   @Test func accessAddresses() {
@@ -126,7 +126,7 @@ import Testing
         UInt8(truncatingIfNeeded: random.next()), body, codingIndicator: isCoded ? 0 : nil)
       if random.next() % 2 == 0 { packet = whole }
       for checksum in [AdvertisingPDU.Checksum.valid, .wrong, .unchecked] {
-        switch Heard.read(packet, isCoded: isCoded, checksum: checksum) {
+        switch ReadPDU.read(packet, isCoded: isCoded, checksum: checksum) {
         case .success(let heard?):
           #expect(checksum != .wrong, "seed \(seed): \(packet)")
           #expect(heard.data.count <= body.count, "seed \(seed): \(packet)")
