@@ -29,9 +29,13 @@ package struct CircularRegion: Hashable, Sendable, Codable {
       radius: values.decode(Double.self, forKey: .radius))
   }
 
-  /// Returns the distance from a place to the boundary, in meters: negative inside.
+  /// The radius with which a smaller circle is monitored, in meters: 50. Receivers do not know their place better, indoors
+  /// above all; Apple's systems treat small circles likewise.
+  package static let leastMonitoredRadius = 50.0
+
+  /// Returns the distance from a place to the boundary as it is monitored, in meters: negative inside.
   package func distanceOutside(_ place: Coordinate) -> Double {
-    center.distance(to: place) - radius
+    center.distance(to: place) - max(radius, Self.leastMonitoredRadius)
   }
 }
 

@@ -48,9 +48,6 @@ package struct GeofenceMonitor: Sendable {
   /// How long it waits at least until it crosses a boundary, in seconds: longer than most tunnels take.
   private static let silence = 300.0
 
-  /// How long a first state may be corrected, in seconds.
-  private static let correction = 300.0
-
   package let configuration: Configuration
   /// The number of fixes that were ignored because they were not later than the latest.
   package private(set) var lateFixes = 0
@@ -64,8 +61,9 @@ package struct GeofenceMonitor: Sendable {
     var state: GeofenceState
     /// Whether the state was determined, not only assumed.
     var isDetermined = false
-    /// When the state was determined by a few fixes alone: a stay that proves it wrong soon afterwards was no crossing.
-    var firstLook: MonotonicTime?
+    /// Whether the state was determined by a few fixes alone, and none of the rules has confirmed it: a stay that proves it
+    /// wrong was no crossing.
+    var isProvisional = false
     var since: MonotonicTime?
     /// `nil` where the state is decided and no fix speaks against it.
     var evidence: GeofenceEvidence?
@@ -99,6 +97,8 @@ package struct GeofenceMonitor: Sendable {
   private var jitterTest = JitterTest()
   private var resting = Heap<Entry>()
   private var open: [Open] = []
+  /// What all fixes so far say of the circles whose state is provisional.
+  private var provisional: [Int32: GeofenceEvidence] = [:]
   private var now: MonotonicTime?
   private var last: (time: MonotonicTime, place: Coordinate, accuracy: Double, interval: Double)?
   private var deadline: MonotonicTime?
@@ -149,6 +149,7 @@ package struct GeofenceMonitor: Sendable {
     guard let place = places.removeValue(forKey: identifier) else { return nil }
     records[Int(place)].serial = 0
     records[Int(place)].evidence = nil
+    provisional[place] = nil
     vacant.append(place)
     tidy()
     return records[Int(place)].region
@@ -246,27 +247,57 @@ package struct GeofenceMonitor: Sendable {
     let speed = jitterTest.speed
     wake()
     var decided: [GeofenceTransition] = []
-    looks += open.count
-    look { record in
-      let look = GeofenceEvidence.Look(
-        time: fix.time, interval: interval,
-        distanceOutside: record.region.distanceOutside(fix.place), accuracy: accuracy,
-        againstJitter: againstJitter, speed: speed, way: way)
+    looks += open.count + provisional.count
+    func look(at region: CircularRegion) -> GeofenceEvidence.Look {
+      GeofenceEvidence.Look(
+        time: fix.time, interval: interval, distanceOutside: region.distanceOutside(fix.place),
+        accuracy: accuracy, againstJitter: againstJitter, speed: speed, way: way)
+    }
+    confirm(at: moment, look) { decided.append($0) }
+    self.look { record in
+      let look = look(at: record.region)
       if record.evidence == nil { record.evidence = GeofenceEvidence(look) }
-      let decision = record.evidence?.add(look)
+      var decision = record.evidence?.add(look)
+      // Against a provisional state, a path must lead farther than jitter that looks like one.
+      if decision?.rule == .travel, record.isProvisional,
+        abs(look.distanceOutside) < 2 * JitterTest.jitter
+      {
+        decision = nil
+      }
       // An assumption is not refuted by a few fixes, and needs none to hold.
       guard decision == nil, record.state == .unknown, let side = record.evidence?.firstState
       else {
-        if let rule = decision?.rule, rule != .stay { record.firstLook = nil }
+        if let rule = decision?.rule, rule != .stay { record.isProvisional = false }
         return decision.map { (moment, $0.side, $0.rule) }
       }
-      record.firstLook = moment
+      record.isProvisional = true
       return (moment, side, .stay)
     } report: {
       decided.append($0)
     }
     transitions += Self.ordered(decided)
     return transitions
+  }
+
+  /// Has the rules confirm or correct the provisional states.
+  private mutating func confirm(
+    at moment: MonotonicTime, _ look: (CircularRegion) -> GeofenceEvidence.Look,
+    report: (GeofenceTransition) -> Void
+  ) {
+    for place in provisional.keys.sorted() {
+      let index = Int(place)
+      let decision = provisional[place]?.add(look(records[index].region))
+      guard records[index].isProvisional, let decision else {
+        if !records[index].isProvisional { provisional[place] = nil }
+        continue
+      }
+      let evidence = provisional.removeValue(forKey: place)
+      if decision.side != records[index].state, decision.rule == .stay {
+        records[index].evidence = evidence
+        settle(index, (moment, decision.side, .stay), report)
+      }
+      records[index].isProvisional = false
+    }
   }
 
   /// Opens the circles whose reading is reached.
@@ -342,14 +373,16 @@ package struct GeofenceMonitor: Sendable {
           change: change, time: decision.time, region: record.region.identifier,
           previous: record.state, reason: reason))
     }
-    let isCorrection =
-      record.isDetermined && decision.rule == .stay
-      && record.firstLook.map { decision.time.seconds(since: $0) < Self.correction } ?? false
+    let isCorrection = record.isDetermined && decision.rule == .stay && record.isProvisional
     if record.state != .unknown, record.state != decision.side, !isCorrection {
       add(decision.side == .inside ? .enter : .exit)
     }
     if !record.isDetermined || isCorrection { add(.determined(decision.side)) }
-    if record.isDetermined { records[place].firstLook = nil }
+    if record.isDetermined {
+      records[place].isProvisional = false
+    } else if record.isProvisional {
+      provisional[Int32(place)] = evidence
+    }
     records[place].state = decision.side
     records[place].isDetermined = true
     records[place].evidence = nil

@@ -21,6 +21,9 @@ struct JitterTest: Sendable {
   private static let limits = (least: -20.0, greatest: 6.0)
   /// For how many seconds a path goes on without the fixes that jump off it: a reflection behind a house is over.
   private static let reflection = 20.0
+  /// Who sets off from a rest, below the speed in meters per second, is on a path of its own once that many fixes and
+  /// seconds lie on it and it is as fast: a start is no reflection, which comes to one who moves or goes nowhere.
+  private static let start = (rest: 1.0, fixes: 3, seconds: 3.0, speed: 2.0)
   /// After how many seconds without a fix nothing is known of the next one.
   private static let longestGap = 300.0
 
@@ -38,6 +41,8 @@ struct JitterTest: Sendable {
   /// The speed of the path, in meters per second.
   var speed: Double { steady.speed }
   private var steady = Filter(.steady)
+  /// The path of the fixes that jump off a rest.
+  private var departure: (path: Filter, began: MonotonicTime, fixes: Int)?
   private var jitters = (0..<8).map { Filter(.jitter(seconds: durations[$0])) }
 
   /// Returns what a fix says of travel: what speaks against jitter counts only while the receiver moves.
@@ -55,17 +60,21 @@ struct JitterTest: Sendable {
     self.time = time
     guard let before, let onPath, time.seconds(since: before) <= Self.longestGap else {
       self.onPath = time
-      way = .zero
+      (way, departure) = (.zero, nil)
       steady.start(vector, deviation: deviation)
       for index in jitters.indices { jitters[index].start(vector, deviation: deviation) }
       return .zero
     }
     let seconds = time.seconds(since: before)
-    let (likelihood, isJump) = steady.add(vector, deviation: deviation, after: seconds)
+    let rested = steady.speed < Self.start.rest
+    var (likelihood, isJump) = steady.add(vector, deviation: deviation, after: seconds)
+    if isJump, let departed = depart(vector, at: time, deviation, after: seconds, rested: rested) {
+      (likelihood, isJump) = (departed, false)
+    }
     if !isJump {
-      self.onPath = time
+      (self.onPath, departure) = (time, nil)
     } else if time.seconds(since: onPath) > Self.reflection {
-      self.onPath = time
+      (self.onPath, departure) = (time, nil)
       steady.start(vector, deviation: deviation)
     }
     var ratios = SIMD8<Double>.zero
@@ -79,6 +88,32 @@ struct JitterTest: Sendable {
     way += Self.travel(ratios, speed: speed)
     way.clamp(lowerBound: .zero, upperBound: SIMD8(repeating: Self.most))
     return ratios
+  }
+
+  /// Adds a fix that jumps off the steady path to the one of a departure from a rest.
+  ///
+  /// - Returns: The logarithm of its likelihood on that path, where that is the steady path from now on.
+  private mutating func depart(
+    _ vector: SIMD3<Double>, at time: MonotonicTime, _ deviation: Double, after seconds: Double,
+    rested: Bool
+  ) -> Double? {
+    func began() -> (Filter, MonotonicTime, Int) {
+      var path = Filter(.steady)
+      path.start(vector, deviation: deviation)
+      return (path, time, 0)
+    }
+    guard var departure else {
+      if rested { self.departure = began() }
+      return nil
+    }
+    let (likelihood, isJump) = departure.path.add(vector, deviation: deviation, after: seconds)
+    departure.fixes += 1
+    self.departure = isJump ? began() : departure
+    guard !isJump, departure.fixes >= Self.start.fixes, departure.path.speed >= Self.start.speed,
+      time.seconds(since: departure.began) >= Self.start.seconds
+    else { return nil }
+    steady = departure.path
+    return likelihood
   }
 }
 

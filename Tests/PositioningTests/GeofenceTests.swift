@@ -132,6 +132,58 @@ import Testing
     }
   }
 
+  /// Apps for phones use radii of 5 to 20 m, which no receiver can tell.
+  @Test(arguments: [1.0, 5, 20, 49])
+  func aSmallCircleIsMonitoredWithFiftyMeters(radius: Double) throws {
+    var monitor = GeofenceMonitor()
+    try monitor.add(plane.circle("c", .zero, radius: radius))
+    var changes: [GeofenceTransition.Change] = []
+    // A walk past the center with a pause there, and away.
+    for second in 0..<400 {
+      let north = Double(min(second, 150) - 150) * 1.4 + Double(max(0, second - 250)) * 1.4
+      changes += monitor.receive(plane.fix(Double(second), SIMD2(0, north), accuracy: 9)).map(
+        \.change)
+    }
+    #expect(changes == [.determined(.outside), .enter, .exit])
+    #expect(monitor.status(of: "c")?.region.radius == radius)
+  }
+
+  /// A car that waited at a light near the boundary leaves the circle for a minute: its start is a path, no reflection.
+  @Test(arguments: [5.0, 9, 15])
+  func aStartFromARestIsAPath(accuracy: Double) throws {
+    var monitor = GeofenceMonitor()
+    try monitor.add(plane.circle("c", SIMD2(0, -1000), radius: 1000))
+    var (changes, north): ([GeofenceTransition.Change], Double) = ([], -600)
+    for second in 0..<400 {
+      switch second {
+      case ..<50: north += 11.6
+      case 50..<95: break
+      case 95..<112: north += 11.6
+      case 112..<150: break
+      case 150..<200: north -= 11.6
+      default: break
+      }
+      let fix = plane.fix(Double(second), SIMD2(300, north), accuracy: accuracy)
+      changes += monitor.receive(fix).map(\.change)
+    }
+    #expect(changes == [.determined(.inside), .exit, .enter])
+  }
+
+  /// A receiver at an edge wanders by 30 m over ten minutes and states 10 m. What its first fixes say is provisional: a stay
+  /// that proves it wrong was no crossing, however late.
+  @Test(arguments: 0..<8 as Range<UInt64>)
+  func aFirstStateAtAnEdgeIsCorrectedWithoutACrossing(seed: UInt64) throws {
+    var monitor = GeofenceMonitor()
+    try monitor.add(plane.circle("c", SIMD2(0, -500), radius: 500))
+    var jitter = Jitter(seed: seed, deviation: 30, correlation: 600)
+    var crossings = 0
+    for second in 0..<20_000 {
+      let fix = plane.fix(Double(second), jitter.next(after: 1), accuracy: 10)
+      crossings += monitor.receive(fix).count { $0.change.isCrossing }
+    }
+    #expect(crossings == 0)
+  }
+
   @Test func oneFixWithoutASuccessorDeterminesTheFirstState() throws {
     var monitor = try monitor()
     #expect(monitor.receive(plane.fix(5, .zero)).isEmpty)
