@@ -301,7 +301,9 @@ import Testing
 
   /// gpsd has headings of a receiver with a compass, where no other compass is there.
   @Test func theCompassOfAReceiverIsUsed() throws {
-    let lines = (0..<600).flatMap { GPSDSourceTests.epoch($0) + ["PTNTHTM,142.5,N,1.0,N,-4.0,N,100,100"] }.map(nmeaLine)
+    let lines = (0..<600).flatMap {
+      GPSDSourceTests.epoch($0) + ["PTNTHTM,142.5,N,1.0,N,-4.0,N,100,100"]
+    }.map(nmeaLine)
     try scratch.write(Array("# log\n\(lines.joined())".utf8), "compass.log")
     let fake = try Daemon.gpsfake(
       scratch["compass.log"], on: port, output: scratch["gpsfake.log"])

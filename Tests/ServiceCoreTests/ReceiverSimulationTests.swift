@@ -1,6 +1,5 @@
 import Adapters
 import Advertising
-@testable import LiveScanning
 import FoundationEssentials
 import Positioning
 import Regions
@@ -9,6 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import LiveScanning
 @testable import LocationSources
 @testable import ServiceCore
 

@@ -145,10 +145,8 @@ struct LocationCircles {
 
   /// Delivers the state of a circle, registered or not, to a client when it is determined: a
   /// registered one by the event of the circle, and another by one answer for each request.
-  ///
-  /// - Parameters:
-  ///   - isKnown: Indicates whether what was determined before may be told and holds.
-  ///   - isPossible: Indicates whether a state can be determined.
+  /// `isKnown` indicates whether what was determined before may be told and holds, `isPossible` whether
+  /// a state can be determined.
   mutating func requestState(
     of region: CircularRegion, in group: ClientGroup, for client: ClientIdentifier,
     isKnown: Bool, isPossible: Bool, into output: inout Output

@@ -18,7 +18,8 @@ struct RegionList: ExpressibleByArgument {
   /// Reads regions, each of them a region or the `NAME` of one that a configuration file has.
   init?(argument: String) {
     for text in argument.split(separator: Self.separator, omittingEmptySubsequences: false) {
-      guard let region = Settings.current.region(named: String(text)) ?? RegionArgument(String(text))
+      guard
+        let region = Settings.current.region(named: String(text)) ?? RegionArgument(String(text))
       else { return nil }
       regions.append(region)
     }
