@@ -95,7 +95,7 @@ final class DelegateCalls: Sendable {
     context.perform { if let manager = manager?.value { body(manager) } }
   }
 
-  /// Records what the delegate may have read while it is told that the authorization changed.
+  /// Records an authorization that was read from the manager, perhaps by the delegate during a report of it.
   func noteRead(_ status: CLAuthorizationStatus) { state.withLock { $0.readStatus = status } }
 
   private func perform(_ call: StatusCall, _ manager: WeakManager) {

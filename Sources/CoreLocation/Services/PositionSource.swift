@@ -53,7 +53,7 @@ extension LocationServices {
         place, altitude: location.verticalAccuracy > 0 ? location.altitude : nil,
         accuracy: location.horizontalAccuracy > 0
           ? location.horizontalAccuracy : FixedSource.defaultAccuracy,
-        verticalAccuracy: location.verticalAccuracy)
+        verticalAccuracy: location.verticalAccuracy > 0 ? location.verticalAccuracy : nil)
     }
 
     /// Makes the source for an application. It connects to nothing before it is needed.
