@@ -54,6 +54,7 @@ share() {
   echo "-fsdev local,id=$1,path=$2,security_model=none,multidevs=remap$3" \
     "-device virtio-9p-pci,fsdev=$1,mount_tag=$1"
 }
+# Without huge pages: each is 2 MiB, and one more would pass for a leak.
 began=$(date +%s.%N)
 set +e
 # shellcheck disable=SC2046,SC2086
@@ -62,7 +63,7 @@ timeout "$limit" qemu-system-x86_64 $cpu -smp "$cpus" -m "${GUEST_MEMORY:-1024}"
   -chardev file,id=kernel,path="$control/kernel" -serial chardev:kernel \
   $(share host / ,readonly=on) $(share control "$control" '') ${write:+$(share write "$write" '')} \
   -kernel "$boot/vmlinux" -initrd "$boot/initrd" \
-  -append "console=ttyS0 quiet panic=-1 cryptomgr.notests mitigations=off random.trust_cpu=on tsc=reliable ${GUEST_APPEND-}" \
+  -append "console=ttyS0 quiet transparent_hugepage=never panic=-1 cryptomgr.notests mitigations=off random.trust_cpu=on tsc=reliable ${GUEST_APPEND-}" \
   </dev/null &
 guest=$!
 tail -q -f -s 0.1 --pid=$guest "$control/out" &
