@@ -96,7 +96,7 @@ let package = Package(
     .target(
       name: "Adapters", dependencies: ["Advertising", "CXattr", "HCIPackets", "Scanning"]),
 
-    .target(name: "DBusMessages", dependencies: ["CDBus"]),
+    .target(name: "DBusMessages", dependencies: ["CDBus", "Clocks"]),
 
     .target(
       name: "LocationSources",

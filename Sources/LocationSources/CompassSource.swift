@@ -34,14 +34,7 @@ enum CompassName {
 package struct CompassSession: ~Copyable, LocationSession {
   package var report = LocationReport()
 
-  private let address: BusAddress
-  private let limits: BusLimits
-  private var bus: BusConnection?
-  private var nextAttempt: MonotonicTime?
-  private var backoff = Backoff.quick
-  /// The daemon's unique name on the bus, as its answers have it; `nil` before the first. Signals of others do not count.
-  private var owner: String?
-  private var calls: [UInt32: Call] = [:]
+  private var client: BusClient<Subject>
   /// Whether the daemon has a compass; `nil` before it is known.
   private var hasCompass: Bool?
   /// The latest heading since the claim, in degrees.
@@ -49,12 +42,7 @@ package struct CompassSession: ~Copyable, LocationSession {
   /// When the properties are requested; `nil` while the compass is not claimed.
   private var nextRequest: MonotonicTime?
 
-  private struct Call {
-    enum Subject { case claim, presence, properties }
-
-    var subject: Subject
-    var sent: MonotonicTime
-  }
+  private enum Subject { case claim, presence, properties }
 
   /// How long an answer may take: 4 s.
   private static let answerLimit = 4 * MonotonicTime.nanosecondsPerSecond
@@ -66,8 +54,7 @@ package struct CompassSession: ~Copyable, LocationSession {
   private static let requestInterval = 5 * MonotonicTime.nanosecondsPerSecond
 
   init(on address: BusAddress, limits: BusLimits) {
-    self.address = address
-    self.limits = limits
+    client = BusClient(of: CompassName.service, on: address, limits: limits)
   }
 
   static let absenceOfCompass =
@@ -108,9 +95,10 @@ package struct CompassSession: ~Copyable, LocationSession {
 
   package mutating func rest() {
     // The end of the connection releases it as well.
-    if let bus, nextRequest != nil { _ = try? bus.send(Self.call("ReleaseCompass")) }
-    disconnect(nextAttempt: nil)
-    backoff.reset()
+    if let bus = client.bus, nextRequest != nil { _ = try? bus.send(Self.call("ReleaseCompass")) }
+    client.disconnect()
+    client.succeed()
+    forget()
     report.reset()
   }
 
@@ -127,21 +115,20 @@ package struct CompassSession: ~Copyable, LocationSession {
       return wakeSignal.wait(nanoseconds: end.nanoseconds(since: start))
     }
     do throws(BusError) {
-      try connect(at: start)
-      guard let bus else {
-        let due = min(end, nextAttempt ?? end)
-        return wakeSignal.wait(nanoseconds: due.nanoseconds(since: start))
-      }
-      let other = wakeSignal.descriptor >= 0 ? wakeSignal.descriptor : nil
-      let left = max(0, min(end, nextRequest ?? end).nanoseconds(since: start))
-      let messages = try bus.receive(waitingAtMost: left, orUntil: other)
+      let change = BusMatch(
+        sender: CompassName.service, path: CompassName.path, interface: CompassName.properties,
+        member: "PropertiesChanged", arg0: CompassName.interface)
+      if try client.connect(at: start, matching: [change]) { try claim(at: start) }
+      let messages = try client.receive(
+        until: min(end, nextRequest ?? end), wakeSignal: wakeSignal)
       let now = MonotonicTime.now
       for message in messages { try handle(message, at: now, into: &inputs) }
       if let nextRequest, now >= nextRequest {
-        try ask(Self.propertiesRequest, .properties, at: now)
+        try client.ask(Self.propertiesRequest, .properties, at: now)
         self.nextRequest = now.advanced(by: Self.requestInterval)
       }
-      if calls.values.contains(where: { now.nanoseconds(since: $0.sent) >= Self.answerLimit }) {
+      if client.calls.values.contains(where: { now.nanoseconds(since: $0.sent) >= Self.answerLimit }
+      ) {
         throw .timedOut(member: CompassName.service)
       }
     } catch {
@@ -149,73 +136,42 @@ package struct CompassSession: ~Copyable, LocationSession {
     }
   }
 
-  private mutating func connect(at now: MonotonicTime) throws(BusError) {
-    guard bus == nil, now >= nextAttempt ?? now else { return }
-    let bus = try BusConnection(
-      address, limits: limits, timeout: MonotonicTime.nanosecondsPerSecond)
-    self.bus = bus
-    let rules: [BusMatch] = [
-      .owner(of: CompassName.service),
-      BusMatch(
-        sender: CompassName.service, path: CompassName.path, interface: CompassName.properties,
-        member: "PropertiesChanged", arg0: CompassName.interface),
-    ]
-    for rule in rules { _ = try bus.send(.toBus("AddMatch", .string(rule.text))) }
-    try claim(at: now)
-  }
-
   /// Claims the compass, and asks whether there is one.
   private mutating func claim(at now: MonotonicTime) throws(BusError) {
-    (hasCompass, heading, nextRequest) = (nil, nil, nil)
-    try ask(Self.call("ClaimCompass"), .claim, at: now)
-    try ask(Self.propertiesRequest, .presence, at: now)
-  }
-
-  private mutating func ask(
-    _ message: BusMessage, _ subject: Call.Subject, at now: MonotonicTime
-  ) throws(BusError) {
-    guard let bus else { return }
-    calls[try bus.send(message)] = Call(subject: subject, sent: now)
+    forget()
+    try client.ask(Self.call("ClaimCompass"), .claim, at: now)
+    try client.ask(Self.propertiesRequest, .presence, at: now)
   }
 
   private mutating func fail(_ error: BusError, at now: MonotonicTime) {
     report.report(Self.daemon.health(error))
-    disconnect(nextAttempt: now.advanced(by: backoff.next()))
-  }
-
-  private mutating func disconnect(nextAttempt: MonotonicTime?) {
-    bus?.close()
-    (bus, self.nextAttempt) = (nil, nextAttempt)
+    client.fail(at: now)
     forget()
   }
 
-  /// Forgets what the daemon has answered and will.
-  private mutating func forget() {
-    (calls, hasCompass, heading, nextRequest, owner) = ([:], nil, nil, nil, nil)
-  }
+  /// Forgets what the daemon has answered.
+  private mutating func forget() { (hasCompass, heading, nextRequest) = (nil, nil, nil) }
 
   // MARK: Messages
 
   private mutating func handle(
     _ message: BusMessage, at now: MonotonicTime, into inputs: inout [PositionInput]
   ) throws(BusError) {
-    if let change = message.ownerChange, change.name == CompassName.service {
+    switch client.event(of: message) {
+    case .owner(let owner):
+      // What the daemon before was asked, it will not answer.
+      client.dropCalls { _ in true }
       forget()
-      if change.owner != nil {
+      if owner != nil {
         try claim(at: now)
       } else {
         report(.notRunning, "iio-sensor-proxy ended; the compass is used again when it runs")
       }
-      return
-    }
-    switch message.kind {
-    case .reply, .error:
-      guard let call = calls.removeValue(forKey: message.replySerial) else { return }
-      owner = message.kind == .reply ? message.sender : owner
-      try answered(call, by: message, at: now, into: &inputs)
-    case .signal
+    case .answer(let call, _):
+      try answered(call.subject, by: message, at: now, into: &inputs)
+    case .service(let message)
     where message.isSignal("PropertiesChanged", of: CompassName.properties)
-      && message.path == CompassName.path && message.sender == owner:
+      && message.path == CompassName.path:
       guard message.body.count >= 2, message.body[0].asString == CompassName.interface,
         let values = message.body[1].asProperties
       else { return }
@@ -223,12 +179,13 @@ package struct CompassSession: ~Copyable, LocationSession {
       // What comes with the presence of a compass was not measured.
       guard values["HasCompass"] == nil else { return }
       receive(values, at: now, isChange: true, into: &inputs)
-    default: break
+    case .service, .other, nil: break
     }
   }
 
   private mutating func answered(
-    _ call: Call, by message: BusMessage, at now: MonotonicTime, into inputs: inout [PositionInput]
+    _ subject: Subject, by message: BusMessage, at now: MonotonicTime,
+    into inputs: inout [PositionInput]
   ) throws(BusError) {
     switch message.error {
     case .failed(BusError.Name.serviceUnknown, _)?:
@@ -238,19 +195,19 @@ package struct CompassSession: ~Copyable, LocationSession {
     case .failed(BusError.Name.noReply, _)?:
       // The daemon has ended, which the bus reports as well.
       return
-    case .failed(BusError.Name.limitsExceeded, _)? where call.subject == .claim:
+    case .failed(BusError.Name.limitsExceeded, _)? where subject == .claim:
       // It is claimed already.
       break
     case let error?: throw error
     case nil: break
     }
-    if call.subject == .claim {
-      backoff.reset()
+    if subject == .claim {
+      client.succeed()
       return nextRequest = now.advanced(by: Self.firstRequest)
     }
     guard let values = message.body.first?.asProperties else { return }
     try setPresence(values, at: now)
-    guard call.subject == .properties else { return }
+    guard subject == .properties else { return }
     receive(values, at: now, isChange: false, into: &inputs)
     if hasCompass == true, heading == nil {
       report(.searching, "the compass has no heading yet")
@@ -268,7 +225,7 @@ package struct CompassSession: ~Copyable, LocationSession {
       report(.noReceiver, Self.absenceOfCompass)
     } else if isBack {
       // The daemon forgot its clients when the sensor was removed.
-      try ask(Self.call("ClaimCompass"), .claim, at: now)
+      try client.ask(Self.call("ClaimCompass"), .claim, at: now)
     }
   }
 

@@ -44,12 +44,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   package var report = LocationReport()
 
   private let desktopIdentifier: String
-  private let address: BusAddress
-  private let limits: BusLimits
-  private var bus: BusConnection?
-  private var nextAttempt: MonotonicTime?
-  private var backoff = Backoff.quick
-  private var calls: [UInt32: Call] = [:]
+  private var client: BusClient<Subject>
   private var state = State.absent
   /// What the client was configured for.
   private var applied: Settings?
@@ -59,8 +54,6 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   /// How soon the client is started again at most when an agent changes: any process can send such a signal.
   private var agentWait: Int64 = 0
   private var agentWaits = Backoff(first: 250_000_000, longest: 60_000_000_000)
-  /// GeoClue's unique name on the bus, as its answers have it; `nil` before the first. Signals of others do not count.
-  private var owner: String?
   /// Whether an agent changed while the answer to a start was awaited.
   private var hasAgentChanged = false
   /// The number of requests for one fix that were passed on.
@@ -88,17 +81,12 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     }
   }
 
-  private struct Call {
-    enum Subject {
-      case client, setting, start, location
-      /// The path of the present location.
-      case present
-      /// Whether GeoClue is alive.
-      case life
-    }
-
-    var subject: Subject
-    var sent: MonotonicTime
+  private enum Subject {
+    case client, setting, start, location
+    /// The path of the present location.
+    case present
+    /// Whether GeoClue is alive.
+    case life
   }
 
   /// What a demand is for GeoClue: its accuracy level, and the least meters and seconds between two locations.
@@ -130,8 +118,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
 
   init(desktopIdentifier: String, on address: BusAddress, limits: BusLimits) {
     self.desktopIdentifier = desktopIdentifier
-    self.address = address
-    self.limits = limits
+    client = BusClient(of: GeoClueName.service, on: address, limits: limits)
   }
 
   /// The level of satellites.
@@ -172,8 +159,9 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   }
 
   package mutating func rest() {
-    disconnect(nextAttempt: nil)
-    backoff.reset()
+    client.disconnect()
+    client.succeed()
+    forget()
     refusals.reset()
     agentWaits.reset()
     report.reset()
@@ -193,16 +181,13 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     let start = MonotonicTime.now
     do throws(BusError) {
       // Another client starts anew.
-      if let retry, start >= retry { disconnect(nextAttempt: nil) }
+      if let retry, start >= retry {
+        client.disconnect()
+        forget()
+      }
       try connect(at: start)
       try configure(for: fixes, at: start)
-      guard let bus else {
-        let due = min(end, nextAttempt ?? end)
-        return wakeSignal.wait(nanoseconds: due.nanoseconds(since: start))
-      }
-      let other = wakeSignal.descriptor >= 0 ? wakeSignal.descriptor : nil
-      let left = max(0, min(end, retry ?? end).nanoseconds(since: start))
-      let messages = try bus.receive(waitingAtMost: left, orUntil: other)
+      let messages = try client.receive(until: min(end, retry ?? end), wakeSignal: wakeSignal)
       let now = MonotonicTime.now
       for message in messages { try handle(message, at: now, into: &inputs) }
       try configure(for: fixes, at: now)
@@ -213,12 +198,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   }
 
   private mutating func connect(at now: MonotonicTime) throws(BusError) {
-    guard bus == nil, now >= nextAttempt ?? now else { return }
-    let bus = try BusConnection(
-      address, limits: limits, timeout: MonotonicTime.nanosecondsPerSecond)
-    self.bus = bus
     let rules: [BusMatch] = [
-      .owner(of: GeoClueName.service),
       BusMatch(
         sender: GeoClueName.service, interface: GeoClueName.client, member: "LocationUpdated"),
       BusMatch(
@@ -228,41 +208,34 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       BusMatch(
         interface: GeoClueName.properties, member: "PropertiesChanged", arg0: GeoClueName.agent),
     ]
-    for rule in rules { _ = try bus.send(.toBus("AddMatch", .string(rule.text))) }
+    guard try client.connect(at: now, matching: rules) else { return }
     // The bus starts GeoClue for it, if it can.
-    try ask(
+    try client.ask(
       BusMessage(
         call: "CreateClient", of: GeoClueName.manager, at: GeoClueName.managerPath,
         to: GeoClueName.service), .client, at: now)
   }
 
-  private mutating func ask(
-    _ message: BusMessage, _ subject: Call.Subject, at now: MonotonicTime
-  ) throws(BusError) {
-    guard let bus else { return }
-    calls[try bus.send(message)] = Call(subject: subject, sent: now)
-  }
-
   /// Calls a method of properties.
   private mutating func request(
-    _ member: String, at path: String, _ values: BusValue..., subject: Call.Subject,
+    _ member: String, at path: String, _ values: BusValue..., subject: Subject,
     at now: MonotonicTime
   ) throws(BusError) {
     var message = BusMessage(
       call: member, of: GeoClueName.properties, at: path, to: GeoClueName.service)
     message.body = values
-    try ask(message, subject, at: now)
+    try client.ask(message, subject, at: now)
   }
 
   private mutating func fail(_ error: BusError, at now: MonotonicTime) {
     report.report(Self.daemon.health(error))
-    disconnect(nextAttempt: now.advanced(by: backoff.next()))
+    client.fail(at: now)
+    forget()
   }
 
-  private mutating func disconnect(nextAttempt: MonotonicTime?) {
-    bus?.close()
-    (bus, self.nextAttempt) = (nil, nextAttempt)
-    (calls, state, applied, started, retry, owner) = ([:], .absent, nil, nil, nil, nil)
+  /// Forgets the client in GeoClue, which ended with the connection.
+  private mutating func forget() {
+    (state, applied, started, retry) = (.absent, nil, nil, nil)
     (isLocated, isRaised) = (false, false)
   }
 
@@ -293,7 +266,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     if isNew { try set("DesktopId", .string(desktopIdentifier), at: path, now) }
     if applied?.level != settings.level, !isNew {
       // The level counts from the next start on.
-      try ask(
+      try client.ask(
         BusMessage(call: "Stop", of: GeoClueName.client, at: path, to: GeoClueName.service),
         .setting, at: now)
     }
@@ -301,7 +274,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     try set("DistanceThreshold", .uint32(settings.distance), at: path, now)
     try set("TimeThreshold", .uint32(settings.time), at: path, now)
     if applied?.level != settings.level {
-      try ask(
+      try client.ask(
         BusMessage(call: "Start", of: GeoClueName.client, at: path, to: GeoClueName.service),
         .start, at: now)
       state = .made(path: path)
@@ -321,7 +294,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   /// Reports answers and fixes that do not come.
   private mutating func checkAnswers(at now: MonotonicTime) throws(BusError) {
     var isWaiting = false
-    for call in calls.values where now.nanoseconds(since: call.sent) >= Self.answerLimit {
+    for call in client.calls.values where now.nanoseconds(since: call.sent) >= Self.answerLimit {
       switch call.subject {
       case .client, .start:
         // It answers these when an agent for this user has come, however long that takes, if it is alive.
@@ -329,9 +302,9 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       case .setting, .location, .present, .life: throw .timedOut(member: "GeoClue")
       }
     }
-    let isAsked = calls.values.contains { $0.subject == .life }
+    let isAsked = client.calls.values.contains { $0.subject == .life }
     if isWaiting, !isAsked, report.latest?.condition != .notPermitted {
-      try ask(
+      try client.ask(
         BusMessage(
           call: "Ping", of: "org.freedesktop.DBus.Peer", at: "/", to: GeoClueName.service), .life,
         at: now)
@@ -358,19 +331,16 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   private mutating func handle(
     _ message: BusMessage, at now: MonotonicTime, into inputs: inout [PositionInput]
   ) throws(BusError) {
-    guard bus != nil else { return }
-    if let change = message.ownerChange, change.name == GeoClueName.service {
+    switch client.event(of: message) {
+    case .owner:
       guard state != .absent else { return }
       // GeoClue ended, and with it this client. A call starts it again.
       report.report(.notRunning, "GeoClue ended; it is started again")
-      return disconnect(nextAttempt: now.advanced(by: backoff.next()))
-    }
-    switch message.kind {
-    case .reply, .error:
-      guard let call = calls.removeValue(forKey: message.replySerial) else { return }
-      owner = message.kind == .reply ? message.sender : owner
-      try answered(call, by: message, at: now, into: &inputs)
-    case .signal where message.path == state.path && message.sender == owner:
+      client.fail(at: now)
+      forget()
+    case .answer(let call, _):
+      try answered(call.subject, by: message, at: now, into: &inputs)
+    case .service where message.path == state.path:
       if message.isSignal("LocationUpdated", of: GeoClueName.client) {
         guard message.body.count == 2 else { return }
         try requestLocation(message.body[1], at: now)
@@ -383,21 +353,23 @@ package struct GeoClueSession: ~Copyable, LocationSession {
         deny("its agent stopped it", at: now)
         state = .made(path: path)
         // What was asked for before is no sign of a permission.
-        calls = calls.filter { $0.value.subject != .location && $0.value.subject != .present }
+        client.dropCalls { $0 == .location || $0 == .present }
       }
-    case .signal
-    where message.isSignal("PropertiesChanged", of: GeoClueName.properties)
-      && message.body.first?.asString == GeoClueName.agent:
+    case .service, .other:
+      guard message.isSignal("PropertiesChanged", of: GeoClueName.properties),
+        message.body.first?.asString == GeoClueName.agent
+      else { return }
       if let due = retry { retry = min(due, (started ?? now).advanced(by: agentWait)) }
-      hasAgentChanged = calls.values.contains { $0.subject == .start }
-    default: break
+      hasAgentChanged = client.calls.values.contains { $0.subject == .start }
+    case nil: break
     }
   }
 
   private mutating func answered(
-    _ call: Call, by message: BusMessage, at now: MonotonicTime, into inputs: inout [PositionInput]
+    _ subject: Subject, by message: BusMessage, at now: MonotonicTime,
+    into inputs: inout [PositionInput]
   ) throws(BusError) {
-    switch call.subject {
+    switch subject {
     case .client:
       if let error = message.error { throw error }
       guard let path = message.body.first?.asString else { throw .invalid(reason: "no client") }
@@ -405,7 +377,8 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     case .setting:
       if let error = message.error { throw error }
     case .life:
-      guard calls.values.contains(where: { $0.subject == .client || $0.subject == .start }) else {
+      guard client.calls.values.contains(where: { $0.subject == .client || $0.subject == .start })
+      else {
         return
       }
       report.report(
@@ -421,7 +394,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       case nil:
         state = .running(path: path)
         (started, isLocated) = (now, false)
-        backoff.reset()
+        client.succeed()
         refusals.reset()
         if hasAgentChanged {
           // It may have stopped the client before that ran, which no message says. Another start is answered by what it permits now.
