@@ -93,15 +93,12 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
 
-    .target(
-      name: "Adapters", dependencies: ["Advertising", "CXattr", "HCIPackets", "Scanning"]),
-
     .target(name: "DBusMessages", dependencies: ["CDBus", "Clocks"]),
 
     .target(
       name: "LocationSources",
       dependencies: [
-        "Adapters", "Bytes", "CaptureFiles", "Clocks", "DBusMessages", "Positioning", "Scanning",
+        "Bytes", "CaptureFiles", "Clocks", "DBusMessages", "Positioning", "Scanning",
         "Sources", .product(name: "RealModule", package: "swift-numerics"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -111,7 +108,7 @@ let package = Package(
     .target(
       name: "LiveScanning",
       dependencies: [
-        "Adapters", "Advertising", "Bytes", "DBusMessages", "HCIPackets", "Scanning",
+        "Advertising", "Bytes", "CXattr", "DBusMessages", "HCIPackets", "Scanning", "Sources",
         .target(name: "CBluetooth", condition: .when(traits: ["RawHCI"])),
       ]),
 
@@ -162,7 +159,7 @@ let package = Package(
     .target(
       name: "KioskService",
       dependencies: [
-        "Adapters", "Advertising", "BrokerLink", "Frontends", "Positioning", "Ranging", "Records",
+        "Advertising", "BrokerLink", "Frontends", "Positioning", "Ranging", "Records",
         "Regions", "Scanning", "ServiceCore", "Storage", "Webhooks",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -195,7 +192,7 @@ let package = Package(
     .target(
       name: "Embedding",
       dependencies: [
-        "Adapters", "Advertising", "CaptureFiles", "Frontends", "LiveScanning", "LocationSources",
+        "Advertising", "CaptureFiles", "Frontends", "LiveScanning", "LocationSources",
         "Positioning", "Ranging", "Records", "Regions", "Scanning", "ServiceCore",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
@@ -226,7 +223,7 @@ let package = Package(
     .executableTarget(
       name: "beaconscan",
       dependencies: [
-        "Adapters", "Advertising", "BrokerLink", "Bytes", "CaptureFiles", "Frontends",
+        "Advertising", "BrokerLink", "Bytes", "CaptureFiles", "Frontends",
         "HCIPackets", "KioskService", "LiveScanning", "LocationSources",
         "Positioning", "Ranging", "Records", "Regions", "Scanning", "ServiceCore", "Simulation",
         "Storage", "TOMLDocuments", "Webhooks",
@@ -253,7 +250,7 @@ let package = Package(
     .target(
       name: "TestDaemons",
       dependencies: [
-        "Adapters", "DBusMessages", "Scanning", "ServiceCore", "Storage", "TestSupport",
+        "DBusMessages", "Scanning", "ServiceCore", "Storage", "TestSupport",
       ],
       path: "Tests/TestDaemons", exclude: ["compass.py"]),
     .testTarget(name: "TOMLDocumentsTests", dependencies: ["TOMLDocuments"]),
@@ -268,7 +265,7 @@ let package = Package(
     .testTarget(
       name: "HCISocketsTests",
       dependencies: [
-        "Adapters", "Advertising", "BeaconTesting", "Bytes", "HCIPackets", "LiveScanning",
+        "Advertising", "BeaconTesting", "Bytes", "HCIPackets", "LiveScanning",
         "Scanning",
         "TestSupport",
       ]),
@@ -284,7 +281,7 @@ let package = Package(
     .testTarget(
       name: "EmbeddingTests",
       dependencies: [
-        "Adapters", "BeaconTesting", "Embedding", "Frontends", "Positioning", "Regions", "Scanning",
+        "BeaconTesting", "Embedding", "Frontends", "Positioning", "Regions", "Scanning",
         "ServiceCore", "TestSupport",
       ]),
     .testTarget(
@@ -296,7 +293,7 @@ let package = Package(
     .testTarget(
       name: "ServiceCoreTests",
       dependencies: [
-        "Adapters", "Advertising", "BeaconTesting", "CaptureFiles", "LiveScanning",
+        "Advertising", "BeaconTesting", "CaptureFiles", "LiveScanning",
         "LocationSources", "Positioning", "Ranging", "Regions", "Scanning", "ServiceCore",
         "Storage", "TestDaemons", "TestSupport",
       ]),
@@ -321,7 +318,7 @@ let package = Package(
     .testTarget(
       name: "KioskServiceTests",
       dependencies: [
-        "Adapters", "Advertising", "BeaconTesting", "BrokerLink", "CFileCalls", "KioskService",
+        "Advertising", "BeaconTesting", "BrokerLink", "CFileCalls", "KioskService",
         "LocationSources", "Positioning", "Ranging", "Records", "Regions", "Scanning",
         "ServiceCore", "Storage", "TestDaemons", "TestSupport", "Webhooks",
         .product(name: "Logging", package: "swift-log"),
@@ -364,7 +361,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "Adapters", "Advertising", "BeaconTesting", "Frontends", "HCIPackets", "Ranging", "Records",
+        "Advertising", "BeaconTesting", "Frontends", "HCIPackets", "Ranging", "Records",
         "Regions", "Scanning", "ServiceCore", "Storage", "TestDaemons", "TestSupport",
         "beaconscan",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -386,13 +383,13 @@ let package = Package(
     .testTarget(
       name: "BlueZTests",
       dependencies: [
-        "Adapters", "Advertising", "BeaconTesting", "LiveScanning", "DBusMessages", "Scanning",
+        "Advertising", "BeaconTesting", "LiveScanning", "DBusMessages", "Scanning",
         "TestSupport",
       ]),
     .testTarget(
       name: "LiveScanningTests",
       dependencies: [
-        "Adapters", "Advertising", "BeaconTesting", "LiveScanning", "Scanning",
+        "Advertising", "BeaconTesting", "LiveScanning", "Scanning",
         "TestSupport",
       ]),
     .testTarget(
@@ -421,7 +418,7 @@ let package = Package(
     .testTarget(
       name: "LocationSourcesTests",
       dependencies: [
-        "Adapters", "BeaconTesting", "Bytes", "DBusMessages", "LocationSources", "Positioning",
+        "BeaconTesting", "Bytes", "DBusMessages", "LocationSources", "Positioning",
         "Scanning",
         "ServiceCore", "TestDaemons", "TestSupport",
       ],

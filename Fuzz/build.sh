@@ -39,7 +39,7 @@ build_entries() {
   # The objects of the sources that there are now: an old build's may lie beside them.
   local module source
   for module in Bytes Clocks Sources Advertising HCIPackets Scanning Ranging Regions Records \
-    CaptureFiles Simulation DBusMessages TOMLDocuments Adapters Positioning LocationSources; do
+    CaptureFiles Simulation DBusMessages TOMLDocuments Positioning LocationSources; do
     while IFS= read -r source; do
       # Folders of sources do not show in the build.
       objects+=("$build/release/$module.build/$(basename "$source").o")

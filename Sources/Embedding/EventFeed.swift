@@ -1,4 +1,3 @@
-import Adapters
 import CaptureFiles
 import Dispatch
 import Frontends

@@ -1,4 +1,3 @@
-import Adapters
 import Frontends
 import Positioning
 import Records

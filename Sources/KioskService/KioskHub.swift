@@ -1,4 +1,3 @@
-import Adapters
 package import Advertising
 package import Positioning
 import Ranging

@@ -1,4 +1,3 @@
-import Adapters
 import BrokerLink
 import Frontends
 package import Logging

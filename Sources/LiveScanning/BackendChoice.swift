@@ -1,4 +1,3 @@
-package import Adapters
 package import Scanning
 
 /// The way by which adapters are used, and why.

@@ -1,4 +1,3 @@
-import Adapters
 public import Scanning
 import Synchronization
 

@@ -1,4 +1,3 @@
-import Adapters
 import Dispatch
 package import Positioning
 package import Scanning

@@ -1,4 +1,3 @@
-import Adapters
 package import DBusMessages
 package import Positioning
 package import Scanning

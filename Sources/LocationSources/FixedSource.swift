@@ -1,4 +1,3 @@
-import Adapters
 package import Positioning
 package import Scanning
 import Synchronization

@@ -1,4 +1,3 @@
-import Adapters
 import Bytes
 package import Positioning
 package import Scanning

@@ -1,7 +1,7 @@
-package import Adapters
 package import DBusMessages
 import Glibc
 import Scanning
+package import Sources
 
 /// The examination of the daemons that locations and headings come from.
 ///

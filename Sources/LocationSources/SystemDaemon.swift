@@ -1,4 +1,3 @@
-import Adapters
 import DBusMessages
 import Positioning
 import Scanning

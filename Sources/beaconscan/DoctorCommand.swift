@@ -1,5 +1,5 @@
-import Adapters
 import ArgumentParser
+import LiveScanning
 
 /// `beaconscan doctor`: what stops scanning on this machine, and the command that fixes it.
 struct DoctorCommand: ParsableCommand {

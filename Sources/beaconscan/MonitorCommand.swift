@@ -1,4 +1,3 @@
-import Adapters
 import ArgumentParser
 import CaptureFiles
 import Frontends

@@ -1,7 +1,7 @@
-import Adapters
 import ArgumentParser
 import CaptureFiles
 import Frontends
+import LiveScanning
 import Positioning
 import Ranging
 import Records

@@ -1,5 +1,5 @@
-import Adapters
 import HCIPackets
+import LiveScanning
 import Testing
 
 /// What a command that failed says of itself.

@@ -1,7 +1,7 @@
 import Glibc
 import HCIPackets
+import Sources
 
-@testable import Adapters
 @testable import LiveScanning
 
 extension DoctorTests {

@@ -1,8 +1,8 @@
 import Glibc
 import HCIPackets
+import Sources
 import Testing
 
-@testable import Adapters
 @testable import LiveScanning
 
 /// Each finding, on hosts that are made up.

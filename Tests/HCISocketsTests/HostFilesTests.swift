@@ -3,7 +3,6 @@ import HCIPackets
 import TestSupport
 import Testing
 
-@testable import Adapters
 @testable import LiveScanning
 
 /// What the kernel's files say, as they are on a real host and as they could be.

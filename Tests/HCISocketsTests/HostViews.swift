@@ -2,7 +2,6 @@ import Advertising
 import HCIPackets
 import Scanning
 
-@testable import Adapters
 @testable import LiveScanning
 
 /// Hosts that are made up.

@@ -2,7 +2,7 @@ import Foundation
 import Scanning
 import Testing
 
-@testable import Adapters
+@testable import LiveScanning
 
 /// What the kernel's texts say.
 @Suite struct KernelTextTests {

@@ -1,4 +1,3 @@
-import Adapters
 import Advertising
 import Glibc
 import HCIPackets

@@ -1,4 +1,3 @@
-import Adapters
 import Advertising
 import Scanning
 import Testing

@@ -1,4 +1,3 @@
-import Adapters
 import BeaconTesting
 import Scanning
 import TestSupport

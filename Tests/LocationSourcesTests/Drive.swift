@@ -1,4 +1,3 @@
-import Adapters
 import Foundation
 import Positioning
 import Scanning

@@ -1,6 +1,6 @@
-import Adapters
 import DBusMessages
 import Scanning
+import Sources
 import TestDaemons
 import TestSupport
 import Testing

@@ -1,4 +1,3 @@
-import Adapters
 import DBusMessages
 import Foundation
 import Scanning

@@ -1,4 +1,3 @@
-import Adapters
 import BrokerLink
 import Dispatch
 import Glibc

@@ -1,4 +1,3 @@
-import Adapters
 import Advertising
 import DBusMessages
 import Scanning

@@ -1,4 +1,3 @@
-import Adapters
 import DBusMessages
 import Glibc
 import Scanning

@@ -1,4 +1,3 @@
-package import Adapters
 package import DBusMessages
 package import Scanning
 

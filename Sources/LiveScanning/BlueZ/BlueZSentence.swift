@@ -1,4 +1,3 @@
-import Adapters
 import Scanning
 
 /// The sentences for a person about a receiver state, where bluetoothd receives.

@@ -1,4 +1,3 @@
-package import Adapters
 import Advertising
 package import DBusMessages
 package import Scanning

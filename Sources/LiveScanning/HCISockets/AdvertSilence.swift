@@ -1,4 +1,3 @@
-import Adapters
 import Scanning
 
 /// The time since the last advert, and the times at which the scan is started again because of it.

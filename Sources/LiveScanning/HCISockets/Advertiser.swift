@@ -1,4 +1,3 @@
-import Adapters
 package import Advertising
 import Glibc
 package import HCIPackets

@@ -1,4 +1,3 @@
-package import Adapters
 import Glibc
 import HCIPackets
 package import Scanning

@@ -1,4 +1,3 @@
-import Adapters
 import Bytes
 import HCIPackets
 

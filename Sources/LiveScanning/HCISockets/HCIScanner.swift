@@ -1,4 +1,3 @@
-package import Adapters
 package import Scanning
 
 /// A scanner on raw HCI sockets: for a machine that is a kiosk and nothing else.

@@ -1,4 +1,3 @@
-package import Adapters
 import HCIPackets
 
 extension HostView.Radio {

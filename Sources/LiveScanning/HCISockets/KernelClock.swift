@@ -1,4 +1,3 @@
-import Adapters
 import Scanning
 
 /// Turns the kernel's time stamps, which are wall-clock times, into monotonic times.

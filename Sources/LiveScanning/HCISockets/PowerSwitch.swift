@@ -1,4 +1,3 @@
-import Adapters
 import Dispatch
 import Glibc
 import Scanning

@@ -1,4 +1,3 @@
-import Adapters
 import Glibc
 import HCIPackets
 package import Scanning

@@ -1,9 +1,9 @@
-import Adapters
 import Advertising
 import Glibc
 import HCIPackets
 import LiveScanning
 import Records
+import Sources
 
 // An adapter in the words of the command's output.
 extension HostView.Radio {

@@ -1,5 +1,5 @@
-import Adapters
 import Records
+import Sources
 
 extension StandardOutput {
   /// Writes what the doctor found: for people the level, what was found, and below it what fixes it.

@@ -1,4 +1,3 @@
-import Adapters
 import Advertising
 import ArgumentParser
 package import Frontends

@@ -1,10 +1,10 @@
-import Adapters
 import ArgumentParser
 import CaptureFiles
 package import Frontends
 package import LocationSources
 import Positioning
 import Scanning
+import Sources
 
 /// Where locations come from, where no track is replayed.
 struct LocationOptions: ParsableArguments {

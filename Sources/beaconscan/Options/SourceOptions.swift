@@ -1,4 +1,3 @@
-import Adapters
 public import ArgumentParser
 public import CaptureFiles
 import Frontends

@@ -1,4 +1,3 @@
-import Adapters
 import Frontends
 import LocationSources
 import Positioning

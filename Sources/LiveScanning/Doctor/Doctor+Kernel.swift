@@ -1,4 +1,5 @@
 import Glibc
+import Sources
 
 extension Doctor {
   /// Whether the kernel has Bluetooth, or could load it.

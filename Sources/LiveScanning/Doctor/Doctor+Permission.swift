@@ -1,4 +1,5 @@
 import HCIPackets
+package import Sources
 
 extension Doctor {
   /// Returns whether a process may use raw HCI sockets, and what gives it the right, as ``Finding/Level/ok`` or ``Finding/Level/error``.

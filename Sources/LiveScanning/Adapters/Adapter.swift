@@ -1,4 +1,5 @@
 package import Advertising
+import Sources
 
 /// A Bluetooth adapter of this host.
 package struct Adapter: Hashable, Sendable {

@@ -52,9 +52,9 @@ package struct Finding: Hashable, Sendable {
     case location
 
     /// Whether raw HCI sockets alone need it.
-    var isOfRawHCI: Bool { self == .network || self == .permission || self == .scan }
+    package var isOfRawHCI: Bool { self == .network || self == .permission || self == .scan }
     /// Whether receiving by bluetoothd alone needs it.
-    var isOfBlueZ: Bool { self == .bus || self == .policy || self == .bluetoothd }
+    package var isOfBlueZ: Bool { self == .bus || self == .policy || self == .bluetoothd }
   }
 
   /// What was checked.

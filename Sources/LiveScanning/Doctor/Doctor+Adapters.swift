@@ -1,4 +1,5 @@
 import HCIPackets
+import Sources
 
 extension Doctor {
   /// Whether there is an adapter.

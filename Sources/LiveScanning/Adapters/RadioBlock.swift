@@ -1,3 +1,5 @@
+import Sources
+
 /// How rfkill blocks an adapter.
 package enum RadioBlock: String, Hashable, Sendable {
   /// By software: `rfkill unblock bluetooth` ends it.

@@ -3,7 +3,7 @@ import Glibc
 // The short texts of /proc and /sys, read without Foundation.
 
 /// A text file's contents, at most 64 KiB; `nil` where it cannot be read.
-func text(of path: String) -> String? {
+package func text(of path: String) -> String? {
   // The path's bytes are used during the call alone.
   let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
   guard file >= 0 else { return nil }
@@ -42,7 +42,7 @@ package func names(in directory: String) -> [String] {
 }
 
 /// Where a symbolic link leads, as it is written; `nil` where there is none, or it may not be read.
-func linkTarget(of path: String) -> String? {
+package func linkTarget(of path: String) -> String? {
   var bytes = [UInt8](repeating: 0, count: 4096)
   // The array's memory is used during the call alone.
   let count = unsafe bytes.withUnsafeMutableBytes { room in
@@ -55,4 +55,4 @@ func linkTarget(of path: String) -> String? {
 }
 
 /// Whether there is something of this name.
-func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+package func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }

@@ -1,3 +1,5 @@
+import Sources
+
 extension Doctor {
   /// Whether bluetoothd can be reached over the system's message bus.
   static func service(_ host: HostView) -> [Finding] {

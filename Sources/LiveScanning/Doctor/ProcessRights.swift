@@ -1,5 +1,6 @@
 import CXattr
 import Glibc
+import Sources
 
 /// What the kernel permits a process, as far as scanning needs it.
 package struct ProcessRights: Hashable, Sendable {

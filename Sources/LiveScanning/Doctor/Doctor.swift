@@ -1,3 +1,5 @@
+package import Sources
+
 /// Finds what stops scanning on a host, and the commands that fix it, in the order in which to run them.
 package enum Doctor {
   /// Returns what was found on a host.

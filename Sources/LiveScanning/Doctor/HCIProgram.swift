@@ -1,4 +1,5 @@
 import Glibc
+import Sources
 
 /// A program that has HCI sockets open. The kernel does not show for which adapter.
 package struct HCIProgram: Hashable, Sendable {

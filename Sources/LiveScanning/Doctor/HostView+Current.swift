@@ -1,4 +1,5 @@
 import Glibc
+import Sources
 
 extension HostView {
   /// Looks at this host as it is now.
