@@ -18,8 +18,10 @@ open class CLLocationManager: NSObject {
   private let passedOver = Atomic<Bool>(false)
   /// The services that the manager uses. All managers of a process share them.
   package let services: LocationServices
-  /// The manager's address in the core.
-  let client: ClientIdentifier
+  /// The manager's client in the core, and the services' views of it.
+  let client: ServiceClient
+  var beacons: BeaconClient { BeaconClient(client, of: services.beacons) }
+  var locations: LocationClient { LocationClient(client, of: services.locations) }
   /// The calls of the delegate.
   let calls: DelegateCalls
   /// The latest location that the delegate received.
@@ -60,7 +62,7 @@ open class CLLocationManager: NSObject {
     calls.begin(for: self)
   }
 
-  deinit { services.core.removeClient(client) }
+  deinit { client.remove() }
 
   /// The object that receives the manager's events. The manager keeps a weak reference to it.
   open var delegate: (any CLLocationManagerDelegate)? {
@@ -73,10 +75,10 @@ open class CLLocationManager: NSObject {
       }
       let new = Receiver(delegate: newValue)
       // Before the delegate is there to start anything on another thread, whose events would be dropped.
-      if newValue != nil { services.core.beginReceiving(client) }
+      if newValue != nil { client.beginReceiving() }
       receiver.withLock { $0.delegate = new.delegate }
       if newValue != nil { calls.delegateWasSet() }
-      services.core.setReceiving(newValue != nil, for: client)
+      client.setReceiving(newValue != nil)
     }
   }
 
@@ -203,8 +205,8 @@ open class CLLocationManager: NSObject {
 
   /// The regions that all managers of the process monitor, with those of the app's earlier processes.
   open var monitoredRegions: Set<CLRegion> {
-    Set(services.beacons.regions(of: client).map { CLBeaconRegion($0) })
-      .union(services.locations.circles(of: client).map { CLCircularRegion($0) })
+    Set(beacons.regions.map { CLBeaconRegion($0) })
+      .union(locations.circles.map { CLCircularRegion($0) })
   }
 
   /// The largest radius of a circular region, in meters: 2,000,000; -1 where locations cannot be found.
@@ -320,7 +322,7 @@ open class CLLocationManager: NSObject {
 
   /// Stops location updates, and cancels the request for one location.
   open func stopUpdatingLocation() {
-    services.locations.stopUpdates(for: client)
+    locations.stopUpdates()
     cancelRequest()
   }
 
@@ -333,7 +335,7 @@ open class CLLocationManager: NSObject {
 
   /// Stops updates of significant location changes, for all managers of the process.
   open func stopMonitoringSignificantLocationChanges() {
-    services.locations.stopSignificantChanges(for: client)
+    locations.stopSignificantChanges()
   }
 
   /// Requests that location updates be deferred until the device has moved some meters or some seconds have passed.
@@ -344,13 +346,13 @@ open class CLLocationManager: NSObject {
     untilTraveled distance: CLLocationDistance, timeout: TimeInterval
   ) {
     useCurrentThread()
-    services.locations.allowDeferral(untilTraveled: distance, timeout: timeout, for: client)
+    locations.allowDeferral(untilTraveled: distance, timeout: timeout)
   }
 
   /// Ends the deferral of location updates.
   @available(*, deprecated, message: "Locations are not deferred any more")
   open func disallowDeferredLocationUpdates() {
-    services.locations.disallowDeferral(for: client)
+    locations.disallowDeferral()
   }
 
   // MARK: Visits
@@ -359,13 +361,13 @@ open class CLLocationManager: NSObject {
   open func startMonitoringVisits() { startVisits() }
 
   /// Stops reports of visits, for all managers of the process.
-  open func stopMonitoringVisits() { services.locations.stopVisits(for: client) }
+  open func stopMonitoringVisits() { locations.stopVisits() }
 
   // MARK: Heading
 
   /// The last known heading; `nil` if there was none.
   open var heading: CLHeading? {
-    services.locations.latestHeading(of: client).map { CLHeading($0) }
+    locations.latestHeading.map { CLHeading($0) }
   }
 
   /// The change of the heading that causes an update, in degrees. The default is 1.
@@ -392,7 +394,7 @@ open class CLLocationManager: NSObject {
   open func startUpdatingHeading() { startHeadings() }
 
   /// Stops heading updates.
-  open func stopUpdatingHeading() { services.locations.stopHeadings(for: client) }
+  open func stopUpdatingHeading() { locations.stopHeadings() }
 
   /// Dismisses the display for calibrating the compass. No such display is ever shown here.
   open func dismissHeadingCalibrationDisplay() {}

@@ -10,7 +10,7 @@ import ServiceCore
 /// A scanner in a program of another language: its events as lines of JSON.
 package final class EmbeddedScanner: Sendable {
   private let manager: ServiceManager
-  private let client: ClientIdentifier
+  private let client: ServiceClient
   private let feed: EventFeed
 
   static let forbidden =
@@ -55,16 +55,20 @@ package final class EmbeddedScanner: Sendable {
     client = manager.addClient(isReceiving: false) { feed.receive($0) }
     do {
       var events = MonitorEvents(rules: rules)
-      if let beacons { try Self.request(options, regions, of: beacons, for: client, &events) }
-      if let locations { try Self.request(options, of: locations, for: client, &events) }
+      if let beacons {
+        try Self.request(options, regions, by: BeaconClient(client, of: beacons), &events)
+      }
+      if let locations {
+        try Self.request(options, by: LocationClient(client, of: locations), &events)
+      }
       feed.begin(
         EventFeed.Services(
           client: client, beacons: beacons, locations: locations, tracks: sources.tracks), events)
     } catch {
-      manager.removeClient(client)
+      client.remove()
       throw .source("\(error)")
     }
-    manager.setReceiving(true, for: client)
+    client.setReceiving(true)
     authorization.start()
     manager.requestAuthorization(.authorizedAlways)
     guard manager.authorizationStatus.isAuthorized else {
@@ -75,40 +79,39 @@ package final class EmbeddedScanner: Sendable {
 
   /// Requests what the options want of beacons.
   private static func request(
-    _ options: EmbeddingOptions, _ regions: [BeaconRegion], of beacons: BeaconService,
-    for client: ClientIdentifier, _ events: inout MonitorEvents
+    _ options: EmbeddingOptions, _ regions: [BeaconRegion], by beacons: BeaconClient,
+    _ events: inout MonitorEvents
   ) throws(BeaconServiceError) {
-    _ = try beacons.replaceRegions(with: regions, for: client, &events)
+    _ = try beacons.replaceRegions(with: regions, &events)
     if options.ranges {
       let constraints: [BeaconConstraint?] = regions.isEmpty ? [nil] : regions.map(\.constraint)
       for constraint in constraints {
-        try beacons.startRanging(RangingRequest(constraint), for: client)
+        try beacons.startRanging(RangingRequest(constraint))
       }
     }
     // The first moment of a recording is known with its first sighting, that of an adapter with its state.
-    if !options.isLive, !regions.isEmpty { try beacons.startSightings(for: client) }
+    if !options.isLive, !regions.isEmpty { try beacons.startSightings() }
   }
 
   /// Requests what the options want of locations.
   private static func request(
-    _ options: EmbeddingOptions, of locations: LocationService, for client: ClientIdentifier,
-    _ events: inout MonitorEvents
+    _ options: EmbeddingOptions, by locations: LocationClient, _ events: inout MonitorEvents
   ) throws(LocationServiceError) {
-    _ = try locations.replaceCircles(with: options.circles, for: client, &events)
+    _ = try locations.replaceCircles(with: options.circles, &events)
     // The first moment of a track is known with its first fix.
     if options.locates || !options.isLive {
       var settings = UpdateSettings()
       settings.pausesAutomatically = false
-      try locations.startUpdates(settings, for: client)
+      try locations.startUpdates(settings)
     }
     // The state file may have visits of an earlier start.
     if options.showsVisits {
-      try locations.startVisits(for: client)
+      try locations.startVisits()
     } else {
-      locations.stopVisits(for: client)
+      locations.stopVisits()
     }
-    if options.showsHeadings, options.isLive || locations.source?.hasCompass == true {
-      try locations.startHeadings(for: client)
+    if options.showsHeadings, options.isLive || locations.service.source?.hasCompass == true {
+      try locations.startHeadings()
     }
   }
 
@@ -131,7 +134,7 @@ package final class EmbeddedScanner: Sendable {
     // Nothing happens any more before what waits is dropped, so that it is stored.
     manager.stopAndWait()
     feed.stop()
-    manager.removeClient(client)
+    client.remove()
     manager.close()
   }
 }

@@ -58,7 +58,7 @@ final class EventFeed: Sendable {
 
   /// Where events come from.
   struct Services {
-    var client: ClientIdentifier
+    var client: ServiceClient
     var beacons: BeaconService?
     var locations: LocationService?
     /// The tracks that are replayed.
@@ -153,10 +153,10 @@ final class EventFeed: Sendable {
     for old in dropped { old.finish() }
     // The first moment is known; what it was needed for has done its work.
     if after.beacons != before.beacons {
-      services.beacons?.stopSightings(for: services.client)
+      services.beacons.map { BeaconClient(services.client, of: $0).stopSightings() }
     }
     if after.circles != before.circles, isRecorded, hasCircles, !locates {
-      services.locations?.stopUpdates(for: services.client)
+      services.locations.map { LocationClient(services.client, of: $0).stopUpdates() }
     }
     if startsDrain { queue.async { self.drain() } }
     if isTaken, !isHeld { delivery.acknowledge() }

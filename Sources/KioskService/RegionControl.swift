@@ -42,13 +42,10 @@ final class RegionControl: Sendable {
   /// The regions that can be added over HTTP at most.
   static let maximumAdded = 256
 
-  private let beacons: BeaconService
-  /// The service of circles; `nil` where the service has no locations.
-  private let locations: LocationService?
-  /// The client of the configuration's regions.
-  private let configured: ClientIdentifier
-  /// The client of the regions that were added.
-  private let added: ClientIdentifier
+  /// The configuration's regions.
+  private let configured: OwnedRegions
+  /// The regions that were added.
+  private let added: OwnedRegions
   private let hub: KioskHub
   /// Whether the beacons of regions are ranged all the time, and not only while somebody wants them: the history has
   /// their presence.
@@ -57,28 +54,26 @@ final class RegionControl: Sendable {
   private let configuration: Mutex<RegionConfiguration>
 
   init(
-    _ beacons: BeaconService, _ locations: LocationService?, configured: ClientIdentifier,
+    _ beacons: BeaconService, _ locations: LocationService?, configured: ServiceClient,
     hub: KioskHub, _ configuration: RegionConfiguration, rangesAlways: Bool
   ) {
-    self.beacons = beacons
-    self.locations = locations
-    self.configured = configured
+    self.configured = OwnedRegions(configured, beacons, locations)
+    added = OwnedRegions(
+      beacons.manager.addClient(in: Self.addedGroup, isReceiving: false), beacons, locations)
     self.hub = hub
     self.rangesAlways = rangesAlways
     self.configuration = Mutex(configuration)
-    added = beacons.manager.addClient(in: Self.addedGroup, isReceiving: false)
     hub.setRules(configuration.rules)
     // Those that are stored begin with what is known of them.
-    for (client, group) in [(configured, ClientGroup.application), (added, Self.addedGroup)] {
-      for region in beacons.regions(of: client) {
-        guard let known = beacons.snapshot(ofRegion: region.identifier, for: client) else {
-          continue
+    for owned in [self.configured, added] {
+      let group = owned.beacons.client.group
+      for region in owned.beacons.regions {
+        if let known = owned.beacons.snapshot(ofRegion: region.identifier) {
+          hub.restore(known, in: group)
         }
-        hub.restore(known, in: group)
       }
-      for name in circles(of: client) {
-        guard let known = locations?.snapshot(ofCircle: name, for: client) else { continue }
-        hub.restore(known, in: group)
+      for name in owned.circles {
+        if let known = owned.locations?.snapshot(ofCircle: name) { hub.restore(known, in: group) }
       }
     }
   }
@@ -89,7 +84,7 @@ final class RegionControl: Sendable {
   /// - Returns: The names of the regions that were removed.
   func configure(_ new: RegionConfiguration) throws(RegionRefusal) -> [String] {
     try configuration.withLock { configuration throws(RegionRefusal) in
-      guard locations != nil || new.circles.isEmpty else {
+      guard configured.locations != nil || new.circles.isEmpty else {
         throw .invalid("circles need locations, which the service began without; start it again")
       }
       try check(new)
@@ -99,18 +94,16 @@ final class RegionControl: Sendable {
       let (regions, circles) = (
         Set(new.regions.map(\.identifier)), Set(new.circles.map(\.identifier))
       )
-      for name in regions.union(circles) { unregister(name, for: added) }
+      for name in regions.union(circles) { added.unregister(name) }
       let old = Dictionary(
-        beacons.regions(of: configured).map { ($0.identifier, $0) }, uniquingKeysWith: { $1 })
-      let oldCircles = Set(self.circles(of: configured))
-      for name in old.keys where !regions.contains(name) {
-        beacons.unregister(name, for: configured)
-      }
+        configured.beacons.regions.map { ($0.identifier, $0) }, uniquingKeysWith: { $1 })
+      let oldCircles = Set(configured.circles)
+      for name in old.keys where !regions.contains(name) { configured.beacons.unregister(name) }
       for name in oldCircles where !circles.contains(name) {
-        locations?.unregister(name, for: configured)
+        configured.locations?.unregister(name)
       }
-      for region in new.regions { try register(region, old[region.identifier], for: configured) }
-      for circle in new.circles { try register(circle, for: configured) }
+      for region in new.regions { try configured.register(region, old[region.identifier]) }
+      for circle in new.circles { try configured.register(circle) }
       // A broker has none yet where these are the regions of the process before.
       hub.announceRegions()
       range(new)
@@ -121,86 +114,31 @@ final class RegionControl: Sendable {
   /// Throws where something of a configuration cannot be registered, before anything is changed.
   private func check(_ new: RegionConfiguration) throws(RegionRefusal) {
     do throws(BeaconServiceError) {
-      for region in new.regions { try beacons.check(region.identifier) }
+      for region in new.regions { try configured.beacons.service.check(region.identifier) }
     } catch {
       throw .conflict("\(error)")
     }
     do throws(LocationServiceError) {
-      for circle in new.circles { try locations?.check(circle.identifier) }
+      for circle in new.circles { try configured.locations?.service.check(circle.identifier) }
     } catch {
       throw .conflict("\(error)")
     }
-  }
-
-  /// Registers a region. Other rules for the same beacons begin with what is known of them.
-  private func register(
-    _ region: BeaconRegion, _ old: BeaconRegion?, for client: ClientIdentifier
-  ) throws(RegionRefusal) {
-    var assumed = RegionState.outside
-    if old?.constraint == region.constraint,
-      let known = beacons.snapshot(ofRegion: region.identifier, for: client),
-      known.status.state != .unknown
-    {
-      assumed = known.status.state
-    }
-    do throws(BeaconServiceError) {
-      try beacons.register(region, assuming: assumed, for: client)
-    } catch {
-      throw .conflict("\(error)")
-    }
-  }
-
-  private func register(
-    _ circle: CircularRegion, for client: ClientIdentifier
-  ) throws(RegionRefusal) {
-    guard let locations else {
-      throw .conflict(
-        "a circle needs locations, which the service does not have; start it with --source")
-    }
-    // As with beacons, the machine that is there already enters.
-    var assumed = GeofenceState.outside
-    if let known = locations.snapshot(ofCircle: circle.identifier, for: client),
-      known.circle.region == circle, known.state != .unknown
-    {
-      assumed = known.state
-    }
-    do throws(LocationServiceError) {
-      try locations.register(MonitoredCircle(circle), assuming: assumed, for: client)
-    } catch {
-      throw .conflict("\(error)")
-    }
-  }
-
-  private func unregister(_ name: String, for client: ClientIdentifier) {
-    beacons.unregister(name, for: client)
-    locations?.unregister(name, for: client)
-  }
-
-  /// The names of a client's circles.
-  private func circles(of client: ClientIdentifier) -> [String] {
-    locations?.circles(of: client).map(\.region.identifier) ?? []
-  }
-
-  /// Whether a client has a region of a name.
-  private func has(_ name: String, _ client: ClientIdentifier) -> Bool {
-    beacons.snapshot(ofRegion: name, for: client) != nil
-      || locations?.snapshot(ofCircle: name, for: client) != nil
   }
 
   /// Ranges the beacons of regions, and those with names, where that is wanted all the time.
   private func range(_ configuration: RegionConfiguration) {
     guard rangesAlways else { return }
     let constraints =
-      [configured, added].flatMap { beacons.regions(of: $0) }.map(\.constraint)
+      [configured, added].flatMap(\.beacons.regions).map(\.constraint)
       + configuration.names.keys.map {
         BeaconConstraint(uuid: $0.uuid, major: $0.major, minor: $0.minor)
       }
     let wanted = Set(constraints.map { RangingRequest($0) })
-    let ranged = beacons.rangingRequests(of: configured).filter { $0.constraint != nil }
-    for request in ranged.subtracting(wanted) { beacons.stopRanging(request, for: configured) }
+    let ranged = configured.beacons.rangingRequests.filter { $0.constraint != nil }
+    for request in ranged.subtracting(wanted) { configured.beacons.stopRanging(request) }
     for request in wanted.subtracting(ranged) {
       // Why it cannot be met is in the receiver's state.
-      try? beacons.startRanging(request, for: configured)
+      try? configured.beacons.startRanging(request)
     }
   }
 
@@ -212,12 +150,12 @@ final class RegionControl: Sendable {
         rules = try configuration.readRules(
           NamedRegion(name: name, constraint: constraint, rules: request.rules))
       }
-      guard !has(name, configured) else {
+      guard !configured.has(name) else {
         throw .conflict("'\(name)' is a region of the configuration; choose another name")
       }
-      let stored = beacons.regions(of: added)
-      let isNew = !has(name, added)
-      guard !isNew || stored.count + circles(of: added).count < Self.maximumAdded else {
+      let stored = added.beacons.regions
+      let isNew = !added.has(name)
+      guard !isNew || stored.count + added.circles.count < Self.maximumAdded else {
         throw .conflict(
           "\(Self.maximumAdded) regions were added, which is the limit; remove one")
       }
@@ -225,11 +163,11 @@ final class RegionControl: Sendable {
       case .beacons(let constraint):
         var region = BeaconRegion(identifier: name, constraint: constraint)
         region.rules = rules
-        locations?.unregister(name, for: added)
-        try register(region, stored.first { $0.identifier == name }, for: added)
+        added.locations?.unregister(name)
+        try added.register(region, stored.first { $0.identifier == name })
       case .circle(let circle):
-        try register(circle, for: added)
-        beacons.unregister(name, for: added)
+        try added.register(circle)
+        added.beacons.unregister(name)
       }
       range(configuration)
       return isNew
@@ -242,13 +180,72 @@ final class RegionControl: Sendable {
   /// Removes a region that was added, when the hub has it no more.
   func remove(_ name: String) async throws(RegionRefusal) {
     try configuration.withLock { configuration throws(RegionRefusal) in
-      if has(name, configured) {
+      if configured.has(name) {
         throw .conflict("'\(name)' is a region of the configuration; remove it there")
       }
-      guard has(name, added) else { throw .unknown }
-      unregister(name, for: added)
+      guard added.has(name) else { throw .unknown }
+      added.unregister(name)
       range(configuration)
     }
     await hub.journal.settled()
+  }
+}
+
+/// The regions of one owner: the configuration, or those who add some over HTTP.
+private struct OwnedRegions {
+  let beacons: BeaconClient
+  /// The client of circles; `nil` where the service has no locations.
+  let locations: LocationClient?
+
+  init(_ client: ServiceClient, _ beacons: BeaconService, _ locations: LocationService?) {
+    self.beacons = BeaconClient(client, of: beacons)
+    self.locations = locations.map { LocationClient(client, of: $0) }
+  }
+
+  /// Registers a region. Other rules for the same beacons begin with what is known of them.
+  func register(_ region: BeaconRegion, _ old: BeaconRegion?) throws(RegionRefusal) {
+    var assumed = RegionState.outside
+    if old?.constraint == region.constraint,
+      let known = beacons.snapshot(ofRegion: region.identifier), known.status.state != .unknown
+    {
+      assumed = known.status.state
+    }
+    do throws(BeaconServiceError) {
+      try beacons.register(region, assuming: assumed)
+    } catch {
+      throw .conflict("\(error)")
+    }
+  }
+
+  func register(_ circle: CircularRegion) throws(RegionRefusal) {
+    guard let locations else {
+      throw .conflict(
+        "a circle needs locations, which the service does not have; start it with --source")
+    }
+    // As with beacons, the machine that is there already enters.
+    var assumed = GeofenceState.outside
+    if let known = locations.snapshot(ofCircle: circle.identifier),
+      known.circle.region == circle, known.state != .unknown
+    {
+      assumed = known.state
+    }
+    do throws(LocationServiceError) {
+      try locations.register(MonitoredCircle(circle), assuming: assumed)
+    } catch {
+      throw .conflict("\(error)")
+    }
+  }
+
+  func unregister(_ name: String) {
+    beacons.unregister(name)
+    locations?.unregister(name)
+  }
+
+  /// The names of the circles.
+  var circles: [String] { locations?.circles.map(\.region.identifier) ?? [] }
+
+  /// Whether there is a region of a name.
+  func has(_ name: String) -> Bool {
+    beacons.snapshot(ofRegion: name) != nil || locations?.snapshot(ofCircle: name) != nil
   }
 }

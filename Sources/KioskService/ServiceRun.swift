@@ -21,7 +21,7 @@ package final class ServiceRun: Sendable {
   private let authorization = AuthorizationOnStart()
   private let beacons: BeaconService
   private let locations: LocationService?
-  private let client: ClientIdentifier
+  private let client: ServiceClient
   private let hub: KioskHub
   private let regions: RegionControl
   private let broker: Broker?
@@ -109,42 +109,42 @@ package final class ServiceRun: Sendable {
       throw ServiceFailure(.unavailable, error.sentence)
     }
     // Why it cannot be met is in the state of the source.
-    try? locations?.startVisits(for: client)
-    if followsLocation { Self.locate(locations, client, isInterested: false) }
-    hub.onInterest { [beacons, client] isInterested in
+    let ranging = BeaconClient(client, of: beacons)
+    let locating = locations.map { [client] in LocationClient(client, of: $0) }
+    try? locating?.startVisits()
+    if followsLocation { Self.locate(locating, isInterested: false) }
+    hub.onInterest { isInterested in
       hub.setRanging(isInterested || rangesAlways)
       if isInterested {
         // Why it cannot be met is in the receiver's state.
-        try? beacons.startRanging(RangingRequest(nil), for: client)
+        try? ranging.startRanging(RangingRequest(nil))
       } else {
-        beacons.stopRanging(RangingRequest(nil), for: client)
+        ranging.stopRanging(RangingRequest(nil))
       }
       hub.setLocating(isInterested || followsLocation)
       if isInterested || followsLocation {
-        Self.locate(locations, client, isInterested: isInterested)
+        Self.locate(locating, isInterested: isInterested)
       } else {
-        locations?.stopUpdates(for: client)
+        locating?.stopUpdates()
       }
-      guard let locations, locations.source?.hasCompass == true else { return }
+      guard let locating, locating.service.source?.hasCompass == true else { return }
       if isInterested {
-        try? locations.startHeadings(for: client)
+        try? locating.startHeadings()
       } else {
-        locations.stopHeadings(for: client)
+        locating.stopHeadings()
       }
     }
   }
 
   /// Starts location updates: each fix while somebody looks, and a coarse one a minute for the broker.
-  private static func locate(
-    _ locations: LocationService?, _ client: ClientIdentifier, isInterested: Bool
-  ) {
+  private static func locate(_ locations: LocationClient?, isInterested: Bool) {
     var settings = UpdateSettings()
     settings.pausesAutomatically = false
     if !isInterested {
       settings.accuracy = .hundredMeters
       settings.interval = 60
     }
-    try? locations?.startUpdates(settings, for: client)
+    try? locations?.startUpdates(settings)
   }
 
   /// Takes over the regions of a database that a version before 0.2 kept beside its history, once.
@@ -230,7 +230,7 @@ package final class ServiceRun: Sendable {
     broker?.setBeacons(configuration.regions.names)
     broker?.start()
     webhooks?.start()
-    manager.setReceiving(true, for: client)
+    client.setReceiving(true)
     authorization.start()
     manager.requestAuthorization(.authorizedAlways)
     guard manager.authorizationStatus.isAuthorized else { throw ReceivingPart.forbidden(beacons) }
@@ -239,7 +239,7 @@ package final class ServiceRun: Sendable {
 
   /// Stops what is left, and stores what waits.
   private func end(_ receiving: ReceivingPart) async {
-    manager.removeClient(client)
+    client.remove()
     await manager.stop()
     receiving.storePresence()
     await manager.journal.settled()

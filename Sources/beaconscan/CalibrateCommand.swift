@@ -106,7 +106,7 @@ struct CalibrateCommand: AsyncParsableCommand {
     let status = StatusLine()
     let isTerminal = isatty(STDIN_FILENO) == 1
     session.report(guide.withLock { $0.instruction })
-    try session.beacons.startSightings(for: session.client)
+    try session.client.startSightings()
     try await session.show(
       output, to: out, status: status,
       while: {

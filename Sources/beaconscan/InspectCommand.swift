@@ -155,9 +155,9 @@ struct InspectCommand: AsyncParsableCommand {
     let status = output.quiet ? nil : StatusLine()
     let beaconCount = Counter()
     let (beacons, scanner) = (session.beacons, session.scanner)
-    try beacons.startSightings(for: session.client)
+    try session.client.startSightings()
     // A report comes once a second, whatever is received.
-    if list != nil { try beacons.startRanging(RangingRequest(nil), for: session.client) }
+    if list != nil { try session.client.startRanging(RangingRequest(nil)) }
     try await session.show(
       output, to: out, status: status, showsFindings: list == nil,
       while: {

@@ -129,21 +129,21 @@ struct LocateCommand: AsyncParsableCommand {
     do throws(LocationServiceError) {
       let needed = AccuracyClass(desiredAccuracy: accuracy ?? (isOnce ? 10 : -1))
       if isOnce {
-        try service.requestFix(needed, for: feed.client)
+        try feed.client.requestFix(needed)
       } else {
         var settings = UpdateSettings()
         (settings.accuracy, settings.distanceFilter) = (needed, distance)
         settings.interval = interval?.value ?? 0
         settings.pausesAutomatically = false
         settings.takesBatches = true
-        try service.startUpdates(settings, for: feed.client)
+        try feed.client.startUpdates(settings)
       }
       if heading, isLive || service.source?.hasCompass == true {
-        try service.startHeadings(for: feed.client)
+        try feed.client.startHeadings()
       } else if heading {
         feed.report("\(recordings.replay.joined(separator: ", ")): no headings are recorded here")
       }
-      if visits { try service.startVisits(for: feed.client) }
+      if visits { try feed.client.startVisits() }
     } catch {
       throw CommandError(.unavailable, "\(error)")
     }

@@ -180,10 +180,10 @@ struct MonitorCommand: AsyncParsableCommand {
       guard let time else { return }
       let offset = session.beacons.wallClockOffset
       for line in monitor.events.removeStates(at: time, offset) { try monitor.write(line) }
-      session.beacons.stopSightings(for: session.client)
+      session.client.stopSightings()
     }
     // The first moment of a recording is known with its first sighting, that of an adapter with its state.
-    if !session.isLive { try session.beacons.startSightings(for: session.client) }
+    if !session.isLive { try session.client.startSightings() }
     if let feed = session.location { try registerCircles(in: feed, &monitor.events) }
     try await session.show(
       output, to: out, on: monitor.writer,
@@ -254,9 +254,9 @@ struct MonitorCommand: AsyncParsableCommand {
   private func registerCircles(in feed: LocationFeed, _ events: inout MonitorEvents) throws {
     do throws(LocationServiceError) {
       // The first moment of a track is known with its first fix.
-      if !feed.isLive { try feed.service.startUpdates(for: feed.client) }
-      for name in try feed.service.replaceCircles(
-        with: regions.circles, for: feed.client, &events)
+      if !feed.isLive { try feed.client.startUpdates() }
+      for name in try feed.client.replaceCircles(
+        with: regions.circles, &events)
       {
         reportRemoved(name)
       }
@@ -276,18 +276,18 @@ struct MonitorCommand: AsyncParsableCommand {
   private func register(
     in session: BeaconSession, ranges: Bool, _ events: inout MonitorEvents
   ) throws {
-    let (beacons, client) = (session.beacons, session.client)
+    let client = session.client
     let registered = try regions.all.map { region in
       BeaconRegion(
         identifier: region.name, constraint: region.constraint,
         rules: region.rules.isEmpty ? nil : try rules.rules(of: region))
     }
     do throws(BeaconServiceError) {
-      for name in try beacons.replaceRegions(with: registered, for: client, &events) {
+      for name in try client.replaceRegions(with: registered, &events) {
         reportRemoved(name)
       }
       for region in registered where ranges {
-        try beacons.startRanging(RangingRequest(region.constraint), for: client)
+        try client.startRanging(RangingRequest(region.constraint))
       }
     } catch {
       throw CommandError(

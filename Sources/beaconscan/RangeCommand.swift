@@ -133,7 +133,7 @@ struct RangeCommand: AsyncParsableCommand {
       }
     let requests: [BeaconConstraint?] = regions.isEmpty ? [nil] : regions.map(\.constraint)
     for constraint in requests {
-      try session.beacons.startRanging(RangingRequest(constraint), for: session.client)
+      try session.client.startRanging(RangingRequest(constraint))
     }
     let commands = exec.map { EventCommands($0, isWaitedFor: !session.isPaced) }
     defer { commands?.finish() }

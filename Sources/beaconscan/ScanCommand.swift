@@ -76,7 +76,7 @@ struct ScanCommand: AsyncParsableCommand {
       output.format == .table && out.isTerminal && session.isPaced
       ? LiveAdvertiserWriter(output: out, list: list, filter) : nil
     // A report comes twice a second, whatever is received.
-    try session.beacons.startRanging(RangingRequest(nil), for: session.client)
+    try session.client.startRanging(RangingRequest(nil))
     try await session.show(output, to: out, on: screen, showsFindings: false) { event in
       guard case .ranging(let report) = event else { return .more }
       list.update(until: report.time)
@@ -103,7 +103,7 @@ struct ScanCommand: AsyncParsableCommand {
     var matched = 0
     let flushes = out.isTerminal || session.isPaced
     var left = count ?? .max
-    try session.beacons.startSightings(for: session.client)
+    try session.client.startSightings()
     try await session.show(output, to: out) { event in
       if case .sightings(let sightings) = event {
         let record = session.namesAdapters ? record : recordWithoutAdapter

@@ -154,7 +154,7 @@ import Testing
     let place = try #require(car.place)
     let corner = CLLocation(latitude: 52.5 + 3000 / 111_276.8, longitude: 13.4)
     #expect(place.distance(from: corner) < 10)
-    #expect(services.locations.circles(of: CLLocationManager(services: services).client).isEmpty)
+    #expect(CLLocationManager(services: services).locations.circles.isEmpty)
   }
 
   @Test func `each deferral ends once, and no location is lost`() async throws {
@@ -471,14 +471,14 @@ import Testing
     var route = Route()
     route.go(2400, at: 3)
     let services = try services(route.gpx)
-    let client = LocationClient.live { CLLocationManager(services: services) }
+    let client = StrangersSwift6.LocationClient.live { CLLocationManager(services: services) }
     let fair = CLCircularRegion(
       center: CLLocationCoordinate2D(latitude: 52.5 + 1000 / 111_276.8, longitude: 13.4),
       radius: 250, identifier: "fair")
     await client.requestAuthorization()
     await client.startUpdates()
     await client.monitor(fair)
-    var (latitudes, others): ([Double], [LocationClient.Event]) = ([], [])
+    var (latitudes, others): ([Double], [StrangersSwift6.LocationClient.Event]) = ([], [])
     for await event in client.events() {
       switch event {
       case .locations(let new): latitudes += new
@@ -490,8 +490,10 @@ import Testing
     #expect(others == [.entered("fair"), .exited("fair")])
     #expect(latitudes == latitudes.sorted() && Set(latitudes).count == latitudes.count)
     await client.stopUpdates()
-    var scripted: [LocationClient.Event] = []
-    for await event in LocationClient.scripted(others).events() { scripted.append(event) }
+    var scripted: [StrangersSwift6.LocationClient.Event] = []
+    for await event in StrangersSwift6.LocationClient.scripted(others).events() {
+      scripted.append(event)
+    }
     #expect(scripted == others)
   }
 }

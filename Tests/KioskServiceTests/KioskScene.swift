@@ -20,7 +20,7 @@ final class KioskScene: Sendable {
   let beacons: BeaconService
   let hub: KioskHub
   let control: RegionControl
-  private let client: ClientIdentifier
+  private let client: ServiceClient
   private let publisher: Mutex<Publisher>
 
   private final class Anyone: AuthorizationProvider {
@@ -120,10 +120,9 @@ final class KioskScene: Sendable {
     manager.journal.finish()
     let added = manager.addClient(in: KioskState.addedGroup, isReceiving: false)
     var core: [String: RegionState] = [:]
-    for client in [client, added] {
-      for region in beacons.regions(of: client) {
-        core[region.identifier] =
-          beacons.snapshot(ofRegion: region.identifier, for: client)?.status.state
+    for client in [client, added].map({ BeaconClient($0, of: beacons) }) {
+      for region in client.regions {
+        core[region.identifier] = client.snapshot(ofRegion: region.identifier)?.status.state
       }
     }
     let published = Dictionary(uniqueKeysWithValues: hub.regions.map { ($0.name, $0.state) })
@@ -137,6 +136,6 @@ final class KioskScene: Sendable {
       .filter { $0.hasPrefix("beaconscan_region_inside{") }
     #expect(inside.count == core.count)
     #expect(inside.count { $0.hasSuffix(" 1") } == core.values.count { $0 == .inside })
-    manager.removeClient(added)
+    added.remove()
   }
 }

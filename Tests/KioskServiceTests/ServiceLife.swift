@@ -55,7 +55,7 @@ final class ServiceLife {
   let witness: Witness
   let manager: ServiceManager
   let beacons: BeaconService
-  let client: ClientIdentifier
+  let client: ServiceClient
   let hub: KioskHub
   let control: RegionControl
   let webhook: JournalReader

@@ -42,7 +42,7 @@ import Testing
   /// Expects that a client receives, and that this was reported once, without a fault. gpsfake starts a gpsd that has no receiver
   /// for a moment, which is reported where the client is quick.
   private func expectReturn(
-    of client: ServiceClient, _ subject: LocationHealth.Subject = .locations, round: Int
+    of client: LocationListener, _ subject: LocationHealth.Subject = .locations, round: Int
   ) {
     #expect(
       client.receives { received in
@@ -58,7 +58,7 @@ import Testing
 
   /// Expects that the loss was reported, once.
   private func expectLoss(
-    of client: ServiceClient, _ subject: LocationHealth.Subject = .locations, round: Int
+    of client: LocationListener, _ subject: LocationHealth.Subject = .locations, round: Int
   ) {
     #expect(
       client.receives { $0.conditions(of: subject).contains(.notRunning) }, "round \(round)")
@@ -69,7 +69,7 @@ import Testing
   // MARK: Daemons that are killed
 
   @Test func aClientOutlivesEachGPSD() throws {
-    let client = ServiceClient(gpsdSource)
+    let client = LocationListener(gpsdSource)
     try client.start()
     #expect(client.receives { $0.conditions == [.notRunning] })
     client.forget()
@@ -84,7 +84,7 @@ import Testing
   @Test func aClientOutlivesEachGeoClue() throws {
     let receiver = try NMEAServer(at: scratch["nmea"])
     let agent = try GeoClueAgent(bus.address)
-    let client = ServiceClient(geoClueSource)
+    let client = LocationListener(geoClueSource)
     try client.start()
     #expect(client.receives { $0.conditions == [.notRunning] })
     client.forget()
@@ -100,7 +100,7 @@ import Testing
   /// The whole bus ends, with all that is on it.
   @Test func aClientOutlivesEachBus() throws {
     let receiver = try NMEAServer(at: scratch["nmea"])
-    let client = ServiceClient(geoClueSource)
+    let client = LocationListener(geoClueSource)
     try client.start()
     #expect(client.receives { $0.conditions == [.notRunning] })
     client.forget()
@@ -123,14 +123,14 @@ import Testing
     let place = try #require(Coordinate(latitude: 48, longitude: 11))
     let source = CombinedSource(
       fixes: FixedSource(place), compass: CompassSource(bus: .address(bus.address)))
-    let client = ServiceClient(source)
+    let client = LocationListener(source)
     let machine = try CompassMachine(bus.address)
     #expect(throws: LocationServiceError.self) {
-      try client.service.startHeadings(filter: nil, for: client.identifier)
+      try client.client.startHeadings(filter: nil)
     }
     try machine.run("heading 10", "start")
     #expect(eventually { source.hasCompass })
-    try client.service.startHeadings(filter: nil, for: client.identifier)
+    try client.client.startHeadings(filter: nil)
     for round in 1...Self.rounds {
       expectReturn(of: client, .headings, round: round)
       try machine.run("kill")
@@ -146,10 +146,10 @@ import Testing
     let gpsd = try GPSDDaemon(on: port, in: scratch)
     let feed = try freePort()
     try gpsd.add(feed)
-    let client = ServiceClient(gpsdSource)
+    let client = LocationListener(gpsdSource)
     try client.start()
     var number = 0
-    func receives(_ condition: (ServiceClient.Received) -> Bool) -> Bool {
+    func receives(_ condition: (LocationListener.Received) -> Bool) -> Bool {
       client.receives { received in
         number += 1
         gpsd.send(GPSDSourceTests.epoch(number / 20 % 600), to: feed)
@@ -172,13 +172,13 @@ import Testing
 
   @Test func receiversComeAndGo() throws {
     let gpsd = try GPSDDaemon(on: port, in: scratch)
-    let client = ServiceClient(gpsdSource)
+    let client = LocationListener(gpsdSource)
     try client.start()
     #expect(client.receives { $0.conditions.last == .noReceiver })
     let feeds = [try freePort(), try freePort()]
     var number = 0
     func receives(
-      from feeds: ArraySlice<UInt16>, _ condition: (ServiceClient.Received) -> Bool
+      from feeds: ArraySlice<UInt16>, _ condition: (LocationListener.Received) -> Bool
     ) -> Bool {
       client.receives { received in
         number += 1
@@ -209,7 +209,7 @@ import Testing
     let receiver = try NMEAServer(at: scratch["nmea"])
     let geoclue = try Daemon.geoclue(on: bus, in: scratch)
     let agent = try GeoClueAgent(bus.address, level: 0)
-    let client = ServiceClient(AutomaticSource([gpsdSource, geoClueSource]))
+    let client = LocationListener(AutomaticSource([gpsdSource, geoClueSource]))
     #expect(client.receives { $0.statuses.last == .authorizedAlways })
     try client.start()
     #expect(client.receives { $0.statuses.last == .denied && $0.conditions.last == .denied })
@@ -236,9 +236,10 @@ import Testing
 
   @Test func withoutAnyDaemonThereIsOneSentence() throws {
     let looks = Counter()
-    let client = ServiceClient(CountedSource(AutomaticSource([gpsdSource, geoClueSource]), looks))
+    let client = LocationListener(
+      CountedSource(AutomaticSource([gpsdSource, geoClueSource]), looks))
     try client.start()
-    try client.service.startVisits(for: client.identifier)
+    try client.client.startVisits()
     #expect(eventually { looks.count.withLock { $0 } >= 4 })
     #expect(
       client.received.health.map(\.sentence) == [
@@ -285,7 +286,7 @@ import Testing
     }
   }
 
-  private typealias Step = (ServiceClient) throws -> Void
+  private typealias Step = (LocationListener) throws -> Void
 
   private func property(
     _ name: String, of service: String, _ path: String, _ object: String
@@ -310,8 +311,8 @@ import Testing
     let source = CombinedSource(
       fixes: gpsdSource, compass: CompassSource(bus: .address(bus.address)))
     #expect(eventually { source.mayHaveCompass } && !source.hasCompass)
-    let client = ServiceClient(source)
-    try client.service.startHeadings(filter: nil, for: client.identifier)
+    let client = LocationListener(source)
+    try client.client.startHeadings(filter: nil)
     #expect(client.receives { !$0.headings.isEmpty })
     // gpsd has it from true north, and the declination of the place, of 13 degrees to the east.
     let heading = try #require(client.received.headings.first).magneticHeading
@@ -330,8 +331,8 @@ import Testing
     try machine.run("heading 1", "start")
     let compass = { CompassSource(bus: .address(bus.address)) }
     let (gpsd, geoClue) = (
-      ServiceClient(CombinedSource(fixes: gpsdSource, compass: compass())),
-      ServiceClient(CombinedSource(fixes: geoClueSource, compass: compass()))
+      LocationListener(CombinedSource(fixes: gpsdSource, compass: compass())),
+      LocationListener(CombinedSource(fixes: geoClueSource, compass: compass()))
     )
     #expect(eventually { gpsd.service.source?.hasCompass == true })
     func isInUse() throws -> Bool? {
@@ -354,16 +355,16 @@ import Testing
     let services: [(String, Step, Step)] = [
       ("updates", { try $0.start() }, { $0.stop() }),
       (
-        "visits", { try $0.service.startVisits(for: $0.identifier) },
-        { $0.service.stopVisits(for: $0.identifier) }
+        "visits", { try $0.client.startVisits() },
+        { $0.client.stopVisits() }
       ),
       (
-        "significant changes", { try $0.service.startSignificantChanges(for: $0.identifier) },
-        { $0.service.stopSignificantChanges(for: $0.identifier) }
+        "significant changes", { try $0.client.startSignificantChanges() },
+        { $0.client.stopSignificantChanges() }
       ),
       (
-        "circles", { try $0.service.register(MonitoredCircle(circle), for: $0.identifier) },
-        { $0.service.unregister("c", for: $0.identifier) }
+        "circles", { try $0.client.register(MonitoredCircle(circle)) },
+        { $0.client.unregister("c") }
       ),
     ]
     for (name, start, stop) in services {
@@ -381,12 +382,12 @@ import Testing
 
     // Headings need no fixes. GeoClue claims the compass too while it has a client, and may be late to release it.
     geoclue.kill()
-    try gpsd.service.startHeadings(filter: nil, for: gpsd.identifier)
+    try gpsd.client.startHeadings(filter: nil)
     #expect(gpsd.receives { !$0.headings.isEmpty })
     try machine.run("heading 2")
     #expect(try eventually { try heading() == 2 })
     #expect(try connections() == 0)
-    gpsd.service.stopHeadings(for: gpsd.identifier)
+    gpsd.client.stopHeadings()
     #expect(eventually { !gpsd.service.isWanted })
     // The daemon looks at a sensor that is claimed each 0.7 s. The claim ends soon, not at once.
     var isFollowed = true

@@ -37,19 +37,19 @@ import Testing
 
   private func client(
     _ source: any LocationSource, on drive: Drive, visits: Bool, updates: Bool = true
-  ) throws -> ServiceClient {
-    let client = ServiceClient(source)
+  ) throws -> LocationListener {
+    let client = LocationListener(source)
     for circle in drive.circles {
-      try client.service.register(MonitoredCircle(circle), for: client.identifier)
+      try client.client.register(MonitoredCircle(circle))
     }
-    if visits { try client.service.startVisits(for: client.identifier) }
+    if visits { try client.client.startVisits() }
     if updates { try client.start() }
     return client
   }
 
   /// Brings what a client received onto the receiver's clock, by the fixes of a client on the same source.
   private func outcome(
-    _ name: String, of client: ServiceClient, on drive: Drive, clock: ServiceClient? = nil
+    _ name: String, of client: LocationListener, on drive: Drive, clock: LocationListener? = nil
   ) -> Outcome {
     let received = client.received
     let fixes = (clock ?? client).received.fixes
@@ -92,7 +92,7 @@ import Testing
   /// Plays the drive to GeoClue, with so many microseconds from one point to the next, and where a client is given, each point
   /// only when the client has received the one before.
   private func receiver(
-    _ drive: Drive, pace: UInt32, by client: @escaping @Sendable () -> ServiceClient? = { nil }
+    _ drive: Drive, pace: UInt32, by client: @escaping @Sendable () -> LocationListener? = { nil }
   ) throws -> NMEAServer {
     try NMEAServer(at: scratch["nmea"]) { number in
       guard number <= drive.points.count else { return nil }
@@ -130,7 +130,7 @@ import Testing
     #expect(expected.count == 10)
     let replay = try replayed(drive, visits: false)
     let last = Double(drive.points.last?.second ?? 0)
-    func hasArrived(_ received: ServiceClient.Received) -> Bool {
+    func hasArrived(_ received: LocationListener.Received) -> Bool {
       received.fixes.last.map { drive.second($0.timestamp) >= last } ?? false
     }
     let client = try client(

@@ -92,36 +92,36 @@ import Testing
     #expect(isThere, "\(expected)")
   }
 
-  private typealias Start = (LocationService, ClientIdentifier) throws -> Void
+  private typealias Start = (LocationClient) throws -> Void
 
   /// The states of the machine that each request comes from are those of the table: a service that is started asks for its row.
   @Test func eachServiceAsksForItsRow() throws {
     let place = try #require(Coordinate(latitude: 48, longitude: 11))
     let circle = try CircularRegion(identifier: "c", center: place, radius: 200)
     let services: [(Start, [LocationRequest])] = [
-      ({ try $0.startUpdates(for: $1) }, [.standard(.best, distanceFilter: nil)]),
+      ({ try $0.startUpdates() }, [.standard(.best, distanceFilter: nil)]),
       (
         {
           var settings = UpdateSettings()
           settings.interval = 600
-          try $0.startUpdates(settings, for: $1)
+          try $0.startUpdates(settings)
         }, [.standard(.best, distanceFilter: nil, interval: 600)]
       ),
-      ({ try $0.startVisits(for: $1) }, [.visits(isStaying: false)]),
-      ({ try $0.startSignificantChanges(for: $1) }, [.significantChange]),
+      ({ try $0.startVisits() }, [.visits(isStaying: false)]),
+      ({ try $0.startSignificantChanges() }, [.significantChange]),
       // Before the first fix any boundary may be near.
-      ({ try $0.register(MonitoredCircle(circle), for: $1) }, [.boundary(meters: 0)]),
+      ({ try $0.register(MonitoredCircle(circle)) }, [.boundary(meters: 0)]),
       (
         {
-          try $0.startVisits(for: $1)
-          try $0.startSignificantChanges(for: $1)
+          try $0.startVisits()
+          try $0.startSignificantChanges()
         }, [.visits(isStaying: false), .significantChange]
       ),
     ]
     for (start, requests) in services {
       let source = ScriptedSource("the script")
-      let client = ServiceClient(source)
-      try start(client.service, client.identifier)
+      let client = LocationListener(source)
+      try start(client.client)
       #expect(eventually { source.demand == LocationDemand(requests) })
     }
   }

@@ -8,29 +8,29 @@ import Testing
   /// A manager without a past, its service, and a client that is authorized.
   private static func service(
     _ values: [PositionInput], health: [LocationHealth] = []
-  ) -> (LocationService, ClientIdentifier, ScriptedLocationSource) {
+  ) -> (LocationService, LocationClient, ScriptedLocationSource) {
     var configuration = ServiceManager.Configuration()
     configuration.persistence = .none
     let manager = ServiceManager(configuration)
     let source = ScriptedLocationSource(values, health: health)
     let service = LocationService(manager, source: source)
-    let client = manager.addClient()
+    let client = LocationClient(manager.addClient(), of: service)
     manager.requestAuthorization(.authorizedAlways)
     return (service, client, source)
   }
 
   private static func events(
-    of service: LocationService, _ client: ClientIdentifier
+    of client: LocationClient
   ) async throws -> [LocationEvent] {
     var events: [LocationEvent] = []
-    for try await event in service.events(for: client) { events.append(event) }
+    for try await event in client.events { events.append(event) }
     return events
   }
 
   @Test func updatesAreDelivered() async throws {
     let (service, client, _) = Self.service(fixes(5, metersNorth: 1))
-    try service.startUpdates(for: client)
-    let events = try await Self.events(of: service, client)
+    try client.startUpdates()
+    let events = try await Self.events(of: client)
     let received = events.flatMap { event -> [Fix] in
       if case .fixes(let fixes) = event { fixes } else { [] }
     }
@@ -40,11 +40,11 @@ import Testing
   }
 
   @Test func aDistanceFilterHoldsFixesBack() async throws {
-    let (service, client, source) = Self.service(fixes(100, metersNorth: 1))
+    let (_, client, source) = Self.service(fixes(100, metersNorth: 1))
     var settings = UpdateSettings()
     settings.distanceFilter = 30
-    try service.startUpdates(settings, for: client)
-    let events = try await Self.events(of: service, client)
+    try client.startUpdates(settings)
+    let events = try await Self.events(of: client)
     let count = events.count { if case .fixes = $0 { true } else { false } }
     #expect(count == 4, "at 0, 30, 60 and 90 m")
     #expect(source.demands.first?.fixes?.distance == 30)
@@ -52,9 +52,9 @@ import Testing
 
   @Test func aRequestIsAnsweredOnce() async throws {
     let (service, client, _) = Self.service(fixes(5, accuracy: 4))
-    try service.requestFix(for: client)
+    try client.requestFix()
     var answers = 0
-    for try await event in service.events(for: client) {
+    for try await event in client.events {
       guard case .requestedFix = event else { continue }
       answers += 1
       // Nothing needs the source any more: a recording waits for its client.
@@ -66,8 +66,8 @@ import Testing
 
   @Test func aRequestWaitsForABetterFixNotForEver() async throws {
     let (service, client, _) = Self.service(fixes(60, accuracy: 40))
-    try service.requestFix(for: client)
-    for try await event in service.events(for: client) {
+    try client.requestFix()
+    for try await event in client.events {
       guard case .requestedFix(let fix) = event else { continue }
       #expect(fix.horizontalAccuracy == 40)
       break
@@ -76,30 +76,30 @@ import Testing
   }
 
   @Test func aCircleIsEnteredAndLeft() async throws {
-    let (service, client, _) = Self.service(fixes(2000, metersNorth: 1.5))
+    let (_, client, _) = Self.service(fixes(2000, metersNorth: 1.5))
     let center = try #require(Coordinate(latitude: 52.5, longitude: 13.4)).moved(1500, toward: 0)
     let region = try CircularRegion(identifier: "fair", center: center, radius: 300)
-    try service.register(MonitoredCircle(region), for: client)
-    let events = try await Self.events(of: service, client)
+    try client.register(MonitoredCircle(region))
+    let events = try await Self.events(of: client)
     let changes = events.compactMap { event in
       if case .circle(let event) = event { event.transition.change } else { nil }
     }
     #expect(changes.filter(\.isCrossing) == [.enter, .exit])
     #expect(changes.first == .determined(.outside))
-    #expect(service.snapshot(ofCircle: "fair", for: client)?.state == .outside)
+    #expect(client.snapshot(ofCircle: "fair")?.state == .outside)
   }
 
   @Test func theStateOfAnyCircleIsAnswered() async throws {
-    let (service, client, _) = Self.service(fixes(300))
+    let (_, client, _) = Self.service(fixes(300))
     let center = try #require(Coordinate(latitude: 52.5, longitude: 13.4))
     let region = try CircularRegion(identifier: "here", center: center, radius: 1000)
-    service.requestState(of: region, for: client)
-    for try await event in service.events(for: client) {
+    client.requestState(of: region)
+    for try await event in client.events {
       guard case .circleState(let answered, let state) = event else { continue }
       #expect(answered == region && state == .inside)
       break
     }
-    #expect(service.circles(of: client).isEmpty)
+    #expect(client.circles.isEmpty)
   }
 
   @Test(arguments: [LocationHealth.Subject.headings, .locations])
@@ -109,9 +109,9 @@ import Testing
     let (service, client, _) = Self.service(fixes(300), health: [fault])
     let center = try #require(Coordinate(latitude: 52.5, longitude: 13.4))
     let region = try CircularRegion(identifier: "here", center: center, radius: 1000)
-    service.requestState(of: region, for: client)
+    client.requestState(of: region)
     var reported: [LocationHealth] = []
-    for try await event in service.events(for: client) {
+    for try await event in client.events {
       if case .health(let health, at: _) = event { reported.append(health) }
       guard case .circleState(_, let state) = event else { continue }
       #expect(state == (subject == .headings ? .inside : .unknown))
@@ -126,10 +126,10 @@ import Testing
       CompassReading(
         time: MonotonicTime(nanoseconds: 2_000_000_000),
         timestamp: WallClockTime(nanoseconds: 1_767_000_002_000_000_000), magneticHeading: 90))
-    let (service, client, _) = Self.service(fixes(1) + [reading])
-    try service.startUpdates(for: client)
-    try service.startHeadings(for: client)
-    let headings = try await Self.events(of: service, client).compactMap { event in
+    let (_, client, _) = Self.service(fixes(1) + [reading])
+    try client.startUpdates()
+    try client.startHeadings()
+    let headings = try await Self.events(of: client).compactMap { event in
       if case .heading(let heading) = event { heading } else { nil }
     }
     let heading = try #require(headings.first)
@@ -140,10 +140,10 @@ import Testing
   @Test func significantChangesAndVisitsBelongToTheGroup() async throws {
     let drive = fixes(400, metersNorth: 10)
     let stay = fixes(1200, from: (52.536, 13.4), second: 400)
-    let (service, client, _) = Self.service(drive + stay)
-    try service.startSignificantChanges(for: client)
-    try service.startVisits(for: client)
-    let events = try await Self.events(of: service, client)
+    let (_, client, _) = Self.service(drive + stay)
+    try client.startSignificantChanges()
+    try client.startVisits()
+    let events = try await Self.events(of: client)
     let changes = events.compactMap { event in
       if case .significantChange(let fix) = event {
         fix.time.nanoseconds / 1_000_000_000

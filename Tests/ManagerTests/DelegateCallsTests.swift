@@ -20,7 +20,7 @@ import Testing
       let health = ScannerHealth(
         condition, at: MonotonicTime(nanoseconds: 0), adapter: "hci0",
         isReceptionLost: condition.isFault, sentence: "hci0 is \(condition)")
-      core.send(BeaconEvent.health(health, at: WallClockTime(nanoseconds: 0)), to: client)
+      client.send(BeaconEvent.health(health, at: WallClockTime(nanoseconds: 0)))
     }
     func failures() -> Int { scene.listener.all.count { $0 == "cannot range 16" } }
     report(.down)
@@ -29,7 +29,7 @@ import Testing
     report(.scanning)
     report(.down)
     await eventually { failures() == 2 }
-    core.removeClient(client)
+    client.remove()
   }
 
   /// What is on its way to the delegate when a region is not monitored any more does not arrive.
@@ -42,11 +42,13 @@ import Testing
     await eventually { scene.listener.all.contains("monitors lobby") }
     queue.suspend()
     scene.scanner.clock.advance(by: 40)
-    let (beacons, client) = (scene.services.beacons, scene.manager.client)
+    let beacons = scene.manager.beacons
     await eventually {
-      beacons.snapshot(ofRegion: "lobby", for: client)?.status.state == .inside
+      beacons.snapshot(ofRegion: "lobby")?.status.state == .inside
         && scene.scanner.delivered >= scene.scanner.clock.now
     }
+    // The events are on their way to the queue.
+    scene.services.core.flush()
     if isStopped { scene.manager.stopMonitoring(for: Scene.region("lobby")) }
     queue.resume()
     await withCheckedContinuation { done in queue.async { done.resume() } }

@@ -51,10 +51,10 @@ enum DocumentedCode {
   static func core(scanner: any Scanning.Scanner, uuid: ProximityUUID) async throws {
     let manager = ServiceManager()
     let beacons = BeaconService(manager, scanner: scanner)
-    let client = manager.addClient()
+    let client = beacons.addClient()
     manager.requestAuthorization(.authorizedAlways)
-    try beacons.startRanging(RangingRequest(BeaconConstraint(uuid: uuid)), for: client)
-    for try await event in beacons.events(for: client) {
+    try client.startRanging(RangingRequest(BeaconConstraint(uuid: uuid)))
+    for try await event in client.events {
       if case .ranging(let report) = event { print(report.beacons) }
     }
   }

@@ -40,13 +40,12 @@ import Testing
   @Test func twoSequencesOfAClientHaveEachTheirEvents() async throws {
     let scene = Scene()
     scene.scanner.add(Scene.frame(7), rssi: -60, at: 1)
-    let (core, beacons) = (scene.services.core, scene.services.beacons)
-    let client = core.addClient()
-    try beacons.startSightings(for: client)
-    var sightings = beacons.events(for: client).makeAsyncIterator()
+    let client = scene.services.beacons.addClient()
+    try client.startSightings()
+    var sightings = client.events.makeAsyncIterator()
     let received = Mutex<[AuthorizationEvent]>([])
     let reading = Task {
-      for try await event in core.authorizationEvents(for: client) {
+      for try await event in client.client.authorizationEvents {
         received.withLock { $0.append(event) }
       }
     }
@@ -59,7 +58,7 @@ import Testing
     try await Task.sleep(for: .milliseconds(20))
     scene.scanner.clock.advance(by: 2)
     await eventually { hasCome.withLock { $0 } }
-    core.removeClient(client)
+    client.remove()
     guard case .sightings? = try await first.value else {
       Issue.record("the sighting went to the other sequence")
       return
@@ -70,13 +69,12 @@ import Testing
 
   @Test func aSequenceIsOverAfterItsError() async throws {
     let scene = Scene()
-    let (core, beacons) = (scene.services.core, scene.services.beacons)
-    let client = core.addClient()
-    try beacons.startSightings(for: client)
+    let client = scene.services.beacons.addClient()
+    try client.startSightings()
     scene.scanner.fail(EndTests.Broken())
     let results = Mutex<[String]>([])
     let reading = Task {
-      var events = beacons.events(for: client).makeAsyncIterator()
+      var events = client.events.makeAsyncIterator()
       await #expect(throws: EndTests.Broken.self) { while try await events.next() != nil {} }
       results.withLock { $0.append("error") }
       let next = try await events.next()

@@ -106,7 +106,7 @@ enum SlowDisk {
         delivery.finish()
       }
       do {
-        try services.beacons.startSightings(for: client)
+        try BeaconClient(client, of: services.beacons).startSightings()
       } catch {
         exit(4)
       }

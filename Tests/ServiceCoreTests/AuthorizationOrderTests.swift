@@ -63,20 +63,20 @@ import Testing
       provider.rule.withLock { $0 = number % 2 == 0 ? .restricted : .granted(.authorizedAlways) }
       manager.checkAuthorization()
     }
-    manager.send(TickEvent.tick(1), to: client)
-    let first = await manager.nextDelivery(to: client)
+    client.send(TickEvent.tick(1))
+    let first = await client.nextDelivery()
     #expect((first?.event as? AuthorizationEvent)?.status == .authorizedAlways)
-    #expect(await manager.nextDelivery(to: client)?.event as? TickEvent == .tick(1))
+    #expect(await client.nextDelivery()?.event as? TickEvent == .tick(1))
   }
 
   @Test func anEventOfNoServiceIsDroppedWhereTooManyWait() async throws {
     let process = SeamTests.Process()
     let client = process.manager.addClient()
-    for number in 0..<5000 { process.manager.send(TickEvent.tick(number), to: client) }
-    process.manager.removeClient(process.manager.addClient())
+    for number in 0..<5000 { client.send(TickEvent.tick(number)) }
+    process.manager.addClient().remove()
     var count = 0
-    while count < 4096, await process.manager.nextDelivery(to: client) != nil { count += 1 }
-    process.manager.send(TickEvent.tick(-1), to: client)
-    #expect(await process.manager.nextDelivery(to: client)?.event as? TickEvent == .tick(-1))
+    while count < 4096, await client.nextDelivery() != nil { count += 1 }
+    client.send(TickEvent.tick(-1))
+    #expect(await client.nextDelivery()?.event as? TickEvent == .tick(-1))
   }
 }

@@ -1,6 +1,7 @@
 import Advertising
 import BeaconTesting
 import CaptureFiles
+import Dispatch
 import Foundation
 import Ranging
 import Regions
@@ -19,7 +20,7 @@ import Testing
     scanner.add(Site.frame(7), rssi: -60, every: 0.1, from: 0, to: 1.95)
     let site = try Site(scanner)
     let (reader, other) = (site.reader(), site.reader())
-    try site.beacons.startSightings(for: reader.client)
+    try reader.client.startSightings()
     scanner.finish(at: 3)
     scanner.clock.advance(by: 3)
     #expect(await eventually { reader.hasEnded && other.hasEnded })
@@ -35,8 +36,8 @@ import Testing
     scanner.add(Site.frame(2), rssi: -50, every: 0.1, from: 0, to: 5)
     let site = try Site(scanner)
     let (all, one) = (site.reader(), site.reader())
-    try site.beacons.startRanging(RangingRequest(nil), for: all.client)
-    try site.beacons.startRanging(RangingRequest(Site.one(1)), for: one.client)
+    try all.client.startRanging(RangingRequest(nil))
+    try one.client.startRanging(RangingRequest(Site.one(1)))
     scanner.clock.advance(by: 1)
     #expect(await eventually { all.reports.count == 1 && one.reports.count == 1 })
     // The closest is first.
@@ -58,7 +59,7 @@ import Testing
     }
     let site = try Site(scanner, sides: Sides(left: name(0), right: name(1)))
     let reader = site.reader()
-    try site.beacons.startRanging(RangingRequest(nil), for: reader.client)
+    try reader.client.startRanging(RangingRequest(nil))
     scanner.clock.advance(by: 5)
     #expect(await eventually { reader.reports.count == 5 })
     #expect(reader.reports.last?.beacons.map(\.side) == [.right])
@@ -69,25 +70,44 @@ import Testing
     let site = try Site(scanner)
     let reader = site.reader()
     let requests = ["a", "b"].map { RangingRequest(Site.all, identifier: $0) }
-    for request in requests { try site.beacons.startRanging(request, for: reader.client) }
-    #expect(site.beacons.rangingRequests(of: reader.client) == Set(requests))
+    for request in requests { try reader.client.startRanging(request) }
+    #expect(reader.client.rangingRequests == Set(requests))
     scanner.clock.advance(by: 1)
     #expect(await eventually { reader.reports.count == 1 })
-    site.beacons.stopRanging(requests[0], for: reader.client)
-    #expect(site.beacons.rangingRequests(of: reader.client) == [requests[1]])
+    reader.client.stopRanging(requests[0])
+    #expect(reader.client.rangingRequests == [requests[1]])
     scanner.clock.advance(by: 1)
     #expect(await eventually { reader.reports.count == 2 })
-    site.beacons.stopRanging(requests[1], for: reader.client)
-    #expect(site.beacons.rangingRequests(of: reader.client).isEmpty)
+    reader.client.stopRanging(requests[1])
+    #expect(reader.client.rangingRequests.isEmpty)
     #expect(await eventually { scanner.demands == [.ranging, .none] })
+  }
+
+  /// Another thread may hold the handle of a client that was removed: no radio runs for it.
+  @Test func aRemovedClientNeedsNothing() throws {
+    let site = try Site(ScriptedScanner(isRecorded: false))
+    let client = site.beacons.addClient()
+    client.remove()
+    try client.startRanging(RangingRequest(nil))
+    try client.startSightings()
+    try client.register(Site.region("lobby"))
+    #expect(client.rangingRequests.isEmpty && client.regions.isEmpty)
+    #expect(!site.beacons.isWanted)
+    for _ in 0..<200 {
+      let client = site.beacons.addClient()
+      DispatchQueue.concurrentPerform(iterations: 2) { index in
+        if index == 0 { client.remove() } else { try? client.startRanging(RangingRequest(nil)) }
+      }
+      #expect(client.rangingRequests.isEmpty && !site.beacons.isWanted)
+    }
   }
 
   @Test(arguments: [true, false])
   func requestsStartAndStopWhileAClientIterates(isRecorded: Bool) async throws {
     let scanner = ScriptedScanner(isRecorded: isRecorded)
     let site = try Site(scanner)
-    let client = site.manager.addClient()
-    try site.beacons.startRanging(RangingRequest(nil), for: client)
+    let client = site.beacons.addClient()
+    try client.startRanging(RangingRequest(nil))
     let (clock, frame) = (scanner.clock, Site.frame(7))
     scanner.add(frame, rssi: -60, every: 0.1, from: 0.05, to: 10)
     let ticks = Task {
@@ -98,20 +118,20 @@ import Testing
     }
     defer { ticks.cancel() }
     var (reports, sightings) = (0, 0)
-    for try await event in site.beacons.events(for: client) {
+    for try await event in client.events {
       switch event {
       case .ranging:
         reports += 1
         if reports == 2 {
-          site.beacons.stopRanging(RangingRequest(nil), for: client)
-          try site.beacons.startSightings(for: client)
+          client.stopRanging(RangingRequest(nil))
+          try client.startSightings()
         }
       case .sightings(let batch):
         #expect(reports >= 2)
         sightings += batch.count
-        site.beacons.stopSightings(for: client)
+        client.stopSightings()
         // Its sequence ends with the client.
-        site.manager.removeClient(client)
+        client.remove()
       default: break
       }
     }
@@ -126,7 +146,7 @@ import Testing
     scanner.add(Site.frame(7), rssi: -60, every: 1, from: 10, to: 20.5)
     let site = try Site(scanner)
     let kitchen = site.reader(in: ClientGroup("kitchen"))
-    try site.beacons.register(Site.region("lobby"), for: kitchen.client)
+    try kitchen.client.register(Site.region("lobby"))
     let start = scanner.clock.now
     scanner.clock.advance(by: 60)
     try #require(await eventually { kitchen.regions.count == 3 })
@@ -142,20 +162,20 @@ import Testing
     #expect(events[2].transition.time.seconds(since: start) == 25)
     #expect(events[2].transition.reason.exitTimeout == 5)
     #expect(events[2].transition.previous == .inside)
-    let snapshot = site.beacons.snapshot(ofRegion: "lobby", for: kitchen.client)
+    let snapshot = kitchen.client.snapshot(ofRegion: "lobby")
     #expect(snapshot?.status.state == .outside)
     #expect(snapshot?.since == events[2].wallClockTime)
   }
 
   @Test func anIdentifierThatCannotBeStoredIsRefused() throws {
     let site = try Site(ScriptedScanner())
-    let client = site.manager.addClient()
+    let client = site.beacons.addClient()
     let longest = String(repeating: "\0", count: 4096)
-    try site.beacons.register(Site.region(longest), for: client)
+    try client.register(Site.region(longest))
     #expect(throws: BeaconServiceError.identifierTooLong(bytes: 4097)) {
-      try site.beacons.register(Site.region(longest + "x"), for: client)
+      try client.register(Site.region(longest + "x"))
     }
-    #expect(site.beacons.regions(of: client).map(\.identifier) == [longest])
+    #expect(client.regions.map(\.identifier) == [longest])
   }
 
   @Test func aClientOfAnotherGroupGetsNoneOfTheEvents() async throws {
@@ -165,8 +185,8 @@ import Testing
     let (first, second, third) = (
       site.reader(), site.reader(in: ClientGroup("shop")), site.reader()
     )
-    try site.beacons.register(Site.region("door"), for: first.client)
-    try site.beacons.register(Site.region("door", Site.one(9)), for: second.client)
+    try first.client.register(Site.region("door"))
+    try second.client.register(Site.region("door", Site.one(9)))
     scanner.clock.advance(by: 10)
     #expect(await eventually { !second.regions.isEmpty && third.regions.count == 2 })
     // Clients of one group share its regions, another group has one of its own by the same identifier.
@@ -174,9 +194,9 @@ import Testing
     #expect(first.regions.map(\.transition.change) == [.determined(.inside), .exit])
     #expect(second.regions.map(\.transition.change) == [.determined(.outside)])
     #expect(second.regions.first?.region.constraint == Site.one(9))
-    site.beacons.unregister("door", for: second.client)
-    #expect(site.beacons.regions(of: second.client).isEmpty)
-    #expect(site.beacons.regions(of: third.client) == [Site.region("door")])
+    second.client.unregister("door")
+    #expect(second.client.regions.isEmpty)
+    #expect(third.client.regions == [Site.region("door")])
   }
 
   @Test func everyStateRequestIsAnswered() async throws {
@@ -184,18 +204,18 @@ import Testing
     scanner.add(Site.frame(7), rssi: -60, every: 1, from: 1, to: 20)
     let site = try Site(scanner)
     let (reader, other) = (site.reader(), site.reader())
-    try site.beacons.register(Site.region("known"), for: reader.client)
-    site.beacons.requestState(of: Site.region("present", Site.one(7)), for: reader.client)
-    site.beacons.requestState(of: Site.region("absent", Site.one(9)), for: reader.client)
+    try reader.client.register(Site.region("known"))
+    reader.client.requestState(of: Site.region("present", Site.one(7)))
+    reader.client.requestState(of: Site.region("absent", Site.one(9)))
     scanner.clock.advance(by: 10)
     #expect(await eventually { reader.states.count == 2 && !reader.regions.isEmpty })
     #expect(reader.states == ["present": .inside, "absent": .outside])
-    #expect(site.beacons.regions(of: reader.client).map(\.identifier) == ["known"])
-    site.beacons.requestState(of: Site.region("known"), for: reader.client)
+    #expect(reader.client.regions.map(\.identifier) == ["known"])
+    reader.client.requestState(of: Site.region("known"))
     #expect(await eventually { reader.states["known"] == .inside })
     // What cannot be found out any more is unknown: half a second from here is too short.
     #expect(await eventually { site.beacons.received?.to == scanner.clock.now })
-    site.beacons.requestState(of: Site.region("late", Site.one(8)), for: reader.client)
+    reader.client.requestState(of: Site.region("late", Site.one(8)))
     scanner.finish(at: 10.5)
     scanner.clock.advance(by: 1)
     #expect(await eventually { reader.states["late"] == .unknown })
@@ -211,13 +231,13 @@ import Testing
     scanner.report(.scanning, "hci0 receives", at: 60)
     let site = try Site(scanner)
     let reader = site.reader()
-    try site.beacons.register(Site.region("lobby"), for: reader.client)
+    try reader.client.register(Site.region("lobby"))
     scanner.clock.advance(by: 50)
     #expect(await eventually { reader.health.count == 1 && scanner.delivered == scanner.clock.now })
     #expect(reader.health.first?.sentence == "hci0 is unplugged")
     #expect(site.beacons.fault?.condition == .removed)
     #expect(reader.regions.map(\.transition.change) == [.determined(.inside)])
-    #expect(site.beacons.snapshot(ofRegion: "lobby", for: reader.client)?.status.exit == nil)
+    #expect(reader.client.snapshot(ofRegion: "lobby")?.status.exit == nil)
     scanner.clock.advance(by: 30)
     #expect(await eventually { reader.regions.count == 2 })
     #expect(reader.regions.last?.transition.change == .exit)
@@ -226,7 +246,7 @@ import Testing
     #expect(site.beacons.receiverStates.map(\.condition) == [.scanning])
     // A client that comes later is given the latest state when it requests that.
     let late = site.reader()
-    site.beacons.reportReceiverStates(to: late.client)
+    late.client.reportReceiverStates()
     #expect(await eventually { late.health.map(\.condition) == [.scanning] })
   }
 
@@ -245,7 +265,7 @@ import Testing
     let pins = isPinned ? Dictionary(uniqueKeysWithValues: zip(beacons, true_)) : [:]
     let site = try Site(Self.recording("hostile.pcapng"), pins: pins)
     let reader = site.reader()
-    try site.beacons.startRanging(RangingRequest(nil), for: reader.client)
+    try reader.client.startRanging(RangingRequest(nil))
     #expect(await eventually { reader.hasEnded })
     var imitated: [BeaconIdentity: Set<BluetoothAddress>] = [:]
     var powers: [Int8] = []
@@ -273,8 +293,8 @@ import Testing
   func monitoringFindsImitatorsToo(isRanging: Bool) async throws {
     let site = try Site(Self.recording("hostile.pcapng"))
     let reader = site.reader()
-    if isRanging { try site.beacons.startRanging(RangingRequest(nil), for: reader.client) }
-    try site.beacons.register(Site.region("all"), for: reader.client)
+    if isRanging { try reader.client.startRanging(RangingRequest(nil)) }
+    try reader.client.register(Site.region("all"))
     #expect(await eventually { reader.hasEnded })
     var imitated: [UInt16] = []
     for case .identity(let finding, at: _) in reader.events {
@@ -288,8 +308,8 @@ import Testing
     let site = try Site(scanner)
     let (reader, ranger) = (site.reader(), site.reader())
     // The recording stands still until there is demand.
-    try site.beacons.startRanging(RangingRequest(nil), for: ranger.client)
-    try site.beacons.startSightings(for: reader.client)
+    try ranger.client.startRanging(RangingRequest(nil))
+    try reader.client.startSightings()
     #expect(await eventually { reader.hasEnded && ranger.hasEnded })
     #expect(reader.failure == nil && site.beacons.failure == nil)
     #expect(scanner.counts.sightings > 100)
@@ -303,7 +323,7 @@ import Testing
     }
     #expect(sentence == site.beacons.end)
     #expect(throws: BeaconServiceError.unavailable(sentence)) {
-      try site.beacons.startSightings(for: reader.client)
+      try reader.client.startSightings()
     }
   }
 
@@ -313,7 +333,7 @@ import Testing
     let scanner = ScriptedScanner(isRecorded: isRecorded)
     let site = try Site(scanner)
     let reader = site.reader()
-    try site.beacons.startRanging(RangingRequest(Site.all), for: reader.client)
+    try reader.client.startRanging(RangingRequest(Site.all))
     scanner.clock.advance(by: 1.5)
     #expect(await eventually { reader.reports.count == 1 })
     scanner.fail(Broken())
@@ -323,7 +343,7 @@ import Testing
     #expect(site.beacons.failure is Broken)
     #expect(site.beacons.end == "script: Broken()")
     #expect(throws: BeaconServiceError.unavailable("script: Broken()")) {
-      try site.beacons.register(Site.region("lobby"), for: reader.client)
+      try reader.client.register(Site.region("lobby"))
     }
   }
 
@@ -337,18 +357,18 @@ import Testing
     let administrator = Administrator()
     let site = try Site(scanner, authorization: administrator)
     let reader = site.reader()
-    try site.beacons.startSightings(for: reader.client)
-    try site.beacons.startRanging(RangingRequest(nil), for: reader.client)
-    try site.beacons.register(Site.region("lobby"), for: reader.client)
+    try reader.client.startSightings()
+    try reader.client.startRanging(RangingRequest(nil))
+    try reader.client.register(Site.region("lobby"))
     scanner.clock.advance(by: 20)
     #expect(await eventually { reader.regions.last?.transition.change == .exit })
-    site.beacons.requestState(of: Site.region("lobby"), for: reader.client)
+    reader.client.requestState(of: Site.region("lobby"))
     #expect(await eventually { reader.states["lobby"] == .outside })
     administrator.current.withLock { $0 = .denied }
     site.manager.checkAuthorization()
     #expect(await eventually { reader.events.contains(.refused(.denied)) })
     #expect(throws: BeaconServiceError.denied) {
-      try site.beacons.startSightings(for: reader.client)
+      try reader.client.startSightings()
     }
     administrator.current.withLock { $0 = .granted(.authorizedAlways) }
     site.manager.checkAuthorization()

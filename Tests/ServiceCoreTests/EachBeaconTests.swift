@@ -32,8 +32,8 @@ import Testing
     scanner.add(Site.frame(2), rssi: -60, every: 0.1, from: 3, to: 6)
     let site = try Site(scanner)
     let reader = site.reader()
-    try site.beacons.register(region(), assuming: .outside, for: reader.client)
-    try site.beacons.register(Site.region("whole"), assuming: .outside, for: reader.client)
+    try reader.client.register(region(), assuming: .outside)
+    try reader.client.register(Site.region("whole"), assuming: .outside)
     for _ in 0..<20 { scanner.clock.advance(by: 1) }
     #expect(await eventually { reader.regions.count == 4 })
     let lobby = reader.regions.filter { $0.region.identifier == "lobby" }
@@ -42,7 +42,7 @@ import Testing
     // Beside it, iOS's meaning.
     let whole = reader.regions.filter { $0.region.identifier == "whole" }
     #expect(describe(whole) == ["enter - inside"])
-    let snapshot = try #require(site.beacons.snapshot(ofRegion: "lobby", for: reader.client))
+    let snapshot = try #require(reader.client.snapshot(ofRegion: "lobby"))
     #expect(snapshot.status.state == .inside && snapshot.status.beacons == 1)
     #expect(snapshot.beacons.keys.map(\.minor) == [1])
     #expect(snapshot.beacons.values.first == lobby[0].wallClockTime)
@@ -59,14 +59,14 @@ import Testing
       scanner.add(Site.frame(2), rssi: -60, every: 0.1, from: 2, to: 10)
       let site = try Site(scanner, persistence: .file(scratch))
       let reader = site.reader()
-      try site.beacons.register(region(), assuming: .outside, for: reader.client)
+      try reader.client.register(region(), assuming: .outside)
       scanner.clock.advance(by: 5)
       #expect(await eventually { reader.regions.count == 2 })
-      entered = try #require(site.beacons.snapshot(ofRegion: "lobby", for: reader.client)).beacons
+      entered = try #require(reader.client.snapshot(ofRegion: "lobby")).beacons
       scanner.finish(at: 6)
       scanner.clock.advance(by: 2)
       #expect(await eventually { reader.hasEnded })
-      site.manager.removeClient(reader.client)
+      reader.client.remove()
     }
     #expect(await eventually { (try? Store(.file(scratch))) != nil })
     let scanner = ScriptedScanner()
@@ -74,14 +74,14 @@ import Testing
     scanner.add(Site.frame(3), rssi: -60, every: 0.1, from: 2, to: 20)
     let site = try Site(scanner, persistence: .file(scratch))
     let reader = site.reader()
-    try site.beacons.register(region(), assuming: .outside, for: reader.client)
-    let known = try #require(site.beacons.snapshot(ofRegion: "lobby", for: reader.client))
+    try reader.client.register(region(), assuming: .outside)
+    let known = try #require(reader.client.snapshot(ofRegion: "lobby"))
     #expect(known.beacons == entered && known.status.beacons == 2)
     for _ in 0..<12 { scanner.clock.advance(by: 1) }
     #expect(await eventually { reader.regions.count == 3 })
     #expect(describe(reader.regions) == ["is 2 inside", "enter 3 inside", "exit 1 outside"])
     #expect(reader.regions.last?.transition.reason.rule == .start)
-    let now = try #require(site.beacons.snapshot(ofRegion: "lobby", for: reader.client))
+    let now = try #require(reader.client.snapshot(ofRegion: "lobby"))
     #expect(Set(now.beacons.keys.map(\.minor)) == [2, 3])
     // Since when it is inside is what it was.
     #expect(

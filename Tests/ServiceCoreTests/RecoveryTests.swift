@@ -17,20 +17,21 @@ import Testing
     let scanner = ScriptedScanner(isRecorded: false)
     let beacons = BeaconService(manager, scanner: scanner)
     let told = Mutex<[ScannerHealth]>([])
-    let client = manager.addClient { delivery in
+    let core = manager.addClient { delivery in
       if case BeaconEvent.health(let health, _) = delivery.event {
         told.withLock { $0.append(health) }
       }
       delivery.finish()
     }
+    let client = BeaconClient(core, of: beacons)
     manager.requestAuthorization(.authorizedAlways)
     scanner.report(.down, at: 0.5)
-    try beacons.startRanging(RangingRequest(nil), for: client)
+    try client.startRanging(RangingRequest(nil))
     scanner.clock.advance(by: 1)
     #expect(await eventually { told.withLock { $0.map(\.condition) } == [.down] })
     // An app that stops on a failure.
     scanner.availability = .unavailable("it is down")
-    beacons.stopRanging(RangingRequest(nil), for: client)
+    client.stopRanging(RangingRequest(nil))
     #expect(await eventually { scanner.demands.last == ScanDemand.none })
     #expect(beacons.fault == nil, "nobody knows whether it lasts")
     scanner.report(.scanning, at: 2)
@@ -39,7 +40,7 @@ import Testing
     #expect(await eventually { told.withLock { $0.map(\.condition) } == [.down, .scanning] })
     #expect(told.withLock { $0.last?.sentence } == "script can be used again")
     // It starts again, and no old failure is told.
-    try beacons.startRanging(RangingRequest(nil), for: client)
+    try client.startRanging(RangingRequest(nil))
     scanner.clock.advance(by: 2)
     #expect(await eventually { scanner.demands.last == .ranging })
     #expect(told.withLock { $0.count { $0.isReceptionLost } } == 1)

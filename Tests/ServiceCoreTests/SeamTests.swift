@@ -29,7 +29,7 @@ import Testing
       host = ServiceHost(TickService(), source: source, manager: manager)
     }
 
-    func addClient(in group: ClientGroup = .application) -> ClientIdentifier {
+    func addClient(in group: ClientGroup = .application) -> ServiceClient {
       manager.addClient(in: group) { [self] delivery in
         if let event = delivery.event as? TickEvent { received.withLock { $0.append(event) } }
         delivery.acknowledge()
@@ -63,7 +63,7 @@ import Testing
     process.source.tick(2)
     #expect(try await process.events(1) == [.tick(2)])
     #expect(process.source.state.withLock { $0.demands } == [2])
-    process.manager.removeClient(client)
+    client.remove()
     await eventually { process.source.state.withLock { $0.rests } > 0 }
     #expect(process.source.state.withLock { $0.rests } == 1)
   }
@@ -95,7 +95,7 @@ import Testing
         process.manager.flush()
         return process.manager.hasStoredEvents(in: ClientGroup("kitchen"))
       }
-      process.manager.removeClient(client)
+      client.remove()
       process.source.stop()
     }
     await eventually { (try? Store(.file(file))) != nil }
@@ -110,14 +110,14 @@ import Testing
     let file = Self.temporaryFile()
     let process = Process(.file(file))
     let client = process.addClient()
-    process.manager.setReceiving(false, for: client)
+    client.setReceiving(false)
     process.host.update { service, output in
       service.set(.init(at: 1), named: "now", in: .application, into: &output)
     }
     process.source.tick(1)
     await eventually { process.manager.hasStoredEvents(in: .application) }
     #expect(process.received.withLock { $0.isEmpty })
-    process.manager.setReceiving(true, for: client)
+    client.setReceiving(true)
     #expect(try await process.events(1) == [.alarm("now", at: 1)])
     process.source.stop()
   }

@@ -46,7 +46,7 @@ final class Site: Sendable {
 
   /// Adds a client, and collects its events.
   func reader(in group: ClientGroup = .application) -> Reader {
-    Reader(manager.addClient(in: group), beacons)
+    Reader(beacons.addClient(in: group))
   }
 }
 
@@ -58,15 +58,15 @@ final class Reader: Sendable {
     var failure: (any Error)?
   }
 
-  let client: ClientIdentifier
+  let client: BeaconClient
   private let state: Mutex<State>
 
-  init(_ client: ClientIdentifier, _ beacons: BeaconService) {
+  init(_ client: BeaconClient) {
     self.client = client
     state = Mutex(State())
     Task { [self] in
       do {
-        for try await event in beacons.events(for: client) {
+        for try await event in client.events {
           state.withLock { $0.events.append(event) }
         }
       } catch {

@@ -77,7 +77,7 @@ import Testing
     let client = process.manager.addClient(in: ClientGroup("ticks"))
     process.host.update { service, _ in service.listen(client, every: 1) }
     process.source.tick(4)
-    while let delivery = await process.manager.nextDelivery(to: client) {
+    while let delivery = await client.nextDelivery() {
       delivery.finish()
       if delivery.event as? TickEvent == .tick(4) { break }
     }
@@ -111,7 +111,7 @@ import Testing
     process.source.tick(2)
     _ = try await process.events(2)
     var alarms: [TickEvent] = []
-    while alarms.isEmpty, let delivery = await process.manager.nextDelivery(to: client) {
+    while alarms.isEmpty, let delivery = await client.nextDelivery() {
       if let event = delivery.event as? TickEvent { alarms.append(event) }
     }
     #expect(alarms == [.alarm("coffee", at: 2)])
@@ -138,7 +138,7 @@ import Testing
     #expect(host.read { $0.alarmNames } == ["tea"])
     #expect(host.read { $0.demand?.demand.every } == 1)
     source.stop()
-    manager.removeClient(client)
+    client.remove()
   }
 
   @Test func flushingWaitsForWhatWasRegistered() throws {
@@ -174,7 +174,7 @@ import Testing
     process.source.tick(2)
     let received = Mutex<[TickEvent]>([])
     let reading = Task {
-      while let delivery = await process.manager.nextDelivery(to: client) {
+      while let delivery = await client.nextDelivery() {
         delivery.acknowledge()
         delivery.finish()
         if let event = delivery.event as? TickEvent { received.withLock { $0.append(event) } }
@@ -192,18 +192,18 @@ import Testing
     let process = Process()
     defer { process.source.stop() }
     let client = process.addClient()
-    process.manager.setReceiving(false, for: client)
+    client.setReceiving(false)
     process.host.update { service, output in
       service.set(.init(at: 1), named: "now", in: .application, into: &output)
     }
     let listener = process.manager.addClient(in: ClientGroup("ticks"))
     process.host.update { service, _ in service.listen(listener, every: 1) }
     process.source.tick(1)
-    while let delivery = await process.manager.nextDelivery(to: listener) {
+    while let delivery = await listener.nextDelivery() {
       if delivery.event is TickEvent { break }
     }
     process.manager.flush()
-    process.manager.setReceiving(true, for: client)
+    client.setReceiving(true)
     #expect(try await process.events(1) == [.alarm("now", at: 1)])
   }
 
@@ -226,7 +226,7 @@ import Testing
       service.set(.init(at: 1), named: "tea", in: .application, into: &output)
     }
     process.source.tick(1)
-    while let delivery = await process.manager.nextDelivery(to: reader) {
+    while let delivery = await reader.nextDelivery() {
       guard delivery.event is TickEvent else { continue }
       #expect(try undelivered(file) == 1)
       delivery.acknowledge()
@@ -234,7 +234,7 @@ import Testing
     }
     #expect(try undelivered(file) == 0)
     // The other one receives it all the same.
-    while let delivery = await process.manager.nextDelivery(to: silent) {
+    while let delivery = await silent.nextDelivery() {
       guard let event = delivery.event as? TickEvent else { continue }
       #expect(event == .alarm("tea", at: 1))
       break
@@ -254,7 +254,7 @@ import Testing
     process.source.tick(1)
     #expect(try await process.events(5000).count == 5000)
     var received: Set<TickEvent> = []
-    while received.count < 5000, let delivery = await process.manager.nextDelivery(to: slow) {
+    while received.count < 5000, let delivery = await slow.nextDelivery() {
       delivery.acknowledge()
       delivery.finish()
       if let event = delivery.event as? TickEvent { received.insert(event) }
@@ -268,7 +268,7 @@ import Testing
     let process = Process()
     defer { process.source.stop() }
     let deliveries = Mutex<[TickEvent]>([])
-    let client = Mutex<ClientIdentifier?>(nil)
+    let client = Mutex<ServiceClient?>(nil)
     let identifier = process.manager.addClient { delivery in
       guard let event = delivery.event as? TickEvent else { return }
       let isFirst = deliveries.withLock { deliveries in
@@ -276,7 +276,7 @@ import Testing
         return deliveries.count == 1
       }
       if isFirst, let client = client.withLock({ $0 }) {
-        process.manager.setReceiving(true, for: client)
+        client.setReceiving(true)
       } else {
         delivery.acknowledge()
       }

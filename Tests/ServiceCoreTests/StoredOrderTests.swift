@@ -52,13 +52,13 @@ import Testing
     let client = process.manager.addClient(in: ClientGroup("ticks"))
     process.host.update { service, _ in service.listen(client, every: 1) }
     process.source.tick(tick)
-    while let delivery = await process.manager.nextDelivery(to: client) {
+    while let delivery = await client.nextDelivery() {
       if delivery.event as? TickEvent == .tick(tick) { break }
     }
     await withCheckedContinuation { continuation in
       process.host.afterOutput { continuation.resume() }
     }
-    process.manager.removeClient(client)
+    client.remove()
   }
 
   @Test func aNewEventComesAfterThoseThatWaited() async {
@@ -69,7 +69,7 @@ import Testing
     Self.set(1...3, in: process)
     await Self.finish(1, in: process)
     await Self.finish(2, in: process)
-    DispatchQueue.global().async { process.manager.setReceiving(true, for: client) }
+    DispatchQueue.global().async { client.setReceiving(true) }
     #expect(await eventually { log.isWaiting.wait(timeout: .now()) == .success })
     // The first one is being delivered, and the second one waits behind it.
     await Self.finish(3, in: process)
@@ -85,10 +85,10 @@ import Testing
     let reader = process.manager.addClient()
     Self.set(1...3, in: process)
     await Self.finish(1, in: process)
-    process.manager.setReceiving(false, for: reader)
+    reader.setReceiving(false)
     await Self.finish(2, in: process)
     // The first event comes back from it, while the second one waits already.
-    process.manager.removeClient(reader)
+    reader.remove()
     await Self.finish(3, in: process)
     let log = Log()
     _ = process.manager.addClient { log.receive($0) }
@@ -107,10 +107,10 @@ import Testing
       for _ in 0..<2 {
         group.addTask {
           while !Task.isCancelled {
-            process.manager.setReceiving(false, for: client)
-            process.manager.setReceiving(true, for: client)
+            client.setReceiving(false)
+            client.setReceiving(true)
             // It is given nothing, so that nothing comes back from it after later events were delivered.
-            process.manager.removeClient(process.manager.addClient(isReceiving: false))
+            process.manager.addClient(isReceiving: false).remove()
             await Task.yield()
           }
         }

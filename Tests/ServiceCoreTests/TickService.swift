@@ -104,7 +104,9 @@ struct TickService: Service {
 
   var alarmNames: [String] { alarms.keys.sorted() }
 
-  mutating func listen(_ client: ClientIdentifier, every count: Int) { listeners[client] = count }
+  mutating func listen(_ client: ServiceClient, every count: Int) {
+    listeners[client.identifier] = count
+  }
 
   mutating func set(
     _ alarm: Alarm, named name: String, in group: ClientGroup,

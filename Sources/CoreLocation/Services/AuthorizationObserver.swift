@@ -33,11 +33,11 @@ final class AuthorizationObserver: Sendable {
       }
       // The stream keeps the observer, and releases it when the iteration ends.
       continuation.onTermination = { [self] _ in
-        services.core.removeClient(client)
-        _ = iterations.withLock { $0?.removeValue(forKey: client) }
+        client.remove()
+        _ = iterations.withLock { $0?.removeValue(forKey: client.identifier) }
       }
       let isEnded = iterations.withLock { iterations in
-        iterations?[client] = continuation
+        iterations?[client.identifier] = continuation
         return iterations == nil
       }
       if isEnded { continuation.finish() }

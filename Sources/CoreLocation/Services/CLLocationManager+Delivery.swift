@@ -92,19 +92,19 @@ extension CLLocationManager {
 
   /// What the manager ranges, each with the region's identifier where that was given.
   var ranged: [(constraint: BeaconConstraint, identifier: String?)] {
-    services.beacons.rangingRequests(of: client).compactMap { request in
+    beacons.rangingRequests.compactMap { request in
       request.constraint.map { ($0, request.identifier) }
     }
   }
 
   func isRanging(_ constraint: BeaconConstraint, _ identifier: String?) -> Bool {
-    services.beacons.rangingRequests(of: client)
+    beacons.rangingRequests
       .contains(RangingRequest(constraint, identifier: identifier))
   }
 
   /// Returns whether a region with the same identifier and beacons is monitored.
   func isMonitored(_ region: BeaconRegion) -> Bool {
-    services.beacons.snapshot(ofRegion: region.identifier, for: client)?.region.constraint
+    beacons.snapshot(ofRegion: region.identifier)?.region.constraint
       == region.constraint
   }
 
@@ -145,7 +145,7 @@ extension CLLocationManager {
 
   private func failAll(_ error: CLError, regions regionError: CLError) {
     for (constraint, identifier) in ranged { deliverFailure(of: constraint, identifier, error) }
-    for region in services.beacons.regions(of: client) {
+    for region in beacons.regions {
       deliverFailure(of: CLBeaconRegion(region), regionError)
     }
   }

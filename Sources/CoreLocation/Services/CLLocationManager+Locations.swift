@@ -23,18 +23,18 @@ extension CLLocationManager {
     // A request for one fix ends without an answer.
     awaitsFix.store(false, ordering: .relaxed)
     start { () throws(LocationServiceError) in
-      try services.locations.startUpdates(updateSettings, for: client)
+      try locations.startUpdates(updateSettings)
     } isWanted: {
       $0.use.updates != nil
     }
   }
 
-  func changeUpdates() { services.locations.changeUpdates(updateSettings, for: client) }
+  func changeUpdates() { locations.changeUpdates(updateSettings) }
 
   func requestFix() {
     awaitsFix.store(true, ordering: .relaxed)
     start { () throws(LocationServiceError) in
-      try services.locations.requestFix(updateSettings.accuracy, for: client)
+      try locations.requestFix(updateSettings.accuracy)
     } isWanted: {
       $0.use.isRequesting
     } report: { manager, failure in
@@ -45,12 +45,12 @@ extension CLLocationManager {
 
   func cancelRequest() {
     awaitsFix.store(false, ordering: .relaxed)
-    services.locations.cancelRequest(for: client)
+    locations.cancelRequest()
   }
 
   func startSignificantChanges() {
     start { () throws(LocationServiceError) in
-      try services.locations.startSignificantChanges(for: client)
+      try locations.startSignificantChanges()
     } isWanted: {
       $0.use.significantChanges
     }
@@ -58,7 +58,7 @@ extension CLLocationManager {
 
   func startVisits() {
     start { () throws(LocationServiceError) in
-      try services.locations.startVisits(for: client)
+      try locations.startVisits()
     } isWanted: {
       $0.use.visits
     }
@@ -75,13 +75,13 @@ extension CLLocationManager {
   }
 
   func changeHeadings() {
-    if services.locations.use(of: client).headings { try? updateHeadings() }
+    if locations.use.headings { try? updateHeadings() }
   }
 
   private func updateHeadings() throws(LocationServiceError) {
-    try services.locations.startHeadings(
+    try locations.startHeadings(
       filter: headingFilter > 0 ? headingFilter : nil,
-      orientation: HeadingOrientation(headingOrientation), for: client)
+      orientation: HeadingOrientation(headingOrientation))
   }
 
   /// Starts a service, and reports why it does not start or, as long as it is wanted, finds nothing now.
@@ -121,7 +121,7 @@ extension CLLocationManager {
     }
     start(failure: .regionMonitoringFailure, denial: .regionMonitoringDenied) {
       () throws(LocationServiceError) in
-      try services.locations.register(circle, for: client)
+      try locations.register(circle)
       stopMonitoring(beacons: region.identifier)
     } isWanted: {
       $0.isMonitored(circle.region)
@@ -138,7 +138,7 @@ extension CLLocationManager {
         $0.deliver(.unknown, for: region.value)
       }
     }
-    services.locations.requestState(of: circle.region, for: client)
+    locations.requestState(of: circle.region)
   }
 
   /// Has the delegate called soon, after the events of earlier requests for locations.
@@ -150,23 +150,23 @@ extension CLLocationManager {
 
   /// Stops monitoring a beacon region, if there is one of the identifier.
   func stopMonitoring(beacons identifier: String) {
-    guard services.beacons.snapshot(ofRegion: identifier, for: client) != nil else { return }
-    services.beacons.unregister(identifier, for: client)
+    guard beacons.snapshot(ofRegion: identifier) != nil else { return }
+    beacons.unregister(identifier)
   }
 
   /// Stops monitoring a circle, if there is one of the identifier.
   func stopMonitoring(circle identifier: String) {
-    guard services.locations.snapshot(ofCircle: identifier, for: client) != nil else { return }
-    services.locations.unregister(identifier, for: client)
+    guard locations.snapshot(ofCircle: identifier) != nil else { return }
+    locations.unregister(identifier)
   }
 
   private func isMonitored(_ circle: CircularRegion) -> Bool {
-    services.locations.snapshot(ofCircle: circle.identifier, for: client)?.circle.region == circle
+    locations.snapshot(ofCircle: circle.identifier)?.circle.region == circle
   }
 
   // MARK: Delivery
 
-  private var use: LocationUse { services.locations.use(of: client) }
+  private var use: LocationUse { locations.use }
 
   /// Calls the delegate for an event. What was stopped meanwhile has no events.
   func deliver(_ event: LocationEvent, _ delivery: ServiceDelivery) {
@@ -266,7 +266,7 @@ extension CLLocationManager {
     }
     failFixes(error(isRefusal ? .denied : .locationUnknown))
     let code = isRefusal ? CLError.Code.regionMonitoringDenied : .regionMonitoringFailure
-    for circle in services.locations.circles(of: client) {
+    for circle in locations.circles {
       deliverFailure(of: CLCircularRegion(circle), error(code))
     }
   }
@@ -275,7 +275,7 @@ extension CLLocationManager {
   private func failFixes(_ error: CLError) {
     let needsFixes = use.needsFixes
     let isAwaited = awaitsFix.exchange(false, ordering: .relaxed)
-    services.locations.cancelRequest(for: client)
+    locations.cancelRequest()
     if needsFixes || isAwaited { deliverFailure(error) }
   }
 }

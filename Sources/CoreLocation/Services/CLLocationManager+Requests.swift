@@ -28,8 +28,8 @@ extension CLLocationManager {
   func startRanging(_ constraint: CLBeaconIdentityConstraint, identifier: String?) {
     let constraint = BeaconConstraint(constraint)
     start(failure: .rangingUnavailable, denial: .denied) { () throws(BeaconServiceError) in
-      try services.beacons.startRanging(
-        RangingRequest(constraint, identifier: identifier), for: client)
+      try beacons.startRanging(
+        RangingRequest(constraint, identifier: identifier))
     } isWanted: { manager in
       manager.isRanging(constraint, identifier)
     } report: { manager, failure in
@@ -61,12 +61,12 @@ extension CLLocationManager {
   /// Stops what an equal request started. A request in the other spelling counts where there is no equal one.
   func stopRanging(_ constraint: CLBeaconIdentityConstraint, identifier: String?) {
     let constraint = BeaconConstraint(constraint)
-    let requests = services.beacons.rangingRequests(of: client)
+    let requests = beacons.rangingRequests
     let equal = RangingRequest(constraint, identifier: identifier)
-    if requests.contains(equal) { return services.beacons.stopRanging(equal, for: client) }
+    if requests.contains(equal) { return beacons.stopRanging(equal) }
     for request in requests
     where request.constraint == constraint && (identifier == nil || request.identifier == nil) {
-      services.beacons.stopRanging(request, for: client)
+      beacons.stopRanging(request)
     }
   }
 
@@ -78,7 +78,7 @@ extension CLLocationManager {
     let copy = BeaconRegion(beaconRegion)
     start(failure: .regionMonitoringFailure, denial: .regionMonitoringDenied) {
       () throws(BeaconServiceError) in
-      try services.beacons.register(copy, for: client)
+      try beacons.register(copy)
       stopMonitoring(circle: copy.identifier)
     } isWanted: { manager in
       manager.isMonitored(copy)
@@ -91,7 +91,7 @@ extension CLLocationManager {
   func findState(of region: CLRegion) {
     useCurrentThread()
     guard let beaconRegion = region as? CLBeaconRegion else { return findState(ofCircle: region) }
-    services.beacons.requestState(of: BeaconRegion(beaconRegion), for: client)
+    beacons.requestState(of: BeaconRegion(beaconRegion))
   }
 }
 

@@ -8,22 +8,20 @@ import Synchronization
 
 /// The client of the services that stands behind the ``CLMonitor``s of a name.
 final class ConditionMonitor: Sendable {
-  private let core: ServiceManager
-  private let beacons: BeaconService
-  private let locations: LocationService
-  let client: ClientIdentifier
+  let client: ServiceClient
+  private let beacons: BeaconClient
+  private let locations: LocationClient
   /// The conditions that cannot be monitored, with the event that says why.
   private let refused = Mutex<[String: (condition: any CLCondition, event: CLMonitor.Event)]>([:])
   /// When conditions were added, for those whose state is not determined yet.
   private let added = Mutex<[String: Date]>([:])
 
   init(_ name: String, _ services: LocationServices) {
-    core = services.core
-    beacons = services.beacons
-    locations = services.locations
     // A recording does not wait for an iteration that may never come.
-    client = core.addClient(
+    client = services.core.addClient(
       in: ClientGroup("monitor:\(name)"), isReceiving: false, pacesRecordings: false)
+    beacons = BeaconClient(client, of: services.beacons)
+    locations = LocationClient(client, of: services.locations)
   }
 
   /// An event that says why a condition cannot be monitored.
@@ -41,8 +39,8 @@ final class ConditionMonitor: Sendable {
 
   /// The identifiers of the conditions, sorted.
   var identifiers: [String] {
-    (beacons.regions(of: client).map(\.identifier)
-      + locations.circles(of: client).map(\.region.identifier)
+    (beacons.regions.map(\.identifier)
+      + locations.circles.map(\.region.identifier)
       + refused.withLock { Array($0.keys) })
       .sorted()
   }
@@ -65,13 +63,13 @@ final class ConditionMonitor: Sendable {
     _ beacon: CLMonitor.BeaconIdentityCondition, identifier: String,
     assuming assumed: CLMonitor.Event.State
   ) {
-    if locations.snapshot(ofCircle: identifier, for: client) != nil { remove(identifier) }
+    if locations.snapshot(ofCircle: identifier) != nil { remove(identifier) }
     let region = BeaconRegion(
       identifier: identifier,
       constraint: BeaconConstraint(
         uuid: ProximityUUID(beacon.uuid), major: beacon.major, minor: beacon.minor))
     do throws(BeaconServiceError) {
-      try beacons.register(region, assuming: assumed.assumed, for: client)
+      try beacons.register(region, assuming: assumed.assumed)
       recordAddition(of: identifier)
     } catch {
       if case .region = error { return refuse(beacon, identifier, isLimit: true) }
@@ -83,7 +81,7 @@ final class ConditionMonitor: Sendable {
     _ condition: CLMonitor.CircularGeographicCondition, identifier: String,
     assuming assumed: CLMonitor.Event.State
   ) {
-    if beacons.snapshot(ofRegion: identifier, for: client) != nil { remove(identifier) }
+    if beacons.snapshot(ofRegion: identifier) != nil { remove(identifier) }
     let region = CLCircularRegion(
       center: condition.center, radius: condition.radius, identifier: identifier)
     guard let circle = try? MonitoredCircle(region) else {
@@ -91,7 +89,7 @@ final class ConditionMonitor: Sendable {
     }
     do throws(LocationServiceError) {
       let state = assumed.assumed.map { $0 == .inside ? GeofenceState.inside : .outside }
-      try locations.register(circle, assuming: state, for: client)
+      try locations.register(circle, assuming: state)
       recordAddition(of: identifier)
     } catch {
       if case .circle(_, .tooMany) = error { return refuse(condition, identifier, isLimit: true) }
@@ -111,16 +109,16 @@ final class ConditionMonitor: Sendable {
     remove(identifier)
     let refusal = Refusal(identifier: identifier, date: Date(), isLimit: isLimit)
     refused.withLock { $0[identifier] = (condition, refusal.event) }
-    core.send(refusal, to: client)
+    client.send(refusal)
   }
 
   /// Stops monitoring a condition, and drops its events that wait.
   func remove(_ identifier: String) {
-    beacons.unregister(identifier, for: client)
-    locations.unregister(identifier, for: client)
+    beacons.unregister(identifier)
+    locations.unregister(identifier)
     refused.withLock { _ = $0.removeValue(forKey: identifier) }
     added.withLock { _ = $0.removeValue(forKey: identifier) }
-    core.discardEvents(of: client) { event in
+    client.discardEvents { event in
       switch event {
       case let event as Refusal: event.identifier == identifier
       case let event as BeaconEvent:
@@ -139,7 +137,7 @@ final class ConditionMonitor: Sendable {
     func date(_ since: WallClockTime?) -> Date {
       since.map { Date($0) } ?? added.withLock { $0[identifier] } ?? Date()
     }
-    if let known = locations.snapshot(ofCircle: identifier, for: client) {
+    if let known = locations.snapshot(ofCircle: identifier) {
       return CLMonitor.Record(
         condition: CLMonitor.CircularGeographicCondition(
           center: CLLocationCoordinate2D(known.circle.region.center),
@@ -148,7 +146,7 @@ final class ConditionMonitor: Sendable {
           identifier: identifier, state: CLMonitor.Event.State(known.state),
           date: date(known.since)))
     }
-    guard let known = beacons.snapshot(ofRegion: identifier, for: client) else { return nil }
+    guard let known = beacons.snapshot(ofRegion: identifier) else { return nil }
     return CLMonitor.Record(
       condition: CLMonitor.BeaconIdentityCondition(known.region.constraint),
       lastEvent: CLMonitor.Event(
@@ -166,7 +164,7 @@ final class ConditionMonitor: Sendable {
       current.delivery?.acknowledge()
       current.delivery?.finish()
       current.delivery = nil
-      while let delivery = await core.nextDelivery(to: client) {
+      while let delivery = await client.nextDelivery() {
         let event: CLMonitor.Event? =
           switch delivery.event {
           case let refusal as Refusal: refusal.event
@@ -195,8 +193,8 @@ final class ConditionMonitor: Sendable {
 
   private func isMonitored(_ identifier: String) -> Bool {
     refused.withLock { $0[identifier] != nil }
-      || beacons.snapshot(ofRegion: identifier, for: client) != nil
-      || locations.snapshot(ofCircle: identifier, for: client) != nil
+      || beacons.snapshot(ofRegion: identifier) != nil
+      || locations.snapshot(ofCircle: identifier) != nil
   }
 
   /// The event of a change; a determination of the state that was assumed is none.
@@ -238,9 +236,9 @@ extension LocationServices {
       return monitor
     }
     if monitor === made {
-      core.setReceiving(true, for: made.client)
+      made.client.setReceiving(true)
     } else {
-      core.removeClient(made.client)
+      made.client.remove()
     }
     return monitor
   }

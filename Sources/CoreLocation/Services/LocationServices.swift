@@ -170,12 +170,12 @@ public final class LocationServices: Sendable {
       delivery.acknowledge()
       delivery.finish()
     }
-    core.beginReceiving(client)
+    client.beginReceiving()
   }
 
   /// Adds the client of a manager. Its delegate is called on the run loop of the current thread, or on the queue of
   /// the settings.
-  func addManager(in group: ClientGroup) -> (ClientIdentifier, DelegateCalls) {
+  func addManager(in group: ClientGroup) -> (ServiceClient, DelegateCalls) {
     let context = configuration.delegateQueue.map { DeliveryContext.queue($0) } ?? .current()
     let calls = DelegateCalls(in: context)
     return (core.addClient(in: group, isReceiving: false) { calls.deliver($0) }, calls)
@@ -240,9 +240,11 @@ public final class LocationServices: Sendable {
         delivery.acknowledge()
         delivery.finish()
       }
-      continuation.onTermination = { [weak core] _ in core?.removeClient(client) }
-      beacons.reportReceiverStates(to: client)
-      locations.reportHealth(to: client)
+      continuation.onTermination = { [weak core, identifier = client.identifier] _ in
+        core?.removeClient(identifier)
+      }
+      BeaconClient(client, of: beacons).reportReceiverStates()
+      LocationClient(client, of: locations).reportHealth()
       if hasEnded() {
         beacons.afterOutput { [locations] in locations.afterOutput { continuation.finish() } }
       }
@@ -299,11 +301,11 @@ public final class LocationServices: Sendable {
         beacons.end != nil
       } isWanted: { [beacons] in
         beacons.isWanted
-      } wait: { [core, beacons] in
+      } wait: { [beacons] in
         if beacons.end == nil {
-          let client = core.addClient(in: .observers, pacesRecordings: false)
-          defer { core.removeClient(client) }
-          for try await _ in beacons.events(for: client) {}
+          let client = beacons.addClient(in: .observers, pacesRecordings: false)
+          defer { client.remove() }
+          for try await _ in client.events {}
         }
         await beacons.deliveriesFinished()
         if let failure = beacons.failure { throw failure }
@@ -318,8 +320,8 @@ public final class LocationServices: Sendable {
       } wait: { [core, locations] in
         if locations.end == nil {
           let client = core.addClient(in: .observers, pacesRecordings: false)
-          defer { core.removeClient(client) }
-          for try await _ in locations.events(for: client) {}
+          defer { client.remove() }
+          for try await _ in LocationClient(client, of: locations).events {}
         }
         await locations.deliveriesFinished()
         if let failure = locations.failure { throw failure }

@@ -12,7 +12,7 @@ import Synchronization
 /// Receives what the core reports: ranging reports, fixes, headings and the receivers' states, to the end of its source.
 final class ReceivingPart: Sendable {
   private let beacons: BeaconService
-  private let client: ClientIdentifier
+  private let client: ServiceClient
   private let hub: KioskHub
   private let broker: Broker?
   private let log: ServiceLog
@@ -21,7 +21,7 @@ final class ReceivingPart: Sendable {
   private let ended = Mutex<ServiceFailure?>(nil)
 
   init(
-    beacons: BeaconService, client: ClientIdentifier, hub: KioskHub, broker: Broker?,
+    beacons: BeaconService, client: ServiceClient, hub: KioskHub, broker: Broker?,
     log: ServiceLog, recordsPresence: Bool
   ) {
     self.beacons = beacons
@@ -36,7 +36,7 @@ final class ReceivingPart: Sendable {
   var failure: ServiceFailure? { ended.withLock { $0 } }
 
   func run() async throws(ServiceFailure) {
-    while let delivery = await beacons.manager.nextDelivery(to: client) {
+    while let delivery = await client.nextDelivery() {
       switch delivery.event {
       case let event as BeaconEvent: try receive(event)
       case let event as LocationEvent: receive(event)

@@ -5,7 +5,7 @@ public import Scanning
 
 /// The beacon service of a ``ServiceManager``: sightings, ranging and regions.
 ///
-/// Each client has its own requests; registered regions belong to the client's group and outlive the process. The
+/// Each ``BeaconClient`` has its own requests; registered regions belong to the client's group and outlive the process. The
 /// radio works no harder than the demand: it is off while no client needs anything, scans slowly while regions are
 /// monitored, and receives every packet while something is ranged.
 public final class BeaconService: Sendable {
@@ -36,7 +36,7 @@ public final class BeaconService: Sendable {
   /// The manager that the service belongs to.
   public let manager: ServiceManager
 
-  private let host: ServiceHost<BeaconMachine>
+  let host: ServiceHost<BeaconMachine>
 
   /// An event names its region twice, and escapes a character with six: it is within the bound of the store.
   static let maximumIdentifierBytes = 4096
@@ -52,58 +52,25 @@ public final class BeaconService: Sendable {
       source: scanner?.erased, manager: manager)
   }
 
-  // MARK: Events
+  // MARK: Clients
 
-  /// Returns the events of a client, in order. The sequence ends with the source, or throws what ended it.
-  public func events(for client: ClientIdentifier) -> ClientEvents<BeaconEvent> {
-    manager.events(of: client) { [host] event in
-      guard case .ended = event else { return false }
-      if let failure = host.failure { throw failure }
-      return true
-    }
-  }
-
-  // MARK: Ranging and sightings
-
-  /// Starts to report the beacons of a request to a client, once in each ranging interval.
-  public func startRanging(
-    _ request: RangingRequest, for client: ClientIdentifier
-  ) throws(BeaconServiceError) {
-    try check()
-    host.update { machine, _ in machine.setNeeds(of: client) { $0.ranged.insert(request) } }
-    try checkPermission()
-  }
-
-  /// Stops reporting the beacons of a request to a client.
-  public func stopRanging(_ request: RangingRequest, for client: ClientIdentifier) {
-    host.update { machine, _ in machine.setNeeds(of: client) { $0.ranged.remove(request) } }
-  }
-
-  /// Returns what a client ranges.
-  public func rangingRequests(of client: ClientIdentifier) -> Set<RangingRequest> {
-    host.read { $0.needs[client]?.ranged ?? [] }
-  }
-
-  /// Starts to report every sighting to a client.
-  public func startSightings(for client: ClientIdentifier) throws(BeaconServiceError) {
-    try check()
-    host.update { machine, _ in machine.setNeeds(of: client) { $0.areSightingsWanted = true } }
-    try checkPermission()
-  }
-
-  /// Stops reporting sightings to a client.
-  public func stopSightings(for client: ClientIdentifier) {
-    host.update { machine, _ in machine.setNeeds(of: client) { $0.areSightingsWanted = false } }
+  /// Adds a client of this service to its manager; see ``ServiceManager/addClient(in:isReceiving:pacesRecordings:)``.
+  public func addClient(
+    in group: ClientGroup = .application, isReceiving: Bool = true, pacesRecordings: Bool = true
+  ) -> BeaconClient {
+    BeaconClient(
+      manager.addClient(in: group, isReceiving: isReceiving, pacesRecordings: pacesRecordings),
+      of: self)
   }
 
   /// Throws where no request can be met. A radio that is not there yet, or off, is no reason: the request waits for
   /// it, and the receiver's state says what is the matter.
-  private func check() throws(BeaconServiceError) {
+  func check() throws(BeaconServiceError) {
     if let reason = unavailability { throw .unavailable(reason) }
   }
 
   /// Throws where the application is refused. What it started is kept: a permission that comes later brings it.
-  private func checkPermission() throws(BeaconServiceError) {
+  func checkPermission() throws(BeaconServiceError) {
     if host.read({ $0.isRefused }) { throw .denied }
   }
 
@@ -111,28 +78,6 @@ public final class BeaconService: Sendable {
     if let scanner, !scanner.isRecorded { return host.end }
     guard case .unavailable(let reason) = host.availability else { return nil }
     return reason
-  }
-
-  // MARK: Regions
-
-  /// Starts to monitor a region for a client's group. A region with the same identifier is replaced; one that is
-  /// monitored already with the same beacons and rules keeps its state. A region may be assumed to have a state, so
-  /// that the first evidence to the contrary is a crossing.
-  public func register(
-    _ region: BeaconRegion, assuming state: RegionState? = nil, for client: ClientIdentifier
-  ) throws(BeaconServiceError) {
-    manager.restore()
-    try check(region.identifier)
-    guard let group = manager.client(client)?.group else { return }
-    let failure = host.update { machine, output -> RegionError? in
-      do throws(RegionError) {
-        try machine.register(region, in: group, assuming: state, for: client, into: &output)
-        return nil
-      } catch {
-        return error
-      }
-    }
-    if let failure { throw .region(region.identifier, failure) }
   }
 
   /// Throws where no region of an identifier can be registered.
@@ -143,41 +88,6 @@ public final class BeaconService: Sendable {
     guard bytes <= Self.maximumIdentifierBytes else { throw .identifierTooLong(bytes: bytes) }
   }
 
-  /// Stops monitoring a region of a client's group, for all clients of the group.
-  public func unregister(_ identifier: String, for client: ClientIdentifier) {
-    manager.restore()
-    guard let group = manager.client(client)?.group else { return }
-    host.update { machine, output in
-      machine.unregister(identifier, in: group, into: &output)
-    }
-  }
-
-  /// Returns the regions of a client's group, sorted by their identifiers.
-  public func regions(of client: ClientIdentifier) -> [BeaconRegion] {
-    manager.restore()
-    guard let group = manager.client(client)?.group else { return [] }
-    return host.read { $0.regions(in: group) }
-  }
-
-  /// Returns what is known now of a region of a client's group; `nil` if there is no such region.
-  public func snapshot(
-    ofRegion identifier: String, for client: ClientIdentifier
-  ) -> RegionSnapshot? {
-    guard let group = manager.client(client)?.group else { return nil }
-    return host.read { $0.snapshot(of: identifier, in: group) }
-  }
-
-  /// Requests the state of a region, registered or not; the answer is ``BeaconEvent/regionState(_:_:)``, or the
-  /// region's next event.
-  public func requestState(of region: BeaconRegion, for client: ClientIdentifier) {
-    guard let group = manager.client(client)?.group else { return }
-    let isAvailable = host.availability == .available
-    host.update { machine, output in
-      machine.requestState(
-        of: region, in: group, for: client, isAvailable: isAvailable, into: &output)
-    }
-  }
-
   // MARK: State
 
   /// The latest state of each adapter; empty before anything was received.
@@ -185,15 +95,6 @@ public final class BeaconService: Sendable {
 
   /// Why nothing is received now; `nil` while something is.
   public var fault: ScannerHealth? { host.read { $0.receivers.fault } }
-
-  /// Reports the latest state of each adapter to a client, as events.
-  public func reportReceiverStates(to client: ClientIdentifier) {
-    host.update { [manager] machine, output in
-      // A client that does not receive yet begins here, so that no change is missed or repeated.
-      manager.beginReceiving(client)
-      machine.reportReceivers(to: client, into: &output)
-    }
-  }
 
   /// From when until when something was received, on the line of sightings; `nil` before.
   public var received: (from: MonotonicTime, to: MonotonicTime)? {

@@ -2,15 +2,13 @@ import Dispatch
 import Storage
 import Synchronization
 
-/// The address of a client of a ``ServiceManager``.
-///
-/// Demands name their client by it, so that a client may live in another process.
-public struct ClientIdentifier: Hashable, Sendable, Codable {
+/// The address of a client within its manager, by which the services' state machines name it: a client may live in another
+/// process.
+package struct ClientIdentifier: Hashable, Sendable, Codable {
   /// The number of the client, unique within its manager.
-  public let rawValue: UInt64
+  package let rawValue: UInt64
 
-  /// Creates an identifier.
-  public init(rawValue: UInt64) { self.rawValue = rawValue }
+  package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
 /// A set of clients that share registrations: each event of a registration goes to all of them.
@@ -34,6 +32,7 @@ final class Client: Sendable {
   let pacesRecordings: Bool
 
   private let isAttached: Atomic<Bool>
+  private let isGone = Atomic<Bool>(false)
   private let isAttachedToStore = Atomic<Bool>(false)
   private let waiting = Atomic<Int>(0)
   private let replaceable = Atomic<Int>(0)
@@ -62,6 +61,11 @@ final class Client: Sendable {
   }
 
   var buffer: EventBuffer? { if case .buffer(let buffer) = sink { buffer } else { nil } }
+
+  /// Whether the client was removed from its manager: nothing that it requests counts any more.
+  var isRemoved: Bool { isGone.load(ordering: .acquiring) }
+
+  func remove() { isGone.store(true, ordering: .releasing) }
 
   /// Whether the client can receive events now.
   var isReceiving: Bool {

@@ -195,6 +195,16 @@ package final class ServiceHost<S: Service>: ServiceHosting {
     return result
   }
 
+  /// Changes what a client needs, unless it was removed: nothing would end its demand. Returns `nil` where it was.
+  func update<Result: Sendable>(
+    for client: ServiceClient, _ body: (inout S, inout ServiceOutput<S>) -> Result
+  ) -> Result? {
+    update { service, output in
+      // Under the lock: who removes the client comes by here once more.
+      client.client.isRemoved ? nil : body(&service, &output)
+    }
+  }
+
   func updateAuthorization() {
     // Read under the lock: of two threads, the one that comes last has the latest.
     state.withLock { state in

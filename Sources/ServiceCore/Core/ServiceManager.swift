@@ -11,10 +11,10 @@ import Synchronization
 /// ```swift
 /// let manager = ServiceManager()
 /// let beacons = BeaconService(manager, scanner: LiveScanner())
-/// let client = manager.addClient()
+/// let client = beacons.addClient()
 /// manager.requestAuthorization(.authorizedAlways)
-/// try beacons.startRanging(RangingRequest(BeaconConstraint(uuid: uuid)), for: client)
-/// for try await event in beacons.events(for: client) {
+/// try client.startRanging(RangingRequest(BeaconConstraint(uuid: uuid)))
+/// for try await event in client.events {
 ///   if case .ranging(let report) = event { print(report.beacons) }
 /// }
 /// ```
@@ -170,16 +170,17 @@ public final class ServiceManager: Sendable {
 
   // MARK: Clients
 
-  /// Adds a client that iterates over its events, such as by `BeaconService.events(for:)`.
+  /// Adds a client that iterates over its events. A service has a view of it, such as ``BeaconClient``, by which it makes
+  /// its requests.
   ///
   /// - Parameters:
   ///   - group: The group whose registrations it shares.
-  ///   - isReceiving: Whether it can receive events now; see ``setReceiving(_:for:)``.
+  ///   - isReceiving: Whether it can receive events now; see ``ServiceClient/setReceiving(_:)``.
   ///   - pacesRecordings: Whether a recording stands still until the client requests its next event.
-  /// - Returns: The client's identifier.
+  /// - Returns: The client, which stays until it is removed.
   public func addClient(
     in group: ClientGroup = .application, isReceiving: Bool = true, pacesRecordings: Bool = true
-  ) -> ClientIdentifier {
+  ) -> ServiceClient {
     add(group, .buffer(EventBuffer()), isReceiving: isReceiving, pacesRecordings)
   }
 
@@ -188,37 +189,40 @@ public final class ServiceManager: Sendable {
   package func addClient(
     in group: ClientGroup = .application, isReceiving: Bool = true,
     receive: @escaping @Sendable (ServiceDelivery) -> Void
-  ) -> ClientIdentifier {
+  ) -> ServiceClient {
     add(group, .function(receive), isReceiving: isReceiving, true)
   }
 
   private func add(
     _ group: ClientGroup, _ sink: Client.Sink, isReceiving: Bool, _ pacesRecordings: Bool
-  ) -> ClientIdentifier {
+  ) -> ServiceClient {
     restore()
     checkAuthorization()
-    let (identifier, startsWatch) = state.withLock { state in
+    let (client, startsWatch) = state.withLock { state in
       state.latestClient += 1
       let identifier = ClientIdentifier(rawValue: state.latestClient)
-      state.clients[identifier] = Client(
+      let client = Client(
         identifier, in: group, sink: sink, isReceiving: isReceiving,
         pacesRecordings: pacesRecordings,
         resume: { [weak self] in self?.resume(identifier) })
+      state.clients[identifier] = client
       defer { state.isWatching = true }
-      return (identifier, !state.isWatching)
+      return (client, !state.isWatching)
     }
     reportAuthorization()
-    if isReceiving { setReceiving(true, for: identifier) }
+    if isReceiving { setReceiving(true, for: client) }
     if startsWatch { watchAuthorization() }
-    return identifier
+    return ServiceClient(client, of: self)
   }
 
   /// Removes a client with all that it needed; registrations stay.
-  public func removeClient(_ identifier: ClientIdentifier) {
+  package func removeClient(_ identifier: ClientIdentifier) {
     let client = state.withLock { state in
       state.sent[identifier] = nil
       return state.clients.removeValue(forKey: identifier)
     }
+    // What it requests from now on is dropped, so that nothing of it is left after the services have removed it.
+    client?.remove()
     // The demand ends before the source goes on.
     for host in hosts { host.remove(identifier) }
     guard let client else { return }
@@ -228,47 +232,20 @@ public final class ServiceManager: Sendable {
     deliveries.send(to: client.group)
   }
 
-  /// Sets whether a client can receive events, such as whether it has a delegate. One that can is given the stored
-  /// events that waited.
-  public func setReceiving(_ isReceiving: Bool, for identifier: ClientIdentifier) {
-    let group = state.withLock { state -> ClientGroup? in
-      guard let client = state.clients[identifier] else { return nil }
+  /// Sets whether a client can receive events; see ``ServiceClient/setReceiving(_:)``.
+  func setReceiving(_ isReceiving: Bool, for client: Client) {
+    state.withLock { state in
       client.isReceiving = isReceiving
       client.isReceivingStored = isReceiving
       setReceivers(of: client.group, state, hasArrival: isReceiving)
-      return client.group
     }
-    if let group { deliveries.send(to: group) }
+    deliveries.send(to: client.group)
   }
 
   /// Informs the deliveries of a group of the clients that can receive.
   private func setReceivers(of group: ClientGroup, _ state: borrowing State, hasArrival: Bool) {
     let receivers = state.clients.values.filter { $0.group == group && $0.isReceivingStored }
     deliveries.setReceivers(receivers, of: group, hasArrival: hasArrival)
-  }
-
-  /// Has a client receive events from now on. The stored ones wait for ``setReceiving(_:for:)``.
-  package func beginReceiving(_ identifier: ClientIdentifier) {
-    client(identifier)?.isReceiving = true
-  }
-
-  /// Drops the waiting events of a client that a rule names.
-  package func discardEvents(
-    of identifier: ClientIdentifier, where isDropped: (any ServiceEvent) -> Bool
-  ) {
-    client(identifier)?.buffer?.discard { isDropped($0.event) }
-  }
-
-  /// Sends a client an event that comes from no service. It is dropped where 4,096 wait.
-  package func send(_ event: some ServiceEvent, to identifier: ClientIdentifier) {
-    guard let client = client(identifier), client.admits() else { return }
-    client.send(event)
-  }
-
-  /// Returns the next delivery to a client that iterates, of whatever kind; `nil` when the client was removed or
-  /// the task is canceled.
-  package func nextDelivery(to identifier: ClientIdentifier) async -> ServiceDelivery? {
-    await client(identifier)?.buffer?.next()
   }
 
   func client(_ identifier: ClientIdentifier) -> Client? {
@@ -281,19 +258,6 @@ public final class ServiceManager: Sendable {
         $0.identifier.rawValue < $1.identifier.rawValue
       }
     }
-  }
-
-  func events<Event: ServiceEvent>(
-    of identifier: ClientIdentifier, isLast: @escaping @Sendable (Event) throws -> Bool
-  ) -> ClientEvents<Event> {
-    ClientEvents(buffer: client(identifier)?.buffer, isLast: isLast)
-  }
-
-  /// The changes of the application's authorization, beginning with the status at the client's start.
-  public func authorizationEvents(
-    for client: ClientIdentifier
-  ) -> ClientEvents<AuthorizationEvent> {
-    events(of: client) { _ in false }
   }
 
   // MARK: Stored events

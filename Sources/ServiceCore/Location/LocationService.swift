@@ -3,7 +3,7 @@ package import Scanning
 
 /// The location service of a ``ServiceManager``: locations, visits, circles and headings.
 ///
-/// Each client has its own updates; circles, visits and significant changes belong to the client's
+/// Each ``LocationClient`` has its own updates; circles, visits and significant changes belong to the client's
 /// group and outlive the process. Receivers and daemons work no harder than the demand: they are
 /// off while no client needs anything.
 package final class LocationService: Sendable {
@@ -15,7 +15,7 @@ package final class LocationService: Sendable {
   /// The manager that the service belongs to.
   package let manager: ServiceManager
 
-  private let host: ServiceHost<LocationMachine>
+  let host: ServiceHost<LocationMachine>
 
   /// Adds the service to a manager. Without a source, every request fails.
   package init(_ manager: ServiceManager, source: (any LocationSource)?) {
@@ -25,19 +25,9 @@ package final class LocationService: Sendable {
       source: source?.erased, manager: manager)
   }
 
-  /// Returns the events of a client, in order. The sequence ends with the source, or throws what
-  /// ended it.
-  package func events(for client: ClientIdentifier) -> ClientEvents<LocationEvent> {
-    manager.events(of: client) { [host] event in
-      guard case .ended = event else { return false }
-      if let failure = host.failure { throw failure }
-      return true
-    }
-  }
-
   /// Throws where no request can be met. A daemon that does not run is not a reason: the request
   /// waits for it, and the source's state shows what is the matter.
-  private func check() throws(LocationServiceError) {
+  func check() throws(LocationServiceError) {
     guard let source else { throw isRefused ? .denied : .unavailable(Self.noSource) }
     if !source.isRecorded, let end = host.end { throw .unavailable(end) }
     if source.isRecorded, case .unavailable(let reason) = host.availability {
@@ -48,7 +38,7 @@ package final class LocationService: Sendable {
   private var isRefused: Bool { host.read { $0.isRefused } }
 
   /// Throws where the application is refused. What it started is kept: a permission that comes later brings it.
-  private func checkPermission() throws(LocationServiceError) {
+  func checkPermission() throws(LocationServiceError) {
     if isRefused { throw .denied }
   }
 
@@ -60,138 +50,6 @@ package final class LocationService: Sendable {
   package static let noCompass =
     "nothing finds headings on this system; connect a compass and start iio-sensor-proxy"
 
-  // MARK: Locations
-
-  /// Starts location updates of a client, or changes their settings.
-  package func startUpdates(
-    _ settings: UpdateSettings = UpdateSettings(), for client: ClientIdentifier
-  ) throws(LocationServiceError) {
-    try check()
-    host.update { machine, output in
-      machine.startUpdates(settings, for: client, into: &output)
-    }
-    try checkPermission()
-  }
-
-  /// Stops location updates of a client.
-  package func stopUpdates(for client: ClientIdentifier) {
-    host.update { machine, output in machine.modify(client, into: &output) { $0.stop() } }
-  }
-
-  /// Changes the settings of a client's updates, if there are any.
-  package func changeUpdates(_ settings: UpdateSettings, for client: ClientIdentifier) {
-    host.update { machine, output in
-      machine.modify(client, into: &output) { $0.change(settings) }
-    }
-  }
-
-  /// Returns what a client and its group use now.
-  package func use(of client: ClientIdentifier) -> LocationUse {
-    guard let group = manager.client(client)?.group else { return LocationUse() }
-    return host.read { $0.use(of: client, in: group) }
-  }
-
-  /// Requests one fix: the answer is ``LocationEvent/requestedFix(_:)``,
-  /// ``LocationEvent/requestTimedOut``, ``LocationEvent/requestFailed(_:)``, or the same fix of the
-  /// client's updates. It ends without an answer where the client starts updates or a deferral.
-  package func requestFix(
-    _ accuracy: AccuracyClass = .best, for client: ClientIdentifier
-  ) throws(LocationServiceError) {
-    try check()
-    try checkPermission()
-    host.update { machine, output in
-      machine.requestFix(accuracy, for: client, into: &output)
-    }
-  }
-
-  /// Takes a request for one fix back.
-  package func cancelRequest(for client: ClientIdentifier) {
-    host.update { machine, _ in machine.cancelRequest(for: client) }
-  }
-
-  /// Holds a client's updates back until it has moved some meters, or for some seconds.
-  package func allowDeferral(
-    untilTraveled meters: Double, timeout seconds: Double, for client: ClientIdentifier
-  ) {
-    host.update { machine, output in
-      machine.allowDeferral(
-        untilTraveled: meters, timeout: seconds, for: client, into: &output)
-    }
-  }
-
-  /// Ends a client's deferral.
-  package func disallowDeferral(for client: ClientIdentifier) {
-    host.update { machine, output in
-      machine.modify(client, into: &output) { $0.disallowDeferral() }
-    }
-  }
-
-  /// The latest fix; `nil` if there was none, or the application is not authorized.
-  package var latestFix: Fix? { host.read { $0.latestFix } }
-
-  // MARK: Significant changes and visits
-
-  /// Starts to report significant changes of the place to a client's group. The client receives the
-  /// latest fix at first, or the next one where there is none.
-  package func startSignificantChanges(
-    for client: ClientIdentifier
-  ) throws(LocationServiceError) {
-    try change(for: client) { $0.startSignificantChanges(in: $1, for: client, into: &$2) }
-  }
-
-  /// Stops reporting significant changes to a client's group.
-  package func stopSignificantChanges(for client: ClientIdentifier) {
-    manager.restore()
-    guard let group = manager.client(client)?.group else { return }
-    host.update { machine, output in
-      machine.stopSignificantChanges(in: group, into: &output)
-    }
-  }
-
-  /// Starts to report visits to a client's group.
-  package func startVisits(for client: ClientIdentifier) throws(LocationServiceError) {
-    try change(for: client) { $0.startVisits(in: $1, into: &$2) }
-  }
-
-  /// Stops reporting visits to a client's group.
-  package func stopVisits(for client: ClientIdentifier) {
-    manager.restore()
-    guard let group = manager.client(client)?.group else { return }
-    host.update { machine, output in machine.stopVisits(in: group, into: &output) }
-  }
-
-  private func change(
-    for client: ClientIdentifier,
-    _ body: (inout LocationMachine, ClientGroup, inout ServiceOutput<LocationMachine>) -> Void
-  ) throws(LocationServiceError) {
-    manager.restore()
-    try check()
-    guard let group = manager.client(client)?.group else { return }
-    host.update { machine, output in body(&machine, group, &output) }
-    try checkPermission()
-  }
-
-  // MARK: Circles
-
-  /// Starts to monitor a circle for a client's group. A circle with the same identifier is
-  /// replaced; one that is monitored already with the same place and radius keeps its state.
-  package func register(
-    _ circle: MonitoredCircle, assuming state: GeofenceState? = nil, for client: ClientIdentifier
-  ) throws(LocationServiceError) {
-    manager.restore()
-    try check(circle.region.identifier)
-    guard let group = manager.client(client)?.group else { return }
-    let failure = host.update { machine, output -> GeofenceError? in
-      do throws(GeofenceError) {
-        try machine.circles.register(circle, in: group, assuming: state, for: client, into: &output)
-        return nil
-      } catch {
-        return error
-      }
-    }
-    if let failure { throw .circle(circle.region.identifier, failure) }
-  }
-
   /// Throws where no circle of an identifier can be registered.
   package func check(_ identifier: String) throws(LocationServiceError) {
     try check()
@@ -202,73 +60,16 @@ package final class LocationService: Sendable {
     }
   }
 
-  /// Stops monitoring a circle of a client's group.
-  package func unregister(_ identifier: String, for client: ClientIdentifier) {
-    manager.restore()
-    guard let group = manager.client(client)?.group else { return }
-    host.update { machine, output in
-      machine.circles.unregister(identifier, in: group, into: &output)
-    }
-  }
-
   /// Returns the name of the circle that the store has under an identifier; `nil` where that is
   /// not a circle's.
   package static func circle(ofStored identifier: String) -> String? {
     LocationCircles.identifier(ofStored: identifier)
   }
 
-  /// Returns the circles of a client's group, sorted by their identifiers.
-  package func circles(of client: ClientIdentifier) -> [MonitoredCircle] {
-    manager.restore()
-    guard let group = manager.client(client)?.group else { return [] }
-    return host.read { $0.circles.registered(in: group) }
-  }
-
-  /// Returns what is known now of a circle of a client's group; `nil` if there is no such circle.
-  package func snapshot(
-    ofCircle identifier: String, for client: ClientIdentifier
-  ) -> CircleSnapshot? {
-    guard let group = manager.client(client)?.group else { return nil }
-    return host.read { $0.circles.snapshot(of: identifier, in: group) }
-  }
-
-  /// Requests the state of a circle, registered or not; the answer is
-  /// ``LocationEvent/circleState(_:_:)``, or the circle's next event.
-  package func requestState(of region: CircularRegion, for client: ClientIdentifier) {
-    guard let group = manager.client(client)?.group else { return }
-    let hasSource = source != nil
-    host.update { machine, output in
-      machine.requestState(
-        of: region, in: group, for: client, hasSource: hasSource, into: &output)
-    }
-  }
-
-  // MARK: Headings
-
-  /// Starts to report headings to a client, or changes how: each change of some degrees, or with
-  /// `nil` each reading. They need no authorization.
-  package func startHeadings(
-    filter degrees: Double? = 1, orientation: HeadingOrientation = .portrait,
-    for client: ClientIdentifier
-  ) throws(LocationServiceError) {
-    try check()
-    guard source?.mayHaveCompass == true else { throw .unavailable(Self.noCompass) }
-    host.update { machine, _ in
-      machine.compass.start(filter: degrees, orientation, for: client)
-    }
-  }
-
-  /// Stops reporting headings to a client.
-  package func stopHeadings(for client: ClientIdentifier) {
-    host.update { machine, _ in machine.compass.stop(for: client) }
-  }
-
-  /// Returns a client's latest heading; `nil` if there was none.
-  package func latestHeading(of client: ClientIdentifier) -> Heading? {
-    host.read { $0.latestHeading(of: client) }
-  }
-
   // MARK: State
+
+  /// The latest fix; `nil` if there was none, or the application is not authorized.
+  package var latestFix: Fix? { host.read { $0.latestFix } }
 
   /// The latest state of the source; `nil` before it is known.
   package var health: LocationHealth? { host.read { $0.health } }
@@ -287,15 +88,6 @@ package final class LocationService: Sendable {
   package var fault: LocationHealth? {
     guard let health, health.condition.isFault else { return nil }
     return health.condition == .denied || availability != .available ? health : nil
-  }
-
-  /// Reports the latest state of the source to a client, as an event.
-  package func reportHealth(to client: ClientIdentifier) {
-    host.update { [manager] machine, output in
-      // A client that does not receive yet begins here, so that no change is missed or repeated.
-      manager.beginReceiving(client)
-      machine.reportHealth(to: client, into: &output)
-    }
   }
 
   /// Indicates whether a client needs the source now.

@@ -84,7 +84,7 @@ final class LiveMonitorWriter: ResultWriter {
     guard let session else { return [] }
     let now = time.monotonicTime(session.beacons.wallClockOffset)
     return regions.map { region in
-      let snapshot = session.beacons.snapshot(ofRegion: region.name, for: session.client)
+      let snapshot = session.client.snapshot(ofRegion: region.name)
       return Row(
         name: region.name, state: snapshot?.status.state, since: snapshot?.since,
         beacons: snapshot?.status.beacons,
@@ -97,8 +97,8 @@ final class LiveMonitorWriter: ResultWriter {
   private func circleRows() -> [Row] {
     guard let location else { return [] }
     return circles.map { circle in
-      let snapshot = location.service.snapshot(
-        ofCircle: circle.identifier, for: location.client)
+      let snapshot = location.client.snapshot(
+        ofCircle: circle.identifier)
       return Row(
         name: circle.identifier, state: snapshot.map { RegionState($0.state) },
         since: snapshot?.since)

@@ -49,6 +49,6 @@ final class MonitorOutput {
   /// Writes the circles' states at the start, once.
   private func writeStates(at time: WallClockTime, _ feed: LocationFeed) throws {
     for line in events.removeCircleStates(at: time) { try write(line) }
-    if !feed.isLive { feed.service.stopUpdates(for: feed.client) }
+    if !feed.isLive { feed.client.stopUpdates() }
   }
 }

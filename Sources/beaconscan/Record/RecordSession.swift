@@ -35,7 +35,7 @@ final class RecordSession: Sendable {
       }, showsProgress: false)
     let wasThere = (try? Stat(FilePath(configuration.path), followTargetSymlink: false)) != nil
     let recorder = try self.begin(isLive: session.isLive)
-    try session.beacons.startSightings(for: session.client)
+    try session.client.startSightings()
     var beacons = BeaconTable<Int>(capacity: Self.maximumBeacons)
     let beaconCount = Counter()
     var tally = HealthTally()

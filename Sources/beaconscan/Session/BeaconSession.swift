@@ -16,7 +16,7 @@ final class BeaconSession {
   /// Whether adapters receive.
   let isLive: Bool
   let beacons: BeaconService
-  let client: ClientIdentifier
+  let client: BeaconClient
   /// Prints what a person should know, a line each.
   let report: @Sendable (String) -> Void
 
@@ -52,7 +52,7 @@ final class BeaconSession {
     session = try ServiceSession(stateFile: stateFile, report: report)
     beacons = BeaconService(session.manager, scanner: scanner, configuration: configuration)
     location = source.map { [session] in LocationFeed($0, in: session, report: report) }
-    client = session.client
+    client = BeaconClient(session.client, of: beacons)
     self.replay = replay ?? scanner as? ReplayScanner
     progress = self.replay.flatMap { Progress(of: $0, isWanted: showsProgress) }
   }

@@ -39,7 +39,7 @@ final class LocationFeed {
   private let choice: String?
   let report: @Sendable (String) -> Void
 
-  var client: ClientIdentifier { session.client }
+  var client: LocationClient { LocationClient(session.client, of: service) }
   var isLive: Bool { tracks == nil }
 
   /// Adds the service of a source to a session.

@@ -48,16 +48,16 @@ final class ServiceSession {
     _ consume: (any ServiceEvent) throws -> Verdict
   ) async throws {
     let client = client
-    manager.setReceiving(true, for: client)
+    client.setReceiving(true)
     authorization.start()
     manager.requestAuthorization(.authorizedAlways)
     guard manager.authorizationStatus.isAuthorized else { throw Self.forbidden }
     // Without the client, its events end.
-    let interrupt = Interrupt.onRequest { [manager] in manager.removeClient(client) }
+    let interrupt = Interrupt.onRequest { client.remove() }
     let watch = isWanted.map { isWanted in
-      Task.detached { [manager] in
+      Task.detached {
         while isWanted(), !Task.isCancelled { try? await Task.sleep(for: pause) }
-        if !Task.isCancelled { manager.removeClient(client) }
+        if !Task.isCancelled { client.remove() }
       }
     }
     defer {
@@ -69,7 +69,7 @@ final class ServiceSession {
       while !Interrupt.isRequested {
         current?.finish()
         current = nil
-        guard let delivery = await manager.nextDelivery(to: client) else { break }
+        guard let delivery = await client.nextDelivery() else { break }
         current = delivery
         let verdict = try consume(delivery.event)
         delivery.acknowledge()

@@ -6,10 +6,10 @@ import Synchronization
 import TestSupport
 
 /// A client of the location service on a source, which keeps what it received.
-final class ServiceClient: Sendable {
+final class LocationListener: Sendable {
   let manager: ServiceManager
   let service: LocationService
-  let identifier: ClientIdentifier
+  let client: LocationClient
   private let inbox = Inbox()
 
   /// What was received.
@@ -56,11 +56,12 @@ final class ServiceClient: Sendable {
     configuration.persistence = .none
     manager = ServiceManager(configuration)
     service = LocationService(manager, source: source)
-    identifier = manager.addClient { [inbox] delivery in
+    let client = manager.addClient { [inbox] delivery in
       inbox.take(delivery.event)
       delivery.acknowledge()
       delivery.finish()
     }
+    self.client = LocationClient(client, of: service)
     manager.requestAuthorization(.authorizedAlways)
   }
 
@@ -72,10 +73,10 @@ final class ServiceClient: Sendable {
   func start(_ accuracy: AccuracyClass = .bestForNavigation) throws {
     var settings = UpdateSettings()
     (settings.accuracy, settings.pausesAutomatically) = (accuracy, false)
-    try service.startUpdates(settings, for: identifier)
+    try client.startUpdates(settings)
   }
 
-  func stop() { service.stopUpdates(for: identifier) }
+  func stop() { client.stopUpdates() }
 
   /// Waits until what was received meets a condition.
   func receives(_ condition: (Received) -> Bool) -> Bool { eventually { condition(received) } }

@@ -1,0 +1,126 @@
+public import Regions
+import Scanning
+
+/// A client of a ``BeaconService``: what it ranges, which regions its group monitors, and the events that it receives.
+public struct BeaconClient: Sendable {
+  /// The service.
+  public let service: BeaconService
+  /// The client, of which other services may have views as well.
+  public let client: ServiceClient
+
+  private var host: ServiceHost<BeaconMachine> { service.host }
+
+  /// Creates the view that a service has of a client.
+  ///
+  /// - Precondition: The client and the service belong to one manager.
+  public init(_ client: ServiceClient, of service: BeaconService) {
+    precondition(client.manager === service.manager, "the client belongs to another manager")
+    (self.client, self.service) = (client, service)
+  }
+
+  /// Removes the client with all that it needed; registered regions stay.
+  public func remove() { client.remove() }
+
+  /// The events of the client, in order. The sequence ends with the source, or throws what ended it.
+  public var events: ClientEvents<BeaconEvent> {
+    client.events { [host] event in
+      guard case .ended = event else { return false }
+      if let failure = host.failure { throw failure }
+      return true
+    }
+  }
+
+  // MARK: Ranging and sightings
+
+  /// Starts to report the beacons of a request, once in each ranging interval.
+  public func startRanging(_ request: RangingRequest) throws(BeaconServiceError) {
+    try service.check()
+    changeNeeds { $0.ranged.insert(request) }
+    try service.checkPermission()
+  }
+
+  /// Stops reporting the beacons of a request.
+  public func stopRanging(_ request: RangingRequest) { changeNeeds { $0.ranged.remove(request) } }
+
+  /// What the client ranges.
+  public var rangingRequests: Set<RangingRequest> {
+    host.read { [client] in $0.needs[client.identifier]?.ranged ?? [] }
+  }
+
+  /// Starts to report every sighting.
+  public func startSightings() throws(BeaconServiceError) {
+    try service.check()
+    changeNeeds { $0.areSightingsWanted = true }
+    try service.checkPermission()
+  }
+
+  /// Stops reporting sightings.
+  public func stopSightings() { changeNeeds { $0.areSightingsWanted = false } }
+
+  private func changeNeeds(_ change: (inout BeaconMachine.Needs) -> Void) {
+    _ = host.update(for: client) { machine, _ in
+      machine.setNeeds(of: client.identifier, change)
+    }
+  }
+
+  // MARK: Regions
+
+  /// Starts to monitor a region for the client's group. A region with the same identifier is replaced; one that is
+  /// monitored already with the same beacons and rules keeps its state. A region may be assumed to have a state, so
+  /// that the first evidence to the contrary is a crossing.
+  public func register(
+    _ region: BeaconRegion, assuming state: RegionState? = nil
+  ) throws(BeaconServiceError) {
+    service.manager.restore()
+    try service.check(region.identifier)
+    let failure = host.update(for: client) { machine, output -> RegionError? in
+      do throws(RegionError) {
+        try machine.register(
+          region, in: client.group, assuming: state, for: client.identifier, into: &output)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let failure = failure ?? nil { throw .region(region.identifier, failure) }
+  }
+
+  /// Stops monitoring a region, for all clients of the group.
+  public func unregister(_ identifier: String) {
+    service.manager.restore()
+    _ = host.update(for: client) { machine, output in
+      machine.unregister(identifier, in: client.group, into: &output)
+    }
+  }
+
+  /// The regions of the client's group, sorted by their identifiers.
+  public var regions: [BeaconRegion] {
+    service.manager.restore()
+    return host.read { [client] in $0.regions(in: client.group) }
+  }
+
+  /// Returns what is known now of a region of the client's group; `nil` if there is no such region.
+  public func snapshot(ofRegion identifier: String) -> RegionSnapshot? {
+    host.read { $0.snapshot(of: identifier, in: client.group) }
+  }
+
+  /// Requests the state of a region, registered or not; the answer is ``BeaconEvent/regionState(_:_:)``, or the
+  /// region's next event.
+  public func requestState(of region: BeaconRegion) {
+    let isAvailable = host.availability == .available
+    _ = host.update(for: client) { machine, output in
+      machine.requestState(
+        of: region, in: client.group, for: client.identifier, isAvailable: isAvailable,
+        into: &output)
+    }
+  }
+
+  /// Reports the latest state of each adapter to the client, as events.
+  public func reportReceiverStates() {
+    _ = host.update(for: client) { machine, output in
+      // A client that does not receive yet begins here, so that no change is missed or repeated.
+      client.beginReceiving()
+      machine.reportReceivers(to: client.identifier, into: &output)
+    }
+  }
+}
