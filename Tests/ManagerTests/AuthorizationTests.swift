@@ -48,6 +48,22 @@ import Testing
     #expect(scene.listener.all.filter { $0 == "status 3" }.count == 1, "\(scene.listener.all)")
   }
 
+  /// A report that found no delegate is made up for when there is one, which may be beside the report of a change.
+  @Test func aDelegateBesideAChangeIsToldOnce() {
+    let queue = DispatchQueue(label: "delegate")
+    let scene = Scene(authorization: Fickle(.onRequest)) { $0.delegateQueue = queue }
+    let manager = CLLocationManager(services: scene.services)
+    queue.sync {}
+    queue.suspend()
+    manager.requestAlwaysAuthorization()
+    let listener = Listener()
+    manager.delegate = listener
+    queue.resume()
+    queue.sync {}
+    queue.sync {}
+    #expect(listener.all == ["status 3"])
+  }
+
   @Test func whatChangesIsTold() async {
     let administrator = Fickle(.granted(.authorizedAlways))
     let scene = Scene(authorization: administrator)

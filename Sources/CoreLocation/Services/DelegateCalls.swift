@@ -100,7 +100,16 @@ final class DelegateCalls: Sendable {
 
   private func perform(_ call: StatusCall, _ manager: WeakManager) {
     guard call.claim() else { return }
-    let manager = manager.value
+    reportStatus(to: manager.value)
+    state.withLock { if $0.status === call { $0.status = nil } }
+    // A delegate that was set meanwhile found nothing missed.
+    if manager.value?.delegate != nil { delegateWasSet() }
+    call.delivery.acknowledge()
+    call.delivery.finish()
+  }
+
+  /// Reports the authorization to the delegate, unless that is what it was told last.
+  private func reportStatus(to manager: CLLocationManager?) {
     let status = manager?.authorizationStatus
     // One that changed before the first report is reported once.
     let isKnown = state.withLock { state in
@@ -109,15 +118,10 @@ final class DelegateCalls: Sendable {
     }
     let isDelivered = isKnown || manager?.deliverAuthorization() ?? false
     state.withLock { state in
-      if state.status === call { state.status = nil }
       // It may have changed until the delegate read it.
       if isDelivered { state.toldStatus = state.readStatus ?? status }
       state.missedStatus = !isDelivered
     }
-    // A delegate that was set meanwhile found nothing missed.
-    if manager?.delegate != nil { delegateWasSet() }
-    call.delivery.acknowledge()
-    call.delivery.finish()
   }
 
   /// Delivers the authorization to a delegate that came after it was to be reported.
@@ -126,7 +130,7 @@ final class DelegateCalls: Sendable {
       defer { state.missedStatus = false }
       return state.missedStatus
     }
-    if missed { perform { $0.deliverAuthorization() } }
+    if missed { perform { [self] in reportStatus(to: $0) } }
   }
 
   /// Calls the delegate in another place from now on. A first report of the authorization that waits where no calls
