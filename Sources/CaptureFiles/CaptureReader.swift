@@ -6,16 +6,6 @@ package import Scanning
 ///
 /// The first bytes determine the format, never a name. Memory is the buffer of 576 KiB, whatever the file's size.
 package final class CaptureReader {
-  /// What a call to ``read(into:)`` came to.
-  package enum Progress: Sendable {
-    /// There is more to read.
-    case more
-    /// Everything has been read that is there so far; more may come.
-    case caughtUp
-    /// The capture is read to its end.
-    case end
-  }
-
   /// The file's name, or "standard input".
   package let name: String
   /// The file's size in bytes, where it has one.
@@ -61,7 +51,8 @@ package final class CaptureReader {
 
   /// Reads until the collector has some sightings, or everything that one read of the file brought is decoded. It does not
   /// wait for a pipe. It throws at the first byte that cannot be read; what stood before it is in the collector by then.
-  package func read(into collector: inout SightingCollector) throws(CaptureError) -> Progress {
+  package func read(into collector: inout SightingCollector) throws(CaptureError) -> ReadingProgress
+  {
     if try drain(into: &collector) { return .more }
     if timeline.isOver { return .end }
     switch try stream.fill() {

@@ -14,6 +14,9 @@ public final class ReplayScanner: Scanner {
     /// A multiple of their own time.
     case times(Double)
 
+    /// How many times as fast as it did time passes; `nil` for as fast as the recordings can be read.
+    package var factor: Double? { if case .times(let factor) = self { factor } else { nil } }
+
     /// Reads `max`, or a multiple from 0.001 to 100,000 such as `1x`.
     public init?(_ text: String) {
       if text == "max" {
@@ -27,7 +30,8 @@ public final class ReplayScanner: Scanner {
     }
   }
 
-  private let state: Mutex<State>
+  private let state: Mutex<Playback<CaptureRecording>>
+  private let offsets: [UInt16: Double]
   /// How fast time passes.
   package let speed: Speed
   /// Whether the recordings are still being written.
@@ -50,17 +54,18 @@ public final class ReplayScanner: Scanner {
   ) throws(CaptureError) {
     self.speed = speed
     self.follows = follows
-    var sources: [Source] = []
+    self.offsets = offsets.filter { $0.value.isFinite }
+    var recordings: [CaptureRecording] = []
     // What is paced is not read ahead, so that what was counted was shown.
     let batch = speed == .max ? CaptureReader.batch : 1
     for path in paths {
-      sources.append(
-        Source(
+      recordings.append(
+        CaptureRecording(
           try CaptureReader(
-            path: path, firstAdapter: UInt16(truncatingIfNeeded: sources.count * 100),
+            path: path, firstAdapter: UInt16(truncatingIfNeeded: recordings.count * 100),
             follows: follows, duration: duration, batch: batch, packetTap: packetTap)))
     }
-    state = Mutex(State(sources: sources, speed: speed, duration: duration, offsets: offsets))
+    state = Mutex(Playback(recordings, factor: speed.factor, duration: duration))
   }
 
   /// The recordings' names.
@@ -71,20 +76,27 @@ public final class ReplayScanner: Scanner {
   public var availability: ScannerAvailability { .available }
 
   /// How far each recording has been read, in the order of the paths.
-  package var statuses: [CaptureStatus] { state.withLock { $0.sources.map(\.status) } }
+  package var statuses: [CaptureStatus] { state.withLock { $0.recordings.map(\.status) } }
 
   /// The counts so far of all recordings; of paced ones, up to the latest sighting that was given.
-  public var counts: ScanCounts { state.withLock { $0.counts } }
+  public var counts: ScanCounts {
+    state.withLock { playback in
+      let isHolding = playback.isHolding
+      return playback.recordings.reduce(into: ScanCounts()) {
+        $0 += isHolding ? $1.countsBeforeHeld : $1.counts
+      }
+    }
+  }
 
   /// Hands every advertising report to a function from now on.
   package func tap(_ tap: @escaping ReportTap) {
     state.withLock { state in
-      for source in state.sources { source.collector.reportTap = tap }
+      for recording in state.recordings { recording.collector.reportTap = tap }
     }
   }
 
   /// Leaves the pace to another object from now on.
-  package func stopPacing() { state.withLock { $0.speed = .max } }
+  package func stopPacing() { state.withLock { $0.factor = nil } }
 
   /// Reads on.
   ///
@@ -100,221 +112,59 @@ public final class ReplayScanner: Scanner {
     var own: [Sighting] = []
     swap(&own, &sightings)
     defer { swap(&own, &sightings) }
-    return try state.withLock { state in try state.receive(until: deadline, into: &own) }
+    let progress = try state.withLock { try $0.receive(until: deadline, into: &own) }
+    if !offsets.isEmpty {
+      for index in own.indices { own[index].subtract(offset: offsets[own[index].adapter] ?? 0) }
+    }
+    return progress
   }
 
   /// Stops the time of paced recordings until the next call of ``receive(for:until:into:)``.
   public func rest() {
-    state.withLock { $0.pacer = nil }
+    state.withLock { $0.rest() }
   }
 }
 
-/// A recording, and the batch of it that is being given.
-private final class Source {
-  let reader: CaptureReader
+/// A capture, and what was counted in it.
+private final class CaptureRecording: Recording {
+  typealias Health = ScannerHealth
+
+  private let reader: CaptureReader
   var collector = SightingCollector()
-  /// The place of the batch's next sighting.
   var next = 0
   /// What was counted before the batch.
   private var countsBefore = ScanCounts()
-  private(set) var isAtEnd = false
-  /// What is wrong with the recording behind its last sighting.
-  private(set) var failure: CaptureError?
+  /// What was counted before what was read ahead.
+  private(set) var countsBeforeHeld = ScanCounts()
 
   init(_ reader: CaptureReader) { self.reader = reader }
 
+  var inputs: [Sighting] {
+    get { collector.sightings }
+    set { collector.sightings = newValue }
+  }
   var status: CaptureStatus { reader.status(collector.counts) }
   /// What was counted up to the latest sighting that was given; a batch that is given in part does not count.
   var counts: ScanCounts { isEmpty ? collector.counts : countsBefore }
-  /// Whether the whole batch has been given.
-  var isEmpty: Bool { next == collector.sightings.count }
-  /// The time of the next sighting.
-  var nextTime: MonotonicTime { collector.sightings[next].time }
+  var firstTime: MonotonicTime? { reader.firstTime }
+  var time: MonotonicTime { reader.time }
+  var wallClockOffset: WallClockOffset { reader.wallClockOffset }
 
-  /// Reads the next batch, and returns whether it is known what comes next; otherwise more may be there later.
-  func advance() -> Bool {
-    collector.removeSightings()
-    next = 0
+  func read() throws -> ReadingProgress {
     countsBefore = collector.counts
-    guard !isAtEnd else { return true }
     do throws(CaptureError) {
-      switch try reader.read(into: &collector) {
-      case .more: return true
-      case .caughtUp: return false
-      case .end: break
-      }
-    } catch {
-      failure = error
-    }
-    isAtEnd = true
-    collector.finish()
-    return true
-  }
-}
-
-extension ReplayScanner {
-  private struct State {
-    let sources: [Source]
-    var pacer: Pacer?
-    var speed: Speed
-    private let duration: Int64?
-    private let offsets: [UInt16: Double]
-    /// What has been read and is not yet due.
-    private var held: [Sighting] = []
-    private var next = 0
-    /// Whether reading waits for a pipe; not while something that is due would wait with it.
-    private var mayWait = true
-    /// How far the recordings have been read, and how far they have been given.
-    private var progress = ScanProgress()
-    private var given: MonotonicTime?
-    /// What was counted before what is held.
-    private var countsBefore = ScanCounts()
-
-    var counts: ScanCounts {
-      if case .times = speed, given != progress.reached { return countsBefore }
-      return countsRead
-    }
-
-    private var countsRead: ScanCounts { sources.reduce(into: ScanCounts()) { $0 += $1.counts } }
-
-    init(sources: [Source], speed: Speed, duration: Int64?, offsets: [UInt16: Double]) {
-      self.sources = sources
-      self.speed = speed
-      self.duration = duration
-      self.offsets = offsets.filter { $0.value.isFinite }
-    }
-
-    mutating func receive(until deadline: MonotonicTime?, into sightings: inout [Sighting]) throws
-      -> ScanProgress
-    {
-      if case .times(let factor) = speed {
-        return try pace(factor, until: deadline, into: &sightings)
-      }
-      try read(into: &sightings)
+      let progress = try reader.read(into: &collector)
+      if progress == .end { collector.finish() }
       return progress
-    }
-
-    /// Reads on, and cuts what lies behind the limit.
-    private mutating func read(into sightings: inout [Sighting]) throws {
-      sightings.removeAll(keepingCapacity: true)
-      if sources.count == 1 {
-        readOne(sources[0], into: &sightings)
-      } else {
-        merge(into: &sightings)
-      }
-      let isAtEnd = sources.allSatisfy { $0.isAtEnd && $0.isEmpty }
-      if isAtEnd, sightings.isEmpty, let failure = sources.lazy.compactMap(\.failure).first {
-        throw failure
-      }
-      // A failure is reported after the last sightings.
-      progress.isOver = isAtEnd && sources.allSatisfy { $0.failure == nil }
-      // The first moment is known when every recording has shown its own.
-      guard sources.allSatisfy({ $0.reader.firstTime != nil || $0.isAtEnd }),
-        let first = sources.compactMap(\.reader.firstTime).min()
-      else { return }
-      progress.began = first
-      if !offsets.isEmpty {
-        for index in sightings.indices {
-          sightings[index].subtract(offset: offsets[sightings[index].adapter] ?? 0)
-        }
-      }
-      let last = sightings.last?.time ?? first
-      var reached = max(progress.reached ?? first, last)
-      // What follows the last sighting of a single recording, and of all at their end, is known.
-      if sources.count == 1 || isAtEnd {
-        reached = max(reached, sources.lazy.map(\.reader.time).max() ?? reached)
-      }
-      if let limit = duration.map({ first.advanced(by: $0) }) {
-        while let last = sightings.last, last.time >= limit { sightings.removeLast() }
-        // The end is there even if the last packet before it is not.
-        reached = progress.isOver ? limit : min(reached, limit)
-      }
-      progress.reached = reached
-    }
-
-    /// Reads the usual single recording: its batch is the batch.
-    private mutating func readOne(_ source: Source, into sightings: inout [Sighting]) {
-      swap(&source.collector.sightings, &sightings)
-      if !source.advance(), source.collector.sightings.isEmpty, mayWait { source.reader.wait() }
-      swap(&source.collector.sightings, &sightings)
-      progress.wallClockOffset = source.reader.wallClockOffset
-    }
-
-    /// Moves sightings of all recordings in the order of time, as long as these have one distance to
-    /// wall-clock time.
-    private mutating func merge(into sightings: inout [Sighting]) {
-      while sightings.count < sources[0].reader.batch {
-        // Before one recording may give a sighting, every other must have shown its next.
-        for source in sources {
-          while source.isEmpty, !source.isAtEnd {
-            guard source.advance() else {
-              if sightings.isEmpty, mayWait { source.reader.wait() }
-              return
-            }
-          }
-        }
-        guard
-          let source = sources.lazy.filter({ !$0.isEmpty }).min(by: { $0.nextTime < $1.nextTime })
-        else { return }
-        let offset = source.reader.wallClockOffset
-        guard sightings.isEmpty || offset == progress.wallClockOffset else { return }
-        progress.wallClockOffset = offset
-        sightings.append(source.collector.sightings[source.next])
-        source.next += 1
-      }
-    }
-
-    /// Gives what is due, and lets a little time pass where nothing is.
-    private mutating func pace(
-      _ factor: Double, until deadline: MonotonicTime?, into sightings: inout [Sighting]
-    ) throws -> ScanProgress {
-      sightings.removeAll(keepingCapacity: true)
-      var shown = progress
-      repeat {
-        if next == held.count, given == progress.reached, !progress.isOver {
-          mayWait = sightings.isEmpty
-          do {
-            try readAhead()
-          } catch {
-            guard !sightings.isEmpty else { throw error }
-            // It is reported when these have been given.
-            return shown
-          }
-        }
-        guard let reached = progress.reached else { return progress }
-        // The sightings of one call have one distance to wall-clock time. Nothing more may be there yet.
-        guard
-          sightings.isEmpty || !held.isEmpty && progress.wallClockOffset == shown.wallClockOffset
-        else { break }
-        let start = given ?? progress.began ?? reached
-        // After a rest, time goes on from where it was.
-        let pacer = self.pacer ?? Pacer(start: start, factor: factor)
-        self.pacer = pacer
-        if sightings.isEmpty {
-          let due = next < held.count ? min(held[next].time, reached) : reached
-          pacer.sleep(until: min(due, deadline ?? due), atMost: ReplayScanner.maximumReceiveTime)
-        }
-        let now = max(start, min(pacer.now, reached))
-        while next < held.count, held[next].time <= now {
-          sightings.append(held[next])
-          next += 1
-        }
-        given = now
-        shown = progress
-        shown.reached = now
-        shown.isOver = progress.isOver && next == held.count && now == reached
-      } while !sightings.isEmpty && sightings.count < CaptureReader.batch && next == held.count
-        && given == progress.reached && !progress.isOver
-      return shown
-    }
-
-    private mutating func readAhead() throws {
-      countsBefore = countsRead
-      next = 0
-      var read: [Sighting] = []
-      swap(&read, &held)
-      defer { swap(&read, &held) }
-      try self.read(into: &read)
+    } catch {
+      collector.finish()
+      throw error
     }
   }
+
+  func wait() { reader.wait() }
+
+  func willReadAhead() { countsBeforeHeld = counts }
+
+  static func time(of sighting: Sighting) -> MonotonicTime { sighting.time }
 }

@@ -1,3 +1,4 @@
+import CaptureFiles
 import Foundation
 import LocationSources
 import Positioning

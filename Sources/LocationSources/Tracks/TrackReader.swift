@@ -1,5 +1,5 @@
 import Bytes
-import CaptureFiles
+package import CaptureFiles
 package import Positioning
 package import Scanning
 
@@ -8,16 +8,6 @@ package import Scanning
 /// The first bytes determine the format, never a name; gzip is decompressed. Memory is that of a capture's reader (576 KiB)
 /// and what one piece of 16 KiB brings, whatever the file's size.
 package final class TrackReader {
-  /// What a call to ``read(into:)`` came to.
-  package enum Progress: Sendable {
-    /// There is more to read.
-    case more
-    /// Everything has been read that is there so far; more may come.
-    case caughtUp
-    /// The track is read to its end.
-    case end
-  }
-
   /// The file's name, or "standard input".
   package let name: String
   /// The file's size in bytes, where it has one.
@@ -58,7 +48,7 @@ package final class TrackReader {
 
   /// Reads a piece, and appends what it holds. It does not wait for a pipe. It throws at the first byte that cannot be read; what
   /// stood before it is appended by then.
-  package func read(into inputs: inout [PositionInput]) throws(TrackError) -> Progress {
+  package func read(into inputs: inout [PositionInput]) throws(TrackError) -> ReadingProgress {
     if decoder?.isOver == true { return .end }
     if decoder != nil, stream.unread.byteCount > 0 {
       try decodePiece(into: &inputs)

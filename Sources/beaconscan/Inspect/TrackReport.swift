@@ -1,3 +1,4 @@
+import CaptureFiles
 import Frontends
 import LocationSources
 import Positioning
