@@ -10,7 +10,7 @@ import Testing
 
 @testable import LocationSources
 
-/// One drive through gpsd, through GeoClue and as a GPX track: what the location service makes of it is the same.
+/// One drive through gpsd, through GeoClue and as tracks of GPX and NMEA: what the location service makes of it is the same.
 @Suite(.blocking, .daemons) struct DriveTests {
   let scratch: Scratch
   let bus: BusDaemon
@@ -74,18 +74,22 @@ import Testing
       fixes: fixes.count)
   }
 
-  /// Replays the drive as a GPX track.
-  private func replayed(_ drive: Drive, visits: Bool) throws -> Outcome {
-    try scratch.write(Array(drive.gpx.utf8), "drive.gpx")
-    let replay = try TrackReplay(paths: [scratch["drive.gpx"]])
+  /// Replays the drive as a track of a format.
+  private func replayed(_ format: String, _ drive: Drive, visits: Bool) throws -> Outcome {
+    let file = "drive.\(format)"
+    try scratch.write(Array((format == "GPX" ? drive.gpx : nmea(drive)).utf8), file)
+    let replay = try TrackReplay(paths: [scratch[file]])
     let client = try client(replay, on: drive, visits: visits)
     #expect(client.receives(\.hasEnded))
-    return outcome("GPX", of: client, on: drive)
+    return outcome(format, of: client, on: drive)
+  }
+
+  private func nmea(_ drive: Drive) -> String {
+    drive.points.indices.flatMap { drive.sentences($0) }.map(nmeaLine).joined()
   }
 
   private func log(_ drive: Drive) throws -> String {
-    let lines = drive.points.indices.flatMap { drive.sentences($0) }.map(nmeaLine)
-    try scratch.write(Array("# drive\n\(lines.joined())".utf8), "drive.log")
+    try scratch.write(Array("# drive\n\(nmea(drive))".utf8), "drive.log")
     return scratch["drive.log"]
   }
 
@@ -128,7 +132,7 @@ import Testing
     let drive = try Drive(seed: 13, interval: interval, stay: 0, lead: 30)
     let expected = drive.crossings.map(\.crossing)
     #expect(expected.count == 10)
-    let replay = try replayed(drive, visits: false)
+    let replays = try ["GPX", "NMEA"].map { try replayed($0, drive, visits: false) }
     let last = Double(drive.points.last?.second ?? 0)
     func hasArrived(_ received: LocationListener.Received) -> Bool {
       received.fixes.last.map { drive.second($0.timestamp) >= last } ?? false
@@ -160,7 +164,7 @@ import Testing
       if let gap = gpsd?.gap, gap <= Double(3 * interval), hasArrived(client.received) { break }
     }
     #expect(client.receives(hasArrived))
-    let outcomes = [replay, try #require(gpsd), outcome("GeoClue", of: client, on: drive)]
+    let outcomes = replays + [try #require(gpsd), outcome("GeoClue", of: client, on: drive)]
     Self.print(outcomes, drive)
     for outcome in outcomes {
       #expect(outcome.crossings.map(\.crossing) == expected, "\(outcome.name)")
@@ -181,7 +185,8 @@ import Testing
   @Test(.enabled(if: isLong)) func crossingsAndVisitsAreTheSameInRealTime() throws {
     let drive = try Drive(seed: 13, interval: 1, stay: 360, lead: 20)
     let expected = drive.crossings.map(\.crossing)
-    let replay = try replayed(drive, visits: true)
+    let replay = try replayed("GPX", drive, visits: true)
+    let nmea = try replayed("NMEA", drive, visits: true)
     let gpsdSource = { GPSDSource(.tcp(host: "127.0.0.1", port: port)) }
     let gpsd = try client(gpsdSource(), on: drive, visits: true)
     let sparingGPSD = try client(gpsdSource(), on: drive, visits: true, updates: false)
@@ -203,7 +208,8 @@ import Testing
       }
     }
     let outcomes = [
-      replay, outcome("gpsd", of: gpsd, on: drive), outcome("GeoClue", of: geoClue, on: drive),
+      replay, nmea, outcome("gpsd", of: gpsd, on: drive),
+      outcome("GeoClue", of: geoClue, on: drive),
       outcome("gpsd, circles and visits alone", of: sparingGPSD, on: drive, clock: gpsd),
       outcome("GeoClue, circles and visits alone", of: sparingGeoClue, on: drive, clock: geoClue),
     ]
@@ -212,7 +218,7 @@ import Testing
     // Two arrivals, and the departure from the first place.
     #expect(replay.visits.count == 3)
     for (index, outcome) in outcomes.enumerated() {
-      let limit = index < 3 ? 10.0 : 60
+      let limit = index < 4 ? 10.0 : 60
       #expect(outcome.crossings.map(\.crossing) == expected, "\(outcome.name)")
       for (crossing, other) in zip(outcome.crossings, replay.crossings) {
         #expect(abs(crossing.second - other.second) <= limit, "\(outcome.name): \(crossing)")
