@@ -1,4 +1,5 @@
 import CaptureFiles
+import Clocks
 import Foundation
 import LocationSources
 import Positioning
@@ -99,6 +100,40 @@ import Testing
     var inputs: [PositionInput] = []
     while case .more = try reader.read(into: &inputs) {}
     #expect(inputs.count == 10)
+  }
+
+  /// Of a clock that was set in the middle, what stood before keeps its time, and so does what is wrong behind it.
+  @Test(arguments: [true, false]) func aClockThatWasSetPartsTheTrack(isCut: Bool) throws {
+    let points = [2, 1, 3].flatMap { day in
+      (10...59).map { second in
+        #"<trkpt lat="48.\#(day)" lon="11"><time>2026-01-0\#(day)T12:00:\#(second)Z</time></trkpt>"#
+      }
+    }
+    let text =
+      #"<gpx version="1.1"><trk><trkseg>"# + points.joined()
+      + (isCut ? "" : "</trkseg></trk></gpx>")
+    let scratch = try Self.scratch.get()
+    let name = UUID().uuidString
+    try scratch.write(Array(text.utf8), name)
+    let reader = try TrackReader(path: scratch[name])
+    var batches: [Int] = []
+    var progress = ReadingProgress.more
+    var failure: TrackError?
+    do throws(TrackError) {
+      while progress == .more {
+        var inputs: [PositionInput] = []
+        progress = try reader.read(into: &inputs)
+        for case .fix(let fix) in inputs {
+          #expect(fix.time.wallClockTime(reader.wallClockOffset) == fix.timestamp)
+        }
+        if !inputs.isEmpty { batches.append(inputs.count) }
+      }
+    } catch {
+      failure = error
+    }
+    #expect(failure == (isCut ? .cutShort(file: scratch[name]) : nil))
+    // A step forward is silence.
+    #expect(batches == [50, 100])
   }
 
   /// `gpspipe -r` writes gpsd's greeting before the receiver's sentences, `gpspipe -w -t` a time before each line.

@@ -12,7 +12,9 @@ import Scanning
 /// recorded with the wrong era from its beginning to its end cannot be distinguished from an old one.
 struct TrackOutput {
   /// What was found and is not taken yet.
-  var inputs: [PositionInput] = []
+  private(set) var inputs: [PositionInput] = []
+  /// Parts of it, each with its distance to the track's clock: a clock that was set begins another one.
+  private(set) var runs: [TrackRun] = []
   private(set) var timeline: Timeline
   var counts = TrackCounts()
 
@@ -57,7 +59,7 @@ struct TrackOutput {
     }
     lastFix = fix
     counts.fixes += 1
-    inputs.append(.fix(fix))
+    append(.fix(fix))
   }
 
   /// Adds a compass reading whose timestamp is the one that the source states.
@@ -66,7 +68,25 @@ struct TrackOutput {
     var reading = stated
     (reading.time, reading.timestamp) = (time, timestamp)
     counts.compassReadings += 1
-    inputs.append(.compass(reading))
+    append(.compass(reading))
+  }
+
+  private mutating func append(_ input: PositionInput) {
+    if runs.last?.wallClockOffset != wallClockOffset {
+      runs.append(TrackRun(count: 0, wallClockOffset: wallClockOffset))
+    }
+    runs[runs.count - 1].count += 1
+    inputs.append(input)
+  }
+
+  /// Moves what was found behind what an array holds, and returns its parts.
+  mutating func take(_ taken: inout [PositionInput]) -> [TrackRun] {
+    defer {
+      inputs.removeAll(keepingCapacity: true)
+      runs.removeAll(keepingCapacity: true)
+    }
+    taken += inputs
+    return runs
   }
 
   /// Lets the line go on where it is, at another stated time: the track's date was not known before.
@@ -121,4 +141,10 @@ private func distance(_ from: Coordinate, _ to: Coordinate) -> Double {
     north * north + Double.cos(from.latitude * radians) * Double.cos(to.latitude * radians) * east
     * east
   return 2 * 6_371_008.8 * Double.asin(min(1, chord.squareRoot()))
+}
+
+/// Consecutive inputs of a track with one distance from the line of time to the track's clock.
+struct TrackRun: Sendable {
+  var count: Int
+  var wallClockOffset: WallClockOffset
 }

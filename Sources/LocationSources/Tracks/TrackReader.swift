@@ -6,7 +6,7 @@ package import Scanning
 /// Reads one recorded track, of whatever format, from its beginning to its end: bytes in, fixes and compass readings out.
 ///
 /// The first bytes determine the format, never a name; gzip is decompressed. Memory is that of a capture's reader (576 KiB)
-/// and what one piece of 16 KiB brings, whatever the file's size.
+/// and what one piece of 32 KiB brings, whatever the file's size.
 package final class TrackReader {
   /// The file's name, or "standard input".
   package let name: String
@@ -16,8 +16,12 @@ package final class TrackReader {
   private var stream: ByteStream
   private var decoder: TrackDecoder?
   private let duration: Int64?
+  /// What was decoded behind a moment at which the track's clock was set.
+  private var waiting: [(inputs: [PositionInput], wallClockOffset: WallClockOffset)] = []
+  /// What is wrong behind all of it.
+  private var failure: TrackError?
 
-  private static let piece = 16 * 1024
+  private static let piece = 32 * 1024
 
   /// Opens a track; the path `-` is standard input. A file that is followed is still being written: its end is never
   /// final. The duration is in nanoseconds from the first fix on; `nil` for all.
@@ -41,19 +45,20 @@ package final class TrackReader {
   package var bytesRead: Int { stream.bytesRead }
   /// The time of the first fix or reading.
   package var firstTime: MonotonicTime? { decoder?.firstTime }
-  /// The time of the latest.
-  package var time: MonotonicTime? { decoder?.time }
-  /// The distance from the replay's time to the track's wall-clock time.
-  package var wallClockOffset: WallClockOffset { decoder?.wallClockOffset ?? .zero }
+  /// The distance from the replay's time to the track's wall-clock time, for all that the latest call appended.
+  package private(set) var wallClockOffset = WallClockOffset.zero
 
-  /// Reads a piece, and appends what it holds. It does not wait for a pipe. It throws at the first byte that cannot be read; what
-  /// stood before it is appended by then.
+  /// Reads a piece, and appends what it holds up to the next moment at which the track's clock was set. It does not wait for a
+  /// pipe. It throws at the first byte that cannot be read; what stood before it is appended by then.
   package func read(into inputs: inout [PositionInput]) throws(TrackError) -> ReadingProgress {
-    if decoder?.isOver == true { return .end }
-    if decoder != nil, stream.unread.byteCount > 0 {
-      try decodePiece(into: &inputs)
+    if !waiting.isEmpty {
+      let run = waiting.removeFirst()
+      inputs += run.inputs
+      wallClockOffset = run.wallClockOffset
       return .more
     }
+    if decoder?.isOver == true { return try end() }
+    if decoder != nil, stream.unread.byteCount > 0 { return try decodePiece(into: &inputs) }
     let read: FileSource.Read
     do throws(CaptureError) { read = try stream.fill() } catch { throw .file(error) }
     switch read {
@@ -66,12 +71,9 @@ package final class TrackReader {
         try detect(isWhole: true)
         return .more
       }
-      var found: [PositionInput] = []
-      let isComplete = decoder?.finish(into: &found) ?? true
-      inputs += found
-      decoder?.isOver = true
-      guard isComplete else { throw .cutShort(file: name) }
-      return .end
+      if decoder?.finish(into: &inputs) == false { failure = .cutShort(file: name) }
+      keep(&inputs)
+      return try end()
     }
     if decoder == nil { try detect(isWhole: false) }
     return .more
@@ -90,14 +92,33 @@ package final class TrackReader {
     }
   }
 
-  private func decodePiece(into inputs: inout [PositionInput]) throws(TrackError) {
+  private func decodePiece(
+    into inputs: inout [PositionInput]
+  ) throws(TrackError) -> ReadingProgress {
     let count = min(Self.piece, stream.unread.byteCount)
     let fault = decoder?.decode(stream.unread.extracting(first: count), into: &inputs)
     stream.consume(count)
-    if let fault {
-      decoder?.isOver = true
-      throw .damaged(file: name, rule: fault.rule, offset: fault.offset)
+    keep(&inputs)
+    guard let fault else { return .more }
+    failure = .damaged(file: name, rule: fault.rule, offset: fault.offset)
+    return try end()
+  }
+
+  /// Keeps all but the first of the runs that were appended for calls of their own.
+  private func keep(_ inputs: inout [PositionInput]) {
+    guard let decoder, let first = decoder.runs.first else { return }
+    wallClockOffset = first.wallClockOffset
+    for run in decoder.runs.dropFirst().reversed() {
+      waiting.insert((inputs.suffix(run.count), run.wallClockOffset), at: 0)
+      inputs.removeLast(run.count)
     }
+  }
+
+  /// Ends the track where nothing waits.
+  private func end() throws(TrackError) -> ReadingProgress {
+    guard waiting.isEmpty else { return .more }
+    if let failure { throw failure }
+    return .end
   }
 }
 
@@ -107,7 +128,9 @@ package struct TrackDecoder {
   private var output: TrackOutput
   private var track: Track
   /// Whether nothing more is to be decoded.
-  package fileprivate(set) var isOver = false
+  package private(set) var isOver = false
+  /// The parts of what the latest call appended, each with its distance from the line of time to the track's clock.
+  private(set) var runs: [TrackRun] = []
 
   private enum Track {
     case nmea(NMEATrack)
@@ -131,8 +154,6 @@ package struct TrackDecoder {
   package var counts: TrackCounts { output.counts }
   /// The time of the first fix or reading.
   package var firstTime: MonotonicTime? { output.timeline.first }
-  /// The time of the latest.
-  package var time: MonotonicTime? { output.timeline.first.map { _ in output.timeline.now } }
   /// The distance from the line of time to the track's wall-clock time.
   package var wallClockOffset: WallClockOffset { output.wallClockOffset }
 
@@ -175,7 +196,6 @@ package struct TrackDecoder {
   }
 
   private mutating func take(_ inputs: inout [PositionInput]) {
-    inputs += output.inputs
-    output.inputs.removeAll(keepingCapacity: true)
+    runs = output.take(&inputs)
   }
 }

@@ -82,24 +82,19 @@ private final class TrackRecording: Recording {
   var next = 0
   /// Whether a compass reading was read.
   private(set) var hasReading = false
-
-  private static let batch = 256
+  private(set) var time = MonotonicTime(nanoseconds: .min)
 
   init(_ reader: TrackReader) { self.reader = reader }
 
   var firstTime: MonotonicTime? { reader.firstTime }
-  var time: MonotonicTime { reader.time ?? MonotonicTime(nanoseconds: .min) }
   var wallClockOffset: WallClockOffset { reader.wallClockOffset }
 
   func read() throws -> ReadingProgress {
-    defer { hasReading = hasReading || inputs.contains(where: \.isReading) }
-    let offset = wallClockOffset
-    var progress = ReadingProgress.more
-    // A client deals with each batch before it is given the next: some pieces together cost less.
-    while progress == .more, inputs.count < Self.batch, offset == wallClockOffset {
-      progress = try reader.read(into: &inputs)
+    defer {
+      hasReading = hasReading || inputs.contains(where: \.isReading)
+      time = inputs.last?.time ?? time
     }
-    return progress
+    return try reader.read(into: &inputs)
   }
 
   func wait() { reader.wait() }
