@@ -4,8 +4,8 @@ internal import RealModule
 ///
 /// The level at a place is P - 10 n log10(d), plus what walls and reflections do to that place, plus the error of the
 /// level. The fit is Bayes' linear regression (Gelman et al., *Bayesian Data Analysis*, 3rd ed., 2013, section 14.8).
-/// What is known before is that exponents spread about 2 as ``ErrorBudget/exponent`` has it, and that places deviate by
-/// some 3 dB; how far these do is learned as far as the places show it. Errors are the half widths of 95 % intervals.
+/// What is known before is that exponents of a site spread by 0.5 about 2.3, and that places deviate by some 3 dB; how far
+/// these do is learned as far as the places show it. Errors are the half widths of 95 % intervals.
 package struct CalibrationFit: Sendable {
   /// A place: its distance in meters, and the level there.
   package struct Place: Sendable {
@@ -30,6 +30,10 @@ package struct CalibrationFit: Sendable {
   /// The exponent; `nil` where all places have nearly the same distance.
   package let exponent: Estimate?
 
+  /// What exponents are expected before anything is known of the site: the normal distribution with 95 of 100 from 1.3 to
+  /// 3.3. Measured in buildings were 1.6 to 3.0, and 3.3 behind machines (Rappaport, *Wireless Communications*, 2nd ed., 2002,
+  /// table 4.6).
+  private static let (expectedExponent, exponentDeviation) = (2.3, 0.5)
   /// By how much places deviate before anything is known of the site, in dB, and for how many places that counts.
   private static let (expectedDeviation, expectedPlaces) = (3.0, 4.0)
   /// From this ratio of the farthest distance to the nearest on the exponent is fitted.
@@ -69,28 +73,27 @@ package struct CalibrationFit: Sendable {
 
   /// The posterior distribution of power and exponent: normal in the mean, with Student's t for the scale.
   private struct Solution {
-    private var (powerMean, exponentMean) = (0.0, PathLossModel.defaultExponent)
+    private var (powerMean, exponentMean) = (0.0, expectedExponent)
     private var (powerVariance, covariance, exponentVariance) = (0.0, 0.0, 0.0)
     private var placeVariance = expectedDeviation * expectedDeviation
     private let quantile: Double
 
     init(_ places: [Place]) {
-      let spread = ErrorBudget().exponent * PathLossModel.defaultExponent
       let extra = Double(max(0, places.count - 2))
       quantile = Self.quantile(freedom: expectedPlaces + extra)
       for _ in 0..<16 {
         // Normal equations about the expected exponent, whose precision is added.
-        var (a, b, c, u, v) = (0.0, 0.0, 1 / (spread * spread), 0.0, 0.0)
+        var (a, b, c, u, v) = (0.0, 0.0, 1 / (exponentDeviation * exponentDeviation), 0.0, 0.0)
         for place in places {
           let weight = 1 / (placeVariance + place.level.error * place.level.error)
           let x = Self.slope(place.distance)
-          let y = place.level.mean - PathLossModel.defaultExponent * x
+          let y = place.level.mean - expectedExponent * x
           (a, b, c) = (a + weight, b + weight * x, c + weight * x * x)
           (u, v) = (u + weight * y, v + weight * x * y)
         }
         let determinant = a * c - b * b
         powerMean = (c * u - b * v) / determinant
-        exponentMean = PathLossModel.defaultExponent + (a * v - b * u) / determinant
+        exponentMean = expectedExponent + (a * v - b * u) / determinant
         (powerVariance, covariance, exponentVariance) = (
           c / determinant, -b / determinant, a / determinant
         )

@@ -206,7 +206,7 @@ import Testing
     #expect(guide.failure == nil)
     let results = try CalibrationResult.all(guide.survey, [.distance(1), .distance(4)])
     #expect(results.count == 1 && results[0].adapter == nil)
-    #expect(results[0].options.first?.contains("@power=-59.") == true, "\(results[0].options)")
+    #expect(results[0].options.first?.contains("@power=-58.") == true, "\(results[0].options)")
   }
 
   @Test func theDialogEndsWithItsInput() {
