@@ -29,17 +29,20 @@ struct Drive {
   private(set) var stays: [(arrival: Int, departure: Int)] = []
   let start: WallClockTime
 
-  /// Creates a drive to the east with a stay at two of its corners.
-  init(seed: UInt64, interval: Int, stay: Int, lead: Int) throws {
+  /// Creates a drive to the east with a stay at two of its corners, by a receiver whose clock is right, or late by hours so that
+  /// the drive can be played faster than it was.
+  init(seed: UInt64, interval: Int, stay: Int, lead: Int, isInRealTime: Bool = false) throws {
     var random = SplitMix64(seed: seed)
     guard let home = Coordinate(latitude: 52.5, longitude: 13.4) else { throw CancellationError() }
     var (corner, second) = (home, 0)
     let speed = 15.0
     // GeoClue takes the date from today, and a time of day that is to come from yesterday.
-    let now = WallClockTime.now.nanoseconds / WallClockTime.nanosecondsPerSecond - 10_800
-    let isLate = now % 86_400 > 79_200
-    start = WallClockTime(
-      nanoseconds: (now - (isLate ? 7200 : 0)) * WallClockTime.nanosecondsPerSecond)
+    var began = WallClockTime.now.nanoseconds / WallClockTime.nanosecondsPerSecond - 30
+    if !isInRealTime {
+      began -= 10_800
+      if began % 86_400 > 79_200 { began -= 7200 }
+    }
+    start = WallClockTime(nanoseconds: began * WallClockTime.nanosecondsPerSecond)
     circles = [try CircularRegion(identifier: "home", center: home, radius: 500)]
     func rest(_ seconds: Int) {
       for _ in 0..<seconds / interval { add(corner, 0, 0, at: &second, interval, &random) }
