@@ -43,7 +43,8 @@ extension InGuest {
       let power = try #require(record["measuredPower"] as? Double)
       let exponent = try #require(record["exponent"] as? Double)
       print("calibrated: \(line)")
-      #expect(abs(power + 62) < 1.5 && abs(exponent - 2) < 0.2)
+      // Two places leave the exponent between 2, which they say, and 2.3, which is expected of a site.
+      #expect(abs(power + 62) < 1.5 && (1.9...2.3).contains(exponent))
       #expect(!(try air.scan().isOn))
       try air.stop()
     }
