@@ -154,8 +154,6 @@ package struct TrackDecoder {
   package var counts: TrackCounts { output.counts }
   /// The time of the first fix or reading.
   package var firstTime: MonotonicTime? { output.timeline.first }
-  /// The distance from the line of time to the track's wall-clock time.
-  package var wallClockOffset: WallClockOffset { output.wallClockOffset }
 
   /// Decodes the next bytes, and appends what they complete.
   ///
