@@ -1,13 +1,11 @@
-/// A session that keeps an app in use while it is in the background.
-///
-/// A process is never suspended here for being in the background. The session requests the authorization when in
-/// use, as Apple's does, and has no other effect.
+/// A session that requests the authorization when in use, as Apple's does, and has no other effect:
+/// a process in the background is never suspended here.
 public final class CLBackgroundActivitySession: Sendable {
   /// The state of the session's authorization.
   public struct Diagnostic: Sendable {
     /// A Boolean value that indicates whether the app may not use location services.
     public var authorizationDenied: Bool { status == .denied }
-    /// A Boolean value that indicates whether location services are off for the device: `false` here.
+    /// A Boolean value that indicates whether the device's location services are off: `false` here.
     public var authorizationDeniedGlobally: Bool { false }
     /// A Boolean value that indicates whether the authorization is not decided yet.
     public var authorizationRequestInProgress: Bool { status == .notDetermined }

@@ -1,7 +1,7 @@
 import Foundation
 import Scanning
 
-/// A report of ranged beacons, or of the reason why there is none, in an asynchronous sequence.
+/// A report of ranged beacons, or of the reason that there is none, in an asynchronous sequence.
 ///
 /// ```swift
 /// let lobby = CLBeaconIdentityConstraint(uuid: uuid, major: 1)
@@ -16,7 +16,7 @@ public struct CLBeaconUpdate: Sendable {
   public let beacons: [CLBeacon]
   /// The constraint that the beacons satisfy.
   public let constraint: CLBeaconIdentityConstraint
-  /// The reason why beacons cannot be ranged now, with a sentence; `nil` while they are ranged.
+  /// The reason that beacons cannot be ranged now, as a sentence; `nil` while they are ranged.
   public let error: CLError?
   /// A Boolean value that indicates whether the app may not use location services.
   public var authorizationDenied: Bool { status == .denied }
@@ -27,12 +27,12 @@ public struct CLBeaconUpdate: Sendable {
 
   let status: CLAuthorizationStatus
 
-  /// Ranges beacons for as long as an iteration lasts, with the process's own services unless others are given.
+  /// Ranges beacons during an iteration, with the process's own services unless others are given.
   ///
-  /// An update comes once a second, also with an empty list. While beacons cannot be ranged, one update for each
-  /// reason has no beacons and says why; the iteration continues, and lists come again when the reason is gone. At
-  /// most ``maximumWaiting`` updates wait for a slow iteration, the latest ones; a recording waits for the iteration, so
-  /// that none is lost.
+  /// An update comes once a second, also with an empty list. While beacons cannot be ranged, each
+  /// reason produces one update without beacons and with the ``error``; lists resume when the
+  /// reason is gone. The latest ``maximumWaiting`` updates wait for a slow iteration; a recording
+  /// waits for the iteration, so it loses none.
   public static func liveUpdates(
     satisfying constraint: CLBeaconIdentityConstraint, services: LocationServices? = nil
   ) -> Updates {
@@ -40,7 +40,7 @@ public struct CLBeaconUpdate: Sendable {
     return Updates(paced: { pace in
       AsyncStream(bufferingPolicy: .bufferingNewest(maximumWaiting)) { continuation in
         let ranging = Ranging(constraint, services, continuation, pace)
-        // The stream keeps the object that ranges, and releases it when the iteration ends.
+        // The stream keeps `ranging`, and releases it when the iteration ends.
         continuation.onTermination = { _ in
           ranging.end()
           pace.end()
@@ -58,11 +58,11 @@ public struct CLBeaconUpdate: Sendable {
 
 /// A manager and its delegate, for one iteration.
 private final class Ranging: CLLocationManagerDelegate, @unchecked Sendable {
-  // Sendable: nothing stored here changes, and the manager's own methods can be called on any thread.
+  // Sendable: no stored value changes, and the manager's methods can be called on any thread.
   private let manager: CLLocationManager
   private let constraint: CLBeaconIdentityConstraint
   private let continuation: AsyncStream<CLBeaconUpdate>.Continuation
-  /// The pace of the iteration where a recording waits for it; otherwise `nil`.
+  /// The pace of the iteration if a recording waits for it; otherwise `nil`.
   private let pace: IterationPace?
 
   init(
@@ -91,7 +91,7 @@ private final class Ranging: CLLocationManagerDelegate, @unchecked Sendable {
     switch manager.authorizationStatus {
     case .denied, .restricted: yield([], CLError(.denied))
     case .notDetermined: yield([])
-    // A start that was refused before has no effect any more.
+    // A start that was refused before must be repeated.
     case .authorizedWhenInUse, .authorizedAlways:
       manager.startRangingBeacons(satisfying: constraint)
     }
@@ -106,7 +106,7 @@ private final class Ranging: CLLocationManagerDelegate, @unchecked Sendable {
     _ manager: CLLocationManager, didFailRangingFor beaconConstraint: CLBeaconIdentityConstraint,
     error: any Error
   ) {
-    // The change of the authorization has its own update.
+    // A change of the authorization has its own update.
     guard let error = error as? CLError, error.code != .denied else { return }
     yield([], error)
   }

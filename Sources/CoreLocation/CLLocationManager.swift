@@ -7,26 +7,23 @@ import Synchronization
 
 /// The object that starts and stops services and delivers their events to a delegate.
 ///
-/// Create one manager, keep a strong reference to it, set its ``delegate`` and start the services that you need.
-/// All managers of a process share the monitored regions; each manager has its own ranged constraints. A service
-/// that is not available reports a failure to the delegate.
+/// Create one manager, keep a strong reference to it, set its ``delegate``, and start the services
+/// that you need. All managers of a process share the monitored regions; each manager has its own
+/// ranged constraints. A service that is not available reports a failure to the delegate.
 ///
-/// As on Apple's systems the class is not `Sendable`, so that a subclass need not be. Its own methods can be called
-/// on any thread; the properties that describe location and heading updates belong to one thread at a time.
+/// As on Apple's systems, the class is not `Sendable`, so a subclass need not be. Call its methods
+/// on any thread; use the properties of location and heading updates on one thread at a time.
 open class CLLocationManager: NSObject {
   private let receiver = Mutex(Receiver())
   private let passedOver = Atomic<Bool>(false)
-  /// The services that the manager uses. All managers of a process share them.
   package let services: LocationServices
-  /// The manager's client in the core, and the services' views of it.
   let client: ServiceClient
   var beacons: BeaconClient { BeaconClient(client, of: services.beacons) }
   var locations: LocationClient { LocationClient(client, of: services.locations) }
-  /// The calls of the delegate.
   let calls: DelegateCalls
   /// The latest location that the delegate received.
   let latestLocation = Mutex<CLLocation?>(nil)
-  /// The significant change that was delivered last while updates run, which deliver it as well.
+  /// The last significant change delivered while updates run, to omit it from the updates.
   let significantFix = Mutex<Fix?>(nil)
   /// Whether the delegate was asked about the calibration since headings were started.
   let hasAskedForCalibration = Atomic<Bool>(false)
@@ -34,15 +31,13 @@ open class CLLocationManager: NSObject {
   let awaitsFix = Atomic<Bool>(false)
 
   private struct Receiver: @unchecked Sendable {
-    // Sendable: the delegate is only passed on. It is called where it expects its calls.
+    // Sendable: the delegate is only passed on, and is called where it expects its calls.
     weak var delegate: (any CLLocationManagerDelegate)?
     var queue: DispatchQueue?
   }
 
-  /// Creates a manager.
-  ///
-  /// The authorization is reported to its delegate soon after. The delegate is called on the run loop of the
-  /// current thread, or of the thread on which a service is started later.
+  /// Creates a manager and soon reports the authorization to its delegate. The delegate is called
+  /// on the run loop of the current thread, or of the thread that later starts a service.
   public override init() {
     services = .shared
     (client, calls) = services.addManager(in: .application)
@@ -50,11 +45,9 @@ open class CLLocationManager: NSObject {
     calls.begin(for: self)
   }
 
-  /// Creates a manager that uses other services than the process's own, for tests. Apple's class has no such
-  /// initializer.
+  /// Creates a manager with the given services, for tests. Apple's class has no such initializer.
   public convenience init(services: LocationServices) { self.init(using: services) }
 
-  /// Creates a manager whose delegate receives the events of a group's regions.
   package init(using services: LocationServices, in group: ClientGroup = .application) {
     self.services = services
     (client, calls) = services.addManager(in: group)
@@ -64,7 +57,7 @@ open class CLLocationManager: NSObject {
 
   deinit { client.remove() }
 
-  /// The object that receives the manager's events. The manager keeps a weak reference to it.
+  /// The object that receives the manager's events, held by a weak reference.
   open var delegate: (any CLLocationManagerDelegate)? {
     get { receiver.withLock { $0 }.delegate }
     set {
@@ -74,7 +67,8 @@ open class CLLocationManager: NSObject {
         }
       }
       let new = Receiver(delegate: newValue)
-      // Before the delegate is there to start anything on another thread, whose events would be dropped.
+      // This comes first: the delegate may start services on another thread as soon as it is set,
+      // and their events would be dropped.
       if newValue != nil { client.beginReceiving() }
       receiver.withLock { $0.delegate = new.delegate }
       if newValue != nil { calls.delegateWasSet() }
@@ -82,8 +76,8 @@ open class CLLocationManager: NSObject {
     }
   }
 
-  /// The queue on which the delegate is called. With `nil`, the default, it is called on the run loop of the thread
-  /// on which a service is started. Set it before that. Apple's class has no such property.
+  /// The queue on which the delegate is called; `nil`, the default, for the run loop of the thread
+  /// that starts a service. Set it before that. Apple's class has no such property.
   open var delegateQueue: DispatchQueue? {
     get { receiver.withLock { $0.queue } }
     set {
@@ -94,7 +88,7 @@ open class CLLocationManager: NSObject {
 
   // MARK: Delegate methods with two spellings
 
-  /// Records that a delegate does not implement a method: its default implementation was called.
+  /// Records that a default implementation was called: the delegate does not have the method.
   package func passOver() { passedOver.store(true, ordering: .releasing) }
 
   /// Returns whether a default implementation was called since the last call of this function.
@@ -117,34 +111,29 @@ open class CLLocationManager: NSObject {
     LocationServices.shared.authorizationStatus
   }
 
-  /// The accuracy that the app is authorized to use: always ``CLAccuracyAuthorization/fullAccuracy``.
+  /// The accuracy that the app may use: always ``CLAccuracyAuthorization/fullAccuracy``.
   open var accuracyAuthorization: CLAccuracyAuthorization { .fullAccuracy }
 
   /// A Boolean value that indicates whether widgets may receive locations: `false`.
   open var isAuthorizedForWidgetUpdates: Bool { false }
 
-  /// Requests the authorization to use location services while the app is in use.
-  ///
-  /// The call has no effect unless the status is not determined. The delegate receives the answer.
+  /// Requests the authorization to use location services while the app is in use. The delegate
+  /// receives the answer. The call has no effect unless the status is not determined.
   open func requestWhenInUseAuthorization() { request(.authorizedWhenInUse) }
 
-  /// Requests the authorization to use location services at any time.
-  ///
-  /// The call has no effect unless the status is not determined, or when-in-use and not requested before. The
-  /// delegate receives the answer.
+  /// Requests the authorization to use location services at any time. The delegate receives the
+  /// answer. The call has an effect only while the status is not determined or when-in-use.
   open func requestAlwaysAuthorization() { request(.authorizedAlways) }
 
-  /// Requests full accuracy for a limited time. The call has no effect: the accuracy is full already.
+  /// Does nothing, because the accuracy is full already.
   open func requestTemporaryFullAccuracyAuthorization(withPurposeKey purposeKey: String) {}
 
-  /// Requests full accuracy for a limited time. The accuracy is full already, so the closure is called with
-  /// ``CLError/Code/promptDeclined``, as on Apple's systems.
+  /// Calls the closure with ``CLError/Code/promptDeclined``, because the accuracy is full already.
   open func requestTemporaryFullAccuracyAuthorization(
     withPurposeKey purposeKey: String, completion: (((any Error)?) -> Void)?
   ) { completion?(CLError(.promptDeclined)) }
 
-  /// Requests full accuracy for a limited time. It always throws ``CLError/Code/promptDeclined``, because the
-  /// accuracy is full already.
+  /// Throws ``CLError/Code/promptDeclined``, because the accuracy is full already.
   open func requestTemporaryFullAccuracyAuthorization(
     withPurposeKey purposeKey: String
   ) async throws { throw CLError(.promptDeclined) }
@@ -154,8 +143,8 @@ open class CLLocationManager: NSObject {
   /// Returns whether location services are available on this device.
   open class func locationServicesEnabled() -> Bool { LocationServices.shared.isEnabled }
 
-  /// Returns whether regions of a class can be monitored here, regardless of the authorization: ``CLBeaconRegion`` while
-  /// beacons can be received, ``CLCircularRegion`` while locations can be found, and their subclasses.
+  /// Returns whether regions of a class can be monitored, regardless of the authorization.
+  /// ``CLBeaconRegion`` needs a receiver of beacons, ``CLCircularRegion`` a source of locations.
   open class func isMonitoringAvailable(for regionClass: AnyClass) -> Bool {
     switch regionClass {
     case is CLBeaconRegion.Type: LocationServices.shared.receivesBeacons
@@ -167,56 +156,55 @@ open class CLLocationManager: NSObject {
   /// Returns whether beacons can be ranged here.
   open class func isRangingAvailable() -> Bool { LocationServices.shared.receivesBeacons }
 
-  /// Returns whether headings are available: whether there is a compass.
+  /// Returns whether the device has a compass.
   open class func headingAvailable() -> Bool { LocationServices.shared.findsHeadings }
 
-  /// Returns whether significant location changes are available: whether locations can be found.
+  /// Returns whether locations can be found, which significant location changes need.
   open class func significantLocationChangeMonitoringAvailable() -> Bool {
     LocationServices.shared.findsLocations
   }
 
-  /// Returns whether location updates can be deferred: whether locations can be found.
+  /// Returns whether locations can be found, which deferred location updates need.
   @available(*, deprecated, message: "Locations are not deferred any more")
   open class func deferredLocationUpdatesAvailable() -> Bool {
     LocationServices.shared.findsLocations
   }
 
-  /// Returns whether regions can be monitored here, in the former spelling.
+  /// Returns whether beacon regions can be monitored here, in the former spelling.
   @available(*, deprecated, message: "Use isMonitoringAvailable(for:)")
   open class func regionMonitoringAvailable() -> Bool {
     isMonitoringAvailable(for: CLBeaconRegion.self)
   }
 
-  /// Returns whether regions can be monitored here, in the former spelling.
+  /// Returns whether beacon regions can be monitored here, in the former spelling.
   @available(*, deprecated, message: "Use isMonitoringAvailable(for:) and authorizationStatus")
   open class func regionMonitoringEnabled() -> Bool {
     isMonitoringAvailable(for: CLBeaconRegion.self)
   }
 
-  /// A Boolean value that indicates whether location services are available, in the former spelling.
+  /// Whether location services are available, in the former spelling.
   @available(*, deprecated, message: "Use the class method of the same name")
   open var locationServicesEnabled: Bool { Self.locationServicesEnabled() }
 
-  /// A Boolean value that indicates whether headings are available, in the former spelling.
+  /// Whether headings are available, in the former spelling.
   @available(*, deprecated, message: "Use the class method of the same name")
   open var headingAvailable: Bool { Self.headingAvailable() }
 
   // MARK: Regions
 
-  /// The regions that all managers of the process monitor, with those of the app's earlier processes.
+  /// The regions that all managers monitor, including those of the app's earlier processes.
   open var monitoredRegions: Set<CLRegion> {
     Set(beacons.regions.map { CLBeaconRegion($0) })
       .union(locations.circles.map { CLCircularRegion($0) })
   }
 
-  /// The largest radius of a circular region, in meters: 2,000,000; -1 where locations cannot be found.
+  /// The largest radius of a circular region: 2,000,000 meters; -1 if locations cannot be found.
   open var maximumRegionMonitoringDistance: CLLocationDistance {
     services.findsLocations ? CircularRegion.maximumRadius : -1
   }
 
-  /// Starts monitoring a region. It replaces a monitored region that has the same identifier.
-  ///
-  /// Failures are reported to the delegate's `locationManager(_:monitoringDidFailFor:withError:)`.
+  /// Starts monitoring a region, in place of a monitored region with the same identifier. Failures
+  /// are reported to the delegate's `locationManager(_:monitoringDidFailFor:withError:)`.
   open func startMonitoring(for region: CLRegion) { monitor(region) }
 
   /// Starts monitoring a region, in the former spelling. The accuracy is not used.
@@ -225,15 +213,15 @@ open class CLLocationManager: NSObject {
     startMonitoring(for: region)
   }
 
-  /// Stops monitoring the region that has the same identifier as the argument, if there is one.
+  /// Stops monitoring the region with the argument's identifier, if there is one.
   open func stopMonitoring(for region: CLRegion) {
-    // Those of an earlier process are read first.
+    // This first reads the regions of an earlier process.
     _ = services.core.authorizationStatus
     stopMonitoring(beacons: region.identifier)
     stopMonitoring(circle: region.identifier)
   }
 
-  /// Requests the state of a region. The delegate receives it.
+  /// Requests the state of a region, which the delegate then receives.
   open func requestState(for region: CLRegion) { findState(of: region) }
 
   // MARK: Ranging
@@ -286,38 +274,34 @@ open class CLLocationManager: NSObject {
     }
   }
 
-  /// The distance that the device must move before an update, in meters. By default every movement counts.
+  /// The movement in meters that causes an update. By default, every movement does.
   open var distanceFilter = kCLDistanceFilterNone { didSet { changeUpdates() } }
 
-  /// The accuracy that the app needs, in meters. The default is ``kCLLocationAccuracyBest``. Receivers and daemons work no
-  /// harder than it needs.
+  /// The accuracy that the app needs, in meters, which limits the work of receivers and daemons.
+  /// The default is ``kCLLocationAccuracyBest``.
   open var desiredAccuracy = kCLLocationAccuracyBest { didSet { changeUpdates() } }
 
   /// The user's activity. The default is ``CLActivityType/other``.
   open var activityType = CLActivityType.other { didSet { changeUpdates() } }
 
-  /// A Boolean value that indicates whether updates may pause while nothing changes. The default is `true`.
-  ///
-  /// Unlike on Apple's systems, paused updates resume by themselves when the device moves.
+  /// A Boolean value that indicates whether updates may pause while nothing changes. The default is
+  /// `true`. Unlike on Apple's systems, paused updates resume by themselves when the device moves.
   open var pausesLocationUpdatesAutomatically = true { didSet { changeUpdates() } }
 
-  /// A Boolean value that indicates whether updates continue in the background. The default is `false`.
-  ///
-  /// On Apple's systems setting it without a background mode is a fatal error; here it needs none.
+  /// A Boolean value that indicates whether updates continue in the background. The default is
+  /// `false`. Unlike on Apple's systems, setting it without a background mode is not a fatal error.
   open var allowsBackgroundLocationUpdates = false
 
-  /// A Boolean value that indicates whether background updates are shown to the user; nothing is shown here. The
-  /// default is `false`.
+  /// A Boolean value that has no effect: no indicator is shown here. The default is `false`.
   open var showsBackgroundLocationIndicator = false
 
-  /// The purpose of the locations, as a text for the user; it is not shown here.
+  /// The purpose of the locations, as a text for the user, which is not shown here.
   @available(*, deprecated, message: "Apps say so in their manifest")
   open var purpose: String?
 
-  /// Starts location updates, with the last known location if there is one. Changes of the properties take effect at
-  /// once.
-  ///
-  /// Failures are reported to the delegate's `locationManager(_:didFailWithError:)`; updates come again by themselves.
+  /// Starts location updates, with the last known location if there is one. Changes of the
+  /// properties take effect at once. Failures are reported to the delegate's
+  /// `locationManager(_:didFailWithError:)`; updates resume by themselves.
   open func startUpdatingLocation() { startUpdates() }
 
   /// Stops location updates, and cancels the request for one location.
@@ -326,21 +310,21 @@ open class CLLocationManager: NSObject {
     cancelRequest()
   }
 
-  /// Requests one location. The delegate receives the first one of the desired accuracy, the best one of ten seconds, or,
-  /// where none comes within a minute, a failure.
+  /// Requests one location. The delegate receives the first one of the desired accuracy, or the
+  /// best one of ten seconds, or a failure if none comes within a minute.
   open func requestLocation() { requestFix() }
 
-  /// Starts updates of significant location changes: of 500 meters or more, at most one in five minutes.
+  /// Starts updates of location changes of 500 meters or more, at most one in five minutes.
   open func startMonitoringSignificantLocationChanges() { startSignificantChanges() }
 
-  /// Stops updates of significant location changes, for all managers of the process.
+  /// Stops updates of significant location changes for all managers of the process.
   open func stopMonitoringSignificantLocationChanges() {
     locations.stopSignificantChanges()
   }
 
-  /// Requests that location updates be deferred until the device has moved some meters or some seconds have passed.
-  ///
-  /// The delegate's `locationManager(_:didFinishDeferredUpdatesWithError:)` is called once for each call.
+  /// Requests that updates wait until the device has moved some meters or some seconds have passed.
+  /// Each call leads to one call of the delegate's
+  /// `locationManager(_:didFinishDeferredUpdatesWithError:)`.
   @available(*, deprecated, message: "Locations are not deferred any more")
   open func allowDeferredLocationUpdates(
     untilTraveled distance: CLLocationDistance, timeout: TimeInterval
@@ -357,7 +341,7 @@ open class CLLocationManager: NSObject {
 
   // MARK: Visits
 
-  /// Starts reports of visits: arrivals at places where the device stays for five minutes or more, and departures.
+  /// Starts reports of visits, which are stays of five minutes or more at a place.
   open func startMonitoringVisits() { startVisits() }
 
   /// Stops reports of visits, for all managers of the process.
@@ -373,9 +357,8 @@ open class CLLocationManager: NSObject {
   /// The change of the heading that causes an update, in degrees. The default is 1.
   open var headingFilter: CLLocationDegrees = 1 { didSet { changeHeadings() } }
 
-  /// The orientation of the device. The default is ``CLDeviceOrientation/portrait``.
-  ///
-  /// Setting it to unknown, face up or face down has no effect.
+  /// The orientation of the device. The default is ``CLDeviceOrientation/portrait``. Setting it to
+  /// unknown, face up or face down has no effect.
   open var headingOrientation: CLDeviceOrientation {
     get { orientation }
     set {
@@ -390,12 +373,12 @@ open class CLLocationManager: NSObject {
 
   private var orientation = CLDeviceOrientation.portrait
 
-  /// Starts heading updates. True headings come while locations are updated too.
+  /// Starts heading updates. True headings also need location updates.
   open func startUpdatingHeading() { startHeadings() }
 
   /// Stops heading updates.
   open func stopUpdatingHeading() { locations.stopHeadings() }
 
-  /// Dismisses the display for calibrating the compass. No such display is ever shown here.
+  /// Does nothing, because a display for calibrating the compass is never shown here.
   open func dismissHeadingCalibrationDisplay() {}
 }

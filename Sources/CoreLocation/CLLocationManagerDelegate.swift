@@ -1,23 +1,20 @@
 /// The methods that receive the events of a manager.
 ///
-/// Every method is optional: each has a default implementation that does nothing. Every error is a ``CLError``. A
-/// method can be called as on Apple's systems, `delegate?.locationManager?(manager, didVisit: visit)`, and without
-/// the second question mark.
+/// Every method is optional: each has a default implementation that does nothing. Every error is a
+/// ``CLError``. A call may use the second question mark that Apple's systems need:
+/// `delegate?.locationManager?(manager, didVisit: visit)`. Of two methods for one event, the older
+/// one is called only if the delegate does not implement the newer one.
 ///
-/// Unlike Apple's protocol it does not require an `NSObject`: any class and any actor can conform.
-///
-/// Unlike with Apple's protocol, a method must be in the class that declares the conformance, in an extension of
-/// it, or in a superclass. A subclass can override such a method. A method that the subclass adds is not called; a
-/// debug build reports it when the delegate is set.
-///
-/// For an event that has two methods, the newer one is called if the delegate implements it, and the former one
-/// otherwise.
+/// Unlike with Apple's protocol, any class and any actor can conform, without `NSObject`. A method
+/// must be in the class that declares the conformance, in an extension of it, or in a superclass;
+/// subclasses can override it. A method that a subclass adds is not called, which a debug build
+/// reports when the delegate is set.
 public protocol CLLocationManagerDelegate: AnyObject {
-  /// Reports a change of the authorization or its accuracy. It is also called once after a manager was created.
+  /// Reports the authorization of a new manager, and every change of it or of its accuracy.
   func locationManagerDidChangeAuthorization(_ manager: CLLocationManager)
 
-  /// Reports a change of the authorization. Deprecated by Apple: it is called where the delegate
-  /// does not have ``locationManagerDidChangeAuthorization(_:)``.
+  /// Reports a change of the authorization, to delegates without the newer
+  /// ``locationManagerDidChangeAuthorization(_:)``.
   func locationManager(
     _ manager: CLLocationManager, didChangeAuthorization status: CLAuthorizationStatus)
 
@@ -34,10 +31,10 @@ public protocol CLLocationManagerDelegate: AnyObject {
     _ manager: CLLocationManager, monitoringDidFailFor region: CLRegion?, withError error: any Error
   )
 
-  /// Reports that a region, which equals the monitored one, was entered.
+  /// Reports that a region equal to the monitored one was entered.
   func locationManager(_ manager: CLLocationManager, didEnterRegion region: CLRegion)
 
-  /// Reports that a region, which equals the monitored one, was left.
+  /// Reports that a region equal to the monitored one was left.
   func locationManager(_ manager: CLLocationManager, didExitRegion region: CLRegion)
 
   /// Reports the state of a region, when it was requested or has changed.
@@ -46,8 +43,8 @@ public protocol CLLocationManagerDelegate: AnyObject {
 
   // MARK: Ranging
 
-  /// Reports the beacons that satisfy a constraint, once a second: the closest first, those of unknown proximity
-  /// last. The list may be empty.
+  /// Reports the beacons that satisfy a constraint, once a second and even if there are none: the
+  /// closest first, those of unknown proximity last.
   func locationManager(
     _ manager: CLLocationManager, didRange beacons: [CLBeacon],
     satisfying beaconConstraint: CLBeaconIdentityConstraint)
@@ -57,13 +54,13 @@ public protocol CLLocationManagerDelegate: AnyObject {
     _ manager: CLLocationManager, didFailRangingFor beaconConstraint: CLBeaconIdentityConstraint,
     error: any Error)
 
-  /// Reports the beacons of a region, once a second, in the same order. Deprecated by Apple: it is called where the delegate
-  /// does not have ``locationManager(_:didRange:satisfying:)``.
+  /// Reports the beacons of a region in the same way, to delegates without the newer
+  /// ``locationManager(_:didRange:satisfying:)``.
   func locationManager(
     _ manager: CLLocationManager, didRangeBeacons beacons: [CLBeacon], in region: CLBeaconRegion)
 
-  /// Reports that ranging of a region failed. Deprecated by Apple: it is called where the delegate
-  /// does not have ``locationManager(_:didFailRangingFor:error:)``.
+  /// Reports that ranging of a region failed, to delegates without the newer
+  /// ``locationManager(_:didFailRangingFor:error:)``.
   func locationManager(
     _ manager: CLLocationManager, rangingBeaconsDidFailFor region: CLBeaconRegion,
     withError error: any Error)
@@ -73,8 +70,8 @@ public protocol CLLocationManagerDelegate: AnyObject {
   /// Reports new locations, at least one, the newest last.
   func locationManager(_ manager: CLLocationManager, didUpdateLocations locations: [CLLocation])
 
-  /// Reports a new location. Deprecated by Apple: it is called if ``locationManager(_:didUpdateLocations:)`` is not
-  /// implemented.
+  /// Reports a new location, to delegates without the newer
+  /// ``locationManager(_:didUpdateLocations:)``.
   func locationManager(
     _ manager: CLLocationManager, didUpdateTo newLocation: CLLocation,
     from oldLocation: CLLocation)
@@ -85,24 +82,24 @@ public protocol CLLocationManagerDelegate: AnyObject {
   /// Reports that location updates have resumed.
   func locationManagerDidResumeLocationUpdates(_ manager: CLLocationManager)
 
-  /// Reports that updates are no longer deferred, with the reason; `nil` if the distance or the time was reached.
+  /// Reports that updates are no longer deferred; the error is `nil` if the limit was reached.
   func locationManager(
     _ manager: CLLocationManager, didFinishDeferredUpdatesWithError error: (any Error)?)
 
   /// Reports a new heading.
   func locationManager(_ manager: CLLocationManager, didUpdateHeading newHeading: CLHeading)
 
-  /// Returns whether the display for calibrating the compass may be shown; `false` by default. It is called once for each
-  /// start of heading updates, when the compass is first found to be inaccurate. With `true`, a sentence that describes
-  /// what to do is logged; nothing is shown.
+  /// Returns whether the display for calibrating the compass may be shown; `false` by default. It
+  /// is called once for each start of heading updates, when the compass first proves inaccurate.
+  /// With `true`, the log receives instructions; nothing is shown.
   func locationManagerShouldDisplayHeadingCalibration(_ manager: CLLocationManager) -> Bool
 
   /// Reports that a visit began or ended.
   func locationManager(_ manager: CLLocationManager, didVisit visit: CLVisit)
 }
 
-// Without the Objective-C runtime an object cannot be asked whether it has a method. The default implementations of
-// methods with two spellings therefore record that they were called.
+// Without the Objective-C runtime, an object cannot be asked whether it has a method. Some default
+// implementations therefore record that they were called.
 extension CLLocationManagerDelegate {
   /// Does nothing.
   public func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {

@@ -4,13 +4,14 @@ import Scanning
 import ServiceCore
 import Synchronization
 
-/// An update of the location, or of the reasons why there is none.
+/// An update of the location, or of the reasons that there is none.
 ///
-/// An iteration gets an update without a location at its start, for every change of the authorization, and when the location
-/// cannot be found any more; one that ``isStationary`` with the last location when updates pause because the device does
-/// not move; and one for each location. It goes on until its task is canceled.
+/// Until its task is canceled, an iteration gets an update for each location. It gets one without a
+/// location at its start, after each change of the authorization, and when the location can no
+/// longer be found. When updates pause because the device does not move, it gets one with the last
+/// location that ``isStationary``.
 public struct CLLocationUpdate: Sendable {
-  /// The kind of movement that updates are made for.
+  /// The kind of movement that updates suit.
   public enum LiveConfiguration: Hashable, Sendable {
     /// No particular kind of movement.
     case `default`
@@ -35,7 +36,7 @@ public struct CLLocationUpdate: Sendable {
   public var stationary: Bool { isStationary }
   /// A Boolean value that indicates whether the app may not use location services.
   public var authorizationDenied: Bool { status == .denied }
-  /// A Boolean value that indicates whether location services are off for the device: `false` here.
+  /// A Boolean value that indicates whether the device's location services are off: `false` here.
   public var authorizationDeniedGlobally: Bool { false }
   /// A Boolean value that indicates whether location services are restricted for the app.
   public var authorizationRestricted: Bool { status == .restricted }
@@ -54,9 +55,9 @@ public struct CLLocationUpdate: Sendable {
 
   /// Starts location updates for every iteration of the result.
   ///
-  /// As on Apple's systems, an iteration requests the authorization when in use. The configuration determines when updates
-  /// pause. At most 60 updates wait for a slow iteration, the latest ones; a recording waits for the
-  /// iteration, so that none is lost.
+  /// As on Apple's systems, an iteration requests the authorization when in use. The configuration
+  /// determines when updates pause. The latest 60 updates wait for a slow iteration; a recording
+  /// waits for the iteration, so it loses none.
   public static func liveUpdates(_ configuration: LiveConfiguration = .default) -> Updates {
     liveUpdates(configuration, of: { .shared })
   }
@@ -68,7 +69,7 @@ public struct CLLocationUpdate: Sendable {
     Updates(paced: { pace in
       AsyncStream(bufferingPolicy: .bufferingNewest(maximumWaiting)) { continuation in
         let locating = Locating(configuration, services(), continuation, pace)
-        // The stream keeps the object that finds locations, and releases it when the iteration ends.
+        // The stream keeps `locating`, and releases it when the iteration ends.
         continuation.onTermination = { _ in
           locating.end()
           pace.end()
@@ -83,11 +84,11 @@ public struct CLLocationUpdate: Sendable {
 
 /// A manager and its delegate, for one iteration.
 private final class Locating: CLLocationManagerDelegate, @unchecked Sendable {
-  // Sendable: what changes is behind a lock. The manager's properties are set before it has a delegate, and its own methods can
-  // be called on any thread.
+  // Sendable: `latest` is locked, the manager's properties are set before it has a delegate, and
+  // its methods can be called on any thread.
   private let manager: CLLocationManager
   private let continuation: AsyncStream<CLLocationUpdate>.Continuation
-  /// The pace of the iteration where a recording waits for it; otherwise `nil`.
+  /// The pace of the iteration if a recording waits for it; otherwise `nil`.
   private let pace: IterationPace?
   private let latest = Mutex<(location: CLLocation?, status: CLAuthorizationStatus)>(
     (nil, .notDetermined))

@@ -21,7 +21,7 @@ extension CLMonitor {
 
     /// The identifier of the condition.
     public let identifier: String
-    /// The most specific condition that is met: for beacons, the identity of the beacon that was received.
+    /// The most specific condition that is met; for beacons, the identity of the received beacon.
     public let refinement: (any CLCondition)?
     /// The state of the condition.
     public let state: State
@@ -33,21 +33,17 @@ extension CLMonitor {
     public let conditionUnsupported: Bool
     /// A Boolean value that indicates whether only inexact places are known; `false` here.
     public var accuracyLimited: Bool { false }
-    /// A Boolean value that indicates whether location services are refused to this app; `false` here, ask a
-    /// manager.
+    /// A Boolean value that is `false` here; ask a manager for a denied authorization.
     public var authorizationDenied: Bool { false }
-    /// A Boolean value that indicates whether location services of this device are off; `false` here, ask a
-    /// manager.
+    /// A Boolean value that is `false` here; ask a manager whether location services are available.
     public var authorizationDeniedGlobally: Bool { false }
     /// A Boolean value that indicates whether the user is being asked; `false` here.
     public var authorizationRequestInProgress: Bool { false }
-    /// A Boolean value that indicates whether location services are restricted for this app; `false` here, ask a
-    /// manager.
+    /// A Boolean value that is `false` here; ask a manager for a restricted authorization.
     public var authorizationRestricted: Bool { false }
     /// A Boolean value that indicates whether the app is not enough in use; `false` here.
     public var insufficientlyInUse: Bool { false }
-    /// A Boolean value that indicates whether the state of the condition cannot be kept; `false` here, a diagnostic
-    /// is logged instead.
+    /// A Boolean value that is `false` here: if the state cannot be kept, a diagnostic is logged.
     public var persistenceUnavailable: Bool { false }
     /// A Boolean value that indicates whether a service session is needed; `false` here.
     public var serviceSessionRequired: Bool { false }

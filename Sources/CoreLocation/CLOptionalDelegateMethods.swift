@@ -1,7 +1,7 @@
-// On Apple's systems the delegate's methods are optional in the sense of Objective-C, and sources call them with
-// `delegate?.locationManager?(…)`. Swift without that runtime has no optional methods. Here the name before the
-// question mark is an optional property whose value can be called like the methods. It is disfavored, so that the
-// methods themselves, and a delegate's own property of that name, which is very common, take precedence everywhere.
+// Objective-C has optional methods, which sources call as `delegate?.locationManager?(…)`; Swift
+// has none. Here the name before the question mark is an optional property, whose value can be
+// called like the methods. It is disfavored, so the methods themselves take precedence, as does a
+// delegate's own property of that (very common) name.
 
 extension CLLocationManagerDelegate {
   /// The methods named `locationManager`, for calls with a question mark; never `nil`.
@@ -35,8 +35,8 @@ extension CLLocationManagerDelegate {
   }
 }
 
-/// The methods of a delegate that are named `locationManager`, for sources that write
-/// `delegate?.locationManager?(manager, …)`. Each call calls the delegate's method with the same labels.
+/// The methods named `locationManager` of a delegate, for `delegate?.locationManager?(manager, …)`.
+/// Each call calls the delegate's method with the same labels.
 public struct CLOptionalDelegateMethods {
   let delegate: any CLLocationManagerDelegate
 

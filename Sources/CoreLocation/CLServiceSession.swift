@@ -19,13 +19,14 @@ public final class CLServiceSession: Sendable {
 
   /// The state of the session's authorization.
   public struct Diagnostic: Sendable {
-    /// A Boolean value that indicates whether the app needs the authorization at any time and does not have it.
+    /// A Boolean value that indicates whether the app needs the authorization to use location
+    /// services at any time and does not have it.
     public var alwaysAuthorizationDenied: Bool {
       requirement == .always && status != .authorizedAlways && status != .notDetermined
     }
     /// A Boolean value that indicates whether the app may not use location services.
     public var authorizationDenied: Bool { status == .denied }
-    /// A Boolean value that indicates whether location services are off for the device: `false` here.
+    /// A Boolean value that indicates whether the device's location services are off: `false` here.
     public var authorizationDeniedGlobally: Bool { false }
     /// A Boolean value that indicates whether the authorization is not decided yet.
     public var authorizationRequestInProgress: Bool {
@@ -57,7 +58,7 @@ public final class CLServiceSession: Sendable {
     self.init(authorization: authorization, of: .shared)
   }
 
-  /// Requests an authorization and full accuracy, which every app has here: the purpose has no effect.
+  /// Requests an authorization. Every app has full accuracy here, so the purpose has no effect.
   public convenience init(
     authorization: AuthorizationRequirement, fullAccuracyPurposeKey: String
   ) { self.init(authorization: authorization) }

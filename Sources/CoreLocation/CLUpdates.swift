@@ -1,23 +1,23 @@
 import Dispatch
 import Synchronization
 
-/// An asynchronous sequence in which each iteration has its own source: the type of ``CLLocationUpdate/Updates``,
-/// ``CLBeaconUpdate/Updates``, ``CLMonitor/Events`` and the diagnostics of sessions.
+/// An asynchronous sequence in which each iteration has its own source: of ``CLLocationUpdate``,
+/// ``CLBeaconUpdate``, ``CLMonitor/Event``, or the diagnostics of a session.
 public struct CLUpdates<Element: Sendable>: AsyncSequence, Sendable {
   /// Starts an iteration, and returns the function that waits for its next element.
   let start: @Sendable () -> () async -> Element?
 
-  /// Starts an iteration, which goes on until its task is canceled or its source ends.
+  /// Starts an iteration, which continues until its task is canceled or its source ends.
   public func makeAsyncIterator() -> Iterator { Iterator(upcoming: start()) }
 
   /// The iterator of the sequence.
   public struct Iterator: AsyncIteratorProtocol {
     let upcoming: () async -> Element?
 
-    /// Returns the next element; `nil` after the end. It throws nothing now; Apple's may.
+    /// Returns the next element; `nil` after the end. It never throws here; Apple's may.
     public mutating func next() async throws -> Element? { await upcoming() }
 
-    /// Returns the next element; `nil` after the end. It throws nothing now; Apple's may.
+    /// Returns the next element; `nil` after the end. It never throws here; Apple's may.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws(any Error) -> Element? { await upcoming() }
@@ -25,7 +25,6 @@ public struct CLUpdates<Element: Sendable>: AsyncSequence, Sendable {
 }
 
 extension CLUpdates {
-  /// Creates a sequence with a new stream for each iteration.
   init<Value: Sendable>(
     _ stream: @escaping @Sendable () -> AsyncStream<Value>,
     _ element: @escaping @Sendable (Value) -> Element
@@ -38,7 +37,7 @@ extension CLUpdates {
 }
 
 extension CLUpdates {
-  /// Creates a sequence with a new stream for each iteration, whose source may wait for the iteration.
+  /// Creates a sequence with a new stream for each iteration, for which its source may wait.
   init(paced stream: @escaping @Sendable (IterationPace) -> AsyncStream<Element>) {
     start = {
       let pace = IterationPace()
@@ -51,7 +50,7 @@ extension CLUpdates {
   }
 }
 
-/// The pace of an iteration: a recording waits for it as it waits for delegates.
+/// The pace of an iteration, for which a recording waits as it waits for delegates.
 final class IterationPace: Sendable {
   private let state = Mutex((hasStarted: false, isOver: false))
   private let isRequested = DispatchSemaphore(value: 0)
@@ -65,13 +64,12 @@ final class IterationPace: Sendable {
     if !isFirst { isRequested.signal() }
   }
 
-  /// Waits until the iteration has dealt with the element that was added last. One thread at a time waits.
+  /// Waits until the iteration has dealt with the last element. One thread at a time may wait.
   func wait() {
     guard state.withLock({ !$0.isOver }) else { return }
     isRequested.wait()
   }
 
-  /// Records that the iteration is over.
   func end() {
     state.withLock { $0.isOver = true }
     isRequested.signal()

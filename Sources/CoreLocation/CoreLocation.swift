@@ -1,4 +1,3 @@
-// On Apple's systems `import CoreLocation` brings Foundation, and with it Dispatch and Observation. Sources rely on
-// it.
+// Apple's `CoreLocation` also imports Foundation, Dispatch and Observation, and sources rely on it.
 @_exported public import Foundation
 @_exported public import Observation

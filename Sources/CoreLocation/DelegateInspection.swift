@@ -3,13 +3,13 @@ import Synchronization
 
 /// Finds methods of a delegate that are never called, because the class inherits its conformance.
 ///
-/// The table of a class's conformance is made where the class declares it: a method that a subclass adds is not in
-/// it, and without the Objective-C runtime nothing else leads to the method. An optimized build even removes its
-/// code. The names in the symbol table of a debug build are what can be found.
+/// The compiler builds the witness table in the class that declares the conformance. A method that
+/// a subclass adds is not in it, and only the Objective-C runtime could find it. An optimized build
+/// even removes its code, but the symbol table of a debug build has its name.
 enum DelegateInspection {
   private static let inspected = Mutex<Set<ObjectIdentifier>>([])
 
-  /// Reports in a sentence the methods of a delegate's class that are never called; for each class once.
+  /// Reports in a sentence, once for each class, the methods of a delegate that are never called.
   static func inspect(_ delegate: AnyClass, _ report: (String) -> Void) {
     guard inspected.withLock({ $0.insert(ObjectIdentifier(delegate)).inserted }) else { return }
     var conforming: AnyClass = delegate
@@ -36,8 +36,8 @@ enum DelegateInspection {
       """)
   }
 
-  /// Returns the delegate methods that a class implements itself; `nil` if the executable does not contain the
-  /// class or has no symbol table.
+  /// Returns the delegate methods that a class itself implements; `nil` if the executable does not
+  /// contain the class or has no symbol table.
   private static func methods(of type: AnyClass) -> Set<String>? {
     guard let name = _mangledTypeName(type), let symbols = symbols(prefix: "$s" + name) else {
       return nil
@@ -69,7 +69,7 @@ enum DelegateInspection {
     "locationManagerShouldDisplayHeadingCalibration(_:)", "locationManager(_:didVisit:)",
   ]
 
-  /// Returns the names with a prefix in the executable's symbol table; `nil` if there is none.
+  /// Returns the names with a prefix in the executable's symbol table; `nil` if there are none.
   private static func symbols(prefix: String) -> [String]? {
     let executable = URL(filePath: "/proc/self/exe")
     guard let file = try? Data(contentsOf: executable, options: .mappedIfSafe) else { return nil }
@@ -95,7 +95,7 @@ private func swiftDemangle(
   _ size: UnsafeMutablePointer<Int>?, _ flags: UInt32
 ) -> UnsafeMutablePointer<CChar>?
 
-/// A 64-bit ELF file (System V gABI, chapters 4 and 5). What does not fit the file is as if absent.
+/// A 64-bit ELF file (System V gABI, chapters 4 and 5). Parts beyond the file's end are ignored.
 @unsafe private struct ELF {
   let bytes: UnsafeRawBufferPointer
 

@@ -1,10 +1,10 @@
 import ServiceCore
 import Synchronization
 
-/// An authorization that was requested, and the iterations over its changes.
+/// A requested authorization, and the iterations over its changes.
 final class AuthorizationObserver: Sendable {
   private let services: LocationServices
-  /// The iterations, by their clients of the core; `nil` after the end.
+  /// The iterations, by the identifiers of their clients; `nil` after the end.
   private let iterations = Mutex<
     [ClientIdentifier: AsyncStream<CLAuthorizationStatus>.Continuation]?
   >([:])
@@ -20,7 +20,7 @@ final class AuthorizationObserver: Sendable {
     }
   }
 
-  /// Returns the status now, and its changes. Only the latest one waits.
+  /// Returns the current status, and its changes, of which only the latest waits.
   func statuses() -> AsyncStream<CLAuthorizationStatus> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       guard iterations.withLock({ $0 != nil }) else { return continuation.finish() }
@@ -44,7 +44,6 @@ final class AuthorizationObserver: Sendable {
     }
   }
 
-  /// Ends every iteration.
   func end() {
     let ended = iterations.withLock { iterations in
       defer { iterations = nil }

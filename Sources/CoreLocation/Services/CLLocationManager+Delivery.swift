@@ -5,9 +5,8 @@ import Regions
 import Scanning
 import ServiceCore
 
-// The calls of the delegate, each in the spelling that it implements. They run where the delegate is called.
+// The calls of the delegate's methods, made on the run loop or queue of the delegate.
 extension CLLocationManager {
-  /// Calls the delegate for an event.
   func deliver(_ delivery: ServiceDelivery) {
     if let event = delivery.event as? LocationEvent { return deliver(event, delivery) }
     guard let event = delivery.event as? BeaconEvent else { return }
@@ -16,7 +15,7 @@ extension CLLocationManager {
     case .refused: failAll(CLError(.denied), regions: CLError(.regionMonitoringDenied))
     case .ranging(let report): deliver(report)
     case .region(let event):
-      // A region that is not monitored any more has no events, though some may have been on their way.
+      // A region that is no longer monitored has no events; some may still have been on their way.
       guard isMonitored(event.region) else { return }
       let change = event.transition.change
       deliver(
@@ -31,10 +30,10 @@ extension CLLocationManager {
     }
   }
 
-  /// Reports that nothing is received.
+  /// Reports the reason that nothing is received.
   func deliverFault(_ sentence: String) { failAll(.rangingUnavailable, sentence) }
 
-  /// - Returns: Whether there was a delegate.
+  /// Reports the authorization; returns `false` without a delegate.
   @discardableResult
   func deliverAuthorization() -> Bool {
     guard delegate != nil else { return false }
@@ -48,9 +47,7 @@ extension CLLocationManager {
 
   typealias Method = (any CLLocationManagerDelegate) -> Void
 
-  /// Calls the first of some methods that the delegate implements.
-  ///
-  /// - Returns: Whether there is one.
+  /// Calls the first method that the delegate implements, or returns `false` if there is none.
   @discardableResult
   func callFirst(_ methods: [Method]) -> Bool {
     guard let delegate else { return false }
@@ -61,20 +58,20 @@ extension CLLocationManager {
     }
   }
 
-  /// Delivers to each request its beacons.
+  /// Delivers each request's beacons.
   private func deliver(_ report: RangingReport) {
     let limits = services.configuration.ranging.limits
     let beacons = report.beacons.map { beacon in
       let seen = beacon.lastReceived.wallClockTime(report.wallClockOffset)
       return (beacon.beacon, CLBeacon(beacon, limits: limits, timestamp: Date(seen)))
     }
-    // A request that was started meanwhile has no report yet; one that was stopped is left out below.
+    // A request that started later has no report yet; the loop below omits one that was stopped.
     let requests = ranged.filter {
       report.requests.contains(RangingRequest($0.constraint, identifier: $0.identifier))
     }.sorted {
       ("\($0.constraint)", $0.identifier ?? "") < ("\($1.constraint)", $1.identifier ?? "")
     }
-    // A callback may stop what comes after it.
+    // A callback may stop a request that comes later.
     for (constraint, identifier) in requests where isRanging(constraint, identifier) {
       let matching = beacons.filter { constraint.matches($0.0) }.map(\.1)
         .sorted(by: CLBeacon.isCloser)
@@ -90,7 +87,7 @@ extension CLLocationManager {
     }
   }
 
-  /// What the manager ranges, each with the region's identifier where that was given.
+  /// The constraints that the manager ranges, with the identifiers of regions that were given.
   var ranged: [(constraint: BeaconConstraint, identifier: String?)] {
     beacons.rangingRequests.compactMap { request in
       request.constraint.map { ($0, request.identifier) }
@@ -116,8 +113,8 @@ extension CLLocationManager {
       identifier: identifier ?? "\(constraint)")
   }
 
-  /// Delivers a crossing where the region wants it delivered, and the state. The crossing is an entry, an exit, or `nil`
-  /// where the state was determined.
+  /// Delivers the crossing if the region asks for it, and the state. `isEntry` is `nil` for a state
+  /// that was determined without a crossing.
   func deliver(
     _ isEntry: Bool?, _ state: CLRegionState, for region: CLRegion, _ delivery: ServiceDelivery
   ) {
@@ -126,8 +123,7 @@ extension CLLocationManager {
     case false? where region.notifyOnExit: delegate?.locationManager(self, didExitRegion: region)
     default: break
     }
-    // The crossing is dealt with: a process that ends now does not deliver it again. The state comes again in any
-    // case.
+    // The crossing is dealt with: a process that ends now does not get it again, only the state.
     if isEntry != nil { delivery.acknowledge() }
     deliver(state, for: region)
   }
@@ -138,7 +134,6 @@ extension CLLocationManager {
 
   // MARK: Failures
 
-  /// Reports a failure of everything that the manager ranges and monitors.
   private func failAll(_ code: CLError.Code, _ sentence: String) {
     failAll(CLError(code, sentence), regions: CLError(.regionMonitoringFailure, sentence))
   }
@@ -173,7 +168,7 @@ extension CLLocationManager {
     deliver(error, by: [{ $0.locationManager(self, didFailWithError: error._nsError) }])
   }
 
-  /// Delivers a failure, or logs it where the delegate has no method for it.
+  /// Delivers a failure, or logs it if the delegate implements none of the methods.
   private func deliver(_ error: CLError, by methods: [Method]) {
     guard !callFirst(methods) else { return }
     services.configuration.logger.error("\(error._nsError.localizedDescription)")

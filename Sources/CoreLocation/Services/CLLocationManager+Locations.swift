@@ -5,11 +5,10 @@ import Scanning
 import ServiceCore
 import Synchronization
 
-// Locations, circles, visits and headings: what a manager requests, and the calls of its delegate.
+// Locations, circles, visits and headings: the manager's requests, and the calls of its delegate.
 extension CLLocationManager {
   // MARK: Requests
 
-  /// The settings of location updates.
   private var updateSettings: UpdateSettings {
     var settings = UpdateSettings()
     settings.accuracy = AccuracyClass(desiredAccuracy: desiredAccuracy)
@@ -69,7 +68,7 @@ extension CLLocationManager {
     start(failure: .headingFailure) { () throws(LocationServiceError) in
       try updateHeadings()
     } isWanted: { _ in
-      // A fault is one of locations: a compass is another receiver.
+      // The fault is one of locations; a compass is another receiver.
       false
     }
   }
@@ -84,7 +83,7 @@ extension CLLocationManager {
       orientation: HeadingOrientation(headingOrientation))
   }
 
-  /// Starts a service, and reports why it does not start or, as long as it is wanted, finds nothing now.
+  /// Starts a service. Reports why it does not start or, while it is wanted, finds nothing now.
   private func start(
     failure code: CLError.Code = .locationUnknown, denial: CLError.Code = .denied,
     _ body: () throws(LocationServiceError) -> Void,
@@ -92,7 +91,7 @@ extension CLLocationManager {
     report: @escaping @Sendable (CLLocationManager, CLError) -> Void = { $0.deliverFailure($1) }
   ) {
     useCurrentThread()
-    // A fault that comes later is reported when it comes.
+    // A later fault is reported when it occurs.
     let fault = services.locations.fault
     do throws(LocationServiceError) {
       try body()
@@ -109,7 +108,7 @@ extension CLLocationManager {
 
   // MARK: Circles
 
-  /// Starts to monitor a circle, or reports why not.
+  /// Starts to monitor a circle, or reports why it cannot.
   func monitorCircle(_ region: CLRegion) {
     let carried = Carried(region)
     let circle: MonitoredCircle
@@ -130,8 +129,8 @@ extension CLLocationManager {
     }
   }
 
-  /// Finds out a circle's state, monitored or not, and delivers it: unknown where no circle can be there, as for a region of
-  /// another kind.
+  /// Determines a circle's state, even if it is not monitored, and delivers it. A region that is
+  /// not a circle, or whose circle is not valid, is unknown.
   func findState(ofCircle region: CLRegion) {
     guard let circle = try? MonitoredCircle(region) else {
       return callDelegateForLocations { [region = Carried(region)] in
@@ -141,20 +140,20 @@ extension CLLocationManager {
     locations.requestState(of: circle.region)
   }
 
-  /// Has the delegate called soon, after the events of earlier requests for locations.
+  /// Calls the delegate soon, after the events of earlier requests for locations.
   private func callDelegateForLocations(
     _ body: @escaping @Sendable (CLLocationManager) -> Void
   ) {
     services.locations.afterOutput { [calls] in calls.perform(body) }
   }
 
-  /// Stops monitoring a beacon region, if there is one of the identifier.
+  /// Stops monitoring the beacon region with the identifier, if there is one.
   func stopMonitoring(beacons identifier: String) {
     guard beacons.snapshot(ofRegion: identifier) != nil else { return }
     beacons.unregister(identifier)
   }
 
-  /// Stops monitoring a circle, if there is one of the identifier.
+  /// Stops monitoring the circle with the identifier, if there is one.
   func stopMonitoring(circle identifier: String) {
     guard locations.snapshot(ofCircle: identifier) != nil else { return }
     locations.unregister(identifier)
@@ -168,9 +167,9 @@ extension CLLocationManager {
 
   private var use: LocationUse { locations.use }
 
-  /// Calls the delegate for an event. What was stopped meanwhile has no events.
+  /// Calls the delegate for an event, unless its service was stopped in the meantime.
   func deliver(_ event: LocationEvent, _ delivery: ServiceDelivery) {
-    /// Whether the answer of a request is awaited, which is the only one.
+    /// Returns whether a request awaits its only answer, and records that it got one.
     func isAwaited() -> Bool { awaitsFix.exchange(false, ordering: .relaxed) }
     switch event {
     case .health: break
@@ -191,7 +190,7 @@ extension CLLocationManager {
       delegate?.locationManager(
         self, didFinishDeferredUpdatesWithError: error.map { CLError(CLError.Code($0))._nsError })
     case .significantChange(let fix):
-      // Updates deliver it as well, before or behind it; where they delivered a newer one, it is no news.
+      // Updates deliver this fix too, earlier or later. It is not news after a newer one.
       let (use, latest) = (use, latestLocation.withLock { $0?.timestamp })
       guard use.significantChanges,
         use.updates == nil || latest.map({ $0 < Date(fix.timestamp) }) ?? true
@@ -230,7 +229,7 @@ extension CLLocationManager {
       { delegate in
         var old = previous
         for location in locations {
-          // The first one has none before it, and the method's argument cannot be missing.
+          // The first location has none before it, and the argument is not optional.
           delegate.locationManager(self, didUpdateTo: location, from: old ?? location)
           old = location
         }
@@ -250,7 +249,7 @@ extension CLLocationManager {
 
   // MARK: Failures
 
-  /// Reports that nothing is found.
+  /// Reports the reason that no location or heading is found.
   func deliverFault(_ health: LocationHealth) {
     switch health.subject {
     case .locations: failAll(isRefusal: health.isRefusal, health.sentence)
@@ -259,7 +258,7 @@ extension CLLocationManager {
     }
   }
 
-  /// Reports a failure of all that needs fixes, and of each circle.
+  /// Reports the failure of all uses of fixes, and of each circle.
   private func failAll(isRefusal: Bool, _ sentence: String?) {
     func error(_ code: CLError.Code) -> CLError {
       sentence.map { CLError(code, $0) } ?? CLError(code)
@@ -271,7 +270,7 @@ extension CLLocationManager {
     }
   }
 
-  /// Reports one failure of all that needs fixes. A request for one fix ends by it.
+  /// Reports one failure of all uses of fixes, which ends a request for one fix.
   private func failFixes(_ error: CLError) {
     let needsFixes = use.needsFixes
     let isAwaited = awaitsFix.exchange(false, ordering: .relaxed)
@@ -286,8 +285,8 @@ extension LocationHealth {
 }
 
 extension Heading {
-  /// Whether the compass is found to be inaccurate: by what it states, or by a field that is not the earth's, which
-  /// has 22 to 67 microteslas.
+  /// Whether the compass is inaccurate, by its own accuracy or by a field outside of 20 to 70
+  /// microteslas; the earth's has 22 to 67.
   fileprivate var needsCalibration: Bool {
     if let accuracy, accuracy > CLHeading.unknownAccuracy { return true }
     guard let field else { return false }
@@ -300,7 +299,7 @@ extension CLLocationCoordinate2D {
 }
 
 extension MonitoredCircle {
-  /// Creates the circle of a region. It throws where the region is none, or is too large.
+  /// Creates the circle of a region. Throws an error if the region is not a valid circle.
   init(_ region: CLRegion) throws(CLError) {
     let (center, radius) =
       (region as? CLCircularRegion).map { ($0.center, $0.radius) } ?? region.circle

@@ -3,9 +3,9 @@ import Regions
 import Scanning
 import ServiceCore
 
-// What a manager requests of the services.
+// The manager's requests to the services.
 extension CLLocationManager {
-  /// Calls the delegate on the current thread's run loop, or on the queue that was named, from now on.
+  /// Moves the delegate's calls to the configured queue, or else to the current thread's run loop.
   func useCurrentThread() {
     calls.move { latest in
       (delegateQueue ?? services.configuration.delegateQueue).map { .queue($0) }
@@ -18,7 +18,7 @@ extension CLLocationManager {
     services.core.requestAuthorization(status)
   }
 
-  /// Has the delegate called soon, after the events of earlier requests for beacons.
+  /// Calls the delegate soon, after the events of earlier requests for beacons.
   package func callDelegate(_ body: @escaping @Sendable (CLLocationManager) -> Void) {
     services.beacons.afterOutput { [calls] in calls.perform(body) }
   }
@@ -37,7 +37,7 @@ extension CLLocationManager {
     }
   }
 
-  /// Starts a service, and reports why it does not start or, as long as it is wanted, does not receive now.
+  /// Starts a service. Reports why it does not start or, while it is wanted, does not receive now.
   private func start(
     failure code: CLError.Code, denial: CLError.Code,
     _ body: () throws(BeaconServiceError) -> Void,
@@ -45,7 +45,7 @@ extension CLLocationManager {
     report: @escaping @Sendable (CLLocationManager, CLError) -> Void
   ) {
     useCurrentThread()
-    // A fault that comes later is reported when it comes.
+    // A later fault is reported when it occurs.
     let fault = services.beacons.fault
     if fault == nil { calls.forgetFault() }
     do throws(BeaconServiceError) {
@@ -58,7 +58,7 @@ extension CLLocationManager {
     callDelegate { if isWanted($0) { report($0, CLError(code, fault.sentence)) } }
   }
 
-  /// Stops what an equal request started. A request in the other spelling counts where there is no equal one.
+  /// Stops an equal request or, without one, the requests for the constraint in the other spelling.
   func stopRanging(_ constraint: CLBeaconIdentityConstraint, identifier: String?) {
     let constraint = BeaconConstraint(constraint)
     let requests = beacons.rangingRequests
@@ -72,7 +72,7 @@ extension CLLocationManager {
 
   // MARK: Regions
 
-  /// Starts to monitor a region, or reports why not.
+  /// Starts to monitor a region, or reports why it cannot.
   func monitor(_ region: CLRegion) {
     guard let beaconRegion = region as? CLBeaconRegion else { return monitorCircle(region) }
     let copy = BeaconRegion(beaconRegion)
@@ -87,7 +87,7 @@ extension CLLocationManager {
     }
   }
 
-  /// Finds out a region's state, monitored or not, and delivers it.
+  /// Determines a region's state, even if it is not monitored, and delivers it.
   func findState(of region: CLRegion) {
     useCurrentThread()
     guard let beaconRegion = region as? CLBeaconRegion else { return findState(ofCircle: region) }
@@ -97,7 +97,7 @@ extension CLLocationManager {
 
 /// A region on its way back to the client that gave it.
 struct Carried: @unchecked Sendable {
-  // Sendable: nothing is done with it until the delegate has it back.
+  // Sendable: nothing uses the region until the delegate has it back.
   let value: CLRegion
 
   init(_ value: CLRegion) { self.value = value }

@@ -6,14 +6,14 @@ import Scanning
 import ServiceCore
 import Synchronization
 
-/// The client of the services that stands behind the ``CLMonitor``s of a name.
+/// The services' client for all ``CLMonitor``s of a name.
 final class ConditionMonitor: Sendable {
   let client: ServiceClient
   private let beacons: BeaconClient
   private let locations: LocationClient
-  /// The conditions that cannot be monitored, with the event that says why.
+  /// The conditions that cannot be monitored, with the event that has the reason.
   private let refused = Mutex<[String: (condition: any CLCondition, event: CLMonitor.Event)]>([:])
-  /// When conditions were added, for those whose state is not determined yet.
+  /// The times at which conditions were added, for those whose state is not determined yet.
   private let added = Mutex<[String: Date]>([:])
 
   init(_ name: String, _ services: LocationServices) {
@@ -24,7 +24,7 @@ final class ConditionMonitor: Sendable {
     locations = LocationClient(client, of: services.locations)
   }
 
-  /// An event that says why a condition cannot be monitored.
+  /// The event for a condition that cannot be monitored.
   private struct Refusal: ServiceEvent {
     let identifier: String
     let date: Date
@@ -37,7 +37,6 @@ final class ConditionMonitor: Sendable {
     }
   }
 
-  /// The identifiers of the conditions, sorted.
   var identifiers: [String] {
     (beacons.regions.map(\.identifier)
       + locations.circles.map(\.region.identifier)
@@ -45,7 +44,7 @@ final class ConditionMonitor: Sendable {
       .sorted()
   }
 
-  /// Monitors a condition, or reports in an event why it cannot.
+  /// Monitors a condition, or sends an event with the reason that it cannot be monitored.
   func add(
     _ condition: any CLCondition, identifier: String, assuming assumed: CLMonitor.Event.State
   ) {
@@ -102,7 +101,7 @@ final class ConditionMonitor: Sendable {
     added.withLock { $0[identifier] = $0[identifier] ?? Date() }
   }
 
-  /// Reports that a condition cannot be monitored. One of the same identifier that was monitored is no more.
+  /// Reports that a condition cannot be monitored, and stops monitoring one with its identifier.
   private func refuse(
     _ condition: any CLCondition, _ identifier: String, isLimit: Bool = false
   ) {
@@ -129,7 +128,7 @@ final class ConditionMonitor: Sendable {
     }
   }
 
-  /// What is known of a condition.
+  /// Returns a condition and its last event; `nil` for an unknown identifier.
   func record(for identifier: String) -> CLMonitor.Record? {
     if let (condition, event) = refused.withLock({ $0[identifier] }) {
       return CLMonitor.Record(condition: condition, lastEvent: event)
@@ -157,7 +156,8 @@ final class ConditionMonitor: Sendable {
         }))
   }
 
-  /// Starts an iteration, and returns the function that waits for its next event; `nil` when the task is canceled.
+  /// Starts an iteration, and returns the function that waits for its next event. That function
+  /// returns `nil` when the task is canceled.
   func iteration() -> () async -> CLMonitor.Event? {
     let current = Current()
     return { [self] in
@@ -197,7 +197,7 @@ final class ConditionMonitor: Sendable {
       || locations.snapshot(ofCircle: identifier) != nil
   }
 
-  /// The event of a change; a determination of the state that was assumed is none.
+  /// Returns the event of a change; `nil` if an assumed state was confirmed.
   private static func event(_ event: BeaconEvent) -> CLMonitor.Event? {
     guard case .region(let event) = event else { return nil }
     let transition = event.transition
@@ -225,10 +225,9 @@ final class ConditionMonitor: Sendable {
 }
 
 extension LocationServices {
-  /// The monitor of a name.
   func monitor(_ name: String) -> ConditionMonitor {
     if let known = monitors.withLock({ $0[name] }) { return known }
-    // Outside of the lock, because it asks the provider of the authorization.
+    // This is outside of the lock, because it calls the provider of the authorization.
     let made = ConditionMonitor(name, self)
     let monitor = monitors.withLock { monitors in
       let monitor = monitors[name] ?? made
@@ -276,7 +275,7 @@ extension CLMonitor.Event.State {
     }
   }
 
-  /// The state of a region that is assumed by it; `nil` where none is.
+  /// The state to assume of a region; `nil` for none.
   var assumed: RegionState? {
     switch self {
     case .satisfied: .inside

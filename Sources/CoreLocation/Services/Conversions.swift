@@ -5,7 +5,7 @@ import Regions
 package import Scanning
 import ServiceCore
 
-// From the values of the engine to those of the framework, and back.
+// Conversions between the values of the engine and those of the framework.
 
 extension ProximityUUID {
   init(_ uuid: UUID) {
@@ -108,7 +108,7 @@ extension Date {
 }
 
 extension CLError {
-  /// Creates an error with a sentence that says what, where and what to do.
+  /// Creates an error with a sentence that states the problem, its place and the remedy.
   init(_ code: Code, _ sentence: String) {
     self.init(code, userInfo: [NSLocalizedDescriptionKey: sentence])
   }

@@ -4,38 +4,37 @@ import Scanning
 import ServiceCore
 import Synchronization
 
-/// Moves a manager's events to the place where its delegate is called.
+/// Moves a manager's events to the thread or queue on which its delegate is called.
 final class DelegateCalls: Sendable {
   private struct State {
     var context: DeliveryContext
     /// The manager; `nil` before it is complete.
     var manager: WeakManager?
-    /// What came before the manager was complete.
+    /// The events from before the manager was complete.
     var early: [ServiceDelivery] = []
     /// The report of the authorization that is on its way.
     var status: StatusCall?
     /// Whether a report of the authorization found no delegate.
     var missedStatus = false
-    /// The authorization that the delegate was told last.
+    /// The authorization last reported to the delegate.
     var toldStatus: CLAuthorizationStatus?
-    /// The authorization that was read from the manager last.
+    /// The authorization last read from the manager.
     var readStatus: CLAuthorizationStatus?
     var hasFault = false
-    /// The latest fault, while a report of it is on its way.
+    /// The latest fault while a report of it is on its way; otherwise `nil`.
     var fault: String?
-    /// The same of the source of locations and of the compass.
+    /// The faults of the source of locations and of the compass.
     var locationFaults: [LocationHealth.Subject: LocationFault] = [:]
   }
 
-  /// A fault of a source of locations or headings.
   private struct LocationFault {
     /// Whether the source refuses the application; `nil` without a fault.
     var isRefusal: Bool?
-    /// The latest fault, while a report of it is on its way.
+    /// The latest fault while a report of it is on its way; otherwise `nil`.
     var reported: LocationHealth?
   }
 
-  /// A report of the authorization. It is made once, also where it was sent to two places.
+  /// A report of the authorization, which is made once even if it was sent to two places.
   private final class StatusCall: Sendable {
     let delivery: ServiceDelivery
     private let isClaimed = Atomic<Bool>(false)
@@ -49,7 +48,6 @@ final class DelegateCalls: Sendable {
 
   init(in context: DeliveryContext) { state = Mutex(State(context: context)) }
 
-  /// Begins to call the delegate of a manager.
   func begin(for manager: CLLocationManager) {
     let weak = WeakManager(value: manager)
     let early = state.withLock { state in
@@ -60,7 +58,7 @@ final class DelegateCalls: Sendable {
     for delivery in early { deliver(delivery) }
   }
 
-  /// Takes an event, and has the delegate called for it soon.
+  /// Takes an event, and calls the delegate for it soon.
   func deliver(_ delivery: ServiceDelivery) {
     let call = delivery.event is AuthorizationEvent ? StatusCall(delivery) : nil
     let place = state.withLock { state -> (DeliveryContext, WeakManager)? in
@@ -89,42 +87,42 @@ final class DelegateCalls: Sendable {
     }
   }
 
-  /// Has the delegate called soon.
+  /// Calls a function soon where the delegate is called.
   func perform(_ body: @escaping @Sendable (CLLocationManager) -> Void) {
     let (context, manager) = state.withLock { ($0.context, $0.manager) }
     context.perform { if let manager = manager?.value { body(manager) } }
   }
 
-  /// Records an authorization that was read from the manager, perhaps by the delegate during a report of it.
+  /// Records the authorization that was read, perhaps by the delegate during a report.
   func noteRead(_ status: CLAuthorizationStatus) { state.withLock { $0.readStatus = status } }
 
   private func perform(_ call: StatusCall, _ manager: WeakManager) {
     guard call.claim() else { return }
     reportStatus(to: manager.value)
     state.withLock { if $0.status === call { $0.status = nil } }
-    // A delegate that was set meanwhile found nothing missed.
+    // A delegate set in the meantime found no missed report.
     if manager.value?.delegate != nil { delegateWasSet() }
     call.delivery.acknowledge()
     call.delivery.finish()
   }
 
-  /// Reports the authorization to the delegate, unless that is what it was told last.
+  /// Reports the authorization to the delegate, unless it is the one last reported.
   private func reportStatus(to manager: CLLocationManager?) {
     let status = manager?.authorizationStatus
-    // One that changed before the first report is reported once.
+    // A change before the first report causes no second report.
     let isKnown = state.withLock { state in
       state.readStatus = nil
       return state.toldStatus != nil && state.toldStatus == status
     }
     let isDelivered = isKnown || manager?.deliverAuthorization() ?? false
     state.withLock { state in
-      // It may have changed until the delegate read it.
+      // The status may have changed before the delegate read it.
       if isDelivered { state.toldStatus = state.readStatus ?? status }
       state.missedStatus = !isDelivered
     }
   }
 
-  /// Delivers the authorization to a delegate that came after it was to be reported.
+  /// Reports the authorization to a delegate that was set after the report was due.
   func delegateWasSet() {
     let missed = state.withLock { state in
       defer { state.missedStatus = false }
@@ -133,8 +131,8 @@ final class DelegateCalls: Sendable {
     if missed { perform { [self] in reportStatus(to: $0) } }
   }
 
-  /// Calls the delegate in another place from now on. A first report of the authorization that waits where no calls
-  /// are made comes there too.
+  /// Calls the delegate in another place from now on. A first report of the authorization that
+  /// waits where nothing makes calls is sent there too.
   func move(to context: (DeliveryContext) -> DeliveryContext) {
     let moved = state.withLock { state -> (DeliveryContext, StatusCall, WeakManager)? in
       let old = state.context
@@ -147,10 +145,10 @@ final class DelegateCalls: Sendable {
     context.perform { [self] in perform(status, manager) }
   }
 
-  /// Forgets the fault that was reported, as none is known now: one of before a rest is reported again where it lasts.
+  /// Forgets the reported fault when none is known, so that it is reported again after a rest.
   func forgetFault() { state.withLock { $0.hasFault = false } }
 
-  /// Reports a fault once. Of faults that come faster than the delegate takes them, it receives the latest.
+  /// Reports a fault once. If faults come faster than the delegate takes them, it gets the latest.
   private func deliver(_ health: ScannerHealth, _ delivery: ServiceDelivery) {
     let starts = state.withLock { state -> Bool in
       defer { state.hasFault = health.isReceptionLost }
@@ -169,7 +167,7 @@ final class DelegateCalls: Sendable {
     }
   }
 
-  /// Reports a fault of the source of locations or of the compass once, and that it refuses the application once more.
+  /// Reports a fault of the location source or the compass once, and again if it becomes a refusal.
   private func deliver(_ health: LocationHealth, _ delivery: ServiceDelivery) {
     let starts = state.withLock { state -> Bool in
       var fault = state.locationFaults[health.subject] ?? LocationFault()
@@ -192,7 +190,6 @@ final class DelegateCalls: Sendable {
   }
 }
 
-/// A weak reference to a manager.
 struct WeakManager: @unchecked Sendable {
   // Sendable: it only carries the manager to the place where its delegate is called.
   weak let value: CLLocationManager?

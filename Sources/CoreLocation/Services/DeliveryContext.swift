@@ -3,24 +3,23 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Where a manager's delegate is called.
+/// The place where a manager's delegate is called.
 enum DeliveryContext: Sendable {
-  /// The main thread's run loop, by its queue: it is also served by `dispatchMain()` and by a main actor.
+  /// The main queue, which serves the main run loop, `dispatchMain()` and the main actor.
   case main
   /// The run loop of another thread.
   case runLoop(ThreadRunLoop)
-  /// A queue that the app named.
   case queue(DispatchQueue)
 
-  /// Where calls of the current thread are to come: its run loop. A Swift task and a block on a dispatch queue have
-  /// none, and there the main one stands in.
+  /// Returns the run loop of the current thread. A Swift task and a block on a dispatch queue have
+  /// none: there it returns the main one.
   static func current(after latest: DeliveryContext? = nil) -> DeliveryContext {
     if Thread.isMainThread || isInTask || isOnMainQueue || isInPool { return .main }
     if case .runLoop(let known)? = latest { return .runLoop(ThreadRunLoop.current(known)) }
     return .runLoop(ThreadRunLoop.current(nil))
   }
 
-  /// Whether calls come in the same place, one after the other.
+  /// Returns whether calls come in the same place, one after the other.
   func isSame(as other: DeliveryContext) -> Bool {
     switch (self, other) {
     case (.main, .main): true
@@ -30,7 +29,7 @@ enum DeliveryContext: Sendable {
     }
   }
 
-  /// Calls a block there, soon.
+  /// Calls a block there soon.
   func perform(_ block: @escaping @Sendable () -> Void) {
     switch self {
     case .main: DispatchQueue.main.async(execute: block)
@@ -41,18 +40,15 @@ enum DeliveryContext: Sendable {
 
   private static var isInTask: Bool { unsafe withUnsafeCurrentTask { unsafe $0 != nil } }
 
-  /// Whether the main queue's block runs here: in a program that ends in `dispatchMain()`, as every program with an
-  /// asynchronous main function does, other threads than the main one run them.
+  /// Whether this is a block of the main queue. A program that ends in `dispatchMain()`, as do all
+  /// with an asynchronous main function, runs such blocks on other threads than the main one.
   private static var isOnMainQueue: Bool {
     _ = markMainQueue
     return DispatchQueue.getSpecific(key: mainQueueMark) != nil
   }
 
-  /// Whether a block of a dispatch queue runs here, on a thread of libdispatch's pool, which has no run loop of its
-  /// own.
-  ///
-  /// The label of the current queue tells: outside of any queue, it is that of a root queue on which nobody can put
-  /// blocks.
+  /// Whether this is a block of a dispatch queue, on a pool thread of libdispatch without a run
+  /// loop. Outside of any queue, the label is that of a root queue to which no program adds blocks.
   private static var isInPool: Bool {
     // The label lives as long as its queue, which runs this.
     let label = unsafe String(cString: dispatch_queue_get_label(nil))
@@ -64,39 +60,37 @@ enum DeliveryContext: Sendable {
     DispatchQueue.main.setSpecific(key: mainQueueMark, value: true)
 }
 
-/// A thread's run loop, as other threads may use it.
+/// A thread's run loop that other threads can use.
 final class ThreadRunLoop: @unchecked Sendable {
-  // Other threads only change the timer's date, which locks the loop underneath.
+  // Sendable: other threads only change the timer's date, which locks the underlying loop.
   private let loop: RunLoop
   private let calls: Calls
-  /// It fires when there are calls. A plain block would not wake the loop, and a loop without a timer or another
-  /// source ends at once.
+  /// The timer fires when there are calls. A plain block would not wake the loop, and a loop
+  /// without a timer or another source ends at once.
   private let timer: Timer
 
   private final class Calls: Sendable {
     private let state = Mutex<(waiting: [@Sendable () -> Void], isOwned: Bool, isOver: Bool)>(
       ([], true, false))
 
-    /// Adds a call; where the thread has ended, the call is released instead, and counts as not made. The core
-    /// bounds how many wait: 4,096 for each manager.
+    /// Adds a call. After the thread's end, releases it instead, which counts as not made. The core
+    /// bounds the number of waiting calls to 4,096 for each manager.
     func add(_ call: @escaping @Sendable () -> Void) {
       state.withLock { if !$0.isOver { $0.waiting.append(call) } }
     }
 
-    /// Releases the calls that wait: the thread has ended.
+    /// Releases the waiting calls after the thread's end.
     func abandon() {
       let calls = state.withLock { state in
         state.isOver = true
         defer { state.waiting.removeAll() }
         return state.waiting
       }
-      // Released outside of the lock, as their end may come back to it.
+      // This is outside of the lock, because the calls' release may come back to it.
       _ = calls.count
     }
 
-    /// Makes the calls that wait.
-    ///
-    /// - Returns: Whether more may come.
+    /// Makes the waiting calls. Returns whether more may come.
     func make() -> Bool {
       let (calls, isOwned) = state.withLock { state in
         defer { state.waiting.removeAll() }
@@ -106,9 +100,7 @@ final class ThreadRunLoop: @unchecked Sendable {
       return isOwned
     }
 
-    /// Nobody will add more.
-    ///
-    /// - Returns: Whether none waits.
+    /// Records that no more calls will be added. Returns whether none waits.
     func disown() -> Bool {
       state.withLock { state in
         state.isOwned = false
@@ -121,7 +113,7 @@ final class ThreadRunLoop: @unchecked Sendable {
     self.loop = loop
     let calls = Calls()
     self.calls = calls
-    // Thirty years: it repeats only so that it can be set again.
+    // The interval is about thirty years: the timer repeats only so that it can be set again.
     timer = Timer(fire: .distantFuture, interval: 1e9, repeats: true) { timer in
       if !calls.make() { timer.invalidate() }
     }
@@ -129,7 +121,7 @@ final class ThreadRunLoop: @unchecked Sendable {
     End.current.add(calls)
   }
 
-  /// Releases the calls that wait for a thread when the thread ends.
+  /// Releases a thread's waiting calls when the thread ends.
   private final class End {
     private struct Weak {
       weak var calls: Calls?
@@ -146,9 +138,9 @@ final class ThreadRunLoop: @unchecked Sendable {
       return key
     }()
 
-    /// The one of the current thread.
+    /// The object of the current thread.
     static var current: End {
-      // A value of this key is always an object of this class, which the thread keeps until it ends.
+      // A value of this key is always an object of this class, which its thread keeps.
       if let value = unsafe pthread_getspecific(key) {
         return unsafe Unmanaged<End>.fromOpaque(value).takeUnretainedValue()
       }
@@ -168,18 +160,18 @@ final class ThreadRunLoop: @unchecked Sendable {
   }
 
   deinit {
-    // What waits keeps the timer, which the loop has, until it was called.
+    // If calls wait, the loop keeps the timer until they were made.
     if calls.disown() { timer.invalidate() }
   }
 
-  /// The current thread's.
+  /// Returns the known run loop if it is the current thread's, or else a new one.
   static func current(_ known: ThreadRunLoop?) -> ThreadRunLoop {
     let loop = RunLoop.current
     if let known, known.loop === loop { return known }
     return ThreadRunLoop(loop)
   }
 
-  /// Has the thread call a block.
+  /// Calls a block on the thread.
   func perform(_ block: @escaping @Sendable () -> Void) {
     calls.add(block)
     timer.fireDate = .distantPast

@@ -4,35 +4,33 @@ import LocationSources
 import Positioning
 import Scanning
 
-/// The recordings in place of adapters and location daemons, for apps that name no source themselves, where the process's
-/// environment names some:
+/// The recordings that the process's environment names, for an app that names no source itself.
+/// They take the place of adapters and location daemons.
 ///
-/// - `BEACONSCAN_REPLAY`: recordings, separated by colons: of adverts (btsnoop, pcap or pcapng; `-` is standard input) and
-///   tracks (NMEA 0183, GPX, gpsd's JSON);
-/// - `BEACONSCAN_SPEED`: how fast they are replayed: `max`, or a multiple of their own time such as `1x`, which it
-///   is by default.
+/// - `BEACONSCAN_REPLAY`: paths, separated by colons, of captures (btsnoop, pcap or pcapng; `-` for
+///   standard input) and tracks (NMEA 0183, GPX, gpsd's JSON).
+/// - `BEACONSCAN_SPEED`: `max`, or a multiple of the recordings' own time. The default is `1x`.
 ///
-/// Such a replay is a trial: it finds no regions or states of the app's, and stores none, so that each replay delivers
-/// the same events. Nothing live takes part in it: without a track, no locations are found.
+/// Such a replay uses and stores no regions or states of the app, so each replay delivers the same
+/// events. It uses nothing live: without a track, no locations are found.
 public enum EnvironmentScanner {
-  /// What the environment names; `nil` where it names nothing.
+  /// The recordings that the environment names; `nil` if it names none.
   struct Recordings {
     private let captures: [String]
     private let tracks: [String]
-    /// The text of the speed.
     private let speed: String
 
     init?(_ environment: [String: String]) {
       guard let names = environment["BEACONSCAN_REPLAY"], !names.isEmpty else { return nil }
       let paths = names.split(separator: ":").map(String.init)
-      // What can be read only once is a capture.
+      // A recording that can be read only once counts as a capture.
       tracks = paths.filter { RecordingFormat.isTrack($0) == true }
       captures = paths.filter { RecordingFormat.isTrack($0) != true }
       speed = environment["BEACONSCAN_SPEED"] ?? "1x"
     }
 
-    /// Opens the captures and the tracks, as far as they are needed: `nil` where there are none. What cannot be opened, and
-    /// a speed that is none, is reported in a sentence.
+    /// Opens the captures and tracks that are needed; `nil` without any. Reports in a sentence a
+    /// recording that cannot be opened, or a speed that is not valid.
     func open(
       captures needsCaptures: Bool, tracks needsTracks: Bool, remark: (String) -> Void
     ) -> (scanner: (any Scanning.Scanner)?, source: (any LocationSource)?) {

@@ -11,61 +11,61 @@ public import Scanning
 public import ServiceCore
 import Synchronization
 
-/// The services of a process, which all its managers share: the source of beacons, the application's authorization,
-/// and what outlives the process.
+/// The services that all managers of a process share: the source of beacons, the application's
+/// authorization, and the data that outlives the process. Apple's systems have no such type.
 ///
-/// An app that was written for Apple's systems need not know it: managers use ``shared``, which receives with the
-/// machine's adapters. An app for Linux may choose at its start:
+/// Apps written for Apple's systems need not use it: their managers use ``shared``, which receives
+/// with the machine's adapters. An app for Linux may choose other settings at its start:
 ///
 /// ```swift
 /// var configuration = LocationServices.Configuration()
 /// configuration.scanner = try ReplayScanner(paths: ["visitor.btsnoop"])
 /// LocationServices.bootstrap(configuration)
 /// ```
-///
-/// Apple's systems have no such type.
 public final class LocationServices: Sendable {
   /// The settings of the services.
   public struct Configuration: Sendable {
-    /// The source of beacons; `nil` for the recordings that the environment names (see ``EnvironmentScanner``), none where
-    /// locations come from a recording, or else the machine's adapters.
+    /// The source of beacons; `nil` for the recordings in the environment (see
+    /// ``EnvironmentScanner``), or none if locations come from a recording, or else the machine's
+    /// adapters.
     public var scanner: (any Scanning.Scanner)?
-    /// The source of locations and headings; `nil` for the recordings that the environment names (see
-    /// ``EnvironmentScanner``), none where beacons come from a recording, or else the daemons of this system.
+    /// The source of locations and headings; `nil` for the recordings in the environment (see
+    /// ``EnvironmentScanner``), or none if beacons come from a recording, or else the system's
+    /// daemons.
     public var locationSource: PositionSource?
-    /// The application's identifier: its regions and its authorization are stored under this name. The default is
-    /// the name of the program's file.
+    /// The name under which the application's data are stored: by default, its file's name.
     public var applicationIdentifier = ServiceManager.Configuration().applicationIdentifier
     /// The part of the system that decides what the application may do.
     public var authorization: any AuthorizationProvider = SystemAuthorization()
-    /// Where regions, their states and the authorization outlive the process. A replay that the environment
-    /// names keeps nothing in the standard place (see ``EnvironmentScanner``).
+    /// The place where regions, their states and the authorization outlive the process. A replay
+    /// that the environment names does not use the standard place (see ``EnvironmentScanner``).
     public var persistence = Persistence.standard
-    /// How beacons are ranged.
+    /// The settings of ranging.
     public var ranging = Ranger.Configuration()
-    /// The seconds between two ranging reports; Core Location's is 1.
+    /// The seconds between two ranging reports; 1, as on Apple's systems, by default.
     public var rangingInterval = 1.0
-    /// When regions are entered and left, where ``CLBeaconRegion/rules`` does not say.
+    /// The rules for entering and leaving regions without ``CLBeaconRegion/rules`` of their own.
     public var rules = RegionRules.standard
-    /// How regions are monitored; `maximumRegions` is the limit that Apple's systems set at 20.
+    /// The settings of monitoring. `maximumRegions` is 20 on Apple's systems.
     public var monitoring = RegionMonitor.Configuration()
-    /// Where delegates are called, for processes without run loops; `nil` for the run loop of the thread on which a
-    /// service was started. Managers may name their own: ``CLLocationManager/delegateQueue``.
+    /// The queue on which delegates are called, for processes without run loops; `nil` for the run
+    /// loop of the thread that starts a service. A manager may have its own:
+    /// ``CLLocationManager/delegateQueue``.
     public var delegateQueue: DispatchQueue?
-    /// Takes diagnostics: one line on standard error each, unless the process has bootstrapped swift-log.
+    /// The log of diagnostics: lines on standard error, unless the process bootstraps swift-log.
     public var logger = Logger(label: "CoreLocation")
 
     /// Creates the default settings.
     public init() {}
   }
 
-  /// A place where something outlives the process.
+  /// A place for data that outlives the process.
   public typealias Persistence = ServiceManager.Persistence
 
   /// The services that managers use unless they are given others.
   public static var shared: LocationServices {
     if let services = bootstrapped.withLock({ $0 }) { return services }
-    // Outside of the lock, because it may log. Of two threads at once, the first one's is used.
+    // This is outside of the lock, because it may log. The first of two threads at once wins.
     let made = LocationServices(Configuration())
     return bootstrapped.withLock { services in
       let shared = services ?? made
@@ -76,9 +76,7 @@ public final class LocationServices: Sendable {
 
   private static let bootstrapped = Mutex<LocationServices?>(nil)
 
-  /// Chooses the settings of the process's services, before any is used.
-  ///
-  /// - Returns: Whether it came in time; services that are in use stay as they are.
+  /// Chooses the settings of the process's services. Returns `false` if they are already in use.
   @discardableResult
   public static func bootstrap(_ configuration: Configuration) -> Bool {
     let made = LocationServices(configuration)
@@ -91,21 +89,20 @@ public final class LocationServices: Sendable {
 
   /// The settings.
   public let configuration: Configuration
-  /// The source of beacons; `nil` where none was named.
+  /// The source of beacons; `nil` without one.
   public let scanner: (any Scanning.Scanner)?
 
-  /// The core below the services.
   package let core: ServiceManager
   package let beacons: BeaconService
   package let locations: LocationService
   let monitors = Mutex<[String: ConditionMonitor]>([:])
 
-  /// Creates services of their own, as tests need them.
+  /// Creates services apart from the process's own, for tests.
   public convenience init(_ configuration: Configuration) {
     self.init(configuration, environment: ProcessInfo.processInfo.environment)
   }
 
-  /// Creates services for an environment of the process.
+  /// Creates services with the given environment variables.
   init(_ configuration: Configuration, environment: [String: String]) {
     self.configuration = configuration
     let remark = { (sentence: String) in configuration.logger.error("\(sentence)") }
@@ -113,7 +110,7 @@ public final class LocationServices: Sendable {
     let application = configuration.applicationIdentifier
     var scanner = configuration.scanner
     var source = configuration.locationSource?.make(for: application)
-    // What is not named is recorded where the other one is.
+    // If one source is recorded, the other one is not live.
     let isReplay = recordings != nil || scanner?.isRecorded == true || source?.isRecorded == true
     let isLive = (scanner: scanner == nil && !isReplay, source: source == nil && !isReplay)
     if isReplay {
@@ -152,8 +149,8 @@ public final class LocationServices: Sendable {
     }
   }
 
-  /// Logs why nothing is received, as one sentence each time: an app that was written for Apple's systems asks for no
-  /// receiver state.
+  /// Logs the reasons that nothing is received, one sentence each, because an app that was written
+  /// for Apple's systems does not read the receiver states.
   private func logFaults(ofBeacons: Bool, ofLocations: Bool) {
     let client = core.addClient(in: .observers, isReceiving: false) {
       [logger = configuration.logger] delivery in
@@ -173,27 +170,23 @@ public final class LocationServices: Sendable {
     client.beginReceiving()
   }
 
-  /// Adds the client of a manager. Its delegate is called on the run loop of the current thread, or on the queue of
-  /// the settings.
+  /// Adds the client of a manager. Its delegate is called on the configured queue or the run loop.
   func addManager(in group: ClientGroup) -> (ServiceClient, DelegateCalls) {
     let context = configuration.delegateQueue.map { DeliveryContext.queue($0) } ?? .current()
     let calls = DelegateCalls(in: context)
     return (core.addClient(in: group, isReceiving: false) { calls.deliver($0) }, calls)
   }
 
-  /// The authorization now.
   var authorizationStatus: CLAuthorizationStatus {
     core.checkAuthorization()
     return CLAuthorizationStatus(core.authorizationStatus)
   }
 
-  /// Whether any service is available.
   var isEnabled: Bool { receivesBeacons || findsLocations }
 
-  /// Whether anything receives beacons at all.
   var receivesBeacons: Bool { scanner != nil && beacons.availability == .available }
 
-  /// Whether anything finds locations at all, whether or not this application may have them.
+  /// Whether there is a source of locations, even if this application may not use it.
   var findsLocations: Bool {
     switch locations.availability {
     case .available, .notPermitted: true
@@ -201,7 +194,6 @@ public final class LocationServices: Sendable {
     }
   }
 
-  /// Whether there is a compass.
   var findsHeadings: Bool { locations.source?.hasCompass == true && locations.end == nil }
 
   static let noSource =
@@ -210,10 +202,10 @@ public final class LocationServices: Sendable {
 
   // MARK: The receiver and the end
 
-  /// The states of the receivers: the present state of each adapter and of the source of locations, then every change, as it
-  /// comes. The source of locations is named in place of the adapter.
+  /// The states of the receivers: the present state of each adapter and of the source of locations,
+  /// then every change. In the state of a location source, its name replaces the adapter's.
   ///
-  /// A quiet room and a receiver that cannot receive look alike to delegates; this tells them apart.
+  /// It distinguishes a quiet room from a receiver that cannot receive, unlike delegate calls.
   ///
   /// ```swift
   /// for await health in LocationServices.shared.health where health.condition.isFault {
@@ -221,9 +213,8 @@ public final class LocationServices: Sendable {
   /// }
   /// ```
   ///
-  /// Each iteration has its own sequence. Nothing is known before something is received. For a slow iteration, the
-  /// newest 64 changes wait. The sequence ends where nothing more will be received. Apple's systems have no such
-  /// member.
+  /// Each iteration has its own sequence, empty until something is received, and ended when nothing
+  /// more will be. The newest 64 changes wait for a slow iteration. Only Linux has this member.
   public var health: AsyncStream<ScannerHealth> {
     let source = locations.source?.name ?? ""
     let hasEnded = { @Sendable [endings] in endings.allSatisfy { $0.hasEnded() } }
@@ -251,20 +242,22 @@ public final class LocationServices: Sendable {
     }
   }
 
-  /// Waits until nothing more will be received, and every delegate has dealt with all that was.
+  /// Waits until nothing more will be received and every delegate has dealt with all that was.
+  /// Apple's systems have no such call.
   ///
-  /// Recordings of beacons and of locations are merged by their times. A recording comes to its end; a radio does so only when it fails for good. No end comes as long as there is no
-  /// demand: a recording waits for its client. Of recordings of beacons and of locations, those that the app uses count.
+  /// The last line of a program's main file can keep the program running until then. The call also
+  /// serves the main thread's delegates:
   ///
   /// ```swift
   /// try await LocationServices.shared.ended()
   /// ```
   ///
-  /// as the last line of a program's main file keeps it at work until then, and serves the main thread's delegates.
-  /// Apple's systems have no such call, as their radios have no end.
+  /// Recordings of beacons and of locations are merged by their times; only those in use count. A
+  /// recording waits for its client, so it needs demand to end. A radio ends when it fails for
+  /// good.
   ///
-  /// - Throws: What is wrong with the recording or the radio; ``CLError/Code/rangingUnavailable`` where there is no
-  ///   source; `CancellationError` when the task is canceled.
+  /// - Throws: The failure of the recording or the radio; ``CLError/Code/rangingUnavailable``
+  ///   without a source; `CancellationError` when the task is canceled.
   public func ended() async throws {
     let endings = endings
     guard !endings.isEmpty else { throw CLError(.rangingUnavailable, Self.noSource) }
@@ -279,24 +272,22 @@ public final class LocationServices: Sendable {
       group.cancelAll()
     }
     try Task.checkCancellation()
-    // What ended before has clients that deal with its events, or has failed.
+    // This waits until the clients have dealt with earlier events, or throws the failure.
     for ending in endings where ending.hasEnded() { try await ending.wait() }
   }
 
-  /// A service that may come to its end.
   private struct Ending: Sendable {
     let hasEnded: @Sendable () -> Bool
-    /// Whether the service is in use.
     let isWanted: @Sendable () -> Bool
-    /// Waits for the end, and until every client has dealt with all events. It throws what failed.
+    /// Waits for the end, and until every client has dealt with all events. Throws the failure.
     let wait: @Sendable () async throws -> Void
   }
 
-  /// The services whose end is that of all: the replayed ones where there is one, otherwise all that have a source.
+  /// The services that must end: those that are replayed or, if none is, all that have a source.
   private var endings: [Ending] {
     var endings: [(isRecorded: Bool, ending: Ending)] = []
     if let scanner {
-      // Its client reads the events of one service only: no recording waits for it.
+      // This client reads the events of one service only, so no recording waits for it.
       let ending = Ending { [beacons] in
         beacons.end != nil
       } isWanted: { [beacons] in
@@ -334,7 +325,7 @@ public final class LocationServices: Sendable {
 }
 
 extension ScannerHealth {
-  /// The state of a source of locations, as that of a receiver.
+  /// Creates a receiver state from the state of a source of locations.
   fileprivate init(_ health: LocationHealth, of source: String) {
     let condition: Condition =
       switch health.condition {
@@ -353,6 +344,6 @@ extension ScannerHealth {
 }
 
 extension ClientGroup {
-  /// The group of clients that need no events of regions: those are left to the application's managers.
+  /// The clients that need no events of regions, which the application's managers receive.
   static let observers = ClientGroup("observers")
 }

@@ -18,26 +18,26 @@ extension LocationServices {
       case source(any LocationSource)
     }
 
-    /// Names a source.
     package init(_ source: any LocationSource) { choice = .source(source) }
 
     private init(_ choice: Choice) { self.choice = choice }
 
-    /// The daemons of this system: gpsd, then GeoClue, then, where neither finds a location, the place of a device that
-    /// stays where it is. Headings come from iio-sensor-proxy, or else from a compass of gpsd's.
+    /// Returns the daemons of this system: gpsd, then GeoClue, then, if neither finds a location,
+    /// the fallback as the place of a stationary device. Headings come from iio-sensor-proxy, or
+    /// else from a compass of gpsd's.
     public static func automatic(fallback: CLLocation? = nil) -> PositionSource {
       PositionSource(.automatic(fallback: fallback.flatMap(Self.source)))
     }
 
-    /// The place of a device that stays where it is, such as a kiosk. A location whose coordinate is not valid is none:
-    /// then the daemons of this system are used.
+    /// Returns the place of a stationary device, such as a kiosk. If the coordinate is not valid,
+    /// returns the daemons of this system instead.
     public static func fixed(_ location: CLLocation) -> PositionSource {
       Self.source(at: location).map { PositionSource($0) } ?? automatic()
     }
 
-    /// Recorded tracks, of NMEA 0183, GPX or gpsd's JSON, which are replayed together by their own time.
+    /// Returns recorded tracks (NMEA 0183, GPX, gpsd's JSON), replayed together by their own time.
     ///
-    /// - Throws: A sentence for the first that cannot be opened, as the error's description.
+    /// - Throws: An error that describes, in a sentence, the first track that cannot be opened.
     public static func tracks(
       _ paths: [String], speed: ReplayScanner.Speed = .max
     ) throws -> PositionSource {
@@ -56,7 +56,7 @@ extension LocationServices {
         verticalAccuracy: location.verticalAccuracy > 0 ? location.verticalAccuracy : nil)
     }
 
-    /// Makes the source for an application. It connects to nothing before it is needed.
+    /// Makes the source for an application. The source connects to nothing before it is needed.
     func make(for application: String) -> any LocationSource {
       switch choice {
       case .source(let source): source

@@ -1,6 +1,5 @@
-/// The authorization of the app to use location services.
-///
-/// Unlike Apple's, it cannot hold a raw value that is none of these.
+/// The authorization of the app to use location services. Unlike Apple's type, it cannot hold an
+/// unknown raw value.
 @frozen
 public enum CLAuthorizationStatus: Int32, Sendable {
   /// The authorization is not decided yet.
@@ -22,7 +21,7 @@ public enum CLAuthorizationStatus: Int32, Sendable {
 /// The accuracy that the app is authorized to use.
 @frozen
 public enum CLAccuracyAuthorization: Int, Sendable {
-  /// Full accuracy. It is the only value that this module returns: beacons have no reduced accuracy.
+  /// Full accuracy, the only value here: beacons have no reduced accuracy.
   case fullAccuracy = 0
   /// Locations within some kilometers.
   case reducedAccuracy = 1

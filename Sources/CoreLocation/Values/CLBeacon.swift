@@ -2,10 +2,8 @@ import Advertising
 public import Foundation
 import Ranging
 
-/// A beacon in a ranging report: its identity, its signal strength and its distance.
-///
-/// Two beacons are equal only if they are the same object, as on Apple's systems. Compare ``uuid``, ``major`` and
-/// ``minor`` to find out whether two reports describe the same beacon.
+/// A beacon in a ranging report: its identity, signal strength and distance. As on Apple's systems,
+/// beacons are equal only if they are the same object; compare ``uuid``, ``major`` and ``minor``.
 open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: the stored values never change. A subclass is responsible for what it adds.
   private let values: Values
@@ -35,24 +33,22 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   open var proximity: CLProximity { values.proximity }
   /// The approximate distance to the beacon, in meters; -1 if it is not known.
   ///
-  /// The value is the smoothed estimate of the distance, limited to the zone that ``proximity`` reports: while the
-  /// zone is kept although the estimate has left it, the value stays at the zone's outer or inner limit. Lists of
-  /// beacons are sorted by it. ``estimatedDistance`` is the estimate without the limits, and
-  /// ``estimatedDistanceRange`` its uncertainty.
+  /// It is the smoothed estimate of the distance, limited to the zone that ``proximity`` reports:
+  /// it stays at the zone's limit while the estimate is outside. Lists of beacons are sorted by it.
+  /// ``estimatedDistance`` has no limits, and ``estimatedDistanceRange`` is its uncertainty.
   open var accuracy: CLLocationAccuracy { values.accuracy }
   /// The mean signal strength since the last report, in dBm; 0 if no signal was received.
   open var rssi: Int { values.rssi }
   /// The time at which the beacon was last received.
   open var timestamp: Date { values.timestamp }
-  /// The estimated distance, in meters; `nil` if it is not known. Apple's class has no such property.
-  ///
-  /// The true distance is as likely to be shorter as to be longer.
+  /// The estimated distance, in meters; `nil` if it is not known. The true distance is as likely to
+  /// be shorter as to be longer. Apple's class has no such property.
   public var estimatedDistance: CLLocationDistance? { values.distance }
-  /// The range that contains the true distance with a probability of 95 %, in meters; `nil` if it is not known.
-  /// Apple's class has no such property.
+  /// The range in meters that contains the true distance with a probability of 95 %; `nil` if it is
+  /// not known. Apple's class has no such property.
   public var estimatedDistanceRange: ClosedRange<CLLocationDistance>? { values.range }
 
-  /// Creates a beacon of which nothing is known, for subclasses that override what they need.
+  /// Creates a beacon without values, for subclasses that override what they need.
   public override init() {
     values = Values()
     super.init()
@@ -66,8 +62,8 @@ open class CLBeacon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a beacon from a keyed archive; the result is `nil` if it contains no beacon. A subclass that archives keys of its
-  /// own alone is a beacon of which nothing is known.
+  /// Creates a beacon from a keyed archive; `nil` if there is none. A subclass that archives only
+  /// keys of its own becomes a beacon without values.
   public required init?(coder: NSCoder) {
     let isOfSubclass = Self.self != CLBeacon.self && !coder.containsValue(forKey: "CLBeacon.uuid")
     guard coder.allowsKeyedCoding,
@@ -125,7 +121,7 @@ extension CLBeacon {
         range: interval.map { $0.low...max($0.low, $0.high) }))
   }
 
-  /// Returns whether a beacon comes before another one in a list: the closest first, the unknown last.
+  /// Returns whether a beacon precedes another one in a list: the closest first, the unknown last.
   static func isCloser(_ left: CLBeacon, _ right: CLBeacon) -> Bool {
     guard left.accuracy >= 0 else { return false }
     return right.accuracy < 0 || left.accuracy < right.accuracy

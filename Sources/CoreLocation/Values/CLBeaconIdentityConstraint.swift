@@ -1,8 +1,7 @@
 public import Foundation
 
-/// A description of beacons: those of a UUID, of one of its groups, or of one identity.
-///
-/// Constraints are equal by value: another, equal constraint stops ranging.
+/// A description of beacons: those of a UUID, of one of its groups, or of one identity. Constraints
+/// are equal by value, so an equal one can stop ranging.
 open class CLBeaconIdentityConstraint: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: the stored values never change. A subclass is responsible for what it adds.
   private let values: Values
@@ -54,7 +53,7 @@ open class CLBeaconIdentityConstraint: NSObject, NSCopying, NSSecureCoding, @unc
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a constraint from a keyed archive; the result is `nil` if it contains no constraint.
+  /// Creates a constraint from a keyed archive; `nil` if the archive contains none.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding, let uuid = coder.decodeUUID("CLBeaconIdentityConstraint.uuid"),
       let major = coder.decodeOptionalUInt16("CLBeaconIdentityConstraint.major"),

@@ -22,18 +22,14 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
   /// The constraint that the region's beacons satisfy.
   open var beaconIdentityConstraint: CLBeaconIdentityConstraint { constraint }
 
-  /// A Boolean value that indicates whether the state is also reported when the display wakes. The default is
-  /// `false`.
-  ///
-  /// The value is kept and has no effect: a kiosk's display does not report when it wakes.
+  /// A Boolean value without effect, because displays do not report waking. The default is `false`.
   open var notifyEntryStateOnDisplay: Bool {
     get { display.load(ordering: .relaxed) }
     set { display.store(newValue, ordering: .relaxed) }
   }
 
-  /// The rules for entering and leaving the region; `nil`, the default, for those of the services
-  /// (``LocationServices/Configuration/rules``). Set it before monitoring starts. Apple's class has no such
-  /// property.
+  /// The rules for entering and leaving the region, to be set before monitoring starts; `nil`, the
+  /// default, for ``LocationServices/Configuration/rules``. Apple's class has no such property.
   open var rules: RegionRules? {
     get { ownRules.withLock { $0 } }
     set { ownRules.withLock { $0 = newValue } }
@@ -96,7 +92,7 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
     super.init(named: identifier)
   }
 
-  /// Creates a region from a keyed archive; the result is `nil` if it contains no region of beacons.
+  /// Creates a region from a keyed archive; `nil` if the archive contains no region of beacons.
   public required init?(coder: NSCoder) {
     guard let constraint = CLBeaconIdentityConstraint(coder: coder) else { return nil }
     self.constraint = constraint
@@ -120,15 +116,14 @@ open class CLBeaconRegion: CLRegion, @unchecked Sendable {
 
   /// Returns the data that a peripheral advertises to be this beacon.
   ///
-  /// - Parameter measuredPower: The signal strength at one meter, in dBm, -128...127; `nil` for the default of this
-  ///   module, -59. A value out of range is replaced by the nearest one in range.
-  /// - Returns: One entry, `kCBAdvDataAppleBeaconKey`, whose 21 bytes are the UUID, major and minor (big-endian, 0
-  ///   where the region names none) and the power.
+  /// - Parameter measuredPower: The dBm at one meter, limited to -128...127; `nil` for -59.
+  /// - Returns: One entry, `kCBAdvDataAppleBeaconKey`, whose 21 bytes are the UUID, major and minor
+  ///   (big-endian; 0 if the region has none) and the power.
   open func peripheralData(withMeasuredPower measuredPower: NSNumber?) -> NSMutableDictionary {
     let identity = BeaconIdentity(
       uuid: ProximityUUID(uuid), major: major?.uint16Value ?? 0, minor: minor?.uint16Value ?? 0)
     let power = Int8(clamping: measuredPower?.intValue ?? -59)
-    // A peripheral puts company, type and length in front by itself.
+    // A peripheral adds the company, type and length itself.
     let bytes = Data(
       IBeacon(identity: identity, measuredPower: power).manufacturerData.dropFirst(4))
     let data = NSMutableDictionary()

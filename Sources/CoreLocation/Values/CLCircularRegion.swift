@@ -1,16 +1,11 @@
 public import Foundation
 
-/// A circle on the earth.
-///
-/// It can tell which coordinates it contains, and ``CLLocationManager/startMonitoring(for:)`` reports when the device enters
-/// and leaves it.
+/// A circle on the earth, which ``CLLocationManager/startMonitoring(for:)`` can monitor.
 open class CLCircularRegion: CLRegion, @unchecked Sendable {
   // Sendable: the stored values never change. A subclass is responsible for what it adds.
 
-  /// The center.
   open override var center: CLLocationCoordinate2D { circle.center }
 
-  /// The radius, in meters.
   open override var radius: CLLocationDistance { circle.radius }
 
   /// Creates a region without a place, for subclasses that override what they need.
@@ -21,11 +16,11 @@ open class CLCircularRegion: CLRegion, @unchecked Sendable {
     center: CLLocationCoordinate2D, radius: CLLocationDistance, identifier: String
   ) { super.init(named: identifier, center: center, radius: radius) }
 
-  /// Creates a circle from a keyed archive; the result is `nil` if it contains no circle.
+  /// Creates a circle from a keyed archive; `nil` if the archive contains none.
   public required init?(coder: NSCoder) { super.init(coder: coder) }
 
-  /// Returns whether a point lies in the circle or on its edge, by the distance on the ellipsoid; `false` for a
-  /// point that is not valid.
+  /// Returns whether the circle or its edge contains a point, by the distance on the ellipsoid;
+  /// `false` for a point that is not valid.
   open override func contains(_ coordinate: CLLocationCoordinate2D) -> Bool {
     circleContains(coordinate)
   }

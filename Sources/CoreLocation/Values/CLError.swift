@@ -1,9 +1,7 @@
 public import Foundation
 
-/// An error of this module: an `NSError` of the domain ``kCLErrorDomain``.
-///
-/// As on Apple's systems, an `NSError` of that domain with a known code can be cast and caught as `CLError`, and a
-/// `CLError` as `NSError`.
+/// An error of this module: an `NSError` of the domain ``kCLErrorDomain``. As on Apple's systems,
+/// such an `NSError` with a known code can be cast and caught as `CLError`, and vice versa.
 public struct CLError: _BridgedStoredNSError, Sendable {
   /// The Foundation error.
   public let _nsError: NSError
@@ -16,7 +14,7 @@ public struct CLError: _BridgedStoredNSError, Sendable {
     _nsError = Described(NSError(domain: kCLErrorDomain, code: code.rawValue, userInfo: userInfo))
   }
 
-  /// The reason; ``Code/locationUnknown`` for a number that is no code.
+  /// The reason; ``Code/locationUnknown`` for an unknown number.
   public var code: Code { Code(rawValue: _nsError.code) ?? .locationUnknown }
 
   /// The domain: ``kCLErrorDomain``.
@@ -40,7 +38,7 @@ public struct CLError: _BridgedStoredNSError, Sendable {
     _nsError.userInfo[kCLErrorUserInfoAlternateRegionKey] as? CLRegion
   }
 
-  /// Hashes the domain and the code. `NSError.hash` is not used: on Linux it never returns (Foundation of Swift
+  /// Hashes the domain and the code. On Linux, `NSError.hash` never returns (Foundation of Swift
   /// 6.3.1).
   public func hash(into hasher: inout Hasher) {
     hasher.combine(_nsError.domain)
@@ -73,7 +71,7 @@ public struct CLError: _BridgedStoredNSError, Sendable {
 }
 
 extension CLError: _ObjectiveCBridgeable {
-  // The casts of the language use this conformance, on Linux too.
+  // The casts of the language use this conformance, even on Linux.
 
   /// The class that errors are cast to and from.
   public typealias _ObjectiveCType = NSError
@@ -86,7 +84,7 @@ extension CLError: _ObjectiveCBridgeable {
     result = CLError(_nsError: source)
   }
 
-  /// Casts an error of our domain whose code is known.
+  /// Casts an error of the domain ``kCLErrorDomain`` whose code is known.
   @discardableResult
   public static func _conditionallyBridgeFromObjectiveC(
     _ source: NSError, result: inout CLError?

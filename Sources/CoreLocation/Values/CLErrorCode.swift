@@ -3,7 +3,8 @@ public import Foundation
 /// The domain of every error of this module.
 public let kCLErrorDomain: String = "kCLErrorDomain"
 
-/// In the user info of ``CLError/Code/regionMonitoringResponseDelayed``: the region that is monitored instead.
+/// The key of the ``CLError/alternateRegion``, for
+/// ``CLError/Code/regionMonitoringResponseDelayed``.
 public let kCLErrorUserInfoAlternateRegionKey: String = "kCLErrorUserInfoAlternateRegionKey"
 
 extension CLError {
@@ -57,7 +58,6 @@ extension CLError {
 }
 
 extension CLError.Code {
-  /// One sentence that describes the error.
   var sentence: String {
     switch self {
     case .locationUnknown: "The location is not known yet."

@@ -1,9 +1,7 @@
 public import Foundation
 import Positioning
 
-/// The direction of the device.
-///
-/// ``CLLocationManager/startUpdatingHeading()`` reports it where a compass is.
+/// The direction of the device. ``CLLocationManager/startUpdatingHeading()`` needs a compass.
 open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: the stored values never change. A subclass is responsible for what it adds.
   private let values: Values
@@ -46,15 +44,15 @@ open class CLHeading: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     super.init()
   }
 
-  /// The accuracy where the compass states none, in degrees: that of a magnetometer that nobody calibrated. A negative one
-  /// would mark the heading as not valid.
+  /// The accuracy if the compass states none, in degrees: that of an uncalibrated magnetometer. A
+  /// negative value would mark the heading as not valid.
   static let unknownAccuracy = 25.0
 
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a heading from a keyed archive; the result is `nil` if it contains no heading. A subclass that archives keys of
-  /// its own alone is a heading of which nothing is known.
+  /// Creates a heading from a keyed archive; `nil` if there is none. A subclass that archives only
+  /// keys of its own becomes a heading without values.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding,
       Self.self != CLHeading.self || coder.containsValue(forKey: "CLHeading.magneticHeading")

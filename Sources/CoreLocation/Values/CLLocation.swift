@@ -1,10 +1,8 @@
 public import Foundation
 import Positioning
 
-/// A place with its accuracy, movement and time.
-///
-/// Two locations are equal only if they are the same object, as on Apple's systems; use ``distance(from:)`` to
-/// compare places.
+/// A place with its accuracy, movement and time. As on Apple's systems, two locations are equal
+/// only if they are the same object; use ``distance(from:)`` to compare places.
 open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: the stored values never change. A subclass is responsible for what it adds.
   private let values: Values
@@ -12,7 +10,6 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   private struct Values {
     var coordinate = CLLocationCoordinate2D()
     var altitude: CLLocationDistance = 0
-    /// `nil` where it is not known.
     var ellipsoidalAltitude: CLLocationDistance?
     var horizontalAccuracy: CLLocationAccuracy = 0
     var verticalAccuracy: CLLocationAccuracy = -1
@@ -28,16 +25,14 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   open var coordinate: CLLocationCoordinate2D { values.coordinate }
   /// Meters above the sea; valid if ``verticalAccuracy`` is not negative.
   open var altitude: CLLocationDistance { values.altitude }
-  /// Meters above the ellipsoid of WGS 84.
-  ///
-  /// Where the source of the location does not provide it, it is ``altitude`` itself: this module has no model of the
-  /// geoid.
+  /// Meters above the ellipsoid of WGS 84, or ``altitude`` if the source does not provide it: this
+  /// module has no model of the geoid.
   open var ellipsoidalAltitude: CLLocationDistance { values.ellipsoidalAltitude ?? altitude }
-  /// The radius around ``coordinate`` that contains the place, in meters; negative if it is not valid.
+  /// The radius around ``coordinate`` that contains the place, in meters; negative if not valid.
   open var horizontalAccuracy: CLLocationAccuracy { values.horizontalAccuracy }
   /// The possible error of the altitude, in meters; negative if it is not valid.
   open var verticalAccuracy: CLLocationAccuracy { values.verticalAccuracy }
-  /// The direction of the movement, in degrees clockwise from true north; negative if it is not valid.
+  /// The direction of movement, in degrees clockwise from true north; negative if not valid.
   open var course: CLLocationDirection { values.course }
   /// The possible error of the course, in degrees; negative if it is not valid.
   open var courseAccuracy: CLLocationDirectionAccuracy { values.courseAccuracy }
@@ -58,13 +53,13 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     super.init()
   }
 
-  /// Creates a location with the current time and no other value than the place, in degrees north and east.
+  /// Creates a location with the current time and a place in degrees north and east.
   public init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
     values = Values(coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: longitude))
     super.init()
   }
 
-  /// Creates a location that does not move. Units and values that are not valid are those of the properties.
+  /// Creates a location that does not move. The units are those of the properties.
   public init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy hAccuracy: CLLocationAccuracy,
@@ -120,7 +115,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     super.init()
   }
 
-  /// Creates the location of a fix. What the fix does not know is marked as not valid.
+  /// Creates the location of a fix. Values that the fix does not have are marked as not valid.
   init(_ fix: Fix, isSimulated: Bool) {
     let hasAltitude = fix.altitude != nil || fix.ellipsoidalAltitude != nil
     values = Values(
@@ -136,10 +131,9 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     super.init()
   }
 
-  /// Returns the distance in meters from another location along the surface of the earth, regardless of altitudes.
-  ///
-  /// It is the length of the shortest line on the WGS 84 ellipsoid (by Karney's method), exact to a micrometer for any
-  /// two places; it is not a number where the latitude of a place is beyond ±90 degrees.
+  /// Returns the distance in meters from another location, regardless of altitudes: the shortest
+  /// line on the WGS 84 ellipsoid by Karney's method, exact to a micrometer. The result is not a
+  /// number if a latitude is beyond ±90 degrees.
   open func distance(from location: CLLocation) -> CLLocationDistance {
     coordinate.geodesicDistance(to: location.coordinate)
   }
@@ -153,7 +147,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a location from a keyed archive; the result is `nil` if it contains no location.
+  /// Creates a location from a keyed archive; `nil` if the archive contains none.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding, coder.containsValue(forKey: "CLLocation.latitude") else {
       return nil
@@ -202,7 +196,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
       + "course \(String(format: "%.2f", course))) @ \(timestamp)"
   }
 
-  /// `<+52.51627230,+13.37771670>`.
+  /// Returns a text such as `<+52.51627230,+13.37771670>`.
   static func text(of coordinate: CLLocationCoordinate2D) -> String {
     String(format: "<%+.8f,%+.8f>", coordinate.latitude, coordinate.longitude)
   }

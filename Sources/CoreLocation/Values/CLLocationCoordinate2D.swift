@@ -1,9 +1,7 @@
 import Positioning
 
-/// A point on the earth, in the WGS 84 frame.
-///
-/// As on Apple's systems it has no conformances to `Equatable`, `Hashable` or `Codable`, so that an app can declare
-/// its own.
+/// A point on the earth, in the WGS 84 frame. As on Apple's systems, it does not conform to
+/// `Equatable`, `Hashable` or `Codable`, so an app can declare its own conformances.
 @frozen
 public struct CLLocationCoordinate2D: Sendable {
   /// Degrees north of the equator; south is negative.
@@ -14,7 +12,7 @@ public struct CLLocationCoordinate2D: Sendable {
   /// Creates the point at latitude 0, longitude 0.
   public init() { (latitude, longitude) = (0, 0) }
 
-  /// Creates a point from degrees north and east, which are not checked: see ``CLLocationCoordinate2DIsValid(_:)``.
+  /// Creates a point from degrees north and east; see ``CLLocationCoordinate2DIsValid(_:)``.
   public init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
     self.latitude = latitude
     self.longitude = longitude
@@ -24,7 +22,7 @@ public struct CLLocationCoordinate2D: Sendable {
 /// A coordinate that is not valid: latitude and longitude are -180.
 public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(latitude: -180, longitude: -180)
 
-/// Creates a coordinate from degrees north and east, which are not checked, in the spelling of C.
+/// Creates a coordinate from degrees north and east, without a check, in the spelling of C.
 public func CLLocationCoordinate2DMake(
   _ latitude: CLLocationDegrees, _ longitude: CLLocationDegrees
 ) -> CLLocationCoordinate2D { CLLocationCoordinate2D(latitude: latitude, longitude: longitude) }
@@ -35,8 +33,8 @@ public func CLLocationCoordinate2DIsValid(_ coord: CLLocationCoordinate2D) -> Bo
 }
 
 extension CLLocationCoordinate2D {
-  /// Returns the length in meters of the shortest line to another point on the ellipsoid; not a number where a latitude
-  /// is beyond ±90 degrees or a number is not finite.
+  /// Returns the length in meters of the shortest line to another point on the ellipsoid; not a
+  /// number if a latitude is beyond ±90 degrees or a number is not finite.
   func geodesicDistance(to other: CLLocationCoordinate2D) -> CLLocationDistance {
     guard let start = Coordinate(latitude: latitude, longitude: longitude),
       let end = Coordinate(latitude: other.latitude, longitude: other.longitude)

@@ -17,8 +17,7 @@ open class CLLocationSourceInformation: NSObject, NSCopying, NSSecureCoding, @un
     super.init()
   }
 
-  /// Creates the information whether a location comes from a simulation or a recording, and whether from another
-  /// device.
+  /// Creates the information for a location of a simulation or recording, or of another device.
   public init(
     softwareSimulationState isSoftware: Bool, andExternalAccessoryState isAccessory: Bool
   ) {

@@ -1,6 +1,4 @@
-/// The zone that a beacon is in.
-///
-/// Unlike Apple's, it cannot hold a raw value that is none of these.
+/// The zone that a beacon is in. Unlike Apple's type, it cannot hold an unknown raw value.
 @frozen
 public enum CLProximity: Int, Sendable {
   /// The zone is not known.
@@ -13,9 +11,7 @@ public enum CLProximity: Int, Sendable {
   case far = 3
 }
 
-/// The state of a region.
-///
-/// Unlike Apple's, it cannot hold a raw value that is none of these.
+/// The state of a region. Unlike Apple's type, it cannot hold an unknown raw value.
 @frozen
 public enum CLRegionState: Int, Sendable {
   /// The state is not known yet.

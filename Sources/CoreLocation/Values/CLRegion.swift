@@ -1,11 +1,9 @@
 public import Foundation
 import Synchronization
 
-/// A region that can be monitored: ``CLBeaconRegion`` or ``CLCircularRegion``.
-///
-/// The ``identifier`` is its identity: monitoring a region of the same identifier replaces the one before. Two
-/// regions are equal if they are of one kind, have the same identifier and describe the same place or beacons,
-/// regardless of their notifications.
+/// A region that can be monitored: ``CLBeaconRegion`` or ``CLCircularRegion``. Monitoring a region
+/// replaces the one with the same ``identifier``. Two regions are equal if they have the same kind,
+/// identifier, and place or beacons, regardless of their notifications.
 open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: the values that change are atomic. A subclass is responsible for what it adds.
   private let name: String
@@ -76,7 +74,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a region from a keyed archive; the result is `nil` if it contains no region.
+  /// Creates a region from a keyed archive; `nil` if the archive contains none.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding, let identifier = coder.decodeText("CLRegion.identifier") else {
       return nil
@@ -97,9 +95,8 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     coder.encode(notifyOnExit, forKey: "CLRegion.notifyOnExit")
   }
 
-  /// Returns an equal region with the same notifications.
-  ///
-  /// An object of an app's own subclass is not copied, because the subclass's properties are not known here.
+  /// Returns an equal region with the same notifications, or, for an app's own subclass with
+  /// unknown properties, the object itself.
   open func copy(with zone: NSZone? = nil) -> Any {
     guard type(of: self) == CLRegion.self else { return self }
     return CLRegion(named: name, center: place.center, radius: place.radius).notifying(like: self)

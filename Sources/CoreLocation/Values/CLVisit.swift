@@ -1,9 +1,7 @@
 public import Foundation
 import ServiceCore
 
-/// A stay at a place.
-///
-/// ``CLLocationManager/startMonitoringVisits()`` reports it when it begins and when it ends.
+/// A stay at a place. ``CLLocationManager/startMonitoringVisits()`` reports its begin and end.
 open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: the stored values never change. A subclass is responsible for what it adds.
   private let values: Values
@@ -41,8 +39,8 @@ open class CLVisit: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// A Boolean value that indicates whether the class supports secure coding: `true`.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Creates a visit from a keyed archive; the result is `nil` if it contains no visit. A subclass that archives keys of its
-  /// own alone is a visit of which nothing is known.
+  /// Creates a visit from a keyed archive; `nil` if there is none. A subclass that archives only
+  /// keys of its own becomes a visit without values.
   public required init?(coder: NSCoder) {
     guard coder.allowsKeyedCoding,
       Self.self != CLVisit.self || coder.containsValue(forKey: "CLVisit.arrivalDate")

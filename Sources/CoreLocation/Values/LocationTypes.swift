@@ -52,9 +52,8 @@ public let kCLLocationAccuracyKilometer: CLLocationAccuracy = 1000
 /// An accuracy of three kilometers.
 public let kCLLocationAccuracyThreeKilometers: CLLocationAccuracy = 3000
 
-/// The accuracy of an app that is authorized for reduced accuracy.
-///
-/// The number has no meaning by itself; compare values with the constant.
+/// The accuracy of an app that is authorized for reduced accuracy. Compare values with this
+/// constant; the number has no other meaning.
 public let kCLLocationAccuracyReduced: CLLocationAccuracy = .greatestFiniteMagnitude
 
 /// The largest distance, in meters.

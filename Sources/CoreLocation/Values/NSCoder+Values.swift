@@ -1,12 +1,11 @@
 import Foundation
 
 extension UUID {
-  /// The UUID whose bytes are all zero.
   static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }
 
-// An archive contains only plain strings and numbers, so that secure decoding needs no other class. Every key
-// begins with the name of the class that writes it, so that a subclass can use the short name.
+// An archive has only plain strings and numbers, so secure decoding needs no other class. Every key
+// begins with the name of the class that writes it, so a subclass can use the short name.
 extension NSCoder {
   func encodeUUID(_ uuid: UUID, _ key: String) {
     encode(NSString(string: uuid.uuidString), forKey: key)
@@ -17,7 +16,7 @@ extension NSCoder {
   func encodeText(_ text: String, _ key: String) { encode(NSString(string: text), forKey: key) }
 
   func decodeText(_ key: String) -> String? {
-    // To decode what is not there ends the process.
+    // Decoding an absent value ends the process.
     guard containsValue(forKey: key) else { return nil }
     return decodeObject(of: NSString.self, forKey: key).map { "\($0)" }
   }
@@ -41,10 +40,10 @@ extension NSCoder {
       longitude: decodeNumber("\(prefix).longitude"))
   }
 
-  /// Returns an archived number, and 0 where there is none.
+  /// Returns an archived number, or 0 without one.
   func decodeNumber(_ key: String) -> Double { decodeOptionalDouble(key) ?? 0 }
 
-  /// Returns an archived integer, and 0 where there is none.
+  /// Returns an archived integer, or 0 without one.
   func decodeWhole(_ key: String) -> Int {
     containsValue(forKey: key) ? decodeInteger(forKey: key) : 0
   }
@@ -53,7 +52,7 @@ extension NSCoder {
     containsValue(forKey: key) ? decodeDouble(forKey: key) : nil
   }
 
-  /// Returns the range between two archived numbers; `nil` if they are absent or form none.
+  /// Returns the range between two archived numbers; `nil` if they are absent or out of order.
   func decodeRange(_ low: String, _ high: String) -> ClosedRange<Double>? {
     guard let low = decodeOptionalDouble(low), let high = decodeOptionalDouble(high), low <= high
     else { return nil }
