@@ -1,11 +1,11 @@
 public import Advertising
 public import Scanning
 
-/// An iBeacon frame as it is sent, and as it is received.
+/// An iBeacon frame, as it is sent and received.
 public struct BeaconFrame: Sendable, Hashable {
   /// The beacon that sends it.
   public var identity: BeaconIdentity
-  /// The power in dBm that it states is measured at 1 m.
+  /// The measured power at 1 m that it states, in dBm.
   public var measuredPower: Int8
   /// The advertiser's address.
   public var address: BluetoothAddress
@@ -28,9 +28,9 @@ public struct BeaconFrame: Sendable, Hashable {
     IBeacon(identity: identity, measuredPower: measuredPower).advertisingData
   }
 
-  /// Returns the HCI event in which a controller reports it, from the event's code on: an LE Advertising Report of
-  /// one ADV_NONCONN_IND from a random address (Bluetooth Core 5.4, Vol 4, Part E, 7.7.65.2). The signal strength is
-  /// in dBm; `nil` becomes 127, "not available".
+  /// Returns the HCI event for the frame, from the event's code on: an LE Advertising Report of one
+  /// ADV_NONCONN_IND from a random address (Bluetooth Core 5.4, Vol 4, Part E, 7.7.65.2). The
+  /// signal strength is in dBm; `nil` becomes 127, "not available".
   public func event(rssi: Int8?) -> [UInt8] {
     let data = advertisingData
     let head = [0x02, 0x01, 0x03, 0x01] + address.littleEndianBytes + [UInt8(data.count)]
@@ -38,7 +38,7 @@ public struct BeaconFrame: Sendable, Hashable {
     return [0x3E, UInt8(report.count)] + report
   }
 
-  /// Returns the frame as a sighting whose signal strength is in dBm; `nil` where it is not measured.
+  /// Returns the frame as a sighting. The signal strength is in dBm; `nil` if it is not measured.
   public func sighting(at time: MonotonicTime, rssi: Int8?, adapter: UInt16 = 0) -> Sighting {
     Sighting(
       time: time, wallTime: time.wallClockTime(.zero), beacon: identity,

@@ -2,7 +2,7 @@ import Dispatch
 public import Scanning
 import Synchronization
 
-/// A clock that stands still until a test advances it.
+/// A clock that advances only when a test advances it.
 public final class ManualClock: Sendable {
   private let state: Mutex<State>
 
@@ -19,7 +19,7 @@ public final class ManualClock: Sendable {
   /// The clock's time.
   public var now: MonotonicTime { state.withLock { $0.now } }
 
-  /// Advances the clock by seconds; it does not go back.
+  /// Advances the clock by seconds, 0 or more.
   public func advance(by seconds: Double) {
     precondition(seconds >= 0 && seconds < 9e9, "a clock goes forward, by less than 285 years")
     let waiters = state.withLock { state in
@@ -30,7 +30,7 @@ public final class ManualClock: Sendable {
     for waiter in waiters { waiter.signal() }
   }
 
-  /// Waits until the clock's time is later than a moment, or for some nanoseconds of real time.
+  /// Waits until the clock's time is later than a moment, at most for some real nanoseconds.
   func wait(after moment: MonotonicTime, atMost longest: Int64) {
     let waiter = DispatchSemaphore(value: 0)
     state.withLock { state in

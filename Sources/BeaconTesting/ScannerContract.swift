@@ -10,23 +10,23 @@ public import Scanning
 /// }
 /// ```
 public enum ScannerContract {
-  /// What a scanner did that the contract forbids.
+  /// A violation of the contract.
   public struct Violation: Error, CustomStringConvertible {
-    /// What the scanner did.
+    /// A sentence that describes it.
     public let description: String
   }
 
-  /// Receives with scanners, and checks that they keep what `Scanner` promises.
+  /// Checks that scanners keep the contract of `Scanner`.
   ///
   /// - Parameters:
-  ///   - calls: After how many calls without an end it is enough, as for a radio.
-  ///   - make: Makes a scanner, the same each time, that can be used.
-  /// - Throws: ``Violation``, or what a scanner threw.
+  ///   - calls: The number of calls after which the check of a scanner without an end stops.
+  ///   - make: Makes a scanner that is available, the same one each time.
+  /// - Throws: ``Violation``, or an error of a scanner.
   public static func check(calls: Int = 10_000, _ make: () throws -> any Scanner) throws {
     let scanner = try make()
     try require(scanner.availability == .available, "it cannot be used: \(scanner.availability)")
     try require(!scanner.name.isEmpty, "it has no name")
-    // Nothing was received yet: a rest changes nothing.
+    // A rest before the first call changes nothing.
     scanner.rest()
     var run = Run(scanner: scanner)
     while !run.isOver, run.calls < calls { try run.receive(for: .ranging) }
@@ -40,7 +40,7 @@ public enum ScannerContract {
       try resting.receive(for: resting.calls.isMultiple(of: 2) ? .monitoring : .ranging)
       if resting.calls.isMultiple(of: 3) {
         other.rest()
-        // Its state is reported anew.
+        // After a rest, the scanner reports its state again.
         resting.reception = Reception()
       }
       if resting.calls.isMultiple(of: 5) { resting.sightings = [] }
@@ -55,7 +55,6 @@ public enum ScannerContract {
     if !holds { throw Violation(description: sentence()) }
   }
 
-  /// One use of a scanner.
   private struct Run {
     let scanner: any Scanner
     var sightings: [Sighting] = []
@@ -63,23 +62,22 @@ public enum ScannerContract {
     var isOver = false
     var began = false
     var reached: MonotonicTime?
-    /// A sum over what was received: how much, and in which order.
+    /// A hash of the received sightings and states, in their order.
     var received: UInt64 = 0
-    /// The receiver state that it reported.
     var reception = Reception()
-    /// How many calls in a row took too long.
+    /// The number of consecutive calls that took too long.
     var lateCalls = 0
 
     mutating func receive(for demand: ScanDemand) throws {
       calls += 1
-      // A wait without a deadline ends by itself, or by a wake before it.
+      // A wait without a deadline ends by itself, or earlier by a wake.
       let isWoken = calls.isMultiple(of: 7)
       if isWoken { scanner.wake() }
       let deadline = isWoken ? nil : reached?.advanced(by: maximumReceiveTime / 2)
       let start = DispatchTime.now()
       let progress = try scanner.receive(for: demand, until: deadline, into: &sightings)
       let elapsed = DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds
-      // One call, or two, that last ten times as long may be a busy machine.
+      // One or two calls that last ten times as long may be due to a busy machine.
       lateCalls = elapsed < UInt64(maximumReceiveTime) * 10 ? 0 : lateCalls + 1
       try require(lateCalls < 3, "three calls in a row lasted for \(elapsed / 1_000_000) ms")
       try check(progress)
@@ -126,7 +124,7 @@ public enum ScannerContract {
 }
 
 extension ScannerContract {
-  /// The receiver states that a scanner reported, and whether they can be so.
+  /// The receiver states that a scanner reported, and the check of their sequence.
   private struct Reception {
     private var latest: [String: ScannerHealth] = [:]
     private var lostSince: MonotonicTime?
@@ -162,5 +160,5 @@ extension ScannerContract {
   }
 }
 
-/// Extension members of a protocol are reached through a type of it.
+/// A member of a protocol extension needs a conforming type.
 private let maximumReceiveTime: Int64 = ScriptedScanner.maximumReceiveTime

@@ -2,11 +2,12 @@ import Advertising
 public import Scanning
 import Synchronization
 
-/// A scanner that receives what a test has scripted, when its clock comes to it.
+/// A scanner that receives a test's script, by the time of its clock.
 ///
 /// ```swift
 /// let scanner = ScriptedScanner()
-/// scanner.add(BeaconFrame(uuid: lobby, major: 1, minor: 7), rssi: -62, every: 0.1, from: 0, to: 30)
+/// let frame = BeaconFrame(uuid: lobby, major: 1, minor: 7)
+/// scanner.add(frame, rssi: -62, every: 0.1, from: 0, to: 30)
 /// var configuration = LocationServices.Configuration()
 /// configuration.scanner = scanner
 /// …
@@ -15,20 +16,20 @@ import Synchronization
 public final class ScriptedScanner: Scanner {
   /// The clock by which it receives.
   public let clock: ManualClock
-  /// Whether time stands still while delegates are called.
+  /// Whether the scanner's time waits for delegates, as that of a recording does.
   public let isRecorded: Bool
-  /// The name that a person knows.
+  /// The name for people.
   public let name = "script"
 
   private let start: MonotonicTime
   private let state = Mutex(State())
 
   fileprivate struct State {
-    /// What is still to be received, sorted by time.
+    /// The sightings to come, sorted by time.
     var script: [Sighting] = []
-    /// The changes that are still to be reported, each with when it is noticed, sorted by that.
+    /// The state changes to come, sorted by the time at which each is noticed.
     var health: [(noticed: MonotonicTime, health: ScannerHealth)] = []
-    /// The state of each adapter, as it was reported last.
+    /// The latest reported state of each adapter.
     var states: [ScannerHealth] = []
     var delivered: MonotonicTime?
     var demands: [ScanDemand] = []
@@ -41,41 +42,37 @@ public final class ScriptedScanner: Scanner {
   /// Creates a scanner with an empty script.
   ///
   /// - Parameters:
-  ///   - clock: The clock by which it receives; the script's seconds count from its time now.
-  ///   - isRecorded: Whether time stands still while delegates are called, as in a recording, or goes on, as at a
-  ///     radio.
+  ///   - clock: The clock by which it receives. The script's seconds count from its present time.
+  ///   - isRecorded: Whether the time waits for delegates, as in a recording.
   public init(clock: ManualClock = ManualClock(), isRecorded: Bool = true) {
     self.clock = clock
     self.isRecorded = isRecorded
     start = clock.now
   }
 
-  /// The demands, each time that they changed; `ScanDemand.none` is a rest.
+  /// The demands in order, without repetitions. `ScanDemand.none` is a rest.
   public var demands: [ScanDemand] { state.withLock { $0.demands } }
 
-  /// The moment up to which it has delivered what it received; its start, before the first call.
+  /// The time up to which sightings were delivered; the start, before the first call.
   public var delivered: MonotonicTime { state.withLock { $0.delivered } ?? start }
 
-  /// How much it has delivered: of each sighting one packet and one report.
+  /// The counts of what was delivered: one packet and one report for each sighting.
   public var counts: ScanCounts { state.withLock { $0.counts } }
 
-  /// Whether the scanner can be used.
+  /// The availability, which a test can change.
   public var availability: ScannerAvailability {
     get { state.withLock { $0.availability } }
     set { state.withLock { $0.availability = newValue } }
   }
 
-  /// Adds a frame that is received once, in seconds from the start; at once, if that is before the clock's time.
-  ///
-  /// The signal strength is in dBm; `nil` where it is not measured.
+  /// Adds a frame that is received once, in seconds from the start, or at once if that is past. The
+  /// signal strength is in dBm; `nil` if it is not measured.
   public func add(_ frame: BeaconFrame, rssi: Int8?, at seconds: Double, adapter: UInt16 = 0) {
     insert([frame.sighting(at: moment(seconds), rssi: rssi, adapter: adapter)])
   }
 
-  /// Adds a frame that is received again and again, at intervals in seconds: first at `from`, no more at `to`, in
-  /// seconds from the start.
-  ///
-  /// The signal strength is in dBm; `nil` where it is not measured.
+  /// Adds a frame that is received at intervals: from `from` up to, but not including, `to`. These
+  /// are in seconds from the start. The signal strength is in dBm; `nil` if it is not measured.
   public func add(
     _ frame: BeaconFrame, rssi: Int8?, every interval: Double, from: Double, to: Double,
     adapter: UInt16 = 0
@@ -85,11 +82,10 @@ public final class ScriptedScanner: Scanner {
     insert(times.map { frame.sighting(at: moment($0), rssi: rssi, adapter: adapter) })
   }
 
-  /// Adds a change of the receiver state. The script alone decides what is received meanwhile.
-  ///
-  /// The state begins, and is noticed later where that is given, in seconds from the start. The sentence is by
-  /// default the condition's name. Without an adapter, all of them change. Nothing at all is received, unless given
-  /// otherwise, where the condition is a fault, as with one adapter.
+  /// Adds a change of the receiver state, which does not affect the script's sightings. The state
+  /// begins at `seconds` from the start and is noticed then or at `noticed`. The sentence is the
+  /// condition's name by default. Without an adapter, all adapters change. Reception counts as lost
+  /// if the condition is a fault, unless `isReceptionLost` overrides this.
   public func report(
     _ condition: ScannerHealth.Condition, _ sentence: String? = nil, at seconds: Double,
     noticed: Double? = nil, adapter: UInt16? = 0, isReceptionLost: Bool? = nil
@@ -106,23 +102,23 @@ public final class ScriptedScanner: Scanner {
     }
   }
 
-  /// Ends the script at a moment, in seconds from the start.
+  /// Ends the script at a time in seconds from the start.
   public func finish(at seconds: Double) {
     let end = moment(seconds)
     state.withLock { $0.end = end }
   }
 
-  /// Fails from now on.
+  /// Makes every later call throw the error.
   public func fail(_ error: any Error) { state.withLock { $0.failure = error } }
 
-  /// Waits until the clock has advanced, and delivers what the script has until then.
+  /// Waits until the clock has advanced, and returns the script's part up to then.
   public func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
     sightings.removeAll(keepingCapacity: true)
     let resumed = clock.now
     let delivered = state.withLock { state in
-      // A radio that rested has received nothing meanwhile.
+      // A radio receives nothing during a rest.
       if !isRecorded, state.demands.last == ScanDemand.none { state.skip(to: resumed) }
       state.record(demand)
       return state.failure == nil && state.end != state.delivered ? state.delivered : nil
@@ -144,7 +140,7 @@ public final class ScriptedScanner: Scanner {
   private func insert(_ sightings: [Sighting]) {
     state.withLock { state in
       state.script += sightings
-      // Sorting is stable: of two at one moment, the one added first is received first.
+      // The sort is stable: of two at the same time, the one added first is received first.
       state.script.sort { $0.time < $1.time }
     }
   }
@@ -154,7 +150,7 @@ extension ScriptedScanner.State {
   fileprivate mutating func skip(to moment: MonotonicTime) {
     script.removeAll { $0.time <= moment }
     delivered = max(delivered ?? moment, moment)
-    // The state of each adapter is reported anew, as it is now.
+    // The present state of each adapter is reported again.
     let passed = health.prefix { $0.noticed <= moment }
     note(passed.map(\.health))
     health.removeFirst(passed.count)
@@ -177,7 +173,6 @@ extension ScriptedScanner.State {
     if demands.last != demand { demands.append(demand) }
   }
 
-  /// Returns what is received until a moment.
   fileprivate mutating func deliver(
     until now: MonotonicTime, from start: MonotonicTime
   ) throws -> ([Sighting], ScanProgress) {
@@ -186,7 +181,7 @@ extension ScriptedScanner.State {
     let count = script.prefix { $0.time <= reached }.count
     var received = Array(script[..<count])
     script.removeFirst(count)
-    // What was added too late is received now: time does not go back.
+    // A sighting that was added too late is received now, because time does not go back.
     if let delivered {
       for index in received.indices { received[index].time = max(received[index].time, delivered) }
     }

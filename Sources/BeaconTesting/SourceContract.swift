@@ -2,32 +2,32 @@ package import Scanning
 
 /// The contract of every source of inputs, as checks that any test framework can run.
 package enum SourceContract {
-  /// What a source did that the contract forbids.
+  /// A violation of the contract.
   package struct Violation: Error, CustomStringConvertible {
     package let description: String
   }
 
-  /// Receives with a live source until it has a state, has it rest, and receives until it has reported its state anew.
+  /// Checks a live source: receives until it reports a state, rests, and does so again.
   ///
   /// - Parameters:
   ///   - source: A source that was not used yet.
-  ///   - demand: What is needed of it.
-  ///   - time: The time of an input.
-  ///   - limit: How often it is received from at most, until a state comes.
-  ///   - change: What happens while it rests, such as the end of a fault, or nothing.
+  ///   - demand: The demand on it.
+  ///   - time: Returns the time of an input.
+  ///   - limit: The maximum number of calls until a state comes.
+  ///   - change: A change during the rest, such as the end of a fault.
   /// - Returns: The latest states before and after the rest.
-  /// - Throws: ``Violation``, or what the source or the change threw.
+  /// - Throws: ``Violation``, or an error of the source or the change.
   @discardableResult
   package static func check<S: Source>(
     _ source: S, for demand: S.Demand, time: (S.Input) -> MonotonicTime, limit: Int = 20_000,
     whileResting change: () throws -> Void = {}
   ) throws -> (before: S.Health, after: S.Health) {
     try require(!source.name.isEmpty, "it has no name")
-    // Nothing was received yet: a rest changes nothing.
+    // A rest before the first call changes nothing.
     source.rest()
     var run = Run<S>(limit: limit)
     let before = try run.receiveState(source, demand, time)
-    // A deadline in the past and a signal that was sent end a wait.
+    // Both a deadline in the past and an earlier wake end a wait.
     _ = try run.receive(source, demand, time, until: run.reached)
     source.wake()
     _ = try run.receive(source, demand, time, until: nil)
@@ -44,12 +44,11 @@ package enum SourceContract {
     if !holds { throw Violation(description: sentence()) }
   }
 
-  /// One use of a source.
   private struct Run<S: Source> {
     let limit: Int
     var inputs: [S.Input] = []
     var reached: MonotonicTime?
-    /// What was reported since the latest rest.
+    /// The states reported since the latest rest.
     var told: [S.Health] = []
 
     /// Receives until a state was reported since the latest rest, and returns it.
