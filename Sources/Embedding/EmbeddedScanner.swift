@@ -7,7 +7,7 @@ import Regions
 import Scanning
 import ServiceCore
 
-/// A scanner in a program of another language: its events as lines of JSON.
+/// A scanner in a program of another language. It delivers its events as lines of JSON.
 package final class EmbeddedScanner: Sendable {
   private let manager: ServiceManager
   private let client: ServiceClient
@@ -16,15 +16,13 @@ package final class EmbeddedScanner: Sendable {
   static let forbidden =
     "the administrator does not allow this program to receive; see \(SystemAuthorization.path)"
 
-  /// Starts to receive.
-  ///
-  /// A live scanner starts also where nothing can be received yet: a `health` record has the reason.
+  /// Starts to receive. A live scanner that cannot receive yet reports it in a `health` record.
   package convenience init(_ options: EmbeddingOptions) throws(EmbeddingError) {
     try options.check()
     try self.init(options, options.open())
   }
 
-  /// Starts to receive from sources, with at most so many events that wait.
+  /// Starts to receive from sources. At most `limit` events wait.
   init(
     _ options: EmbeddingOptions, _ sources: EmbeddedSources, limit: Int = EventFeed.limit
   ) throws(EmbeddingError) {
@@ -77,7 +75,6 @@ package final class EmbeddedScanner: Sendable {
     }
   }
 
-  /// Requests what the options want of beacons.
   private static func request(
     _ options: EmbeddingOptions, _ regions: [BeaconRegion], by beacons: BeaconClient,
     _ events: inout MonitorEvents
@@ -89,16 +86,15 @@ package final class EmbeddedScanner: Sendable {
         try beacons.startRanging(RangingRequest(constraint))
       }
     }
-    // The first moment of a recording is known with its first sighting, that of an adapter with its state.
+    // A recording's first moment comes with its first sighting, an adapter's with its state.
     if !options.isLive, !regions.isEmpty { try beacons.startSightings() }
   }
 
-  /// Requests what the options want of locations.
   private static func request(
     _ options: EmbeddingOptions, by locations: LocationClient, _ events: inout MonitorEvents
   ) throws(LocationServiceError) {
     _ = try locations.replaceCircles(with: options.circles, &events)
-    // The first moment of a track is known with its first fix.
+    // The first fix has the first moment of a track.
     if options.locates || !options.isLive {
       var settings = UpdateSettings()
       settings.pausesAutomatically = false
@@ -118,20 +114,20 @@ package final class EmbeddedScanner: Sendable {
   /// Whether the last event waits or was taken.
   var isOver: Bool { feed.isOver }
 
-  /// The descriptor that is readable while a line waits.
+  /// The file descriptor that is readable while a line waits.
   package var descriptor: Int32 { feed.descriptor }
 
-  /// Returns the next line of JSON, without its end; `nil` where none waits. The line before counts as delivered.
+  /// Returns the next line of JSON, without its end, or `nil`. The line before counts as delivered.
   package func next() -> [UInt8]? { feed.next() }
 
-  /// Passes every line to a function from now on, on a thread of the library; or to none.
+  /// Passes every line to a function from now on, on a thread of the library; `nil` ends this.
   package func setConsumer(_ consumer: (@Sendable ([UInt8]) -> Void)?) {
     feed.setConsumer(consumer)
   }
 
   /// Stops receiving, and waits until no radio scans and everything is stored.
   package func stop() {
-    // Nothing happens any more before what waits is dropped, so that it is stored.
+    // This comes first, so that no event occurs after the waiting ones were dropped and stored.
     manager.stopAndWait()
     feed.stop()
     client.remove()
@@ -139,7 +135,7 @@ package final class EmbeddedScanner: Sendable {
   }
 }
 
-/// Diagnostics as lines on standard error.
+/// The diagnostics, as lines on standard error.
 private struct ErrorLog: LogHandler {
   let isSilent: Bool
   var metadata: Logger.Metadata = [:]

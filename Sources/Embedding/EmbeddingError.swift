@@ -1,13 +1,13 @@
 package import Frontends
 
-/// Why an option cannot be set, or the scanner cannot start.
+/// The reason that an option cannot be set or the scanner cannot start.
 package enum EmbeddingError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// A value, or the rules of a region.
+  /// The value of an option, or the rules of a region.
   case option(OptionError)
   case unknownOption(String)
   /// Options that do not fit together, or that are missing.
   case options(String)
-  /// The source or the state file cannot be used.
+  /// A source or state file that cannot be used.
   case source(String)
 
   /// One sentence without a full stop.

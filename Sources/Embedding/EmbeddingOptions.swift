@@ -9,9 +9,8 @@ import Regions
 import Scanning
 import ServiceCore
 
-/// The options of a scanner in a program, with the names and values that `beaconscan monitor`, `range` and `locate` have.
-///
-/// No file and no environment variable is read.
+/// The options of an embedded scanner, with the names and values of `beaconscan monitor`, `range`
+/// and `locate`. They come from no file and no environment variable.
 package struct EmbeddingOptions: Sendable {
   private(set) var replay: [String] = []
   private var speed: ReplayScanner.Speed?
@@ -41,7 +40,6 @@ package struct EmbeddingOptions: Sendable {
     "active", "coded", "each", "follow", "heading", "locate", "quiet", "range", "raw", "visits",
   ]
 
-  /// The names of all options.
   static let names =
     (flagNames.union(RuleSettings.names).union([
       "adapter", "adapter-offset", "application", "backend", "calibrate", "duration", "environment",
@@ -51,9 +49,8 @@ package struct EmbeddingOptions: Sendable {
 
   // MARK: Setting
 
-  /// Sets an option to a value as it is written. One that may be given several times is added to the earlier ones.
-  ///
-  /// Flags are `true`, also without a value, or `false`.
+  /// Sets an option from its text, or adds a value to one that can be set several times. A flag is
+  /// `true` or `false`, and `true` without a text.
   package mutating func set(_ name: String, to text: String?) throws(EmbeddingError) {
     guard Self.names.contains(name) else { throw .unknownOption(name) }
     if Self.flagNames.contains(name) { return try setFlag(name, text) }
@@ -117,7 +114,7 @@ package struct EmbeddingOptions: Sendable {
     rules.each = flags.contains("each")
   }
 
-  /// What the value of an option looks like.
+  /// Returns the requirement for the value of an option, as a sentence for errors.
   private static func requirement(of name: String, for text: String) -> String {
     switch name {
     case "region":
@@ -148,7 +145,7 @@ package struct EmbeddingOptions: Sendable {
 
   // MARK: Using
 
-  /// The regions of beacons, those by UUID first.
+  /// The regions of beacons, those of the option `uuid` first.
   var regions: [NamedRegion] {
     uuids.map { NamedRegion(BeaconConstraint(uuid: $0, major: major, minor: minor)) }
       + named.beacons
@@ -157,18 +154,14 @@ package struct EmbeddingOptions: Sendable {
   var circles: [CircularRegion] { named.circles }
 
   var isLive: Bool { replay.isEmpty }
-  /// Whether beacons are ranged.
   var ranges: Bool { flags.contains("range") }
-  /// Whether ranging reports have the raw signal too.
+  /// Whether ranging reports include the raw signal.
   var showsRaw: Bool { flags.contains("raw") }
-  /// Whether each fix is reported.
   var locates: Bool { flags.contains("locate") }
-  /// Whether headings are reported.
   var showsHeadings: Bool { flags.contains("heading") }
-  /// Whether visits are reported.
   var showsVisits: Bool { flags.contains("visits") }
   private var needsBeacons: Bool { !regions.isEmpty || ranges }
-  /// The option that needs locations; `nil` where none does.
+  /// The option that needs locations, if any.
   private var locationOption: String? {
     circles.first.map { "the circle '\($0.identifier)'" }
       ?? ["locate", "heading", "visits"].first(where: flags.contains)
@@ -176,7 +169,6 @@ package struct EmbeddingOptions: Sendable {
   /// Whether diagnostics are written to standard error.
   var reports: Bool { !flags.contains("quiet") }
 
-  /// Checks that the options fit together.
   func check() throws(EmbeddingError) {
     if !needsBeacons, locationOption == nil {
       throw .options(
@@ -248,7 +240,7 @@ package struct EmbeddingOptions: Sendable {
     return flags.contains("active") ? "active" : rawFlag
   }
 
-  /// Opens the recordings, or returns what receives.
+  /// Opens the recordings, or creates the live sources.
   func open() throws(EmbeddingError) -> EmbeddedSources {
     guard !isLive else {
       return EmbeddedSources(
@@ -317,14 +309,13 @@ package struct EmbeddingOptions: Sendable {
     return LiveScanner(configuration)
   }
 
-  /// The rules of regions that have none of their own.
+  /// The rules of regions without rules of their own.
   var regionRules: RegionRules {
     get throws(EmbeddingError) {
       do throws(OptionError) { return try rules.rules } catch { throw .option(error) }
     }
   }
 
-  /// The regions as the service registers them.
   var beaconRegions: [BeaconRegion] {
     get throws(EmbeddingError) {
       var all: [BeaconRegion] = []
@@ -342,7 +333,6 @@ package struct EmbeddingOptions: Sendable {
     }
   }
 
-  /// The settings of the service.
   var configuration: BeaconService.Configuration {
     get throws(EmbeddingError) {
       var configuration = BeaconService.Configuration()
@@ -362,10 +352,10 @@ extension AdapterName {
   fileprivate var isAddress: Bool { if case .address = self { true } else { false } }
 }
 
-/// What a scanner in a program receives from: at least one of the two.
+/// The sources of an embedded scanner, at least one.
 struct EmbeddedSources {
   var scanner: (any Scanner)?
   var locations: (any LocationSource)?
-  /// The tracks that are replayed; `nil` where locations are live.
+  /// The tracks that are replayed; `nil` if locations are live.
   var tracks: TrackReplay?
 }

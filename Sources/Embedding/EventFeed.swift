@@ -10,28 +10,26 @@ import Scanning
 import ServiceCore
 import Synchronization
 
-/// Makes lines of the services' events, and keeps them until the program takes them.
-///
-/// Events come on threads of the service, and are taken on the program's threads, or passed to its function on a queue
-/// of the feed. Nothing of the program or of the service is called under the lock.
+/// Makes lines of the services' events, and keeps them until the program takes them. Events come on
+/// the services' threads. Lines are taken on the program's threads, or passed to its function on a
+/// queue of the feed. The lock is not held during calls of the program or of the services.
 final class EventFeed: Sendable {
-  /// What the program does with a line.
   typealias Consumer = @Sendable ([UInt8]) -> Void
 
-  /// The number of events that wait at most.
+  /// The maximum number of waiting events.
   static let limit = 10_000
 
   private struct State: ~Copyable {
     var lines: EventLines<ServiceDelivery>
     var signal: ReadySignal
     var events: MonitorEvents
-    /// Where the events come from; `nil` before the start.
+    /// The sources of the events; `nil` before the start.
     var services: Services?
     /// The number of services that may still deliver something.
     var running = 0
     /// The line that the program is dealing with.
     var current: ServiceDelivery?
-    /// Whether the states at the start were written: those of the regions of beacons, and those of the circles.
+    /// Whether the start's states of the beacon regions and of the circles were written.
     var areStatesWritten = (beacons: false, circles: false)
     /// Whether the last line was appended.
     var isOver = false
@@ -40,13 +38,13 @@ final class EventFeed: Sendable {
     /// Whether the function is being called, or will be soon.
     var isDraining = false
 
-    /// Makes the descriptor readable while ``next()`` has something to do: also where it only has to find that the line
-    /// before was dealt with, for which a recording may wait.
+    /// Makes the descriptor readable while ``next()`` has something to do. That includes marking
+    /// the current line as dealt with, for which a recording may wait.
     mutating func updateSignal() {
       signal.set(consumer == nil && (!lines.isEmpty || current != nil))
     }
 
-    /// Removes the oldest line, or makes one of those that were dropped before it.
+    /// Removes the oldest line, or makes the one that counts the lines dropped before it.
     mutating func takeLine() -> [UInt8]? {
       defer { updateSignal() }
       if let missed = lines.takeMissed() { return StreamRecord.missed.bytes(missed) }
@@ -56,25 +54,23 @@ final class EventFeed: Sendable {
     }
   }
 
-  /// Where events come from.
   struct Services {
     var client: ServiceClient
     var beacons: BeaconService?
     var locations: LocationService?
-    /// The tracks that are replayed.
     var tracks: TrackReplay?
   }
 
-  /// What is known of the services when an event comes.
+  /// The state of the services when an event comes.
   private struct Moment {
-    /// When the reception of beacons began; `nil` before.
+    /// The time at which the reception of beacons began; `nil` before.
     var began: WallClockTime?
     var offset = WallClockOffset.zero
-    /// The time that the locations have come to; `nil` before the first fix of a recording.
+    /// The latest time of the locations; `nil` before the first fix of a recording.
     var located: WallClockTime?
-    /// What is wrong with the recording with which the service has ended.
+    /// The failure of the recording that ended the service; `nil` without one.
     var failure: String?
-    /// What was received, where the event is the last one of its service.
+    /// The summary of what was received, with the last event of a service.
     var summary: ScanSummary?
     var tracks: [TrackSummary] = []
   }
@@ -83,18 +79,17 @@ final class EventFeed: Sendable {
   private let regions: [NamedRegion]
   private let beacon: RecordType<RangedBeacon>
   private let report: RecordType<RegionReport>
-  /// Whether a recording stands still until its line was dealt with.
+  /// Whether a recording waits until its line was dealt with.
   private let isRecorded: Bool
   /// Whether events of regions are stored until they were dealt with.
   private let isStored: Bool
   private let isMonitoring: Bool
   private let hasCircles: Bool
-  /// Whether fixes are reported.
   private let locates: Bool
   private let queue = DispatchQueue(label: "beaconscan.events")
   private static let isQueue = DispatchSpecificKey<ObjectIdentifier>()
 
-  /// Creates a feed; `nil` where the process has no file descriptors left.
+  /// Creates a feed; `nil` if the process has no file descriptors left.
   init?(
     _ options: EmbeddingOptions, events: MonitorEvents, limit: Int
   ) {
@@ -109,7 +104,6 @@ final class EventFeed: Sendable {
     queue.setSpecific(key: Self.isQueue, value: ObjectIdentifier(self))
   }
 
-  /// Begins with the events of a client.
   func begin(_ services: Services, _ events: MonitorEvents) {
     state.withLock { state in
       state.events = events
@@ -118,7 +112,6 @@ final class EventFeed: Sendable {
     }
   }
 
-  /// The descriptor that is readable while a line waits.
   var descriptor: Int32 { state.withLock { $0.signal.descriptor } }
 
   /// Whether the last event was appended.
@@ -151,7 +144,7 @@ final class EventFeed: Sendable {
       return (true, isHeld, shouldDrain(&state), before, state.areStatesWritten)
     }
     for old in dropped { old.finish() }
-    // The first moment is known; what it was needed for has done its work.
+    // The first moment is known; the requests that were made to learn it end.
     if after.beacons != before.beacons {
       services.beacons.map { BeaconClient(services.client, of: $0).stopSightings() }
     }
@@ -175,14 +168,14 @@ final class EventFeed: Sendable {
         ? locations.latestFix.map { $0.time.wallClockTime(locations.wallClockOffset) } : .now
     }
     guard let isFailure = event.end?.isFailure else { return moment }
-    // The error names the file.
+    // These errors name the file.
     switch event is BeaconEvent ? services.beacons?.failure : services.locations?.failure {
     case let error as CaptureError: moment.failure = "\(error)"
     case let error as TrackError: moment.failure = "\(error)"
     default: break
     }
     if let beacons = services.beacons, let counts = beacons.scanner?.counts,
-      // Of a file that is no recording at all there is nothing to report.
+      // A file that is not a recording has nothing to report.
       !isFailure || counts.packets > 0
     {
       let found = isMonitoring ? beacons.beaconsMonitored : beacons.beaconsRanged
@@ -197,7 +190,7 @@ final class EventFeed: Sendable {
     return moment
   }
 
-  /// Returns the lines of a value, of which the latest one counts; `nil` for an event.
+  /// Returns the lines of an event that replaces earlier ones of its kind; `nil` for another event.
   private func value(
     of event: any ServiceEvent
   ) -> (EventLines<ServiceDelivery>.ValueKind, [[UInt8]])? {
@@ -263,7 +256,7 @@ final class EventFeed: Sendable {
     }
   }
 
-  /// Returns the states of the regions of beacons at the start, once.
+  /// Returns the states of the beacon regions at the start, once.
   private func states(_ moment: Moment, _ state: inout State) -> [[UInt8]] {
     guard let began = moment.began, !state.areStatesWritten.beacons else { return [] }
     state.areStatesWritten.beacons = true
@@ -277,7 +270,7 @@ final class EventFeed: Sendable {
     return state.events.removeCircleStates(at: time).map { $0.record.bytes($0) }
   }
 
-  /// Returns the lines of the end of a service, which is that of the stream where no other runs, or where it is a failure.
+  /// Returns the lines for the end of a service. The last service or a failure ends the stream.
   private func end(
     _ sentence: String, isFailure: Bool, _ moment: Moment, _ state: inout State
   ) -> [[UInt8]] {
@@ -298,15 +291,15 @@ final class EventFeed: Sendable {
 
   // MARK: To the program
 
-  /// Returns the next line; `nil` where none waits, or a function takes them. The line before counts as dealt with.
+  /// Returns the next line; `nil` if none waits or a function takes them. The line before is done.
   func next() -> [UInt8]? {
     guard state.withLock({ $0.consumer == nil }) else { return nil }
     finishCurrent()
     return state.withLock { $0.takeLine() }
   }
 
-  /// Passes every line to a function from now on, one at a time; or to none, and waits until it has returned, unless it is
-  /// the function that does so.
+  /// Passes every line to a function from now on, one at a time. With `nil`, waits until the
+  /// earlier function has returned, unless that function is the caller.
   func setConsumer(_ consumer: Consumer?) {
     let startsDrain = state.withLock { state in
       state.consumer = consumer
@@ -323,7 +316,7 @@ final class EventFeed: Sendable {
     return true
   }
 
-  /// Calls the function for each line that waits.
+  /// Calls the function for each waiting line.
   private func drain() {
     while true {
       finishCurrent()
@@ -353,7 +346,7 @@ final class EventFeed: Sendable {
     current?.finish()
   }
 
-  /// Ends the feed: what waits counts as not delivered, and the function is not called any more.
+  /// Ends the feed and the calls of the function. Waiting lines count as not delivered.
   func stop() {
     state.withLock { state in
       state.isStopped = true
@@ -371,7 +364,7 @@ final class EventFeed: Sendable {
 }
 
 extension ServiceEvent {
-  /// Indicates whether the event belongs to a registration: such events are kept until they were dealt with.
+  /// Whether the event belongs to a registration: such events are kept until they were dealt with.
   fileprivate var isOfRegistration: Bool {
     switch self as any ServiceEvent {
     case BeaconEvent.region, LocationEvent.circle, LocationEvent.visit: true
@@ -379,7 +372,7 @@ extension ServiceEvent {
     }
   }
 
-  /// The reason that a service will not deliver any more, and whether it is a failure; `nil` for other events.
+  /// The reason that a service has ended, and whether it is a failure; `nil` for other events.
   fileprivate var end: (sentence: String, isFailure: Bool)? {
     switch self as any ServiceEvent {
     case BeaconEvent.ended(let sentence, let isFailure),

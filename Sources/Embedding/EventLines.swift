@@ -1,18 +1,16 @@
 import DequeModule
 
-/// The lines of JSON that wait for a program, at most so many.
-///
-/// A live value takes the place of the one of its kind before that still waits. Where there is no room, the oldest of the
-/// other lines are dropped and counted; those that are kept until the program has dealt with them are the last to go, as
-/// the service bounds their number and has the others wait in its store.
+/// The lines of JSON that wait for a program, up to a limit. A live value replaces a waiting one of
+/// its kind. At the limit, the oldest other line is dropped and counted. Lines that are kept until
+/// the program has dealt with them go last: the service bounds their number, and stores the others.
 struct EventLines<Token> {
-  /// A line, with what the program has dealt with when it takes the next one.
+  /// A line, with the token that is done when the program takes the next line.
   struct Entry {
     var line: [UInt8]
     var token: Token?
   }
 
-  /// The kinds of values, of which the latest one counts.
+  /// The kinds of values of which only the latest waits.
   enum ValueKind: Hashable { case ranging, fix, heading }
 
   private struct Numbered {
@@ -20,20 +18,20 @@ struct EventLines<Token> {
     var entry: Entry
   }
 
-  /// The number of lines that wait at most, without those of the latest values.
+  /// The maximum number of waiting lines, without those of the latest values.
   let limit: Int
   private var lines = Deque<Numbered>()
-  /// At least one line for each kind that waits.
+  /// The waiting values, with at least one line for each kind.
   private var values: [ValueKind: Deque<Numbered>] = [:]
   private var latest: UInt64 = 0
-  /// How many were dropped since ``takeMissed()``.
+  /// The number of lines dropped since ``takeMissed()``.
   private var missed = 0
 
   init(limit: Int) { self.limit = limit }
 
   var isEmpty: Bool { lines.isEmpty && values.isEmpty && missed == 0 }
 
-  /// Appends a line, and returns what belonged to one that was dropped for it.
+  /// Appends a line. Returns the token of a line that was dropped for it.
   mutating func append(_ line: [UInt8], _ token: Token? = nil) -> Token? {
     var dropped: Token?
     if lines.count >= limit {
@@ -46,7 +44,7 @@ struct EventLines<Token> {
     return dropped
   }
 
-  /// Puts the lines of a value in the place of those that wait of an earlier one of its kind.
+  /// Replaces the waiting lines of a kind of value.
   mutating func replace(_ kind: ValueKind, with lines: [[UInt8]]) {
     let numbered = lines.map { line in
       latest += 1
@@ -55,13 +53,12 @@ struct EventLines<Token> {
     values[kind] = numbered.isEmpty ? nil : Deque(numbered)
   }
 
-  /// Removes and returns how many lines were dropped; `nil` if none were.
+  /// Removes and returns the number of dropped lines; `nil` for none.
   mutating func takeMissed() -> Int? {
     defer { missed = 0 }
     return missed > 0 ? missed : nil
   }
 
-  /// Removes and returns the oldest line.
   mutating func removeFirst() -> Entry? {
     let next = values.compactMap { kind, lines in lines.first.map { (kind, $0.number) } }
       .min { $0.1 < $1.1 }
@@ -72,7 +69,7 @@ struct EventLines<Token> {
     return values[kind]?.popFirst()?.entry
   }
 
-  /// Removes every line, and returns what belonged to them.
+  /// Removes every line, and returns their tokens.
   mutating func removeAll() -> [Token] {
     var tokens: [Token] = []
     while let entry = removeFirst() {

@@ -7,7 +7,7 @@ struct ReadySignal: ~Copyable {
   private let writing: Int32
   private(set) var isReady = false
 
-  /// Creates a signal that is not ready; `nil` where the process has no file descriptors left.
+  /// Creates a signal that is not ready; `nil` if the process has no file descriptors left.
   init?() {
     var ends: [Int32] = [-1, -1]
     let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
@@ -20,13 +20,13 @@ struct ReadySignal: ~Copyable {
     close(writing)
   }
 
-  /// Makes the descriptor readable, or not: one byte is on its way, or none.
+  /// Makes the descriptor readable with one byte, or not readable by taking the byte.
   mutating func set(_ isReady: Bool) {
     guard isReady != self.isReady else { return }
     self.isReady = isReady
     var byte: UInt8 = 0
     if isReady {
-      // Where the program has closed its end, no signal is raised.
+      // This raises no signal if the program has closed its end.
       _ = unsafe send(writing, &byte, 1, Int32(MSG_NOSIGNAL))
     } else {
       _ = unsafe read(descriptor, &byte, 1)

@@ -1,10 +1,10 @@
 import Records
 
-/// The records that a library's stream has beside those of the command.
+/// The records that only the library's stream has, not the command's.
 enum StreamRecord {
-  /// So many of the oldest lines were dropped, because the program did not take them.
+  /// The number of oldest lines that were dropped because the program did not take them.
   static let missed = RecordType<Int>("missed", [Field("count", .count) { $0 }])
-  /// Nothing will come any more, and why, where that is a failure.
+  /// The end of the stream, with the failure if there was one.
   static let end = RecordType<String?>("end", [Field("error", .text.orNull) { $0 }])
 }
 
