@@ -2,9 +2,9 @@ import Embedding
 import Frontends
 import Glibc
 
-// The functions of beaconscan.h, which describes them. An object of C is a reference that was retained once.
+// The functions that beaconscan.h describes. A C object is a reference that was retained once.
 
-/// A text for C, which stays where it is until the next one.
+/// A text for C, whose address stays valid until the next one.
 @safe private struct CText: ~Copyable {
   private var bytes: UnsafeMutableBufferPointer<CChar>?
 
@@ -12,7 +12,7 @@ import Glibc
 
   deinit { unsafe bytes?.deallocate() }
 
-  /// Keeps a text in place of the one before, and returns it.
+  /// Replaces the text, and returns its address.
   mutating func keep(_ text: some Collection<UInt8>) -> UnsafePointer<CChar>? {
     let size = unsafe bytes?.count ?? 0
     if size <= text.count {
@@ -41,7 +41,7 @@ import Glibc
 private final class Scanner {
   let scanner: EmbeddedScanner
   let descriptor: Int32
-  /// The line that `bs_next` returned last: by its rule, one thread at a time calls it.
+  /// The latest line of `bs_next`, which one thread at a time may call.
   private var line = CText()
 
   init(_ scanner: EmbeddedScanner) {
@@ -59,25 +59,23 @@ private func object<Value: AnyObject>(_ pointer: UnsafeRawPointer?, _: Value.Typ
   unsafe pointer.map { unsafe Unmanaged<Value>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// Reads a text of C; `nil` for one that is not UTF-8.
+/// Reads a text of C; `nil` if it is not UTF-8.
 private func text(_ pointer: UnsafePointer<CChar>) -> String? {
   unsafe String(validatingCString: pointer)
 }
 
-/// The version, which stays for ever.
+/// The version, which is never changed or freed.
 nonisolated(unsafe) private let versionText = unsafe UnsafePointer(strdup(release))
 
-/// Returns the version of the library.
 @_cdecl("bs_version")
 package func version() -> UnsafePointer<CChar>? { unsafe versionText }
 
-/// Returns new settings.
 @_cdecl("bs_options_new")
 package func newOptions() -> UnsafeMutableRawPointer? {
   unsafe Unmanaged.passRetained(Options()).toOpaque()
 }
 
-/// Sets an option; returns 0, or -1 where it is wrong.
+/// Sets an option; returns 0, or -1 if it is wrong.
 @_cdecl("bs_options_set")
 package func setOption(
   _ options: UnsafeMutableRawPointer?, _ name: UnsafePointer<CChar>?,
@@ -115,14 +113,12 @@ package func error(_ options: UnsafeRawPointer?) -> UnsafePointer<CChar>? {
   unsafe object(options, Options.self)?.errorText
 }
 
-/// Frees settings.
 @_cdecl("bs_options_free")
 package func freeOptions(_ options: UnsafeMutableRawPointer?) {
   guard let options = unsafe options else { return }
   unsafe Unmanaged<Options>.fromOpaque(options).release()
 }
 
-/// Starts a scanner; returns `nil` where that fails.
 @_cdecl("bs_start")
 package func start(_ options: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let options = unsafe object(options, Options.self) else { return nil }
@@ -134,19 +130,16 @@ package func start(_ options: UnsafeMutableRawPointer?) -> UnsafeMutableRawPoint
   }
 }
 
-/// Returns the descriptor that is readable while an event waits.
 @_cdecl("bs_fd")
 package func descriptor(_ scanner: UnsafeRawPointer?) -> Int32 {
   unsafe object(scanner, Scanner.self)?.descriptor ?? -1
 }
 
-/// Returns the next event; `nil` where none waits.
 @_cdecl("bs_next")
 package func next(_ scanner: UnsafeMutableRawPointer?) -> UnsafePointer<CChar>? {
   unsafe object(scanner, Scanner.self)?.next()
 }
 
-/// Has events passed to a function, or to none.
 @_cdecl("bs_set_callback")
 package func setCallback(
   _ scanner: UnsafeMutableRawPointer?,
@@ -155,7 +148,7 @@ package func setCallback(
 ) {
   guard let scanner = unsafe object(scanner, Scanner.self)?.scanner else { return }
   guard let function = unsafe function else { return scanner.setConsumer(nil) }
-  // What it points to is the program's: the library only passes it on.
+  // The program owns the memory at this address, which the library only passes on.
   nonisolated(unsafe) let context = unsafe context
   scanner.setConsumer { line in
     unsafe (line + [0]).withUnsafeBytes { bytes in
@@ -164,7 +157,6 @@ package func setCallback(
   }
 }
 
-/// Stops and frees a scanner.
 @_cdecl("bs_stop")
 package func stop(_ scanner: UnsafeMutableRawPointer?) {
   guard let scanner = unsafe scanner else { return }
