@@ -2,8 +2,8 @@ package import Scanning
 package import ServiceCore
 import Synchronization
 
-/// The system's authorization, but nothing before the start: a source that starts with the first of several
-/// requests would be ahead of the others.
+/// The system's authorization, withheld until the start. Otherwise a source could start with the
+/// first of several requests, before the others are made.
 package final class AuthorizationOnStart: AuthorizationProvider {
   private let system = SystemAuthorization()
   private let hasStarted = Atomic<Bool>(false)

@@ -3,10 +3,9 @@ import Scanning
 package import ServiceCore
 
 extension BeaconClient {
-  /// Registers regions for the client's group, and no others: those that are stored resume with their states, which the events
-  /// begin with. The others count as outside, so that someone who is there already enters.
-  ///
-  /// - Returns: The names of stored regions that were removed.
+  /// Makes these the only regions of the client's group, and returns the names of stored regions
+  /// that were removed. A region that was stored resumes with its state, which the events begin
+  /// with. Another one begins outside, so someone who is there already enters.
   package func replaceRegions(
     with regions: [BeaconRegion], _ events: inout MonitorEvents
   ) throws(BeaconServiceError) -> [String] {
@@ -18,7 +17,7 @@ extension BeaconClient {
     for region in regions {
       var state = RegionState.outside
       var insideSince: WallClockTime?
-      // Other rules for the same beacons begin with what is known of them.
+      // A region with the same beacons and other rules keeps its state.
       if stored.contains(where: {
         $0.identifier == region.identifier && $0.constraint == region.constraint
       }), let known = snapshot(ofRegion: region.identifier) {

@@ -4,9 +4,9 @@ import Regions
 package import Scanning
 package import ServiceCore
 
-/// How much stronger than true an adapter receives.
+/// The excess of an adapter's signal strengths over the true ones.
 package struct AdapterOffset: Sendable {
-  /// Which one; `nil` for all.
+  /// The adapter; `nil` for all.
   package var adapter: AdapterName?
   package var decibels: Double
 
@@ -20,7 +20,7 @@ package struct AdapterOffset: Sendable {
   }
 }
 
-/// The sender that a beacon is known to have.
+/// The known sender of a beacon.
 package struct Pin: Sendable {
   package var beacon: BeaconIdentity
   package var sender: BluetoothAddress
@@ -36,7 +36,7 @@ package struct Pin: Sendable {
   }
 }
 
-/// What is known of some beacons.
+/// The known values of some beacons.
 package struct BeaconCalibration: Sendable {
   package var beacons: BeaconConstraint
   package var calibration = Calibration()
@@ -54,7 +54,7 @@ package struct BeaconCalibration: Sendable {
 }
 
 extension Calibration {
-  /// Sets `power`, `exponent` or `offset`, and returns whether the value can be.
+  /// Sets `power`, `exponent` or `offset`. Returns `false` if the word or the value is not valid.
   package mutating func set(_ word: String, to value: Double) -> Bool {
     switch word {
     case "power" where (-100 ... -1).contains(value): measuredPower = value
@@ -66,13 +66,13 @@ extension Calibration {
     return true
   }
 
-  /// What ``set(_:to:)`` takes.
+  /// The valid words and values of ``set(_:to:)``, for people.
   package static let validValues =
     "a power from -100 to -1 dBm, an exponent from 0.5 to 8, an offset from -50 to 50 dB"
 }
 
 extension Calibration {
-  /// What is known of a site and of its adapter, as the options have it.
+  /// Creates the calibration of a site from its options.
   package init(
     model: PathLossModel?, environment: Double?, measuredPower: Double?, offsets: [AdapterOffset]
   ) {
@@ -84,7 +84,7 @@ extension Calibration {
 }
 
 extension BeaconService.Configuration {
-  /// Sets what is known of a site and of some of its beacons, for ranging and for regions.
+  /// Sets the calibrations of a site and of some beacons, for both ranging and regions.
   package mutating func setCalibration(
     _ calibration: Calibration, of beacons: [(beacons: BeaconConstraint, calibration: Calibration)]
   ) {

@@ -3,10 +3,9 @@ import Scanning
 package import ServiceCore
 
 extension LocationClient {
-  /// Registers circles for the client's group, and no others: those that are stored resume with their states, which the events
-  /// begin with. The others count as outside, so that a machine that is there already enters.
-  ///
-  /// - Returns: The names of stored circles that were removed.
+  /// Makes these the only circles of the client's group, and returns the names of stored circles
+  /// that were removed. A circle that was stored resumes with its state, which the events begin
+  /// with. Another one begins outside, so a machine that is there already enters.
   package func replaceCircles(
     with circles: [CircularRegion], _ events: inout MonitorEvents
   ) throws(LocationServiceError) -> [String] {

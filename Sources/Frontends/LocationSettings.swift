@@ -1,14 +1,13 @@
 package import LocationSources
 package import Positioning
 
-/// Where locations come from, where no track is replayed, as options say it.
+/// The options for the source of live locations.
 package struct LocationSettings: Sendable {
-  /// The kinds of sources.
   package enum Kind: String, CaseIterable, Sendable {
     case auto, gpsd, geoclue, fixed
   }
 
-  /// The option `source`; `nil` where it is not given.
+  /// The option `source`; `nil` if it is not given.
   package var source: Kind?
   /// The option `gpsd`; `nil` for gpsd's own port.
   package var gpsd: GPSDAddress?
@@ -16,17 +15,15 @@ package struct LocationSettings: Sendable {
 
   package init() {}
 
-  /// The kind of the source.
   package var kind: Kind { source ?? .auto }
 
-  /// Indicates whether one of these options is given.
   package var isGiven: Bool { source != nil || gpsd != nil || position != nil }
 
-  /// The altitudes that a position may have, in meters.
+  /// The valid altitudes of a position, in meters.
   private static let altitudes = -11_000.0...100_000
 
-  /// Returns why the options do not fit together, with a mark before their names, such as `--`; `nil` where they do. An
-  /// option that is not used is a fault only where `isGiven` returns `true` for it.
+  /// Returns the reason that the options do not fit together, or `nil`. A mark such as `--`
+  /// precedes their names. An unused option is a fault only if `isGiven` returns `true` for it.
   package func fault(mark: String = "", where isGiven: (String) -> Bool = { _ in true }) -> String?
   {
     if kind == .fixed, position == nil {
@@ -46,7 +43,7 @@ package struct LocationSettings: Sendable {
     return nil
   }
 
-  /// Returns an option that tracks do not have and for which `isGiven` returns `true`; `nil` where there is none.
+  /// Returns the name of an option that tracks do not have, if `isGiven` returns `true` for it.
   package func liveOption(where isGiven: (String) -> Bool = { _ in true }) -> String? {
     if kind != .auto, isGiven("source") { return "source" }
     if gpsd != nil, isGiven("gpsd") { return "gpsd" }
@@ -58,7 +55,6 @@ package struct LocationSettings: Sendable {
     CombinedSource(fixes: makeFixSource(), compass: CompassSource())
   }
 
-  /// Returns the source of fixes.
   package func makeFixSource() -> any LocationSource {
     let gpsd = GPSDSource(gpsd ?? .local)
     let fixed = position.map { FixedSource($0.place, altitude: $0.altitude) }
@@ -71,10 +67,9 @@ package struct LocationSettings: Sendable {
   }
 }
 
-/// The value of the option `position`.
 package struct PositionArgument: Hashable, Sendable, CustomStringConvertible {
   package let place: Coordinate
-  /// In meters above sea level; `nil` where it is not given.
+  /// The altitude in meters above sea level; `nil` if it is not given.
   package let altitude: Double?
   package let description: String
 

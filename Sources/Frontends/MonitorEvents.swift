@@ -6,13 +6,13 @@ package import Regions
 package import Scanning
 package import ServiceCore
 
-/// Makes lines of what happens to regions: adds for how long they, or their beacons, were inside.
+/// Makes lines from the events of regions, with the time that regions or beacons were inside.
 package struct MonitorEvents: Sendable {
-  /// When a region, or one of its beacons, was entered.
+  /// The time at which a region or one of its beacons was entered.
   private enum Entry {
-    /// In this run.
+    /// An entry in this run.
     case received(MonotonicTime)
-    /// In a run before.
+    /// An entry in an earlier run.
     case stored(WallClockTime)
   }
 
@@ -21,19 +21,19 @@ package struct MonitorEvents: Sendable {
     var beacon: BeaconIdentity?
   }
 
-  /// At most one for each region, or for each beacon inside it.
+  /// The entries of the regions that are inside, and of the beacons inside them.
   private var entries: [Subject: Entry] = [:]
-  /// What was known of the regions before anything was received.
+  /// The states of the regions before anything was received.
   private var known: [RegionSnapshot] = []
   private var knownCircles: [CircleSnapshot] = []
-  /// When each circle was crossed last.
+  /// The time of the latest crossing of each circle.
   private var crossings: [String: MonotonicTime] = [:]
-  /// The rules of regions that have none of their own.
+  /// The rules of regions without rules of their own.
   package var rules: RegionRules
 
   package init(rules: RegionRules) { self.rules = rules }
 
-  /// Records what is known of a region before the start, and since when it was inside in a run before.
+  /// Records a region's state before the start, and the time of an entry in an earlier run.
   package mutating func begin(with snapshot: RegionSnapshot, insideSince since: WallClockTime?) {
     known.append(snapshot)
     let region = snapshot.region.identifier
@@ -43,13 +43,13 @@ package struct MonitorEvents: Sendable {
     if let since { entries[Subject(region: region)] = .stored(since) }
   }
 
-  /// Forgets a region that is not monitored any more.
+  /// Forgets a region that is no longer monitored.
   package mutating func forget(_ region: String) {
     entries = entries.filter { $0.key.region != region }
     crossings[region] = nil
   }
 
-  /// Records what is known of a circle before the start, and since when it was inside in a run before.
+  /// Records a circle's state before the start, and the time of an entry in an earlier run.
   package mutating func begin(with snapshot: CircleSnapshot, insideSince since: WallClockTime?) {
     knownCircles.append(snapshot)
     let name = snapshot.circle.region.identifier
@@ -64,7 +64,7 @@ package struct MonitorEvents: Sendable {
     }
   }
 
-  /// Returns the line of a circle's event; `nil` for the state that a crossing has shown already.
+  /// Returns the line of a circle's event; `nil` for a state that a crossing has shown already.
   package mutating func line(of event: CircleEvent) -> MonitorEvent? {
     let (transition, time) = (event.transition, event.wallClockTime)
     let change = transition.change
@@ -80,7 +80,7 @@ package struct MonitorEvents: Sendable {
     return line
   }
 
-  /// Turns a line into that of an entry, or into that of an exit with the seconds since the entry.
+  /// Makes a line an entry, or an exit with the seconds since the entry.
   private mutating func complete(
     _ line: inout MonitorEvent, of subject: Subject, isEntry: Bool,
     at monotonicTime: MonotonicTime, _ time: WallClockTime
@@ -96,12 +96,12 @@ package struct MonitorEvents: Sendable {
       case .stored(let entry): time.seconds(since: entry)
       case nil: nil
       }
-    // A recording that is replayed again begins before what was stored of it.
+    // A recording that is replayed again begins before its stored entries.
     line.dwell = seconds.flatMap { $0 >= 0 ? $0 : nil }
   }
 
-  /// Removes and returns the lines of the states at the start: of each region, and of the beacons inside it where each is
-  /// reported.
+  /// Removes and returns the lines of the states at the start: of each region, and of the beacons
+  /// inside it if each is reported.
   package mutating func removeStates(
     at time: WallClockTime, _ offset: WallClockOffset
   ) -> [MonitorEvent] {
@@ -113,7 +113,7 @@ package struct MonitorEvents: Sendable {
         MonitorEvent(
           .state, time: time, region: snapshot.region.identifier, state: snapshot.status.state,
           beacon: beacon,
-          // A region that is assumed to be inside does not know its beacons, unless each is reported.
+          // The beacons in a region assumed to be inside are not known, unless each is reported.
           beaconsInside: snapshot.status.state == .inside && snapshot.beacons.isEmpty
             ? nil : snapshot.status.beacons, reason: reason, offset: offset,
           rules: snapshot.region.rules ?? rules)
@@ -121,7 +121,6 @@ package struct MonitorEvents: Sendable {
     }
   }
 
-  /// Returns the line of an event.
   package mutating func line(of event: RegionEvent) -> MonitorEvent {
     let (transition, time) = (event.transition, event.wallClockTime)
     let change = transition.change
@@ -138,7 +137,6 @@ package struct MonitorEvents: Sendable {
 }
 
 extension VisitLine {
-  /// Creates the line of a visit with the line's time.
   package init(_ visit: VisitReport, at time: WallClockTime) {
     self.init(
       time: time, place: visit.place, accuracy: visit.horizontalAccuracy, arrival: visit.arrival,

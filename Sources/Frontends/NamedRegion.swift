@@ -3,23 +3,23 @@ package import Records
 package import Scanning
 package import ServiceCore
 
-/// A named set of beacons.
+/// A named set of beacons, with its rules.
 package struct NamedRegion: Hashable, Sendable {
   package var name: String
   package var constraint: BeaconConstraint
-  /// The rules of its own, each an option's name with its value: `exit-after=20s`, `each`.
+  /// The region's own rules, by option and value, such as `exit-after=20s` or `each`.
   package var rules: [String]
 
   package init(name: String, constraint: BeaconConstraint, rules: [String] = []) {
     (self.name, self.constraint, self.rules) = (name, constraint, rules)
   }
 
-  /// Names a region of a UUID by what it means.
+  /// Creates a region that is named by its constraint.
   package init(_ constraint: BeaconConstraint) {
     self.init(name: constraint.description, constraint: constraint)
   }
 
-  /// Reads `NAME=UUID[:MAJOR[:MINOR]][,RULE=VALUE …]`. The rules are not looked at.
+  /// Reads `NAME=UUID[:MAJOR[:MINOR]][,RULE=VALUE …]`, without a check of the rules.
   package init?(_ text: String) {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty else { return nil }
@@ -29,15 +29,15 @@ package struct NamedRegion: Hashable, Sendable {
       name: String(parts[0]), constraint: constraint, rules: words.dropFirst().map(String.init))
   }
 
-  /// The name that a user gave; `nil` for a region of a UUID, which is named by what it means.
+  /// The name that a user gave; `nil` for a region that is named by its constraint.
   package var givenName: String? { name == constraint.description ? nil : name }
 
-  /// The name and, where that does not show it, the constraint.
+  /// The name and, unless the name shows it, the constraint.
   package var title: String { givenName.map { "\($0)  \(constraint)" } ?? name }
 }
 
 extension [NamedRegion] {
-  /// Returns a ranging report as records: one for each region, or one of all beacons where no region is named.
+  /// Returns a report as records: one for each region, or one of all beacons without regions.
   package func records(of report: RangingReport) -> [RegionReport] {
     guard !isEmpty else {
       return [RegionReport(time: report.wallClockTime, region: nil, beacons: report.beacons)]

@@ -2,26 +2,24 @@ import Advertising
 import Records
 package import Regions
 
-/// What is wrong with an option.
+/// A problem with an option.
 package indirect enum OptionError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The value cannot be used; the requirement says what would be valid.
+  /// A value that cannot be used. The requirement says which are valid.
   case wrongValue(_ option: String, _ value: String, requirement: String)
   case missingValue(_ option: String, requirement: String)
-  /// The option takes no value.
+  /// A value for an option that takes none.
   case unexpectedValue(_ option: String, _ value: String)
   case boundaryWithLimits
-  /// A region's own rule is none.
   case unknownRule(String)
   case ruleGivenTwice(String)
-  /// The rules cannot be kept.
+  /// Rules that cannot be used.
   case rules(RegionError)
-  /// Something is wrong with a region's own rules.
   case region(String, OptionError)
 
-  /// One sentence, without a full stop, with the options as a program names them.
+  /// One sentence without a full stop, with the options as an embedding program names them.
   package var description: String { sentence(mark: "") }
 
-  /// Returns one sentence, without a full stop, with a mark before the names of options, such as `--`.
+  /// Returns one sentence without a full stop. A mark such as `--` precedes the names of options.
   package func sentence(mark: String) -> String {
     switch self {
     case .wrongValue(let option, let value, let requirement):
@@ -43,7 +41,7 @@ package indirect enum OptionError: Error, Hashable, Sendable, CustomStringConver
   }
 }
 
-/// Returns what the value of an option looks like, where a value is none; `nil` for an option that only the command has.
+/// Returns the requirement for an option's value; `nil` for an option that only the command has.
 package func requirement(of option: String, for value: String = "") -> String? {
   switch option {
   case "uuid": ProximityUUID.requirement(for: value)
@@ -67,7 +65,7 @@ package func requirement(of option: String, for value: String = "") -> String? {
 }
 
 extension ProximityUUID {
-  /// What a proximity UUID is, and why a text is none.
+  /// Returns the requirement for a proximity UUID, and the reason that the text is not one.
   package static func requirement(for text: String) -> String {
     let digits = text.filter { !"{}- ".contains($0) }
     let example = "such as E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"

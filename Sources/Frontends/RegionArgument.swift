@@ -5,7 +5,7 @@ package enum RegionArgument: Hashable, Sendable {
   case beacons(NamedRegion)
   case circle(CircularRegion)
 
-  /// Reads a region of beacons, as ``NamedRegion`` has it, or `NAME=LATITUDE,LONGITUDE,RADIUS`.
+  /// Reads a region of beacons (see ``NamedRegion``), or `NAME=LATITUDE,LONGITUDE,RADIUS`.
   package init?(_ text: String) {
     if let (name, numbers) = Self.numbers(text) {
       guard !name.isEmpty, let circle = CircularRegion(name: name, numbers) else { return nil }
@@ -25,7 +25,7 @@ package enum RegionArgument: Hashable, Sendable {
 
   package var isCircle: Bool { if case .circle = self { true } else { false } }
 
-  /// The name and the three numbers of a circle. No region of beacons has three numbers.
+  /// Returns the name and the three numbers of a circle. A region of beacons has no three numbers.
   private static func numbers(_ text: String) -> (name: String, numbers: [Double])? {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2 else { return nil }
@@ -34,7 +34,7 @@ package enum RegionArgument: Hashable, Sendable {
     return words.count == 3 && numbers.count == 3 ? (String(parts[0]), numbers) : nil
   }
 
-  /// What is valid in place of a circle that is none; `nil` for what does not look like a circle.
+  /// Returns the requirement for a circle; `nil` for a text that does not look like a circle.
   package static func requirement(for text: String) -> String? {
     numbers(text).map { _ in
       "a circle is NAME=LATITUDE,LONGITUDE,RADIUS with a latitude \(CircularRegion.validNumbers[0]), a "
@@ -44,29 +44,27 @@ package enum RegionArgument: Hashable, Sendable {
 }
 
 extension [RegionArgument] {
-  /// The regions of beacons.
   package var beacons: [NamedRegion] {
     compactMap { if case .beacons(let region) = $0 { region } else { nil } }
   }
 
-  /// The circles.
   package var circles: [CircularRegion] {
     compactMap { if case .circle(let circle) = $0 { circle } else { nil } }
   }
 }
 
 extension CircularRegion {
-  /// The latitudes and longitudes of centers in degrees, and the radii in meters, that can be written.
+  /// The valid latitudes and longitudes of centers, in degrees, and radii, in meters.
   package static let ranges: [ClosedRange<Double>] = [
     -90...90, -180...180, .leastNonzeroMagnitude...maximumRadius,
   ]
 
-  /// The same, for people.
+  /// The valid numbers, for people.
   package static let validNumbers = [
     "from -90 to 90", "from -180 to 180", "of more than 0 and at most \(Int(maximumRadius)) m",
   ]
 
-  /// Creates a circle of a latitude and a longitude in degrees and a radius in meters.
+  /// Creates a circle from a latitude and a longitude in degrees, and a radius in meters.
   package init?(name: String, _ numbers: [Double]) {
     guard numbers.count == 3, zip(Self.ranges, numbers).allSatisfy({ $0.contains($1) }),
       let center = Coordinate(latitude: numbers[0], longitude: numbers[1]),

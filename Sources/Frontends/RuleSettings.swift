@@ -1,6 +1,6 @@
 package import Regions
 
-/// When a region is entered and left, as the options say it.
+/// The options for entering and leaving a region.
 package struct RuleSettings: Sendable {
   package var each = false
   package var exitAfter = ExitTimeoutRule.adaptive()
@@ -14,15 +14,14 @@ package struct RuleSettings: Sendable {
 
   package init() {}
 
-  /// The options that say where a region ends.
+  /// The options for the boundary of a region.
   package static let limits: Set = [
     "boundary", "enter-rssi", "exit-rssi", "enter-distance", "exit-distance",
   ]
 
-  /// The names of all of these options.
   package static let names = limits.union(["exit-after", "enter-count", "dwell", "each"])
 
-  /// Sets an option, one of ``names``, to a value as it is written.
+  /// Sets an option from its text. The name must be one of ``names``.
   package mutating func set(_ name: String, to text: String?) throws(OptionError) {
     if name == "each" {
       guard text == nil else { throw .unexpectedValue(name, text ?? "") }
@@ -49,7 +48,6 @@ package struct RuleSettings: Sendable {
     }
   }
 
-  /// The rules.
   package var rules: RegionRules {
     get throws(OptionError) {
       if boundary != nil, enterRssi ?? exitRssi ?? enterDistance ?? exitDistance != nil {
@@ -65,12 +63,12 @@ package struct RuleSettings: Sendable {
     }
   }
 
-  /// Returns these rules with a region's own in their place; its limits replace all limits.
+  /// Returns these rules with the region's own in place. One limit of its own replaces all limits.
   package func rules(of region: NamedRegion) throws(OptionError) -> RegionRules {
     do throws(OptionError) {
       return try merged(with: region.rules).rules
     } catch {
-      // Its name alone is no help where it has no rule of its own.
+      // The region's name is not helpful if it has no rule of its own.
       throw region.rules.isEmpty ? error : .region(region.name, error)
     }
   }
@@ -100,7 +98,7 @@ package struct RuleSettings: Sendable {
     return merged
   }
 
-  // One level alone is a boundary in both directions.
+  // The enter level alone or the exit level alone is a boundary in both directions.
 
   private var signal: SignalGate? {
     if case .signal(let level) = boundary { return SignalGate(boundary: level) }
@@ -113,7 +111,7 @@ package struct RuleSettings: Sendable {
   }
 }
 
-/// Where a region ends, in both directions.
+/// The boundary of a region for entering and leaving.
 package enum Boundary: Hashable, Sendable {
   case signal(Double)
   case distance(Double)
@@ -147,7 +145,7 @@ extension ExitTimeoutRule {
 }
 
 extension EnterCount {
-  /// Reads how many of how many: `2/3`.
+  /// Reads the needed number and the total of sightings, such as `2/3`.
   package init?(text: String) {
     let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
     guard numbers.count == 2, let needed = numbers[0], let last = numbers[1] else { return nil }

@@ -1,14 +1,13 @@
 package import LocationSources
 package import Records
 
-/// What a recorded track holds, and what of it was discarded.
 package struct TrackSummary {
   package var file: String
   package var counts: TrackCounts
 
   package init(file: String, counts: TrackCounts) { (self.file, self.counts) = (file, counts) }
 
-  /// What was counted, for people.
+  /// The counts, for people.
   package var sentence: String {
     var parts = [counted(counts.records, "record"), counted(counts.fixes, "fix", "fixes")]
     if counts.compassReadings > 0 {
@@ -17,7 +16,7 @@ package struct TrackSummary {
     return parts.joined(separator: ", ")
   }
 
-  /// What was discarded and why, and, where that is wanted, what was delivered and is strange.
+  /// Returns the discarded items with the reasons and, if wanted, what was delivered but strange.
   package func remarks(includesDelivered: Bool = true) -> [String] {
     var remarks: [String] = []
     func add(_ start: String, _ oddities: [TrackOddity]) {
@@ -35,14 +34,14 @@ package struct TrackSummary {
     return remarks
   }
 
-  /// The sentence for a track of which nothing can be shown, with the reasons; `nil` for others.
+  /// The sentence for a track without a fix or compass reading; `nil` for others.
   package var noFix: String? {
     guard counts.fixes == 0, counts.compassReadings == 0 else { return nil }
     let reasons = remarks(includesDelivered: false).map { "; " + $0 }.joined()
     return "beaconscan: \(file): no fix in \(counted(counts.records, "record"))\(reasons)"
   }
 
-  /// The fields that every line about a track has.
+  /// The fields of every line about a track.
   package static let fields: [Field<TrackSummary>] = [
     Field("file", .text) { $0.file },
     Field("records", .count) { $0.counts.records },
@@ -53,7 +52,7 @@ package struct TrackSummary {
     Field("strange", oddities { !$0.isDiscarded }) { $0.counts },
   ]
 
-  /// The last lines of a replay.
+  /// The record at the end of a replay.
   package static let record = RecordType<TrackSummary>("trackSummary", fields)
 
   private static func oddities(_ isIncluded: (TrackOddity) -> Bool) -> RecordType<TrackCounts> {
@@ -66,7 +65,7 @@ package struct TrackSummary {
 }
 
 extension TrackOddity {
-  /// Whether what it counts was discarded; fixes without a date are so in some formats.
+  /// Whether the counted items were discarded. Fixes without a date are so only in some formats.
   var isDiscarded: Bool {
     switch self {
     case .badChecksum, .missingChecksum, .malformed, .tooLong, .notRecorded, .noFix, .duplicate,
@@ -76,10 +75,8 @@ extension TrackOddity {
     }
   }
 
-  /// Its key in JSON.
   var key: String { words.key }
 
-  /// Returns how many there were, for people.
   func explanation(of count: Int) -> String { counted(count, words.singular, words.plural) }
 
   private var words: (key: String, singular: String, plural: String) {
