@@ -20,7 +20,7 @@ public enum ScannerContract {
   ///
   /// - Parameters:
   ///   - calls: The number of calls after which the check of a scanner without an end stops.
-  ///   - make: Makes a scanner that is available, the same one each time.
+  ///   - make: Makes an available scanner, with the same input each time.
   /// - Throws: ``Violation``, or an error of a scanner.
   public static func check(calls: Int = 10_000, _ make: () throws -> any Scanner) throws {
     let scanner = try make()

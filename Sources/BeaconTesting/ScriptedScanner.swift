@@ -108,7 +108,7 @@ public final class ScriptedScanner: Scanner {
     state.withLock { $0.end = end }
   }
 
-  /// Makes every later call throw the error.
+  /// Makes every later call of `receive` throw the error.
   public func fail(_ error: any Error) { state.withLock { $0.failure = error } }
 
   /// Waits until the clock has advanced, and returns the script's part up to then.
