@@ -5,7 +5,7 @@ import Synchronization
 
 /// The place where a manager's delegate is called.
 enum DeliveryContext: Sendable {
-  /// The main queue, which serves the main run loop, `dispatchMain()` and the main actor.
+  /// The main queue, which the main run loop, `dispatchMain()` and the main actor serve.
   case main
   /// The run loop of another thread.
   case runLoop(ThreadRunLoop)
@@ -40,8 +40,8 @@ enum DeliveryContext: Sendable {
 
   private static var isInTask: Bool { unsafe withUnsafeCurrentTask { unsafe $0 != nil } }
 
-  /// Whether this is a block of the main queue. A program that ends in `dispatchMain()`, as do all
-  /// with an asynchronous main function, runs such blocks on other threads than the main one.
+  /// Whether this is a block of the main queue. In a program that ends in `dispatchMain()`, as all
+  /// with an asynchronous main function do, threads other than the main one run such blocks.
   private static var isOnMainQueue: Bool {
     _ = markMainQueue
     return DispatchQueue.getSpecific(key: mainQueueMark) != nil

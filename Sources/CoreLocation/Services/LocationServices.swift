@@ -33,7 +33,7 @@ public final class LocationServices: Sendable {
     /// ``EnvironmentScanner``), or none if beacons come from a recording, or else the system's
     /// daemons.
     public var locationSource: PositionSource?
-    /// The name under which the application's data are stored: by default, its file's name.
+    /// The name under which regions and authorization are stored; by default that of the program.
     public var applicationIdentifier = ServiceManager.Configuration().applicationIdentifier
     /// The part of the system that decides what the application may do.
     public var authorization: any AuthorizationProvider = SystemAuthorization()
@@ -170,7 +170,8 @@ public final class LocationServices: Sendable {
     client.beginReceiving()
   }
 
-  /// Adds the client of a manager. Its delegate is called on the configured queue or the run loop.
+  /// Adds a manager's client. Its delegate is called on the configured queue or the thread's run
+  /// loop.
   func addManager(in group: ClientGroup) -> (ServiceClient, DelegateCalls) {
     let context = configuration.delegateQueue.map { DeliveryContext.queue($0) } ?? .current()
     let calls = DelegateCalls(in: context)
@@ -245,16 +246,16 @@ public final class LocationServices: Sendable {
   /// Waits until nothing more will be received and every delegate has dealt with all that was.
   /// Apple's systems have no such call.
   ///
-  /// The last line of a program's main file can keep the program running until then. The call also
-  /// serves the main thread's delegates:
+  /// As the last line of a program's main file, it keeps the program running until then and serves
+  /// the main thread's delegates:
   ///
   /// ```swift
   /// try await LocationServices.shared.ended()
   /// ```
   ///
   /// Recordings of beacons and of locations are merged by their times; only those in use count. A
-  /// recording waits for its client, so it needs demand to end. A radio ends when it fails for
-  /// good.
+  /// recording waits for its client, so it ends only if there is demand. A radio ends only when it
+  /// fails for good.
   ///
   /// - Throws: The failure of the recording or the radio; ``CLError/Code/rangingUnavailable``
   ///   without a source; `CancellationError` when the task is canceled.
