@@ -33,7 +33,8 @@ public final class LocationServices: Sendable {
     /// ``EnvironmentScanner``), or none if beacons come from a recording, or else the system's
     /// daemons.
     public var locationSource: PositionSource?
-    /// The name under which regions and authorization are stored; by default that of the program.
+    /// The name under which regions and authorization are stored; by default the program file's
+    /// name.
     public var applicationIdentifier = ServiceManager.Configuration().applicationIdentifier
     /// The part of the system that decides what the application may do.
     public var authorization: any AuthorizationProvider = SystemAuthorization()
