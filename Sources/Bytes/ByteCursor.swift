@@ -1,19 +1,18 @@
-/// Reads a run of bytes from front to back and cannot leave it.
+/// A cursor that reads bytes from front to back and cannot leave them.
 ///
-/// Every read checks its bounds and throws ``ParseError`` where the bytes end too soon; none traps,
-/// whatever the bytes hold. A failed read moves nothing.
+/// Every read checks its bounds and throws ``ParseError`` if too few bytes are left; none traps. A
+/// failed read does not move the cursor.
 @usableFromInline
 package struct ByteCursor: ~Escapable {
-  /// All the bytes, read or not.
   @usableFromInline
   package let bytes: RawSpan
   @usableFromInline
   var next: Int
-  /// Added to ``position`` in errors: where these bytes stand in what they were cut from.
+  /// The offset of ``bytes`` in the bytes that they were cut from; errors add it to ``position``.
   @usableFromInline
   package let base: Int
 
-  /// Starts at the first byte, whose offset in errors is the base.
+  /// Starts at the first byte, whose offset in errors is `base`.
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
   package init(_ bytes: RawSpan, base: Int = 0) {
@@ -22,36 +21,34 @@ package struct ByteCursor: ~Escapable {
     self.base = base
   }
 
-  /// How many bytes have been read.
+  /// The number of bytes read.
   @inlinable @inline(__always)
   package var position: Int { next }
 
-  /// How many bytes are left.
+  /// The number of bytes left.
   @inlinable @inline(__always)
   package var remaining: Int { bytes.byteCount &- position }
 
-  /// Where the next byte stands, counted from the outermost bytes.
+  /// The offset of the next byte in the outermost bytes.
   @inlinable @inline(__always)
   package var offset: Int { base &+ position }
 
-  /// The bytes that are left, without moving.
+  /// The bytes that are left. Reading this property does not move the cursor.
   @inlinable @inline(__always)
   package var rest: RawSpan {
     @_lifetime(copy self)
     get { unsafe bytes.part(unchecked: next, count: remaining) }  // `next` never leaves
   }
 
-  /// Reads an unsigned byte.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   package mutating func readUInt8() throws(ParseError) -> UInt8 { try read(as: UInt8.self) }
 
-  /// Reads a signed byte.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   package mutating func readInt8() throws(ParseError) -> Int8 { try read(as: Int8.self) }
 
-  /// Reads an integer whose least significant octet comes first, as HCI and the link layer have it.
+  /// Reads an integer, least significant octet first, as in HCI and the link layer.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   package mutating func readLittleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
@@ -60,7 +57,7 @@ package struct ByteCursor: ~Escapable {
     Value(littleEndian: try read(as: type))
   }
 
-  /// Reads an integer whose most significant octet comes first, as btsnoop and iBeacon have it.
+  /// Reads an integer, most significant octet first, as in btsnoop and iBeacon.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   package mutating func readBigEndian<Value: FixedWidthInteger & BitwiseCopyable>(
@@ -69,7 +66,7 @@ package struct ByteCursor: ~Escapable {
     Value(bigEndian: try read(as: type))
   }
 
-  /// Splits off the next `count` bytes.
+  /// Reads the next `count` bytes.
   @inlinable @inline(__always)
   @_lifetime(copy self)
   @_lifetime(self: copy self)
@@ -82,9 +79,10 @@ package struct ByteCursor: ~Escapable {
     return unsafe bytes.part(unchecked: start, count: count)  // inside, by the guard
   }
 
-  /// The next `count` bytes, without moving; `nil` where fewer are left.
+  /// Returns the next `count` bytes without moving, or `nil` if fewer are left.
   ///
-  /// Hot loops look at a whole header so, with one check, and then load its fields by constant offsets.
+  /// Hot loops check the bounds of a whole header once with this, then load its fields at constant
+  /// offsets.
   @inlinable @inline(__always)
   @_lifetime(copy self)
   package func peek(_ count: Int) -> RawSpan? {
@@ -92,7 +90,7 @@ package struct ByteCursor: ~Escapable {
     return unsafe bytes.part(unchecked: next, count: count)  // inside, by the guard
   }
 
-  /// Splits off the next `count` bytes; `nil`, without moving, where fewer are left.
+  /// Reads the next `count` bytes; returns `nil`, without moving, if fewer are left.
   @inlinable @inline(__always)
   @_lifetime(copy self)
   @_lifetime(self: copy self)
@@ -102,9 +100,7 @@ package struct ByteCursor: ~Escapable {
     return part
   }
 
-  /// Passes over `count` bytes, if they are there.
-  ///
-  /// - Returns: Whether they are; otherwise nothing is moved.
+  /// Skips `count` bytes and returns `true`; returns `false`, without moving, if fewer are left.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   package mutating func pass(_ count: Int) -> Bool {
@@ -113,7 +109,7 @@ package struct ByteCursor: ~Escapable {
     return true
   }
 
-  /// Passes over `count` bytes.
+  /// Skips `count` bytes.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   package mutating func skip(_ count: Int) throws(ParseError) {
@@ -132,7 +128,7 @@ package struct ByteCursor: ~Escapable {
       throw ParseError(
         .truncated(needed: MemoryLayout<Value>.size, available: remaining), at: offset)
     }
-    // Any bit pattern is an integer, and the line above keeps the load inside the bytes.
+    // Any bit pattern is a valid integer, and the guard keeps the load inside the bytes.
     let value = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: position, as: type)
     next = next &+ MemoryLayout<Value>.size
     return value

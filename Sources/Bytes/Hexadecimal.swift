@@ -1,6 +1,6 @@
-/// Bytes as hexadecimal text, and back.
+/// Conversions between bytes and hexadecimal text.
 package enum Hexadecimal {
-  /// Two lower-case digits a byte.
+  /// Returns two lower-case digits per byte.
   package static func text(of bytes: RawSpan) -> String {
     var text = ""
     text.reserveCapacity(bytes.byteCount * 2)
@@ -12,10 +12,10 @@ package enum Hexadecimal {
     return text
   }
 
-  /// Reads bytes as people paste them: digits of either case with spaces, line ends, `:`, `-`, `,`
-  /// or `0x` between the bytes.
+  /// Reads bytes from pasted text: digits of either case, with white space, `:`, `-`, `,`, `_` or
+  /// `0x` between the bytes.
   ///
-  /// - Throws: ``HexadecimalError`` with the place of the first character that is not understood.
+  /// - Throws: ``HexadecimalError`` with the place of the first invalid character.
   package static func bytes(in text: String) throws(HexadecimalError) -> [UInt8] {
     var bytes: [UInt8] = []
     var high: UInt8?
@@ -43,7 +43,7 @@ package enum Hexadecimal {
     return bytes
   }
 
-  /// A space, whatever its kind, but not one with a combining mark on it.
+  /// Returns `true` for white space of any kind, unless it carries a combining mark.
   private static func isSeparator(_ character: Character) -> Bool {
     character.unicodeScalars.allSatisfy(\.properties.isWhitespace) || ":-,_".contains(character)
   }
@@ -53,20 +53,17 @@ package enum Hexadecimal {
   }
 }
 
-/// Text that is not hexadecimal.
+/// The error for text that is not hexadecimal.
 package struct HexadecimalError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Problem: Hashable, Sendable {
-    /// A character that is neither a digit nor a separator.
     case notADigit(Character)
-    /// A byte with one digit.
     case oddDigits
   }
 
-  /// Which character, counted from 1.
+  /// The position of the character, counted from 1.
   package var place: Int
   package var problem: Problem
 
-  /// One sentence part.
   package var description: String {
     switch problem {
     case .notADigit(let character): "character \(place): '\(character)' is not a hexadecimal digit"

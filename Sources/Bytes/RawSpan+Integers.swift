@@ -1,18 +1,18 @@
 extension RawSpan {
-  /// The integer at an offset, its least significant octet first.
+  /// Returns the integer at an offset, least significant octet first.
   ///
-  /// - Precondition: It lies inside the bytes: the caller has looked at `RawSpan.byteCount`.
+  /// - Precondition: The integer lies inside the bytes.
   @inlinable @inline(__always)
   package func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
     _ type: Value.Type, at offset: Int
   ) -> Value {
-    // Any bit pattern is an integer.
+    // Any bit pattern is a valid integer.
     unsafe Value(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: type))
   }
 
-  /// The integer at an offset, its most significant octet first.
+  /// Returns the integer at an offset, most significant octet first.
   ///
-  /// - Precondition: It lies inside the bytes: the caller has looked at `RawSpan.byteCount`.
+  /// - Precondition: The integer lies inside the bytes.
   @inlinable @inline(__always)
   package func bigEndian<Value: FixedWidthInteger & BitwiseCopyable>(
     _ type: Value.Type, at offset: Int
@@ -20,8 +20,9 @@ extension RawSpan {
     littleEndian(type, at: offset).byteSwapped
   }
 
-  /// As ``littleEndian(_:at:)``, for hot loops that have just compared the offset with the length:
-  /// the standard library's check of the same is not made again.
+  /// Returns the integer at an offset without a bounds check, least significant octet first.
+  ///
+  /// For hot loops: the caller must have compared the offset with the length.
   @inlinable @inline(__always)
   @unsafe
   package func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
@@ -30,7 +31,8 @@ extension RawSpan {
     unsafe Value(littleEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: type))
   }
 
-  /// A part of the bytes, for hot loops that have just compared its end with the length.
+  /// Returns a part of the bytes without a bounds check. The caller must have compared its end with
+  /// the length.
   @inlinable @inline(__always)
   @unsafe
   @_lifetime(copy self)
