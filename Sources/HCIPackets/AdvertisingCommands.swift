@@ -1,25 +1,22 @@
 package import Advertising
 
-/// How a controller is to advertise, to nobody in particular and without being connectable.
+/// The parameters of undirected, non-connectable advertising.
 package struct AdvertisingParameters: Hashable, Sendable {
-  /// Which packets go on air.
   package enum Packets: Hashable, Sendable {
-    /// ADV_NONCONN_IND, which every receiver receives: at most 31 bytes of data.
+    /// ADV_NONCONN_IND, which every scanner receives; at most 31 bytes of data.
     case legacy
-    /// ADV_EXT_IND and AUX_ADV_IND, which receivers of Bluetooth 5 receive if they listen for them.
+    /// ADV_EXT_IND and AUX_ADV_IND, which only scanners with extended scanning receive.
     case extended
   }
 
-  /// How often, in units of 0.625 ms; 32 (20 ms) and more. The controller adds up to 10 ms each time.
+  /// The interval in units of 0.625 ms, at least 32. The controller adds up to 10 ms each time.
   package var interval: UInt32  // Advertising_Interval_Min, Advertising_Interval_Max
-  /// Which packets.
   package var packets: Packets
-  /// The address to advertise with; `nil` for the adapter's own.  // Own_Address_Type
+  /// The address to advertise with (Own_Address_Type); `nil` for the adapter's own.
   package var randomAddress: BluetoothAddress?
-  /// Whether extended packets say with which power they were sent.  // Include TxPower
+  /// Whether extended packets contain their transmit power (Include TxPower).
   package var includesTransmitPower: Bool
 
-  /// Makes parameters.
   package init(
     interval: UInt32 = 160, packets: Packets = .legacy, randomAddress: BluetoothAddress? = nil,
     includesTransmitPower: Bool = false
@@ -31,28 +28,28 @@ package struct AdvertisingParameters: Hashable, Sendable {
   }
 }
 
-/// The commands of one of the two ways to advertise (Core Specification, Vol 4, Part E, §3.1.1): as with
-/// ``ScanCommandSet``, a controller refuses the one after the other.
+/// A set of advertising commands. A controller that was given commands of one set refuses those of
+/// the other (Core Specification, Vol 4, Part E, §3.1.1).
 package enum AdvertisingCommandSet: Hashable, Sendable {
-  /// Those of Bluetooth 4: one advert for the whole controller.
+  /// The commands of Bluetooth 4: one advert for the whole controller.
   case legacy
-  /// Those of Bluetooth 5, LE Extended Advertising: several sets of adverts, each with a number.
+  /// LE Extended Advertising (Bluetooth 5): several numbered advertising sets.
   case extended(handle: UInt8)
 
-  /// The highest number that a set of adverts may have.  // Advertising_Handle
+  /// The highest Advertising_Handle.
   package static var highestHandle: UInt8 { 0xEF }
 
-  /// The commands that a controller takes, by its 64 bytes of Supported_Commands (§6.27).
+  /// Selects the set that a controller supports from its 64 bytes of Supported_Commands (§6.27).
   package init(supportedCommands commands: [UInt8], handle: UInt8 = highestHandle) {
-    // Octet 36, bits 2, 3 and 5: LE Set Extended Advertising Parameters, Data and Enable. The scan's
-    // bits count, too: which of both ways it is holds for the whole controller.
+    // Octet 36, bits 2, 3 and 5: LE Set Extended Advertising Parameters, Data and Enable. The
+    // scan's bits count too, because a controller uses one set for both.
     let isExtended =
       commands.count > 36 && commands[36] & 0x2C == 0x2C
       && ScanCommandSet(supportedCommands: commands) == .extended
     self = isExtended ? .extended(handle: handle) : .legacy
   }
 
-  /// Switches the advert off, and gives its set back; what of it was not there may be refused.
+  /// The commands that stop advertising and remove its set. The controller may refuse some of them.
   package var stop: [HCICommand] {
     switch self {
     case .legacy: [HCICommand(.setAdvertisingEnable, [0])]
@@ -61,9 +58,10 @@ package enum AdvertisingCommandSet: Hashable, Sendable {
     }
   }
 
-  /// Returns the commands that set all that is to be on air, and switch it on; `nil` where these commands cannot do that.
-  /// AD structures have at most 31 bytes in legacy packets, else 251, which is what one command carries; a controller may
-  /// have room for less. Legacy commands know legacy packets alone.
+  /// Returns the commands that start advertising; `nil` if this set cannot express it.
+  ///
+  /// Legacy packets carry at most 31 bytes of AD structures, extended ones 251 (one command), and a
+  /// controller may have less room. Legacy commands support legacy packets only.
   package func start(_ parameters: AdvertisingParameters, data: [UInt8]) -> [HCICommand]? {
     guard (32...0xFF_FFFF).contains(parameters.interval) else { return nil }
     guard data.count <= (parameters.packets == .legacy ? 31 : 251) else { return nil }
@@ -97,28 +95,29 @@ package enum AdvertisingCommandSet: Hashable, Sendable {
   ) -> [HCICommand] {
     let interval = littleEndian(parameters.interval, 3)
     let isRandom = parameters.randomAddress != nil
-    // Advertising_Event_Properties: bit 4, legacy packets; bit 6, include TxPower. None of the bits that
-    // make an advert connectable or scannable.
+    // Advertising_Event_Properties: bit 4, legacy packets; bit 6, include TxPower. Never the bits
+    // for connectable and scannable.
     let properties: UInt8 =
       parameters.packets == .legacy ? 0x10 : parameters.includesTransmitPower ? 0x40 : 0
     var set = [handle, properties, 0] + interval + interval
-    // All three channels, own address type, no peer, no filter, power as the host has no preference.
+    // All three channels, own address type, no peer, no filter, no preference for the power.
     set += [0x07, isRandom ? 1 : 0, 0] + noAddress + [0, 0x7F]
-    // Both PHYs LE 1M, each advert's second packet at once, set identifier, no news of scan requests.
+    // Primary PHY LE 1M, no Secondary_Advertising_Max_Skip, secondary PHY LE 1M, Advertising_SID 0,
+    // no scan request notifications.
     set += [0x01, 0, 0x01, 0, 0]
     let address = parameters.randomAddress.map {
       HCICommand(.setAdvertisingSetRandomAddress, [handle] + $0.littleEndianBytes)
     }
     return [
       HCICommand(.setExtendedAdvertisingParameters, set), address,
-      // Complete data, which should not be fragmented.
+      // Operation: complete data; the controller should not fragment it.
       HCICommand(
         .setExtendedAdvertisingData, [handle, 0x03, 0x01, UInt8(data.count)] + data),
       enable(true, handle),
     ].compactMap { $0 }
   }
 
-  /// One set, until it is switched off.
+  /// Returns the command that switches one set on, with no time limit, or off.
   private func enable(_ isOn: Bool, _ handle: UInt8) -> HCICommand {
     HCICommand(.setExtendedAdvertisingEnable, [isOn ? 1 : 0, 1, handle, 0, 0, 0])
   }

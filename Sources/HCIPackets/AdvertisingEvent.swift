@@ -1,7 +1,7 @@
 public import Advertising
 public import Bytes
 
-/// An HCI event that holds advertising reports, and a walk over them.
+/// A reader of an HCI event with advertising reports.
 ///
 /// ```
 /// +------------+------------------------+---------------+-------------+---------
@@ -10,11 +10,10 @@ public import Bytes
 ///  0x3E          1 octet                  0x02 or 0x0D    1 octet
 /// ```
 ///
-/// These are LE Advertising Report and LE Extended Advertising Report (Core Specification, Vol 4,
-/// Part E, §7.7.65.2 and §7.7.65.13).
+/// Core Specification, Vol 4, Part E, §7.7.65.2 (legacy) and §7.7.65.13 (extended).
 @usableFromInline
 package struct AdvertisingEvent: ~Escapable {
-  /// Whether its reports are extended ones, which ``nextFragment()`` gives; ``nextReport()`` gives the others.
+  /// Whether to read with ``nextFragment()``; otherwise use ``nextReport()``.
   @usableFromInline
   package let isExtended: Bool
 
@@ -22,7 +21,7 @@ package struct AdvertisingEvent: ~Escapable {
   let bytes: RawSpan
   @usableFromInline
   var position: Int
-  /// Where the parameters end, by the event's own length or by what was captured of it.
+  /// The end of the parameters: that of the event, or of the captured bytes if they are cut short.
   @usableFromInline
   let end: Int
   @usableFromInline
@@ -30,17 +29,17 @@ package struct AdvertisingEvent: ~Escapable {
   @usableFromInline
   let isCutShort: Bool
 
-  /// Looks at an event; `nil` where it is of another kind, or ends before it says of which.
-  ///
-  /// One that ends behind its kind is an event without Num_Reports: the walk over it begins with
-  /// a refusal. The event's code stands at the start: at 1 behind an H4 packet type.
+  /// Reads the header of an event whose code is at `start` (1 after an H4 packet type). Returns
+  /// `nil` if the event has no advertising reports, or ends before its Subevent_Code. If it ends
+  /// right after that, reading a report throws.
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
   package init?(_ bytes: RawSpan, at start: Int = 0) {
     unsafe self.init(bytes, from: start, to: bytes.byteCount)
   }
 
-  /// Looks at an event in bytes that go on behind it, of which the caller has compared the end.
+  /// Reads the header of an event that may end before the bytes do. The caller must have compared
+  /// `limit` with the length.
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
   @unsafe
@@ -55,7 +54,7 @@ package struct AdvertisingEvent: ~Escapable {
       left = 1  // for all that is known
       return
     }
-    // The four loads lie before the end just compared.
+    // The four loads end before `limit`, which the guard compared.
     let code = unsafe bytes.littleEndian(UInt8.self, unchecked: start)
     let subevent = unsafe bytes.littleEndian(UInt8.self, unchecked: start &+ 2)
     guard code == 0x3E, subevent == 0x02 || subevent == 0x0D else { return nil }
@@ -68,8 +67,7 @@ package struct AdvertisingEvent: ~Escapable {
     position = start &+ 4
   }
 
-  /// Whether an event that ends behind its Subevent_Code is an extended one; `nil` where it is none
-  /// of advertising, or ends before.
+  /// Returns ``isExtended`` for an event that may end after its Subevent_Code, else `nil`.
   @inlinable @inline(never)
   static func kind(ofCut bytes: RawSpan, at start: Int, to limit: Int) -> Bool? {
     guard start &+ 3 <= limit, bytes.littleEndian(UInt8.self, at: start) == 0x3E else { return nil }
@@ -77,17 +75,16 @@ package struct AdvertisingEvent: ~Escapable {
     return subevent == 0x0D ? true : subevent == 0x02 ? false : nil
   }
 
-  /// Returns the report of an H4 packet that holds one whole report and nothing behind it, as nearly all do;
-  /// `nil` for any other packet, which only the walk can read. The walk over such a packet gives the same.
-  ///
-  /// The caller has compared the packet's end with the length.
+  /// Returns the report of an H4 packet with exactly one whole report, as nearly all are, else
+  /// `nil`. ``nextReport()`` and ``nextFragment()`` return the same report. The caller must have
+  /// compared `end` with the length.
   @inlinable @inline(__always)
   @unsafe
   package static func onlyReport(_ bytes: RawSpan, from start: Int, to end: Int)
     -> AdvertisingReportFields?
   {
     guard start &+ 15 <= end else { return nil }
-    // The loads lie before that end, or before the one that the lengths were compared with.
+    // Each load ends before `end`, or before an end that the lengths were compared with.
     let head = unsafe bytes.littleEndian(UInt64.self, unchecked: start)
     let length = Int(head >> 16 & 0xFF)
     guard start &+ 3 &+ length <= end else { return nil }
@@ -105,7 +102,7 @@ package struct AdvertisingEvent: ~Escapable {
     return unsafe AdvertisingReportFields(extended: bytes, at: start &+ 5, count: count)
   }
 
-  /// The next report of an LE Advertising Report event, or `nil` after the last.
+  /// Returns the next report of an LE Advertising Report event, or `nil` after the last.
   @usableFromInline
   @_lifetime(copy self)
   @_lifetime(self: copy self)
@@ -114,14 +111,13 @@ package struct AdvertisingEvent: ~Escapable {
     return unsafe AdvertisingReport(bytes, fields)  // compared there
   }
 
-  /// The fields of the next report of an LE Advertising Report event, or `nil` after the last.
+  /// Returns the fields of the next report of an LE Advertising Report, or `nil` after the last.
   ///
   /// ```
   /// Event_Type | Address_Type | Address (6) | Data_Length | Data | RSSI
   /// ```
   ///
-  /// - Throws: `Refusal` where the event ends before the report does; the walk is then
-  ///   over. The reports before it stand.
+  /// - Throws: `Refusal` if the event ends too soon. Earlier reports remain valid.
   @inlinable @inline(__always)
   @_lifetime(self: copy self)
   package mutating func nextFields() throws(Refusal) -> AdvertisingReportFields? {
@@ -129,7 +125,7 @@ package struct AdvertisingEvent: ~Escapable {
     left &-= 1
     let start = position
     guard start &+ 10 <= end else { throw refuse() }
-    // Every load and the part lie before an end that was compared.
+    // Every load and the part end before an end that was compared.
     let length = unsafe Int(bytes.littleEndian(UInt8.self, unchecked: start &+ 8))
     let last = start &+ 9 &+ length
     guard last < end else { throw refuse() }
@@ -137,12 +133,12 @@ package struct AdvertisingEvent: ~Escapable {
     return unsafe AdvertisingReportFields(legacy: bytes, at: start, count: length)
   }
 
-  /// The next report of an LE Extended Advertising Report event, or `nil` after the last.
+  /// Returns the next report of an LE Extended Advertising Report event, or `nil` after the last.
   ///
   /// ```
   /// Event_Type (2) | Address_Type | Address (6) | Primary_PHY | Secondary_PHY | Advertising_SID |
-  /// TX_Power | RSSI | Periodic_Advertising_Interval (2) | Direct_Address_Type | Direct_Address (6) |
-  /// Data_Length | Data
+  /// TX_Power | RSSI | Periodic_Advertising_Interval (2) | Direct_Address_Type |
+  /// Direct_Address (6) | Data_Length | Data
   /// ```
   @inlinable @inline(__always)
   @_lifetime(copy self)
@@ -152,7 +148,7 @@ package struct AdvertisingEvent: ~Escapable {
     left &-= 1
     let start = position
     guard start &+ 24 <= end else { throw refuse() }
-    // Every load and the part lie before an end that was compared.
+    // Every load and the part end before an end that was compared.
     let length = unsafe Int(bytes.littleEndian(UInt8.self, unchecked: start &+ 23))
     guard start &+ 24 &+ length <= end else { throw refuse() }
     position = start &+ 24 &+ length
@@ -162,7 +158,7 @@ package struct AdvertisingEvent: ~Escapable {
       advertisingSet: bytes.littleEndian(UInt8.self, unchecked: start &+ 11))
   }
 
-  /// Ends the walk.
+  /// Returns the refusal for an event that ends too soon, and discards the remaining reports.
   @inlinable
   @_lifetime(self: copy self)
   mutating func refuse() -> Refusal {
@@ -171,7 +167,7 @@ package struct AdvertisingEvent: ~Escapable {
   }
 }
 
-/// One report of an extended event: a whole advert, or a part of a long one.
+/// One report of an extended event: a whole advert, or a fragment of a long one.
 @usableFromInline
 package struct AdvertisingFragment: ~Escapable {
   @usableFromInline
@@ -181,7 +177,7 @@ package struct AdvertisingFragment: ~Escapable {
   /// Data_Status: 0 complete, 1 more to come, 2 truncated.
   @usableFromInline
   package var dataStatus: UInt8
-  /// Advertising_SID; 0xFF where there is none.
+  /// Advertising_SID; 0xFF if there is none.
   @usableFromInline
   package var advertisingSet: UInt8
 
@@ -197,24 +193,24 @@ package struct AdvertisingFragment: ~Escapable {
     self.advertisingSet = advertisingSet
   }
 
-  /// The report. Its data is all there is only where ``isWhole``.
+  /// The report. Its data is complete only if ``isWhole`` is `true` and no fragment came before.
   @usableFromInline
   package var report: AdvertisingReport {
     @_lifetime(copy self)
     get { unsafe AdvertisingReport(bytes, fields) }
   }
 
-  /// Data_Status in the first octet of Event_Type.
+  /// Returns Data_Status from the first octet of Event_Type.
   @inlinable @inline(__always)
   static func dataStatus(_ type: UInt8) -> UInt8 { type >> 5 & 0b11 }
 
-  /// Whether this part ends its advert; the first part of it, too, unless some came before.
+  /// Whether this report ends its advert.
   @inlinable @inline(__always)
   package var isWhole: Bool { dataStatus == 0 }
 }
 
 extension AdvertisingReportFields {
-  /// Reads the fields of an LE Advertising Report's report with so many bytes of data.
+  /// Reads a report of an LE Advertising Report event with `count` bytes of data.
   @inlinable @inline(__always)
   @unsafe
   init(legacy bytes: RawSpan, at start: Int, count: Int) {
@@ -228,7 +224,7 @@ extension AdvertisingReportFields {
       rssi: AdvertisingReport.rssi(hci: bytes.littleEndian(Int8.self, unchecked: end)))
   }
 
-  /// Reads the fields of an LE Extended Advertising Report's report with so many bytes of data.
+  /// Reads a report of an LE Extended Advertising Report event with `count` bytes of data.
   @inlinable @inline(__always)
   @unsafe
   init(extended bytes: RawSpan, at start: Int, count: Int) {
@@ -243,7 +239,7 @@ extension AdvertisingReportFields {
 }
 
 extension AdvertisingEventType {
-  /// What an LE Advertising Report's Event_Type means (Core Specification, Vol 4, Part E, §7.7.65.2).
+  /// Converts Event_Type of an LE Advertising Report (Vol 4, Part E, §7.7.65.2).
   @inlinable
   init(legacyEventType type: UInt8) {
     switch type {

@@ -1,7 +1,7 @@
 import Bytes
 
-/// What a controller answers a command: Command Complete or Command Status (Core Specification, Vol 4,
-/// Part E, §7.7.14 and §7.7.15).
+/// A controller's answer to a command: Command Complete or Command Status (Core Specification, Vol
+/// 4, Part E, §7.7.14 and §7.7.15).
 ///
 /// ```
 /// 0x0E | length | Num_HCI_Command_Packets | Command_Opcode (2) | Status | more return parameters
@@ -9,12 +9,12 @@ import Bytes
 /// ```
 package struct CommandResult: ~Escapable {
   package let opcode: Opcode
-  /// 0 where it was done, else the controller's error code (Vol 1, Part F).
+  /// 0 for success, else the controller's error code (Vol 1, Part F).
   package let status: UInt8
-  /// What follows the status; empty in a Command Status.
+  /// The return parameters after the status; empty in a Command Status.
   package let parameters: RawSpan
 
-  /// Looks at the event whose code stands at the start; `nil` where it is of another kind, or too short.
+  /// Reads an event whose code is at `start`; returns `nil` if it is of another kind or too short.
   @_lifetime(copy bytes)
   package init?(_ bytes: RawSpan, at start: Int = 0) {
     guard start >= 0, start + 6 <= bytes.byteCount else { return nil }
@@ -31,8 +31,8 @@ package struct CommandResult: ~Escapable {
     }
   }
 
-  /// Unknown HCI Command.
+  /// The error code Unknown HCI Command.
   package static var unknownCommand: UInt8 { 0x01 }
-  /// Command Disallowed: not in the state that the controller is in.
+  /// The error code Command Disallowed: the controller is in the wrong state for the command.
   package static var commandDisallowed: UInt8 { 0x0C }
 }

@@ -1,14 +1,14 @@
 package import Bytes
 
-/// The maker of a controller, and its version of HCI (Core Specification, Vol 4, Part E, §7.4.1).
+/// A controller's manufacturer and HCI version (Core Specification, Vol 4, Part E, §7.4.1).
 ///
 /// ```
 /// HCI_Version | HCI_Subversion (2) | LMP_Version | Company_Identifier (2) | LMP_Subversion (2)
 /// ```
 package struct ControllerVersion: Hashable, Sendable {
-  /// The version of the specification, as a number that is assigned to it.
+  /// The version of the Core Specification, as an assigned number.
   package var hci: UInt8
-  /// The company that made it, as a number that is assigned to it.
+  /// The manufacturer, as an assigned number.
   package var company: UInt16
 
   package init(hci: UInt8, company: UInt16) {
@@ -16,7 +16,7 @@ package struct ControllerVersion: Hashable, Sendable {
     self.company = company
   }
 
-  /// Reads what follows the status of Read Local Version Information's answer; throws where it is cut short.
+  /// Reads the return parameters, after the status, of Read Local Version Information.
   package init(_ bytes: RawSpan) throws(ParseError) {
     var cursor = ByteCursor(bytes)
     hci = try cursor.readUInt8()
@@ -24,7 +24,7 @@ package struct ControllerVersion: Hashable, Sendable {
     company = try cursor.readLittleEndian(UInt16.self)
   }
 
-  /// The version's name, such as `5.2`; `nil` for one that is newer than this list.
+  /// The name of the version, such as `5.2`; `nil` if it is newer than this list.
   package var bluetooth: String? {
     let names = [
       "1.0b", "1.1", "1.2", "2.0", "2.1", "3.0", "4.0", "4.1", "4.2", "5.0", "5.1", "5.2", "5.3",
@@ -34,34 +34,29 @@ package struct ControllerVersion: Hashable, Sendable {
   }
 }
 
-/// What a controller's Low Energy part can do: LE_Features (Core Specification, Vol 6, Part B, §4.6).
+/// A controller's LE_Features (Core Specification, Vol 6, Part B, §4.6).
 package struct LEFeatures: OptionSet, Hashable, Sendable {
-  /// One bit each.
   package var rawValue: UInt64
 
-  /// Keeps any bits, known or not.
+  /// Keeps all bits, known or unknown.
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// Reads what follows the status of LE Read Local Supported Features' answer (§7.8.3); throws where it is cut short.
+  /// Reads the return parameters, after the status, of LE Read Local Supported Features (§7.8.3).
   package init(_ bytes: RawSpan) throws(ParseError) {
     var cursor = ByteCursor(bytes)
     rawValue = try cursor.readLittleEndian(UInt64.self)
   }
 
-  /// LE Encryption.
   package static let encryption = LEFeatures(rawValue: 1 << 0)
-  /// LL Privacy: private addresses are resolved by the controller.
+  /// LL Privacy: the controller resolves private addresses.
   package static let privacy = LEFeatures(rawValue: 1 << 6)
-  /// LE 2M PHY.
   package static let phy2M = LEFeatures(rawValue: 1 << 8)
-  /// LE Coded PHY: slower, and received from farther.
+  /// LE Coded PHY, which is slower and has a longer range.
   package static let codedPHY = LEFeatures(rawValue: 1 << 11)
-  /// LE Extended Advertising.
   package static let extendedAdvertising = LEFeatures(rawValue: 1 << 12)
-  /// LE Periodic Advertising.
   package static let periodicAdvertising = LEFeatures(rawValue: 1 << 13)
 
-  /// The names of those bits that this module knows, in their order.
+  /// The names of the known features, in the order of their bits.
   package var names: [String] {
     let known: [(LEFeatures, String)] = [
       (.encryption, "encryption"), (.privacy, "privacy"), (.phy2M, "2M PHY"),

@@ -1,18 +1,17 @@
 public import Advertising
 
-/// Joins the fragments in which a controller reports one long advert (Core Specification, Vol 4,
-/// Part E, §7.7.65.13: Data_Status).
+/// Joins the fragments in which a controller reports a long advert (Core Specification, Vol 4, Part
+/// E, §7.7.65.13: Data_Status).
 ///
-/// Fragments belong together by adapter, advertiser, advertising set and kind of event. At most 16 adverts are
-/// pending at once, of at most 1,650 bytes each (the most that the specification allows) and for at most one
-/// second: 27 KB, taken as fragments come. What is given up is counted in ``lost``.
+/// Fragments with the same adapter, advertiser, advertising set and event type belong together. At
+/// most 16 adverts are pending, each of at most 1,650 bytes (the specification's limit) and for at
+/// most one second; they need at most 27 KB, allocated as fragments arrive.
 @usableFromInline
 package struct FragmentJoiner: ~Copyable, Sendable {
-  /// Whether fragments wait for the rest of their advert: every report must then be shown to
-  /// ``join(_:adapter:at:)``.
+  /// Whether adverts are incomplete. While `true`, pass every report to ``join(_:adapter:at:)``.
   @usableFromInline
   package private(set) var isPending = false
-  /// How many adverts were given up since this was last set to 0.
+  /// The number of adverts discarded since this was last set to 0.
   @usableFromInline
   package var lost = 0
 
@@ -38,12 +37,11 @@ package struct FragmentJoiner: ~Copyable, Sendable {
   private static let maximumBytes = 1650
   private static let longestWait: Int64 = 1_000_000_000
 
-  /// Starts with nothing pending.
   @usableFromInline
   package init() {}
 
-  /// Receives a report or a part of one, and returns the whole advert if this ended one. The time is in nanoseconds
-  /// of any clock that does not go back.
+  /// Receives a report or fragment, and returns the advert that it completes. `time` is in
+  /// nanoseconds of a monotonic clock.
   @usableFromInline
   @_lifetime(&self)
   package mutating func join(_ fragment: AdvertisingFragment, adapter: UInt16, at time: Int64)
@@ -57,7 +55,7 @@ package struct FragmentJoiner: ~Copyable, Sendable {
       set: fragment.advertisingSet, adapter: adapter)
     let index = pending.firstIndex { $0.key == key }
     var entry = index.map { pending.remove(at: $0) } ?? Pending(key: key, started: time)
-    // 0: complete. 1: more to come. Else the controller truncated it.
+    // Data_Status: 0 complete, 1 more to come; others: the controller truncated the advert.
     guard fragment.dataStatus <= 1,
       entry.data.count + report.data.byteCount <= Self.maximumBytes
     else {
@@ -77,12 +75,12 @@ package struct FragmentJoiner: ~Copyable, Sendable {
     }
     joined = entry.data
     return AdvertisingReport(
-      // Only initialised integers, which stay until the next call.
+      // Only initialized integers, which stay in place until the next call.
       data: unsafe joined.span.bytes, address: key.address, addressType: key.addressType,
       eventType: key.eventType, rssi: entry.rssi)
   }
 
-  /// Gives up whatever is pending: nothing more will come.
+  /// Discards all pending adverts. Call this when no more reports will come.
   @usableFromInline
   package mutating func giveUpAll() {
     lost += pending.count

@@ -1,15 +1,13 @@
 package import Bytes
 
-/// An HCI command.
+/// An HCI command (Core Specification, Vol 4, Part E, §5.4.1).
 ///
 /// ```
 /// Opcode (2) | Parameter_Total_Length | parameters
 /// ```
-///
-/// Core Specification, Vol 4, Part E, §5.4.1.
 package struct HCICommand: Hashable, Sendable {
   package var opcode: Opcode
-  /// Its parameters, at most 255 bytes.
+  /// At most 255 bytes.
   package var parameters: [UInt8]
 
   package init(_ opcode: Opcode, _ parameters: [UInt8] = []) {
@@ -17,7 +15,7 @@ package struct HCICommand: Hashable, Sendable {
     self.parameters = parameters
   }
 
-  /// Reads the command whose opcode stands at the start: at 1 behind an H4 packet type.
+  /// Reads a command whose opcode is at `start`, which is 1 after an H4 packet type.
   package init(_ bytes: RawSpan, at start: Int = 0) throws(ParseError) {
     var cursor = ByteCursor(bytes)
     try cursor.skip(start)
@@ -27,7 +25,7 @@ package struct HCICommand: Hashable, Sendable {
     parameters = (0..<length).map { body.littleEndian(UInt8.self, at: $0) }
   }
 
-  /// The H4 packet: the packet type 0x01, then the command.
+  /// The H4 packet: the packet type 0x01 and the command.
   package var packet: [UInt8] {
     [0x01, UInt8(opcode.rawValue & 0xFF), UInt8(opcode.rawValue >> 8), UInt8(parameters.count)]
       + parameters

@@ -1,9 +1,9 @@
-/// Which HCI command (Core Specification, Vol 4, Part E, §5.4.1): OGF in the upper 6 bits, OCF in the lower 10.
+/// An HCI opcode (Core Specification, Vol 4, Part E, §5.4.1): OGF in the upper 6 bits, OCF in the
+/// lower 10.
 package struct Opcode: RawRepresentable, Hashable, Sendable {
-  /// The opcode as packets carry it.
   package var rawValue: UInt16
 
-  /// Keeps any value, known or not.
+  /// Keeps any value, known or unknown.
   package init(rawValue: UInt16) { self.rawValue = rawValue }
 
   /// HCI_Reset (§7.3.2).

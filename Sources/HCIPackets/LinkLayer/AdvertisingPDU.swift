@@ -1,7 +1,7 @@
 package import Advertising
 import Bytes
 
-/// The advert in a link-layer packet as sniffers record it (Core Specification, Vol 6, Part B, §2.1 and §2.3).
+/// A reader of link-layer advertising packets (Core Specification, Vol 6, Part B, §2.1 and §2.3).
 ///
 /// ```
 /// +----------------+------+--------+--------+------------------+-----+
@@ -10,36 +10,32 @@ import Bytes
 ///  4 octets         coded   1 octet  1 octet  Length octets      3
 /// ```
 package enum AdvertisingPDU {
-  /// What is known of a packet's checksum.
+  /// The result of the receiver's check of the CRC.
   package enum Checksum: Hashable, Sendable {
-    /// The receiver checked it and found it right.
     case valid
-    /// The receiver checked it and found it wrong.
     case wrong
-    /// Nobody has checked it.
+    /// The receiver did not check it.
     case unchecked
   }
 
   /// The access address of the advertising channels, primary and secondary (§2.1.2).
   package static let accessAddress: UInt32 = 0x8E89_BED6
 
-  /// Whether a packet is one of the advertising channels.
   package static func isAdvertising(_ packet: RawSpan) -> Bool {
     packet.byteCount >= 4 && packet.littleEndian(UInt32.self, at: 0) == accessAddress
   }
 
-  /// Reads a packet of the advertising channels.
+  /// Reads a packet, from its access address (followed by the coding indicator on the LE Coded PHY)
+  /// to its CRC.
   ///
-  /// ADV_IND, ADV_NONCONN_IND, ADV_SCAN_IND and SCAN_RSP are reports, and the extended PDUs that
-  /// carry advertising data (AUX_ADV_IND, AUX_SCAN_RSP; of a chained advert, each part alone).
-  ///
-  /// The packet goes from its access address, which the coding indicator follows on the LE Coded PHY, to its CRC.
-  /// A PDU that carries no advertising data is `nil`, and a damaged one a `Refusal`.
+  /// Returns a report for ADV_IND, ADV_NONCONN_IND, ADV_SCAN_IND, SCAN_RSP, and extended PDUs with
+  /// advertising data (AUX_ADV_IND, AUX_SCAN_RSP; each part of a chained advert by itself), and
+  /// `nil` for other PDUs. Throws for a damaged packet.
   @_lifetime(copy packet)
   package static func read(
     _ packet: RawSpan, isCoded: Bool = false, checksum: Checksum, rssi: Int8?
   ) throws(Refusal) -> AdvertisingReport? {
-    // A packet that was damaged on air often has a wrong length: its CRC is then wrong too.
+    // A packet that was damaged on air often has a wrong length, so a wrong CRC explains it.
     let cutShort: Refusal = checksum == .wrong ? .badCRC : .truncatedPacket
     guard let start = ByteCursor(packet).peek(isCoded ? 7 : 6) else { throw cutShort }
     let pdu = packet.extracting(droppingFirst: start.byteCount - 2)
@@ -83,7 +79,7 @@ package enum AdvertisingPDU {
       rssi: rssi)
   }
 
-  /// Common Extended Advertising Payload Format (§2.3.4).
+  /// Reads the Common Extended Advertising Payload Format (§2.3.4).
   @_lifetime(copy payload)
   private static func readExtended(
     _ payload: consuming ByteCursor, addressType: AddressType, rssi: Int8?
