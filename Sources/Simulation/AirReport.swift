@@ -1,18 +1,18 @@
 import Advertising
 import Scanning
 
-/// One advert as the controller received it.
+/// An advert as the controller receives it.
 struct AirReport {
   var data: [UInt8]
   var address: BluetoothAddress
   var addressType: AddressType = .random
   var pdu: Scenario.PDU = .nonconn
-  /// As HCI has it: dBm, or 127 where it is not available.
+  /// In dBm; 127 if not available, as in HCI.
   var rssi: Int8
-  /// The iBeacon that a correct decoder finds in it.
+  /// The iBeacon that a correct decoder finds in the advert.
   var beacon: IBeacon?
 
-  /// The sighting that a correct decoder must give; `nil` where it finds no iBeacon.
+  /// Returns the sighting that a correct decoder must deliver, or `nil` if there is no iBeacon.
   func sighting(at time: WallClockTime) -> Sighting? {
     beacon.map {
       Sighting(
@@ -24,7 +24,8 @@ struct AirReport {
 }
 
 extension AirReport {
-  /// The report as LE Advertising Report has it (Core Specification, Vol 4, Part E, §7.7.65.2).
+  /// The report in the format of LE Advertising Report (Core Specification, Vol 4, Part E,
+  /// §7.7.65.2).
   var legacyBytes: [UInt8] {
     let type: UInt8 =
       switch pdu {
@@ -36,17 +37,16 @@ extension AirReport {
       + [UInt8(bitPattern: rssi)]
   }
 
-  /// The most data that one extended report holds.
+  /// The maximum size of the data in one extended report.
   static let longestFragment = 229
 
-  /// Data_Status of an extended report.
   enum DataStatus: UInt16 {
     case complete = 0b00
     case moreToCome = 0b01
     case truncated = 0b10
   }
 
-  /// A part of the report as LE Extended Advertising Report has it (§7.7.65.13).
+  /// Returns a part of the report in the format of LE Extended Advertising Report (§7.7.65.13).
   func extendedBytes(_ part: ArraySlice<UInt8>, _ status: DataStatus = .complete) -> [UInt8] {
     let kind: UInt16 =
       switch pdu {
@@ -71,10 +71,9 @@ extension AirReport {
       ] + part
   }
 
-  /// The whole report; its data must fit.
   func bytes(isExtended: Bool) -> [UInt8] { isExtended ? extendedBytes(data[...]) : legacyBytes }
 
-  /// An H4 packet with an LE advertising event of these reports.
+  /// Returns an H4 packet with an LE advertising event that contains these reports.
   static func event(_ reports: [UInt8], count: Int, isExtended: Bool) -> [UInt8] {
     // HCI event, LE Meta, Parameter_Total_Length, Subevent_Code, Num_Reports
     [0x04, 0x3E, UInt8(reports.count + 2), isExtended ? 0x0D : 0x02, UInt8(count)] + reports

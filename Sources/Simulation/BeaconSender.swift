@@ -1,11 +1,11 @@
 import Advertising
 
-/// One beacon that sends.
+/// A beacon that sends.
 struct BeaconSender {
   let identity: BeaconIdentity
   let line: Line
   let path: PathLoss
-  /// When it sends next, in microseconds after the start.
+  /// The time of the next transmission, in microseconds after the start.
   private(set) var next: Int64
 
   private var report: AirReport
@@ -15,7 +15,7 @@ struct BeaconSender {
   private var fading: Fading
   private var random: RandomSource
 
-  /// Creates the beacon of a number among its `count`, at its place (`stream`) among all senders.
+  /// Creates beacon `number` of several; `stream` is its index among all senders.
   init(_ beacon: Scenario.Beacon, number: Int, in scenario: Scenario, stream: Int) {
     identity = beacon.identity(number)
     line = Line(beacon.course, number: number, of: beacon.count, duration: scenario.duration)
@@ -39,7 +39,7 @@ struct BeaconSender {
     next = line.span.lowerBound + Int64(interval * random.uniform())
   }
 
-  /// Sends once, and returns the report that was received; `nil` if none was.
+  /// Sends once, and returns the report that the scanner receives, if any.
   mutating func send(sensitivity: Double) -> AirReport? {
     let time = next
     // advDelay: 0 to 10 ms (Core Specification, Vol 6, Part B, §4.4.2.2.1).
@@ -53,13 +53,13 @@ struct BeaconSender {
     return report
   }
 
-  /// Flags, other structures, and the frame: 30 bytes and the others.
+  /// Returns flags, `extraBytes` of other structures, and the frame.
   private static func data(of frame: IBeacon, extraBytes: Int) -> [UInt8] {
     guard extraBytes > 0 else { return frame.advertisingData }
     var data: [UInt8] = [0x02, 0x01, 0x06]
     var left = extraBytes
     while left > 0 {
-      // A structure has at least 4 bytes here, so that no rest is too short for one.
+      // Every structure needs at least 4 bytes, so at least 4 are left for the last one.
       let size = left <= 200 ? left : min(200, left - 4)
       // 0xFFFF: the company identifier for tests.
       data += [UInt8(size - 1), 0xFF, 0xFF, 0xFF] + Array(repeating: 0xA5, count: size - 4)
@@ -69,5 +69,5 @@ struct BeaconSender {
   }
 }
 
-/// A level as the controller gives it: whole dBm, −127 to +20.
+/// Rounds a level to whole dBm, −127 to +20, as a controller reports it.
 func signal(_ level: Double) -> Int8 { Int8(min(max(level.rounded(), -127), 20)) }

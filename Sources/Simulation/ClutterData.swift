@@ -1,20 +1,21 @@
 import Advertising
 
-/// The bytes of what is not a beacon, and of what only looks like one.
+/// The bytes of adverts and packets that are not beacons, or only look like one.
 enum ClutterData {
-  /// An iBeacon that no decoder may find: nothing else has this UUID.
+  /// Returns an iBeacon that a decoder must not find. No other frame has this UUID.
   static func decoy(_ number: Int) -> IBeacon {
     let uuid = ProximityUUID(high: 0xDEC0_DEC0_DEC0_4DEC, low: 0x80DE_C0DE_C0DE_C0DE)
     return frame(uuid, major: 666, number)
   }
 
-  /// An iBeacon whose measured power cannot be: 0, +4 and −127 dBm in turn.
+  /// Returns an iBeacon with an implausible measured power: 0, +4 or −127 dBm.
   static func wrongPower(_ number: Int) -> IBeacon {
     let uuid = ProximityUUID(high: 0xBAD0_90E2_BAD0_490E, low: 0x80BA_D090_E2BA_D090)
     return frame(uuid, major: UInt16(number % 3), number, power: [0, 4, -127][number % 3])
   }
 
-  /// The iBeacon of events that lie: it is found where it stands whole before the lie.
+  /// Returns the iBeacon in truncated events. A decoder finds it if the event contains its whole
+  /// report.
   static func beforeTheLie(_ number: Int) -> IBeacon {
     let uuid = ProximityUUID(high: 0x11E5_11E5_11E5_411E, low: 0x8511_E511_E511_E511)
     return frame(uuid, major: 1, number)
@@ -28,7 +29,7 @@ enum ClutterData {
     return IBeacon(identity: identity, measuredPower: power)
   }
 
-  /// The advertising data of a kind that sends adverts.
+  /// Returns the advertising data for a kind that sends adverts.
   static func data(
     _ kind: Scenario.Clutter.Kind, number: Int, variant: Int, _ random: inout RandomSource
   ) -> [UInt8] {
@@ -50,7 +51,7 @@ enum ClutterData {
       return flags + [UInt8(name.count + 1), 0x09] + name
     case .malformedAD: return flags + [0x1E, 0xFF] + frame
     case .shortIBeacon:
-      // In turn: without its power, and with a length that says so.
+      // Alternates: without the power, and with a matching length byte.
       return variant % 2 == 0
         ? flags + [0x19, 0xFF] + frame.dropLast()
         : flags + [0x18, 0xFF, 0x4C, 0x00, 0x02, 0x14] + frame[4..<24]
@@ -60,14 +61,14 @@ enum ClutterData {
     }
   }
 
-  /// An H4 packet with a vendor-specific event that holds a frame's advertising data.
+  /// Returns an H4 packet with a vendor-specific event that contains a frame's advertising data.
   static func vendorEvent(_ frame: IBeacon) -> [UInt8] {
     let parameters: [UInt8] = [0x80, 0x01, 0x00] + frame.advertisingData
     return [0x04, 0xFF, UInt8(parameters.count)] + parameters
   }
 
-  /// An advertising event that lies, in turn: one that is cut short, one that promises a second report, one whose
-  /// data would run past its end and, of an extended controller, one that says its data was truncated.
+  /// Returns an invalid advertising event. By `variant` it is cut short, promises a second report,
+  /// has data past its end or, for an extended controller, has truncated data by its Data_Status.
   static func truncatedEvent(
     of report: AirReport, variant: Int, isExtended: Bool
   ) -> ClutterSender.Output {

@@ -1,18 +1,17 @@
 import Advertising
 import HCIPackets
 
-/// One device or host that is not among the beacons.
+/// A device or host that sends clutter.
 struct ClutterSender {
-  /// The results of sending.
   enum Output {
     case report(AirReport)
-    /// A command of the host, which the controller answers.
+    /// A command of the host. The controller answers it.
     case command(HCICommand)
     /// A packet of the controller, and the reports that a correct decoder finds in it.
     case packet([UInt8], [AirReport])
   }
 
-  /// When it sends next, in microseconds after the start.
+  /// The time of the next transmission, in microseconds after the start.
   private(set) var next: Int64
 
   private let kind: Scenario.Clutter.Kind
@@ -27,7 +26,7 @@ struct ClutterSender {
   private var random: RandomSource
   private var sent = 0
 
-  /// Creates the device of a number among a generator's `count`, at its place (`stream`) among all senders.
+  /// Creates device `number` of a generator; `stream` is its index among all senders.
   init(_ generator: Scenario.Clutter, number: Int, in scenario: Scenario, stream: Int) {
     kind = generator.kind
     self.number = number
@@ -48,7 +47,7 @@ struct ClutterSender {
     self.random = random
   }
 
-  /// Sends once, and returns what reached the scanner's host.
+  /// Sends once, and returns the output that reaches the scanner's host.
   mutating func send(sensitivity: Double) -> Output? {
     let time = next
     next += max(1, Int64(gap * (0.5 + random.uniform())))
@@ -77,7 +76,7 @@ struct ClutterSender {
     return .report(report)
   }
 
-  /// The frame of one of the beacons, which is imitated.
+  /// Returns the frame of the beacon to imitate.
   private static func beacon(_ number: Int, of scenario: Scenario) -> IBeacon? {
     guard !scenario.beacons.isEmpty else { return nil }
     var rest = number % scenario.beacons.reduce(0) { $0 + $1.count }

@@ -1,16 +1,16 @@
 import Advertising
 
-/// The simulated controller: puts the adverts that it receives into HCI events.
+/// A simulated controller, which puts received adverts into HCI events.
 ///
-/// Reports wait at most 5 ms for others to share their event. An extended advert that is too long for one report is
-/// sent in fragments, 0.5 ms apart, between which other events may stand; what comes while four such adverts are
-/// under way is lost, as a controller's memory is small.
+/// A report waits at most 5 ms for others to share its event. An extended advert that is too long
+/// for one report is sent in fragments, 0.5 ms apart, with other events possibly between them. At
+/// most four such adverts are sent at a time; further ones are lost.
 struct Controller {
-  /// A packet with the time, in microseconds, at which the host gets it.
+  /// A packet and the time, in microseconds, at which the host receives it.
   struct Packet {
     var time: Int64
     var bytes: [UInt8]
-    /// The reports that a correct decoder finds in it.
+    /// The reports that a correct decoder finds in the packet.
     var reports: [AirReport]
   }
 
@@ -25,7 +25,7 @@ struct Controller {
   private static let longestWait: Int64 = 5_000
   private static let fragmentGap: Int64 = 500
   private static let maximumUnderWay = 4
-  /// Parameter_Total_Length, without Subevent_Code and Num_Reports.
+  /// The maximum of Parameter_Total_Length, without Subevent_Code and Num_Reports.
   private static let maximumBytes = 253
 
   init(_ format: Scenario.ReportFormat) {
@@ -33,10 +33,10 @@ struct Controller {
     maximumReports = format.reportsPerEvent
   }
 
-  /// The time of its next packet, if it receives nothing more.
+  /// The time of the next packet, in microseconds, if no more adverts arrive.
   var next: Int64 { min(deadline, fragments.first?.time ?? .max) }
 
-  /// Receives an advert, and returns the packets that are ready because of it.
+  /// Receives an advert, and returns the packets that it makes ready.
   mutating func receive(_ report: AirReport, at time: Int64) -> [Packet] {
     if isExtended, report.data.count > AirReport.longestFragment {
       split(report, at: time)
@@ -52,7 +52,7 @@ struct Controller {
     return ready
   }
 
-  /// Removes and returns the packet that ``next`` announced.
+  /// Removes and returns the packet that is due at ``next``.
   mutating func removeNext() -> Packet? {
     guard next < .max else { return nil }
     return deadline == next ? flush(at: deadline) : fragments.removeFirst()

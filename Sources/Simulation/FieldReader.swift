@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Scanning
 
-/// Reads one JSON object of a scenario: refuses unknown keys, and names the path of every value that is wrong.
+/// A reader of one JSON object of a scenario. It rejects unknown keys and names the path of each
+/// invalid value.
 struct FieldReader {
   private let container: KeyedDecodingContainer<Key>
 
@@ -14,7 +15,6 @@ struct FieldReader {
     init?(intValue: Int) { nil }
   }
 
-  /// Opens the object at the decoder's place.
   init(_ decoder: any Decoder, keys: [String]) throws {
     do {
       container = try decoder.container(keyedBy: Key.self)
@@ -22,7 +22,7 @@ struct FieldReader {
       let path = Self.path(of: decoder.codingPath)
       throw ScenarioError("\(path.isEmpty ? "the scenario" : path) must be an object")
     }
-    // Sorted, so that the same file always gives the same sentence.
+    // Sorted, so that a file always gives the same message.
     let unknown = container.allKeys.map(\.stringValue).filter { !keys.contains($0) }.sorted()
     if let key = unknown.first {
       let known = keys.joined(separator: ", ")
@@ -30,7 +30,7 @@ struct FieldReader {
     }
   }
 
-  /// The object's place in the file.
+  /// The path of the object in the file.
   var path: String { Self.path(of: container.codingPath) }
 
   private static func path(of keys: [any CodingKey]) -> String {
@@ -45,7 +45,7 @@ struct FieldReader {
     ScenarioError("\(path.isEmpty ? "" : path + ".")\(key) \(words)")
   }
 
-  /// A value of any type; `words` say what it must be.
+  /// Returns a value; `words` complete the error message "must be …".
   func value<Value: Decodable>(
     _ key: String, _ words: String, default standard: Value? = nil
   ) throws -> Value {
@@ -58,7 +58,7 @@ struct FieldReader {
     } catch let error as ScenarioError {
       throw error
     } catch {
-      // DecodingError, and one of JSONDecoder's own for numbers that the type cannot hold.
+      // DecodingError, or JSONDecoder's own error for a number that the type cannot represent.
       throw fail(key, "must be \(words)")
     }
   }
@@ -86,7 +86,6 @@ struct FieldReader {
     return text
   }
 
-  /// One of an enumeration's names.
   func choice<Choice: RawRepresentable<String> & CaseIterable>(
     _ key: String, default standard: Choice? = nil
   ) throws -> Choice {
@@ -98,7 +97,7 @@ struct FieldReader {
     return choice
   }
 
-  /// A lower and an upper number.
+  /// Returns a pair of numbers, the lower first.
   func pair(
     _ key: String, _ range: ClosedRange<Double>, _ unit: String,
     default standard: ClosedRange<Double>? = nil
@@ -110,7 +109,7 @@ struct FieldReader {
     return pair[0]...pair[1]
   }
 
-  /// Pairs of a time and a value, the times rising.
+  /// Returns pairs of a time and a value, in order of time.
   func points(
     _ key: String, _ range: ClosedRange<Double>, _ unit: String
   ) throws -> [Scenario.Point] {
@@ -140,11 +139,12 @@ struct FieldReader {
   }
 }
 
-/// A number without needless decimals.
+/// Formats a number, without a decimal point if it is whole.
 func plain(_ number: Double) -> String { Int(exactly: number).map(String.init) ?? "\(number)" }
 
 extension WallClockTime {
-  /// Reads `2026-01-01T00:00:00Z`, with a fraction or without, cut to microseconds; 1970 to 2199.
+  /// Reads `2026-01-01T00:00:00Z`, optionally with a fraction, which is cut to microseconds. The
+  /// years 1970 to 2199 are valid.
   init?(rfc3339 text: String) {
     let parts = text.dropLast().split(separator: ".", omittingEmptySubsequences: false)
     guard text.last == "Z", (20...30).contains(text.utf8.count), parts.count <= 2,
@@ -152,7 +152,7 @@ extension WallClockTime {
       case let seconds = date.timeIntervalSince1970, seconds >= 0, seconds < 7_258_118_400
     else { return nil }
     self.init(nanoseconds: Int64(seconds) * Self.nanosecondsPerSecond)
-    // That strategy reads the 30th of February, too, as the 2nd of March.
+    // The strategy reads February 30 as March 2.
     guard description.hasPrefix(parts[0]) else { return nil }
     guard parts.count == 2 else { return }
     guard !parts[1].isEmpty, parts[1].allSatisfy({ ("0"..."9").contains($0) }),

@@ -1,4 +1,4 @@
-/// The place where a text stops being JSON, which FoundationEssentials' decoder does not report.
+/// The place of a syntax error in JSON, which FoundationEssentials' decoder does not report.
 struct JSONFault: CustomStringConvertible {
   var line = 1
   var column = 1
@@ -6,7 +6,7 @@ struct JSONFault: CustomStringConvertible {
 
   var description: String { "line \(line), column \(column): expected \(expected)" }
 
-  /// Returns the first fault of a text; `nil` where this simple reader finds none.
+  /// Returns the first syntax error, or `nil` if this simple reader finds none.
   static func first(in bytes: [UInt8]) -> JSONFault? {
     var reader = Reader(bytes: bytes)
     guard let expected = reader.fault() else { return nil }
@@ -23,16 +23,16 @@ struct JSONFault: CustomStringConvertible {
   }
 }
 
-/// Walks JSON without recursion: what is open stands on a stack.
+/// A JSON reader without recursion. A stack holds the closing brackets of open arrays and objects.
 private struct Reader {
   let bytes: [UInt8]
   var next = 0
   var closers: [Unicode.Scalar] = []
 
-  /// Reads to the first fault and returns what should stand there.
+  /// Reads up to the first syntax error, and returns the token expected there.
   mutating func fault() -> String? {
     repeat {
-      // A value, or in an object a key before it, or the end of what has just been opened.
+      // A value, in an object preceded by its key; or the end of an empty array or object.
       if closers.last == "}" {
         guard peek() == "\"" else { return "a key in double quotes" }
         guard string() else { return "the end of the text in double quotes" }
@@ -55,7 +55,7 @@ private struct Reader {
     return peek() == nil ? nil : "nothing more"
   }
 
-  /// The next byte that is no space.
+  /// Returns the next byte that is not white space.
   private mutating func peek() -> Unicode.Scalar? {
     while next < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[next]) { next += 1 }
     return next < bytes.count ? Unicode.Scalar(bytes[next]) : nil
@@ -77,7 +77,7 @@ private struct Reader {
     return isClosed
   }
 
-  /// A number, `true`, `false` or `null`.
+  /// Reads a number, `true`, `false` or `null`.
   private mutating func word() -> Bool {
     let end = bytes[next...].firstIndex { !Self.isWord(Character(Unicode.Scalar($0))) }
     let text = String(decoding: bytes[next..<(end ?? bytes.count)], as: UTF8.self)

@@ -1,8 +1,7 @@
 import RealModule
 
-/// What a beacon follows: pairs of microseconds and meters or dBm, linear between them.
+/// A beacon's course: times in microseconds with meters or dBm, linear between the points.
 struct Line {
-  /// Whether the values are meters.
   let isDistance: Bool
   private let times: [Int64]
   private let values: [Double]
@@ -22,10 +21,10 @@ struct Line {
     values = points.map(\.value)
   }
 
-  /// When it is on air.
+  /// The time on air.
   var span: ClosedRange<Int64> { times[0]...times[times.count - 1] }
 
-  /// The value at a time, `nil` off air.
+  /// Returns the value at a time, or `nil` off air.
   func value(at time: Int64) -> Double? {
     guard span.contains(time) else { return nil }
     var low = 0
@@ -45,18 +44,18 @@ struct Line {
   }
 }
 
-/// The law by which signals fall with distance, P − 10 n log₁₀ d.
+/// The log-distance law, P − 10 n log₁₀ d.
 struct PathLoss {
   /// The strength at 1 m, in dBm.
   let power: Double
   let exponent: Double
 
-  /// The mean strength, in dBm, at a distance in meters.
+  /// Returns the mean strength, in dBm, at a distance in meters.
   func level(at distance: Double) -> Double { power - 10 * exponent * Double.log10(distance) }
 
-  /// The distance in meters at which a level in dBm is reached.
+  /// Returns the distance, in meters, at which the mean strength is `level`, in dBm.
   func distance(of level: Double) -> Double { Double.exp10((power - level) / (10 * exponent)) }
 }
 
-/// Seconds of a file as microseconds.
+/// Converts seconds of a file to microseconds.
 func microseconds(_ seconds: Double) -> Int64 { Int64((seconds * 1e6).rounded()) }

@@ -1,8 +1,8 @@
 import RealModule
 
-/// The simulation's random numbers: xoshiro256** (Blackman and Vigna, 2018), seeded by SplitMix64.
+/// A random number generator: xoshiro256** (Blackman and Vigna, 2018), seeded by SplitMix64.
 ///
-/// Each sender has a source of its own, so that one more sender does not change what others do.
+/// Each sender has its own, so another sender does not change the output of the others.
 struct RandomSource {
   private var state: (UInt64, UInt64, UInt64, UInt64)
   private var spare: Double?
@@ -27,10 +27,10 @@ struct RandomSource {
     return result
   }
 
-  /// A number from 0 up to, but not, 1.
+  /// Returns a number in 0..<1.
   mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-  /// A number of the standard normal distribution, by Box and Muller's transform.
+  /// Returns a number of the standard normal distribution, by the Box–Muller transform.
   mutating func normal() -> Double {
     if let value = spare {
       spare = nil
@@ -43,7 +43,6 @@ struct RandomSource {
   }
 }
 
-/// SplitMix64 (Steele, Lea and Flood, 2014).
 private struct SplitMix64 {
   var state: UInt64
 
@@ -56,16 +55,16 @@ private struct SplitMix64 {
   }
 }
 
-/// Fading that holds for a while: a first-order autoregression sampled whenever a report comes.
+/// Correlated fading: a first-order autoregression, sampled at each report.
 struct Fading {
   /// The standard deviation, in dB.
   let deviation: Double
-  /// The time constant, in seconds; 0 makes every value independent.
+  /// The time constant, in seconds; 0 makes all values independent.
   let correlation: Double
   var value = 0.0
   var latest: Int64?
 
-  /// The fading at a time in microseconds, in dB.
+  /// Returns the fading in dB at a time in microseconds.
   mutating func next(at time: Int64, _ random: inout RandomSource) -> Double {
     let kept: Double =
       if let latest, correlation > 0 {

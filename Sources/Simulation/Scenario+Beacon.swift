@@ -1,45 +1,46 @@
 package import Advertising
 
 extension Scenario {
-  /// An iBeacon whose truth is known, or several alike.
+  /// An iBeacon with a known truth, or several that differ in minor and address.
   package struct Beacon: Sendable {
     package let id: String
-    /// Its identity; the first one's where there are several.
+    /// The identity of the first one.
     package let identity: BeaconIdentity
-    /// The power in its frame, in dBm at 1 m.
+    /// The power in the frame, in dBm at 1 m.
     package let measuredPower: Int8
-    /// By how much it truly sends above that, in dB.
+    /// The true power minus the power in the frame, in dB.
     package let txOffset: Double
-    /// Milliseconds from advert to advert; the Core Specification's advDelay of 0 to 10 ms is added.
+    /// The advertising interval in milliseconds, without the Core Specification's advDelay of 0 to
+    /// 10 ms.
     package let interval: Double
     package let course: Course
-    /// Its address; the first one's where there are several. `nil` gives one by its place.
+    /// The address of the first one; `nil` for an address derived from its index.
     package let address: BluetoothAddress?
     package let addressType: AddressType
-    /// The share of its adverts that are lost, where it is not the environment's.
+    /// The share of lost adverts; `nil` for the environment's.
     package let loss: Double?
-    /// The standard deviation of its fading in dB, where it is not the environment's.
+    /// The standard deviation of the fading, in dB; `nil` for the environment's.
     package let noise: Double?
     package let pdu: PDU
-    /// How many there are; minor and address count up.
+    /// The number of beacons. Minor and address count up.
     package let count: Int
-    /// How many bytes of other structures stand before the frame; only in extended PDUs.
+    /// The bytes of other AD structures before the frame; only in extended PDUs.
     package let extraBytes: Int
-    /// Whether the controller gives a signal strength for it.
+    /// Whether the controller reports a signal strength.
     package let hasSignal: Bool
   }
 
-  /// Where a beacon is. Before the first point and after the last it is not on air.
+  /// The course of a beacon, which is off air before the first point and after the last.
   package enum Course: Sendable {
-    /// Meters, linear between the points.
+    /// Distances in meters, linear between the points.
     case track([Point])
-    /// dBm at the scanner, linear between the points; no distance is known.
+    /// dBm at the scanner, linear between the points, with unknown distances.
     case rssi([Point])
-    /// Still all the time, the first at the lower distance in meters, the last at the upper.
+    /// Fixed distances in meters, from the lower bound for the first beacon to the upper for the
+    /// last.
     case spread(ClosedRange<Double>)
   }
 
-  /// What a beacon sends its frame in.
   package enum PDU: String, CaseIterable, Hashable, Sendable {
     case nonconn, ind, scan
     /// ADV_EXT_IND and AUX_ADV_IND, neither connectable nor scannable.

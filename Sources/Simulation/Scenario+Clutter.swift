@@ -1,43 +1,42 @@
 extension Scenario {
-  /// Devices and hosts that are no beacon whose truth is known: each device sends by itself.
+  /// Devices or hosts other than the beacons with a known truth. Each one sends independently.
   package struct Clutter: Sendable {
     package let kind: Kind
-    /// How often each device does, a second; the gaps vary by half.
+    /// Transmissions of each device per second. The gaps vary by half.
     package let rate: Double
     package let count: Int
-    /// The mean signal strength of the first device and of the last, in dBm; the others lie between.
+    /// The mean RSSI of the first and the last device, in dBm; the others are spread evenly
+    /// between.
     package let rssi: ClosedRange<Double>
   }
 }
 
 extension Scenario.Clutter {
-  /// What a generator sends.
   package enum Kind: String, CaseIterable, Hashable, Sendable {
-    /// Apple's Nearby message: manufacturer data of Apple that is no iBeacon.
+    /// Apple's Nearby message: manufacturer data of Apple that is not an iBeacon.
     case appleNearby
     case eddystoneUID
     case altBeacon
-    /// Flags and a name.
     case name
-    /// The host's LE Set Advertising Data commands, which hold a whole iBeacon.
+    /// LE Set Advertising Data commands of the host, which contain a whole iBeacon.
     case hostCommands
-    /// An iBeacon whose AD length runs past the data.
+    /// An iBeacon whose AD length exceeds the data.
     case malformedAD
-    /// Apple's beacon type with fewer bytes than an iBeacon has.
+    /// Apple's beacon type, with fewer bytes than an iBeacon.
     case shortIBeacon
-    /// An iBeacon with 0x16 where 0x15 belongs.
+    /// An iBeacon with 0x16 in place of 0x15.
     case wrongLengthByte
-    /// An AD length of zero, with an iBeacon behind it that is not significant.
+    /// An AD length of zero, followed by an iBeacon that decoders must ignore.
     case zeroLength
     case empty
-    /// iBeacons with a measured power of 0, +4 and −127 dBm. They are sightings.
+    /// iBeacons with a measured power of 0, +4 or −127 dBm. They are sightings.
     case wrongPower
-    /// A beacon's identity from another address, with another signal. They are sightings.
+    /// A beacon's identity with another address and signal. They are sightings.
     case spoofed
-    /// Vendor-specific events that hold an iBeacon's bytes.
+    /// Vendor-specific events that contain an iBeacon's bytes.
     case vendorEvents
-    /// Advertising events that end too soon or promise what they do not hold. Those that hold one whole report of
-    /// two are a sighting.
+    /// Advertising events that end too soon or promise absent contents. An event that contains one
+    /// whole report of two is a sighting.
     case truncatedEvents
   }
 }

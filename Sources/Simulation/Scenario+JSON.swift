@@ -3,7 +3,7 @@ import FoundationEssentials
 import Scanning
 
 extension Scenario: Decodable {
-  /// Reads a scenario from a JSON file's bytes; throws ``ScenarioError`` for the first value that is wrong.
+  /// Reads a scenario from a JSON file. Throws ``ScenarioError`` for the first invalid value.
   package init(json: [UInt8]) throws(ScenarioError) {
     do {
       self = try JSONDecoder().decode(Scenario.self, from: Data(json))
@@ -15,7 +15,7 @@ extension Scenario: Decodable {
     }
   }
 
-  /// Reads a scenario and checks all of it; throws ``ScenarioError``.
+  /// Reads and validates a scenario; throws ``ScenarioError``.
   package init(from decoder: any Decoder) throws {
     let fields = try FieldReader(
       decoder,

@@ -1,57 +1,55 @@
 import Advertising
 package import Scanning
 
-/// What a simulated scanner stands among: beacons that move, other devices, the room, and how the controller
-/// reports them. docs/scenarios.md has every key of the file.
+/// A simulated environment of a scanner: beacons that move, other devices, signal propagation and
+/// the controller. docs/scenarios.md describes every key of the file.
 package struct Scenario: Sendable {
   package let name: String
   package let description: String
-  /// Where the random numbers begin: the same file and seed give the same bytes.
+  /// The seed of the random numbers. The same file and seed give the same bytes.
   package var seed: UInt64
   package let start: WallClockTime
-  /// How long it lasts, in seconds.
+  /// The duration in seconds.
   package let duration: Double
   package let format: ReportFormat
   package let environment: Environment
-  /// The beacons whose truth is known.
+  /// The beacons with a known truth.
   package let beacons: [Beacon]
-  /// Everything else on air and on the wire.
+  /// All other senders of adverts and packets.
   package let clutter: [Clutter]
 
-  /// The controller's way of reporting what it receives.
   package struct ReportFormat: Sendable {
-    /// The most reports in one event, 1 to 25; as many as fall within 5 ms and fit are put together.
+    /// The maximum number of reports in an event, 1 to 25. Reports within 5 ms share an event.
     var reportsPerEvent = 1
-    /// Whether it sends LE Extended Advertising Reports instead of LE Advertising Reports.
+    /// Whether the controller sends LE Extended Advertising Reports.
     var isExtended = false
   }
 
-  /// How signals fade.
   package struct Environment: Sendable {
     /// The exponent n of the log-distance law.
     var pathLossExponent = 2.0
     /// The standard deviation of the fading, in dB.
     var noise = 3.0
-    /// For how long fading holds, in seconds: the time constant of a first-order autoregression; 0 makes every
-    /// report's independent.
+    /// The time constant of the fading, a first-order autoregression, in seconds; 0 makes it
+    /// independent for each report.
     var noiseCorrelation = 0.0
-    /// The weakest level in dBm that is received.
+    /// The weakest level that is received, in dBm.
     var sensitivity = -100.0
     /// The share of reports that are lost, 0 to 1.
     var loss = 0.0
   }
 
-  /// One point of a line that a beacon follows: when, in seconds after the start, and meters or dBm.
+  /// A point of a course: seconds after the start, and meters or dBm.
   package typealias Point = (seconds: Double, value: Double)
 }
 
 extension Scenario {
-  /// The most senders, beacons and clutter together.
+  /// The maximum number of senders, beacons and clutter together.
   package static let maximumSenders = 10_000
-  /// The most packets and lines of truth.
+  /// The maximum number of packets and lines of truth.
   package static let maximumOutput = 20_000_000
 
-  /// About how many packets and lines of truth it makes.
+  /// The approximate number of packets and lines of truth.
   var expectedOutput: Double {
     var output = 0.0
     for beacon in beacons {
@@ -62,7 +60,7 @@ extension Scenario {
     return output
   }
 
-  /// Checks what concerns several keys.
+  /// Checks rules that concern several keys.
   func validate() throws(ScenarioError) {
     let senders = beacons.reduce(0) { $0 + $1.count } + clutter.reduce(0) { $0 + $1.count }
     guard senders <= Self.maximumSenders else {

@@ -1,5 +1,5 @@
-/// What is wrong with a scenario: one sentence that begins with the key's path, for example `beacons[2].interval
-/// must be between 20 and 10240 ms, not 5`.
+/// The error for an invalid scenario: a sentence that begins with the key's path, for example
+/// `beacons[2].interval must be between 20 and 10240 ms, not 5`.
 package struct ScenarioError: Error, Hashable, Sendable, CustomStringConvertible {
   package let description: String
 

@@ -4,7 +4,8 @@ import HeapModule
 import Records
 import Scanning
 
-/// Makes the recording of a scenario and its truth, piece by piece, in memory that does not grow with its length.
+/// Generates the recording and the truth of a scenario in pieces, with memory that does not grow
+/// with the duration.
 ///
 /// ```swift
 /// var simulator = Simulator(try Scenario(json: bytes), format: .btsnoop)
@@ -15,20 +16,17 @@ import Scanning
 /// }
 /// ```
 ///
-/// The same scenario gives the same bytes, whatever the machine and however they are fetched.
+/// The same scenario gives the same bytes on every machine, in pieces of any size.
 package struct Simulator {
-  /// How much was made so far.
   package struct Counts: Hashable, Sendable {
-    /// Packets of the recording.
     package internal(set) var packets = 0
-    /// iBeacons that a correct decoder finds in it.
+    /// The iBeacons that a correct decoder finds in the recording.
     package internal(set) var sightings = 0
   }
 
   package let scenario: Scenario
-  /// How much was made so far.
   package private(set) var counts = Counts()
-  /// How many seconds of the scenario are done.
+  /// The generated part of the scenario, in seconds.
   package var elapsed: Double { Double(now) / 1e6 }
 
   private let writer: CaptureWriter
@@ -46,10 +44,10 @@ package struct Simulator {
   private var positions: [Int] = []
   private var nextPosition: Int64 = 0
 
-  /// The start of the controller's reception, in microseconds.
+  /// The time at which the controller starts to receive, in microseconds.
   private static let scanStart: Int64 = 20_000
 
-  /// When a sender sends next. At one time the order is that of the senders.
+  /// A sender's next transmission. Transmissions at the same time are in the order of the senders.
   private struct Sending: Comparable {
     var time: Int64
     var sender: Int
@@ -59,7 +57,6 @@ package struct Simulator {
     }
   }
 
-  /// Prepares a scenario for a recording of a format.
   package init(_ scenario: Scenario, format: CaptureWriter.Format) {
     self.scenario = scenario
     writer = CaptureWriter(format: format)
@@ -69,7 +66,7 @@ package struct Simulator {
     addSenders()
   }
 
-  /// Returns all of a short scenario: the recording, and the truth with one JSON object a line.
+  /// Generates a short scenario as a whole: the recording, and the truth as JSON Lines.
   package static func run(
     _ scenario: Scenario, format: CaptureWriter.Format
   ) -> (recording: [UInt8], truth: [UInt8], counts: Counts) {
@@ -99,11 +96,11 @@ package struct Simulator {
         clutter.append(sender)
       }
     }
-    // Sorting is stable.
+    // The sort is stable: marks of the same time keep their order.
     marks.sort { $0.time < $1.time }
   }
 
-  /// Appends about 64 KiB more of the recording and its truth, and returns whether there is more to come.
+  /// Appends about 64 KiB of the recording and its truth. Returns `false` at the end.
   package mutating func next(recording: inout [UInt8], truth: inout [UInt8]) -> Bool {
     guard !isEnded else { return false }
     let enough = recording.count + truth.count + 64 * 1024
@@ -125,7 +122,7 @@ package struct Simulator {
     return true
   }
 
-  /// Lets the next thing happen; `false` at the end.
+  /// Generates the next event of the scenario; returns `false` at the end.
   private mutating func step(_ recording: inout [UInt8], _ truth: inout [UInt8]) -> Bool {
     let mark = nextMark < marks.count ? marks[nextMark].time : .max
     let position = positions.isEmpty ? .max : nextPosition
@@ -195,7 +192,7 @@ package struct Simulator {
 
   private mutating func command(_ command: HCICommand, at time: Int64, _ recording: inout [UInt8]) {
     writer.write(command.packet, at: moment(time), isReceived: false, to: &recording)
-    // The controller answers within the microsecond, so that nothing comes between.
+    // The controller answers within the microsecond, so no packet comes between.
     writer.write(command.completion, at: moment(time), to: &recording)
     counts.packets += 2
   }

@@ -2,10 +2,9 @@ import Advertising
 package import Records
 import Scanning
 
-/// The lines of truth about beacons: they come within reception, leave it, change their zone, stand somewhere.
-/// Sightings are the lines beside them.
+/// The lines of truth about beacons: entry, exit, zone and position. Lines of sightings come from
+/// `Sighting.truth`.
 package enum TruthLine {
-  /// A mark, and when the scenario starts.
   private typealias Row = (mark: TruthMark, start: WallClockTime)
 
   package static var schemas: [Schema] { [crossing.schema, zone.schema, position.schema] }

@@ -1,6 +1,6 @@
 import Advertising
 
-/// A moment at which a beacon's truth changes, or at which its place is written.
+/// A change of a beacon's true state, or a record of its position.
 struct TruthMark {
   enum Kind: Equatable {
     case enter, exit, zone(Zone), position
@@ -14,11 +14,11 @@ struct TruthMark {
   /// Microseconds after the start.
   let time: Int64
   let kind: Kind
-  /// Meters, of a zone and a position.
+  /// The distance in meters, for a zone or a position.
   var distance: Double?
 
-  /// Returns the marks of a beacon on a line until the recording ends, in microseconds: of its presence, where the
-  /// signal falls by `loss` to `sensitivity` in dBm, then of its zones. At one time that is their order, too.
+  /// Returns the marks of a beacon until `end`, in microseconds: first entries and exits, where the
+  /// signal crosses `sensitivity` (dBm), then zones.
   static func marks(
     of beacon: BeaconIdentity, on line: Line, _ loss: PathLoss, sensitivity: Double, end: Int64
   ) -> [TruthMark] {
@@ -41,7 +41,7 @@ struct TruthMark {
     return line.isDistance ? marks + zones(of: beacon, on: line) : marks
   }
 
-  /// Zones with hysteresis: immediate below 0.5 m until above 0.7 m, near below 4 m until above 5 m.
+  /// Returns zone changes, with hysteresis: immediate 0.5 m in and 0.7 m out, near 4 m and 5 m.
   private static func zones(of beacon: BeaconIdentity, on line: Line) -> [TruthMark] {
     var marks: [TruthMark] = []
     var zone: Zone?
@@ -55,7 +55,7 @@ struct TruthMark {
         enter(first, at: segment.from, segment.first)
       }
       while let current = zone, let (next, limit) = current.next(towards: segment.last) {
-        // The first segment may begin between the limits, in the next zone already.
+        // The first segment may start between the limits, already in the next zone.
         let isBeyond = (segment.first > limit) == (segment.last > limit)
         let time = isBeyond ? segment.from : crossing(of: limit, in: segment)
         enter(next, at: time, isBeyond ? segment.first : limit)
@@ -75,7 +75,7 @@ struct TruthMark {
 }
 
 extension TruthMark.Zone {
-  /// The zone that comes next on the way to a distance in meters, and the limit crossed.
+  /// Returns the next zone on the way to a distance in meters, and the limit between.
   fileprivate func next(towards distance: Double) -> (zone: Self, limit: Double)? {
     switch self {
     case .immediate: distance > 0.7 ? (.near, 0.7) : nil
