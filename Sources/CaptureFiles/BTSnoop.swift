@@ -1,8 +1,8 @@
 import Bytes
 import Scanning
 
-/// btsnoop version 1, as phones, BlueZ and Symbian's tools before them write it: RFC 1761's snoop
-/// with other time stamps and datalinks.
+/// A reader of btsnoop version 1 as of phones and BlueZ: RFC 1761's snoop with other time stamps
+/// and datalinks.
 ///
 /// ```
 /// file:   "btsnoop\0" | version 1 | datalink                       big-endian throughout
@@ -12,13 +12,12 @@ struct BTSnoop {
   static let magic: [UInt8] = Array("btsnoop\0".utf8)
   static let headerBytes = 16
   static let recordHeaderBytes = 24
-  /// Microseconds from 0 AD, where time stamps begin, to 1970.
+  /// The microseconds from 0 AD, where time stamps begin, to 1970.
   static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
   let linkType: LinkType
   private let contents: PacketContents
 
-  /// Reads the file's header.
   init(parsing cursor: inout ByteCursor) throws(ParseError) {
     try cursor.skip(Self.magic.count)
     guard try cursor.readBigEndian(UInt32.self) == 1 else {
@@ -28,13 +27,13 @@ struct BTSnoop {
     contents = PacketContents(linkType)
   }
 
-  /// Returns the next packet, and moves the cursor from its record's start past its end; `nil` where the bytes end before.
+  /// Reads the next packet, from the start of its record; `nil` if the bytes end before its end.
   @inline(__always)
   @_lifetime(cursor: copy cursor)
   func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
     let start = cursor.position
     guard cursor.remaining >= Self.recordHeaderBytes else { return nil }
-    // The loads lie in the header that was just found to be there.
+    // The loads lie in the header, which the guard found to be complete.
     let length = unsafe Int(
       cursor.bytes.littleEndian(UInt32.self, unchecked: start &+ 4).byteSwapped)  // Included Length
     guard length <= longestPacket else {
@@ -44,13 +43,12 @@ struct BTSnoop {
     let time = unsafe cursor.bytes.littleEndian(Int64.self, unchecked: start &+ 16).byteSwapped
     let flags = unsafe cursor.bytes.littleEndian(UInt32.self, unchecked: start &+ 8).byteSwapped
     return unsafe CapturedPacket(
-      // WallClockTime Microseconds
       time: WallClockTime(microseconds: time &- Self.epoch),
       contents: contents, flags: flags,  // Packet Flags
       record: start, from: start &+ Self.recordHeaderBytes, count: length)
   }
 
-  /// What the bytes at the cursor need to be whole.
+  /// Returns the kind and size of the item at the cursor.
   func need(at cursor: borrowing ByteCursor) -> Need {
     guard let header = cursor.peek(Self.recordHeaderBytes) else {
       return Need(what: "header of a record", bytes: Self.recordHeaderBytes)
@@ -61,7 +59,7 @@ struct BTSnoop {
 }
 
 extension WallClockTime {
-  /// A moment from microseconds since 1970; saturates.
+  /// Converts microseconds since 1970; saturates.
   init(microseconds: Int64) {
     let product = microseconds.multipliedReportingOverflow(by: 1000)
     self.init(

@@ -1,20 +1,20 @@
 public import SystemPackage
 
-/// A fault of a recording, with its place: one sentence for the person that opened it.
+/// An error of a recording, with its place.
 public struct CaptureError: Error, Hashable, Sendable {
-  /// What is wrong.
+  /// The problem with a recording.
   public enum Problem: Hashable, Sendable {
-    /// The file could not be opened.
+    /// The file cannot be opened.
     case cannotOpen(Errno)
     /// A read from the file failed.
     case cannotRead(Errno)
-    /// There is not a single byte.
+    /// The file has no bytes.
     case empty
-    /// The first bytes are no format's that beaconscan reads.
+    /// The first bytes are not those of a supported format.
     case notACapture
-    /// The format is known, but not what its packets hold: the link type's number and name.
+    /// The contents of the packets are not supported. The value is the link type's number and name.
     case unsupportedLinkType(String)
-    /// The file ends inside something: its name, how many bytes it needs, how many there are.
+    /// The file ends inside an item, given by its name, its size and the available bytes.
     case cutShort(String, needed: Int, available: Int)
     /// A field has a value that the format does not allow.
     case damaged(String)
@@ -24,10 +24,9 @@ public struct CaptureError: Error, Hashable, Sendable {
 
   /// The file, or "standard input".
   public var file: String
-  /// What is wrong.
+  /// The problem.
   public var problem: Problem
-  /// The byte of the file at which it is wrong (of the decompressed data, for a compressed file);
-  /// `nil` where no byte is.
+  /// The offset of the problem in the file, after decompression; `nil` if it has none.
   public var offset: Int?
 
   package init(file: String, problem: Problem, offset: Int? = nil) {
@@ -38,7 +37,7 @@ public struct CaptureError: Error, Hashable, Sendable {
 }
 
 extension CaptureError: CustomStringConvertible {
-  /// What, where, and what to do, in one sentence.
+  /// A sentence with the problem, its place and what to do.
   public var description: String {
     let place = offset.map { "\(file): byte \($0)" } ?? file
     switch problem {

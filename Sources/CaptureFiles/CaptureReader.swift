@@ -2,13 +2,11 @@ import Advertising
 import Bytes
 package import Scanning
 
-/// Reads one capture, of whatever format, from its beginning to its end: packets in, sightings out.
+/// A reader that turns the packets of one capture into sightings.
 ///
-/// The first bytes determine the format, never a name. Memory is the buffer of 576 KiB, whatever the file's size.
+/// It detects the format from the first bytes, not from the name. Memory is a buffer of 576 KiB.
 package final class CaptureReader {
-  /// The file's name, or "standard input".
   package let name: String
-  /// The file's size in bytes, where it has one.
   package let size: Int?
   private let follows: Bool
   private let firstAdapter: UInt16
@@ -17,16 +15,17 @@ package final class CaptureReader {
   private var format = OpenFormat.unknown
   private var handover: PacketHandover?
 
-  /// The number of sightings in a batch: they fit in a processor's first cache.
+  /// The number of sightings in a batch, which fit in a processor's first-level cache.
   static let batch = 512
-  /// The number of sightings in a batch of this reader.
   let batch: Int
-  /// The most frames in a report that was not joined, of at most 255 bytes.
+  /// The maximum number of frames in one report of at most 255 bytes, which was not joined.
   static let maximumFrames = 255 / 27
 
-  /// Opens a capture; the path `-` is standard input. Adapter 0 of the recording is given the first number. A file that is
-  /// followed is still being written: its end is never final. The duration is in nanoseconds from the first packet on; `nil`
-  /// for all. The tap receives every HCI packet as it is read; not those of a sniffer.
+  /// Opens a capture; the path `-` is standard input.
+  ///
+  /// `firstAdapter` is added to adapter numbers. With `follows`, the file is still being written
+  /// and its end is not final. `duration` is in nanoseconds from the first packet; `nil` for all.
+  /// The tap receives every HCI packet when it is read, but not a sniffer's packets.
   package init(
     path: String, firstAdapter: UInt16 = 0, follows: Bool = false, duration: Int64? = nil,
     batch: Int = CaptureReader.batch, packetTap: PacketTap? = nil
@@ -41,16 +40,15 @@ package final class CaptureReader {
     stream = ByteStream(file)
   }
 
-  /// The moment of the first packet.
   var firstTime: MonotonicTime? { timeline.first }
-  /// The moment of the latest packet.
   var time: MonotonicTime { timeline.now }
-  /// The distance from the replay's time to the recording's wall-clock time. It holds for all
-  /// sightings of the latest batch: a clock that was set begins a new one.
+  /// The offset from the replay's time to the recording's wall-clock time, for all sightings of the
+  /// latest batch. A clock that was set begins a new batch.
   var wallClockOffset: WallClockOffset { timeline.wallClockOffset }
 
-  /// Reads until the collector has some sightings, or everything that one read of the file brought is decoded. It does not
-  /// wait for a pipe. It throws at the first byte that cannot be read; what stood before it is in the collector by then.
+  /// Reads until the collector has some sightings, or the result of one read of the file is
+  /// decoded. Does not wait for a pipe. Throws at the first byte that cannot be read, after
+  /// everything before it was collected.
   package func read(into collector: inout SightingCollector) throws(CaptureError) -> ReadingProgress
   {
     if try drain(into: &collector) { return .more }
@@ -67,10 +65,9 @@ package final class CaptureReader {
     }
   }
 
-  /// Waits until more may be there, for a tenth of a second at most.
+  /// Waits for more, for a tenth of a second at most.
   func wait() { stream.wait() }
 
-  /// Returns how far the capture has been read, with what the collector has counted.
   package func status(_ counts: ScanCounts) -> CaptureStatus {
     CaptureStatus(
       name: name, size: size, formatName: format.name, namesAdapters: format.namesAdapters,
@@ -80,7 +77,7 @@ package final class CaptureReader {
 }
 
 extension CaptureReader {
-  /// Decodes what is there, and returns whether the batch is full, so that more may be there.
+  /// Decodes the bytes read so far; returns `true` if the batch is full, so more may be left.
   private func drain(into collector: inout SightingCollector) throws(CaptureError) -> Bool {
     if case .unknown = format { try findFormat() }
     format.passOver(&stream)
@@ -101,7 +98,6 @@ extension CaptureReader {
     }
   }
 
-  /// Why a run over the packets ended.
   private enum End {
     case bytes
     case batch
@@ -110,8 +106,8 @@ extension CaptureReader {
     case damage(ParseError)
   }
 
-  /// Decodes packet after packet. The loop stands here once for each format because a call for each
-  /// packet is a third of the whole time.
+  /// Decodes packets in a loop. Each format has its own copy of the loop, because a call for each
+  /// packet would take a third of the whole time.
   private static func drain(
     _ stream: borrowing ByteStream, _ format: inout OpenFormat, _ batch: inout Batch,
     into collector: inout SightingCollector
@@ -148,25 +144,25 @@ extension CaptureReader {
     return (batch.place ?? cursor.position, batch.end)
   }
 
-  /// A run over packets that are what nearly all are: an event with one whole report, in the order of time.
-  /// It stops at any other packet. Its state stays in registers.
+  /// A fast path for nearly all packets: events with one whole report, in order of time. It stops
+  /// at any other packet. Its state stays in registers.
   private struct Run {
     fileprivate var course: Timeline.Course
     fileprivate let firstAdapter: UInt16
-    /// The most sightings for which there is room, but for those of one report.
+    /// The number of sightings after which no report is decoded.
     fileprivate let limit: Int
     fileprivate(set) var packets = 0
     fileprivate(set) var malformedStructures = 0
     fileprivate(set) var malformedFrames = 0
     /// The packet at which the run stopped.
     fileprivate(set) var other: CapturedPacket?
-    /// Whether no packet up to there can be decoded, though the file's header allowed it.
+    /// Whether no packet so far can be decoded, although the file header allowed it.
     var isForeign = false
 
     @inline(__always)
     func hasRoom(_ output: borrowing OutputSpan<Sighting>) -> Bool { output.count < limit }
 
-    /// Decodes a packet as ``Batch/decode(_:in:into:)`` would, if it is one of these, and returns whether it is.
+    /// Decodes a packet as ``Batch/decode(_:in:into:)`` would; `false` if it is not of this kind.
     @inline(__always)
     mutating func decode(
       _ packet: CapturedPacket, in read: RawSpan, _ output: inout OutputSpan<Sighting>
@@ -192,21 +188,18 @@ extension CaptureReader {
     }
   }
 
-  /// One batch of sightings as it fills.
   private struct Batch {
     var timeline: Timeline
     var handover: PacketHandover?
     let firstAdapter: UInt16
-    /// The number of sightings that were there before.
+    /// The number of sightings before the batch.
     let first: Int
-    /// The number of sightings that fill it.
     let size: Int
-    /// Why the run over the packets ended.
     var end = End.bytes
-    /// Where the packet begins that is left for the next batch.
+    /// The start of the packet that is left for the next batch.
     var place: Int?
 
-    /// Decodes packets until there are no more or the batch is full: by runs, and one by one where a run stops.
+    /// Decodes packets until none is left or the batch is full, one by one where a run stops.
     @inline(__always)
     mutating func fill(
       _ collector: inout SightingCollector, from read: RawSpan,
@@ -240,13 +233,13 @@ extension CaptureReader {
       }
     }
 
-    /// Decodes one packet, unless the replay is to end before it or it belongs to the next batch, and returns whether the
-    /// batch has room for more.
+    /// Decodes one packet, unless the replay ends before it or it belongs to the next batch.
+    /// Returns whether the batch has room for more.
     @inline(never)
     mutating func decode(
       _ packet: CapturedPacket, in read: RawSpan, into collector: inout SightingCollector
     ) -> Bool {
-      // A clock that was set back begins a batch of its own.
+      // A clock that was set back begins a new batch.
       guard
         let time = timeline.place(packet.time, mayStep: collector.sightings.count == first)
       else {
@@ -267,7 +260,7 @@ extension CaptureReader {
     }
   }
 
-  /// Determines the format by the first bytes, once enough of them are there.
+  /// Detects the format, once enough bytes are available.
   private func findFormat() throws(CaptureError) {
     let found: OpenFormat
     let consumed: Int

@@ -1,26 +1,25 @@
 package import Scanning
 
-/// Writes HCI packets as a capture: bytes in memory, which the caller puts where it wants.
+/// A writer of HCI packets as a capture in memory. ``CaptureRecorder`` writes files.
 ///
-/// ``CaptureRecorder`` puts them into files. Nothing is allocated for a packet, but what the array needs to grow.
+/// It allocates nothing per packet, except when the array grows.
 package struct CaptureWriter: Sendable {
-  /// The formats that are written.
+  /// The output formats.
   package enum Format: String, CaseIterable, Sendable {
-    /// btsnoop, which phones and BlueZ's tools read and write: datalink 1002 (H4), microseconds. It
-    /// does not say which adapter a packet is of.
+    /// btsnoop, which phones and BlueZ's tools read and write: datalink 1002 (H4), microseconds,
+    /// without the adapter of a packet.
     case btsnoop
-    /// btsnoop as BlueZ's `btmon -w` writes it, of several adapters: datalink 2001 (Linux monitor).
+    /// btsnoop as of BlueZ's `btmon -w`, with several adapters: datalink 2001 (Linux monitor).
     case btmon
-    /// pcapng, which Wireshark writes: link type 201 (H4 with direction), nanoseconds.
+    /// pcapng as of Wireshark: link type 201 (H4 with direction), nanoseconds.
     case pcapng
   }
 
-  /// The format.
   package let format: Format
 
   package init(format: Format) { self.format = format }
 
-  /// Appends what the file begins with; in pcapng, one interface without a name.
+  /// Appends the file header; in pcapng, it includes an interface without a name.
   package func writeHeader(to bytes: inout [UInt8]) {
     switch format {
     case .btsnoop, .btmon:
@@ -33,15 +32,16 @@ package struct CaptureWriter: Sendable {
     }
   }
 
-  /// Appends one packet: HCI with its H4 packet type in front, at most 262,140 bytes, more are cut. btsnoop keeps the
-  /// microsecond of its time; pcapng has no time before 1970. The source is the adapter's index in ``Format/btmon`` and the
-  /// interface's number in ``Format/pcapng``; ``Format/btsnoop`` does not keep it.
+  /// Appends an HCI packet, which begins with its H4 packet type and is cut after 262,140 bytes.
+  ///
+  /// btsnoop stores whole microseconds; pcapng has no time before 1970. `source` is the adapter's
+  /// index in ``Format/btmon`` and the interface's number in ``Format/pcapng``; ``Format/btsnoop``
+  /// ignores it.
   package func write(
     _ packet: RawSpan, at time: WallClockTime, isReceived: Bool = true, source: UInt16 = 0,
     to bytes: inout [UInt8]
   ) {
     let captured = packet.extracting(first: longestPacket - 4)
-    // An empty packet has no type.
     let type: UInt8? =
       packet.isEmpty ? nil : unsafe packet.unsafeLoad(fromUncheckedByteOffset: 0, as: UInt8.self)
     switch format {
@@ -74,7 +74,7 @@ package struct CaptureWriter: Sendable {
     }
   }
 
-  /// Appends one packet, as ``write(_:at:isReceived:source:to:)-(RawSpan,_,_,_,_)`` does.
+  /// Appends a packet, as ``write(_:at:isReceived:source:to:)-(RawSpan,_,_,_,_)`` does.
   package func write(
     _ packet: [UInt8], at time: WallClockTime, isReceived: Bool = true, source: UInt16 = 0,
     to bytes: inout [UInt8]
@@ -83,7 +83,7 @@ package struct CaptureWriter: Sendable {
     unsafe write(packet.span.bytes, at: time, isReceived: isReceived, source: source, to: &bytes)
   }
 
-  /// Returns the number of bytes of a packet in the file.
+  /// Returns the size of a packet's record in the file.
   func size(ofPacket count: Int) -> Int {
     let captured = min(count, longestPacket - 4)
     switch format {
@@ -95,7 +95,7 @@ package struct CaptureWriter: Sendable {
 }
 
 extension CaptureWriter {
-  /// A btsnoop record's 24 bytes before its packet.
+  /// Appends the 24 bytes before a packet in btsnoop.
   func writeRecordHead(
     original: Int, captured: Int, flags: UInt32, _ time: WallClockTime, to bytes: inout [UInt8]
   ) {
@@ -104,7 +104,6 @@ extension CaptureWriter {
     bytes.appendBigEndian(time.microseconds + BTSnoop.epoch)
   }
 
-  /// A Section Header Block.
   func writeSection(to bytes: inout [UInt8]) {
     writeBlock(Pcapng.BlockType.sectionHeader, to: &bytes) { body in
       body.appendLittleEndian(Pcapng.byteOrderMagic)
@@ -114,7 +113,6 @@ extension CaptureWriter {
     }
   }
 
-  /// An Interface Description Block.
   func writeInterface(name: String = "", to bytes: inout [UInt8]) {
     writeBlock(Pcapng.BlockType.interfaceDescription, to: &bytes) { body in
       body.appendLittleEndian(UInt16(LinkType.hciH4WithDirection.rawValue))
@@ -148,7 +146,7 @@ extension CaptureWriter {
 }
 
 extension WallClockTime {
-  /// Whole microseconds since 1970, the earlier ones where it lies between two.
+  /// Microseconds since 1970, rounded down.
   fileprivate var microseconds: Int64 {
     let (quotient, remainder) = nanoseconds.quotientAndRemainder(dividingBy: 1000)
     return remainder < 0 ? quotient - 1 : quotient
@@ -157,7 +155,7 @@ extension WallClockTime {
 
 extension [UInt8] {
   fileprivate mutating func append(_ bytes: RawSpan) {
-    // The memory is used during the call alone.
+    // The memory is used only during the call.
     unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
   }
 
@@ -166,7 +164,7 @@ extension [UInt8] {
     unsafe Swift.withUnsafeBytes(of: value.littleEndian) { unsafe append(contentsOf: $0) }
   }
 
-  /// Two numbers at once: each append costs as much as its bytes.
+  /// Appends two numbers with one append, which costs half as much as two.
   fileprivate mutating func appendLittleEndian(_ first: UInt32, _ second: UInt32) {
     appendLittleEndian(UInt64(second) << 32 | UInt64(first))
   }

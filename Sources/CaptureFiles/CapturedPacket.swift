@@ -3,21 +3,19 @@ import Bytes
 import HCIPackets
 import Scanning
 
-/// One packet as a capture holds it: where it stands in the bytes that were read. It holds no bytes, so
-/// that the loop over the packets keeps it in registers.
+/// The position of a packet in the bytes that were read. It holds no bytes, so the loop over the
+/// packets keeps it in registers.
 struct CapturedPacket: BitwiseCopyable {
-  /// When it was recorded.
   var time: WallClockTime
-  /// What it holds.
   var contents: PacketContents
-  /// btsnoop's Packet Flags; 0 elsewhere.
+  /// btsnoop's Packet Flags; 0 in other formats.
   var flags: UInt32
-  /// Which adapter it is of, where the file's structure says that and not the packet itself.
+  /// The adapter, if the file's structure names it rather than the packet itself.
   var adapter: UInt16
-  /// Where its record begins, and the packet begins and ends.
+  /// The start of the record, and the start and end of the packet.
   let record, start, end: Int
 
-  /// Makes a packet that stands in bytes whose end the caller has compared.
+  /// Creates the position of a packet. The caller must have compared its end with the length.
   @inline(__always)
   @unsafe
   init(
@@ -33,13 +31,13 @@ struct CapturedPacket: BitwiseCopyable {
     end = start &+ count
   }
 
-  /// What was captured of it, from the bytes in which it was found.
+  /// Returns the captured bytes of the packet.
   @_lifetime(copy read)
   func bytes(in read: RawSpan) -> RawSpan {
     unsafe read.part(unchecked: start, count: end &- start)
   }
 
-  /// The report of a packet that is an HCI event with one whole report; `nil` for any other packet.
+  /// Returns the report of an HCI event with exactly one whole report, else `nil`.
   @inline(__always)
   func onlyReport(in read: RawSpan) -> AdvertisingReportFields? {
     guard contents == .h4 || contents == .h4WithDirection else { return nil }
@@ -48,7 +46,7 @@ struct CapturedPacket: BitwiseCopyable {
   }
 }
 
-/// What a packet holds: its link type, in a form that is quick to compare.
+/// A packet's link type, in a form that is quick to compare.
 enum PacketContents: BitwiseCopyable {
   case h4, h4WithDirection, h1, btsnoopMonitor, linuxMonitor
   case linkLayer, linkLayerWithRadio, nordic
@@ -69,15 +67,15 @@ enum PacketContents: BitwiseCopyable {
   }
 }
 
-/// How much of a file stands together.
+/// An item of a file that must be read as a whole.
 struct Need {
-  /// What it is.
+  /// The kind of item.
   var what: String
-  /// How many bytes it has in all.
+  /// The size of the whole item.
   var bytes: Int
-  /// Whether some of it has been passed over already.
+  /// Whether a part of the item has been skipped.
   var isInsideRecord = false
 }
 
-/// The longest packet that a capture may hold: libpcap's MAXIMUM_SNAPLEN.
+/// The maximum size of a packet: libpcap's MAXIMUM_SNAPLEN.
 let longestPacket = 262_144

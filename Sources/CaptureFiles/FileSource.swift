@@ -2,20 +2,18 @@ import Bytes
 import Glibc
 import SystemPackage
 
-/// An open file or pipe: the bytes as they come.
+/// An open file or pipe.
 package final class FileSource {
-  /// What a read brought.
   package enum Read {
     case bytes(Int)
-    /// Nothing is there yet.
+    /// No bytes are available yet.
     case nothing
     case end
   }
 
   package let name: String
-  /// The size in bytes, where it has one: a pipe has none.
+  /// The size in bytes; `nil` for a pipe.
   package let size: Int?
-  /// The number of bytes that have been read.
   private(set) var bytesRead = 0
 
   private let descriptor: FileDescriptor
@@ -49,7 +47,7 @@ package final class FileSource {
     if closes { try? descriptor.close() }
   }
 
-  /// Reads what is there, at most as much as there is room for.
+  /// Reads the available bytes, at most as many as there is room for.
   @unsafe
   func read(into room: UnsafeMutableRawBufferPointer) throws(CaptureError) -> Read {
     if isPipe, !descriptor.hasInput(within: 0) { return .nothing }
@@ -64,7 +62,7 @@ package final class FileSource {
     }
   }
 
-  /// Waits for more: until a pipe has some, or a tenth of a second.
+  /// Waits until a pipe has more bytes, or for a tenth of a second.
   func wait() {
     if isPipe, !isAtEnd {
       _ = descriptor.hasInput(within: 100)
@@ -75,7 +73,7 @@ package final class FileSource {
 }
 
 extension FileDescriptor {
-  /// Returns whether a read would not wait, after so many milliseconds at most; an interrupt ends the wait, too.
+  /// Returns `true` if a read would not block. Waits at most `milliseconds`, or until a signal.
   fileprivate func hasInput(within milliseconds: CInt) -> Bool {
     var request = pollfd(fd: rawValue, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&request, 1, milliseconds) > 0

@@ -1,9 +1,9 @@
 import CZlib
 
-/// Decompresses a gzip file by zlib, member after member (RFC 1952), as it is read.
+/// A source that decompresses a gzip file with zlib, member after member (RFC 1952).
 ///
-/// A class because zlib's stream holds a pointer to itself, so that it must stay where it is. Memory
-/// is zlib's window of 32 KiB and a buffer of 256 KiB.
+/// The stream is on the heap because zlib's state holds a pointer to it. Memory is zlib's window of
+/// 32 KiB and a buffer of 256 KiB.
 @safe
 final class GzipSource {
   private let file: FileSource
@@ -18,11 +18,11 @@ final class GzipSource {
     /// The data may end here.
     case betweenMembers
     case inMember
-    /// What follows the last member is not gzip: it is passed over, as gzip itself does.
+    /// The bytes after the last member are not gzip. They are skipped, as by gzip itself.
     case pastEnd
   }
 
-  /// Starts decompressing a file of which at most 256 KiB, the head, have already been read.
+  /// Starts decompressing a file whose head, at most 256 KiB, has already been read.
   @unsafe
   init(_ file: FileSource, head: UnsafeRawBufferPointer) {
     self.file = file
@@ -42,7 +42,7 @@ final class GzipSource {
     unsafe input.deallocate()
   }
 
-  /// Decompresses until some bytes came.
+  /// Decompresses until there is output, or no more input.
   @unsafe
   func read(into room: UnsafeMutableRawBufferPointer) throws(CaptureError) -> FileSource.Read {
     while true {
@@ -68,7 +68,7 @@ final class GzipSource {
     }
   }
 
-  /// One call of zlib. What it complains of is thrown at the next read, behind what it produced.
+  /// Calls zlib once. The next read throws its error, after the output before it.
   @unsafe
   private func inflate(into room: UnsafeMutableRawBufferPointer) -> Int {
     unsafe stream.pointee.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)

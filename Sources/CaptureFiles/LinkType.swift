@@ -1,36 +1,35 @@
-/// What the packets of a capture hold: a LINKTYPE value of pcap and pcapng
-/// (<https://www.tcpdump.org/linktypes.html>), or what a btsnoop datalink is equal to.
+/// The content type of a capture's packets: a LINKTYPE value of pcap and pcapng
+/// (<https://www.tcpdump.org/linktypes.html>), or the equivalent of a btsnoop datalink.
 package struct LinkType: RawRepresentable, Hashable, Sendable {
-  /// The LINKTYPE number; btsnoop's datalinks of their own have 2³² added.
+  /// The LINKTYPE number; datalinks that only btsnoop has are offset by 2³².
   package var rawValue: UInt64
 
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// HCI with the H4 packet type in front.
+  /// HCI, preceded by the H4 packet type.
   package static var hciH4: LinkType { LinkType(rawValue: 187) }
-  /// A direction of four octets, then as ``hciH4``.
+  /// A direction of four octets, followed by the contents of ``hciH4``.
   package static var hciH4WithDirection: LinkType { LinkType(rawValue: 201) }
   /// A link-layer packet from its access address to its CRC.
   package static var linkLayer: LinkType { LinkType(rawValue: 251) }
-  /// Linux's monitor: adapter and opcode, then the packet.
+  /// Linux's monitor: adapter and opcode, followed by the packet.
   package static var linuxMonitor: LinkType { LinkType(rawValue: 254) }
-  /// A header with channel, signal and flags, then as ``linkLayer``.
+  /// A header with channel, signal and flags, followed by the contents of ``linkLayer``.
   package static var linkLayerWithRadio: LinkType { LinkType(rawValue: 256) }
   /// Nordic Semiconductor's nRF Sniffer.
   package static var nordic: LinkType { LinkType(rawValue: 272) }
-  /// btsnoop datalink 1001: HCI without a packet type, which is in the record's flags.
+  /// btsnoop datalink 1001: HCI, with the packet type in the record's flags.
   package static var hciH1: LinkType { LinkType(rawValue: datalinks + 1001) }
-  /// btsnoop datalink 2001: Linux's monitor with adapter and opcode in the record's flags.
+  /// btsnoop datalink 2001: Linux's monitor, with adapter and opcode in the record's flags.
   package static var btsnoopMonitor: LinkType { LinkType(rawValue: datalinks + 2001) }
 
   private static var datalinks: UInt64 { 1 << 32 }
 
-  /// A btsnoop file's datalink.
   init(btsnoopDatalink datalink: UInt32) {
     rawValue = datalink == 1002 ? Self.hciH4.rawValue : Self.datalinks + UInt64(datalink)
   }
 
-  /// Whether such packets say by which adapter they came.
+  /// Whether packets contain their adapter's number.
   var namesAdapters: Bool { self == .linuxMonitor || self == .btsnoopMonitor }
 
   /// Whether beaconscan finds adverts in such packets.
@@ -38,7 +37,7 @@ package struct LinkType: RawRepresentable, Hashable, Sendable {
 }
 
 extension LinkType: CustomStringConvertible {
-  /// The number and, where it is known, the name: `link type 192 (PPI)`.
+  /// The number, followed by the name if it is known: `link type 192 (PPI)`.
   package var description: String {
     let isDatalink = rawValue >= Self.datalinks
     let number = isDatalink ? rawValue - Self.datalinks : rawValue

@@ -1,7 +1,7 @@
 import Advertising
 import Scanning
 
-/// What a record of Linux's monitor is (BlueZ, `src/shared/btsnoop.h`).
+/// The kind of a record of Linux's monitor (BlueZ, `src/shared/btsnoop.h`).
 enum MonitorOpcode: UInt16 {
   case newIndex = 0
   case command = 2
@@ -14,7 +14,7 @@ enum MonitorOpcode: UInt16 {
   case isoSent = 18
   case isoReceived = 19
 
-  /// What a packet is, by its H4 type and direction.
+  /// Determines the kind from a packet's H4 type and direction.
   init(packetType: UInt8?, isReceived: Bool) {
     switch packetType {
     case 0x01: self = .command
@@ -26,7 +26,7 @@ enum MonitorOpcode: UInt16 {
     }
   }
 
-  /// The H4 type and direction of a packet; `nil` where it holds none.
+  /// The H4 type and direction; `nil` if the record has no packet.
   var packet: (type: UInt8, isReceived: Bool)? {
     switch self {
     case .newIndex, .vendor: nil
@@ -43,7 +43,7 @@ enum MonitorOpcode: UInt16 {
 }
 
 extension CaptureWriter {
-  /// Says that there is an adapter, as the readers of ``Format/btmon`` and ``Format/pcapng`` want it
+  /// Appends the record of an adapter, which readers of ``Format/btmon`` and ``Format/pcapng`` need
   /// before its first packet.
   ///
   /// ```
@@ -66,6 +66,6 @@ extension CaptureWriter {
     }
   }
 
-  /// The most bytes that ``writeAdapter(_:address:at:to:)`` writes.
+  /// The maximum number of bytes that ``writeAdapter(_:address:at:to:)`` appends.
   static var maximumAdapterBytes: Int { 64 }
 }

@@ -1,14 +1,14 @@
 import Bytes
 
-/// The format of an open capture, with what its reader has to remember.
+/// The format of an open capture, with its reader's state.
 enum OpenFormat {
-  /// There are too few bytes yet.
+  /// Too few bytes have been read.
   case unknown
   case btsnoop(BTSnoop)
   case pcap(Pcap)
   case pcapng(Pcapng)
 
-  /// Detects the format by the first bytes and reads the file's header, once that is complete.
+  /// Detects the format from the first bytes, and reads the file header once it is complete.
   init(parsing cursor: inout ByteCursor) throws(ParseError) {
     self = .unknown
     switch Magic(cursor) {
@@ -22,10 +22,10 @@ enum OpenFormat {
     }
   }
 
-  /// The reason that bytes which no format begins with are refused for.
+  /// The reason of the error for bytes that do not begin like any format.
   static let notACapture: StaticReason = "not a capture"
 
-  /// What all packets hold, where the file's header says so.
+  /// The link type of all packets, if the file header has one.
   var linkType: LinkType? {
     switch self {
     case .unknown, .pcapng: nil
@@ -34,13 +34,13 @@ enum OpenFormat {
     }
   }
 
-  /// What the packets of the first interface hold.
+  /// The link type of the first interface.
   var firstLinkType: LinkType? {
     guard case .pcapng(let reader) = self else { return linkType }
     return reader.interfaces.first?.linkType
   }
 
-  /// Whether packets say by which adapter they came.
+  /// Whether packets contain their adapter's number.
   var namesAdapters: Bool {
     if case .pcapng(let reader) = self {
       return reader.interfaces.contains { $0.linkType.namesAdapters }
@@ -48,7 +48,7 @@ enum OpenFormat {
     return linkType?.namesAdapters ?? false
   }
 
-  /// Format and link types, for people.
+  /// The format and link types, for display.
   var name: String? {
     switch self {
     case .unknown: nil
@@ -58,14 +58,14 @@ enum OpenFormat {
     }
   }
 
-  /// Passes over what is left of a block that is longer than the buffer.
+  /// Skips the rest of a block that is longer than the buffer.
   mutating func passOver(_ stream: inout ByteStream) {
     guard case .pcapng(var reader) = self, reader.unreadBytes > 0 else { return }
     reader.unreadBytes = stream.pass(reader.unreadBytes)
     self = .pcapng(reader)
   }
 
-  /// What the bytes at the cursor belong to.
+  /// Returns the kind and size of the item at the cursor.
   func need(at cursor: borrowing ByteCursor) -> Need {
     switch self {
     case .unknown:
@@ -83,15 +83,15 @@ enum OpenFormat {
 }
 
 extension CaptureReader {
-  /// Returns whether a capture can begin with these bytes.
+  /// Returns `true` if a capture can begin with these bytes.
   package static func recognizes(_ start: RawSpan) -> Bool { Magic(ByteCursor(start)) != nil }
 }
 
-/// The formats by their first bytes.
+/// The formats, as detected from their first bytes.
 private enum Magic {
   case btsnoop, pcap, pcapng
 
-  /// Compares as many of the first bytes as are there.
+  /// Compares as many of the first bytes as are available.
   init?(_ cursor: borrowing ByteCursor) {
     var start = ByteCursor(cursor.rest)
     var bytes: [UInt8] = []

@@ -2,25 +2,25 @@ import Dispatch
 import Glibc
 package import Scanning
 
-/// A recording's time as the monotonic clock drives it.
+/// A clock that maps the monotonic clock to a recording's time.
 package struct Pacer {
   private let start: MonotonicTime
   private let factor: Double
   private let began = DispatchTime.now()
 
-  /// Begins at a moment of the recording, which passes so many times as fast as it did.
+  /// Starts at a time of the recording, at a multiple of the recorded speed.
   package init(start: MonotonicTime, factor: Double) {
     self.start = start
     self.factor = factor
   }
 
-  /// The recording's moment that it is now.
+  /// The current time of the recording.
   package var now: MonotonicTime {
     let elapsed = DispatchTime.now().uptimeNanoseconds - began.uptimeNanoseconds
     return start.advanced(by: Int64(min(Double(elapsed) * factor, 9e18)))
   }
 
-  /// Waits for a moment of the recording, or for some nanoseconds of real time at most.
+  /// Waits until a time of the recording, for at most some nanoseconds of real time.
   package func sleep(until moment: MonotonicTime, atMost longest: Int64) {
     let wait = min(Double(moment.nanoseconds(since: now)) / factor, Double(longest))
     guard wait > 0 else { return }

@@ -3,10 +3,10 @@ import Bytes
 import HCIPackets
 import Scanning
 
-/// Removes a captured packet's headers, by link type, and passes what is inside to the
+/// A decoder that removes a packet's headers by its link type and passes the contents to the
 /// collector. docs/formats.md has the table.
 enum PacketDecoder {
-  /// Finds the sightings in one packet. The collector's time is already the packet's.
+  /// Decodes one packet. The collector's time is already the packet's.
   @inline(__always)
   static func decode(
     _ packet: CapturedPacket, in read: RawSpan, firstAdapter: UInt16,
@@ -21,13 +21,13 @@ enum PacketDecoder {
     }
   }
 
-  /// H4 packet type 4 is an event; commands, data and what others add are passed over.
+  /// Passes on events (H4 packet type 4) and skips all other packets.
   @inline(__always)
   private static func receive(
     h4 packet: CapturedPacket, in read: RawSpan, at start: Int, _ collector: inout SightingCollector
   ) {
     guard start < packet.end else { return collector.refuse(.truncatedPacket) }
-    // The load lies before the end just compared.
+    // The load ends before `packet.end`, which the guard compared.
     if unsafe read.littleEndian(UInt8.self, unchecked: start) == 0x04 {
       unsafe collector.receive(event: read, from: start &+ 1, to: packet.end)
     }
@@ -59,7 +59,7 @@ enum PacketDecoder {
     }
   }
 
-  /// Linux's monitor (BlueZ, src/shared/btsnoop.h): opcode 3 is an event.
+  /// Passes on events (opcode 3) of Linux's monitor (BlueZ, src/shared/btsnoop.h).
   private static func receive(
     monitor bytes: RawSpan, at start: Int, opcode: UInt16, _ collector: inout SightingCollector
   ) {
@@ -92,7 +92,7 @@ enum PacketDecoder {
     let version = bytes.littleEndian(UInt8.self, at: 3)
     guard (1...3).contains(version) else { return collector.refuse(.unsupportedPacket) }
     let type = bytes.littleEndian(UInt8.self, at: 6)
-    // 6: a packet in versions 1 and 2, one of a connection in 3, where 2 is one of advertising.
+    // Type 6: any packet in versions 1 and 2, one of a connection in 3. Type 2: advertising in 3.
     guard type == 0x06 || version == 3 && type == 0x02 else { return }
     let flags = bytes.littleEndian(UInt8.self, at: 8)
     let loss = bytes.littleEndian(UInt8.self, at: 10)

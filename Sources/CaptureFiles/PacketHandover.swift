@@ -1,27 +1,26 @@
 import Bytes
 import Scanning
 
-/// Hands the HCI packets of a capture to a tap, with an H4 type in front, whatever form they are in.
-/// Packets of a sniffer are no HCI packets and are passed over.
+/// A converter that passes the HCI packets of a capture, in any form, to a tap as H4. It skips a
+/// sniffer's packets, which are not HCI.
 struct PacketHandover {
   let tap: PacketTap
-  /// A packet with the type that it has not in the file.
+  /// The memory for a packet that gets an H4 type.
   private var typed: [UInt8] = []
 
-  /// Hands packets to a tap, with the first adapter's number added to their own.
+  /// Creates a converter that adds `firstAdapter` to each adapter's number.
   init(to tap: @escaping PacketTap, firstAdapter: UInt16) {
     self.tap = { packet, time, isReceived, adapter in
       tap(packet, time, isReceived, firstAdapter &+ adapter)
     }
   }
 
-  /// Hands a packet over.
   mutating func hand(_ packet: CapturedPacket, in read: RawSpan) {
     let bytes = packet.bytes(in: read)
     switch packet.contents {
     case .h4:
       guard let type = Self.type(bytes) else { return }
-      // btsnoop's flags say it; pcap has none, and most packets can go but one way.
+      // btsnoop's flags contain the direction. pcap has none, and most packet types have only one.
       let isReceived = type == 0x04 || type != 0x01 && packet.flags & 1 != 0
       tap(bytes, packet.time, isReceived, packet.adapter)
     case .h4WithDirection:
@@ -59,7 +58,7 @@ struct PacketHandover {
   ) {
     typed.removeAll(keepingCapacity: true)
     typed.append(type)
-    // The memory is used during the calls alone.
+    // The memory is used only during the calls.
     unsafe bytes.withUnsafeBytes { unsafe typed.append(contentsOf: $0) }
     tap(unsafe typed.span.bytes, time, isReceived, adapter)
   }

@@ -1,8 +1,8 @@
 import Bytes
 import Scanning
 
-/// Classic pcap of libpcap and tcpdump, version 2.4, of either byte order, with micro- or nanosecond
-/// time stamps (draft-ietf-opsawg-pcap).
+/// A reader of classic pcap as of libpcap and tcpdump, version 2.4, in both byte orders, with
+/// micro- or nanosecond time stamps (draft-ietf-opsawg-pcap).
 ///
 /// ```
 /// file:   magic | major (2) | minor (2) | zone | accuracy | snap length | link type
@@ -17,13 +17,11 @@ struct Pcap {
   let linkType: LinkType
   private let contents: PacketContents
 
-  /// The four bytes that such a file begins with.
   static let magics: [[UInt8]] = [
     [0xD4, 0xC3, 0xB2, 0xA1], [0x4D, 0x3C, 0xB2, 0xA1], [0xA1, 0xB2, 0xC3, 0xD4],
     [0xA1, 0xB2, 0x3C, 0x4D],
   ]
 
-  /// Reads the file's header.
   init(parsing cursor: inout ByteCursor) throws(ParseError) {
     let magic = try cursor.readLittleEndian(UInt32.self)
     isBigEndian = magic == 0xD4C3_B2A1 || magic == 0x4D3C_B2A1
@@ -32,12 +30,12 @@ struct Pcap {
       throw ParseError(.invalid("the pcap version is not 2"), at: 4)
     }
     try cursor.skip(14)  // minor version, time zone, accuracy, snap length
-    // The upper half has the length of a frame check sequence.
+    // The upper half contains the length of a frame check sequence.
     linkType = LinkType(rawValue: UInt64(try cursor.readUInt32(bigEndian: isBigEndian) & 0xFFFF))
     contents = PacketContents(linkType)
   }
 
-  /// Returns the next packet, and moves the cursor from its record's start past its end; `nil` where the bytes end before.
+  /// Reads the next packet, from the start of its record; `nil` if the bytes end before its end.
   @inline(__always)
   @_lifetime(cursor: copy cursor)
   func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
@@ -50,7 +48,7 @@ struct Pcap {
     guard cursor.pass(Self.recordHeaderBytes &+ length) else { return nil }
     let seconds = Int64(header.uint32(at: 0, bigEndian: isBigEndian))
     let fraction = Int64(header.uint32(at: 4, bigEndian: isBigEndian))
-    // 2³² s and 2³² µs in nanoseconds stay below 2⁶³.
+    // 2³² s plus 2³² µs are less than 2⁶³ ns.
     let time = seconds &* WallClockTime.nanosecondsPerSecond &+ fraction &* nanosecondsPerTick
     return unsafe CapturedPacket(
       time: WallClockTime(nanoseconds: time), contents: contents,
@@ -58,7 +56,7 @@ struct Pcap {
       record: start, from: start &+ Self.recordHeaderBytes, count: length)
   }
 
-  /// What the bytes at the cursor need to be whole.
+  /// Returns the kind and size of the item at the cursor.
   func need(at cursor: borrowing ByteCursor) -> Need {
     guard let header = cursor.peek(Self.recordHeaderBytes) else {
       return Need(what: "header of a record", bytes: Self.recordHeaderBytes)
@@ -69,14 +67,13 @@ struct Pcap {
 }
 
 extension ByteCursor {
-  /// Reads an integer of the byte order that a file's header states.
+  /// Reads an integer in the byte order of the file header.
   @_lifetime(self: copy self)
   mutating func readUInt16(bigEndian: Bool) throws(ParseError) -> UInt16 {
     let value = try readLittleEndian(UInt16.self)
     return bigEndian ? value.byteSwapped : value
   }
 
-  /// Reads an integer of the byte order that a file's header states.
   @_lifetime(self: copy self)
   mutating func readUInt32(bigEndian: Bool) throws(ParseError) -> UInt32 {
     let value = try readLittleEndian(UInt32.self)
@@ -85,7 +82,7 @@ extension ByteCursor {
 }
 
 extension RawSpan {
-  /// The integer at an offset of a header whose length is known, of the byte order that the file's header states.
+  /// Returns the integer at an offset inside a header, in the byte order of the file header.
   @inline(__always)
   func uint32(at offset: Int, bigEndian: Bool) -> UInt32 {
     let value = littleEndian(UInt32.self, at: offset)

@@ -1,15 +1,14 @@
 import Bytes
 import Scanning
 
-/// pcapng, as Wireshark, tcpdump and sniffers write it (draft-ietf-opsawg-pcapng): sections of either
-/// byte order, any number of interfaces, Enhanced, Simple and obsolete Packet Blocks. Blocks that
-/// hold no packet are passed over.
+/// A reader of pcapng as of Wireshark, tcpdump and sniffers (draft-ietf-opsawg-pcapng): sections of
+/// both byte orders, any number of interfaces, and Enhanced, Simple and obsolete Packet Blocks. It
+/// skips blocks without a packet.
 ///
 /// ```
 /// block: type | total length | body, padded to 4 bytes | total length again
 /// ```
 struct Pcapng {
-  /// Block types.
   enum BlockType {
     static let sectionHeader: UInt32 = 0x0A0D_0D0A
     static let interfaceDescription: UInt32 = 1
@@ -17,7 +16,7 @@ struct Pcapng {
     static let simplePacket: UInt32 = 3
     static let enhancedPacket: UInt32 = 6
 
-    /// Whether a block holds a packet, or what is needed to read one.
+    /// Returns `true` for a block that contains a packet, or is needed to read one.
     static func isRead(_ type: UInt32) -> Bool {
       switch type {
       case enhancedPacket, simplePacket, packet, interfaceDescription, sectionHeader: true
@@ -33,30 +32,30 @@ struct Pcapng {
 
   var isBigEndian = false
   var interfaces: [PcapngInterface] = []
-  /// Format and link types of the section, for people.
+  /// The format and link types of the section, for display.
   private(set) var name = "pcapng"
-  /// Simple Packet Blocks have no time of their own.
+  /// The time of the latest packet, which Simple Packet Blocks get because they have none.
   var latestTime = WallClockTime(nanoseconds: 0)
-  /// How many bytes of a block that is passed over are still to come.
+  /// The number of bytes to skip of a block that is not read.
   var unreadBytes = 0
-  /// Whether packets of any interface, as far as the file has been read, can be decoded.
+  /// Whether any interface so far has packets that can be decoded.
   private(set) var hasSupportedPackets = false
-  /// The latest packet's interface; most packets are of the same one as the packet before.
+  /// The latest packet's interface, which is usually that of the next one.
   private var latest = LatestInterface.none
 
-  /// What is needed of an interface to read its packets the short way.
+  /// The properties of an interface that the fast path needs.
   private struct LatestInterface {
     var number: Int
     var nanosecondsPerTick: Int64
     var contents: PacketContents
     var adapter: UInt16
 
-    /// No packet can name it.
+    /// A value that matches no packet.
     static let none = LatestInterface(
       number: -1, nanosecondsPerTick: 1, contents: .unsupported, adapter: 0)
   }
 
-  /// Returns the next packet, and moves the cursor from its block's start past its end; `nil` where the bytes end before.
+  /// Reads the next packet, from the start of its block; `nil` if the bytes end before its end.
   @inline(__always)
   @_lifetime(cursor: copy cursor)
   mutating func next(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket? {
@@ -64,14 +63,14 @@ struct Pcapng {
     return try nextOfAny(&cursor)
   }
 
-  /// The next packet where it is what nearly all are: whole, in an Enhanced Packet Block of the same
-  /// interface as the one before, least significant octet first. Anything else, and whatever may be
-  /// wrong, is `nil` here and reported by ``nextOfAny(_:)``.
+  /// The fast path for nearly all packets: a whole, little-endian Enhanced Packet Block of the same
+  /// interface as the one before. Returns `nil` for everything else, including errors, which
+  /// ``nextOfAny(_:)`` handles.
   @inline(__always)
   @_lifetime(cursor: copy cursor)
   private mutating func nextUsual(_ cursor: inout ByteCursor) -> CapturedPacket? {
     guard let header = cursor.peek(32) else { return nil }
-    // The loads lie in those 32 bytes, and the last one in the block compared before it.
+    // The loads lie in those 32 bytes, the last one in the block that was checked before it.
     let total = unsafe Int(header.littleEndian(UInt32.self, unchecked: 4))
     let length = unsafe Int(header.littleEndian(UInt32.self, unchecked: 20))
     let high = unsafe UInt64(header.littleEndian(UInt32.self, unchecked: 12))
@@ -93,7 +92,7 @@ struct Pcapng {
       from: start &+ 28, count: length)
   }
 
-  /// The next packet, of whatever kind.
+  /// Reads the next packet from a block of any kind.
   @inline(never)
   @_lifetime(cursor: copy cursor)
   private mutating func nextOfAny(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket?
@@ -111,7 +110,7 @@ struct Pcapng {
         if unreadBytes > 0 { return nil }
         continue
       }
-      // Options may follow a packet, but a block this long is damage.
+      // Options may follow a packet, but a block this long is damaged.
       guard total <= longestPacket * 2 else {
         throw ParseError(.invalid("a block is longer than any packet"), at: cursor.offset + 4)
       }
@@ -127,7 +126,7 @@ struct Pcapng {
     return nil
   }
 
-  /// Reads a block's body, of any kind that is read.
+  /// Reads the body of a block for which ``BlockType/isRead(_:)`` returns `true`.
   @_lifetime(body: copy body)
   private mutating func read(_ type: UInt32, _ body: inout ByteCursor, base: Int)
     throws(ParseError) -> CapturedPacket?
@@ -155,7 +154,7 @@ struct Pcapng {
     return nil
   }
 
-  /// What the bytes at the cursor need to be whole.
+  /// Returns the kind and size of the item at the cursor.
   func need(at cursor: borrowing ByteCursor) -> Need {
     if unreadBytes > 0 {
       return Need(what: "rest of a block", bytes: unreadBytes, isInsideRecord: true)
@@ -168,8 +167,8 @@ struct Pcapng {
     return Need(what: "block", bytes: Int(header.uint32(at: 4, bigEndian: order)))
   }
 
-  /// The byte order of the section whose block begins at the cursor, from its Byte-Order Magic. The
-  /// block's type reads the same in both orders.
+  /// Returns the byte order by the Byte-Order Magic of the section at the cursor. The block type
+  /// reads the same in both orders.
   private static func sectionIsBigEndian(_ cursor: borrowing ByteCursor) throws(ParseError) -> Bool
   {
     switch cursor.peek(smallestBlock)?.littleEndian(UInt32.self, at: 8) {
@@ -180,7 +179,7 @@ struct Pcapng {
     }
   }
 
-  /// Interface ID | time stamp high | low | captured length | original length | packet | options.
+  /// Reads: Interface ID | time high | low | captured length | original length | packet | options.
   @_lifetime(body: copy body)
   private mutating func readEnhancedPacket(_ body: inout ByteCursor) throws(ParseError)
     -> CapturedPacket
@@ -198,7 +197,7 @@ struct Pcapng {
     return packet
   }
 
-  /// Original length | packet: always of the first interface, and without a time.
+  /// Reads: original length | packet. It belongs to the first interface and has no time.
   @_lifetime(body: copy body)
   private mutating func readSimplePacket(_ body: inout ByteCursor) throws(ParseError)
     -> CapturedPacket
@@ -212,7 +211,7 @@ struct Pcapng {
     return try packet(of: interface, min(length, body.remaining), &body)
   }
 
-  /// The obsolete Packet Block: Interface ID (2) | drops (2) | then as the Enhanced one.
+  /// Reads the obsolete Packet Block: Interface ID (2) | drops (2) | rest as in the Enhanced one.
   @_lifetime(body: copy body)
   private mutating func readObsoletePacket(_ body: inout ByteCursor) throws(ParseError)
     -> CapturedPacket
@@ -223,7 +222,7 @@ struct Pcapng {
     return try readPacket(&body, interface: number, namedAt: start)
   }
 
-  /// What follows an interface's number: time stamp high | low | captured length | original length | packet.
+  /// Reads, after the interface: time high | low | captured length | original length | packet.
   @_lifetime(body: copy body)
   private mutating func readPacket(
     _ body: inout ByteCursor, interface number: Int, namedAt start: Int
@@ -239,7 +238,7 @@ struct Pcapng {
     return try packet(of: interfaces[number], length, &body)
   }
 
-  /// Returns the packet of so many bytes that stands at the cursor in a block's body.
+  /// Returns the packet of `count` bytes at the cursor in a block's body.
   @_lifetime(body: copy body)
   private func packet(of interface: PcapngInterface, _ count: Int, _ body: inout ByteCursor)
     throws(ParseError) -> CapturedPacket

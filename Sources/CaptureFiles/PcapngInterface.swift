@@ -1,7 +1,7 @@
 import Bytes
 import Scanning
 
-/// What an Interface Description Block says: how to read the packets that name it.
+/// An Interface Description Block, which describes the packets that refer to it.
 ///
 /// ```
 /// link type (2) | reserved (2) | snap length | options: code (2) | length (2) | value, padded | …
@@ -9,14 +9,14 @@ import Scanning
 struct PcapngInterface {
   let linkType: LinkType
   let contents: PacketContents
-  /// The adapter that it stands for: that of its name (`hci1`, `bluetooth1`), else its own number.
+  /// The number in the interface's name (`hci1`, `bluetooth1`), else the interface's number.
   private(set) var adapter: UInt16
-  /// 0 means no limit.
+  /// The maximum size of a captured packet; 0 for no limit.
   let snapLength: Int
   fileprivate var resolution = Resolution.decimal(nanosecondsPerTick: 1000)
   private var offset: Int64 = 0
 
-  /// How long a tick of the time stamps is (`if_tsresol`).
+  /// The duration of a tick of the time stamps (`if_tsresol`).
   fileprivate enum Resolution {
     /// 10⁻⁹ s or coarser.
     case decimal(nanosecondsPerTick: Int64)
@@ -50,7 +50,7 @@ struct PcapngInterface {
     }
   }
 
-  /// The N of `hciN`, as Linux names adapters, or of `bluetoothN`, as libpcap does.
+  /// Returns the N of `hciN`, Linux's name for an adapter, or of `bluetoothN`, libpcap's.
   private static func adapter(named name: RawSpan) -> UInt16? {
     let text = unsafe name.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     for prefix in ["hci", "bluetooth"] where text.hasPrefix(prefix) {
@@ -59,13 +59,13 @@ struct PcapngInterface {
     return nil
   }
 
-  /// How long a tick is where time stamps count whole nanoseconds from 1970, as nearly all do.
+  /// The duration of a tick if time stamps count whole nanoseconds from 1970, as nearly all do.
   var nanosecondsPerTick: Int64? {
     guard offset == 0, case .decimal(let nanosecondsPerTick) = resolution else { return nil }
     return nanosecondsPerTick
   }
 
-  /// The moment of a time stamp; saturates.
+  /// Converts a time stamp; saturates.
   func time(ofTicks ticks: UInt64) -> WallClockTime {
     let nanoseconds: Int64
     switch resolution {
@@ -94,7 +94,7 @@ extension PcapngInterface.Resolution {
     } else if exponent <= 9 {
       self = .decimal(nanosecondsPerTick: (0..<(9 - exponent)).reduce(1) { power, _ in power * 10 })
     } else {
-      // 10¹⁹ is the last power that fits; finer ticks than that are all in the same nanosecond.
+      // 10¹⁹ is the largest power that fits. 64 bits of even finer ticks span less than 1 ns.
       let power = min(exponent - 9, 19)
       self = .fineDecimal(ticksPerNanosecond: (0..<power).reduce(1) { power, _ in power * 10 })
     }

@@ -1,31 +1,29 @@
 package import Clocks
 package import Sources
 
-/// A recording as a ``Playback`` reads it: a capture or a track.
+/// A recording that ``Playback`` plays: a capture or a track.
 package protocol Recording: AnyObject {
-  /// What it holds.
   associatedtype Input: Sendable
-  /// The state that its source reports.
   associatedtype Health: SourceHealth
 
-  /// What was read last, in the order of time.
+  /// The inputs of the latest read, in order of time.
   var inputs: [Input] { get set }
-  /// The place of the first input that was not given yet.
+  /// The index of the first input that is not delivered yet.
   var next: Int { get set }
 
-  /// Reads on, and appends to ``inputs``. It does not wait for a pipe. It throws at the first byte that cannot be read, with all
-  /// that stood before it appended.
+  /// Reads more, and appends to ``inputs``. Does not wait for a pipe. Throws at the first byte that
+  /// cannot be read, after everything before it is appended.
   func read() throws -> ReadingProgress
-  /// Waits until more may be there, for a tenth of a second at most.
+  /// Waits for more, for a tenth of a second at most.
   func wait()
-  /// Is called where what was read so far was given, and what is read next may not be for a while.
+  /// Notifies the recording that all inputs are delivered, before a read that may be far ahead.
   func willReadAhead()
 
-  /// The moment of the first input, or of what came before it; `nil` before it is known.
+  /// The time of the first input, or of earlier content; `nil` while unknown.
   var firstTime: MonotonicTime? { get }
-  /// The moment up to which it was read.
+  /// The time up to which the recording is read.
   var time: MonotonicTime { get }
-  /// The distance from the playback's time to the recording's wall-clock time, for what was read last.
+  /// The offset from the playback's time to the recording's wall-clock time, for the latest read.
   var wallClockOffset: WallClockOffset { get }
 
   static func time(of input: Input) -> MonotonicTime
@@ -34,71 +32,68 @@ package protocol Recording: AnyObject {
 extension Recording {
   package func willReadAhead() {}
 
-  /// Whether all that was read has been given.
+  /// Whether all inputs are delivered.
   package var isEmpty: Bool { next == inputs.count }
 }
 
-/// What reading a recording came to.
+/// The result of reading a recording.
 package enum ReadingProgress: Sendable {
-  /// There is more to read.
   case more
-  /// Everything has been read that is there so far; more may come.
+  /// Everything available is read; more may follow.
   case caughtUp
-  /// The recording is read to its end.
   case end
 }
 
-/// Plays recordings of one kind back: what they hold, merged by time, on their own time.
+/// A player of recordings of one kind, which merges their inputs by time.
 package struct Playback<Reel: Recording> {
   package typealias Progress = SourceProgress<Reel.Health>
 
   package let recordings: [Reel]
-  /// How many times as fast as it did time passes; `nil` for as fast as the recordings can be read.
+  /// The multiple of the recorded speed; `nil` for playback without delay.
   package var factor: Double?
 
   private let duration: Int64?
-  /// Which recordings are at their end, and what is wrong with them behind their last inputs.
+  /// Whether each recording is at its end, and its error there.
   private var isAtEnd: [Bool]
   private var failures: [(any Error)?]
   private var pacer: Pacer?
-  /// What has been read and is not yet due.
+  /// Inputs that are read and not yet due.
   private var held: [Reel.Input] = []
   private var next = 0
-  /// Whether reading waits for a pipe; not while something that is due would wait with it.
+  /// Whether reading may wait for a pipe; `false` while inputs that are due would wait with it.
   private var mayWait = true
-  /// How far the recordings have been read, and how far they have been given.
+  /// The progress of reading, and the time up to which inputs were delivered.
   private var progress = Progress()
   private var given: MonotonicTime?
 
-  /// Begins recordings.
+  /// Prepares to play recordings.
   ///
   /// - Parameters:
-  ///   - recordings: The recordings, in the order in which what has one moment is given.
-  ///   - factor: How many times as fast as it did time passes; `nil` for as fast as the recordings can be read.
-  ///   - duration: The number of nanoseconds that are played; `nil` for all.
+  ///   - recordings: The recordings. Inputs at one time are delivered in this order.
+  ///   - factor: The multiple of the recorded speed; `nil` for playback without delay.
+  ///   - duration: The duration to play, in nanoseconds; `nil` for all.
   package init(_ recordings: [Reel], factor: Double?, duration: Int64?) {
     (self.recordings, self.factor, self.duration) = (recordings, factor, duration)
     isAtEnd = recordings.map { _ in false }
     failures = recordings.map { _ in nil }
   }
 
-  /// Whether something was read that is not due yet.
+  /// Whether inputs are read and not yet due.
   package var isHolding: Bool { factor != nil && given != progress.reached }
 
-  /// Stops the time of what is paced until the next call of ``receive(until:into:)``.
+  /// Stops the time of paced recordings until the next call of ``receive(until:into:)``.
   package mutating func rest() { pacer = nil }
 
-  /// Reads the first inputs of each recording, as far as they are there.
+  /// Reads the first available inputs of each recording.
   package mutating func readFirst() {
     for index in recordings.indices {
       while recordings[index].isEmpty, !isAtEnd[index], advance(index) {}
     }
   }
 
-  /// Reads on. What one call gives has one distance to wall-clock time, which the progress names: that of the recording that it
-  /// comes from.
+  /// Reads more inputs. All inputs of one call have one wall-clock offset, that of the progress.
   ///
-  /// - Throws: What is wrong with a recording, after all that stood whole before it in every recording.
+  /// - Throws: The error of a recording, after everything valid before it in every recording.
   package mutating func receive(
     until deadline: MonotonicTime?, into inputs: inout [Reel.Input]
   ) throws -> Progress {
@@ -107,7 +102,7 @@ package struct Playback<Reel: Recording> {
     return progress
   }
 
-  /// Reads on, and cuts what lies behind the limit.
+  /// Reads more inputs, and removes those past the duration.
   private mutating func read(into inputs: inout [Reel.Input]) throws {
     inputs.removeAll(keepingCapacity: true)
     if recordings.count == 1 {
@@ -118,9 +113,9 @@ package struct Playback<Reel: Recording> {
     let isAtEnd = recordings.indices.allSatisfy { self.isAtEnd[$0] && recordings[$0].isEmpty }
     let failure = failures.lazy.compactMap(\.self).first
     if isAtEnd, inputs.isEmpty, let failure { throw failure }
-    // A failure is reported after the last inputs.
+    // An error is reported after the last inputs.
     progress.isOver = isAtEnd && failure == nil
-    // The first moment is known when every recording has shown its own.
+    // The first time is known once every recording has reached its first input.
     guard
       recordings.indices.allSatisfy({ recordings[$0].firstTime != nil || self.isAtEnd[$0] }),
       let first = recordings.compactMap(\.firstTime).min()
@@ -128,19 +123,19 @@ package struct Playback<Reel: Recording> {
     progress.began = first
     let last = inputs.last.map(Reel.time) ?? first
     var reached = max(progress.reached ?? first, last)
-    // What follows the last input of a single recording, and of all at their end, is known.
+    // A single recording, or all at their end, may have been read past the last input.
     if recordings.count == 1 || isAtEnd {
       reached = max(reached, recordings.lazy.map(\.time).max() ?? reached)
     }
     if let limit = duration.map({ first.advanced(by: $0) }) {
       while let last = inputs.last, Reel.time(of: last) >= limit { inputs.removeLast() }
-      // The end is there even if the last input before it is not.
+      // At the end, the duration has passed even if the last input came earlier.
       reached = progress.isOver ? limit : min(reached, limit)
     }
     progress.reached = reached
   }
 
-  /// Reads the next inputs of a recording, and returns whether it is known what comes next; otherwise more may be there later.
+  /// Reads a recording's next inputs; returns `false` if what comes next is not available yet.
   private mutating func advance(_ index: Int) -> Bool {
     let recording = recordings[index]
     recording.inputs.removeAll(keepingCapacity: true)
@@ -159,10 +154,10 @@ package struct Playback<Reel: Recording> {
     return true
   }
 
-  /// Reads the usual single recording: its batch is the batch.
+  /// Delivers the batch of a single recording, the usual case.
   private mutating func readOne(_ recording: Reel, into inputs: inout [Reel.Input]) {
     if recording.isEmpty {
-      // Its batch is read into the memory of the one before.
+      // The recording reads its batch into the memory of the previous one.
       swap(&recording.inputs, &inputs)
       if !advance(0), mayWait { recording.wait() }
     }
@@ -170,14 +165,14 @@ package struct Playback<Reel: Recording> {
     swap(&recording.inputs, &inputs)
   }
 
-  /// Moves inputs of all recordings in the order of time, as long as these have one distance to wall-clock time.
+  /// Moves inputs of all recordings in order of time, while their wall-clock offset is the same.
   private mutating func merge(into inputs: inout [Reel.Input]) {
-    // When each recording's next input comes; `nil` where it has none.
+    // The time of each recording's next input; `nil` if it has none.
     var heads = recordings.map(\.nextTime)
-    // What is paced is not read ahead, so that what was counted was given.
+    // Paced playback does not read ahead, so the counts match the delivered inputs.
     while inputs.count < (factor == nil ? CaptureReader.batch : 1) {
       var earliest: (index: Int, time: MonotonicTime)?
-      // Before one recording may give an input, every other must have shown its next.
+      // The next input of every recording must be known before one is delivered.
       for index in heads.indices {
         while heads[index] == nil, !isAtEnd[index] {
           guard advance(index) else {
@@ -200,7 +195,7 @@ package struct Playback<Reel: Recording> {
     }
   }
 
-  /// Gives what is due, and lets a little time pass where nothing is.
+  /// Delivers the inputs that are due, or waits a little if there are none.
   private mutating func pace(
     _ factor: Double, until deadline: MonotonicTime?, into inputs: inout [Reel.Input]
   ) throws -> Progress {
@@ -213,16 +208,16 @@ package struct Playback<Reel: Recording> {
           try readAhead()
         } catch {
           guard !inputs.isEmpty else { throw error }
-          // It is reported when these have been given.
+          // The error is thrown again after these inputs are delivered.
           return shown
         }
       }
       guard let reached = progress.reached else { return progress }
-      // What one call gives has one distance to wall-clock time. Nothing more may be there yet.
+      // All inputs of one call have the same wall-clock offset. More may not be available yet.
       guard inputs.isEmpty || !held.isEmpty && progress.wallClockOffset == shown.wallClockOffset
       else { break }
       let start = given ?? progress.began ?? reached
-      // After a rest, time goes on from where it was.
+      // After a rest, time continues from where it stopped.
       let pacer = self.pacer ?? Pacer(start: start, factor: factor)
       self.pacer = pacer
       if inputs.isEmpty {

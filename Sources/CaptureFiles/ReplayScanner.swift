@@ -1,23 +1,23 @@
 public import Scanning
 import Synchronization
 
-/// A scanner that plays recordings back: their sightings, merged by time, on their own time.
+/// A scanner that plays back the sightings of recordings, merged by time.
 ///
-/// Each recording is a receiver of its own: several recordings of one place are several adapters there.
-/// The first recording's adapters keep their numbers. Adapter N of the second is number 100 + N, of the
-/// third 200 + N, and so on.
+/// Each recording is a separate receiver: several recordings of one place act as several adapters.
+/// The adapters of the first recording keep their numbers. Adapter N of the second becomes 100 + N,
+/// of the third 200 + N, and so on.
 public final class ReplayScanner: Scanner {
-  /// How fast time passes.
+  /// The speed of playback.
   public enum Speed: Sendable, Hashable {
-    /// As fast as the recordings can be read.
+    /// The recordings are read without delay.
     case max
-    /// A multiple of their own time.
+    /// A multiple of the recorded speed.
     case times(Double)
 
-    /// How many times as fast as it did time passes; `nil` for as fast as the recordings can be read.
+    /// The multiple of the recorded speed, or `nil` for playback without delay.
     package var factor: Double? { if case .times(let factor) = self { factor } else { nil } }
 
-    /// Reads `max`, or a multiple from 0.001 to 100,000 such as `1x`.
+    /// Parses `max`, or a multiple from 0.001 to 100,000 such as `1x`.
     public init?(_ text: String) {
       if text == "max" {
         self = .max
@@ -32,7 +32,7 @@ public final class ReplayScanner: Scanner {
 
   private let state: Mutex<Playback<CaptureRecording>>
   private let offsets: [UInt16: Double]
-  /// How fast time passes.
+  /// The speed of playback.
   package let speed: Speed
   /// Whether the recordings are still being written.
   package let follows: Bool
@@ -41,13 +41,13 @@ public final class ReplayScanner: Scanner {
   ///
   /// - Parameters:
   ///   - paths: The files; `-` is standard input.
-  ///   - speed: How fast time passes.
-  ///   - follows: Whether they are still being written.
-  ///   - duration: The number of nanoseconds that are played; `nil` for all.
-  ///   - offsets: How much stronger than true adapters receive, in dB, by their numbers: that is subtracted.
-  ///   - packetTap: Receives every HCI packet as it is read, which is before it is played; of several
-  ///     recordings in no order.
-  /// - Throws: ``CaptureError`` for the first that cannot be opened.
+  ///   - speed: The speed of playback.
+  ///   - follows: Whether the files are still being written.
+  ///   - duration: The duration to play, in nanoseconds; `nil` for all.
+  ///   - offsets: The values to subtract from the RSSI, in dB, by adapter number.
+  ///   - packetTap: A function that receives every HCI packet when it is read, before it is played.
+  ///     Packets of several recordings are not in order.
+  /// - Throws: ``CaptureError`` for the first file that cannot be opened.
   public init(
     paths: [String], speed: Speed = .max, follows: Bool = false, duration: Int64? = nil,
     offsets: [UInt16: Double] = [:], packetTap: PacketTap? = nil
@@ -56,7 +56,7 @@ public final class ReplayScanner: Scanner {
     self.follows = follows
     self.offsets = offsets.filter { $0.value.isFinite }
     var recordings: [CaptureRecording] = []
-    // What is paced is not read ahead, so that what was counted was shown.
+    // Paced playback does not read ahead, so the counts match the delivered sightings.
     let batch = speed == .max ? CaptureReader.batch : 1
     for path in paths {
       recordings.append(
@@ -68,17 +68,17 @@ public final class ReplayScanner: Scanner {
     state = Mutex(Playback(recordings, factor: speed.factor, duration: duration))
   }
 
-  /// The recordings' names.
+  /// The names of the recordings, separated by commas.
   public var name: String { statuses.map(\.name).joined(separator: ", ") }
-  /// Always `true`: a recording waits for its reader.
+  /// Always `true`, because a recording waits for its reader.
   public var isRecorded: Bool { true }
-  /// Always available: the recordings are open.
+  /// Always available, because the recordings are open.
   public var availability: ScannerAvailability { .available }
 
-  /// How far each recording has been read, in the order of the paths.
+  /// The reading progress of each recording, in the order of the paths.
   package var statuses: [CaptureStatus] { state.withLock { $0.recordings.map(\.status) } }
 
-  /// The counts so far of all recordings; of paced ones, up to the latest sighting that was given.
+  /// The counts of all recordings; in paced playback, up to the last delivered sighting.
   public var counts: ScanCounts {
     state.withLock { playback in
       let isHolding = playback.isHolding
@@ -88,23 +88,21 @@ public final class ReplayScanner: Scanner {
     }
   }
 
-  /// Hands every advertising report to a function from now on.
   package func tap(_ tap: @escaping ReportTap) {
     state.withLock { state in
       for recording in state.recordings { recording.collector.reportTap = tap }
     }
   }
 
-  /// Leaves the pace to another object from now on.
+  /// Plays without delay from now on, because the caller sets the pace.
   package func stopPacing() { state.withLock { $0.factor = nil } }
 
-  /// Reads on.
+  /// Reads more sightings.
   ///
-  /// The sightings of one call have one distance to wall-clock time, which the progress names: that of
-  /// the recording that they come from. Where the clock of one of several recordings was set back, calls
-  /// return earlier, so that each names the right one.
+  /// All sightings of one call have one wall-clock offset, which the progress contains. To ensure
+  /// this, calls return earlier if the clock of one of several recordings was set back.
   ///
-  /// - Throws: What is wrong with a recording, after all that stood whole before it in every recording.
+  /// - Throws: The error of a recording, after everything valid before it in every recording.
   public func receive(
     for demand: ScanDemand, until deadline: MonotonicTime?, into sightings: inout [Sighting]
   ) throws -> ScanProgress {
@@ -125,16 +123,15 @@ public final class ReplayScanner: Scanner {
   }
 }
 
-/// A capture, and what was counted in it.
 private final class CaptureRecording: Recording {
   typealias Health = ScannerHealth
 
   private let reader: CaptureReader
   var collector = SightingCollector()
   var next = 0
-  /// What was counted before the batch.
+  /// The counts before the current batch.
   private var countsBefore = ScanCounts()
-  /// What was counted before what was read ahead.
+  /// The counts before the part that was read ahead.
   private(set) var countsBeforeHeld = ScanCounts()
 
   init(_ reader: CaptureReader) { self.reader = reader }
@@ -144,7 +141,7 @@ private final class CaptureRecording: Recording {
     set { collector.sightings = newValue }
   }
   var status: CaptureStatus { reader.status(collector.counts) }
-  /// What was counted up to the latest sighting that was given; a batch that is given in part does not count.
+  /// The counts up to the last delivered sighting, without a batch that is delivered in part.
   var counts: ScanCounts { isEmpty ? collector.counts : countsBefore }
   var firstTime: MonotonicTime? { reader.firstTime }
   var time: MonotonicTime { reader.time }

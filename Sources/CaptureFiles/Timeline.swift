@@ -1,22 +1,22 @@
 package import Scanning
 
-/// Lays a recording's time stamps on a line that never goes back.
+/// A mapping of a recording's time stamps to times that never decrease.
 ///
-/// Packets that were written a little out of order (at most a second) are held at the latest time so
-/// far. A longer step back is the recording host's clock being set: the line goes on from where it
-/// was, by the new clock. A step forward cannot be distinguished from silence, and counts as silence.
+/// A packet up to a second out of order gets the latest time so far. A longer step back means that
+/// the recording host's clock was set: time continues from there with the new clock. A step forward
+/// cannot be distinguished from silence, and counts as silence.
 package struct Timeline {
-  /// How many packets stand a little out of order, and are held.
+  /// The number of packets out of order by up to a second.
   package private(set) var disordered = 0
-  /// How often the recording's clock was set back.
+  /// The number of times that the recording's clock was set back.
   package private(set) var stepsBack = 0
-  /// The first and the last moment on the line.
+  /// The first and the latest time.
   package private(set) var first: MonotonicTime?
   package private(set) var now = MonotonicTime(nanoseconds: 0)
-  /// The distance from the line to the recorded clock.
+  /// The offset to the recorded clock.
   package private(set) var wallClockOffset = WallClockOffset.zero
 
-  /// Whether the line has come to the moment at which it is to end.
+  /// Whether the duration has passed.
   package var isOver: Bool { duration != nil && now >= end }
 
   private var latestRecorded = WallClockTime(nanoseconds: .min)
@@ -25,11 +25,11 @@ package struct Timeline {
 
   private static let longestDisorder = MonotonicTime.nanosecondsPerSecond
 
-  /// Begins a line that ends so many nanoseconds after its first moment.
+  /// Creates a timeline that ends `duration` nanoseconds after its first time.
   package init(duration: Int64? = nil) { self.duration = duration }
 
-  /// Returns the place of a recorded moment on the line; `nil`, with nothing changed, where the recorded clock was
-  /// set back and may not step.
+  /// Returns the time of a recorded time stamp. Returns `nil`, with nothing changed, if the
+  /// recorded clock was set back and `mayStep` is `false`.
   @inline(__always)
   package mutating func place(_ recorded: WallClockTime, mayStep: Bool) -> MonotonicTime? {
     guard recorded >= latestRecorded else { return placeEarlier(recorded, mayStep: mayStep) }
@@ -40,8 +40,7 @@ package struct Timeline {
     return now
   }
 
-  /// The line as a loop over packets keeps it in registers, while the recorded clock neither goes back nor
-  /// comes to the end: none before the first moment.
+  /// The state of a fast path, which keeps it in registers; ``Course/none`` before the first time.
   var course: Course {
     guard first != nil else { return .none }
     return Course(recorded: latestRecorded, now: now, end: end, offset: wallClockOffset)
@@ -53,12 +52,12 @@ package struct Timeline {
     fileprivate let end: MonotonicTime
     fileprivate let offset: WallClockOffset
 
-    /// No moment lies on it.
+    /// A course that no time stamp fits.
     static let none = Course(
       recorded: WallClockTime(nanoseconds: .max), now: MonotonicTime(nanoseconds: .max),
       end: MonotonicTime(nanoseconds: .min), offset: .zero)
 
-    /// Goes on to a recorded moment if it lies on the line's course, and returns whether it does.
+    /// Advances to a time stamp; returns `false` if it goes back or is past the end.
     @inline(__always)
     mutating func advance(to recorded: WallClockTime) -> Bool {
       let time = recorded.monotonicTime(offset)
@@ -68,7 +67,7 @@ package struct Timeline {
     }
   }
 
-  /// Goes on from where a loop has come.
+  /// Continues from the end of a course.
   mutating func follow(_ course: Course) { (latestRecorded, now) = (course.recorded, course.now) }
 
   @inline(never)

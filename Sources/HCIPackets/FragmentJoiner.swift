@@ -1,7 +1,7 @@
 public import Advertising
 
-/// Joins the fragments in which a controller reports a long advert (Core Specification, Vol 4, Part
-/// E, §7.7.65.13: Data_Status).
+/// A buffer that joins the fragments of long adverts (Core Specification, Vol 4, Part E,
+/// §7.7.65.13: Data_Status).
 ///
 /// Fragments with the same adapter, advertiser, advertising set and event type belong together. At
 /// most 16 adverts are pending, each of at most 1,650 bytes (the specification's limit) and for at

@@ -4,8 +4,8 @@ import HeapModule
 import Records
 import Scanning
 
-/// Generates the recording and the truth of a scenario in pieces, with memory that does not grow
-/// with the duration.
+/// A generator of the recording and the truth of a scenario, in pieces. Memory does not grow with
+/// the duration.
 ///
 /// ```swift
 /// var simulator = Simulator(try Scenario(json: bytes), format: .btsnoop)

@@ -2,37 +2,35 @@ import Dispatch
 package import Scanning
 import Synchronization
 
-/// Saves HCI packets as they are received, in files that outlive a power cut.
+/// A recorder that saves HCI packets, as they are received, in files that survive a power cut.
 ///
-/// ``record(_:at:isReceived:adapter:)`` copies a packet into memory and returns; a thread of the
-/// recorder's own writes twice a second, and waits each time until the disk has it. So:
+/// ``record(_:at:isReceived:adapter:)`` copies a packet into memory and returns. A thread of the
+/// recorder writes twice a second, and waits each time until the data is on the disk.
 ///
-/// - **A power cut loses a second at most**, as long as a write lasts half a second at most;
-///   one that lasts longer loses that much more. The files hold whole packets, but for the last one.
-/// - **A full disk, a directory that is gone, a disk that fails** is said once, by a sentence. Packets are
-///   counted as lost until there is room; then recording goes on behind the last whole packet, or in a new
-///   file where the old one is gone. Callers notice nothing.
-/// - **Memory has a bound**: ``maximumWaitingBytes`` of packets wait, as many are being written, and their arrays
-///   are at most twice as large. Packets that come while a disk stands still for longer are counted as lost.
-/// - **The disk has a bound** where ``RecordingConfiguration/maximumBytes`` and
-///   ``RecordingConfiguration/maximumFiles`` set it.
+/// - **Power cut**: at most one second is lost, or more if a write takes longer than half a second.
+///   Files contain only whole packets, except possibly the last one.
+/// - **Disk error** (a full or failed disk, a removed directory): it is reported once. Packets are
+///   counted as lost until the error is fixed. Recording then resumes after the last whole packet,
+///   or in a new file if the old one was removed.
+/// - **Memory**: at most ``maximumWaitingBytes`` of packets wait, and as many are being written;
+///   their arrays are at most twice as large. Further packets are counted as lost.
+/// - **Disk space** is limited by ``RecordingConfiguration/maximumBytes`` and
+///   ``RecordingConfiguration/maximumFiles``.
 package final class CaptureRecorder: Sendable {
-  /// How many bytes of packets wait to be written, at most.
+  /// The maximum number of bytes of packets that wait to be written.
   package static let maximumWaitingBytes = 4 * 1024 * 1024
   /// The time between two writes, in nanoseconds.
   package static let period = WallClockTime.nanosecondsPerSecond / 2
 
   private let channel: Channel
 
-  /// What both threads use.
+  /// The state shared by callers and the recorder's thread.
   private final class Channel: Sendable {
     struct Waiting: ~Copyable {
       var packets = PacketBuffer(reserving: 64 * 1024)
-      /// How many packets may still come.
       var left: Int
       var dropped = 0
       var isEnding = false
-      /// The number of callers that wait for room.
       var waitingCallers = 0
     }
 
@@ -40,7 +38,7 @@ package final class CaptureRecorder: Sendable {
     let series: Mutex<RecordingSeries>
     let status: Mutex<RecordingStatus>
     let waitsForDisk: Bool
-    /// There is something to be written; it cannot wait; there is room; all is written.
+    // Signals: packets are waiting; write at once; there is room; everything is written.
     let something = DispatchSemaphore(value: 0)
     let hurry = WakeSignal()
     let room = DispatchSemaphore(value: 0)
@@ -55,9 +53,9 @@ package final class CaptureRecorder: Sendable {
     }
   }
 
-  /// Begins a recording: its first file is there when it returns, but that of a rotated recording without a time comes
-  /// with its first packet. `remark` receives, on a thread of the recorder's own, what a person should know: what is wrong,
-  /// once, and that it is well again.
+  /// Starts a recording. On return the first file exists, except that a rotated recording without a
+  /// time creates it with the first packet. `remark` receives messages for a person, on the
+  /// recorder's thread: each problem once, and its end.
   package init(
     _ configuration: RecordingConfiguration, startingAt wallTime: WallClockTime?,
     remark: @escaping @Sendable (String) -> Void = { _ in }
@@ -70,9 +68,9 @@ package final class CaptureRecorder: Sendable {
 
   deinit { end() }
 
-  /// Records a packet. It never waits for the disk, unless ``RecordingConfiguration/waitsForDisk`` asks for
-  /// that; nor does it allocate, once its memory has grown to what half a second needs.
-  /// The packet has its H4 packet type in front.
+  /// Records a packet, which begins with its H4 packet type. It does not wait for the disk, unless
+  /// ``RecordingConfiguration/waitsForDisk`` is set, and does not allocate once its memory has
+  /// grown to the needs of half a second.
   package func record(
     _ packet: RawSpan, at wallTime: WallClockTime, isReceived: Bool = true, adapter: UInt16 = 0
   ) {
@@ -109,19 +107,18 @@ package final class CaptureRecorder: Sendable {
 
   private enum Outcome { case accepted, first, half, mustWait }
 
-  /// How far it has come; at most half a second old.
+  /// The progress, at most half a second old.
   package var status: RecordingStatus { channel.status.withLock { $0 } }
 
-  /// Whether as many packets were recorded as ``RecordingConfiguration/maximumPackets`` allows.
+  /// Whether ``RecordingConfiguration/maximumPackets`` is reached.
   package var isFull: Bool { channel.waiting.withLock { $0.left == 0 } }
 
-  /// Writes what waits, closes the file, and returns what became of the packets. Packets that come later are
-  /// ignored.
+  /// Writes all waiting packets, closes the file, and returns the status. Ignores later packets.
   @discardableResult
   package func finish() -> RecordingStatus {
     end()
     channel.ended.wait()
-    // A second call returns too.
+    // This lets a second call return too.
     channel.ended.signal()
     return status
   }

@@ -1,25 +1,22 @@
 import Bytes
 import Scanning
 
-/// Packets that wait to be written, one behind the other in one piece of memory.
+/// Packets that wait to be written, one after the other in one array.
 ///
 /// ```
 /// time (8) | length (4) | adapter (2) | received (1) | 0 | packet | …
 /// ```
 struct PacketBuffer: ~Copyable {
   private var bytes: [UInt8] = []
-  /// How many packets there are.
   private(set) var count = 0
 
-  /// The number of bytes of each packet beside its own.
+  /// The number of bytes before each packet.
   static let headBytes = 16
 
   init(reserving capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-  /// The number of bytes of all packets.
   var size: Int { bytes.count }
 
-  /// Adds a packet.
   @inline(__always)
   mutating func append(
     _ packet: RawSpan, at time: WallClockTime, isReceived: Bool, adapter: UInt16
@@ -28,13 +25,12 @@ struct PacketBuffer: ~Copyable {
       UInt64(UInt32(clamping: packet.byteCount)) | UInt64(adapter) << 32
       | (isReceived ? 1 << 48 : 0)
     let head = (UInt64(bitPattern: time.nanoseconds).littleEndian, tail.littleEndian)
-    // The memory of both is used during the calls alone.
+    // The memory of both is used only during the calls.
     unsafe withUnsafeBytes(of: head) { unsafe bytes.append(contentsOf: $0) }
     unsafe packet.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
     count &+= 1
   }
 
-  /// Shows every packet, in order.
   func forEach(
     _ body: (_ packet: RawSpan, _ time: WallClockTime, _ isReceived: Bool, _ adapter: UInt16) ->
       Void
@@ -50,7 +46,6 @@ struct PacketBuffer: ~Copyable {
     }
   }
 
-  /// Forgets the packets, and keeps the memory.
   mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     count = 0

@@ -1,55 +1,48 @@
 package import Advertising
 
-/// What a ``CaptureRecorder`` writes, and where.
 package struct RecordingConfiguration: Sendable {
-  /// The file; with ``maximumBytes`` or ``longestTime``, what the files' names are made from:
-  /// `site.btsnoop` becomes `site-000001-20261121T053000Z.btsnoop` and so on. `-` is standard output.
+  /// The file's path; `-` is standard output. With ``maximumBytes`` or ``longestTime``, file names
+  /// are made from it: `site.btsnoop` becomes `site-000001-20261121T053000Z.btsnoop` and so on.
   package var path: String
-  /// The format.
   package var format: CaptureWriter.Format
-  /// Whether a file of that name is replaced. Files of a rotated recording never are.
+  /// Whether an existing file is replaced. Files of a rotated recording never are.
   package var replacesFile = false
-  /// How large a file may become, in bytes, before the next is begun; `nil` for any size. A file has
-  /// one packet at least.
+  /// The maximum size of a file in bytes, exceeded only by a single packet; `nil` for no limit.
   package var maximumBytes: Int?
-  /// For how long a file is recorded, in nanoseconds of the packets' own time, before the next is begun;
-  /// `nil` for any time.
+  /// The maximum duration of a file in nanoseconds, by the packets' time; `nil` for no limit.
   package var longestTime: Int64?
-  /// How many files of a rotated recording stay, with those that earlier recordings of the same name
-  /// left; the oldest goes first. `nil` for all. With ``maximumBytes``, the disk space that they use is at
-  /// most the product of both.
+  /// The maximum number of files of a rotated recording, including those of earlier recordings with
+  /// the same name; the oldest is removed first. `nil` for no limit. With ``maximumBytes``, the
+  /// disk space used is at most the product of both.
   package var maximumFiles: Int?
-  /// How many packets are recorded; `nil` for all.
+  /// The maximum number of packets; `nil` for no limit.
   package var maximumPackets: Int?
-  /// The adapters' addresses, where they are known: ``CaptureWriter/Format/btmon`` keeps them.
+  /// The addresses of the adapters, if known. ``CaptureWriter/Format/btmon`` stores them.
   package var addresses: [UInt16: BluetoothAddress] = [:]
-  /// Whether a packet waits for the disk where it is slow. A radio cannot wait: its packets are dropped
-  /// and counted. A recording can.
+  /// Whether a packet waits for a slow disk, as is possible with a recording. A radio cannot wait:
+  /// its packets are dropped and counted.
   package var waitsForDisk = false
 
   package init(path: String, format: CaptureWriter.Format) {
     (self.path, self.format) = (path, format)
   }
 
-  /// Whether there are several files.
   var isRotated: Bool { path != "-" && (maximumBytes != nil || longestTime != nil) }
 }
 
-/// How far a recording has come.
+/// The progress of a recording.
 package struct RecordingStatus: Sendable, Hashable {
-  /// Packets that are on the disk.
+  /// The number of packets on the disk.
   package var packets = 0
-  /// The bytes of them, with all that the files hold beside them.
+  /// The number of bytes on the disk, including file headers.
   package var bytes = 0
-  /// Packets that could not be recorded.
+  /// The number of packets that could not be recorded.
   package var lost = 0
-  /// How many files were begun.
   package var files = 0
-  /// The file that is being written, or was the last one.
+  /// The current file, or the last one.
   package var file = ""
-  /// What is wrong now.
   package var failure: RecordingError?
 
-  /// Whether nothing more can be recorded, whatever is done: the reader of a pipe went away.
+  /// Whether recording can never resume, because the reader of a pipe has gone.
   package var isOver: Bool { failure?.problem == .noReader }
 }

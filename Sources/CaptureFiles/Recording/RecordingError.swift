@@ -1,23 +1,17 @@
 package import SystemPackage
 
-/// The reason why packets are not recorded, and the place: one sentence for people.
+/// The reason that packets are not recorded, and the file.
 package struct RecordingError: Error, Hashable, Sendable {
   package enum Problem: Hashable, Sendable {
-    /// A system call failed: its name, and how.
     case failed(call: String, Errno)
-    /// The first file cannot be made.
     case cannotCreate(Errno)
-    /// There is a file of that name, and it may be wanted.
     case exists
-    /// Someone removed the file.
     case removed
-    /// The reader of a pipe went away.
     case noReader
-    /// The disk is slower than the packets come.
+    /// Packets arrive faster than the disk writes them.
     case tooSlow
   }
 
-  /// The file.
   package var file: String
   package var problem: Problem
 
@@ -25,7 +19,7 @@ package struct RecordingError: Error, Hashable, Sendable {
 }
 
 extension RecordingError: CustomStringConvertible {
-  /// What, where, and what to do, in one sentence.
+  /// A sentence with the problem, its place and what to do.
   package var description: String {
     switch problem {
     case .cannotCreate(.isDirectory): "\(file): it is a directory; name a file in it"

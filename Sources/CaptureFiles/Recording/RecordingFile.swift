@@ -1,21 +1,20 @@
 import SystemPackage
 
-/// A file that is being recorded. It holds whole packets alone, but for the moment of a write.
+/// A file of a recording. Except during a write, it contains only whole packets.
 struct RecordingFile: ~Copyable {
-  /// Its name.
   let path: FilePath
-  /// Where the last whole packet ends; the next one goes there.
+  /// The end of the last whole packet, where the next one is written.
   private(set) var end = 0
-  /// Whether it is a pipe or a device: what is written there cannot be removed.
+  /// Whether the file is a pipe or a device, from which nothing can be removed.
   let isStream: Bool
 
   private let descriptor: FileDescriptor
   private let closes: Bool
-  /// Whether a part of a packet may stand behind the end.
+  /// Whether a part of a packet may follow ``end``.
   private var hasRemains = false
   private var needsSync = false
 
-  /// Makes a file, in place of what is there if it may; a pipe or a device is always written to.
+  /// Creates a file, replacing an existing one if allowed. Pipes and devices are just opened.
   init(_ path: FilePath, mayReplace: Bool) throws(RecordingCallError) {
     self.path = path
     let permissions: FilePermissions = [.ownerReadWrite, .groupReadWrite, .otherReadWrite]
@@ -36,7 +35,6 @@ struct RecordingFile: ~Copyable {
     isStream = (try? Stat(descriptor))?.type != .regular
   }
 
-  /// Uses what is open already, such as standard output.
   init(_ descriptor: FileDescriptor, named path: FilePath) {
     (self.descriptor, self.path, closes, isStream) = (descriptor, path, false, true)
   }
@@ -45,11 +43,11 @@ struct RecordingFile: ~Copyable {
     if closes { try? descriptor.close() }
   }
 
-  /// Whether its name is gone: what is written to it nobody will find.
+  /// Whether the file's name has been removed, so that the file can no longer be found.
   var isRemoved: Bool { !isStream && (try? Stat(descriptor))?.linkCount == 0 }
 
-  /// Writes packets, which end where it is stated, behind the last whole one; returns how many are in the file now,
-  /// and why no more are.
+  /// Appends packets that end at the offsets `ends`. Returns the number that are in the file now,
+  /// and the reason that others are not.
   mutating func write(_ bytes: [UInt8], ends: [Int]) -> (whole: Int, failure: RecordingCallError?) {
     if hasRemains {
       do throws(RecordingCallError) {
@@ -62,7 +60,7 @@ struct RecordingFile: ~Copyable {
     var written = 0
     while written < bytes.count {
       do {
-        // The array's memory is used during the call alone.
+        // The array's memory is used only during the call.
         written += unsafe try bytes.withUnsafeBytes { all in
           let rest = unsafe UnsafeRawBufferPointer(rebasing: all[written...])
           return isStream
@@ -73,7 +71,7 @@ struct RecordingFile: ~Copyable {
         let whole = ends.prefix { $0 <= written }
         end += whole.last ?? 0
         hasRemains = !isStream
-        // Where that fails too, it is tried again before the next packet.
+        // If this fails too, it is tried again before the next packet.
         try? cut()
         return (whole.count, RecordingCallError("write", error))
       }
@@ -82,14 +80,14 @@ struct RecordingFile: ~Copyable {
     return (ends.count, nil)
   }
 
-  /// Waits until what was written is on the disk.
+  /// Waits until everything written is on the disk.
   mutating func sync() throws(RecordingCallError) {
     guard needsSync else { return }
     if !isStream { try descriptor.syncData() }
     needsSync = false
   }
 
-  /// Gives up what stands behind a place: it may not have reached the disk.
+  /// Removes everything after an offset, because it may not be on the disk.
   mutating func giveUp(from place: Int) {
     guard !isStream else { return }
     end = place

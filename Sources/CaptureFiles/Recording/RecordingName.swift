@@ -1,18 +1,16 @@
 import Scanning
 import SystemPackage
 
-/// How the files of a rotated recording are named.
+/// The naming scheme of a rotated recording.
 ///
-/// `site.btsnoop` becomes `site-000001-20261121T053000Z.btsnoop`: a number, which goes on from the highest
-/// that is there, and the time at which the file begins. The number orders them even where the clock on the
-/// wall was wrong; the time is for people.
+/// `site.btsnoop` becomes `site-000001-20261121T053000Z.btsnoop`: a number, one more than the
+/// highest present, and the time at which the file begins. The number gives the order even if the
+/// wall clock was wrong.
 struct RecordingName {
-  /// What was asked for.
   let path: FilePath
 
   private static let fewestDigits = 6
 
-  /// The name of a file.
   func file(_ number: Int, from time: WallClockTime) -> FilePath {
     var digits = String(number)
     if digits.count < Self.fewestDigits {
@@ -22,7 +20,7 @@ struct RecordingName {
     return sibling("\(stem)-\(digits)-\(clock)Z\(ending)")
   }
 
-  /// The number of a file in the directory, if it is one of this recording's.
+  /// Returns the number in a file name, or `nil` if it is not one of this recording's.
   func number(of name: String) -> Int? {
     guard name.hasPrefix(stem + "-"), name.hasSuffix(ending) else { return nil }
     let parts = name.dropFirst(stem.count + 1).dropLast(ending.count)
@@ -33,7 +31,7 @@ struct RecordingName {
     return Int(parts[0])
   }
 
-  /// The files that are there, the oldest first.
+  /// Returns the existing files, oldest first.
   func files() throws(RecordingCallError) -> [(number: Int, path: FilePath)] {
     var files: [(number: Int, path: FilePath)] = []
     for name in try path.directory.names() {
@@ -49,24 +47,24 @@ struct RecordingName {
   private func sibling(_ name: String) -> FilePath { path.removingLastComponent().appending(name) }
 }
 
-/// Makes one file after another, and removes those that are too many.
+/// A factory that creates one file after another, and removes the excess.
 struct RecordingNames {
   private let name: RecordingName
   private let isRotated: Bool
   private let maximumFiles: Int?
   private var lastNumber = 0
-  /// The files that are there, the oldest first; kept only where there is a limit.
+  /// The existing files, oldest first; empty if their number has no limit.
   private var kept: [FilePath] = []
   private var problem: RecordingError.Problem?
 
-  /// Looks at what earlier recordings left.
+  /// Finds the files of earlier recordings.
   init(_ configuration: RecordingConfiguration) throws(RecordingCallError) {
     name = RecordingName(path: FilePath(configuration.path))
     isRotated = configuration.isRotated
     maximumFiles = configuration.maximumFiles
     guard isRotated else { return }
     let files = try name.files()
-    // The first file may come with the first packet only.
+    // The first file may be created only with the first packet.
     try name.path.directory.checkWritable()
     lastNumber = files.last?.number ?? 0
     if maximumFiles != nil { kept = files.map(\.path) }
@@ -88,7 +86,7 @@ struct RecordingNames {
         if maximumFiles != nil { kept.append(path) }
         return file
       } catch {
-        // Another recording of the same name may have been quicker.
+        // Another recording with the same name may have created the file first.
         if error.errno == .fileExists { continue }
         lastNumber -= 1
         throw error
@@ -96,7 +94,7 @@ struct RecordingNames {
     }
   }
 
-  /// What else went wrong with the names since the last call.
+  /// Returns any further problem with the names since the last call.
   mutating func removeProblem() -> RecordingError.Problem? {
     defer { problem = nil }
     return problem
@@ -108,7 +106,7 @@ struct RecordingNames {
     let file = try RecordingFile(path, mayReplace: mayReplace)
     guard !file.isStream else { return file }
     do throws(RecordingCallError) {
-      // Without its name, a file that is on the disk is not found there.
+      // After a power cut, a file whose name is not on the disk cannot be found.
       try path.directory.syncNames()
     } catch {
       problem = error.problem
@@ -116,7 +114,7 @@ struct RecordingNames {
     return file
   }
 
-  /// Makes room for one more.
+  /// Removes files until there is room for one more.
   private mutating func removeOldest() {
     guard let maximumFiles else { return }
     while kept.count >= max(1, maximumFiles), let oldest = kept.first {

@@ -1,28 +1,28 @@
 import SystemPackage
 
-/// What is wrong is said once, and again when it had been well in between.
+/// Faults are reported once, and again only after a recovery.
 extension RecordingSeries {
-  /// After so many batches, five seconds of them, a fault is over.
+  /// The number of good batches, five seconds of them, that end a fault.
   private static let batchesOfHealth = 10
 
-  /// Something is wrong.
+  /// Records and reports a fault.
   mutating func fail(_ problem: RecordingError.Problem) {
     goodBatches = 0
     guard status.failure?.problem.isSame(as: problem) != true else { return }
     let file = configuration.path == "-" ? "standard output" : configuration.path
     let error = RecordingError(file: file, problem: problem)
     status.failure = error
-    // That nobody reads any more is no news for anybody.
+    // Nobody needs to know that a pipe's reader has gone.
     if problem != .noReader { remark(error.description) }
   }
 
-  /// Packets did not even come so far: the disk was too slow for them.
+  /// Counts packets that were dropped before they arrived, because the disk was too slow.
   mutating func drop(_ count: Int) {
     status.lost += count
     fail(.tooSlow)
   }
 
-  /// A batch is done; is it well again?
+  /// Ends the fault after enough good batches.
   mutating func recover() {
     guard let failure = status.failure, goodBatches >= Self.batchesOfHealth else { return }
     status.failure = nil
@@ -32,9 +32,9 @@ extension RecordingSeries {
 }
 
 extension RecordingError.Problem {
-  /// Whether the one problem states nothing new to a person that knows of the other.
+  /// Returns `true` if a person who knows the other problem learns nothing new from this one.
   fileprivate func isSame(as other: Self) -> Bool {
-    // A full disk refuses one call and then another.
+    // A full disk refuses one call after another.
     if case (.failed(_, let error), .failed(_, let otherError)) = (self, other) {
       return error == otherError
     }
@@ -43,7 +43,7 @@ extension RecordingError.Problem {
 }
 
 extension RecordingCallError {
-  /// What it means for the recording.
+  /// The problem of the recording that this error causes.
   var problem: RecordingError.Problem {
     switch errno {
     case .fileExists: .exists

@@ -2,38 +2,38 @@ import Advertising
 import Scanning
 import SystemPackage
 
-/// The files of a recording, one after another: packets in, whole files out, whatever the disk does.
+/// The files of a recording, one after another, with handling of disk errors.
 ///
-/// It receives packets in batches, and each is on the disk when the call returns. It has no thread and
-/// no clock of its own.
+/// It receives packets in batches. When a call returns, each packet is on the disk or counted as
+/// lost. The series has no thread and no clock of its own.
 struct RecordingSeries: ~Copyable {
   let configuration: RecordingConfiguration
   private let writer: CaptureWriter
   private var names: RecordingNames
-  /// Reports what a person should know, once.
+  /// A function that receives each message for a person once.
   let remark: @Sendable (String) -> Void
 
   var status = RecordingStatus()
-  /// How many batches in a row came to the disk.
+  /// The number of batches in a row without a failure.
   var goodBatches = 0
 
   private var file: RecordingFile?
-  /// When the file begins, and how many packets it has or will have.
+  /// The time at which the file begins, and the number of packets for it.
   private var began = WallClockTime(nanoseconds: 0)
   private var packetsInFile = 0
-  /// The adapters that the file speaks of, in the order of its interfaces, and where it begins to.
+  /// The adapters described in the file, in the order of its interfaces, and the end of each.
   private var adapters: [(index: UInt16, place: Int)] = []
   private var hasTriedToOpen = false
 
-  /// What is to be written, and for each part of it where it ends and how many packets there are by then.
+  /// The bytes to write and, for each part, its end and the number of packets up to there.
   private var pending: [UInt8] = []
   private var ends: [Int] = []
   private var packetsByEnd: [Int] = []
   private var pendingPackets = 0
-  /// What the disk has not said to have: where it begins, and how many packets.
+  /// The start and the number of packets that are not known to be on the disk.
   private var unsynced = (place: 0, packets: 0)
 
-  /// As much is written by one system call, in bytes.
+  /// The maximum number of pending bytes before a write.
   private static let chunk = 256 * 1024
 
   private init(
@@ -46,7 +46,7 @@ struct RecordingSeries: ~Copyable {
     writer = CaptureWriter(format: configuration.format)
   }
 
-  /// Makes the first file; where no time is given for a rotated recording, its first packet does.
+  /// Creates the first file. A rotated recording without a time creates it with its first packet.
   static func begin(
     _ configuration: RecordingConfiguration, at time: WallClockTime?,
     remark: @escaping @Sendable (String) -> Void
@@ -62,7 +62,7 @@ struct RecordingSeries: ~Copyable {
       series.flush()
       return series
     } catch {
-      // A directory is there already, too, and --force does not help.
+      // Opening a directory also fails with `fileExists`, but --force does not help there.
       let isDirectory = (try? Stat(FilePath(configuration.path)))?.type == .directory
       throw RecordingError(
         file: configuration.path,
@@ -72,7 +72,7 @@ struct RecordingSeries: ~Copyable {
     }
   }
 
-  /// Records packets. When it returns they are on the disk, or counted as lost.
+  /// Records packets. When this returns, they are on the disk or counted as lost.
   mutating func write(_ packets: borrowing PacketBuffer) {
     hasTriedToOpen = false
     goodBatches += 1
@@ -87,7 +87,6 @@ struct RecordingSeries: ~Copyable {
     recover()
   }
 
-  /// Closes the file.
   mutating func finish() {
     flush()
     file = nil
@@ -115,7 +114,7 @@ struct RecordingSeries: ~Copyable {
     if pending.count >= Self.chunk { writeOut() }
   }
 
-  /// Whether the next file is to be begun before a packet.
+  /// Returns `true` if the next file must begin before a packet.
   private mutating func isFull(for count: Int, at time: WallClockTime, _ adapter: UInt16) -> Bool {
     guard configuration.isRotated, packetsInFile > 0 else { return false }
     if let longest = configuration.longestTime, time.nanoseconds(since: began) >= longest {
@@ -149,7 +148,7 @@ struct RecordingSeries: ~Copyable {
     if status.failure?.problem == .removed { status.failure = nil }
   }
 
-  /// Begins the file, where nothing of it stands.
+  /// Writes the file header if the file is empty.
   private mutating func writeHeader() {
     guard pending.isEmpty, file?.end == 0 else { return }
     if configuration.format == .pcapng {
@@ -160,7 +159,7 @@ struct RecordingSeries: ~Copyable {
     endPart()
   }
 
-  /// Describes an adapter in the file, and returns what its packets are marked with.
+  /// Describes an adapter in the file if necessary, and returns the source for its packets.
   private mutating func declare(_ adapter: UInt16, at time: WallClockTime) -> UInt16 {
     guard configuration.format != .btsnoop else { return 0 }
     var number = adapters.firstIndex { $0.index == adapter }
@@ -174,13 +173,13 @@ struct RecordingSeries: ~Copyable {
     return configuration.format == .pcapng ? UInt16(clamping: number ?? 0) : adapter
   }
 
-  /// What is pending may be cut here.
+  /// Marks the end of a part. A failed write keeps whole parts.
   private mutating func endPart() {
     ends.append(pending.count)
     packetsByEnd.append(pendingPackets)
   }
 
-  /// Writes what is pending, and waits until it is on the disk.
+  /// Writes the pending bytes, and waits until they are on the disk.
   private mutating func flush() {
     writeOut()
     do throws(RecordingCallError) {
@@ -188,7 +187,7 @@ struct RecordingSeries: ~Copyable {
       status.packets += unsynced.packets
       status.bytes += max(0, (file?.end ?? 0) - unsynced.place)
     } catch {
-      // A disk that failed to store them may not have them, whatever a reader is given now.
+      // After a failed sync, the data may not be on the disk even if it can be read now.
       file?.giveUp(from: unsynced.place)
       status.lost += unsynced.packets
       forgetAdapters()
@@ -212,7 +211,7 @@ struct RecordingSeries: ~Copyable {
     if status.isOver { file = nil }
   }
 
-  /// Forgets the adapters that stood behind the file's end.
+  /// Forgets the adapters whose description is after the file's end.
   private mutating func forgetAdapters() {
     let end = file?.end ?? 0
     adapters.removeAll { $0.place > end }

@@ -1,12 +1,12 @@
-// Glibc for the calls that SystemPackage has not; a recording that must outlive a power cut, and may
-// not fill a disk, cannot do without them. Nothing else on this floor calls the system by itself.
+// Glibc for calls that SystemPackage lacks, which a recording needs to survive a power cut and to
+// limit its disk space.
 import Glibc
 import SystemPackage
 
 extension FileDescriptor {
-  /// Waits until the bytes, and what is needed to find them, are on the disk.
+  /// Waits until the data, and the metadata needed to read it, is on the disk.
   func syncData() throws(RecordingCallError) {
-    // A pipe cannot, and says so: it has nothing to wait for.
+    // Pipes and some file systems do not support this, and need no wait.
     guard fdatasync(rawValue) == 0 || errno == EINVAL || errno == EROFS else {
       throw RecordingCallError("fdatasync", errno)
     }
@@ -14,20 +14,20 @@ extension FileDescriptor {
 }
 
 extension FilePath {
-  /// The directory in which the name stands.
+  /// The directory of the file.
   var directory: FilePath {
     let directory = removingLastComponent()
     return directory.isEmpty ? "." : directory
   }
 
-  /// Checks that files can be made in a directory.
+  /// Checks that files can be created in the directory.
   func checkWritable() throws(RecordingCallError) {
     guard unsafe withPlatformString({ unsafe access($0, W_OK | X_OK) == 0 }) else {
       throw RecordingCallError("access", errno)
     }
   }
 
-  /// Waits until a directory's names are on the disk.
+  /// Waits until the names in the directory are on the disk.
   func syncNames() throws(RecordingCallError) {
     let descriptor: FileDescriptor
     do {
@@ -36,13 +36,13 @@ extension FilePath {
       throw RecordingCallError("open", error)
     }
     defer { try? descriptor.close() }
-    // Some file systems cannot, and say so.
+    // EINVAL: the file system does not support this.
     guard fsync(descriptor.rawValue) == 0 || errno == EINVAL else {
       throw RecordingCallError("fsync", errno)
     }
   }
 
-  /// The names in a directory, in no order.
+  /// Returns the names in the directory, in no particular order.
   func names() throws(RecordingCallError) -> [String] {
     guard let directory = unsafe withPlatformString({ unsafe opendir($0) }) else {
       throw RecordingCallError("opendir", errno)
@@ -50,7 +50,7 @@ extension FilePath {
     defer { unsafe closedir(directory) }
     var names: [String] = []
     while let entry = unsafe readdir(directory) {
-      // The kernel ends the name with a zero.
+      // The kernel terminates the name with a zero byte.
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
         unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
       }
@@ -59,7 +59,7 @@ extension FilePath {
     return names
   }
 
-  /// Removes a name; that it is not there is well.
+  /// Removes the file, if it exists.
   func remove() throws(RecordingCallError) {
     guard unsafe withPlatformString({ unsafe unlink($0) == 0 }) || errno == ENOENT else {
       throw RecordingCallError("unlink", errno)
@@ -67,7 +67,6 @@ extension FilePath {
   }
 }
 
-/// A system call that failed: its name, and how.
 struct RecordingCallError: Error {
   var call: String
   var errno: Errno
