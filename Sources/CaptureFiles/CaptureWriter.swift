@@ -42,6 +42,7 @@ package struct CaptureWriter: Sendable {
     to bytes: inout [UInt8]
   ) {
     let captured = packet.extracting(first: longestPacket - 4)
+    // An empty packet has no type; any other has a first byte.
     let type: UInt8? =
       packet.isEmpty ? nil : unsafe packet.unsafeLoad(fromUncheckedByteOffset: 0, as: UInt8.self)
     switch format {

@@ -2,31 +2,33 @@ package import Clocks
 package import Positioning
 package import Sources
 
-/// The choice of one of several sources.
 package struct LocationSourceChoice: Hashable, Sendable {
-  /// The name of the source that is used; `nil` where there is none.
+  /// The name of the source in use; `nil` if there is none.
   package var name: String?
-  /// Which source is used and why, and what keeps better ones from being used: one sentence without a full stop.
+  /// The source in use and the reason, with the faults of better ones: one sentence without a full
+  /// stop.
   package var sentence: String
 }
 
-/// The best of several sources, in the order of preference: gpsd, then GeoClue, then the configured position.
+/// A location source that uses the best of several: gpsd, then GeoClue, then the configured
+/// position.
 ///
-/// The first source that is available is used. Where it reports a fault, the next one that is available is used at once; where
-/// it does not report that it receives, the next one is used ``patience`` after a fix was due, which is the demand's interval
-/// after the latest fix. While a source that is not the first is used, the better ones are looked at every ``patience``: one that
-/// is available again is used again. One that lost its turn and had no fix since is used again only after ``patience`` doubled
-/// each time, up to an hour.
+/// The first available source is used. If it reports a fault, the next available one replaces it at
+/// once; if it does not report that it receives, ``patience`` after a fix was due, which is the
+/// demand's interval after the latest fix. Better sources are checked every ``patience`` and used
+/// again when available. For one that was replaced and has had no fix since, that time doubles up
+/// to an hour.
 package final class AutomaticSource: LocationSource {
-  /// How long a source may have no fix before the next one is used: 60 s, which a receiver's cold start takes at most.
+  /// The time without a fix after which a source is replaced: 60 s, the longest cold start of a
+  /// receiver.
   package static let patience = 60 * MonotonicTime.nanosecondsPerSecond
-  /// How often another source is looked for while there is none: 10 s.
+  /// The time between searches while there is no source: 10 s.
   private static let searchInterval = 10 * MonotonicTime.nanosecondsPerSecond
 
   private let sources: [any LocationSource]
   private let alternatives: Alternatives<PositionInput, LocationDemand, LocationHealth>
 
-  /// Creates a choice of sources, the best first.
+  /// Creates a source from others, best first.
   package init(
     _ sources: [any LocationSource], clock: @escaping @Sendable () -> MonotonicTime = { .now }
   ) {
@@ -51,12 +53,12 @@ package final class AutomaticSource: LocationSource {
 
   package var name: String { choice.name ?? "automatic location source" }
   package var isRecorded: Bool { false }
-  /// Whether the source that is used now reports changes only.
+  /// Whether the source in use reports changes only.
   package var reportsOnlyChanges: Bool {
     alternatives.choice?.index.map { sources[$0].reportsOnlyChanges } ?? false
   }
 
-  /// The source that is used now, and why.
+  /// The source in use, and the reason.
   package var choice: LocationSourceChoice {
     alternatives.choice.map(described)
       ?? LocationSourceChoice(name: nil, sentence: "no location source was used yet")
@@ -65,12 +67,12 @@ package final class AutomaticSource: LocationSource {
   package var hasCompass: Bool { sources.contains { $0.hasCompass } }
   package var mayHaveCompass: Bool { sources.contains { $0.mayHaveCompass } }
 
-  /// Returns the source that would be used now, and why, without using it.
+  /// Returns the source that would be used now, without using it.
   package func look() -> LocationSourceChoice {
     described(Self.look(at: sources, left: [:], nil))
   }
 
-  /// Returns the first source that is in use, or was not left and can be used.
+  /// Returns the source in use, or the first available one that was not left.
   private static func look(
     at sources: [any LocationSource], left: [Int: String], _ current: Int?
   ) -> Alternatives<PositionInput, LocationDemand, LocationHealth>.Choice {
@@ -103,7 +105,8 @@ package final class AutomaticSource: LocationSource {
     return LocationSourceChoice(name: name, sentence: sentence)
   }
 
-  /// Whether one of the sources can be used; otherwise what keeps this process from the first that only lacks permission.
+  /// Available if one of the sources is, else the first one that is not permitted, else the reasons
+  /// of all.
   package var availability: ScannerAvailability {
     let all = sources.map(\.availability)
     if all.contains(.available) { return .available }

@@ -3,28 +3,28 @@ package import Positioning
 package import Scanning
 import Synchronization
 
-/// A live source of fixes and a compass beside it.
+/// A live source of fixes, combined with a compass.
 ///
-/// Each works only while it is needed: without a demand for fixes the source of fixes rests, without one for headings the
-/// compass. While headings are needed, the compass is received on one thread of its own, which ends the waits of the source of
-/// fixes. Where there is no compass, headings are demanded of the source of fixes.
+/// Each works only while the demand needs it. While headings are needed, a thread receives from the
+/// compass, and its readings wake the fix source. If there is no compass, the fix source receives
+/// the demand for headings.
 package final class CombinedSource: LocationSource {
   private let parts: Parts
   private let isUsingFixes = Mutex(false)
   private let other = Mutex(OtherCompass())
 
-  /// The compass of the source of fixes, while headings are needed and there is no other.
+  /// The compass of the fix source, which is used if there is no other.
   private struct OtherCompass {
-    /// How long the first reading is waited for until its absence is reported, in nanoseconds.
+    /// The wait for the first reading before its absence is reported, in nanoseconds.
     static let patience = 10 * MonotonicTime.nanosecondsPerSecond
 
-    /// Whether it ever had a reading.
     var hasReading = false
-    /// Since when readings are waited for.
+    /// The start of the wait for readings.
     var since: MonotonicTime?
     var isMissing = false
 
-    /// Returns what is to be reported of headings after the source was received from.
+    /// Processes the result of a call of the source, and returns the state of headings if it
+    /// changed.
     mutating func receive(_ isReading: Bool, at now: MonotonicTime, from name: String)
       -> LocationHealth?
     {
@@ -51,7 +51,6 @@ package final class CombinedSource: LocationSource {
     mutating func rest() { (since, isMissing) = (nil, false) }
   }
 
-  /// Creates a source of two.
   package init(fixes: any LocationSource, compass: CompassSource) {
     parts = Parts(fixes: fixes, compass: compass)
   }
@@ -62,12 +61,14 @@ package final class CombinedSource: LocationSource {
   package var isRecorded: Bool { false }
   package var reportsOnlyChanges: Bool { parts.fixes.reportsOnlyChanges }
 
-  /// Whether fixes can be received.
+  /// The availability of fixes.
   package var availability: ScannerAvailability { parts.fixes.availability }
 
-  /// Whether there is a compass that this process may use, as far as is known: it may be asked on an app's main thread. While
-  /// the compass is received, its state shows it; at rest the answer is the latest, and one that is older than a second is
-  /// found out anew in the background. The first answer alone is waited for, once and for ``Parts/answerLimit`` at most.
+  /// Whether there is a compass that this process may use, as far as is known.
+  ///
+  /// This is safe on an app's main thread. While the compass is received, its state gives the
+  /// answer. At rest, an answer older than a second is renewed in the background. Only the first
+  /// answer is waited for, once and for at most ``Parts/answerLimit``.
   package var hasCompass: Bool {
     parts.hasCompass || parts.fixes.hasCompass || other.withLock { $0.hasReading }
   }
@@ -98,7 +99,7 @@ package final class CombinedSource: LocationSource {
       let end = now.advanced(by: 2 * MonotonicTime.nanosecondsPerSecond)
       parts.wakeSignal.wait(nanoseconds: min(deadline ?? end, end).nanoseconds(since: now))
     }
-    // While another compass may be there, that this one is not is no news.
+    // The other compass may work, so the absence of this one is not reported.
     if needsHeading { parts.dropFaults() }
     return parts.takeReadings(into: &inputs, progress)
   }
@@ -131,13 +132,13 @@ extension CombinedSource {
     private let state = Mutex(State())
     private let receiver = DispatchQueue(label: "LocationSources.compass")
 
-    /// Where the system is asked whether there is a compass, and what waits for the answer.
+    /// The queue for requests whether there is a compass, and the group for their answers.
     private let presence = DispatchQueue(label: "LocationSources.compass.presence")
     private let answer = DispatchGroup()
-    /// Whether an answer is awaited, and until when callers wait for the first one: set once.
+    /// Whether a request is pending, and the end of the wait for the first answer, set once.
     private let question = Mutex((isOpen: false, firstEnd: DispatchTime?.none))
 
-    /// How long ``hasCompass`` waits for the first answer: 1 s.
+    /// The time limit for the first answer in ``hasCompass``: 1 s.
     private static let answerLimit = DispatchTimeInterval.seconds(1)
 
     var hasCompass: Bool {
@@ -158,20 +159,20 @@ extension CombinedSource {
       return compass.knownAvailability == .available
     }
 
-    /// The readings and changes of the compass that are kept for the client: 64 of each, the latest.
+    /// The maximum number of kept readings and changes of the compass; the oldest are dropped.
     private static let limit = 64
 
     private struct State {
       var isNeeded = false
-      /// Whether the thread runs, or will soon.
+      /// Whether the thread runs or will start.
       var isRunning = false
       var readings: [PositionInput] = []
       var health: [LocationHealth] = []
 
-      /// Keeps what the compass delivered for the client.
+      /// Keeps inputs and changes from the compass for the client.
       mutating func add(_ inputs: [PositionInput], _ changes: [LocationHealth]) {
         guard isNeeded else { return }
-        // They count from now, so that none comes after a moment that was reached.
+        // They get the current time, so that none is earlier than progress that was reported.
         let now = MonotonicTime.now
         for case .compass(var reading) in inputs {
           reading.time = now
@@ -211,7 +212,7 @@ extension CombinedSource {
       if wasNeeded { compass.wake() }
     }
 
-    /// Receives from the compass until it is not needed, and lets it rest then.
+    /// Receives from the compass until it is not needed, then lets it rest.
     private func run() {
       var inputs: [PositionInput] = []
       while true {
@@ -234,7 +235,8 @@ extension CombinedSource {
 
     func dropFaults() { state.withLock { $0.health.removeAll(where: \.isFault) } }
 
-    /// Adds what the compass delivered to inputs, in the order of time, and returns how far both sources have come.
+    /// Adds the kept readings to `inputs`, sorted by time, and returns the progress of both
+    /// sources.
     func takeReadings(
       into inputs: inout [PositionInput], _ progress: LocationProgress
     ) -> LocationProgress {

@@ -2,16 +2,15 @@ package import DBusMessages
 package import Positioning
 package import Scanning
 
-/// A source of compass readings on iio-sensor-proxy, over D-Bus.
+/// A source of compass readings that uses iio-sensor-proxy over D-Bus.
 ///
-/// iio-sensor-proxy turns the sensor on while a client has claimed it and reports each change, at most every 0.7 s. Its
-/// `CompassHeading` is in degrees clockwise from magnetic north, from the top of the device; its accuracy and the field are not
-/// known. Its own policy on the bus permits the compass to GeoClue alone: `Packaging/beaconscan-compass.conf` is a policy that
-/// permits it to others.
+/// iio-sensor-proxy turns on the sensor while a client has claimed it, and reports changes at most
+/// every 0.7 s. `CompassHeading` is in degrees clockwise from magnetic north to the top of the
+/// device; accuracy and field strength are unknown. By default, the bus permits the compass only to
+/// GeoClue. `Packaging/beaconscan-compass.conf` is a policy that permits it to others.
 package typealias CompassSource = LiveSource<CompassSession>
 
 extension CompassSource {
-  /// Creates a source, which claims the compass while headings are needed.
   package convenience init(
     bus: BusAddress = .system, limits: BusLimits = GeoClueSession.limits
   ) {
@@ -21,7 +20,6 @@ extension CompassSource {
   }
 }
 
-/// iio-sensor-proxy's names on the bus.
 enum CompassName {
   static let service = "net.hadess.SensorProxy"
   static let interface = "net.hadess.SensorProxy.Compass"
@@ -29,27 +27,27 @@ enum CompassName {
   static let properties = "org.freedesktop.DBus.Properties"
 }
 
-/// A connection to iio-sensor-proxy, which has claimed the compass.
+/// A connection to iio-sensor-proxy that claims the compass.
 package struct CompassSession: ~Copyable, LocationSession {
   package var report = LocationReport()
 
   private var client: BusClient<Subject>
-  /// Whether the daemon has a compass; `nil` before it is known.
+  /// Whether the daemon has a compass; `nil` while unknown.
   private var hasCompass: Bool?
   /// The latest heading since the claim, in degrees.
   private var heading: Double?
-  /// When the properties are requested; `nil` while the compass is not claimed.
+  /// The time of the next request for the properties; `nil` while the compass is not claimed.
   private var nextRequest: MonotonicTime?
 
   private enum Subject { case claim, presence, properties }
 
-  /// How long an answer may take: 4 s.
+  /// The time limit for an answer: 4 s.
   private static let answerLimit = 4 * MonotonicTime.nanosecondsPerSecond
-  /// How long after the claim the heading is requested, unless it has changed: 1 s. What the daemon has before it has read the
-  /// sensor is of an earlier claim.
+  /// The time from the claim to a request for the heading, if it has not changed: 1 s. Until the
+  /// daemon reads the sensor, it has the heading of an earlier claim.
   private static let firstRequest = MonotonicTime.nanosecondsPerSecond
-  /// How often the properties are requested: 5 s. A compass that lies still reports nothing, nor does a daemon that
-  /// hangs.
+  /// The time between requests for the properties: 5 s. A compass at rest sends nothing, as does a
+  /// daemon that hangs.
   private static let requestInterval = 5 * MonotonicTime.nanosecondsPerSecond
 
   init(on address: BusAddress, limits: BusLimits) {
@@ -79,7 +77,7 @@ package struct CompassSession: ~Copyable, LocationSession {
       call: member, of: CompassName.interface, at: CompassName.path, to: CompassName.service)
   }
 
-  /// Returns whether there is a compass that this process may use.
+  /// Returns the availability of a compass to this process.
   static func availability(on address: BusAddress, limits: BusLimits) -> ScannerAvailability {
     let limit = MonotonicTime.nanosecondsPerSecond
     do throws(BusError) {
@@ -93,7 +91,7 @@ package struct CompassSession: ~Copyable, LocationSession {
   }
 
   package mutating func rest() {
-    // The end of the connection releases it as well.
+    // Without this call, the end of the connection also releases the compass.
     if let bus = client.bus, nextRequest != nil { _ = try? bus.send(Self.call("ReleaseCompass")) }
     client.disconnect()
     client.succeed()
@@ -135,7 +133,7 @@ package struct CompassSession: ~Copyable, LocationSession {
     }
   }
 
-  /// Claims the compass, and asks whether there is one.
+  /// Claims the compass, and requests whether there is one.
   private mutating func claim(at now: MonotonicTime) throws(BusError) {
     forget()
     try client.ask(Self.call("ClaimCompass"), .claim, at: now)
@@ -148,7 +146,6 @@ package struct CompassSession: ~Copyable, LocationSession {
     forget()
   }
 
-  /// Forgets what the daemon has answered.
   private mutating func forget() { (hasCompass, heading, nextRequest) = (nil, nil, nil) }
 
   // MARK: Messages
@@ -158,7 +155,7 @@ package struct CompassSession: ~Copyable, LocationSession {
   ) throws(BusError) {
     switch client.event(of: message) {
     case .owner(let owner):
-      // What the daemon before was asked, it will not answer.
+      // The previous daemon's answers will not come.
       client.dropCalls { _ in true }
       forget()
       if owner != nil {
@@ -175,7 +172,7 @@ package struct CompassSession: ~Copyable, LocationSession {
         let values = message.body[1].asProperties
       else { return }
       try setPresence(values, at: now)
-      // What comes with the presence of a compass was not measured.
+      // A heading that arrives with the presence of a compass was not measured.
       guard values["HasCompass"] == nil else { return }
       receive(values, at: now, isChange: true, into: &inputs)
     case .service, .other, nil: break
@@ -188,14 +185,14 @@ package struct CompassSession: ~Copyable, LocationSession {
   ) throws(BusError) {
     switch message.error {
     case .failed(BusError.Name.serviceUnknown, _)?:
-      // The bus reports when the daemon comes.
+      // The bus reports the daemon's start.
       report.report(Self.daemon.health(.failed(name: BusError.Name.serviceUnknown, message: "")))
       return nextRequest = nil
     case .failed(BusError.Name.noReply, _)?:
       // The daemon has ended, which the bus reports as well.
       return
     case .failed(BusError.Name.limitsExceeded, _)? where subject == .claim:
-      // It is claimed already.
+      // The compass is already claimed.
       break
     case let error?: throw error
     case nil: break
@@ -228,12 +225,12 @@ package struct CompassSession: ~Copyable, LocationSession {
     }
   }
 
-  /// Receives the heading among properties that have changed, or that were requested.
+  /// Receives the heading from properties that changed or were requested.
   private mutating func receive(
     _ values: [String: BusValue], at now: MonotonicTime, isChange: Bool,
     into inputs: inout [PositionInput]
   ) {
-    // Before the sensor was read it is −1, and in iio-sensor-proxy 3.0 it is 0.
+    // Before the sensor is read the heading is −1, and in iio-sensor-proxy 3.0 it is 0.
     guard hasCompass != false, let stated = values["CompassHeading"]?.asDouble, stated >= 0,
       let degrees = bearing(stated), isChange || degrees != heading ?? 0
     else { return }

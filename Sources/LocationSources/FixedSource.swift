@@ -2,23 +2,23 @@ package import Positioning
 package import Scanning
 import Synchronization
 
-/// A position that a person configured, for a kiosk that stays where it is: one fix at the start, and again when the demand
-/// for fixes has changed or the source has rested.
+/// A configured position, for a kiosk that does not move. It delivers one fix at the start, and
+/// another after a change of the demand for fixes or a rest.
 package final class FixedSource: LocationSource {
   private let place: Coordinate
   private let altitude: Double?
   private let accuracy: Double
   private let verticalAccuracy: Double?
   private let wakeSignal = WakeSignal()
-  /// The demand that the latest fix was for; `nil` before the first and at rest.
+  /// The demand of the latest fix; `nil` before the first fix and at rest.
   private let delivered = Mutex<LocationDemand.Fixes?>(nil)
   private let hasReported = Mutex(false)
 
-  /// The accuracy where none is configured, in meters.
+  /// The default accuracy, in meters.
   package static let defaultAccuracy = 10.0
 
-  /// Creates a source. The altitude is in meters above mean sea level; the accuracies are the radius and the standard
-  /// deviation of the altitude in meters.
+  /// Creates a source. `altitude` is in meters above mean sea level, `accuracy` is a radius in
+  /// meters, and `verticalAccuracy` is the standard deviation of the altitude in meters.
   package init(
     _ place: Coordinate, altitude: Double? = nil, accuracy: Double = defaultAccuracy,
     verticalAccuracy: Double? = nil
@@ -51,7 +51,7 @@ package final class FixedSource: LocationSource {
     var fix = Fix(
       time: now, timestamp: WallClockTime.now, place: place, horizontalAccuracy: accuracy)
     (fix.altitude, fix.verticalAccuracy) = (altitude, verticalAccuracy)
-    // It stands still.
+    // The kiosk does not move.
     fix.speed = 0
     inputs.append(.fix(fix))
     let isFirst = hasReported.withLock { hasReported in

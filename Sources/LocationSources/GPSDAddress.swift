@@ -1,19 +1,19 @@
 import Glibc
 
-/// Where a gpsd listens.
+/// The address of a gpsd.
 package enum GPSDAddress: Hashable, Sendable {
   /// A TCP port; the host is a name or a numeric address.
   case tcp(host: String, port: UInt16)
-  /// The path of a Unix socket.
   case unix(path: String)
 
-  /// gpsd's own port on this machine.
+  /// The default port of gpsd on this machine.
   package static let local = GPSDAddress.tcp(host: "localhost", port: 2947)
 
-  /// Reads `HOST`, `HOST:PORT`, `[ADDRESS]:PORT` or the path of a Unix socket, with `gpsd://` before it or without.
+  /// Parses `HOST`, `HOST:PORT`, `[ADDRESS]:PORT` or the path of a Unix socket, optionally after
+  /// `gpsd://`.
   package init?(_ text: String) {
     let text = text.hasPrefix("gpsd://") ? String(text.dropFirst(7)) : text
-    // Only a path may have spaces, and nothing has control characters.
+    // Only a path may contain spaces. Control characters are never valid.
     let least: UInt8 = text.hasPrefix("/") ? 0x20 : 0x21
     guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= least && $0 != 0x7F }) else { return nil }
     if text.hasPrefix("/") {
@@ -40,7 +40,7 @@ package enum GPSDAddress: Hashable, Sendable {
     self = .tcp(host: host, port: port)
   }
 
-  /// `sun_path` holds so many bytes, the zero byte at the end included.
+  /// The size of `sun_path`, including the zero byte at the end.
   static let maximumPathLength = 108
 }
 
@@ -53,11 +53,10 @@ extension GPSDAddress: CustomStringConvertible {
   }
 }
 
-/// A stream socket that never blocks, is never inherited and is closed with its value.
+/// A non-blocking stream socket. Child processes do not inherit it; it closes when it is destroyed.
 struct StreamSocket: ~Copyable {
   let descriptor: Int32
 
-  /// A system call that failed.
   struct Failure: Error {
     var sentence: String
   }
@@ -70,8 +69,8 @@ struct StreamSocket: ~Copyable {
     guard descriptor >= 0 else { throw Failure(sentence: Self.sentence(errno)) }
   }
 
-  /// Begins to connect to an address. The name of a host other than `localhost` takes as long to find as the system's resolver
-  /// needs for it. Where a name has several addresses, the attempt says which of them to use.
+  /// Starts a connection. Resolving a host other than `localhost` may block as long as the system's
+  /// resolver does. If a name has several addresses, `attempt` selects one.
   static func connecting(
     to address: GPSDAddress, attempt: Int
   ) throws(Failure) -> StreamSocket {
@@ -81,7 +80,7 @@ struct StreamSocket: ~Copyable {
       var name = sockaddr_un()
       name.sun_family = sa_family_t(AF_UNIX)
       let bytes = Array(path.utf8.prefix(GPSDAddress.maximumPathLength - 1))
-      // The path is shorter than the field, by the prefix; both outlive the calls.
+      // The prefix is shorter than the field; both outlive the calls.
       unsafe withUnsafeMutableBytes(of: &name.sun_path) { unsafe $0.copyBytes(from: bytes) }
       let result = unsafe withUnsafePointer(to: &name) { pointer in
         unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -118,7 +117,8 @@ struct StreamSocket: ~Copyable {
     }
   }
 
-  /// Waits until the socket can be read (or written), another descriptor can be read, or a time in nanoseconds has passed.
+  /// Waits until the socket is ready for reading (or writing), another descriptor is ready for
+  /// reading, or the time is over. Returns whether the socket is ready.
   func wait(nanoseconds: Int64, forWriting: Bool, or other: Int32) -> Bool {
     let events = Int16(forWriting ? POLLOUT : POLLIN)
     var entries = [
@@ -130,7 +130,7 @@ struct StreamSocket: ~Copyable {
     return unsafe poll(&entries, 2, milliseconds) > 0 && entries[0].revents != 0
   }
 
-  /// The error of a connection that was begun; `nil` where it was made.
+  /// The error of a started connection; `nil` if it succeeded.
   var connectionError: String? {
     var value: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
@@ -141,7 +141,8 @@ struct StreamSocket: ~Copyable {
     return value == 0 ? nil : Self.sentence(value)
   }
 
-  /// Reads what is there into the buffer, and returns how many bytes; `nil` where there is nothing yet, 0 at the end.
+  /// Reads the available bytes, and returns their number: `nil` if there are none yet, 0 at the
+  /// end.
   func read(into buffer: inout [UInt8]) -> Int? {
     // The buffer outlives the call.
     let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
@@ -149,7 +150,7 @@ struct StreamSocket: ~Copyable {
     return errno == EAGAIN || errno == EINTR ? nil : 0
   }
 
-  /// Writes a request that the socket's buffer has room for. Returns whether it had.
+  /// Writes a request; returns `false` if the socket's buffer has no room for it.
   func write(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     // The bytes outlive the call.

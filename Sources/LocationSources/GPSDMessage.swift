@@ -5,32 +5,31 @@ package import Scanning
 
 /// A line of gpsd's JSON protocol (gpsd_json(5) of gpsd 3.22), live or from a log.
 package enum GPSDMessage: Hashable, Sendable {
-  /// What a gpsd sends first.
+  /// VERSION, the first message.
   case version(release: String, major: Int, minor: Int)
-  /// All of the receivers that a gpsd knows.
+  /// DEVICES: all receivers of the gpsd.
   case devices([Device])
-  /// A receiver that came, went or changed.
+  /// DEVICE: a receiver that was added, removed or changed.
   case device(Device)
   /// TPV: time, position and velocity.
   case report(Report)
-  /// SKY: the satellites.
+  /// SKY: satellites.
   case sky(Sky)
   /// ATT: a compass.
   case attitude(Attitude)
-  /// A request was refused, or a receiver cannot be opened.
+  /// ERROR: a request was refused, or a receiver cannot be opened.
   case error(String)
-  /// A class that is not used here.
+  /// A message of another class.
   case other(String)
 
-  /// The longest line that is read, in bytes: gpsd 3.22 sends 10,240 at most.
+  /// The maximum length of a line, in bytes. gpsd 3.22 sends at most 10,240.
   package static let maximumLength = 1 << 16
 
-  /// A receiver.
   package struct Device: Hashable, Sendable {
     package var path: String
-    /// Whether gpsd has opened it.
+    /// Whether gpsd has opened the receiver.
     package var isActive: Bool
-    /// The name of the driver that reads it, once it has sent something.
+    /// The name of its driver, once the receiver has sent something.
     package var driver: String?
 
     package init(path: String, isActive: Bool, driver: String? = nil) {
@@ -40,12 +39,11 @@ package enum GPSDMessage: Hashable, Sendable {
     }
   }
 
-  /// Satellites in view.
   package struct Sky: Hashable, Sendable {
     package var device: String?
-    /// The number of satellites in view; `nil` where the message does not state it.
+    /// The number of satellites in view; `nil` if the message does not contain it.
     package var visible: Int?
-    /// The number of satellites that the fix is computed from.
+    /// The number of satellites used for the fix.
     package var used: Int?
     /// The horizontal dilution of precision.
     package var hdop: Double?
@@ -53,19 +51,19 @@ package enum GPSDMessage: Hashable, Sendable {
     package init() {}
   }
 
-  /// A compass, in degrees.
+  /// The heading of a compass, in degrees.
   package struct Attitude: Hashable, Sendable {
     package var device: String?
     package var time: WallClockTime?
     /// Clockwise from true north.
     package var heading: Double?
-    /// Clockwise from magnetic north; from gpsd 3.24 on.
+    /// Clockwise from magnetic north; since gpsd 3.24.
     package var magneticHeading: Double?
 
     package init() {}
   }
 
-  /// Reads a line, with or without its end.
+  /// Parses a line, with or without its line end.
   package init(parsing line: RawSpan) throws(ParseError) {
     guard line.byteCount <= Self.maximumLength else {
       throw ParseError(.invalid("a line of at most 65,536 bytes"), at: Self.maximumLength)
@@ -94,7 +92,7 @@ extension GPSDMessage.Device {
   init?(_ object: JSONValue) {
     guard let path = object["path"]?.asString else { return nil }
     self.path = path
-    // `"activated":0` is a receiver that is closed; otherwise the time at which it was opened stands there.
+    // `activated` is 0 for a closed receiver, else the time at which it was opened.
     isActive = object["activated"].map { $0.asDouble != 0 } ?? false
     driver = object["driver"]?.asString
   }
@@ -122,12 +120,12 @@ extension GPSDMessage.Attitude {
 // MARK: Fixes
 
 extension GPSDMessage {
-  /// Time, position and velocity, as gpsd states them: meters, degrees and meters per second.
+  /// A position report in gpsd's units: meters, degrees and meters per second.
   package struct Report: Hashable, Sendable {
     package var device: String?
-    /// 0: not known, 1: no fix, 2: no altitude, 3: with altitude.
+    /// 0: unknown, 1: no fix, 2: no altitude, 3: with altitude.
     package var mode: Int
-    /// UTC; gpsd has taken the leap seconds into account.
+    /// UTC; gpsd has applied the leap seconds.
     package var time: WallClockTime?
     package var place: Coordinate?
     package var altitude: Double?
@@ -144,7 +142,7 @@ extension GPSDMessage {
     package var speedError: Double?
     package var courseError: Double?
 
-    /// Whether the receiver knows its place.
+    /// Whether the receiver has a position.
     package var hasFix: Bool { mode >= 2 }
   }
 }
@@ -163,29 +161,29 @@ extension GPSDMessage.Report {
     if let latitude = object["lat"]?.asDouble, let longitude = object["lon"]?.asDouble {
       place = Coordinate(latitude: latitude, longitude: longitude)
     }
-    // `alt` is the only one before 3.20, and above mean sea level there.
+    // Before 3.20, `alt` is the only one, and is above mean sea level.
     altitude = number(object["altMSL"] == nil ? "alt" : "altMSL", FieldRange.altitude)
     ellipsoidalAltitude = number("altHAE", FieldRange.altitude)
     speed = number("speed", FieldRange.speed)
     course = object["track"]?.asDouble.flatMap(bearing)
-    // gpsd 3.22 states a receiver's 13° east as 13, although gpsd_json(5) has it that positive is west, and its own model, too.
-    // Its `magtrack` is wrong by twice that.
+    // gpsd 3.22 reports a receiver's 13° east as 13, although gpsd_json(5) and its own model define
+    // west as positive. Its `magtrack` is wrong by twice that.
     declination = number("magvar", -180...180)
     (horizontalError, eastError, northError) = (error("eph"), error("epx"), error("epy"))
     (verticalError, speedError, courseError) = (error("epv"), error("eps"), error("epd"))
   }
 
-  /// Converts the report to a fix, unless the receiver has none.
+  /// Converts the report to a fix; returns `nil` if it has none.
   ///
-  /// gpsd_json(5) guesses that errors are of 95 % confidence, and those that gpsd computes are: they are converted to 68 % for a
-  /// circular normal distribution. Where a receiver states its own errors, gpsd passes them on, whatever their
-  /// confidence. Without any error the accuracy follows from the HDOP, or is ``Dilution/unknownAccuracy``.
+  /// gpsd_json(5) presumes 95 % confidence for errors, which is true for those that gpsd computes.
+  /// They are converted to 68 % for a circular normal distribution. gpsd passes on a receiver's own
+  /// errors, whatever their confidence. Without errors, the accuracy follows from the HDOP, or is
+  /// ``Dilution/unknownAccuracy``.
   ///
   /// - Parameters:
-  ///   - time: When the report was received.
-  ///   - wallClock: The wall-clock time then, for a receiver that does not know the time.
-  ///   - hdop: The latest horizontal dilution of precision of the receiver.
-  /// - Returns: The fix, or `nil`.
+  ///   - time: The time at which the report was received.
+  ///   - wallClock: The wall-clock time of that, used if the receiver has no time.
+  ///   - hdop: The receiver's latest horizontal dilution of precision.
   package func fix(
     at time: MonotonicTime, wallClock: WallClockTime, hdop: Double? = nil
   ) -> Fix? {
@@ -215,7 +213,8 @@ extension GPSDMessage.Report {
 }
 
 extension WallClockTime {
-  /// Reads gpsd's time: `2026-01-01T00:00:00.000Z`, or in old versions seconds since 1970; from 1970 to 2199.
+  /// Reads a time of gpsd: `2026-01-01T00:00:00.000Z`, or seconds since 1970 in old versions; 1970
+  /// to 2199.
   init?(gpsd value: JSONValue?) {
     if let seconds = value?.asDouble {
       guard seconds >= 0, seconds < 7_258_118_400 else { return nil }

@@ -2,11 +2,13 @@ import Bytes
 package import Positioning
 package import Scanning
 
-/// A location source on gpsd, by its JSON protocol.
+/// A location source that uses gpsd's JSON protocol.
 ///
-/// One receiver is followed at a time: the first that has a fix, until it has had none for five seconds or is gone. While no fix
-/// is needed, and for intervals of ``GPSDSession/pauseInterval`` and longer also between two fixes, there is no connection, so
-/// that gpsd closes the receiver. At rest ``LiveSource/availability`` connects for a moment, which opens no receiver.
+/// It follows one receiver at a time: the first with a fix, until that one has had none for five
+/// seconds or is removed. gpsd closes the receiver when no connection needs it. Therefore the
+/// source disconnects while no fix is needed, and between two fixes if the interval is
+/// ``GPSDSession/pauseInterval`` or more. At rest, ``LiveSource/availability`` connects briefly,
+/// without opening a receiver.
 package typealias GPSDSource = LiveSource<GPSDSession>
 
 extension GPSDSource {
@@ -15,12 +17,12 @@ extension GPSDSource {
   }
 }
 
-/// A connection to gpsd, and what it reports of its receivers.
+/// A connection to gpsd, and the state of its receivers.
 package struct GPSDSession: ~Copyable, LocationSession {
   package static var mayHaveCompass: Bool { true }
 
   package var report = LocationReport()
-  /// The number of lines that were too long or no JSON.
+  /// The number of lines that were too long or not JSON.
   private(set) var badLines = 0
 
   private let address: GPSDAddress
@@ -32,51 +34,50 @@ package struct GPSDSession: ~Copyable, LocationSession {
   private var backoff = Backoff.quick
   private var lines = LineBuffer(maximumLength: GPSDMessage.maximumLength)
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
-  /// When something came last, or the connection was begun.
+  /// The time of the latest message, or of the connection attempt.
   private var latestMessage = MonotonicTime(nanoseconds: 0)
-  /// When the connection was made.
+  /// The time of the connection.
   private var connected = MonotonicTime(nanoseconds: 0)
-  /// Whether a sign of life was requested since.
+  /// Whether a sign of life was requested after that.
   private var isLifeRequested = false
 
   private var receivers: [String: Receiver] = [:]
-  /// What gpsd refused last, such as to open a receiver.
+  /// The latest refusal, such as to open a receiver.
   private var refusal: String?
-  /// When a receiver that sends nothing is reported; `nil` where something was reported.
+  /// The time to report a receiver that sends nothing; `nil` after any report.
   private var searchDue: MonotonicTime?
   private var followed: String?
-  /// When the latest fix came that was not known before, and that fix.
+  /// The latest new fix, and the time of its arrival.
   private var latestFix: (time: MonotonicTime, fix: Fix)?
-  /// When the latest fix was delivered.
+  /// The time of the latest delivered fix.
   private var delivered: MonotonicTime?
-  /// The number of requests for one fix that were answered.
+  /// The number of answered requests for one fix.
   private var answeredRequests: UInt64 = 0
 
-  /// What is known of one receiver.
   private struct Receiver {
     var hdop: Double?
     var visible: Int?
     var declination: Double?
-    /// The number of reports without a fix since the last one with a fix.
+    /// The number of reports without a fix since the latest one with a fix.
     var misses = 0
   }
 
-  /// From this interval on there is no connection between two fixes: 30 s.
+  /// The shortest interval between fixes, in seconds, at which the connection ends between them.
   package static let pauseInterval = 30.0
-  /// How long gpsd may send nothing before a sign of life is requested, and how long its answer may take.
+  /// The time without a message before a sign of life is requested, and the time limit for it.
   private static let lifeInterval = 5 * MonotonicTime.nanosecondsPerSecond
-  /// How long receivers may send nothing before that is reported.
+  /// The time without a message from receivers before that is reported.
   private static let searchTime = 3 * MonotonicTime.nanosecondsPerSecond
-  /// How long a receiver that had fixes may have no new one before that is reported.
+  /// The time without a new fix, after earlier ones, before that is reported.
   private static let silenceTime = 15 * MonotonicTime.nanosecondsPerSecond
-  /// How long a followed receiver may have no fix before another is followed.
+  /// The time without a fix after which another receiver is followed.
   private static let followTime = 5 * MonotonicTime.nanosecondsPerSecond
-  /// The number of receivers that are known at once; gpsd has 4.
+  /// The maximum number of receivers that are tracked; gpsd has 4.
   private static let maximumReceivers = 64
 
   init(_ address: GPSDAddress) { self.address = address }
 
-  /// Returns whether a gpsd accepts a connection, within a tenth of a second.
+  /// Returns the availability of a gpsd, after at most a tenth of a second for the connection.
   static func availability(of address: GPSDAddress) -> ScannerAvailability {
     do throws(StreamSocket.Failure) {
       let socket = try StreamSocket.connecting(to: address, attempt: 0)
@@ -126,12 +127,12 @@ package struct GPSDSession: ~Copyable, LocationSession {
     if let searchDue, now >= searchDue { search(nil) }
   }
 
-  /// Whether there is no connection between two fixes.
+  /// Returns `true` if the connection ends between two fixes.
   static func pauses(for demand: LocationDemand) -> Bool {
     (demand.fixes?.interval ?? 0) >= pauseInterval && !demand.needsHeading
   }
 
-  /// Ends the connection between two fixes that are far apart.
+  /// Ends the connection between two fixes if they are far apart.
   private mutating func pause(for demand: LocationDemand, at now: MonotonicTime) {
     guard let fixes = demand.fixes, Self.pauses(for: demand), fixes.requests == answeredRequests
     else {
@@ -163,7 +164,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
     }
     isConnected = true
     (latestMessage, connected) = (now, now)
-    // gpsd sends its version, and with the watch its receivers.
+    // gpsd replies with its version and its receivers.
     request(#"?WATCH={"enable":true,"json":true};"#, at: now)
   }
 
@@ -177,14 +178,14 @@ package struct GPSDSession: ~Copyable, LocationSession {
   private mutating func read(
     for demand: LocationDemand, at now: MonotonicTime, into inputs: inout [PositionInput]
   ) {
-    // What more there is waits for the next call.
+    // Bytes beyond the buffer's size wait for the next call.
     guard let count = socket?.read(into: &buffer) else { return }
     guard count > 0 else {
       let sentence = "gpsd at \(address) ended the connection; it is connected again"
       return lose(.notRunning, sentence, at: now)
     }
     (latestMessage, isLifeRequested) = (now, false)
-    // A server that accepts and ends at once is not asked more and more often.
+    // The backoff continues for a server that accepts a connection and ends it at once.
     if hasVersion, now.nanoseconds(since: connected) >= Self.lifeInterval { backoff.reset() }
     let dropped = lines.droppedLines
     let received = lines.append(buffer[..<count])
@@ -206,7 +207,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
     }
   }
 
-  /// Requests a sign of life from a gpsd that sends nothing, and ends the connection where it does not answer.
+  /// Requests a sign of life from a silent gpsd, and ends the connection if it does not answer.
   private mutating func checkLife(at now: MonotonicTime) {
     guard socket != nil, now.nanoseconds(since: latestMessage) >= Self.lifeInterval else { return }
     if isConnected, hasVersion, !isLifeRequested {
@@ -218,7 +219,8 @@ package struct GPSDSession: ~Copyable, LocationSession {
     }
   }
 
-  /// Reports that a receiver that had fixes is silent, or that its clock stands still, as where its cable came off.
+  /// Reports a receiver with earlier fixes that is silent or whose clock stopped, as after its
+  /// cable is unplugged.
   private mutating func checkNews(at now: MonotonicTime) {
     guard report.latest?.condition == .receiving, socket != nil, let latestFix,
       now.nanoseconds(since: max(latestFix.time, connected)) >= Self.silenceTime
@@ -230,7 +232,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
         + "\(Self.silenceTime / MonotonicTime.nanosecondsPerSecond) s; check the receiver's cable")
   }
 
-  /// Ends the connection because of a fault; the next attempt follows by itself.
+  /// Reports a fault and ends the connection, which is attempted again later.
   private mutating func lose(
     _ condition: LocationHealth.Condition, _ sentence: String, at now: MonotonicTime
   ) {
@@ -292,7 +294,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
     }
   }
 
-  /// Adds a receiver, and returns whether it is known.
+  /// Adds a receiver; returns `false` if there are too many.
   @discardableResult
   private mutating func add(_ path: String) -> Bool {
     guard receivers[path] == nil else { return true }
@@ -316,7 +318,8 @@ package struct GPSDSession: ~Copyable, LocationSession {
     )
   }
 
-  /// Reports that a receiver has no fix, once its satellites are known or three reports had none.
+  /// Reports that a receiver has no fix, after one report if its satellites are known, else after
+  /// three.
   private mutating func checkSearch(_ path: String) {
     guard let receiver = receivers[path], followed == nil || followed == path,
       receiver.misses >= (receiver.visible == nil ? 3 : 1)
@@ -362,7 +365,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
       guard let latestFix, now.nanoseconds(since: latestFix.time) >= Self.followTime else { return }
     }
     (followed, searchDue) = (path, nil)
-    // gpsd reports one epoch several times.
+    // gpsd reports an epoch several times.
     if let latest = latestFix?.fix, value.time != nil, latest.timestamp == fix.timestamp,
       latest.place == fix.place
     {
@@ -371,7 +374,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
     report.report(.receiving, "gpsd at \(address) has a fix from \(value.device ?? "its receiver")")
     latestFix = (now, fix)
     guard let fixes = demand.fixes else { return }
-    // An epoch that comes a little early is not left out, but a whole second is not little.
+    // An epoch that is slightly early is delivered, but half a second is the limit.
     if let delivered,
       now.seconds(since: delivered) < fixes.interval - min(fixes.interval * 0.1, 0.5),
       fixes.requests == answeredRequests

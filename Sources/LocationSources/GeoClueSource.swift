@@ -2,17 +2,18 @@ package import DBusMessages
 package import Positioning
 package import Scanning
 
-/// A location source on GeoClue 2, over D-Bus.
+/// A location source that uses GeoClue 2 over D-Bus.
 ///
-/// GeoClue turns on no more of its own sources than the accuracy level needs (``GeoClueSession/level(for:)``) and leaves out
-/// movements and times below its thresholds. Where a coarse level finds nothing, the exact one is requested until the source
-/// rests. A client that was refused is started again when an agent or the demand changes, and seldom otherwise. What GeoClue set
-/// up for this process ends with the connection to the bus.
+/// GeoClue uses only the sources that the accuracy level needs (``GeoClueSession/level(for:)``),
+/// and drops changes below its distance and time thresholds. If a coarse level finds nothing, the
+/// exact one is requested until the source rests. A client that was refused restarts when an agent
+/// or the demand changes, and otherwise rarely. GeoClue's state for this process ends with the
+/// connection to the bus.
 package typealias GeoClueSource = LiveSource<GeoClueSession>
 
 extension GeoClueSource {
-  /// Creates a source for an application: the name of its desktop file without the suffix, by which GeoClue and its agent know
-  /// it.
+  /// Creates a source. GeoClue and its agent identify the application by its desktop file's name
+  /// without the suffix.
   package convenience init(
     desktopIdentifier: String = "beaconscan", bus: BusAddress = .system,
     limits: BusLimits = GeoClueSession.limits
@@ -25,7 +26,6 @@ extension GeoClueSource {
   }
 }
 
-/// GeoClue's names on the bus.
 enum GeoClueName {
   static let service = "org.freedesktop.GeoClue2"
   static let manager = "org.freedesktop.GeoClue2.Manager"
@@ -36,7 +36,7 @@ enum GeoClueName {
   static let properties = "org.freedesktop.DBus.Properties"
 }
 
-/// A connection to GeoClue, and one client of it.
+/// A connection to GeoClue with one client.
 package struct GeoClueSession: ~Copyable, LocationSession {
   package static var reportsOnlyChanges: Bool { true }
 
@@ -45,31 +45,32 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   private let desktopIdentifier: String
   private var client: BusClient<Subject>
   private var state = State.absent
-  /// What the client was configured for.
+  /// The settings of the client.
   private var applied: Settings?
-  /// When a client that was refused is started again; `nil` where none was refused.
+  /// The time to restart a client that was refused; `nil` if none was.
   private var retry: MonotonicTime?
   private var refusals = Backoff.slow
-  /// How soon the client is started again at most when an agent changes: any process can send such a signal.
+  /// The minimum wait before a restart when an agent changes, because any process can send that
+  /// signal.
   private var agentWait: Int64 = 0
   private var agentWaits = Backoff(first: 250_000_000, longest: 60_000_000_000)
-  /// Whether an agent changed while the answer to a start was awaited.
+  /// Whether an agent changed while the reply to a start was pending.
   private var hasAgentChanged = false
   /// The number of requests for one fix that were passed on.
   private var requests: UInt64 = 0
-  /// When the client was started; `nil` before.
+  /// The time of the client's start; `nil` before.
   private var started: MonotonicTime?
-  /// Whether a location has come since.
+  /// Whether a location has arrived since.
   private var isLocated = false
-  /// Whether the exact level is requested whatever the demand, because a coarser one had no location.
+  /// Whether the exact level is requested, because a coarser one had no location.
   private var isRaised = false
 
-  /// How far the client in GeoClue is.
+  /// The state of the client in GeoClue.
   private enum State: Equatable {
-    /// It is being made, or there is none.
+    /// There is no client, or its creation is pending.
     case absent
     case made(path: String)
-    /// GeoClue has accepted its start.
+    /// GeoClue has accepted the start.
     case running(path: String)
 
     var path: String? {
@@ -82,13 +83,14 @@ package struct GeoClueSession: ~Copyable, LocationSession {
 
   private enum Subject {
     case client, setting, start, location
-    /// The path of the present location.
+    /// The path of the current location.
     case present
-    /// Whether GeoClue is alive.
+    /// A check that GeoClue answers.
     case life
   }
 
-  /// What a demand is for GeoClue: its accuracy level, and the least meters and seconds between two locations.
+  /// A demand in GeoClue's terms: the accuracy level, and the minimum meters and seconds between
+  /// locations.
   struct Settings: Equatable {
     var level: UInt32
     var distance: UInt32
@@ -97,22 +99,23 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     init(_ fixes: LocationDemand.Fixes) {
       level = GeoClueSession.level(for: fixes.accuracy)
       distance = UInt32(max(0, min(fixes.distance, 1e9)))
-      // A fix that comes a little early is not left out.
+      // A fix that is slightly early is delivered.
       time = UInt32(max(0, min(fixes.interval * 0.9, 1e9)))
     }
   }
 
-  /// GeoClue's messages are small.
+  /// Small limits, because GeoClue's messages are small.
   package static let limits: BusLimits = {
     var limits = BusLimits()
     (limits.messageBytes, limits.decodedBytes, limits.messages) = (1 << 16, 1 << 20, 256)
     return limits
   }()
-  /// How long an answer may take: 4 s.
+  /// The time limit for an answer: 4 s.
   private static let answerLimit = 4 * MonotonicTime.nanosecondsPerSecond
-  /// How long a client that runs may have no fix before that is reported: 10 s.
+  /// The time without a location after which that is reported: 10 s.
   private static let searchTime = 10 * MonotonicTime.nanosecondsPerSecond
-  /// The accuracy below which GeoClue is not believed, in meters: it makes 0 of an HDOP up to 1 and 1 of one up to 2.
+  /// The smallest credible accuracy, in meters. GeoClue reports 0 for an HDOP up to 1, and 1 for
+  /// one up to 2.
   package static let smallestAccuracy = 5.0
 
   init(desktopIdentifier: String, on address: BusAddress, limits: BusLimits) {
@@ -123,8 +126,9 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   /// The level of satellites.
   private static let exact: UInt32 = 8
 
-  /// Returns GeoClue's accuracy level for an accuracy in meters: exact (8, satellites) below 100, street (6, networks in view)
-  /// below 1000, neighborhood (5) below 3000, and city (4, the network's address) from there on.
+  /// Returns GeoClue's level for an accuracy in meters: exact (8, satellites) below 100, street (6,
+  /// networks in view) below 1000, neighborhood (5) below 3000, else city (4, the network's
+  /// address).
   package static func level(for accuracy: Double) -> UInt32 {
     switch accuracy {
     case ..<100: exact
@@ -134,7 +138,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     }
   }
 
-  /// Returns whether GeoClue runs, or can be started by the bus, and has a source.
+  /// Returns the availability of GeoClue, which must run or be known to the bus.
   static func availability(on address: BusAddress, limits: BusLimits) -> ScannerAvailability {
     let limit = MonotonicTime.nanosecondsPerSecond
     do throws(BusError) {
@@ -179,7 +183,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     }
     let start = MonotonicTime.now
     do throws(BusError) {
-      // Another client starts anew.
+      // A new client replaces one that was refused.
       if let retry, start >= retry {
         client.disconnect()
         forget()
@@ -203,19 +207,19 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       BusMatch(
         sender: GeoClueName.service, interface: GeoClueName.properties,
         member: "PropertiesChanged", arg0: GeoClueName.client),
-      // An agent that permits more, or less.
+      // A change of an agent's permission.
       BusMatch(
         interface: GeoClueName.properties, member: "PropertiesChanged", arg0: GeoClueName.agent),
     ]
     guard try client.connect(at: now, matching: rules) else { return }
-    // The bus starts GeoClue for it, if it can.
+    // The bus starts GeoClue for this call if necessary.
     try client.ask(
       BusMessage(
         call: "CreateClient", of: GeoClueName.manager, at: GeoClueName.managerPath,
         to: GeoClueName.service), .client, at: now)
   }
 
-  /// Calls a method of properties.
+  /// Calls a method of `org.freedesktop.DBus.Properties`.
   private mutating func request(
     _ member: String, at path: String, _ values: BusValue..., subject: Subject,
     at now: MonotonicTime
@@ -232,7 +236,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     forget()
   }
 
-  /// Forgets the client in GeoClue, which ended with the connection.
+  /// Forgets the client, which ended with the connection.
   private mutating func forget() {
     (state, applied, started, retry) = (.absent, nil, nil, nil)
     (isLocated, isRaised) = (false, false)
@@ -240,7 +244,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
 
   // MARK: The client
 
-  /// Sets what is needed, and starts the client.
+  /// Applies the settings, and starts the client.
   private mutating func configure(
     for fixes: LocationDemand.Fixes, at now: MonotonicTime
   ) throws(BusError) {
@@ -252,7 +256,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       if retry != nil {
         retry = now
       } else if case .running = state {
-        // The present location, as GeoClue reports changes only.
+        // GeoClue reports only changes, so this requests the current location.
         try request(
           "Get", at: path, .string(GeoClueName.client), .string("Location"), subject: .present,
           at: now)
@@ -264,7 +268,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     requests = fixes.requests
     if isNew { try set("DesktopId", .string(desktopIdentifier), at: path, now) }
     if applied?.level != settings.level, !isNew {
-      // The level counts from the next start on.
+      // A new level takes effect with the next start.
       try client.ask(
         BusMessage(call: "Stop", of: GeoClueName.client, at: path, to: GeoClueName.service),
         .setting, at: now)
@@ -290,13 +294,13 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       subject: .setting, at: now)
   }
 
-  /// Reports answers and fixes that do not come.
+  /// Handles answers and fixes that are overdue.
   private mutating func checkAnswers(at now: MonotonicTime) throws(BusError) {
     var isWaiting = false
     for call in client.calls.values where now.nanoseconds(since: call.sent) >= Self.answerLimit {
       switch call.subject {
       case .client, .start:
-        // It answers these when an agent for this user has come, however long that takes, if it is alive.
+        // GeoClue answers these only when this user has an agent, so check that it is alive.
         isWaiting = true
       case .setting, .location, .present, .life: throw .timedOut(member: "GeoClue")
       }
@@ -314,7 +318,8 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     if applied?.level == Self.exact {
       search()
     } else {
-      // A machine may have a receiver and no networks in view. The next look at the demand starts the client anew.
+      // A machine may have a receiver but no networks in view. The next `configure` restarts the
+      // client.
       isRaised = true
     }
   }
@@ -333,7 +338,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     switch client.event(of: message) {
     case .owner:
       guard state != .absent else { return }
-      // GeoClue ended, and with it this client. A call starts it again.
+      // GeoClue ended, and this client with it. The next call starts it again.
       report.report(.notRunning, "GeoClue ended; it is started again")
       client.fail(at: now)
       forget()
@@ -348,10 +353,11 @@ package struct GeoClueSession: ~Copyable, LocationSession {
         let isActive = message.body[1].asProperties?["Active"]?.asBool, !isActive,
         case .running(let path) = state
       {
-        // The agent stopped it. A start is answered when it is permitted again, or refused.
+        // The agent stopped the client. GeoClue answers a start when it is permitted again, or
+        // refused.
         deny("its agent stopped it", at: now)
         state = .made(path: path)
-        // What was asked for before is no sign of a permission.
+        // Replies to earlier requests do not prove a permission.
         client.dropCalls { $0 == .location || $0 == .present }
       }
     case .service, .other:
@@ -396,33 +402,35 @@ package struct GeoClueSession: ~Copyable, LocationSession {
         client.succeed()
         refusals.reset()
         if hasAgentChanged {
-          // It may have stopped the client before that ran, which no message says. Another start is answered by what it permits now.
+          // The agent may have stopped the client before it ran, without a message. The reply to
+          // another start reflects the current permission.
           hasAgentChanged = false
           retry = now.advanced(by: agentWait)
         }
-        // The first fix is reported by itself; until then a state that was worse has ended.
+        // The first fix is reported separately; until then, an earlier fault has ended.
         if let condition = report.latest?.condition, condition.isFault { search() }
       }
     case .present:
       guard message.kind == .reply, let path = message.body.first else { return }
       try requestLocation(path, at: now)
     case .location:
-      // A location that is replaced meanwhile is gone.
+      // A location that was replaced in the meantime no longer exists.
       guard message.kind == .reply, let values = message.body.first?.asProperties,
         var fix = Self.fix(values, at: now)
       else { return }
       report.report(.receiving, "GeoClue delivers locations")
       agentWaits.reset()
-      // An agent that stopped the client may start it again.
+      // The agent started the client again after stopping it.
       retry = nil
-      // What comes later is new, whatever clock the receiver has.
+      // Later locations are new, whatever the receiver's clock says.
       if isLocated { fix.time = now }
       isLocated = true
       inputs.append(.fix(fix))
     }
   }
 
-  /// Reports a refusal. The client is started again when an agent or the demand changes, and seldom otherwise.
+  /// Reports a refusal. The client restarts when an agent or the demand changes, and otherwise
+  /// rarely.
   private mutating func deny(_ reason: String, at now: MonotonicTime) {
     agentWait = agentWaits.next()
     retry = now.advanced(by: hasAgentChanged ? agentWait : refusals.next())
@@ -440,7 +448,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     try request("GetAll", at: path, .string(GeoClueName.location), subject: .location, at: now)
   }
 
-  /// Returns the fix that a location's properties describe; `nil` where it has no place.
+  /// Returns the fix from a location's properties; `nil` if they have no valid coordinate.
   static func fix(
     _ values: [String: BusValue], at now: MonotonicTime, wallClock: WallClockTime = .now
   ) -> Fix? {
@@ -459,12 +467,12 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       timestamp = WallClockTime(
         nanoseconds: Int64(seconds) * 1_000_000_000 + Int64(microseconds) * 1000)
     }
-    // What GeoClue kept of an earlier time is as old as it states.
+    // A location that GeoClue cached is as old as its timestamp says.
     let age = max(0, wallClock.nanoseconds(since: timestamp))
     var fix = Fix(
       time: now.advanced(by: -age), timestamp: timestamp, place: place,
       horizontalAccuracy: accuracy)
-    // Where it is not known, it is the least number that a double can hold.
+    // An unknown altitude is the lowest number of a `Double`.
     fix.altitude = values["Altitude"]?.asDouble?.within(FieldRange.altitude)
     fix.speed = values["Speed"]?.asDouble?.within(FieldRange.speed)
     fix.course = values["Heading"]?.asDouble.flatMap { $0 >= 0 ? bearing($0) : nil }

@@ -1,8 +1,7 @@
 package import Bytes
 
-/// A value of a JSON text (RFC 8259), as daemons send it.
-///
-/// The text bounds its memory: about 50 bytes for each byte of it at most.
+/// A JSON value (RFC 8259) from a daemon. It needs at most about 50 bytes of memory for each byte
+/// of the text.
 package enum JSONValue: Hashable, Sendable {
   case null
   case boolean(Bool)
@@ -10,13 +9,13 @@ package enum JSONValue: Hashable, Sendable {
   case number(Double)
   case string(String)
   case array([JSONValue])
-  /// Of the values of one key, the last.
+  /// An object, with the last value of each key.
   case object([String: JSONValue])
 
-  /// The number of arrays and objects that may be open at once.
+  /// The maximum nesting of arrays and objects.
   private static let maximumDepth = 16
 
-  /// Reads one value and nothing after it but space.
+  /// Reads one value, which only white space may follow.
   package init(parsing bytes: RawSpan) throws(ParseError) {
     var cursor = ByteCursor(bytes)
     self = try .init(parsing: &cursor, depth: 0)
@@ -69,7 +68,7 @@ package enum JSONValue: Hashable, Sendable {
     while let byte = peek(cursor), [0x20, 0x09, 0x0A, 0x0D].contains(byte) { _ = cursor.pass(1) }
   }
 
-  /// Reads the elements of an array or an object, whose opening bracket comes next.
+  /// Reads the elements of an array or an object, starting at its opening bracket.
   private static func readList(
     _ cursor: inout ByteCursor, to end: UInt8,
     _ element: (inout ByteCursor) throws(ParseError) -> Void
@@ -87,7 +86,7 @@ package enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// Reads a text in quotes; bytes that are no UTF-8 become replacement characters.
+  /// Reads a string. Bytes that are not UTF-8 become replacement characters.
   private static func readString(_ cursor: inout ByteCursor) throws(ParseError) -> String {
     guard skip(&cursor, UInt8(ascii: "\"")) else {
       throw ParseError(.invalid("a JSON text"), at: cursor.offset)
@@ -115,7 +114,7 @@ package enum JSONValue: Hashable, Sendable {
     case UInt8(ascii: "t"): text.append(0x09)
     case UInt8(ascii: "u"):
       var units = [try readUnit(&cursor)]
-      // The second half of a pair follows at once, or the first is replaced.
+      // If the second half of a surrogate pair does not follow, the first becomes U+FFFD.
       if UTF16.isLeadSurrogate(units[0]), let next = cursor.peek(2),
         unsafe next.unsafeLoad(fromByteOffset: 0, as: UInt8.self) == UInt8(ascii: "\\"),
         unsafe next.unsafeLoad(fromByteOffset: 1, as: UInt8.self) == UInt8(ascii: "u")
@@ -142,7 +141,7 @@ package enum JSONValue: Hashable, Sendable {
     return unit
   }
 
-  /// Reads a number, `true`, `false` or `null`. gpsd writes `nan` where a number is not known.
+  /// Reads a number, `true`, `false` or `null`. gpsd writes `nan` for an unknown number.
   private static func readWord(_ cursor: inout ByteCursor) throws(ParseError) -> JSONValue {
     let start = cursor.offset
     var word: [UInt8] = []
@@ -175,14 +174,14 @@ package enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue {
-  /// A member of an object; `nil` for anything else.
+  /// A member of an object, or `nil` for any other value.
   package subscript(key: String) -> JSONValue? {
     if case .object(let values) = self { values[key] } else { nil }
   }
 
   package var asString: String? { if case .string(let text) = self { text } else { nil } }
   package var asDouble: Double? { if case .number(let number) = self { number } else { nil } }
-  /// The number, if it is whole and an `Int` can hold it.
+  /// The number, if it is an integer that fits an `Int`.
   package var asInt: Int? { asDouble.flatMap { Int(exactly: $0) } }
   package var asBool: Bool? { if case .boolean(let value) = self { value } else { nil } }
   package var asArray: [JSONValue]? { if case .array(let values) = self { values } else { nil } }

@@ -1,14 +1,13 @@
-/// The lines of a stream, which come in parts. A line that is too long is left out and counted.
+/// A buffer that splits a stream into lines. It drops and counts lines that are too long.
 struct LineBuffer {
   private let maximumLength: Int
   private var part: [UInt8] = []
   private var isTooLong = false
-  /// The number of lines that were left out.
   private(set) var droppedLines = 0
 
   init(maximumLength: Int) { self.maximumLength = maximumLength }
 
-  /// Adds bytes, and returns the lines that they end, without their ends.
+  /// Appends bytes, and returns the lines that they complete, without line ends.
   mutating func append(_ bytes: ArraySlice<UInt8>) -> [[UInt8]] {
     var lines: [[UInt8]] = []
     var rest = bytes

@@ -3,16 +3,17 @@ import Glibc
 import Scanning
 package import Sources
 
-/// The examination of the daemons that locations and headings come from.
+/// The examination of the daemons that provide locations and headings.
 ///
-/// Nothing that it finds is an error, because scanning needs none of them. One that is not there is information, one that is
-/// set up and does not work is a warning. Each examination has a stated bound of time.
+/// No finding is an error, because scanning needs none of the daemons. An absent daemon is
+/// information; one that is set up and does not work is a warning. The time of each examination is
+/// limited.
 package struct LocationDoctor: Sendable {
-  /// How long an answer of a daemon or of the bus may take, in nanoseconds: 1 s.
+  /// The time limit for an answer of a daemon or the bus, in nanoseconds: 1 s.
   package var answerLimit = MonotonicTime.nanosecondsPerSecond
-  /// How long gpsd's receivers may take to show a fix, in nanoseconds: 2 s.
+  /// The time limit for a fix of gpsd's receivers, in nanoseconds: 2 s.
   package var fixLimit = 2 * MonotonicTime.nanosecondsPerSecond
-  /// Where the files of the examined machine are; another directory in tests.
+  /// The root directory of the examined files; another one in tests.
   package var root = ""
 
   package init() {}
@@ -21,14 +22,14 @@ package struct LocationDoctor: Sendable {
     paths.contains { unsafe access(root + $0, F_OK) == 0 }
   }
 
-  /// Whether a process of a program runs.
+  /// Returns `true` if a process of a program runs.
   private func runs(_ program: String) -> Bool {
     names(in: root + "/proc").contains { firstLine(of: "\(root)/proc/\($0)/comm") == program }
   }
 
   // MARK: gpsd
 
-  /// Examines gpsd, whose receivers are opened for it; for 3 s at most.
+  /// Examines gpsd, which opens its receivers for this. Takes at most 3 s.
   package func examineGPSD(at address: GPSDAddress) -> Finding {
     let isLocal = address == .local
     let wasRunning = !isLocal || runs("gpsd")
@@ -56,7 +57,7 @@ package struct LocationDoctor: Sendable {
     return finding
   }
 
-  /// Lets gpsd show what it has. Returns why no connection can be made.
+  /// Connects to gpsd and collects its messages. Returns the reason if no connection succeeds.
   private func ask(_ examination: inout GPSDExamination) -> String? {
     var failure = "it does not answer"
     // `localhost` may have two addresses.
@@ -102,7 +103,7 @@ package struct LocationDoctor: Sendable {
 
   // MARK: The system's bus
 
-  /// The finding where the bus, or a call, fails in a way that both daemons have in common.
+  /// Returns the finding for a fault of the bus or of a call, which is alike for both daemons.
   private func finding(
     _ subject: Finding.Subject, _ name: String, unit: String, _ error: BusError
   ) -> Finding {
@@ -124,7 +125,8 @@ package struct LocationDoctor: Sendable {
     }
   }
 
-  /// Examines GeoClue, which the bus starts for it; for 5 s at most. No location is requested.
+  /// Examines GeoClue, which the bus starts if necessary. Takes at most 5 s and requests no
+  /// location.
   package func examineGeoClue(on address: BusAddress = .system) -> Finding {
     do throws(BusError) {
       let bus = try BusConnection(address, limits: GeoClueSession.limits, timeout: answerLimit)
@@ -146,7 +148,7 @@ package struct LocationDoctor: Sendable {
           "GeoClue runs, but has no source of locations; switch location services on in the "
             + "system's settings, and the sources in /etc/geoclue/geoclue.conf")
       }
-      // It makes a client for those alone whose user has an agent. The client ends with the connection.
+      // GeoClue creates clients only for users with an agent. The client ends with the connection.
       do throws(BusError) {
         _ = try bus.call(
           BusMessage(
@@ -168,7 +170,7 @@ package struct LocationDoctor: Sendable {
     }
   }
 
-  /// What GeoClue's accuracy levels stand for.
+  /// The meanings of GeoClue's accuracy levels.
   private static let places = [
     1: "the country", 4: "the city", 5: "the neighborhood", 6: "the street", 8: "the exact place",
   ]
@@ -184,7 +186,7 @@ package struct LocationDoctor: Sendable {
       command: "sudo systemctl reload dbus")
   }
 
-  /// Examines the compass of iio-sensor-proxy, which stays off; for 2 s at most.
+  /// Examines the compass of iio-sensor-proxy without turning it on. Takes at most 2 s.
   package func examineCompass(on address: BusAddress = .system) -> Finding {
     do throws(BusError) {
       let bus = try BusConnection(address, limits: GeoClueSession.limits, timeout: answerLimit)
@@ -228,25 +230,25 @@ package struct LocationDoctor: Sendable {
   }
 }
 
-/// What a gpsd has shown since a connection was made.
+/// The messages of a gpsd, as a doctor summarizes them.
 struct GPSDExamination {
   let address: GPSDAddress
-  /// The release and the protocol; `nil` before they are known.
+  /// The release and the protocol; `nil` while unknown.
   private(set) var version: String?
   private(set) var isKnownProtocol = true
-  /// Whether something came that is not gpsd's.
+  /// Whether a line was not gpsd's.
   private(set) var isForeign = false
-  /// The receivers, in gpsd's order, 4 at most; `nil` before they are known.
+  /// At most 4 receivers, in gpsd's order; `nil` while unknown.
   private(set) var receivers: [Receiver]?
-  /// What gpsd refused last, such as to open a receiver.
+  /// The latest refusal, such as to open a receiver.
   private var refusal: String?
 
   struct Receiver: Equatable {
     var path: String
     var driver: String?
-    /// Whether it has sent something.
+    /// Whether the receiver has sent anything.
     var isAlive = false
-    /// gpsd's mode of the latest report: 2 and 3 are fixes.
+    /// gpsd's mode in the latest report: 2 and 3 are fixes.
     var mode = 0
     /// The number of reports without a fix.
     var misses = 0
@@ -254,24 +256,25 @@ struct GPSDExamination {
     var used: Int?
 
     var hasFix: Bool { mode >= 2 }
-    /// Whether what more comes would add nothing: what a second of a receiver shows.
+    /// Whether later messages would add nothing. A receiver needs a second to send what is used
+    /// here.
     var isKnown: Bool { hasFix ? used != nil : misses >= 5 && visible != nil }
   }
 
   init(address: GPSDAddress) { self.address = address }
 
-  /// gpsd 3.22 has 4 receivers at most.
+  // The limit of gpsd 3.22.
   private static let maximumReceivers = 4
 
-  /// Whether what more comes would add nothing.
+  /// Whether later messages would add nothing.
   var isOver: Bool {
     guard isKnownProtocol, !isForeign else { return true }
     guard let receivers else { return false }
-    // gpsd may still look for some.
+    // gpsd may still be looking for receivers.
     return !receivers.isEmpty && receivers.allSatisfy(\.isKnown)
   }
 
-  /// Takes a line into account; `nil` for one that is not gpsd's.
+  /// Processes a message; `nil` for a line that is not gpsd's.
   mutating func receive(_ message: GPSDMessage?) {
     switch message {
     case nil: isForeign = isForeign || version == nil
@@ -314,7 +317,7 @@ struct GPSDExamination {
     receivers = all
   }
 
-  /// Returns what was found. The serial port is the name of a device below `/dev` that may be a receiver.
+  /// Returns the finding. `serialPort` is the name of a device in `/dev` that may be a receiver.
   func finding(serialPort: String? = nil) -> Finding {
     guard !isForeign else {
       return Finding(

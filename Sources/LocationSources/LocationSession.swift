@@ -2,28 +2,26 @@ package import Clocks
 package import Positioning
 package import Sources
 
-/// A connection to a daemon of this system.
+/// A connection to a location daemon.
 package protocol LocationSession: SourceSession, ~Copyable
 where Input == PositionInput, Demand == LocationDemand, Health == LocationHealth, Counts == Void {
-  /// What was reported.
   var report: LocationReport { get set }
 
-  /// Waits until something is received, the signal is sent or the end has come, and appends what was received.
+  /// Waits for messages, the signal or the end, and appends the received inputs.
   mutating func receive(
     for demand: LocationDemand, until end: MonotonicTime, wakeSignal: borrowing WakeSignal,
     into inputs: inout [PositionInput])
 
-  /// Stops what runs for this process in the daemon.
+  /// Stops what the daemon does for this process.
   mutating func rest()
 
-  /// Whether a receiver of the daemon may have a compass. By default none has.
+  /// Whether a receiver of the daemon may have a compass; `false` by default.
   static var mayHaveCompass: Bool { get }
 }
 
 extension LocationSession where Self: ~Copyable {
   package static var mayHaveCompass: Bool { false }
 
-  /// Two seconds.
   package static var longestWait: Int64? { 2 * MonotonicTime.nanosecondsPerSecond }
 
   package var availability: ScannerAvailability? { report.latest?.availability }
@@ -40,32 +38,31 @@ extension LocationSession where Self: ~Copyable {
   }
 }
 
-/// The state of a source as it was reported: each change once.
+/// The reported state of a source, which contains each change once.
 package struct LocationReport: Sendable {
-  /// What was reported last; `nil` before anything is known.
+  /// The latest report; `nil` before the first.
   package private(set) var latest: LocationHealth?
   private var changes: [LocationHealth] = []
 
   package init() {}
 
-  /// Reports a state of locations, unless it is the one that was reported last.
+  /// Reports a condition of locations, unless it is the latest.
   mutating func report(_ condition: LocationHealth.Condition, _ sentence: @autoclosure () -> String)
   {
     guard latest?.condition != condition else { return }
     report(LocationHealth(condition, at: MonotonicTime.now, sentence: sentence()))
   }
 
-  /// Reports a state, unless it is the one that was reported last.
+  /// Reports a state, unless its condition is the latest.
   mutating func report(_ health: LocationHealth) {
     guard latest?.condition != health.condition else { return }
     latest = health
     changes.append(health)
   }
 
-  /// Forgets the state, which is not known while nothing is received: the next one is reported whatever it is.
+  /// Forgets the latest report while nothing is received, so the next one counts as a change.
   mutating func reset() { latest = nil }
 
-  /// Returns the changes since the last call.
   mutating func removeChanges() -> [LocationHealth] {
     defer { changes = [] }
     return changes

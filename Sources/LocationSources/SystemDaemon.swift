@@ -2,19 +2,19 @@ import DBusMessages
 import Positioning
 import Scanning
 
-/// A daemon on the system's bus, as far as sentences about its faults are concerned.
+/// The texts about a daemon on the system bus, for reports of its faults.
 struct SystemDaemon {
-  /// The name that a person knows.
+  /// The display name.
   var name: String
-  /// The systemd unit that restarts it.
+  /// The systemd unit to restart.
   var unit: String
   var subject: LocationHealth.Subject
-  /// What the absence of the daemon means: a sentence.
+  /// The sentence for a daemon that is absent.
   var absence: String
-  /// What it means that the bus permits a call to others only: a sentence, made of the bus's reason.
+  /// Returns the sentence for a call that the bus does not permit, from the bus's reason.
   var refusal: @Sendable (String) -> String
 
-  /// Returns the state of a source whose daemon or bus answers with an error.
+  /// Returns the state of a source after an error of its daemon or the bus.
   func health(_ error: BusError) -> LocationHealth {
     let (condition, sentence): (LocationHealth.Condition, String) =
       switch error {
