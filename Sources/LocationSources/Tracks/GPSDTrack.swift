@@ -2,12 +2,13 @@ import Bytes
 import Positioning
 import Scanning
 
-/// Reads a log of gpsd's JSON protocol, as `gpspipe -w` writes it.
+/// A decoder of a log of gpsd's JSON protocol, as from `gpspipe -w`.
 ///
-/// The reports (TPV) of one time are one epoch: the last that has a fix is delivered, because gpsd may repeat a report as it
-/// learns more. Lines that are not JSON - the sentences that `gpspipe -r` adds - are passed over, and so is a time in
-/// front of the line (`gpspipe -t`). The log is of the first receiver that has a fix; those of others are counted, until the
-/// first states nothing for ten seconds.
+/// Reports (TPV) with the same time are one epoch. The last one with a fix is delivered, because
+/// gpsd may repeat a report as it learns more. Lines that are not JSON, such as the sentences of
+/// `gpspipe -r`, are skipped, as is a time before a line (`gpspipe -t`). The log follows the first
+/// receiver with a fix; the reports of others are counted until the first is silent for ten
+/// seconds.
 struct GPSDTrack {
   private var lines = LineBuffer(maximumLength: GPSDMessage.maximumLength)
   private var epoch: (fix: Fix, stated: WallClockTime)?
@@ -17,9 +18,9 @@ struct GPSDTrack {
   private var latest: WallClockTime?
 
   private static let patience: Int64 = 10 * WallClockTime.nanosecondsPerSecond
-  /// The length in which the message of a line begins: what stands before it is a logger's time.
+  /// The maximum length of the text, such as a logger's time, before a line's message.
   static let longestPrefix = 64
-  /// The number of receivers whose dilution is remembered.
+  /// The number of receivers whose dilution is kept.
   private static let mostDevices = 16
 
   mutating func decode(_ bytes: RawSpan, into output: inout TrackOutput) {
@@ -27,7 +28,7 @@ struct GPSDTrack {
   }
 
   mutating func finish(into output: inout TrackOutput) {
-    // The last line may have no end.
+    // The last line may have no line end.
     split([UInt8(ascii: "\n")], &output)
     close(&output)
   }

@@ -2,22 +2,22 @@ import Bytes
 import Positioning
 import Scanning
 
-/// Reads GPX 1.0 and 1.1: the points of tracks.
+/// A decoder of the track points of GPX 1.0 and 1.1.
 ///
-/// A point of a track (`trkpt`) with a time is a fix. Points of routes (`rtept`) and waypoints (`wpt`) are planned places, which a
-/// receiver need not have visited: they are counted and not delivered; so are points without a time, and those whose `fix` is `none`. An
-/// elevation is taken as above mean sea level, as receivers and phones write it, and dropped where `fix` is `2d`.
+/// A track point (`trkpt`) with a time is a fix. Track points without a time or with `fix` `none`
+/// are counted but not delivered; so are points of routes (`rtept`) and waypoints (`wpt`), which
+/// may be planned places. Elevations count as above mean sea level, as receivers and phones write
+/// them, and are dropped if `fix` is `2d`. NaN and -1, which apps write for unknown values, are
+/// ignored; other invalid values make the point invalid.
 ///
-/// A value that is unknown, which apps write as NaN or -1, is none; any other that is not allowed makes the point invalid.
-///
-/// Speed (m/s), course and accuracies (m) stand in the point itself (GPX 1.0) or in its extensions, where the name of an
-/// element counts and not its namespace or letters' case: `speed`, `course`, `bearing`, `accuracy`, `hacc`, `vacc` and
-/// the names that apps have for these. Without an accuracy it follows from `hdop`, as in NMEA.
+/// Speed (m/s), course and accuracies (m) are in the point (GPX 1.0) or its extensions, in elements
+/// such as `speed`, `course`, `bearing`, `accuracy`, `hacc`, `vacc` and apps' variants, in any
+/// namespace and letter case. A missing accuracy follows from `hdop`, as in NMEA.
 struct GPXTrack {
   private var scanner = XMLScanner()
   private var offset = 0
   private var point: Point?
-  /// How many elements are open inside the point.
+  /// The number of open elements inside the point.
   private var depth = 0
 
   private struct Point {
@@ -52,7 +52,6 @@ struct GPXTrack {
       }
     }
 
-    /// The values that it may have.
     var range: ClosedRange<Double> {
       switch self {
       case .elevation: FieldRange.altitude
@@ -65,7 +64,10 @@ struct GPXTrack {
     }
   }
 
-  /// - Returns: The rule of XML that a byte breaks, and that byte's offset; then nothing more may be decoded.
+  /// Decodes bytes.
+  ///
+  /// - Returns: The rule of XML that a byte breaks, and its offset, after which decoding cannot
+  ///   continue.
   mutating func decode(
     _ bytes: RawSpan, into output: inout TrackOutput
   ) -> (rule: String, offset: Int)? {
@@ -83,7 +85,6 @@ struct GPXTrack {
     return nil
   }
 
-  /// Whether the root element has ended.
   var isComplete: Bool { scanner.isAtEnd }
 
   private mutating func take(_ event: XMLScanner.Event, _ output: inout TrackOutput) {
@@ -122,7 +123,7 @@ struct GPXTrack {
     return Coordinate(latitude: latitude, longitude: longitude)
   }
 
-  /// Reads a number as XML Schema's decimals, and with an exponent as some programs write it.
+  /// Parses a decimal of XML Schema, or one with an exponent, which some programs write.
   private func real(_ text: [UInt8]) -> Double? {
     guard let first = text.first, first != UInt8(ascii: "n"), first != UInt8(ascii: "N"),
       text.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }),
@@ -132,7 +133,6 @@ struct GPXTrack {
     return number
   }
 
-  /// Reads an element of the point.
   private mutating func read(_ name: ArraySlice<UInt8>, _ text: [UInt8], isDirect: Bool) {
     let word = String(decoding: name.prefix(32), as: UTF8.self).lowercased()
     if isDirect, word == "time" {
@@ -145,7 +145,7 @@ struct GPXTrack {
       let number = real(text)
       guard !isUnknown(field, number, text) else { return }
       guard let number, field.range.contains(number) else {
-        // What an app puts into its extensions is its own.
+        // The contents of extensions are up to the app.
         if isDirect { point?.isMalformed = true }
         return
       }
@@ -153,7 +153,7 @@ struct GPXTrack {
     }
   }
 
-  /// Whether a value is what apps write for an unknown one.
+  /// Returns `true` for a value that apps write if it is unknown.
   private func isUnknown(_ field: Field, _ number: Double?, _ text: [UInt8]) -> Bool {
     guard let number else { return String(decoding: text, as: UTF8.self).lowercased() == "nan" }
     return switch field {

@@ -3,19 +3,21 @@ package import Positioning
 package import Scanning
 import Synchronization
 
-/// Plays captures and tracks back in the order of time, although each is received on a thread of its own.
+/// A pair of replays, of captures and tracks, that play in order of time although a separate thread
+/// receives each.
 ///
-/// The side whose next moment comes first has the turn: it delivers what is not later than the other side's next
-/// moment, and that one waits until the client has dealt with it and asks for more. Of one moment, sightings come
-/// first. A side whose client needs nothing, or that is at its end, does not delay the other.
+/// The side with the earlier next input has the turn. It delivers its inputs up to the other side's
+/// next one, which waits until the client has handled them and asks for more. At equal times,
+/// sightings come first. A side whose client needs nothing, or that has ended, does not delay the
+/// other.
 package final class MergedReplay: Sendable {
   /// The sightings of the captures.
   package let scanner: any Scanner
   /// The fixes of the tracks.
   package let source: any LocationSource
 
-  /// Merges recordings, and paces them together as fast as the captures were to be played. Where they start together, the
-  /// first to be received waits for the other; then both must be needed.
+  /// Merges recordings at the captures' speed. With `startsTogether`, the first side to receive
+  /// waits for the other, so both must be used.
   package init(_ captures: ReplayScanner, _ tracks: TrackReplay, startsTogether: Bool) {
     let order = Order(captures.speed, startsTogether: startsTogether)
     captures.stopPacing()
@@ -26,10 +28,10 @@ package final class MergedReplay: Sendable {
 
   fileprivate enum Side: Int { case sightings, fixes }
 
-  /// Whose turn it is. Nothing is called under its lock.
+  /// The turns of both sides. Nothing is called while its lock is held.
   fileprivate final class Order: Sendable {
     private struct State {
-      /// What each side delivers next is not earlier; `nil` before that is known.
+      /// The earliest time of each side's next delivery; `nil` while unknown.
       var next: [MonotonicTime?] = [nil, nil]
       var isResting: [Bool]
       var pacer: Pacer?
@@ -39,7 +41,7 @@ package final class MergedReplay: Sendable {
     private let signals = Signals()
     private let factor: Double?
 
-    /// The signals of both sides; a noncopyable value cannot be in an array.
+    /// The signals of both sides. They are not in an array because they are noncopyable.
     private struct Signals: ~Copyable, Sendable {
       let sightings = WakeSignal()
       let fixes = WakeSignal()
@@ -64,9 +66,10 @@ package final class MergedReplay: Sendable {
       factor = if case .times(let factor) = speed { factor } else { nil }
     }
 
-    /// Asks for a side's turn, whose next moment is known.
+    /// Requests the turn for a side with a known next time.
     ///
-    /// - Returns: Up to when it may deliver; `nil` where it has not the turn yet: the call has waited a little then.
+    /// - Returns: The time up to which it may deliver, or `nil`, after a short wait, if it does not
+    ///   have the turn.
     func turn(of side: Side, next: MonotonicTime) -> MonotonicTime? {
       let other: Side = side == .sightings ? .fixes : .sightings
       let (limit, pacer) = state.withLock { state -> (MonotonicTime?, Pacer?) in
@@ -109,11 +112,11 @@ package final class MergedReplay: Sendable {
     func wake(_ side: Side) { signals.send(to: side) }
   }
 
-  /// What was read of a side and not delivered yet.
+  /// Inputs that were read and not delivered yet.
   fileprivate struct Held<Value: Sendable>: Sendable {
     var values: [Value] = []
     private var first = 0
-    /// Up to when the recording was read, and what was delivered.
+    /// The time up to which the recording was read, and up to which it was delivered.
     var read: MonotonicTime?
     private(set) var reached: MonotonicTime?
     var isOver = false
@@ -125,19 +128,19 @@ package final class MergedReplay: Sendable {
       first = 0
     }
 
-    /// The moment of what comes next: a value, the client's deadline, or the end; `nil` before anything is known.
+    /// Returns the time of the next input, the client's deadline or the end; `nil` while unknown.
     func next(_ deadline: MonotonicTime?, _ time: (Value) -> MonotonicTime) -> MonotonicTime? {
       guard let known = isEmpty ? read : time(values[first]) else {
-        // An empty recording is at its end before anything.
+        // An empty recording ends before any time.
         return isOver ? MonotonicTime(nanoseconds: .min) : nil
       }
-      // A deadline in the past is dealt with by whatever comes.
+      // Any input satisfies a deadline in the past.
       guard let deadline, deadline > reached ?? deadline else { return known }
       return min(known, deadline)
     }
 
-    /// Removes and returns what may be delivered up to a moment, of which own values come before or after the
-    /// other's.
+    /// Removes and returns the inputs up to a time. At that time itself, sightings are included and
+    /// fixes are not.
     mutating func remove(
       upTo limit: MonotonicTime, _ side: Side, _ time: (Value) -> MonotonicTime
     ) -> (values: [Value], isOver: Bool) {
@@ -156,7 +159,7 @@ package final class MergedReplay: Sendable {
   }
 }
 
-/// One side: a replay that waits for its turn.
+/// A replay that waits for its turn.
 private final class MergedSide<Replay: Source>: Source {
   private let replay: Replay
   private let side: MergedReplay.Side

@@ -2,21 +2,21 @@ import Positioning
 import RealModule
 import Scanning
 
-/// What the sentences of one epoch state together.
+/// The combined contents of the sentences of one epoch.
 ///
-/// The place is that of GGA, or else of GNS, RMC or GLL; altitudes and HDOP those of GGA or else GNS (HDOP also GSA); speed,
-/// course and date those of RMC, or else VTG and ZDA. A sentence that states that there is no fix (RMC and GLL: status V or
-/// mode N, GGA: quality 0, GNS: only N) refuses the epoch, whatever the others state.
+/// The position comes from GGA, else GNS, RMC or GLL; altitudes and HDOP from GGA, else GNS (HDOP
+/// also GSA); speed, course and date from RMC, else VTG and ZDA. A sentence without a fix (RMC and
+/// GLL: status V or mode N, GGA: quality 0, GNS: only N) invalidates the epoch.
 struct NMEAEpoch {
-  /// Nanoseconds since midnight, UTC; `nil` for a receiver that does not know the time.
+  /// Nanoseconds since midnight, UTC; `nil` if the receiver does not know the time.
   var timeOfDay: Int64?
   /// Days since 1970.
   var date: Int64?
-  /// The navigation sentences that it has.
+  /// The kinds of its sentences.
   private var kinds: Set<NMEASentence.Kind> = []
-  /// Whether a sentence states that there is no fix.
+  /// Whether a sentence says that there is no fix.
   private(set) var isRefused = false
-  /// The place, and how good its sentence is: 3 for GGA, 2 for GNS, 1 for RMC, 0 for GLL.
+  /// The position, and the rank of its sentence: 3 for GGA, 2 for GNS, 1 for RMC, 0 for GLL.
   private var place: (coordinate: Coordinate, rank: Int)?
   private var altitude: Double?
   private var separation: Double?
@@ -25,34 +25,36 @@ struct NMEAEpoch {
   private var hdop: Double?
   private var vdop: Double?
   private var isDifferential = false
-  /// The highest mode that GSA states: 2 has no altitude.
+  /// The highest mode in GSA; 2 means no altitude.
   private var dimensions: Int64?
-  /// Standard deviations of latitude, longitude and altitude, from GST or else GBS.
+  /// The standard deviations of latitude, longitude and altitude, from GST, else GBS.
   private var deviations: (north: Double, east: Double, up: Double?)?
   private var heading: (magnetic: Double, rank: Int)?
   private var hasUnknownDeclination = false
 
-  /// Below this speed, in meters per second, receivers state noise or the last course: a speed is uncertain by 0.1 m/s,
-  /// and a course therefore by 20° at 0.3 m/s.
+  /// The speed, in meters per second, below which receivers write noise or an old course. With an
+  /// uncertainty of 0.1 m/s, the course at this speed is uncertain by 20°.
   private static let restSpeed = 0.3
-  /// Receivers state up to 9999.9 for one that is not known.
+  /// The range of a dilution. Receivers write up to 9999.9 if it is unknown.
   private static let dilution = 0.0...10_000
-  /// Receivers round the time of one epoch to milliseconds in a sentence and to hundredths in another, in nanoseconds.
+  /// The tolerance for times in one epoch, in nanoseconds. Receivers round to milliseconds in one
+  /// sentence and to hundredths in another.
   private static let rounding: Int64 = 10_000_000
   private static let metersPerSecondPerKnot = 1852.0 / 3600
 
-  /// Whether a sentence belongs to it: it has none of its kind yet, and the times agree or one of them is not known.
+  /// Returns `true` if a sentence may belong to this epoch: its kind is new, and the times agree or
+  /// one is unknown.
   func accepts(_ kind: NMEASentence.Kind, timeOfDay: Int64?) -> Bool {
     guard let timeOfDay, let own = self.timeOfDay else { return !kinds.contains(kind) }
     return abs(timeOfDay - own) < Self.rounding && !kinds.contains(kind)
   }
 
-  /// Whether any sentence of it states a place, or that there is none.
+  /// Whether a sentence contains a position, or says that there is none.
   var hasPosition: Bool {
     !kinds.isDisjoint(with: [.gga, .gns, .rmc, .gll])
   }
 
-  /// The fix, without its time; `nil` where the receiver has none.
+  /// The fix, without its time; `nil` if there is none.
   var fix: Fix? {
     guard !isRefused, let place = place?.coordinate else { return nil }
     var fix = Fix(
@@ -71,7 +73,7 @@ struct NMEAEpoch {
     return fix
   }
 
-  /// From the receiver's own standard deviations, or from the HDOP; `nil` where the epoch states neither.
+  /// The radius of 68 % in meters, from standard deviations, else from the HDOP.
   var horizontalAccuracy: Double? {
     if let deviations {
       return Double.hypot(deviations.north, deviations.east) / Double.sqrt(2) * Dilution.radius68
@@ -81,15 +83,14 @@ struct NMEAEpoch {
 
   /// Degrees clockwise from magnetic north.
   var magneticHeading: Double? { heading?.magnetic }
-  /// Whether it states a true heading only, and no declination.
+  /// Whether only a true heading is known, without a declination.
   var hasOnlyTrueHeading: Bool { heading == nil && hasUnknownDeclination }
 
   // MARK: Sentences
 
-  /// Takes a sentence that belongs to it. The declination is in degrees from true north to magnetic north, clockwise, as the
-  /// track last stated it.
+  /// Adds a sentence of this epoch; returns `false`, with nothing changed, if a field is invalid.
   ///
-  /// - Returns: Whether every field has a value that the standard allows; otherwise the sentence changes nothing.
+  /// `declination` is the track's latest, in degrees clockwise from true north to magnetic north.
   mutating func take(_ sentence: NMEASentence, declination: inout Double?) -> Bool {
     var changed = self
     guard let kind = sentence.kind,
@@ -106,8 +107,8 @@ struct NMEAEpoch {
     switch kind {
     case .gga:
       guard let quality = digits(sentence[6]) else { return nil }
-      // Receivers may state no satellites for their first fix, but then they know its dilution. Dead reckoning, a place by hand
-      // and a simulation (6 to 8) need none.
+      // Receivers may report no satellites with their first fix, but then write its dilution. Dead
+      // reckoning, manual positions and simulation (6 to 8) need neither.
       let isPossible =
         quality > 5 || digits(sentence[7]) != 0 || known(sentence[8], 0.01...98.99) != nil
       guard quality != 0, isPossible else { return isRefused = true }
@@ -125,10 +126,10 @@ struct NMEAEpoch {
       if !kinds.contains(.gga) { readHeights(sentence, hdop: 8, altitude: 9, separation: 10) }
     case .rmc:
       guard let status = sentence.letter(2) else { return nil }
-      // D is a receiver's own word for a differential fix.
+      // D is a nonstandard status for a differential fix.
       let isFix = (status == "A" || status == "D") && sentence.letter(12) != "N"
       if !sentence[9].isEmpty {
-        // Without a fix it may be zeros.
+        // Without a fix the date may be zeros.
         let date = date(sentence[9])
         guard date != nil || !isFix else { return nil }
         self.date = date ?? self.date
@@ -142,7 +143,7 @@ struct NMEAEpoch {
         declination = sentence.letter(11) == "W" ? -variation : variation
       }
     case .gll:
-      // The status is newer than the sentence.
+      // Old versions of the sentence have no status.
       guard sentence.letter(6) ?? "A" == "A", sentence.letter(7) != "N" else {
         return isRefused = true
       }
@@ -167,7 +168,7 @@ struct NMEAEpoch {
     case .zda: break
     case .hdg where sentence[1].isEmpty, .hdm where sentence[1].isEmpty,
       .hdt where sentence[1].isEmpty:
-      // A compass that has no heading yet.
+      // The compass has no heading yet.
       break
     case .hdg:
       guard let sensor = decimal(sentence[1]).flatMap(bearing) else { return nil }
@@ -210,13 +211,13 @@ struct NMEAEpoch {
 
   // MARK: Fields
 
-  /// Reads a number that a sentence can do without; `nil` where there is none, or none that can be: receivers write such
-  /// numbers where they know nothing.
+  /// Returns an optional number, or `nil` if it is absent or out of range, as receivers write
+  /// unknown values.
   private func known(_ field: ArraySlice<UInt8>, _ range: ClosedRange<Double>) -> Double? {
     decimal(field).flatMap { range.contains($0) ? $0 : nil }
   }
 
-  /// Reads `ddmm.mm,N,dddmm.mm,E`.
+  /// Parses `ddmm.mm,N,dddmm.mm,E`.
   private func coordinate(_ sentence: NMEASentence, from field: Int) -> Coordinate? {
     guard let latitude = angle(sentence[field]), let longitude = angle(sentence[field + 2]),
       let north = sentence.letter(field + 1), north == "N" || north == "S",
@@ -235,7 +236,7 @@ struct NMEAEpoch {
     return Double(degrees) + minutes / 60
   }
 
-  /// Reads `ddmmyy`: years from 80 on are of the 20th century, as GPS began in 1980.
+  /// Parses `ddmmyy`. Years from 80 are in the 20th century, because GPS began in 1980.
   private func date(_ field: ArraySlice<UInt8>) -> Int64? {
     guard field.count == 6, let value = digits(field) else { return nil }
     let year = value % 100

@@ -1,18 +1,18 @@
-/// A sentence of NMEA 0183 whose frame is right: `$`, an address, fields, and a checksum or none.
+/// A well-formed NMEA 0183 sentence: `$`, address, fields, and optionally a checksum.
 struct NMEASentence {
-  /// The sentences that are read, by the last three letters of their address.
+  /// The supported sentences, by the last three letters of their address.
   enum Kind: UInt8 {
     case gga, rmc, gll, gns, vtg, gsa, gst, gbs, zda, hdg, hdm, hdt
   }
 
-  /// What follows the address, up to the checksum.
+  /// The text from the address to the checksum.
   private let text: [UInt8]
   private let fields: [Range<Int>]
-  /// What it is; `nil` for a sentence that is not read: proprietary ones (`$P…`) and other types.
+  /// The kind; `nil` for proprietary sentences (`$P…`) and other types.
   let kind: Kind?
   let hasChecksum: Bool
 
-  /// Reads what stands between `$` and `*`; `nil` where no address stands there.
+  /// Parses the text between `$` and `*`; returns `nil` if it has no address.
   init?(_ text: [UInt8], hasChecksum: Bool) {
     let address = text.prefix { $0 != UInt8(ascii: ",") }
     guard (3...15).contains(address.count), address.count < text.count,
@@ -29,25 +29,24 @@ struct NMEASentence {
     self.text = text
     self.fields = fields
     self.hasChecksum = hasChecksum
-    // Two letters of the talker and three of the type.
+    // The address has two letters of the talker and three of the type.
     kind =
       address.count == 5 && address.first != UInt8(ascii: "P")
       ? Kind(String(decoding: address.dropFirst(2), as: UTF8.self)) : nil
   }
 
-  /// A field, counted from 1 as the standard does; empty where the sentence ends before.
+  /// A field, counted from 1 as in the standard; empty after the last field.
   subscript(field: Int) -> ArraySlice<UInt8> {
     fields.indices.contains(field - 1) ? text[fields[field - 1]] : []
   }
 
-  /// The only letter of a field.
+  /// Returns the letter of a field that has exactly one.
   func letter(_ field: Int) -> Unicode.Scalar? {
     self[field].count == 1 ? self[field].first.map { Unicode.Scalar($0) } : nil
   }
 }
 
 extension NMEASentence.Kind {
-  /// Reads the three letters of a type.
   init?(_ text: String) {
     switch text {
     case "GGA": self = .gga
@@ -67,22 +66,23 @@ extension NMEASentence.Kind {
   }
 }
 
-/// Finds sentences among any bytes.
+/// A parser that finds NMEA sentences among other bytes.
 ///
-/// A sentence begins with `$` and ends with `*` and two hexadecimal digits, or without a checksum at its line end (CR,
-/// LF or both). What else there is - packets of UBX, SiRF or RTCM, comments, tag blocks, words of a logger - is passed
-/// over: a `$` inside of it begins a sentence only if printable text with a right checksum follows. The longest sentence
-/// of the standard has 82 bytes; receivers exceed it, so 255 are read. Memory is that.
+/// A sentence begins with `$` and ends with `*` and two hexadecimal digits, or without a checksum
+/// at a line end (CR, LF or both). Everything else is skipped: packets of UBX, SiRF or RTCM,
+/// comments, tag blocks, a logger's words. A `$` in it begins a sentence only if printable text
+/// with a valid checksum follows. The standard limits sentences to 82 bytes; receivers exceed this,
+/// so 255 bytes are read, which bounds memory.
 ///
-/// A sentence without a checksum is accepted as long as no sentence of the track has had one: from then on its end is
-/// missing, or the track was damaged.
+/// Once a sentence of the track has a checksum, one without is rejected, because it was cut or
+/// damaged.
 struct NMEAFramer {
   private static let longest = 255
   private var text: [UInt8]?
   private var isTooLong = false
   private var hasChecksums = false
 
-  /// Takes the next byte, and returns the sentence that it completes.
+  /// Reads a byte, and returns the sentence that it completes.
   mutating func take(_ byte: UInt8, _ counts: inout TrackCounts) -> NMEASentence? {
     switch byte {
     case UInt8(ascii: "$"):
@@ -98,7 +98,7 @@ struct NMEAFramer {
       return nil
     case 0x20...0x7E: break
     default:
-      // Not text: the `$` was a part of something else.
+      // The bytes are not text, so the `$` belonged to something else.
       counts.foreignBytes += 2 + (text?.count ?? 0)
       text = nil
       return nil
@@ -115,7 +115,7 @@ struct NMEAFramer {
     return nil
   }
 
-  /// Ends the bytes: a sentence that is not complete is none.
+  /// Ends the track, and counts an incomplete sentence as malformed.
   mutating func finish(_ counts: inout TrackCounts) {
     if text != nil { counts[.malformed] += 1 }
     text = nil

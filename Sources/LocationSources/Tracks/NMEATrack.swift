@@ -2,40 +2,41 @@ import Bytes
 import Positioning
 import Scanning
 
-/// Reads NMEA 0183: joins the sentences of one epoch to one fix.
+/// A decoder of NMEA 0183 that joins the sentences of each epoch to a fix.
 ///
-/// GGA, RMC, GLL, GNS, GST and GBS state the time of day. The first of them with another time, or a second one of a type
-/// without a time, ends an epoch; so does the end of the track. Sentences without a time (VTG, GSA and headings) belong to the
-/// epoch before them, unless that has one of the type already: then they are the first of the next (several GSA
-/// of one epoch are one for each constellation). Where a track is followed as it is written, a fix is therefore delivered with
-/// the next epoch.
+/// GGA, RMC, GLL, GNS, GST and GBS contain the time of day. An epoch ends with the first of them
+/// that has another time, with a second one of a type without a time, or with the track. Sentences
+/// without a time (VTG, GSA and headings) belong to the current epoch, or to the next one if the
+/// current one has that type already (except GSA, of which an epoch has one per constellation). If
+/// the track is still being written, a fix is therefore delivered with the next epoch.
 ///
-/// Days come from RMC and ZDA; between them they follow from the time of day, which is taken as within twelve hours of the time
-/// before. Epochs before the first date are held - 600 of them at most - and dated back from it. A track that states none
-/// begins on 1970-01-01.
+/// RMC and ZDA contain the date. Between them, a time of day is taken as within twelve hours of the
+/// previous time. At most 600 epochs before the first date are held, and dated back from it. A
+/// track without a date begins on 1970-01-01.
 ///
-/// The talkers of satellite navigation (GP, GN, GL, GA, GB, BD, GQ, GI) and all others are read alike; proprietary
+/// All talkers are read alike (GP, GN, GL, GA, GB, BD, GQ, GI and others), but proprietary
 /// sentences (P…) are not read.
 struct NMEATrack {
   private static let mostHeld = 600
-  /// How long the accuracy that an epoch states is that of epochs which state none, in nanoseconds: receivers that write
-  /// positions often write the dilution with some of them only.
+  /// The time, in nanoseconds, for which an accuracy also applies to epochs without one, because
+  /// many receivers write the dilution with only some positions.
   private static let accuracyAge = 10 * WallClockTime.nanosecondsPerSecond
   private static let daysPerEra: Int64 = 1024 * 7
 
   private var framer = NMEAFramer()
   private var epoch = NMEAEpoch()
-  /// The sentences without a time that came before the epoch that they belong to.
+  /// Sentences without a time that arrived before their epoch.
   private var early: [NMEASentence] = []
   private var declination: Double?
-  /// What ZDA stated last: it may stand before or behind its epoch, and its time may differ from the fix's.
+  /// The latest date and time of ZDA, which may precede or follow its epoch and differ from the
+  /// fix's time.
   private var announced: (day: Int64, time: Int64)?
-  /// The time of the last epoch that has one, in nanoseconds since 1970.
+  /// The time of the latest dated epoch, in nanoseconds since 1970.
   private var reference: Int64?
-  /// Whether the dates are not the track's own.
+  /// Whether the dates are assumed.
   private var isUndated = false
   private var held: [NMEAEpoch] = []
-  /// The accuracy that was stated last, in meters, and the time of its epoch.
+  /// The latest accuracy, in meters, and the time of its epoch.
   private var accuracy: (meters: Double, moment: Int64)?
 
   mutating func decode(_ bytes: RawSpan, into output: inout TrackOutput) {
@@ -56,7 +57,7 @@ struct NMEATrack {
     case nil: break
     case .zda: takeDate(sentence, &output)
     case .gsa:
-      // One for each constellation.
+      // An epoch has one for each constellation.
       if !epoch.take(sentence, declination: &declination) { output.count(.malformed) }
     case .vtg, .hdg, .hdm, .hdt:
       guard let kind = sentence.kind else { return }
@@ -82,7 +83,7 @@ struct NMEATrack {
       if let time, time == epoch.timeOfDay { return output.count(.duplicate) }
       close(&output)
     } else if epoch.isRefused, epoch.timeOfDay == nil, time != nil {
-      // A receiver that knew no time yet had no fix; this one is the first.
+      // Without a time the receiver had no fix, so this is its first one.
       var first = NMEAEpoch()
       if first.take(sentence, declination: &declination), first.fix != nil { close(&output) }
     }
@@ -102,7 +103,7 @@ struct NMEATrack {
     announced = (date, time)
   }
 
-  /// Reads `hhmmss.ss`.
+  /// Parses `hhmmss.ss`.
   private func timeOfDay(_ field: ArraySlice<UInt8>) -> Int64? {
     let whole = field.prefix { $0 != UInt8(ascii: ".") }
     guard whole.count == 6, let value = digits(whole) else { return nil }
@@ -117,7 +118,7 @@ struct NMEATrack {
 
   // MARK: Epochs
 
-  /// Ends the epoch, and begins the next with what came early.
+  /// Ends the epoch, and starts the next with the early sentences.
   private mutating func close(_ output: inout TrackOutput) {
     var ended = epoch
     epoch = NMEAEpoch()
@@ -126,7 +127,7 @@ struct NMEATrack {
     }
     early.removeAll(keepingCapacity: true)
     guard let time = ended.timeOfDay else {
-      // Receivers state no time before their first fix.
+      // Receivers write no time before their first fix.
       if ended.hasPosition { output.count(ended.fix == nil ? .noFix : .undated) }
       if ended.magneticHeading != nil { output.count(.undated) }
       return
@@ -134,7 +135,7 @@ struct NMEATrack {
     if ended.date == nil, let announced { ended.date = day(of: time, near: announced) }
     announced = nil
     if let stated = ended.date, isUndated || reference == nil {
-      // The first date of the track.
+      // This is the first date of the track.
       let moment = stated * nanosecondsPerDay + time
       if isUndated { output.setClock(WallClockTime(nanoseconds: moment)) }
       dateBack(from: moment, &output)
@@ -148,7 +149,7 @@ struct NMEATrack {
     }
   }
 
-  /// Returns the time of an epoch behind another.
+  /// Returns the time of an epoch that follows another.
   private func moment(of epoch: NMEAEpoch, _ time: Int64, _ output: inout TrackOutput) -> Int64 {
     let stated = epoch.date
     guard let reference else { return (stated ?? 0) * nanosecondsPerDay + time }
@@ -164,20 +165,20 @@ struct NMEATrack {
     return stated * nanosecondsPerDay + time
   }
 
-  /// Whether a step of so many days is one of the GPS week number, which is counted as that.
+  /// Returns `true` if a step is a rollover of the GPS week number, which is counted separately.
   private func isRollover(_ days: Int64) -> Bool {
     let rest = (abs(days) + 7) % Self.daysPerEra
     return abs(days) > 7 && rest <= 14
   }
 
-  /// Returns the day that brings a time of day closest to another.
+  /// Returns the day on which a time of day is closest to another time.
   private func day(of time: Int64, near other: (day: Int64, time: Int64)) -> Int64 {
     let difference = time - other.time
     if difference < -nanosecondsPerDay / 2 { return other.day + 1 }
     return difference > nanosecondsPerDay / 2 ? other.day - 1 : other.day
   }
 
-  /// Delivers the epochs that were held, each at most a day before the one behind it.
+  /// Delivers the held epochs, each at most a day before the next.
   private mutating func dateBack(from moment: Int64, _ output: inout TrackOutput) {
     var moments: [Int64] = []
     var next = moment
@@ -192,7 +193,7 @@ struct NMEATrack {
     held = []
   }
 
-  /// Delivers the epochs that were held as of 1970.
+  /// Delivers the held epochs as of 1970.
   private mutating func releaseUndated(_ output: inout TrackOutput) {
     guard !held.isEmpty else { return }
     isUndated = true

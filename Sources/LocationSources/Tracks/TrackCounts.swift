@@ -1,24 +1,21 @@
-/// The numbers of what a recorded track holds, and of what was refused or is strange about it.
+/// The counts of a recorded track's contents and irregularities.
 package struct TrackCounts: Hashable, Sendable {
   /// NMEA sentences, track points of GPX or lines of gpsd, used or not.
   package var records = 0
-  /// Fixes that were delivered.
   package var fixes = 0
-  /// Compass readings that were delivered.
   package var compassReadings = 0
-  /// Bytes between NMEA sentences that are not line ends: packets of binary protocols and comments.
+  /// Bytes between NMEA sentences, except line ends: binary packets and comments.
   package var foreignBytes = 0
   private var oddities = [Int](repeating: 0, count: TrackOddity.allCases.count)
 
   package init() {}
 
-  /// How often something was refused or strange for a reason.
+  /// The number of times that an irregularity occurred.
   package internal(set) subscript(oddity: TrackOddity) -> Int {
     get { oddities[Int(oddity.rawValue)] }
     set { oddities[Int(oddity.rawValue)] = newValue }
   }
 
-  /// Adds another track's counts.
   package static func += (left: inout Self, right: Self) {
     left.records += right.records
     left.fixes += right.fixes
@@ -28,48 +25,48 @@ package struct TrackCounts: Hashable, Sendable {
   }
 }
 
-/// Why a part of a track was not delivered, or is strange.
+/// An irregularity of a part of a track.
 package enum TrackOddity: UInt8, CaseIterable, Sendable {
-  // Refused
+  // Not delivered
 
-  /// The checksum of an NMEA sentence is wrong.
+  /// A wrong checksum of an NMEA sentence.
   case badChecksum
-  /// An NMEA sentence has no checksum though others of the track have one.
+  /// An NMEA sentence without a checksum, in a track that has checksums.
   case missingChecksum
-  /// A field of a sentence, a point or a message has a value that the format does not allow, or is missing.
+  /// A field of a sentence, point or message that is missing or has an invalid value.
   case malformed
-  /// A sentence or a line is longer than any is read.
+  /// A sentence or line over the length limit.
   case tooLong
-  /// A route point or a waypoint of GPX, which a receiver need not have visited.
+  /// A route point or waypoint of GPX, which may be a planned place.
   case notRecorded
-  /// An epoch for which the receiver states that it has no fix.
+  /// An epoch in which the receiver reports no fix.
   case noFix
-  /// A fix of the time of the fix before it.
+  /// A fix with the time of the previous one.
   case duplicate
-  /// A compass reading from true north where the declination is not known.
+  /// A true heading without a known declination.
   case unknownDeclination
   /// A report of a second receiver.
   case otherReceiver
 
-  // Refused where the format is GPX or gpsd JSON, delivered where it is NMEA
+  // Not delivered in GPX and gpsd JSON, delivered in NMEA
 
-  /// A fix without a date. An NMEA track that never states one begins on 1970-01-01.
+  /// A fix without a date. An NMEA track that has no date at all begins on 1970-01-01.
   case undated
 
   // Delivered
 
   /// A date that changed a second too late or too early at midnight, and was corrected.
   case lateDate
-  /// A date of NMEA before the one before it, or more than a year behind.
+  /// A date of NMEA before the previous one, or more than a year after it.
   case dateJump
-  /// A step of 1024 weeks, which the time was corrected by.
+  /// A step of 1024 weeks, for which the time was corrected.
   case weekRollover
-  /// A step back of more than a second: the time goes on from where it was.
+  /// A step back of more than a second. Time continues from there.
   case stepBack
-  /// A time at most a second before the latest: it is held at that.
+  /// A time at most a second before the latest, which it gets.
   case disordered
-  /// No fix for more than ten seconds, and for more than three times as long as before.
+  /// A time of more than ten seconds, and three times the previous interval, without a fix.
   case gap
-  /// A fix that cannot be reached from the fix before it at 350 m/s, both accuracies considered.
+  /// A fix that is too far from the previous one for 350 m/s, considering both accuracies.
   case jump
 }

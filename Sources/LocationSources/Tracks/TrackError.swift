@@ -1,25 +1,25 @@
 package import CaptureFiles
 
-/// A fault of a recorded track, with its place: one sentence for the person that opened it.
+/// An error of a recorded track, with its place.
 package enum TrackError: Error, Hashable, Sendable {
   /// The file cannot be opened, read or decompressed.
   case file(CaptureError)
-  /// There is not a single byte.
+  /// The file has no bytes.
   case empty(file: String)
-  /// The first bytes are no format's that is read.
+  /// The first bytes are not those of a supported format.
   case notATrack(file: String)
   /// The first bytes are not text.
   case binary(file: String)
-  /// The first bytes are those of a capture of Bluetooth.
+  /// The first bytes are those of a Bluetooth capture.
   case capture(file: String)
-  /// A GPX file breaks a rule of XML at a byte of the decompressed data.
+  /// A byte of a GPX file breaks a rule of XML. The offset is in the decompressed data.
   case damaged(file: String, rule: String, offset: Int)
-  /// A GPX file ends before its root element.
+  /// A GPX file ends inside its root element.
   case cutShort(file: String)
 }
 
 extension TrackError: CustomStringConvertible {
-  /// What, where, and what to do, in one sentence.
+  /// A sentence with the problem, its place and what to do.
   package var description: String {
     switch self {
     case .file(let error): error.description

@@ -1,11 +1,9 @@
 import CaptureFiles
 import SystemPackage
 
-/// A format of recorded tracks.
 package enum TrackFormat: Hashable, Sendable, CaseIterable {
   case nmea, gpx, gpsdJSON
 
-  /// For people.
   package var name: String {
     switch self {
     case .nmea: "NMEA 0183"
@@ -15,19 +13,19 @@ package enum TrackFormat: Hashable, Sendable, CaseIterable {
   }
 }
 
-/// What the first bytes of a recording are.
+/// The kind of a recording, by its first bytes.
 package enum RecordingFormat: Hashable, Sendable {
-  /// btsnoop, pcap or pcapng, which ``CaptureReader`` reads.
   case capture
   case track(TrackFormat)
-  /// Neither of them, and not text: a log of a receiver's binary protocol, or something else altogether.
+  /// Not text and not a capture, such as a log of a receiver's binary protocol.
   case binary
   case unknown
 
-  /// Returns whether a file is a track, by its first bytes, which are decompressed where they are gzip; `nil` for what can
-  /// be read only once. What is neither a track nor a capture, or cannot be read, is no track.
+  /// Returns `true` for a file that is a track by its first (decompressed) bytes, and `nil` for one
+  /// that can be read only once. Returns `false` for everything else, including a file that cannot
+  /// be read.
   package static func isTrack(_ path: String) -> Bool? {
-    // Opening a pipe would wait for its writer, and reading it would take its bytes.
+    // Opening a pipe would wait for its writer, and reading would consume its bytes.
     guard path != "-" else { return nil }
     guard let kind = (try? Stat(FilePath(path)))?.type else { return false }
     guard kind == .regular else { return kind == .directory ? false : nil }
@@ -44,7 +42,8 @@ package enum RecordingFormat: Hashable, Sendable {
     }
   }
 
-  /// Sorts recordings by what they hold. What can be read only once, a pipe, is what nothing else shows: `isTrack`.
+  /// Separates recordings into captures and tracks. `isTrack` decides for pipes, which can be read
+  /// only once.
   package static func sort(
     _ paths: [String], pipesAreTracks isTrack: Bool
   ) -> (captures: [String], tracks: [String]) {
@@ -59,29 +58,29 @@ package enum RecordingFormat: Hashable, Sendable {
     return (captures, tracks)
   }
 
-  /// The number of bytes in which a format must show itself.
+  /// The number of bytes that detection uses at most.
   package static let window = 16 * 1024
 
-  /// The number of NMEA sentences after which no line of gpsd is expected.
+  /// The number of NMEA sentences after which a log of gpsd is ruled out.
   private static let enoughSentences = 16
-  /// The number of position sentences that make a track of a log in which packets of a binary protocol prevail.
+  /// The number of position sentences that make a track of a mainly binary log.
   private static let enoughPositions = 8
 
-  /// Detects the format by the first (decompressed) bytes.
+  /// Detects the format from the first (decompressed) bytes; returns `nil` if more are needed.
   ///
-  /// XML with an element `gpx` is GPX. A report of gpsd (`{"class":"TPV"…`) among the first 16 KiB makes a log of gpsd,
-  /// whatever sentences stand around it; otherwise one sentence with a right checksum makes NMEA 0183 (`gpspipe -r` writes
-  /// gpsd's greeting in front of them), or, where no sentence has a checksum, three lines that look like position
-  /// sentences; otherwise gpsd's greeting alone makes its log. Where more bytes are control characters than belong to
-  /// the first few position sentences, a line of text does not make a track of a binary log.
+  /// XML with an element `gpx` is GPX. Otherwise a report of gpsd (`{"class":"TPV"…`) among the
+  /// first 16 KiB means a log of gpsd, whatever sentences are around it. Otherwise one sentence
+  /// with a valid checksum means NMEA 0183, even after gpsd's greeting (`gpspipe -r`); so do three
+  /// lines like position sentences if none has a checksum. Otherwise gpsd's greeting alone means
+  /// its log. A log with more control characters than a few position sentences can explain is
+  /// binary.
   ///
   /// - Parameters:
-  ///   - start: The first bytes, of which ``window`` are looked at.
+  ///   - start: The first bytes, of which ``window`` are used.
   ///   - isWhole: Whether the recording has no more bytes.
-  /// - Returns: The format; `nil` where more bytes are needed.
   package static func detect(_ start: RawSpan, isWhole: Bool) -> RecordingFormat? {
     if start.byteCount > 0, CaptureReader.recognizes(start) {
-      // As few as one byte may be a capture's first; four are.
+      // A capture may begin with a single byte, but four are needed.
       return start.byteCount >= 4 || isWhole ? .capture : nil
     }
     var bytes: [UInt8] = []
@@ -101,7 +100,7 @@ package enum RecordingFormat: Hashable, Sendable {
       if sentence.kind != nil { positions += 1 }
     }
     let controls = bytes.count { $0 < 0x20 && !(0x09...0x0D).contains($0) && $0 != 0x1B }
-    // A sentence has some 70 bytes.
+    // A sentence has about 70 bytes.
     let isBinary =
       controls > 8 + bytes.count / 20 && positions < enoughPositions && controls > 70 * positions
     if isBinary { return isFull ? .binary : nil }
@@ -119,7 +118,7 @@ package enum RecordingFormat: Hashable, Sendable {
     return hasGreeting ? .track(.gpsdJSON) : .unknown
   }
 
-  /// Returns the class of a message of gpsd, with a time in front of it or without; `nil` for any other line.
+  /// Returns the class of a gpsd message, optionally after a time; `nil` for any other line.
   private static func messageClass(_ line: ArraySlice<UInt8>) -> String? {
     guard let start = line.prefix(GPSDTrack.longestPrefix).firstIndex(of: UInt8(ascii: "{")) else {
       return nil
@@ -132,13 +131,13 @@ package enum RecordingFormat: Hashable, Sendable {
     rest = rest.dropFirst().drop { $0 == 0x20 }
     guard rest.first == UInt8(ascii: "\"") else { return nil }
     rest = rest.dropFirst()
-    // The end may be missing as yet.
+    // The end may not be read yet.
     return rest.firstIndex(of: UInt8(ascii: "\"")).map { end in
       String(decoding: rest[..<end], as: UTF8.self)
     }
   }
 
-  /// Returns whether a tag opens an element `gpx`, with a prefix or without.
+  /// Returns `true` if a tag opens an element `gpx`, with or without a prefix.
   private static func hasGPXElement(_ bytes: [UInt8]) -> Bool {
     bytes.split(separator: UInt8(ascii: "<")).contains { tag in
       let name = tag.prefix {

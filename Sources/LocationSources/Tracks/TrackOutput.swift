@@ -3,30 +3,30 @@ import Positioning
 import RealModule
 import Scanning
 
-/// Collects what a track holds: gives each fix its place on the line of time, and counts what is strange about it.
+/// The output of a track, which gives each fix its time and counts irregularities.
 ///
-/// The line is that of captures (``Timeline``): UTC as long as the track's clock goes forward; where that is set
-/// back, the line goes on from where it was. A step of 1024 weeks, give or take seven days, is the week number of a
-/// receiver that rolled over: a step back is corrected from there on; a step forward is the end of one that began
-/// before the track, so that the time stamps are taken as they are and the line does not step. A track that was
-/// recorded with the wrong era from its beginning to its end cannot be distinguished from an old one.
+/// As for captures (``Timeline``), times are UTC while the track's clock advances, and continue
+/// from there after a step back. A step of 1024 weeks, within seven days, is a rollover of a
+/// receiver's week number. After a step back, times are corrected. A step forward ends a rollover
+/// from before the track: its time stamps are kept, and the timeline does not step. A track
+/// recorded entirely in the wrong era cannot be distinguished from an old one.
 struct TrackOutput {
-  /// What was found and is not taken yet.
+  /// The inputs that are not taken yet.
   private(set) var inputs: [PositionInput] = []
-  /// Parts of it, each with its distance to the track's clock: a clock that was set begins another one.
+  /// The runs of ``inputs``. A clock that was set begins a new one.
   private(set) var runs: [TrackRun] = []
   private(set) var timeline: Timeline
   var counts = TrackCounts()
 
-  /// 1024 weeks: the GPS week number of the first signals has ten bits.
+  /// 1024 weeks, because the first GPS signals have a week number of ten bits.
   private static let era: Int64 = 1024 * 7 * 86400 * WallClockTime.nanosecondsPerSecond
   private static let eraTolerance: Int64 = 7 * 86400 * WallClockTime.nanosecondsPerSecond
-  /// The speed of no vehicle that lands, in meters per second.
+  /// The greatest plausible speed, in meters per second.
   private static let greatestSpeed = 350.0
 
-  /// Added to the stated times: whole eras.
+  /// The correction added to the track's times, in whole eras.
   private var correction: Int64 = 0
-  /// Subtracted from the corrected times on the line.
+  /// The shift subtracted from the corrected times on the timeline.
   private var lineShift: Int64 = 0
   private var latest: WallClockTime?
   private var lastFix: Fix?
@@ -34,14 +34,14 @@ struct TrackOutput {
 
   init(duration: Int64?) { timeline = Timeline(duration: duration) }
 
-  /// The distance from the line to the track's clock.
+  /// The offset from the timeline to the track's clock.
   var wallClockOffset: WallClockOffset {
     WallClockOffset(nanoseconds: sum(timeline.wallClockOffset.nanoseconds, lineShift))
   }
 
   mutating func count(_ oddity: TrackOddity) { counts[oddity] += 1 }
 
-  /// Adds a fix whose timestamp is the one that the source states.
+  /// Adds a fix with the source's timestamp.
   mutating func add(_ stated: Fix) {
     if let lastFix, stated.timestamp.advanced(by: correction) == lastFix.timestamp {
       return count(.duplicate)
@@ -62,7 +62,7 @@ struct TrackOutput {
     append(.fix(fix))
   }
 
-  /// Adds a compass reading whose timestamp is the one that the source states.
+  /// Adds a compass reading with the source's timestamp.
   mutating func add(_ stated: CompassReading) {
     guard let (time, timestamp) = place(stated.timestamp) else { return }
     var reading = stated
@@ -79,7 +79,7 @@ struct TrackOutput {
     inputs.append(input)
   }
 
-  /// Moves what was found behind what an array holds, and returns its parts.
+  /// Moves the inputs to the end of an array, and returns their runs.
   mutating func take(_ taken: inout [PositionInput]) -> [TrackRun] {
     defer {
       inputs.removeAll(keepingCapacity: true)
@@ -89,14 +89,14 @@ struct TrackOutput {
     return runs
   }
 
-  /// Lets the line go on where it is, at another stated time: the track's date was not known before.
+  /// Sets the track's clock, whose date was unknown, without a step of the timeline.
   mutating func setClock(_ stated: WallClockTime) {
     guard let latest else { return }
     lineShift = sum(lineShift, stated.advanced(by: correction).nanoseconds(since: latest))
     self.latest = stated.advanced(by: correction)
   }
 
-  /// Returns the place on the line of a stated time, and that time corrected; `nil` behind the end of the duration.
+  /// Returns a time on the timeline and the corrected timestamp; `nil` after the duration.
   private mutating func place(_ stated: WallClockTime) -> (MonotonicTime, WallClockTime)? {
     guard !timeline.isOver else { return nil }
     var recorded = stated.advanced(by: correction)
@@ -109,7 +109,7 @@ struct TrackOutput {
           < UInt64(Self.eraTolerance)
       {
         count(.weekRollover)
-        // A correction that was made before ends first.
+        // This first undoes an earlier correction.
         let corrected = eras < 0 ? eras : min(eras, max(correction, 0))
         correction = sum(correction, 0 - corrected)
         lineShift = sum(lineShift, eras - corrected)
@@ -127,12 +127,13 @@ struct TrackOutput {
   }
 }
 
-/// Adds two numbers; saturates.
+/// Returns the sum; saturates.
 private func sum(_ left: Int64, _ right: Int64) -> Int64 {
   WallClockTime(nanoseconds: left).advanced(by: right).nanoseconds
 }
 
-/// The distance on a sphere of the earth's mean radius, in meters: within 0.6 % of the true one.
+/// Returns the distance, in meters, on a sphere with the earth's mean radius: within 0.6 % of the
+/// true one.
 private func distance(_ from: Coordinate, _ to: Coordinate) -> Double {
   let radians = Double.pi / 180
   let north = Double.sin((to.latitude - from.latitude) * radians / 2)
@@ -143,7 +144,7 @@ private func distance(_ from: Coordinate, _ to: Coordinate) -> Double {
   return 2 * 6_371_008.8 * Double.asin(min(1, chord.squareRoot()))
 }
 
-/// Consecutive inputs of a track with one distance from the line of time to the track's clock.
+/// Consecutive inputs of a track with the same offset from the timeline to the track's clock.
 struct TrackRun: Sendable {
   var count: Int
   var wallClockOffset: WallClockOffset

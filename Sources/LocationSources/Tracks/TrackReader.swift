@@ -3,28 +3,28 @@ package import CaptureFiles
 package import Positioning
 package import Scanning
 
-/// Reads one recorded track, of whatever format, from its beginning to its end: bytes in, fixes and compass readings out.
+/// A reader that turns the bytes of one recorded track into fixes and compass readings.
 ///
-/// The first bytes determine the format, never a name; gzip is decompressed. Memory is that of a capture's reader (576 KiB)
-/// and what one piece of 32 KiB brings, whatever the file's size.
+/// It detects the format from the first bytes, not from the name, and decompresses gzip. Memory is
+/// that of a capture's reader (576 KiB) and the contents of one piece of 32 KiB.
 package final class TrackReader {
   /// The file's name, or "standard input".
   package let name: String
-  /// The file's size in bytes, where it has one.
+  /// The file's size in bytes, if it has one.
   package let size: Int?
   private let follows: Bool
   private var stream: ByteStream
   private var decoder: TrackDecoder?
   private let duration: Int64?
-  /// What was decoded behind a moment at which the track's clock was set.
+  /// Inputs decoded after a step of the track's clock, which later calls append.
   private var waiting: [(inputs: [PositionInput], wallClockOffset: WallClockOffset)] = []
-  /// What is wrong behind all of it.
+  /// The error to throw after all inputs.
   private var failure: TrackError?
 
   private static let piece = 32 * 1024
 
-  /// Opens a track; the path `-` is standard input. A file that is followed is still being written: its end is never
-  /// final. The duration is in nanoseconds from the first fix on; `nil` for all.
+  /// Opens a track; the path `-` is standard input. With `follows`, the file is still being written
+  /// and its end is not final. `duration` is in nanoseconds from the first fix; `nil` for all.
   package init(path: String, follows: Bool = false, duration: Int64? = nil) throws(TrackError) {
     do throws(CaptureError) {
       let file = try FileSource(path: path)
@@ -37,19 +37,18 @@ package final class TrackReader {
     self.duration = duration
   }
 
-  /// The format; `nil` before enough has been read.
+  /// The format; `nil` until enough has been read.
   package var format: TrackFormat? { decoder?.format }
-  /// What was counted.
   package var counts: TrackCounts { decoder?.counts ?? TrackCounts() }
-  /// How many bytes of the file have been read.
   package var bytesRead: Int { stream.bytesRead }
-  /// The time of the first fix or reading.
   package var firstTime: MonotonicTime? { decoder?.firstTime }
-  /// The distance from the replay's time to the track's wall-clock time, for all that the latest call appended.
+  /// The offset from the replay's time to the track's wall-clock time, for the latest call's
+  /// inputs.
   package private(set) var wallClockOffset = WallClockOffset.zero
 
-  /// Reads a piece, and appends what it holds up to the next moment at which the track's clock was set. It does not wait for a
-  /// pipe. It throws at the first byte that cannot be read; what stood before it is appended by then.
+  /// Reads a piece, and appends its inputs up to the next step of the track's clock. Does not wait
+  /// for a pipe. Throws at the first byte that cannot be read, after everything before it is
+  /// appended.
   package func read(into inputs: inout [PositionInput]) throws(TrackError) -> ReadingProgress {
     if !waiting.isEmpty {
       let run = waiting.removeFirst()
@@ -79,7 +78,7 @@ package final class TrackReader {
     return .more
   }
 
-  /// Waits until more may be there, for a tenth of a second at most.
+  /// Waits for more, for a tenth of a second at most.
   package func wait() { stream.wait() }
 
   private func detect(isWhole: Bool) throws(TrackError) {
@@ -104,7 +103,7 @@ package final class TrackReader {
     return try end()
   }
 
-  /// Keeps all but the first of the runs that were appended for calls of their own.
+  /// Keeps the runs after the first one for later calls.
   private func keep(_ inputs: inout [PositionInput]) {
     guard let decoder, let first = decoder.runs.first else { return }
     wallClockOffset = first.wallClockOffset
@@ -114,7 +113,7 @@ package final class TrackReader {
     }
   }
 
-  /// Ends the track where nothing waits.
+  /// Ends the track once nothing is waiting.
   private func end() throws(TrackError) -> ReadingProgress {
     guard waiting.isEmpty else { return .more }
     if let failure { throw failure }
@@ -122,14 +121,14 @@ package final class TrackReader {
   }
 }
 
-/// Reads a recorded track from its bytes, in pieces of any size.
+/// A decoder of a recorded track, which accepts pieces of any size.
 package struct TrackDecoder {
   package let format: TrackFormat
   private var output: TrackOutput
   private var track: Track
-  /// Whether nothing more is to be decoded.
+  /// Whether decoding has ended.
   package private(set) var isOver = false
-  /// The parts of what the latest call appended, each with its distance from the line of time to the track's clock.
+  /// The runs of inputs appended by the latest call.
   private(set) var runs: [TrackRun] = []
 
   private enum Track {
@@ -138,7 +137,7 @@ package struct TrackDecoder {
     case gpsd(GPSDTrack)
   }
 
-  /// Begins a track, which ends so many nanoseconds after its first fix.
+  /// Starts a track that ends `duration` nanoseconds after its first fix.
   package init(_ format: TrackFormat, duration: Int64? = nil) {
     self.format = format
     output = TrackOutput(duration: duration)
@@ -150,14 +149,13 @@ package struct TrackDecoder {
       }
   }
 
-  /// What was counted.
   package var counts: TrackCounts { output.counts }
-  /// The time of the first fix or reading.
   package var firstTime: MonotonicTime? { output.timeline.first }
 
-  /// Decodes the next bytes, and appends what they complete.
+  /// Decodes bytes, and appends the inputs that they complete.
   ///
-  /// - Returns: The rule of the format that a byte breaks so that nothing more can be read, and that byte's offset.
+  /// - Returns: The rule of the format that a byte breaks, and its offset, if decoding cannot
+  ///   continue.
   package mutating func decode(
     _ bytes: RawSpan, into inputs: inout [PositionInput]
   ) -> (rule: String, offset: Int)? {
@@ -179,7 +177,7 @@ package struct TrackDecoder {
     return fault
   }
 
-  /// Ends the bytes, and appends what they leave; returns whether the format allows an end there.
+  /// Ends the track, and appends the remaining inputs. Returns `false` if it ends too soon.
   package mutating func finish(into inputs: inout [PositionInput]) -> Bool {
     guard !isOver else { return true }
     isOver = true

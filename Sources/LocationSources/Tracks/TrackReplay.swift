@@ -3,20 +3,20 @@ package import Positioning
 package import Scanning
 import Synchronization
 
-/// A location source that plays recorded tracks back: what they hold, merged by time, on their own time.
+/// A location source that plays back recorded tracks, merged by time.
 package final class TrackReplay: LocationSource {
   private let state: Mutex<Playback<TrackRecording>>
-  /// How fast time passes.
+  /// The speed of playback.
   package let speed: ReplayScanner.Speed
 
   /// Opens tracks.
   ///
   /// - Parameters:
   ///   - paths: The files; `-` is standard input.
-  ///   - speed: How fast time passes.
-  ///   - follows: Whether they are still being written.
-  ///   - duration: The number of nanoseconds that are played; `nil` for all.
-  /// - Throws: ``TrackError`` for the first that cannot be opened.
+  ///   - speed: The speed of playback.
+  ///   - follows: Whether the files are still being written.
+  ///   - duration: The duration to play, in nanoseconds; `nil` for all.
+  /// - Throws: ``TrackError`` for the first file that cannot be opened.
   package init(
     paths: [String], speed: ReplayScanner.Speed = .max, follows: Bool = false,
     duration: Int64? = nil
@@ -33,12 +33,10 @@ package final class TrackReplay: LocationSource {
   package var name: String {
     state.withLock { $0.recordings.map(\.reader.name).joined(separator: ", ") }
   }
-  /// Always `true`: a recording waits for its reader.
   package var isRecorded: Bool { true }
-  /// Always available: the recordings are open.
   package var availability: ScannerAvailability { .available }
 
-  /// Whether the first values of a track have a compass reading, or one was delivered.
+  /// Whether the first inputs of a track contain a compass reading, or one was delivered.
   package var hasCompass: Bool {
     state.withLock { playback in
       playback.readFirst()
@@ -46,17 +44,17 @@ package final class TrackReplay: LocationSource {
     }
   }
 
-  /// What was counted in each track, in the order of the paths.
+  /// The counts of each track, in the order of the paths.
   package var counts: [(name: String, counts: TrackCounts)] {
     state.withLock { $0.recordings.map { ($0.reader.name, $0.reader.counts) } }
   }
 
-  /// Leaves the pace to another object from now on.
+  /// Plays without delay from now on, because the caller sets the pace.
   package func stopPacing() { state.withLock { $0.factor = nil } }
 
-  /// Reads on.
+  /// Reads more inputs.
   ///
-  /// - Throws: What is wrong with a track, after all that stood whole before it in every track.
+  /// - Throws: The error of a track, after everything valid before it in every track.
   package func receive(
     for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]
   ) throws -> LocationProgress {
@@ -73,14 +71,12 @@ package final class TrackReplay: LocationSource {
   package func rest() { state.withLock { $0.rest() } }
 }
 
-/// A track, and what was read of it.
 private final class TrackRecording: Recording {
   typealias Health = LocationHealth
 
   let reader: TrackReader
   var inputs: [PositionInput] = []
   var next = 0
-  /// Whether a compass reading was read.
   private(set) var hasReading = false
   private(set) var time = MonotonicTime(nanoseconds: .min)
 

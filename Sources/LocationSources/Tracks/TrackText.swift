@@ -1,7 +1,7 @@
 import Scanning
 
-/// Reads a decimal number of ASCII digits as the formats of tracks have it; `nil` for anything else, exponents and
-/// names of numbers included, and for more than 18 digits.
+/// Parses a decimal number; returns `nil` for anything else, including exponents, NaN and infinity,
+/// and more than 18 digits.
 func decimal(_ text: ArraySlice<UInt8>) -> Double? {
   var value: Int64 = 0
   var digits = 0
@@ -25,7 +25,7 @@ func decimal(_ text: ArraySlice<UInt8>) -> Double? {
   return (isNegative ? -1 : 1) * Double(value) / scale
 }
 
-/// Reads a number of digits only.
+/// Parses up to 9 digits.
 func digits(_ text: ArraySlice<UInt8>) -> Int64? {
   guard (1...9).contains(text.count) else { return nil }
   var value: Int64 = 0
@@ -36,7 +36,7 @@ func digits(_ text: ArraySlice<UInt8>) -> Int64? {
   return value
 }
 
-/// Reads the digits behind a decimal point of seconds, as nanoseconds; what is finer is cut.
+/// Converts the digits after the decimal point of seconds to nanoseconds, rounded down.
 func fractionOfSecond(_ fraction: ArraySlice<UInt8>) -> Int64? {
   guard !fraction.isEmpty, fraction.count <= 32,
     fraction.allSatisfy({ (0x30...0x39).contains($0) }),
@@ -45,17 +45,16 @@ func fractionOfSecond(_ fraction: ArraySlice<UInt8>) -> Int64? {
   return (fraction.count..<max(9, fraction.count)).reduce(value) { value, _ in value * 10 }
 }
 
-/// Returns a direction in degrees as one of at least 0 and less than 360; `nil` for a number that is none.
+/// Normalizes a direction to 0..<360 degrees; returns `nil` if its magnitude exceeds 720.
 func bearing(_ degrees: Double) -> Double? {
   guard abs(degrees) <= 720 else { return nil }
   let rest = degrees.truncatingRemainder(dividingBy: 360)
   return rest < 0 ? (rest + 360 < 360 ? rest + 360 : 0) : rest
 }
 
-/// Nanoseconds of a day.
 let nanosecondsPerDay: Int64 = 86400 * WallClockTime.nanosecondsPerSecond
 
-/// Returns the days from 1970-01-01 to a date from 1970 to 2199; `nil` for a date that there is not.
+/// Returns the days from 1970-01-01 to a valid date from 1970 to 2199.
 ///
 /// By Howard Hinnant's `days_from_civil` (<https://howardhinnant.github.io/date_algorithms.html>).
 func daysSinceEpoch(year: Int64, month: Int64, day: Int64) -> Int64? {
@@ -71,15 +70,15 @@ func daysSinceEpoch(year: Int64, month: Int64, day: Int64) -> Int64? {
   return shifted / 400 * 146_097 + dayOfEra - 719_468
 }
 
-/// Reads a time of a day; second 60, a leap second, is the first of the next minute.
+/// Returns nanoseconds since midnight. Second 60, a leap second, is the start of the next minute.
 func timeOfDay(hour: Int64, minute: Int64, second: Int64, fraction: Int64) -> Int64? {
   guard hour < 24, minute < 60, second <= 60 else { return nil }
   return (hour * 3600 + minute * 60 + second) * WallClockTime.nanosecondsPerSecond + fraction
 }
 
 extension WallClockTime {
-  /// Reads `2026-01-01T00:00:00Z` as XML Schema writes it, with a fraction of a second and an offset or without;
-  /// without one it is UTC.
+  /// Parses `2026-01-01T00:00:00Z` in the format of XML Schema, optionally with a fraction and an
+  /// offset. Without an offset it is UTC.
   init?(xml text: ArraySlice<UInt8>) {
     let bytes = Array(text)
     let marks: [(Int, Unicode.Scalar)] = [(4, "-"), (7, "-"), (13, ":"), (16, ":")]

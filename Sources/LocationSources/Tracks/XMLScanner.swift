@@ -1,19 +1,18 @@
-/// Reads the elements of an XML document from its bytes, as much of XML as GPX has.
+/// A scanner of XML elements, for the part of XML that GPX uses.
 ///
-/// Names, attributes and texts are ASCII as far as GPX gives them a meaning, so every encoding of which ASCII is a part is
-/// read alike (UTF-8, ISO 8859, Windows-1252); in UTF-16, which is recognized by its byte order mark or by the zeros of its
-/// first character, and in all others, other characters become `?`. A document type is passed over, and refused where it declares
-/// anything, so there are no entities to expand; the five names of XML and numbers are. Comments, processing instructions and unknown elements are passed over.
-/// Memory is bounded: 64 KiB for a tag, 128 bytes of text for an element, 64 open elements.
+/// GPX's own names and values are ASCII, so all encodings that extend ASCII are read alike (UTF-8,
+/// ISO 8859, Windows-1252). UTF-16 is detected by its byte order mark or the zero in its first
+/// character. Other characters become `?`. The five predefined entities and character references
+/// are expanded. Comments, processing instructions, unknown elements and a document type are
+/// skipped; declarations in a document type are refused, so no other entities exist. Memory is at
+/// most 64 KiB for a tag, 128 bytes of text per element, and 64 open elements.
 struct XMLScanner {
   enum Event {
-    /// An element begins.
     case start(name: ArraySlice<UInt8>, attributes: [(name: ArraySlice<UInt8>, value: [UInt8])])
-    /// An element ends; the text is what stood in it directly before its end.
+    /// The end of an element, with the text directly before it.
     case end(name: ArraySlice<UInt8>, text: [UInt8])
   }
 
-  /// The rule of XML that the bytes break.
   struct Fault: Error {
     let rule: String
   }
@@ -33,13 +32,12 @@ struct XMLScanner {
   private var open: [[UInt8]] = []
   private var encoding: Encoding?
   private var head: [UInt8] = []
-  /// Whether the root element has ended: what follows is passed over.
+  /// Whether the root element has ended. Everything after it is ignored.
   private(set) var isAtEnd = false
 
   private enum Encoding {
     case bytes, littleEndian, bigEndian
 
-    /// Returns the encoding of a document by its first bytes.
     init(_ head: some Collection<UInt8>) {
       self =
         switch Array(head.prefix(2)) {
@@ -50,7 +48,7 @@ struct XMLScanner {
     }
   }
 
-  /// Returns the beginning of a document as ASCII.
+  /// Returns the start of a document as ASCII.
   static func text(_ bytes: [UInt8]) -> [UInt8] {
     let encoding = Encoding(bytes)
     if encoding == .bytes {
@@ -68,12 +66,12 @@ struct XMLScanner {
     return high == 0 && low < 0x80 ? low : UInt8(ascii: "?")
   }
 
-  /// Returns a name without its prefix.
+  /// Returns a name without its namespace prefix.
   static func localName(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     name.lastIndex(of: UInt8(ascii: ":")).map { name[($0 + 1)...] } ?? name
   }
 
-  /// Takes the next byte, and hands over the events that it completes.
+  /// Reads a byte, and passes on the events that it completes.
   mutating func take(
     _ byte: UInt8, _ handle: (Event) throws(Fault) -> Void
   ) throws(Fault) {
@@ -158,18 +156,18 @@ struct XMLScanner {
     }
   }
 
-  /// Keeps a byte of text, unless it is leading white space or too much.
+  /// Keeps a byte of text, except for leading white space and text that is too long.
   private mutating func keep(text byte: UInt8) {
     if text.count < Self.longestText, !text.isEmpty || !Self.isSpace(byte) { text.append(byte) }
   }
 
-  /// Keeps the last bytes of what is passed over, to recognize its end.
+  /// Keeps the last bytes of a skipped part, to recognize its end.
   private mutating func keep(_ byte: UInt8, _ count: Int) {
     tag.append(byte)
     if tag.count > count { tag.removeFirst(tag.count - count) }
   }
 
-  /// Reads a whole tag.
+  /// Reads a complete tag.
   private mutating func finish(_ handle: (Event) throws(Fault) -> Void) throws(Fault) {
     defer { text = [] }
     if tag.first == UInt8(ascii: "/") {
@@ -225,10 +223,10 @@ struct XMLScanner {
   private static let names: [String: Unicode.Scalar] = [
     "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'",
   ]
-  /// The length of the longest reference that is read, `&#x10FFFF;`, after its `&`, and leading zeros.
+  /// The length of the longest reference, `&#x10FFFF;`, after `&`, with three leading zeros.
   private static let longestReference = 12
 
-  /// Replaces references; those that stand for no ASCII character become `?`.
+  /// Expands references; those to characters other than ASCII become `?`.
   private static func expanded(_ text: ArraySlice<UInt8>) -> [UInt8] {
     guard text.contains(UInt8(ascii: "&")) else { return Array(text) }
     var result: [UInt8] = []
