@@ -3,24 +3,21 @@ package import Positioning
 package import Sources
 
 package struct LocationSourceChoice: Hashable, Sendable {
-  /// The name of the source in use; `nil` if there is none.
+  /// `nil` if there is no source.
   package var name: String?
-  /// The source in use and the reason, with the faults of better ones: one sentence without a full
+  /// The source in use, the reason, and the faults of better ones: one sentence without a full
   /// stop.
   package var sentence: String
 }
 
-/// A location source that uses the best of several: gpsd, then GeoClue, then the configured
-/// position.
+/// A source that uses the best of several: gpsd, then GeoClue, then the configured position.
 ///
 /// The first available source is used. If it reports a fault, the next available one replaces it at
-/// once; if it does not report that it receives, ``patience`` after a fix was due, which is the
-/// demand's interval after the latest fix. Better sources are checked every ``patience`` and used
-/// again when available. For one that was replaced and has had no fix since, that time doubles up
-/// to an hour.
+/// once; if it does not report that it receives, ``patience`` after a fix was due (the demand's
+/// interval after the latest fix). Better sources are tried again every ``patience``, or at doubled
+/// times up to an hour if they were replaced and have had no fix since.
 package final class AutomaticSource: LocationSource {
-  /// The time without a fix after which a source is replaced: 60 s, the longest cold start of a
-  /// receiver.
+  /// The time without a fix after which a source is replaced: 60 s, the longest cold start.
   package static let patience = 60 * MonotonicTime.nanosecondsPerSecond
   /// The time between searches while there is no source: 10 s.
   private static let searchInterval = 10 * MonotonicTime.nanosecondsPerSecond
@@ -28,7 +25,6 @@ package final class AutomaticSource: LocationSource {
   private let sources: [any LocationSource]
   private let alternatives: Alternatives<PositionInput, LocationDemand, LocationHealth>
 
-  /// Creates a source from others, best first.
   package init(
     _ sources: [any LocationSource], clock: @escaping @Sendable () -> MonotonicTime = { .now }
   ) {
@@ -58,7 +54,6 @@ package final class AutomaticSource: LocationSource {
     alternatives.choice?.index.map { sources[$0].reportsOnlyChanges } ?? false
   }
 
-  /// The source in use, and the reason.
   package var choice: LocationSourceChoice {
     alternatives.choice.map(described)
       ?? LocationSourceChoice(name: nil, sentence: "no location source was used yet")
@@ -105,8 +100,7 @@ package final class AutomaticSource: LocationSource {
     return LocationSourceChoice(name: name, sentence: sentence)
   }
 
-  /// Available if one of the sources is, else the first one that is not permitted, else the reasons
-  /// of all.
+  /// Available if one of the sources is; else not permitted if one of them is.
   package var availability: ScannerAvailability {
     let all = sources.map(\.availability)
     if all.contains(.available) { return .available }

@@ -5,9 +5,8 @@ import Synchronization
 
 /// A live source of fixes, combined with a compass.
 ///
-/// Each works only while the demand needs it. While headings are needed, a thread receives from the
-/// compass, and its readings wake the fix source. If there is no compass, the fix source receives
-/// the demand for headings.
+/// Each works only while the demand needs it. A thread receives from the compass, and wakes the fix
+/// source. If there is no compass, the fix source receives the demand for headings.
 package final class CombinedSource: LocationSource {
   private let parts: Parts
   private let isUsingFixes = Mutex(false)
@@ -15,7 +14,7 @@ package final class CombinedSource: LocationSource {
 
   /// The compass of the fix source, which is used if there is no other.
   private struct OtherCompass {
-    /// The wait for the first reading before its absence is reported, in nanoseconds.
+    /// The wait, in nanoseconds, before missing readings are reported.
     static let patience = 10 * MonotonicTime.nanosecondsPerSecond
 
     var hasReading = false
@@ -23,8 +22,7 @@ package final class CombinedSource: LocationSource {
     var since: MonotonicTime?
     var isMissing = false
 
-    /// Processes the result of a call of the source, and returns the state of headings if it
-    /// changed.
+    /// Returns the state of headings if the result of a call changed it.
     mutating func receive(_ isReading: Bool, at now: MonotonicTime, from name: String)
       -> LocationHealth?
     {
@@ -61,14 +59,12 @@ package final class CombinedSource: LocationSource {
   package var isRecorded: Bool { false }
   package var reportsOnlyChanges: Bool { parts.fixes.reportsOnlyChanges }
 
-  /// The availability of fixes.
   package var availability: ScannerAvailability { parts.fixes.availability }
 
   /// Whether there is a compass that this process may use, as far as is known.
   ///
-  /// This is safe on an app's main thread. While the compass is received, its state gives the
-  /// answer. At rest, an answer older than a second is renewed in the background. Only the first
-  /// answer is waited for, once and for at most ``Parts/answerLimit``.
+  /// Safe on an app's main thread: only the first answer is waited for, once and for at most
+  /// ``Parts/answerLimit``. At rest, an answer older than a second is renewed in the background.
   package var hasCompass: Bool {
     parts.hasCompass || parts.fixes.hasCompass || other.withLock { $0.hasReading }
   }
@@ -124,7 +120,6 @@ package final class CombinedSource: LocationSource {
 }
 
 extension CombinedSource {
-  /// The two sources, and the thread that receives from the compass.
   private final class Parts: Sendable {
     let fixes: any LocationSource
     let compass: CompassSource
@@ -135,7 +130,7 @@ extension CombinedSource {
     /// The queue for requests whether there is a compass, and the group for their answers.
     private let presence = DispatchQueue(label: "LocationSources.compass.presence")
     private let answer = DispatchGroup()
-    /// Whether a request is pending, and the end of the wait for the first answer, set once.
+    /// Whether a request is pending, and the end of the wait for the first answer.
     private let question = Mutex((isOpen: false, firstEnd: DispatchTime?.none))
 
     /// The time limit for the first answer in ``hasCompass``: 1 s.
@@ -164,7 +159,6 @@ extension CombinedSource {
 
     private struct State {
       var isNeeded = false
-      /// Whether the thread runs or will start.
       var isRunning = false
       var readings: [PositionInput] = []
       var health: [LocationHealth] = []
@@ -212,7 +206,6 @@ extension CombinedSource {
       if wasNeeded { compass.wake() }
     }
 
-    /// Receives from the compass until it is not needed, then lets it rest.
     private func run() {
       var inputs: [PositionInput] = []
       while true {
@@ -235,8 +228,7 @@ extension CombinedSource {
 
     func dropFaults() { state.withLock { $0.health.removeAll(where: \.isFault) } }
 
-    /// Adds the kept readings to `inputs`, sorted by time, and returns the progress of both
-    /// sources.
+    /// Adds the kept readings to `inputs`, sorted by time, and returns the progress of both.
     func takeReadings(
       into inputs: inout [PositionInput], _ progress: LocationProgress
     ) -> LocationProgress {

@@ -6,8 +6,8 @@ package import Scanning
 ///
 /// iio-sensor-proxy turns on the sensor while a client has claimed it, and reports changes at most
 /// every 0.7 s. `CompassHeading` is in degrees clockwise from magnetic north to the top of the
-/// device; accuracy and field strength are unknown. By default, the bus permits the compass only to
-/// GeoClue. `Packaging/beaconscan-compass.conf` is a policy that permits it to others.
+/// device; accuracy and field are unknown. Its policy permits the compass only to GeoClue;
+/// `Packaging/beaconscan-compass.conf` permits it to others.
 package typealias CompassSource = LiveSource<CompassSession>
 
 extension CompassSource {
@@ -41,13 +41,12 @@ package struct CompassSession: ~Copyable, LocationSession {
 
   private enum Subject { case claim, presence, properties }
 
-  /// The time limit for an answer: 4 s.
   private static let answerLimit = 4 * MonotonicTime.nanosecondsPerSecond
-  /// The time from the claim to a request for the heading, if it has not changed: 1 s. Until the
-  /// daemon reads the sensor, it has the heading of an earlier claim.
+  /// The time to a request for the heading if it has not changed since the claim. Before the daemon
+  /// reads the sensor, it returns the heading of an earlier claim.
   private static let firstRequest = MonotonicTime.nanosecondsPerSecond
-  /// The time between requests for the properties: 5 s. A compass at rest sends nothing, as does a
-  /// daemon that hangs.
+  /// The time between requests: a compass at rest sends nothing, and neither does a daemon that
+  /// hangs.
   private static let requestInterval = 5 * MonotonicTime.nanosecondsPerSecond
 
   init(on address: BusAddress, limits: BusLimits) {
@@ -77,7 +76,6 @@ package struct CompassSession: ~Copyable, LocationSession {
       call: member, of: CompassName.interface, at: CompassName.path, to: CompassName.service)
   }
 
-  /// Returns the availability of a compass to this process.
   static func availability(on address: BusAddress, limits: BusLimits) -> ScannerAvailability {
     let limit = MonotonicTime.nanosecondsPerSecond
     do throws(BusError) {
@@ -225,7 +223,6 @@ package struct CompassSession: ~Copyable, LocationSession {
     }
   }
 
-  /// Receives the heading from properties that changed or were requested.
   private mutating func receive(
     _ values: [String: BusValue], at now: MonotonicTime, isChange: Bool,
     into inputs: inout [PositionInput]

@@ -2,8 +2,8 @@ package import Positioning
 package import Scanning
 import Synchronization
 
-/// A configured position, for a kiosk that does not move. It delivers one fix at the start, and
-/// another after a change of the demand for fixes or a rest.
+/// A configured position. It delivers one fix at the start, and after a change of the demand or a
+/// rest.
 package final class FixedSource: LocationSource {
   private let place: Coordinate
   private let altitude: Double?
@@ -14,11 +14,11 @@ package final class FixedSource: LocationSource {
   private let delivered = Mutex<LocationDemand.Fixes?>(nil)
   private let hasReported = Mutex(false)
 
-  /// The default accuracy, in meters.
+  /// In meters.
   package static let defaultAccuracy = 10.0
 
-  /// Creates a source. `altitude` is in meters above mean sea level, `accuracy` is a radius in
-  /// meters, and `verticalAccuracy` is the standard deviation of the altitude in meters.
+  /// Creates a source at an altitude in meters above mean sea level. The accuracies are a radius
+  /// and a standard deviation, in meters.
   package init(
     _ place: Coordinate, altitude: Double? = nil, accuracy: Double = defaultAccuracy,
     verticalAccuracy: Double? = nil
@@ -51,7 +51,6 @@ package final class FixedSource: LocationSource {
     var fix = Fix(
       time: now, timestamp: WallClockTime.now, place: place, horizontalAccuracy: accuracy)
     (fix.altitude, fix.verticalAccuracy) = (altitude, verticalAccuracy)
-    // The kiosk does not move.
     fix.speed = 0
     inputs.append(.fix(fix))
     let isFirst = hasReported.withLock { hasReported in

@@ -9,8 +9,7 @@ package enum GPSDAddress: Hashable, Sendable {
   /// The default port of gpsd on this machine.
   package static let local = GPSDAddress.tcp(host: "localhost", port: 2947)
 
-  /// Parses `HOST`, `HOST:PORT`, `[ADDRESS]:PORT` or the path of a Unix socket, optionally after
-  /// `gpsd://`.
+  /// Parses `HOST`, `HOST:PORT`, `[ADDRESS]:PORT` or a socket's path, optionally after `gpsd://`.
   package init?(_ text: String) {
     let text = text.hasPrefix("gpsd://") ? String(text.dropFirst(7)) : text
     // Only a path may contain spaces. Control characters are never valid.
@@ -53,7 +52,7 @@ extension GPSDAddress: CustomStringConvertible {
   }
 }
 
-/// A non-blocking stream socket. Child processes do not inherit it; it closes when it is destroyed.
+/// A non-blocking stream socket, which child processes do not inherit.
 struct StreamSocket: ~Copyable {
   let descriptor: Int32
 
@@ -69,8 +68,8 @@ struct StreamSocket: ~Copyable {
     guard descriptor >= 0 else { throw Failure(sentence: Self.sentence(errno)) }
   }
 
-  /// Starts a connection. Resolving a host other than `localhost` may block as long as the system's
-  /// resolver does. If a name has several addresses, `attempt` selects one.
+  /// Starts a connection. Resolving a host other than `localhost` may block. If it has several
+  /// addresses, `attempt` selects one.
   static func connecting(
     to address: GPSDAddress, attempt: Int
   ) throws(Failure) -> StreamSocket {
@@ -117,8 +116,7 @@ struct StreamSocket: ~Copyable {
     }
   }
 
-  /// Waits until the socket is ready for reading (or writing), another descriptor is ready for
-  /// reading, or the time is over. Returns whether the socket is ready.
+  /// Waits for either descriptor or the time. Returns whether the socket is ready.
   func wait(nanoseconds: Int64, forWriting: Bool, or other: Int32) -> Bool {
     let events = Int16(forWriting ? POLLOUT : POLLIN)
     var entries = [
@@ -141,8 +139,7 @@ struct StreamSocket: ~Copyable {
     return value == 0 ? nil : Self.sentence(value)
   }
 
-  /// Reads the available bytes, and returns their number: `nil` if there are none yet, 0 at the
-  /// end.
+  /// Reads available bytes, and returns their number: `nil` if there are none yet, 0 at the end.
   func read(into buffer: inout [UInt8]) -> Int? {
     // The buffer outlives the call.
     let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)

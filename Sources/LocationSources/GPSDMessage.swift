@@ -41,17 +41,15 @@ package enum GPSDMessage: Hashable, Sendable {
 
   package struct Sky: Hashable, Sendable {
     package var device: String?
-    /// The number of satellites in view; `nil` if the message does not contain it.
+    /// The number in view; `nil` if the message does not contain it.
     package var visible: Int?
-    /// The number of satellites used for the fix.
+    /// The number used for the fix.
     package var used: Int?
-    /// The horizontal dilution of precision.
     package var hdop: Double?
 
     package init() {}
   }
 
-  /// The heading of a compass, in degrees.
   package struct Attitude: Hashable, Sendable {
     package var device: String?
     package var time: WallClockTime?
@@ -142,7 +140,6 @@ extension GPSDMessage {
     package var speedError: Double?
     package var courseError: Double?
 
-    /// Whether the receiver has a position.
     package var hasFix: Bool { mode >= 2 }
   }
 }
@@ -182,7 +179,7 @@ extension GPSDMessage.Report {
   ///
   /// - Parameters:
   ///   - time: The time at which the report was received.
-  ///   - wallClock: The wall-clock time of that, used if the receiver has no time.
+  ///   - wallClock: The wall-clock time of that, for a receiver that has no time.
   ///   - hdop: The receiver's latest horizontal dilution of precision.
   package func fix(
     at time: MonotonicTime, wallClock: WallClockTime, hdop: Double? = nil
@@ -213,8 +210,7 @@ extension GPSDMessage.Report {
 }
 
 extension WallClockTime {
-  /// Reads a time of gpsd: `2026-01-01T00:00:00.000Z`, or seconds since 1970 in old versions; 1970
-  /// to 2199.
+  /// Reads `2026-01-01T00:00:00.000Z`, or seconds since 1970 as in old versions; 1970 to 2199.
   init?(gpsd value: JSONValue?) {
     if let seconds = value?.asDouble {
       guard seconds >= 0, seconds < 7_258_118_400 else { return nil }

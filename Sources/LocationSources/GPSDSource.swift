@@ -4,11 +4,10 @@ package import Scanning
 
 /// A location source that uses gpsd's JSON protocol.
 ///
-/// It follows one receiver at a time: the first with a fix, until that one has had none for five
-/// seconds or is removed. gpsd closes the receiver when no connection needs it. Therefore the
-/// source disconnects while no fix is needed, and between two fixes if the interval is
-/// ``GPSDSession/pauseInterval`` or more. At rest, ``LiveSource/availability`` connects briefly,
-/// without opening a receiver.
+/// It follows one receiver: the first with a fix, until that one is removed or has had none for
+/// five seconds. To let gpsd close the receiver, it disconnects while no fix is needed, and between
+/// fixes if the interval is ``GPSDSession/pauseInterval`` or more. At rest,
+/// ``LiveSource/availability`` connects briefly, which opens no receiver.
 package typealias GPSDSource = LiveSource<GPSDSession>
 
 extension GPSDSource {
@@ -36,9 +35,8 @@ package struct GPSDSession: ~Copyable, LocationSession {
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
   /// The time of the latest message, or of the connection attempt.
   private var latestMessage = MonotonicTime(nanoseconds: 0)
-  /// The time of the connection.
   private var connected = MonotonicTime(nanoseconds: 0)
-  /// Whether a sign of life was requested after that.
+  /// Whether a sign of life is requested.
   private var isLifeRequested = false
 
   private var receivers: [String: Receiver] = [:]
@@ -51,7 +49,6 @@ package struct GPSDSession: ~Copyable, LocationSession {
   private var latestFix: (time: MonotonicTime, fix: Fix)?
   /// The time of the latest delivered fix.
   private var delivered: MonotonicTime?
-  /// The number of answered requests for one fix.
   private var answeredRequests: UInt64 = 0
 
   private struct Receiver {
@@ -72,12 +69,11 @@ package struct GPSDSession: ~Copyable, LocationSession {
   private static let silenceTime = 15 * MonotonicTime.nanosecondsPerSecond
   /// The time without a fix after which another receiver is followed.
   private static let followTime = 5 * MonotonicTime.nanosecondsPerSecond
-  /// The maximum number of receivers that are tracked; gpsd has 4.
   private static let maximumReceivers = 64
 
   init(_ address: GPSDAddress) { self.address = address }
 
-  /// Returns the availability of a gpsd, after at most a tenth of a second for the connection.
+  /// Returns the availability of a gpsd, within a tenth of a second after resolving its address.
   static func availability(of address: GPSDAddress) -> ScannerAvailability {
     do throws(StreamSocket.Failure) {
       let socket = try StreamSocket.connecting(to: address, attempt: 0)
@@ -132,7 +128,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
     (demand.fixes?.interval ?? 0) >= pauseInterval && !demand.needsHeading
   }
 
-  /// Ends the connection between two fixes if they are far apart.
+  /// Ends the connection between two fixes that are far apart.
   private mutating func pause(for demand: LocationDemand, at now: MonotonicTime) {
     guard let fixes = demand.fixes, Self.pauses(for: demand), fixes.requests == answeredRequests
     else {
@@ -219,8 +215,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
     }
   }
 
-  /// Reports a receiver with earlier fixes that is silent or whose clock stopped, as after its
-  /// cable is unplugged.
+  /// Reports a receiver that is silent after fixes, or whose clock stopped, as if it was unplugged.
   private mutating func checkNews(at now: MonotonicTime) {
     guard report.latest?.condition == .receiving, socket != nil, let latestFix,
       now.nanoseconds(since: max(latestFix.time, connected)) >= Self.silenceTime
@@ -232,7 +227,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
         + "\(Self.silenceTime / MonotonicTime.nanosecondsPerSecond) s; check the receiver's cable")
   }
 
-  /// Reports a fault and ends the connection, which is attempted again later.
+  /// Reports a fault and disconnects. A later call connects again.
   private mutating func lose(
     _ condition: LocationHealth.Condition, _ sentence: String, at now: MonotonicTime
   ) {
@@ -318,8 +313,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
     )
   }
 
-  /// Reports that a receiver has no fix, after one report if its satellites are known, else after
-  /// three.
+  /// Reports a missing fix, after one report if the satellites are known, else after three.
   private mutating func checkSearch(_ path: String) {
     guard let receiver = receivers[path], followed == nil || followed == path,
       receiver.misses >= (receiver.visible == nil ? 3 : 1)
@@ -374,7 +368,7 @@ package struct GPSDSession: ~Copyable, LocationSession {
     report.report(.receiving, "gpsd at \(address) has a fix from \(value.device ?? "its receiver")")
     latestFix = (now, fix)
     guard let fixes = demand.fixes else { return }
-    // An epoch that is slightly early is delivered, but half a second is the limit.
+    // An epoch that is slightly early is delivered.
     if let delivered,
       now.seconds(since: delivered) < fixes.interval - min(fixes.interval * 0.1, 0.5),
       fixes.requests == answeredRequests

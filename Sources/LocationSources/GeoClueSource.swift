@@ -5,15 +5,13 @@ package import Scanning
 /// A location source that uses GeoClue 2 over D-Bus.
 ///
 /// GeoClue uses only the sources that the accuracy level needs (``GeoClueSession/level(for:)``),
-/// and drops changes below its distance and time thresholds. If a coarse level finds nothing, the
-/// exact one is requested until the source rests. A client that was refused restarts when an agent
-/// or the demand changes, and otherwise rarely. GeoClue's state for this process ends with the
-/// connection to the bus.
+/// and drops changes below the thresholds. If a coarse level finds nothing, the exact one is
+/// requested until the source rests. A refused client restarts when an agent or the demand changes,
+/// else rarely. GeoClue's state for this process ends with the connection.
 package typealias GeoClueSource = LiveSource<GeoClueSession>
 
 extension GeoClueSource {
-  /// Creates a source. GeoClue and its agent identify the application by its desktop file's name
-  /// without the suffix.
+  /// Creates a source for an application, identified by its desktop file's name without the suffix.
   package convenience init(
     desktopIdentifier: String = "beaconscan", bus: BusAddress = .system,
     limits: BusLimits = GeoClueSession.limits
@@ -45,20 +43,17 @@ package struct GeoClueSession: ~Copyable, LocationSession {
   private let desktopIdentifier: String
   private var client: BusClient<Subject>
   private var state = State.absent
-  /// The settings of the client.
   private var applied: Settings?
-  /// The time to restart a client that was refused; `nil` if none was.
+  /// The time to restart a refused client.
   private var retry: MonotonicTime?
   private var refusals = Backoff.slow
-  /// The minimum wait before a restart when an agent changes, because any process can send that
-  /// signal.
+  /// The minimum wait to restart after an agent's change, a signal that any process can send.
   private var agentWait: Int64 = 0
   private var agentWaits = Backoff(first: 250_000_000, longest: 60_000_000_000)
   /// Whether an agent changed while the reply to a start was pending.
   private var hasAgentChanged = false
   /// The number of requests for one fix that were passed on.
   private var requests: UInt64 = 0
-  /// The time of the client's start; `nil` before.
   private var started: MonotonicTime?
   /// Whether a location has arrived since.
   private var isLocated = false
@@ -89,8 +84,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     case life
   }
 
-  /// A demand in GeoClue's terms: the accuracy level, and the minimum meters and seconds between
-  /// locations.
+  /// A demand for GeoClue: the level, and the minimum meters and seconds between locations.
   struct Settings: Equatable {
     var level: UInt32
     var distance: UInt32
@@ -104,18 +98,15 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     }
   }
 
-  /// Small limits, because GeoClue's messages are small.
   package static let limits: BusLimits = {
     var limits = BusLimits()
     (limits.messageBytes, limits.decodedBytes, limits.messages) = (1 << 16, 1 << 20, 256)
     return limits
   }()
-  /// The time limit for an answer: 4 s.
   private static let answerLimit = 4 * MonotonicTime.nanosecondsPerSecond
-  /// The time without a location after which that is reported: 10 s.
+  /// The time without a location after which that is reported.
   private static let searchTime = 10 * MonotonicTime.nanosecondsPerSecond
-  /// The smallest credible accuracy, in meters. GeoClue reports 0 for an HDOP up to 1, and 1 for
-  /// one up to 2.
+  /// The smallest credible accuracy, in meters: GeoClue's are 0 for an HDOP up to 1, and 1 up to 2.
   package static let smallestAccuracy = 5.0
 
   init(desktopIdentifier: String, on address: BusAddress, limits: BusLimits) {
@@ -123,11 +114,10 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     client = BusClient(of: GeoClueName.service, on: address, limits: limits)
   }
 
-  /// The level of satellites.
   private static let exact: UInt32 = 8
 
-  /// Returns GeoClue's level for an accuracy in meters: exact (8, satellites) below 100, street (6,
-  /// networks in view) below 1000, neighborhood (5) below 3000, else city (4, the network's
+  /// Returns GeoClue's level for an accuracy in meters: 8 (exact, by satellites) below 100, 6
+  /// (street, by networks) below 1000, 5 (neighborhood) below 3000, else 4 (city, by the internet
   /// address).
   package static func level(for accuracy: Double) -> UInt32 {
     switch accuracy {
@@ -219,7 +209,6 @@ package struct GeoClueSession: ~Copyable, LocationSession {
         to: GeoClueName.service), .client, at: now)
   }
 
-  /// Calls a method of `org.freedesktop.DBus.Properties`.
   private mutating func request(
     _ member: String, at path: String, _ values: BusValue..., subject: Subject,
     at now: MonotonicTime
@@ -300,7 +289,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     for call in client.calls.values where now.nanoseconds(since: call.sent) >= Self.answerLimit {
       switch call.subject {
       case .client, .start:
-        // GeoClue answers these only when this user has an agent, so check that it is alive.
+        // GeoClue answers these only once this user has an agent, so check that it is alive.
         isWaiting = true
       case .setting, .location, .present, .life: throw .timedOut(member: "GeoClue")
       }
@@ -318,8 +307,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     if applied?.level == Self.exact {
       search()
     } else {
-      // A machine may have a receiver but no networks in view. The next `configure` restarts the
-      // client.
+      // A machine may have a receiver and no networks in view. `configure` restarts the client.
       isRaised = true
     }
   }
@@ -353,8 +341,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
         let isActive = message.body[1].asProperties?["Active"]?.asBool, !isActive,
         case .running(let path) = state
       {
-        // The agent stopped the client. GeoClue answers a start when it is permitted again, or
-        // refused.
+        // The agent stopped the client. A start is answered when it permits it again, or refuses.
         deny("its agent stopped it", at: now)
         state = .made(path: path)
         // Replies to earlier requests do not prove a permission.
@@ -402,8 +389,8 @@ package struct GeoClueSession: ~Copyable, LocationSession {
         client.succeed()
         refusals.reset()
         if hasAgentChanged {
-          // The agent may have stopped the client before it ran, without a message. The reply to
-          // another start reflects the current permission.
+          // The agent may have stopped the client before it ran, without a message. Another start
+          // is answered by the current permission.
           hasAgentChanged = false
           retry = now.advanced(by: agentWait)
         }
@@ -420,7 +407,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
       else { return }
       report.report(.receiving, "GeoClue delivers locations")
       agentWaits.reset()
-      // The agent started the client again after stopping it.
+      // If the agent had stopped the client, it has started it again.
       retry = nil
       // Later locations are new, whatever the receiver's clock says.
       if isLocated { fix.time = now }
@@ -429,8 +416,7 @@ package struct GeoClueSession: ~Copyable, LocationSession {
     }
   }
 
-  /// Reports a refusal. The client restarts when an agent or the demand changes, and otherwise
-  /// rarely.
+  /// Reports a refusal, and determines when the client restarts.
   private mutating func deny(_ reason: String, at now: MonotonicTime) {
     agentWait = agentWaits.next()
     retry = now.advanced(by: hasAgentChanged ? agentWait : refusals.next())

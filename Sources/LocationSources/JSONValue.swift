@@ -1,7 +1,6 @@
 package import Bytes
 
-/// A JSON value (RFC 8259) from a daemon. It needs at most about 50 bytes of memory for each byte
-/// of the text.
+/// A JSON value (RFC 8259). It uses at most about 50 bytes of memory per byte of text.
 package enum JSONValue: Hashable, Sendable {
   case null
   case boolean(Bool)

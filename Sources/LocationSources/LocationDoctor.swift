@@ -5,9 +5,8 @@ package import Sources
 
 /// The examination of the daemons that provide locations and headings.
 ///
-/// No finding is an error, because scanning needs none of the daemons. An absent daemon is
-/// information; one that is set up and does not work is a warning. The time of each examination is
-/// limited.
+/// No finding is an error, because scanning needs none of them: an absent daemon is information,
+/// and one that is set up and does not work is a warning. Each examination has a time limit.
 package struct LocationDoctor: Sendable {
   /// The time limit for an answer of a daemon or the bus, in nanoseconds: 1 s.
   package var answerLimit = MonotonicTime.nanosecondsPerSecond
@@ -22,7 +21,6 @@ package struct LocationDoctor: Sendable {
     paths.contains { unsafe access(root + $0, F_OK) == 0 }
   }
 
-  /// Returns `true` if a process of a program runs.
   private func runs(_ program: String) -> Bool {
     names(in: root + "/proc").contains { firstLine(of: "\(root)/proc/\($0)/comm") == program }
   }
@@ -103,7 +101,7 @@ package struct LocationDoctor: Sendable {
 
   // MARK: The system's bus
 
-  /// Returns the finding for a fault of the bus or of a call, which is alike for both daemons.
+  /// Returns the finding for a fault that both daemons on the bus can have.
   private func finding(
     _ subject: Finding.Subject, _ name: String, unit: String, _ error: BusError
   ) -> Finding {
@@ -125,8 +123,7 @@ package struct LocationDoctor: Sendable {
     }
   }
 
-  /// Examines GeoClue, which the bus starts if necessary. Takes at most 5 s and requests no
-  /// location.
+  /// Examines GeoClue, which the bus may start. Takes at most 5 s, and requests no location.
   package func examineGeoClue(on address: BusAddress = .system) -> Finding {
     do throws(BusError) {
       let bus = try BusConnection(address, limits: GeoClueSession.limits, timeout: answerLimit)
@@ -170,7 +167,6 @@ package struct LocationDoctor: Sendable {
     }
   }
 
-  /// The meanings of GeoClue's accuracy levels.
   private static let places = [
     1: "the country", 4: "the city", 5: "the neighborhood", 6: "the street", 8: "the exact place",
   ]
@@ -230,7 +226,7 @@ package struct LocationDoctor: Sendable {
   }
 }
 
-/// The messages of a gpsd, as a doctor summarizes them.
+/// The messages of a gpsd, summarized.
 struct GPSDExamination {
   let address: GPSDAddress
   /// The release and the protocol; `nil` while unknown.
@@ -246,7 +242,6 @@ struct GPSDExamination {
   struct Receiver: Equatable {
     var path: String
     var driver: String?
-    /// Whether the receiver has sent anything.
     var isAlive = false
     /// gpsd's mode in the latest report: 2 and 3 are fixes.
     var mode = 0
@@ -256,8 +251,7 @@ struct GPSDExamination {
     var used: Int?
 
     var hasFix: Bool { mode >= 2 }
-    /// Whether later messages would add nothing. A receiver needs a second to send what is used
-    /// here.
+    /// Whether later messages would add nothing, usually after a second.
     var isKnown: Bool { hasFix ? used != nil : misses >= 5 && visible != nil }
   }
 
@@ -266,7 +260,6 @@ struct GPSDExamination {
   // The limit of gpsd 3.22.
   private static let maximumReceivers = 4
 
-  /// Whether later messages would add nothing.
   var isOver: Bool {
     guard isKnownProtocol, !isForeign else { return true }
     guard let receivers else { return false }

@@ -40,27 +40,26 @@ extension LocationSession where Self: ~Copyable {
 
 /// The reported state of a source, which contains each change once.
 package struct LocationReport: Sendable {
-  /// The latest report; `nil` before the first.
   package private(set) var latest: LocationHealth?
   private var changes: [LocationHealth] = []
 
   package init() {}
 
-  /// Reports a condition of locations, unless it is the latest.
+  /// Reports a condition of locations if it is new.
   mutating func report(_ condition: LocationHealth.Condition, _ sentence: @autoclosure () -> String)
   {
     guard latest?.condition != condition else { return }
     report(LocationHealth(condition, at: MonotonicTime.now, sentence: sentence()))
   }
 
-  /// Reports a state, unless its condition is the latest.
+  /// Reports a state if its condition is new.
   mutating func report(_ health: LocationHealth) {
     guard latest?.condition != health.condition else { return }
     latest = health
     changes.append(health)
   }
 
-  /// Forgets the latest report while nothing is received, so the next one counts as a change.
+  /// Forgets the latest report, so the next one is new.
   mutating func reset() { latest = nil }
 
   mutating func removeChanges() -> [LocationHealth] {

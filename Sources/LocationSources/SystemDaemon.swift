@@ -2,19 +2,17 @@ import DBusMessages
 import Positioning
 import Scanning
 
-/// The texts about a daemon on the system bus, for reports of its faults.
+/// The texts that describe a daemon's faults.
 struct SystemDaemon {
-  /// The display name.
   var name: String
-  /// The systemd unit to restart.
   var unit: String
   var subject: LocationHealth.Subject
-  /// The sentence for a daemon that is absent.
+  /// The sentence for an absent daemon.
   var absence: String
-  /// Returns the sentence for a call that the bus does not permit, from the bus's reason.
+  /// Makes a sentence of the bus's reason not to permit a call.
   var refusal: @Sendable (String) -> String
 
-  /// Returns the state of a source after an error of its daemon or the bus.
+  /// Returns the state after an error of the daemon or the bus.
   func health(_ error: BusError) -> LocationHealth {
     let (condition, sentence): (LocationHealth.Condition, String) =
       switch error {

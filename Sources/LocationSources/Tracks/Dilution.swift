@@ -1,15 +1,14 @@
 /// Accuracies derived from dilutions of precision.
 ///
-/// They are gpsd's (95 % confidence at a dilution of 1: `H_UERE_NO_DGPS`, `H_UERE_WITH_DGPS` and
-/// those for the height, libgpsd_core.c of gpsd 3.22), so that a track gives the same results as
-/// when played to gpsd.
+/// As in gpsd, so that a track gives the same results as when played to gpsd: 95 % confidence at a
+/// dilution of 1 (`H_UERE_NO_DGPS`, `H_UERE_WITH_DGPS` and the height's, libgpsd_core.c of gpsd
+/// 3.22).
 enum Dilution {
   /// The radius of 68 % of a circular normal distribution, in standard deviations of one axis.
   static let radius68 = 1.509_592
   /// The radius of 95 % of that distribution.
   static let radius95 = 2.447_747
-  /// The distance from the mean that contains 95 % of a normal distribution, in standard
-  /// deviations.
+  /// The half-width of 95 % of a normal distribution, in standard deviations.
   static let deviations95 = 1.959_964
   /// The accuracy of a fix without any information about it, in meters.
   static let unknownAccuracy = 50.0

@@ -4,11 +4,10 @@ import Scanning
 
 /// A decoder of a log of gpsd's JSON protocol, as from `gpspipe -w`.
 ///
-/// Reports (TPV) with the same time are one epoch. The last one with a fix is delivered, because
-/// gpsd may repeat a report as it learns more. Lines that are not JSON, such as the sentences of
-/// `gpspipe -r`, are skipped, as is a time before a line (`gpspipe -t`). The log follows the first
-/// receiver with a fix; the reports of others are counted until the first is silent for ten
-/// seconds.
+/// Of the reports (TPV) with one time, the last with a fix is delivered, because gpsd may repeat a
+/// report as it learns more. Other text is skipped: the sentences of `gpspipe -r`, and a time
+/// before a line (`gpspipe -t`). The first receiver with a fix is followed; reports of others are
+/// only counted until it is silent for ten seconds.
 struct GPSDTrack {
   private var lines = LineBuffer(maximumLength: GPSDMessage.maximumLength)
   private var epoch: (fix: Fix, stated: WallClockTime)?
@@ -18,7 +17,7 @@ struct GPSDTrack {
   private var latest: WallClockTime?
 
   private static let patience: Int64 = 10 * WallClockTime.nanosecondsPerSecond
-  /// The maximum length of the text, such as a logger's time, before a line's message.
+  /// The maximum length of the text before a line's message, such as a logger's time.
   static let longestPrefix = 64
   /// The number of receivers whose dilution is kept.
   private static let mostDevices = 16

@@ -4,11 +4,10 @@ import Scanning
 
 /// A decoder of the track points of GPX 1.0 and 1.1.
 ///
-/// A track point (`trkpt`) with a time is a fix. Track points without a time or with `fix` `none`
-/// are counted but not delivered; so are points of routes (`rtept`) and waypoints (`wpt`), which
-/// may be planned places. Elevations count as above mean sea level, as receivers and phones write
-/// them, and are dropped if `fix` is `2d`. NaN and -1, which apps write for unknown values, are
-/// ignored; other invalid values make the point invalid.
+/// A track point (`trkpt`) with a time is a fix. Others, those with `fix` `none`, and route points
+/// (`rtept`) and waypoints (`wpt`), which may be planned, are counted but not delivered. Elevations
+/// count as above mean sea level, and are dropped if `fix` is `2d`. NaN and -1, which apps write
+/// for unknown values, are ignored; other invalid values make the point invalid.
 ///
 /// Speed (m/s), course and accuracies (m) are in the point (GPX 1.0) or its extensions, in elements
 /// such as `speed`, `course`, `bearing`, `accuracy`, `hacc`, `vacc` and apps' variants, in any
@@ -64,10 +63,7 @@ struct GPXTrack {
     }
   }
 
-  /// Decodes bytes.
-  ///
-  /// - Returns: The rule of XML that a byte breaks, and its offset, after which decoding cannot
-  ///   continue.
+  /// - Returns: The rule of XML that a byte breaks, and its offset. Decoding cannot continue then.
   mutating func decode(
     _ bytes: RawSpan, into output: inout TrackOutput
   ) -> (rule: String, offset: Int)? {
@@ -123,7 +119,7 @@ struct GPXTrack {
     return Coordinate(latitude: latitude, longitude: longitude)
   }
 
-  /// Parses a decimal of XML Schema, or one with an exponent, which some programs write.
+  /// Parses a decimal, also with an exponent, which some programs write.
   private func real(_ text: [UInt8]) -> Double? {
     guard let first = text.first, first != UInt8(ascii: "n"), first != UInt8(ascii: "N"),
       text.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }),

@@ -3,21 +3,17 @@ package import Positioning
 package import Scanning
 import Synchronization
 
-/// A pair of replays, of captures and tracks, that play in order of time although a separate thread
-/// receives each.
+/// A replay of captures and one of tracks, kept in order of time across their threads.
 ///
-/// The side with the earlier next input has the turn. It delivers its inputs up to the other side's
-/// next one, which waits until the client has handled them and asks for more. At equal times,
-/// sightings come first. A side whose client needs nothing, or that has ended, does not delay the
-/// other.
+/// The side with the earlier next input delivers up to the other side's next input. The other waits
+/// until the client has handled this and asks for more. At equal times, sightings come first. A
+/// side that is not needed, or has ended, does not delay the other.
 package final class MergedReplay: Sendable {
-  /// The sightings of the captures.
   package let scanner: any Scanner
-  /// The fixes of the tracks.
   package let source: any LocationSource
 
-  /// Merges recordings at the captures' speed. With `startsTogether`, the first side to receive
-  /// waits for the other, so both must be used.
+  /// Merges recordings at the captures' speed. With `startsTogether`, both must be used, because
+  /// the first to be received waits for the other.
   package init(_ captures: ReplayScanner, _ tracks: TrackReplay, startsTogether: Bool) {
     let order = Order(captures.speed, startsTogether: startsTogether)
     captures.stopPacing()
@@ -41,7 +37,7 @@ package final class MergedReplay: Sendable {
     private let signals = Signals()
     private let factor: Double?
 
-    /// The signals of both sides. They are not in an array because they are noncopyable.
+    /// The signals of both sides, which are noncopyable and cannot be in an array.
     private struct Signals: ~Copyable, Sendable {
       let sightings = WakeSignal()
       let fixes = WakeSignal()
@@ -68,8 +64,7 @@ package final class MergedReplay: Sendable {
 
     /// Requests the turn for a side with a known next time.
     ///
-    /// - Returns: The time up to which it may deliver, or `nil`, after a short wait, if it does not
-    ///   have the turn.
+    /// - Returns: The end of its turn, or `nil`, after a short wait, if it does not have the turn.
     func turn(of side: Side, next: MonotonicTime) -> MonotonicTime? {
       let other: Side = side == .sightings ? .fixes : .sightings
       let (limit, pacer) = state.withLock { state -> (MonotonicTime?, Pacer?) in
@@ -139,8 +134,7 @@ package final class MergedReplay: Sendable {
       return min(known, deadline)
     }
 
-    /// Removes and returns the inputs up to a time. At that time itself, sightings are included and
-    /// fixes are not.
+    /// Removes and returns the inputs up to a time, including sightings at that time but not fixes.
     mutating func remove(
       upTo limit: MonotonicTime, _ side: Side, _ time: (Value) -> MonotonicTime
     ) -> (values: [Value], isOver: Bool) {
@@ -159,7 +153,6 @@ package final class MergedReplay: Sendable {
   }
 }
 
-/// A replay that waits for its turn.
 private final class MergedSide<Replay: Source>: Source {
   private let replay: Replay
   private let side: MergedReplay.Side

@@ -12,7 +12,6 @@ struct NMEAEpoch {
   var timeOfDay: Int64?
   /// Days since 1970.
   var date: Int64?
-  /// The kinds of its sentences.
   private var kinds: Set<NMEASentence.Kind> = []
   /// Whether a sentence says that there is no fix.
   private(set) var isRefused = false
@@ -32,24 +31,22 @@ struct NMEAEpoch {
   private var heading: (magnetic: Double, rank: Int)?
   private var hasUnknownDeclination = false
 
-  /// The speed, in meters per second, below which receivers write noise or an old course. With an
-  /// uncertainty of 0.1 m/s, the course at this speed is uncertain by 20°.
+  /// The speed, in m/s, below which receivers write noise or an old course: an uncertainty of 0.1
+  /// m/s makes the course uncertain by 20°.
   private static let restSpeed = 0.3
   /// The range of a dilution. Receivers write up to 9999.9 if it is unknown.
   private static let dilution = 0.0...10_000
-  /// The tolerance for times in one epoch, in nanoseconds. Receivers round to milliseconds in one
-  /// sentence and to hundredths in another.
+  /// The tolerance of an epoch's time, in nanoseconds: sentences round it to milliseconds or
+  /// hundredths.
   private static let rounding: Int64 = 10_000_000
   private static let metersPerSecondPerKnot = 1852.0 / 3600
 
-  /// Returns `true` if a sentence may belong to this epoch: its kind is new, and the times agree or
-  /// one is unknown.
+  /// Returns `true` if a sentence fits: its kind is new, and the times agree or one is unknown.
   func accepts(_ kind: NMEASentence.Kind, timeOfDay: Int64?) -> Bool {
     guard let timeOfDay, let own = self.timeOfDay else { return !kinds.contains(kind) }
     return abs(timeOfDay - own) < Self.rounding && !kinds.contains(kind)
   }
 
-  /// Whether a sentence contains a position, or says that there is none.
   var hasPosition: Bool {
     !kinds.isDisjoint(with: [.gga, .gns, .rmc, .gll])
   }
@@ -107,8 +104,8 @@ struct NMEAEpoch {
     switch kind {
     case .gga:
       guard let quality = digits(sentence[6]) else { return nil }
-      // Receivers may report no satellites with their first fix, but then write its dilution. Dead
-      // reckoning, manual positions and simulation (6 to 8) need neither.
+      // Receivers may write no satellites but a dilution with their first fix. Dead reckoning,
+      // manual positions and simulation (6 to 8) need neither.
       let isPossible =
         quality > 5 || digits(sentence[7]) != 0 || known(sentence[8], 0.01...98.99) != nil
       guard quality != 0, isPossible else { return isRefused = true }
@@ -211,8 +208,7 @@ struct NMEAEpoch {
 
   // MARK: Fields
 
-  /// Returns an optional number, or `nil` if it is absent or out of range, as receivers write
-  /// unknown values.
+  /// Returns an optional number; `nil` if it is absent or out of range, as for unknown values.
   private func known(_ field: ArraySlice<UInt8>, _ range: ClosedRange<Double>) -> Double? {
     decimal(field).flatMap { range.contains($0) ? $0 : nil }
   }

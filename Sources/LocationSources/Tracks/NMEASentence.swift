@@ -70,12 +70,10 @@ extension NMEASentence.Kind {
 ///
 /// A sentence begins with `$` and ends with `*` and two hexadecimal digits, or without a checksum
 /// at a line end (CR, LF or both). Everything else is skipped: packets of UBX, SiRF or RTCM,
-/// comments, tag blocks, a logger's words. A `$` in it begins a sentence only if printable text
-/// with a valid checksum follows. The standard limits sentences to 82 bytes; receivers exceed this,
-/// so 255 bytes are read, which bounds memory.
+/// comments, tag blocks. In it, a `$` only counts before printable text with a valid checksum. The
+/// standard limits sentences to 82 bytes, but receivers exceed this, so memory is for 255.
 ///
-/// Once a sentence of the track has a checksum, one without is rejected, because it was cut or
-/// damaged.
+/// Once a sentence of the track has a checksum, one without it counts as damaged.
 struct NMEAFramer {
   private static let longest = 255
   private var text: [UInt8]?

@@ -4,22 +4,20 @@ import Scanning
 
 /// A decoder of NMEA 0183 that joins the sentences of each epoch to a fix.
 ///
-/// GGA, RMC, GLL, GNS, GST and GBS contain the time of day. An epoch ends with the first of them
-/// that has another time, with a second one of a type without a time, or with the track. Sentences
-/// without a time (VTG, GSA and headings) belong to the current epoch, or to the next one if the
-/// current one has that type already (except GSA, of which an epoch has one per constellation). If
-/// the track is still being written, a fix is therefore delivered with the next epoch.
+/// GGA, RMC, GLL, GNS, GST and GBS contain the time of day. The first of them with another time
+/// ends an epoch, as does a second one of a type without a time, and the end of the track. VTG, GSA
+/// and headings have no time: they belong to the current epoch, or to the next if the current one
+/// has that type (except GSA, one per constellation). While a track is being written, a fix is
+/// therefore delivered with the next epoch.
 ///
-/// RMC and ZDA contain the date. Between them, a time of day is taken as within twelve hours of the
-/// previous time. At most 600 epochs before the first date are held, and dated back from it. A
-/// track without a date begins on 1970-01-01.
-///
-/// All talkers are read alike (GP, GN, GL, GA, GB, BD, GQ, GI and others), but proprietary
-/// sentences (P…) are not read.
+/// RMC and ZDA contain the date. In between, each time of day is within twelve hours of the
+/// previous one. At most 600 epochs before the first date are held and dated back from it. A track
+/// without a date begins on 1970-01-01. All talkers are read alike; proprietary sentences (P…) are
+/// not read.
 struct NMEATrack {
   private static let mostHeld = 600
   /// The time, in nanoseconds, for which an accuracy also applies to epochs without one, because
-  /// many receivers write the dilution with only some positions.
+  /// many receivers write the dilution only with some positions.
   private static let accuracyAge = 10 * WallClockTime.nanosecondsPerSecond
   private static let daysPerEra: Int64 = 1024 * 7
 
@@ -28,8 +26,7 @@ struct NMEATrack {
   /// Sentences without a time that arrived before their epoch.
   private var early: [NMEASentence] = []
   private var declination: Double?
-  /// The latest date and time of ZDA, which may precede or follow its epoch and differ from the
-  /// fix's time.
+  /// The latest ZDA, which may precede or follow its epoch and differ from the fix's time.
   private var announced: (day: Int64, time: Int64)?
   /// The time of the latest dated epoch, in nanoseconds since 1970.
   private var reference: Int64?
@@ -135,7 +132,6 @@ struct NMEATrack {
     if ended.date == nil, let announced { ended.date = day(of: time, near: announced) }
     announced = nil
     if let stated = ended.date, isUndated || reference == nil {
-      // This is the first date of the track.
       let moment = stated * nanosecondsPerDay + time
       if isUndated { output.setClock(WallClockTime(nanoseconds: moment)) }
       dateBack(from: moment, &output)
@@ -149,7 +145,6 @@ struct NMEATrack {
     }
   }
 
-  /// Returns the time of an epoch that follows another.
   private func moment(of epoch: NMEAEpoch, _ time: Int64, _ output: inout TrackOutput) -> Int64 {
     let stated = epoch.date
     guard let reference else { return (stated ?? 0) * nanosecondsPerDay + time }

@@ -29,9 +29,8 @@ package struct TrackCounts: Hashable, Sendable {
 package enum TrackOddity: UInt8, CaseIterable, Sendable {
   // Not delivered
 
-  /// A wrong checksum of an NMEA sentence.
   case badChecksum
-  /// An NMEA sentence without a checksum, in a track that has checksums.
+  /// An NMEA sentence without a checksum after others with one.
   case missingChecksum
   /// A field of a sentence, point or message that is missing or has an invalid value.
   case malformed
@@ -39,7 +38,6 @@ package enum TrackOddity: UInt8, CaseIterable, Sendable {
   case tooLong
   /// A route point or waypoint of GPX, which may be a planned place.
   case notRecorded
-  /// An epoch in which the receiver reports no fix.
   case noFix
   /// A fix with the time of the previous one.
   case duplicate

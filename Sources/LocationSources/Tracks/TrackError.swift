@@ -2,15 +2,12 @@ package import CaptureFiles
 
 /// An error of a recorded track, with its place.
 package enum TrackError: Error, Hashable, Sendable {
-  /// The file cannot be opened, read or decompressed.
   case file(CaptureError)
   /// The file has no bytes.
   case empty(file: String)
   /// The first bytes are not those of a supported format.
   case notATrack(file: String)
-  /// The first bytes are not text.
   case binary(file: String)
-  /// The first bytes are those of a Bluetooth capture.
   case capture(file: String)
   /// A byte of a GPX file breaks a rule of XML. The offset is in the decompressed data.
   case damaged(file: String, rule: String, offset: Int)

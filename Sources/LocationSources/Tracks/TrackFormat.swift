@@ -21,9 +21,8 @@ package enum RecordingFormat: Hashable, Sendable {
   case binary
   case unknown
 
-  /// Returns `true` for a file that is a track by its first (decompressed) bytes, and `nil` for one
-  /// that can be read only once. Returns `false` for everything else, including a file that cannot
-  /// be read.
+  /// Returns whether a file is a track by its first (decompressed) bytes; `nil` if they can be read
+  /// only once, `false` if they cannot be read.
   package static func isTrack(_ path: String) -> Bool? {
     // Opening a pipe would wait for its writer, and reading would consume its bytes.
     guard path != "-" else { return nil }
@@ -42,8 +41,7 @@ package enum RecordingFormat: Hashable, Sendable {
     }
   }
 
-  /// Separates recordings into captures and tracks. `isTrack` decides for pipes, which can be read
-  /// only once.
+  /// Separates captures from tracks. `isTrack` decides for pipes, which can be read only once.
   package static func sort(
     _ paths: [String], pipesAreTracks isTrack: Bool
   ) -> (captures: [String], tracks: [String]) {
@@ -58,7 +56,7 @@ package enum RecordingFormat: Hashable, Sendable {
     return (captures, tracks)
   }
 
-  /// The number of bytes that detection uses at most.
+  /// The maximum number of bytes for detection.
   package static let window = 16 * 1024
 
   /// The number of NMEA sentences after which a log of gpsd is ruled out.
@@ -68,12 +66,11 @@ package enum RecordingFormat: Hashable, Sendable {
 
   /// Detects the format from the first (decompressed) bytes; returns `nil` if more are needed.
   ///
-  /// XML with an element `gpx` is GPX. Otherwise a report of gpsd (`{"class":"TPV"…`) among the
-  /// first 16 KiB means a log of gpsd, whatever sentences are around it. Otherwise one sentence
-  /// with a valid checksum means NMEA 0183, even after gpsd's greeting (`gpspipe -r`); so do three
-  /// lines like position sentences if none has a checksum. Otherwise gpsd's greeting alone means
-  /// its log. A log with more control characters than a few position sentences can explain is
-  /// binary.
+  /// In this order: XML with an element `gpx` is GPX. Control characters beyond those around a few
+  /// position sentences mean a binary log. A report of gpsd (`{"class":"TPV"…`) in the first 16 KiB
+  /// means gpsd's log, whatever sentences are around it. A sentence with a valid checksum means
+  /// NMEA 0183, also after gpsd's greeting (`gpspipe -r`), as do three position sentences if none
+  /// has a checksum. The greeting alone means gpsd's log.
   ///
   /// - Parameters:
   ///   - start: The first bytes, of which ``window`` are used.
@@ -100,7 +97,6 @@ package enum RecordingFormat: Hashable, Sendable {
       if sentence.kind != nil { positions += 1 }
     }
     let controls = bytes.count { $0 < 0x20 && !(0x09...0x0D).contains($0) && $0 != 0x1B }
-    // A sentence has about 70 bytes.
     let isBinary =
       controls > 8 + bytes.count / 20 && positions < enoughPositions && controls > 70 * positions
     if isBinary { return isFull ? .binary : nil }

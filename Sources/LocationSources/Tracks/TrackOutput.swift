@@ -5,15 +5,14 @@ import Scanning
 
 /// The output of a track, which gives each fix its time and counts irregularities.
 ///
-/// As for captures (``Timeline``), times are UTC while the track's clock advances, and continue
-/// from there after a step back. A step of 1024 weeks, within seven days, is a rollover of a
-/// receiver's week number. After a step back, times are corrected. A step forward ends a rollover
-/// from before the track: its time stamps are kept, and the timeline does not step. A track
-/// recorded entirely in the wrong era cannot be distinguished from an old one.
+/// As in ``Timeline``, times are UTC while the track's clock advances, and continue from there
+/// after a step back. A step of 1024 weeks, within seven days, is a rollover of a receiver's week
+/// number: after a step back, times are corrected; a step forward ends a rollover from before the
+/// track, so time stamps are kept and the timeline does not step. A track entirely in the wrong era
+/// looks like an old one.
 struct TrackOutput {
-  /// The inputs that are not taken yet.
   private(set) var inputs: [PositionInput] = []
-  /// The runs of ``inputs``. A clock that was set begins a new one.
+  /// The runs of ``inputs``.
   private(set) var runs: [TrackRun] = []
   private(set) var timeline: Timeline
   var counts = TrackCounts()
@@ -41,7 +40,6 @@ struct TrackOutput {
 
   mutating func count(_ oddity: TrackOddity) { counts[oddity] += 1 }
 
-  /// Adds a fix with the source's timestamp.
   mutating func add(_ stated: Fix) {
     if let lastFix, stated.timestamp.advanced(by: correction) == lastFix.timestamp {
       return count(.duplicate)
@@ -62,7 +60,6 @@ struct TrackOutput {
     append(.fix(fix))
   }
 
-  /// Adds a compass reading with the source's timestamp.
   mutating func add(_ stated: CompassReading) {
     guard let (time, timestamp) = place(stated.timestamp) else { return }
     var reading = stated
@@ -89,7 +86,7 @@ struct TrackOutput {
     return runs
   }
 
-  /// Sets the track's clock, whose date was unknown, without a step of the timeline.
+  /// Sets the clock of a track with an unknown date, without a step of the timeline.
   mutating func setClock(_ stated: WallClockTime) {
     guard let latest else { return }
     lineShift = sum(lineShift, stated.advanced(by: correction).nanoseconds(since: latest))
@@ -127,13 +124,11 @@ struct TrackOutput {
   }
 }
 
-/// Returns the sum; saturates.
 private func sum(_ left: Int64, _ right: Int64) -> Int64 {
   WallClockTime(nanoseconds: left).advanced(by: right).nanoseconds
 }
 
-/// Returns the distance, in meters, on a sphere with the earth's mean radius: within 0.6 % of the
-/// true one.
+/// Returns the distance, in meters, on a sphere with the earth's mean radius, exact to 0.6 %.
 private func distance(_ from: Coordinate, _ to: Coordinate) -> Double {
   let radians = Double.pi / 180
   let north = Double.sin((to.latitude - from.latitude) * radians / 2)
@@ -144,7 +139,7 @@ private func distance(_ from: Coordinate, _ to: Coordinate) -> Double {
   return 2 * 6_371_008.8 * Double.asin(min(1, chord.squareRoot()))
 }
 
-/// Consecutive inputs of a track with the same offset from the timeline to the track's clock.
+/// Consecutive inputs with the same offset from the timeline to the track's clock.
 struct TrackRun: Sendable {
   var count: Int
   var wallClockOffset: WallClockOffset

@@ -5,12 +5,10 @@ package import Scanning
 
 /// A reader that turns the bytes of one recorded track into fixes and compass readings.
 ///
-/// It detects the format from the first bytes, not from the name, and decompresses gzip. Memory is
-/// that of a capture's reader (576 KiB) and the contents of one piece of 32 KiB.
+/// It detects the format from the first bytes, and decompresses gzip. Memory is 576 KiB and the
+/// contents of one piece of 32 KiB.
 package final class TrackReader {
-  /// The file's name, or "standard input".
   package let name: String
-  /// The file's size in bytes, if it has one.
   package let size: Int?
   private let follows: Bool
   private var stream: ByteStream
@@ -23,8 +21,8 @@ package final class TrackReader {
 
   private static let piece = 32 * 1024
 
-  /// Opens a track; the path `-` is standard input. With `follows`, the file is still being written
-  /// and its end is not final. `duration` is in nanoseconds from the first fix; `nil` for all.
+  /// Opens a track; the path `-` is standard input. With `follows`, its end is not final.
+  /// `duration` is in nanoseconds from the first fix; `nil` for all.
   package init(path: String, follows: Bool = false, duration: Int64? = nil) throws(TrackError) {
     do throws(CaptureError) {
       let file = try FileSource(path: path)
@@ -37,18 +35,15 @@ package final class TrackReader {
     self.duration = duration
   }
 
-  /// The format; `nil` until enough has been read.
   package var format: TrackFormat? { decoder?.format }
   package var counts: TrackCounts { decoder?.counts ?? TrackCounts() }
   package var bytesRead: Int { stream.bytesRead }
   package var firstTime: MonotonicTime? { decoder?.firstTime }
-  /// The offset from the replay's time to the track's wall-clock time, for the latest call's
-  /// inputs.
+  /// The offset from the replay's time to the track's wall-clock time, for the latest inputs.
   package private(set) var wallClockOffset = WallClockOffset.zero
 
-  /// Reads a piece, and appends its inputs up to the next step of the track's clock. Does not wait
-  /// for a pipe. Throws at the first byte that cannot be read, after everything before it is
-  /// appended.
+  /// Appends the inputs up to the next step of the track's clock, at most those of a piece. Does
+  /// not wait for a pipe. Throws at the first invalid byte, after everything before it is appended.
   package func read(into inputs: inout [PositionInput]) throws(TrackError) -> ReadingProgress {
     if !waiting.isEmpty {
       let run = waiting.removeFirst()
@@ -113,7 +108,6 @@ package final class TrackReader {
     }
   }
 
-  /// Ends the track once nothing is waiting.
   private func end() throws(TrackError) -> ReadingProgress {
     guard waiting.isEmpty else { return .more }
     if let failure { throw failure }
@@ -126,9 +120,7 @@ package struct TrackDecoder {
   package let format: TrackFormat
   private var output: TrackOutput
   private var track: Track
-  /// Whether decoding has ended.
   package private(set) var isOver = false
-  /// The runs of inputs appended by the latest call.
   private(set) var runs: [TrackRun] = []
 
   private enum Track {
@@ -154,8 +146,7 @@ package struct TrackDecoder {
 
   /// Decodes bytes, and appends the inputs that they complete.
   ///
-  /// - Returns: The rule of the format that a byte breaks, and its offset, if decoding cannot
-  ///   continue.
+  /// - Returns: The rule of the format that a byte breaks, and its offset. Decoding ends then.
   package mutating func decode(
     _ bytes: RawSpan, into inputs: inout [PositionInput]
   ) -> (rule: String, offset: Int)? {
@@ -177,7 +168,7 @@ package struct TrackDecoder {
     return fault
   }
 
-  /// Ends the track, and appends the remaining inputs. Returns `false` if it ends too soon.
+  /// Ends the track, and appends the rest. Returns `false` if the format requires more.
   package mutating func finish(into inputs: inout [PositionInput]) -> Bool {
     guard !isOver else { return true }
     isOver = true

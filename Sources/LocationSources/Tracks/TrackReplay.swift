@@ -6,7 +6,6 @@ import Synchronization
 /// A location source that plays back recorded tracks, merged by time.
 package final class TrackReplay: LocationSource {
   private let state: Mutex<Playback<TrackRecording>>
-  /// The speed of playback.
   package let speed: ReplayScanner.Speed
 
   /// Opens tracks.
@@ -52,9 +51,8 @@ package final class TrackReplay: LocationSource {
   /// Plays without delay from now on, because the caller sets the pace.
   package func stopPacing() { state.withLock { $0.factor = nil } }
 
-  /// Reads more inputs.
-  ///
-  /// - Throws: The error of a track, after everything valid before it in every track.
+  /// Reads more inputs. Throws the error of a track after everything valid before it in every
+  /// track.
   package func receive(
     for demand: LocationDemand, until deadline: MonotonicTime?, into inputs: inout [PositionInput]
   ) throws -> LocationProgress {

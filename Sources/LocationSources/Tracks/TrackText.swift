@@ -1,7 +1,6 @@
 import Scanning
 
-/// Parses a decimal number; returns `nil` for anything else, including exponents, NaN and infinity,
-/// and more than 18 digits.
+/// Parses a decimal number of at most 18 digits, without an exponent.
 func decimal(_ text: ArraySlice<UInt8>) -> Double? {
   var value: Int64 = 0
   var digits = 0
@@ -77,8 +76,8 @@ func timeOfDay(hour: Int64, minute: Int64, second: Int64, fraction: Int64) -> In
 }
 
 extension WallClockTime {
-  /// Parses `2026-01-01T00:00:00Z` in the format of XML Schema, optionally with a fraction and an
-  /// offset. Without an offset it is UTC.
+  /// Parses `2026-01-01T00:00:00Z` as in XML Schema, with an optional fraction and offset (else
+  /// UTC).
   init?(xml text: ArraySlice<UInt8>) {
     let bytes = Array(text)
     let marks: [(Int, Unicode.Scalar)] = [(4, "-"), (7, "-"), (13, ":"), (16, ":")]

@@ -1,11 +1,11 @@
 /// A scanner of XML elements, for the part of XML that GPX uses.
 ///
-/// GPX's own names and values are ASCII, so all encodings that extend ASCII are read alike (UTF-8,
-/// ISO 8859, Windows-1252). UTF-16 is detected by its byte order mark or the zero in its first
+/// GPX's own names and values are ASCII, so all extensions of ASCII are read alike (UTF-8, ISO
+/// 8859, Windows-1252), as is UTF-16, detected by its byte order mark or the zero in its first
 /// character. Other characters become `?`. The five predefined entities and character references
-/// are expanded. Comments, processing instructions, unknown elements and a document type are
-/// skipped; declarations in a document type are refused, so no other entities exist. Memory is at
-/// most 64 KiB for a tag, 128 bytes of text per element, and 64 open elements.
+/// are expanded; declarations in a document type are refused, so no other entities exist. Comments,
+/// processing instructions and a document type are skipped. Memory is at most 64 KiB for a tag, 128
+/// bytes of text per element, and 64 open elements.
 struct XMLScanner {
   enum Event {
     case start(name: ArraySlice<UInt8>, attributes: [(name: ArraySlice<UInt8>, value: [UInt8])])
