@@ -33,7 +33,7 @@ package struct AdvertisingParameters: Hashable, Sendable {
 package enum AdvertisingCommandSet: Hashable, Sendable {
   /// The commands of Bluetooth 4: one advert for the whole controller.
   case legacy
-  /// LE Extended Advertising (Bluetooth 5): several numbered advertising sets.
+  /// LE Extended Advertising (Bluetooth 5): several numbered sets.
   case extended(handle: UInt8)
 
   /// The highest Advertising_Handle.
@@ -95,15 +95,13 @@ package enum AdvertisingCommandSet: Hashable, Sendable {
   ) -> [HCICommand] {
     let interval = littleEndian(parameters.interval, 3)
     let isRandom = parameters.randomAddress != nil
-    // Advertising_Event_Properties: bit 4, legacy packets; bit 6, include TxPower. Never the bits
-    // for connectable and scannable.
+    // Advertising_Event_Properties: bit 4, legacy packets; bit 6, include TxPower.
     let properties: UInt8 =
       parameters.packets == .legacy ? 0x10 : parameters.includesTransmitPower ? 0x40 : 0
     var set = [handle, properties, 0] + interval + interval
     // All three channels, own address type, no peer, no filter, no preference for the power.
     set += [0x07, isRandom ? 1 : 0, 0] + noAddress + [0, 0x7F]
-    // Primary PHY LE 1M, no Secondary_Advertising_Max_Skip, secondary PHY LE 1M, Advertising_SID 0,
-    // no scan request notifications.
+    // LE 1M as both PHYs, Secondary_Advertising_Max_Skip 0, SID 0, no scan request notifications.
     set += [0x01, 0, 0x01, 0, 0]
     let address = parameters.randomAddress.map {
       HCICommand(.setAdvertisingSetRandomAddress, [handle] + $0.littleEndianBytes)
@@ -117,7 +115,6 @@ package enum AdvertisingCommandSet: Hashable, Sendable {
     ].compactMap { $0 }
   }
 
-  /// Returns the command that switches one set on, with no time limit, or off.
   private func enable(_ isOn: Bool, _ handle: UInt8) -> HCICommand {
     HCICommand(.setExtendedAdvertisingEnable, [isOn ? 1 : 0, 1, handle, 0, 0, 0])
   }

@@ -13,7 +13,7 @@ public import Bytes
 /// Core Specification, Vol 4, Part E, §7.7.65.2 (legacy) and §7.7.65.13 (extended).
 @usableFromInline
 package struct AdvertisingEvent: ~Escapable {
-  /// Whether to read with ``nextFragment()``; otherwise use ``nextReport()``.
+  /// Whether the reports are extended. ``nextFragment()`` reads these, ``nextReport()`` the others.
   @usableFromInline
   package let isExtended: Bool
 
@@ -30,8 +30,8 @@ package struct AdvertisingEvent: ~Escapable {
   let isCutShort: Bool
 
   /// Reads the header of an event whose code is at `start` (1 after an H4 packet type). Returns
-  /// `nil` if the event has no advertising reports, or ends before its Subevent_Code. If it ends
-  /// right after that, reading a report throws.
+  /// `nil` if it has no advertising reports or ends too soon; right after its Subevent_Code,
+  /// reading throws.
   @inlinable @inline(__always)
   @_lifetime(copy bytes)
   package init?(_ bytes: RawSpan, at start: Int = 0) {
@@ -200,7 +200,6 @@ package struct AdvertisingFragment: ~Escapable {
     get { unsafe AdvertisingReport(bytes, fields) }
   }
 
-  /// Returns Data_Status from the first octet of Event_Type.
   @inlinable @inline(__always)
   static func dataStatus(_ type: UInt8) -> UInt8 { type >> 5 & 0b11 }
 
@@ -210,7 +209,6 @@ package struct AdvertisingFragment: ~Escapable {
 }
 
 extension AdvertisingReportFields {
-  /// Reads a report of an LE Advertising Report event with `count` bytes of data.
   @inlinable @inline(__always)
   @unsafe
   init(legacy bytes: RawSpan, at start: Int, count: Int) {
@@ -224,7 +222,6 @@ extension AdvertisingReportFields {
       rssi: AdvertisingReport.rssi(hci: bytes.littleEndian(Int8.self, unchecked: end)))
   }
 
-  /// Reads a report of an LE Extended Advertising Report event with `count` bytes of data.
   @inlinable @inline(__always)
   @unsafe
   init(extended bytes: RawSpan, at start: Int, count: Int) {

@@ -1,7 +1,6 @@
 import Bytes
 
-/// A controller's answer to a command: Command Complete or Command Status (Core Specification, Vol
-/// 4, Part E, §7.7.14 and §7.7.15).
+/// Command Complete or Command Status (Core Specification, Vol 4, Part E, §7.7.14 and §7.7.15).
 ///
 /// ```
 /// 0x0E | length | Num_HCI_Command_Packets | Command_Opcode (2) | Status | more return parameters
@@ -31,8 +30,6 @@ package struct CommandResult: ~Escapable {
     }
   }
 
-  /// The error code Unknown HCI Command.
   package static var unknownCommand: UInt8 { 0x01 }
-  /// The error code Command Disallowed: the controller is in the wrong state for the command.
   package static var commandDisallowed: UInt8 { 0x0C }
 }

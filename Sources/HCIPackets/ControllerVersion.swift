@@ -8,7 +8,6 @@ package import Bytes
 package struct ControllerVersion: Hashable, Sendable {
   /// The version of the Core Specification, as an assigned number.
   package var hci: UInt8
-  /// The manufacturer, as an assigned number.
   package var company: UInt16
 
   package init(hci: UInt8, company: UInt16) {
@@ -38,7 +37,6 @@ package struct ControllerVersion: Hashable, Sendable {
 package struct LEFeatures: OptionSet, Hashable, Sendable {
   package var rawValue: UInt64
 
-  /// Keeps all bits, known or unknown.
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
   /// Reads the return parameters, after the status, of LE Read Local Supported Features (§7.8.3).

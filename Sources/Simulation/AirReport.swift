@@ -1,7 +1,6 @@
 import Advertising
 import Scanning
 
-/// An advert as the controller receives it.
 struct AirReport {
   var data: [UInt8]
   var address: BluetoothAddress
@@ -24,8 +23,7 @@ struct AirReport {
 }
 
 extension AirReport {
-  /// The report in the format of LE Advertising Report (Core Specification, Vol 4, Part E,
-  /// §7.7.65.2).
+  /// The format of LE Advertising Report (Core Specification, Vol 4, Part E, §7.7.65.2).
   var legacyBytes: [UInt8] {
     let type: UInt8 =
       switch pdu {
@@ -37,7 +35,6 @@ extension AirReport {
       + [UInt8(bitPattern: rssi)]
   }
 
-  /// The maximum size of the data in one extended report.
   static let longestFragment = 229
 
   enum DataStatus: UInt16 {
@@ -73,7 +70,6 @@ extension AirReport {
 
   func bytes(isExtended: Bool) -> [UInt8] { isExtended ? extendedBytes(data[...]) : legacyBytes }
 
-  /// Returns an H4 packet with an LE advertising event that contains these reports.
   static func event(_ reports: [UInt8], count: Int, isExtended: Bool) -> [UInt8] {
     // HCI event, LE Meta, Parameter_Total_Length, Subevent_Code, Num_Reports
     [0x04, 0x3E, UInt8(reports.count + 2), isExtended ? 0x0D : 0x02, UInt8(count)] + reports

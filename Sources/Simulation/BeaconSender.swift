@@ -1,6 +1,5 @@
 import Advertising
 
-/// A beacon that sends.
 struct BeaconSender {
   let identity: BeaconIdentity
   let line: Line
@@ -15,7 +14,7 @@ struct BeaconSender {
   private var fading: Fading
   private var random: RandomSource
 
-  /// Creates beacon `number` of several; `stream` is its index among all senders.
+  /// Creates beacon `number` of several. `stream` is its index among all senders.
   init(_ beacon: Scenario.Beacon, number: Int, in scenario: Scenario, stream: Int) {
     identity = beacon.identity(number)
     line = Line(beacon.course, number: number, of: beacon.count, duration: scenario.duration)
@@ -39,7 +38,6 @@ struct BeaconSender {
     next = line.span.lowerBound + Int64(interval * random.uniform())
   }
 
-  /// Sends once, and returns the report that the scanner receives, if any.
   mutating func send(sensitivity: Double) -> AirReport? {
     let time = next
     // advDelay: 0 to 10 ms (Core Specification, Vol 6, Part B, §4.4.2.2.1).
@@ -53,7 +51,6 @@ struct BeaconSender {
     return report
   }
 
-  /// Returns flags, `extraBytes` of other structures, and the frame.
   private static func data(of frame: IBeacon, extraBytes: Int) -> [UInt8] {
     guard extraBytes > 0 else { return frame.advertisingData }
     var data: [UInt8] = [0x02, 0x01, 0x06]

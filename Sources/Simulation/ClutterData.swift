@@ -14,8 +14,7 @@ enum ClutterData {
     return frame(uuid, major: UInt16(number % 3), number, power: [0, 4, -127][number % 3])
   }
 
-  /// Returns the iBeacon in truncated events. A decoder finds it if the event contains its whole
-  /// report.
+  /// Returns the iBeacon in truncated events, which a decoder finds if its whole report is present.
   static func beforeTheLie(_ number: Int) -> IBeacon {
     let uuid = ProximityUUID(high: 0x11E5_11E5_11E5_411E, low: 0x8511_E511_E511_E511)
     return frame(uuid, major: 1, number)
@@ -29,7 +28,6 @@ enum ClutterData {
     return IBeacon(identity: identity, measuredPower: power)
   }
 
-  /// Returns the advertising data for a kind that sends adverts.
   static func data(
     _ kind: Scenario.Clutter.Kind, number: Int, variant: Int, _ random: inout RandomSource
   ) -> [UInt8] {
@@ -61,14 +59,13 @@ enum ClutterData {
     }
   }
 
-  /// Returns an H4 packet with a vendor-specific event that contains a frame's advertising data.
   static func vendorEvent(_ frame: IBeacon) -> [UInt8] {
     let parameters: [UInt8] = [0x80, 0x01, 0x00] + frame.advertisingData
     return [0x04, 0xFF, UInt8(parameters.count)] + parameters
   }
 
-  /// Returns an invalid advertising event. By `variant` it is cut short, promises a second report,
-  /// has data past its end or, for an extended controller, has truncated data by its Data_Status.
+  /// Returns an event that, by `variant`, is cut short, promises a second report, has data past its
+  /// end or, for an extended controller, has truncated data by its Data_Status.
   static func truncatedEvent(
     of report: AirReport, variant: Int, isExtended: Bool
   ) -> ClutterSender.Output {

@@ -1,7 +1,6 @@
 import Advertising
 import HCIPackets
 
-/// A device or host that sends clutter.
 struct ClutterSender {
   enum Output {
     case report(AirReport)
@@ -47,7 +46,6 @@ struct ClutterSender {
     self.random = random
   }
 
-  /// Sends once, and returns the output that reaches the scanner's host.
   mutating func send(sensitivity: Double) -> Output? {
     let time = next
     next += max(1, Int64(gap * (0.5 + random.uniform())))
@@ -76,7 +74,6 @@ struct ClutterSender {
     return .report(report)
   }
 
-  /// Returns the frame of the beacon to imitate.
   private static func beacon(_ number: Int, of scenario: Scenario) -> IBeacon? {
     guard !scenario.beacons.isEmpty else { return nil }
     var rest = number % scenario.beacons.reduce(0) { $0 + $1.count }

@@ -1,8 +1,7 @@
 import FoundationEssentials
 import Scanning
 
-/// A reader of one JSON object of a scenario. It rejects unknown keys and names the path of each
-/// invalid value.
+/// A reader of a scenario's object. It rejects unknown keys, and names each invalid value's path.
 struct FieldReader {
   private let container: KeyedDecodingContainer<Key>
 
@@ -30,7 +29,6 @@ struct FieldReader {
     }
   }
 
-  /// The path of the object in the file.
   var path: String { Self.path(of: container.codingPath) }
 
   private static func path(of keys: [any CodingKey]) -> String {
@@ -97,7 +95,6 @@ struct FieldReader {
     return choice
   }
 
-  /// Returns a pair of numbers, the lower first.
   func pair(
     _ key: String, _ range: ClosedRange<Double>, _ unit: String,
     default standard: ClosedRange<Double>? = nil
@@ -139,12 +136,10 @@ struct FieldReader {
   }
 }
 
-/// Formats a number, without a decimal point if it is whole.
 func plain(_ number: Double) -> String { Int(exactly: number).map(String.init) ?? "\(number)" }
 
 extension WallClockTime {
-  /// Reads `2026-01-01T00:00:00Z`, optionally with a fraction, which is cut to microseconds. The
-  /// years 1970 to 2199 are valid.
+  /// Reads `2026-01-01T00:00:00Z`, optionally with a fraction, cut to microseconds; 1970 to 2199.
   init?(rfc3339 text: String) {
     let parts = text.dropLast().split(separator: ".", omittingEmptySubsequences: false)
     guard text.last == "Z", (20...30).contains(text.utf8.count), parts.count <= 2,

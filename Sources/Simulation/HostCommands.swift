@@ -1,8 +1,7 @@
 import HCIPackets
 
 extension ScanCommandSet {
-  /// The commands before the first report: reset, event masks, and a passive scan at full duty
-  /// without a duplicate filter.
+  /// The commands before the first report: reset, event masks, and a passive scan at full duty.
   var beginning: [HCICommand] {
     let window: [UInt8] = [0x60, 0x00, 0x60, 0x00]  // 60 ms of every 60 ms
     // Passive, own address random, all advertisers.

@@ -55,7 +55,6 @@ private struct Reader {
     return peek() == nil ? nil : "nothing more"
   }
 
-  /// Returns the next byte that is not white space.
   private mutating func peek() -> Unicode.Scalar? {
     while next < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[next]) { next += 1 }
     return next < bytes.count ? Unicode.Scalar(bytes[next]) : nil
@@ -77,7 +76,6 @@ private struct Reader {
     return isClosed
   }
 
-  /// Reads a number, `true`, `false` or `null`.
   private mutating func word() -> Bool {
     let end = bytes[next...].firstIndex { !Self.isWord(Character(Unicode.Scalar($0))) }
     let text = String(decoding: bytes[next..<(end ?? bytes.count)], as: UTF8.self)

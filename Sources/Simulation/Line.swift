@@ -21,7 +21,6 @@ struct Line {
     values = points.map(\.value)
   }
 
-  /// The time on air.
   var span: ClosedRange<Int64> { times[0]...times[times.count - 1] }
 
   /// Returns the value at a time, or `nil` off air.
@@ -38,7 +37,6 @@ struct Line {
     return values[low] + share * (values[high] - values[low])
   }
 
-  /// The points in order, each with its successor.
   var segments: [(from: Int64, to: Int64, first: Double, last: Double)] {
     (0..<(times.count - 1)).map { (times[$0], times[$0 + 1], values[$0], values[$0 + 1]) }
   }
@@ -57,5 +55,4 @@ struct PathLoss {
   func distance(of level: Double) -> Double { Double.exp10((power - level) / (10 * exponent)) }
 }
 
-/// Converts seconds of a file to microseconds.
 func microseconds(_ seconds: Double) -> Int64 { Int64((seconds * 1e6).rounded()) }

@@ -10,8 +10,7 @@ extension Scenario {
     package let measuredPower: Int8
     /// The true power minus the power in the frame, in dB.
     package let txOffset: Double
-    /// The advertising interval in milliseconds, without the Core Specification's advDelay of 0 to
-    /// 10 ms.
+    /// The advertising interval in milliseconds, before an advDelay of 0 to 10 ms is added.
     package let interval: Double
     package let course: Course
     /// The address of the first one; `nil` for an address derived from its index.
@@ -26,7 +25,6 @@ extension Scenario {
     package let count: Int
     /// The bytes of other AD structures before the frame; only in extended PDUs.
     package let extraBytes: Int
-    /// Whether the controller reports a signal strength.
     package let hasSignal: Bool
   }
 
@@ -36,8 +34,7 @@ extension Scenario {
     case track([Point])
     /// dBm at the scanner, linear between the points, with unknown distances.
     case rssi([Point])
-    /// Fixed distances in meters, from the lower bound for the first beacon to the upper for the
-    /// last.
+    /// Fixed distances in meters, spread from the first beacon's to the last one's.
     case spread(ClosedRange<Double>)
   }
 

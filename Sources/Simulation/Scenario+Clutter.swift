@@ -5,8 +5,7 @@ extension Scenario {
     /// Transmissions of each device per second. The gaps vary by half.
     package let rate: Double
     package let count: Int
-    /// The mean RSSI of the first and the last device, in dBm; the others are spread evenly
-    /// between.
+    /// The mean RSSI of the first and the last device, in dBm. The others are spread between.
     package let rssi: ClosedRange<Double>
   }
 }
@@ -35,8 +34,8 @@ extension Scenario.Clutter {
     case spoofed
     /// Vendor-specific events that contain an iBeacon's bytes.
     case vendorEvents
-    /// Advertising events that end too soon or promise absent contents. An event that contains one
-    /// whole report of two is a sighting.
+    /// Advertising events that end too soon, or promise more than they contain. Those with one
+    /// whole report of two are sightings.
     case truncatedEvents
   }
 }

@@ -1,21 +1,18 @@
 import Advertising
 package import Scanning
 
-/// A simulated environment of a scanner: beacons that move, other devices, signal propagation and
-/// the controller. docs/scenarios.md describes every key of the file.
+/// A simulated environment of a scanner. docs/scenarios.md describes every key of the file.
 package struct Scenario: Sendable {
   package let name: String
   package let description: String
   /// The seed of the random numbers. The same file and seed give the same bytes.
   package var seed: UInt64
   package let start: WallClockTime
-  /// The duration in seconds.
+  /// In seconds.
   package let duration: Double
   package let format: ReportFormat
   package let environment: Environment
-  /// The beacons with a known truth.
   package let beacons: [Beacon]
-  /// All other senders of adverts and packets.
   package let clutter: [Clutter]
 
   package struct ReportFormat: Sendable {
@@ -30,8 +27,7 @@ package struct Scenario: Sendable {
     var pathLossExponent = 2.0
     /// The standard deviation of the fading, in dB.
     var noise = 3.0
-    /// The time constant of the fading, a first-order autoregression, in seconds; 0 makes it
-    /// independent for each report.
+    /// The time constant of the autoregressive fading, in seconds; 0 for independent values.
     var noiseCorrelation = 0.0
     /// The weakest level that is received, in dBm.
     var sensitivity = -100.0
@@ -44,7 +40,6 @@ package struct Scenario: Sendable {
 }
 
 extension Scenario {
-  /// The maximum number of senders, beacons and clutter together.
   package static let maximumSenders = 10_000
   /// The maximum number of packets and lines of truth.
   package static let maximumOutput = 20_000_000

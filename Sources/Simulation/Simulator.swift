@@ -4,8 +4,7 @@ import HeapModule
 import Records
 import Scanning
 
-/// A generator of the recording and the truth of a scenario, in pieces. Memory does not grow with
-/// the duration.
+/// A generator of a scenario's recording and truth, in pieces, with constant memory.
 ///
 /// ```swift
 /// var simulator = Simulator(try Scenario(json: bytes), format: .btsnoop)
@@ -66,7 +65,6 @@ package struct Simulator {
     addSenders()
   }
 
-  /// Generates a short scenario as a whole: the recording, and the truth as JSON Lines.
   package static func run(
     _ scenario: Scenario, format: CaptureWriter.Format
   ) -> (recording: [UInt8], truth: [UInt8], counts: Counts) {
@@ -122,7 +120,6 @@ package struct Simulator {
     return true
   }
 
-  /// Generates the next event of the scenario; returns `false` at the end.
   private mutating func step(_ recording: inout [UInt8], _ truth: inout [UInt8]) -> Bool {
     let mark = nextMark < marks.count ? marks[nextMark].time : .max
     let position = positions.isEmpty ? .max : nextPosition

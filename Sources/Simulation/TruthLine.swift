@@ -2,8 +2,7 @@ import Advertising
 package import Records
 import Scanning
 
-/// The lines of truth about beacons: entry, exit, zone and position. Lines of sightings come from
-/// `Sighting.truth`.
+/// The lines of truth about beacons, except those of sightings.
 package enum TruthLine {
   private typealias Row = (mark: TruthMark, start: WallClockTime)
 
