@@ -1,8 +1,7 @@
 import Bytes
 import Scanning
 
-/// A reader of btsnoop version 1 as of phones and BlueZ: RFC 1761's snoop with other time stamps
-/// and datalinks.
+/// A reader of btsnoop version 1, which is RFC 1761's snoop with other time stamps and datalinks.
 ///
 /// ```
 /// file:   "btsnoop\0" | version 1 | datalink                       big-endian throughout
@@ -48,7 +47,6 @@ struct BTSnoop {
       record: start, from: start &+ Self.recordHeaderBytes, count: length)
   }
 
-  /// Returns the kind and size of the item at the cursor.
   func need(at cursor: borrowing ByteCursor) -> Need {
     guard let header = cursor.peek(Self.recordHeaderBytes) else {
       return Need(what: "header of a record", bytes: Self.recordHeaderBytes)

@@ -24,10 +24,8 @@ package struct ByteStream: ~Copyable {
 
   package var name: String { file.name }
 
-  /// The number of bytes read from the file.
   package var bytesRead: Int { file.bytesRead }
 
-  /// The unread bytes in the buffer.
   package var unread: RawSpan {
     @_lifetime(borrow self)
     get {
@@ -38,7 +36,6 @@ package struct ByteStream: ~Copyable {
     }
   }
 
-  /// Skips bytes in the buffer.
   package mutating func consume(_ count: Int) {
     start += count
     offset += count

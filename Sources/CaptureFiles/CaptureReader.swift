@@ -21,11 +21,9 @@ package final class CaptureReader {
   /// The maximum number of frames in one report of at most 255 bytes, which was not joined.
   static let maximumFrames = 255 / 27
 
-  /// Opens a capture; the path `-` is standard input.
-  ///
-  /// `firstAdapter` is added to adapter numbers. With `follows`, the file is still being written
-  /// and its end is not final. `duration` is in nanoseconds from the first packet; `nil` for all.
-  /// The tap receives every HCI packet when it is read, but not a sniffer's packets.
+  /// Opens a capture; the path `-` is standard input. `firstAdapter` is added to adapter numbers.
+  /// With `follows`, the end of the file is not final. `duration` is in nanoseconds from the first
+  /// packet; `nil` for all. The tap receives every HCI packet when it is read.
   package init(
     path: String, firstAdapter: UInt16 = 0, follows: Bool = false, duration: Int64? = nil,
     batch: Int = CaptureReader.batch, packetTap: PacketTap? = nil
@@ -42,13 +40,11 @@ package final class CaptureReader {
 
   var firstTime: MonotonicTime? { timeline.first }
   var time: MonotonicTime { timeline.now }
-  /// The offset from the replay's time to the recording's wall-clock time, for all sightings of the
-  /// latest batch. A clock that was set begins a new batch.
+  /// The offset from the replay's time to the recording's wall-clock time, for the latest batch.
   var wallClockOffset: WallClockOffset { timeline.wallClockOffset }
 
-  /// Reads until the collector has some sightings, or the result of one read of the file is
-  /// decoded. Does not wait for a pipe. Throws at the first byte that cannot be read, after
-  /// everything before it was collected.
+  /// Reads until the collector has some sightings, or one read of the file is decoded. Does not
+  /// wait for a pipe. Throws at the first invalid byte, after everything before it was collected.
   package func read(into collector: inout SightingCollector) throws(CaptureError) -> ReadingProgress
   {
     if try drain(into: &collector) { return .more }
@@ -65,7 +61,6 @@ package final class CaptureReader {
     }
   }
 
-  /// Waits for more, for a tenth of a second at most.
   func wait() { stream.wait() }
 
   package func status(_ counts: ScanCounts) -> CaptureStatus {
@@ -106,8 +101,8 @@ extension CaptureReader {
     case damage(ParseError)
   }
 
-  /// Decodes packets in a loop. Each format has its own copy of the loop, because a call for each
-  /// packet would take a third of the whole time.
+  /// Decodes packets. The loop is repeated for each format because a call for each packet would
+  /// take a third of the time.
   private static func drain(
     _ stream: borrowing ByteStream, _ format: inout OpenFormat, _ batch: inout Batch,
     into collector: inout SightingCollector
@@ -144,8 +139,8 @@ extension CaptureReader {
     return (batch.place ?? cursor.position, batch.end)
   }
 
-  /// A fast path for nearly all packets: events with one whole report, in order of time. It stops
-  /// at any other packet. Its state stays in registers.
+  /// A fast path, in registers, for nearly all packets: events with one whole report, in order of
+  /// time.
   private struct Run {
     fileprivate var course: Timeline.Course
     fileprivate let firstAdapter: UInt16
@@ -154,7 +149,6 @@ extension CaptureReader {
     fileprivate(set) var packets = 0
     fileprivate(set) var malformedStructures = 0
     fileprivate(set) var malformedFrames = 0
-    /// The packet at which the run stopped.
     fileprivate(set) var other: CapturedPacket?
     /// Whether no packet so far can be decoded, although the file header allowed it.
     var isForeign = false
@@ -260,7 +254,6 @@ extension CaptureReader {
     }
   }
 
-  /// Detects the format, once enough bytes are available.
   private func findFormat() throws(CaptureError) {
     let found: OpenFormat
     let consumed: Int
@@ -280,7 +273,6 @@ extension CaptureReader {
     format = found
   }
 
-  /// Checks that the file ends between two records.
   private func checkEnd() throws(CaptureError) {
     let available = stream.unread.byteCount
     let need = format.need(at: ByteCursor(stream.unread))

@@ -4,7 +4,6 @@ package import Scanning
 package struct CaptureStatus: Sendable {
   /// The file's name, or "standard input".
   package var name: String
-  /// The file's size in bytes, if it has one.
   package var size: Int?
   /// The format and link types, for display; `nil` before the file header is read.
   package var formatName: String?

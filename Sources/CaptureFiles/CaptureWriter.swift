@@ -1,13 +1,9 @@
 package import Scanning
 
-/// A writer of HCI packets as a capture in memory. ``CaptureRecorder`` writes files.
-///
-/// It allocates nothing per packet, except when the array grows.
+/// A writer of HCI packets as a capture in memory, which is allocated only to grow the array.
 package struct CaptureWriter: Sendable {
-  /// The output formats.
   package enum Format: String, CaseIterable, Sendable {
-    /// btsnoop, which phones and BlueZ's tools read and write: datalink 1002 (H4), microseconds,
-    /// without the adapter of a packet.
+    /// btsnoop, read by phones' and BlueZ's tools: datalink 1002 (H4), microseconds, no adapters.
     case btsnoop
     /// btsnoop as of BlueZ's `btmon -w`, with several adapters: datalink 2001 (Linux monitor).
     case btmon
@@ -34,9 +30,8 @@ package struct CaptureWriter: Sendable {
 
   /// Appends an HCI packet, which begins with its H4 packet type and is cut after 262,140 bytes.
   ///
-  /// btsnoop stores whole microseconds; pcapng has no time before 1970. `source` is the adapter's
-  /// index in ``Format/btmon`` and the interface's number in ``Format/pcapng``; ``Format/btsnoop``
-  /// ignores it.
+  /// `source` is the adapter's index in ``Format/btmon`` and the interface's number in
+  /// ``Format/pcapng``. pcapng has no time before 1970.
   package func write(
     _ packet: RawSpan, at time: WallClockTime, isReceived: Bool = true, source: UInt16 = 0,
     to bytes: inout [UInt8]
@@ -75,7 +70,6 @@ package struct CaptureWriter: Sendable {
     }
   }
 
-  /// Appends a packet, as ``write(_:at:isReceived:source:to:)-(RawSpan,_,_,_,_)`` does.
   package func write(
     _ packet: [UInt8], at time: WallClockTime, isReceived: Bool = true, source: UInt16 = 0,
     to bytes: inout [UInt8]
@@ -84,7 +78,6 @@ package struct CaptureWriter: Sendable {
     unsafe write(packet.span.bytes, at: time, isReceived: isReceived, source: source, to: &bytes)
   }
 
-  /// Returns the size of a packet's record in the file.
   func size(ofPacket count: Int) -> Int {
     let captured = min(count, longestPacket - 4)
     switch format {

@@ -3,8 +3,7 @@ import Bytes
 import HCIPackets
 import Scanning
 
-/// The position of a packet in the bytes that were read. It holds no bytes, so the loop over the
-/// packets keeps it in registers.
+/// The position of a packet, without its bytes, which a loop over packets keeps in registers.
 struct CapturedPacket: BitwiseCopyable {
   var time: WallClockTime
   var contents: PacketContents
@@ -31,7 +30,6 @@ struct CapturedPacket: BitwiseCopyable {
     end = start &+ count
   }
 
-  /// Returns the captured bytes of the packet.
   @_lifetime(copy read)
   func bytes(in read: RawSpan) -> RawSpan {
     unsafe read.part(unchecked: start, count: end &- start)
@@ -69,9 +67,7 @@ enum PacketContents: BitwiseCopyable {
 
 /// An item of a file that must be read as a whole.
 struct Need {
-  /// The kind of item.
   var what: String
-  /// The size of the whole item.
   var bytes: Int
   /// Whether a part of the item has been skipped.
   var isInsideRecord = false

@@ -2,7 +2,6 @@ import Bytes
 import Glibc
 import SystemPackage
 
-/// An open file or pipe.
 package final class FileSource {
   package enum Read {
     case bytes(Int)
@@ -47,7 +46,6 @@ package final class FileSource {
     if closes { try? descriptor.close() }
   }
 
-  /// Reads the available bytes, at most as many as there is room for.
   @unsafe
   func read(into room: UnsafeMutableRawBufferPointer) throws(CaptureError) -> Read {
     if isPipe, !descriptor.hasInput(within: 0) { return .nothing }

@@ -2,8 +2,8 @@ import CZlib
 
 /// A source that decompresses a gzip file with zlib, member after member (RFC 1952).
 ///
-/// The stream is on the heap because zlib's state holds a pointer to it. Memory is zlib's window of
-/// 32 KiB and a buffer of 256 KiB.
+/// Its state is on the heap because zlib keeps a pointer to it. Memory is 32 KiB and a buffer of
+/// 256 KiB.
 @safe
 final class GzipSource {
   private let file: FileSource

@@ -16,7 +16,6 @@ package struct LinkType: RawRepresentable, Hashable, Sendable {
   package static var linuxMonitor: LinkType { LinkType(rawValue: 254) }
   /// A header with channel, signal and flags, followed by the contents of ``linkLayer``.
   package static var linkLayerWithRadio: LinkType { LinkType(rawValue: 256) }
-  /// Nordic Semiconductor's nRF Sniffer.
   package static var nordic: LinkType { LinkType(rawValue: 272) }
   /// btsnoop datalink 1001: HCI, with the packet type in the record's flags.
   package static var hciH1: LinkType { LinkType(rawValue: datalinks + 1001) }
@@ -32,7 +31,6 @@ package struct LinkType: RawRepresentable, Hashable, Sendable {
   /// Whether packets contain their adapter's number.
   var namesAdapters: Bool { self == .linuxMonitor || self == .btsnoopMonitor }
 
-  /// Whether beaconscan finds adverts in such packets.
   package var isSupported: Bool { PacketContents(self) != .unsupported }
 }
 

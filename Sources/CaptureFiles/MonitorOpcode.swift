@@ -14,7 +14,6 @@ enum MonitorOpcode: UInt16 {
   case isoSent = 18
   case isoReceived = 19
 
-  /// Determines the kind from a packet's H4 type and direction.
   init(packetType: UInt8?, isReceived: Bool) {
     switch packetType {
     case 0x01: self = .command
@@ -43,8 +42,7 @@ enum MonitorOpcode: UInt16 {
 }
 
 extension CaptureWriter {
-  /// Appends the record of an adapter, which readers of ``Format/btmon`` and ``Format/pcapng`` need
-  /// before its first packet.
+  /// Appends the record of an adapter, which readers need before its first packet.
   ///
   /// ```
   /// type | bus | address (6) | name (8)          New Index, of Linux's monitor

@@ -2,7 +2,6 @@ import Bytes
 
 /// The format of an open capture, with its reader's state.
 enum OpenFormat {
-  /// Too few bytes have been read.
   case unknown
   case btsnoop(BTSnoop)
   case pcap(Pcap)
@@ -22,7 +21,6 @@ enum OpenFormat {
     }
   }
 
-  /// The reason of the error for bytes that do not begin like any format.
   static let notACapture: StaticReason = "not a capture"
 
   /// The link type of all packets, if the file header has one.
@@ -34,7 +32,6 @@ enum OpenFormat {
     }
   }
 
-  /// The link type of the first interface.
   var firstLinkType: LinkType? {
     guard case .pcapng(let reader) = self else { return linkType }
     return reader.interfaces.first?.linkType
@@ -65,7 +62,6 @@ enum OpenFormat {
     self = .pcapng(reader)
   }
 
-  /// Returns the kind and size of the item at the cursor.
   func need(at cursor: borrowing ByteCursor) -> Need {
     switch self {
     case .unknown:
@@ -83,11 +79,9 @@ enum OpenFormat {
 }
 
 extension CaptureReader {
-  /// Returns `true` if a capture can begin with these bytes.
   package static func recognizes(_ start: RawSpan) -> Bool { Magic(ByteCursor(start)) != nil }
 }
 
-/// The formats, as detected from their first bytes.
 private enum Magic {
   case btsnoop, pcap, pcapng
 

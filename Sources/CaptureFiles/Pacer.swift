@@ -8,7 +8,6 @@ package struct Pacer {
   private let factor: Double
   private let began = DispatchTime.now()
 
-  /// Starts at a time of the recording, at a multiple of the recorded speed.
   package init(start: MonotonicTime, factor: Double) {
     self.start = start
     self.factor = factor
@@ -20,7 +19,7 @@ package struct Pacer {
     return start.advanced(by: Int64(min(Double(elapsed) * factor, 9e18)))
   }
 
-  /// Waits until a time of the recording, for at most some nanoseconds of real time.
+  /// Waits until a time of the recording, for at most `longest` nanoseconds of real time.
   package func sleep(until moment: MonotonicTime, atMost longest: Int64) {
     let wait = min(Double(moment.nanoseconds(since: now)) / factor, Double(longest))
     guard wait > 0 else { return }

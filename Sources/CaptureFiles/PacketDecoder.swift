@@ -3,8 +3,7 @@ import Bytes
 import HCIPackets
 import Scanning
 
-/// A decoder that removes a packet's headers by its link type and passes the contents to the
-/// collector. docs/formats.md has the table.
+/// A decoder of packets of every link type. docs/formats.md has the table.
 enum PacketDecoder {
   /// Decodes one packet. The collector's time is already the packet's.
   @inline(__always)

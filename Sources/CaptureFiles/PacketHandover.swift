@@ -1,8 +1,7 @@
 import Bytes
 import Scanning
 
-/// A converter that passes the HCI packets of a capture, in any form, to a tap as H4. It skips a
-/// sniffer's packets, which are not HCI.
+/// A converter that passes a capture's HCI packets to a tap as H4, and skips a sniffer's.
 struct PacketHandover {
   let tap: PacketTap
   /// The memory for a packet that gets an H4 type.

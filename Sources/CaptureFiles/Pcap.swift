@@ -1,8 +1,8 @@
 import Bytes
 import Scanning
 
-/// A reader of classic pcap as of libpcap and tcpdump, version 2.4, in both byte orders, with
-/// micro- or nanosecond time stamps (draft-ietf-opsawg-pcap).
+/// A reader of classic pcap, version 2.4, in both byte orders, with micro- or nanosecond time
+/// stamps (draft-ietf-opsawg-pcap).
 ///
 /// ```
 /// file:   magic | major (2) | minor (2) | zone | accuracy | snap length | link type
@@ -56,7 +56,6 @@ struct Pcap {
       record: start, from: start &+ Self.recordHeaderBytes, count: length)
   }
 
-  /// Returns the kind and size of the item at the cursor.
   func need(at cursor: borrowing ByteCursor) -> Need {
     guard let header = cursor.peek(Self.recordHeaderBytes) else {
       return Need(what: "header of a record", bytes: Self.recordHeaderBytes)
@@ -67,7 +66,6 @@ struct Pcap {
 }
 
 extension ByteCursor {
-  /// Reads an integer in the byte order of the file header.
   @_lifetime(self: copy self)
   mutating func readUInt16(bigEndian: Bool) throws(ParseError) -> UInt16 {
     let value = try readLittleEndian(UInt16.self)
@@ -82,7 +80,7 @@ extension ByteCursor {
 }
 
 extension RawSpan {
-  /// Returns the integer at an offset inside a header, in the byte order of the file header.
+  /// Returns the integer at an offset of a header, in the file's byte order.
   @inline(__always)
   func uint32(at offset: Int, bigEndian: Bool) -> UInt32 {
     let value = littleEndian(UInt32.self, at: offset)

@@ -1,9 +1,8 @@
 import Bytes
 import Scanning
 
-/// A reader of pcapng as of Wireshark, tcpdump and sniffers (draft-ietf-opsawg-pcapng): sections of
-/// both byte orders, any number of interfaces, and Enhanced, Simple and obsolete Packet Blocks. It
-/// skips blocks without a packet.
+/// A reader of pcapng (draft-ietf-opsawg-pcapng): sections of both byte orders, any interfaces, and
+/// Enhanced, Simple and obsolete Packet Blocks.
 ///
 /// ```
 /// block: type | total length | body, padded to 4 bytes | total length again
@@ -16,7 +15,6 @@ struct Pcapng {
     static let simplePacket: UInt32 = 3
     static let enhancedPacket: UInt32 = 6
 
-    /// Returns `true` for a block that contains a packet, or is needed to read one.
     static func isRead(_ type: UInt32) -> Bool {
       switch type {
       case enhancedPacket, simplePacket, packet, interfaceDescription, sectionHeader: true
@@ -40,10 +38,8 @@ struct Pcapng {
   var unreadBytes = 0
   /// Whether any interface so far has packets that can be decoded.
   private(set) var hasSupportedPackets = false
-  /// The latest packet's interface, which is usually that of the next one.
   private var latest = LatestInterface.none
 
-  /// The properties of an interface that the fast path needs.
   private struct LatestInterface {
     var number: Int
     var nanosecondsPerTick: Int64
@@ -63,9 +59,9 @@ struct Pcapng {
     return try nextOfAny(&cursor)
   }
 
-  /// The fast path for nearly all packets: a whole, little-endian Enhanced Packet Block of the same
-  /// interface as the one before. Returns `nil` for everything else, including errors, which
-  /// ``nextOfAny(_:)`` handles.
+  /// The fast path for a whole, little-endian Enhanced Packet Block of the same interface as the
+  /// one before. Returns `nil` for everything else, including errors, which ``nextOfAny(_:)``
+  /// handles.
   @inline(__always)
   @_lifetime(cursor: copy cursor)
   private mutating func nextUsual(_ cursor: inout ByteCursor) -> CapturedPacket? {
@@ -92,7 +88,6 @@ struct Pcapng {
       from: start &+ 28, count: length)
   }
 
-  /// Reads the next packet from a block of any kind.
   @inline(never)
   @_lifetime(cursor: copy cursor)
   private mutating func nextOfAny(_ cursor: inout ByteCursor) throws(ParseError) -> CapturedPacket?
@@ -126,7 +121,6 @@ struct Pcapng {
     return nil
   }
 
-  /// Reads the body of a block for which ``BlockType/isRead(_:)`` returns `true`.
   @_lifetime(body: copy body)
   private mutating func read(_ type: UInt32, _ body: inout ByteCursor, base: Int)
     throws(ParseError) -> CapturedPacket?
@@ -154,7 +148,6 @@ struct Pcapng {
     return nil
   }
 
-  /// Returns the kind and size of the item at the cursor.
   func need(at cursor: borrowing ByteCursor) -> Need {
     if unreadBytes > 0 {
       return Need(what: "rest of a block", bytes: unreadBytes, isInsideRecord: true)
@@ -167,8 +160,7 @@ struct Pcapng {
     return Need(what: "block", bytes: Int(header.uint32(at: 4, bigEndian: order)))
   }
 
-  /// Returns the byte order by the Byte-Order Magic of the section at the cursor. The block type
-  /// reads the same in both orders.
+  /// Returns the byte order by the section's Byte-Order Magic. Block types read the same in both.
   private static func sectionIsBigEndian(_ cursor: borrowing ByteCursor) throws(ParseError) -> Bool
   {
     switch cursor.peek(smallestBlock)?.littleEndian(UInt32.self, at: 8) {
@@ -238,7 +230,6 @@ struct Pcapng {
     return try packet(of: interfaces[number], length, &body)
   }
 
-  /// Returns the packet of `count` bytes at the cursor in a block's body.
   @_lifetime(body: copy body)
   private func packet(of interface: PcapngInterface, _ count: Int, _ body: inout ByteCursor)
     throws(ParseError) -> CapturedPacket

@@ -1,7 +1,7 @@
 import Bytes
 import Scanning
 
-/// An Interface Description Block, which describes the packets that refer to it.
+/// An Interface Description Block.
 ///
 /// ```
 /// link type (2) | reserved (2) | snap length | options: code (2) | length (2) | value, padded | …

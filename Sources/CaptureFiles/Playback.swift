@@ -11,10 +11,9 @@ package protocol Recording: AnyObject {
   /// The index of the first input that is not delivered yet.
   var next: Int { get set }
 
-  /// Reads more, and appends to ``inputs``. Does not wait for a pipe. Throws at the first byte that
-  /// cannot be read, after everything before it is appended.
+  /// Appends to ``inputs``, without waiting for a pipe. Throws at the first invalid byte, after
+  /// everything before it is appended.
   func read() throws -> ReadingProgress
-  /// Waits for more, for a tenth of a second at most.
   func wait()
   /// Notifies the recording that all inputs are delivered, before a read that may be far ahead.
   func willReadAhead()
@@ -91,9 +90,8 @@ package struct Playback<Reel: Recording> {
     }
   }
 
-  /// Reads more inputs. All inputs of one call have one wall-clock offset, that of the progress.
-  ///
-  /// - Throws: The error of a recording, after everything valid before it in every recording.
+  /// Reads more inputs, which have one wall-clock offset, that of the progress. Throws the error of
+  /// a recording after everything valid before it in every recording.
   package mutating func receive(
     until deadline: MonotonicTime?, into inputs: inout [Reel.Input]
   ) throws -> Progress {
@@ -102,7 +100,6 @@ package struct Playback<Reel: Recording> {
     return progress
   }
 
-  /// Reads more inputs, and removes those past the duration.
   private mutating func read(into inputs: inout [Reel.Input]) throws {
     inputs.removeAll(keepingCapacity: true)
     if recordings.count == 1 {

@@ -4,7 +4,7 @@ import HeapModule
 import Records
 import Scanning
 
-/// A generator of a scenario's recording and truth, in pieces, with constant memory.
+/// A generator of a scenario's recording and truth in pieces. Memory does not grow with its length.
 ///
 /// ```swift
 /// var simulator = Simulator(try Scenario(json: bytes), format: .btsnoop)
