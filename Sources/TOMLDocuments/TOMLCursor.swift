@@ -9,7 +9,7 @@ struct TOMLCursor {
 
   var isAtEnd: Bool { offset >= bytes.count }
 
-  /// The next byte as a character, which is right for those of ASCII; `nil` at the end.
+  /// The next byte as a character, or `nil` at the end. Correct for ASCII only.
   var next: Unicode.Scalar? { isAtEnd ? nil : Unicode.Scalar(bytes[offset]) }
 
   func starts(with text: StaticString) -> Bool {
@@ -36,7 +36,6 @@ struct TOMLCursor {
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { offset = 3 }
   }
 
-  /// Goes to the start of the next line.
   mutating func skipLine() {
     while let character = next {
       offset += 1
@@ -44,7 +43,7 @@ struct TOMLCursor {
     }
   }
 
-  /// Skips a comment and the line's end, and returns whether they were there.
+  /// Skips a comment and the end of the line. Returns `false` if something else follows.
   mutating func skipLineEnd() throws(Problem) -> Bool {
     if next == "#" {
       while let character = next, character != "\n", !starts(with: "\r\n") {
@@ -64,7 +63,7 @@ struct TOMLCursor {
     }
   }
 
-  /// The first byte that is not UTF-8.
+  /// The offset of the first byte that is not UTF-8.
   var invalidUTF8: Int? {
     guard String(validating: bytes, as: UTF8.self) == nil else { return nil }
     var decoder = UTF8()
@@ -156,10 +155,10 @@ struct TOMLCursor {
     if starts(with: "\r\n") { offset += 2 } else { _ = skip("\n") }
   }
 
-  /// Reads quotes; returns the text if they end it.
+  /// Reads up to five quotes, and returns the string if they close it.
   private mutating func endLines(_ quote: Unicode.Scalar, _ content: inout [UInt8]) -> String? {
     var count = 0
-    // Up to two quotes may stand before the three.
+    // Up to two quotes of the content may precede the closing three.
     while count < 5, skip(quote) { count += 1 }
     let inside = count < 3 ? count : count - 3
     content += Array(repeating: UInt8(ascii: quote), count: inside)
@@ -190,7 +189,7 @@ struct TOMLCursor {
     }
   }
 
-  /// Skips a backslash that ends a line and all space after it, and returns whether it was one.
+  /// Skips a backslash and all white space after it if the backslash ends its line.
   private mutating func skipContinuation() -> Bool {
     let start = offset
     offset += 1
@@ -231,13 +230,12 @@ struct TOMLCursor {
 
   // MARK: Numbers, booleans and times
 
-  /// Reads what stands without quotes.
   mutating func readWord() throws(Problem) -> TOMLItem.Value {
     let start = offset
     while let character = next, Self.isBare(character) || "+.:".unicodeScalars.contains(character) {
       offset += 1
     }
-    // A day and a time may have a space between them.
+    // A space may separate a date from a time of day.
     if TOMLTime.isDay(text(from: start)), next == " ", bytes.count > offset + 3,
       bytes[offset + 3] == UInt8(ascii: ":")
     {
@@ -265,7 +263,7 @@ struct TOMLCursor {
   private static let valid =
     "\"text\" in quotes, a number, true, false, a date, an array or a table"
 
-  /// Reads an integer: `nil` where it is none, a second `nil` where it has too many digits.
+  /// Reads an integer. The outer value is `nil` if the word is not one, the inner if it overflows.
   private static func integer(_ word: String) -> Int?? {
     for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] where word.hasPrefix(prefix) {
       let digits = word.dropFirst(2)
@@ -301,7 +299,7 @@ struct TOMLCursor {
     return Double(word.filter { $0 != "_" })
   }
 
-  /// Returns digits without underscores, each of which must stand between two digits.
+  /// Returns digits without underscores, or `nil` if one is not between two digits.
   private static func withoutUnderscores(_ digits: Substring) -> String? {
     guard !digits.isEmpty, digits.first != "_", digits.last != "_", !digits.contains("__") else {
       return nil
@@ -333,12 +331,11 @@ struct TOMLCursor {
   }
 }
 
-/// Dates and times of day (RFC 3339, and without the offset, or one of both alone).
+/// Dates and times of day as in RFC 3339, with or without an offset; either part may be absent.
 enum TOMLTime {
   /// Returns whether a word has the shape of a date.
   static func isDay(_ word: String) -> Bool { numbers(word, "dddd-dd-dd") != nil }
 
-  /// Returns whether a word is a date, a time of day, or both.
   static func isValid(_ word: String) -> Bool {
     guard word.utf8.count > 10, word.utf8.dropFirst(4).first == UInt8(ascii: "-") else {
       return isValidDay(word) || isValidClock(word)
@@ -378,7 +375,7 @@ enum TOMLTime {
         && fraction.utf8.dropFirst().allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
   }
 
-  /// Returns the numbers of a text of a shape, in which d is a digit.
+  /// Returns the numbers in a text, or `nil` if it does not match a shape in which d is a digit.
   private static func numbers(_ text: String, _ shape: String) -> [Int]? {
     guard text.utf8.count == shape.utf8.count else { return nil }
     var numbers = [0]

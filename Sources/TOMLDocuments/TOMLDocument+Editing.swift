@@ -1,9 +1,9 @@
-// Changes to the text of a document. Comments, order and layout stay as they are.
+// Changes to the text of a document, which keep its comments, order and layout.
 extension TOMLDocument {
-  /// Returns the document with a value set, which is given as TOML: in place of the old one, else in a line after
-  /// the other keys of its table, else in a new table at the end.
+  /// Returns the document with a key set to a value, given as TOML: in place of the old value, or
+  /// after the table's other keys, or in a new table at the end.
   ///
-  /// - Throws: `Problem` where something else than a table has the table's name, or its form has no room.
+  /// - Throws: `Problem` if the path leads to a value or to a table that cannot be extended there.
   package func setting(
     _ key: String, to value: String, in path: [String] = []
   ) throws(Problem) -> TOMLDocument {
@@ -40,7 +40,6 @@ extension TOMLDocument {
     }
   }
 
-  /// Returns text as TOML.
   package static func quoted(_ text: String) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {
@@ -76,7 +75,7 @@ extension TOMLDocument {
   }
 
   private func inserting(_ line: String, into table: TOMLTable) -> TOMLDocument {
-    // The root has no header: without keys its first one stands above all headers.
+    // The root has no header. Without keys of its own, its first key goes above all headers.
     if table === root, Self.end(of: table) == nil, let first = Self.firstHeader(in: table) {
       let place = startOfComments(above: first)
       return replacing(place..<place, with: "\(line)\n\n")
@@ -90,7 +89,7 @@ extension TOMLDocument {
     return replacing(place + 1..<place + 1, with: line + "\n")
   }
 
-  /// Returns the byte after the last value that belongs to a table and to no header below it.
+  /// Returns the offset after the last value of a table, excluding tables with headers below it.
   private static func end(of table: TOMLTable) -> Int? {
     table.entries.compactMap { entry in
       switch entry.item.value {
@@ -121,8 +120,7 @@ extension TOMLDocument {
     }.min()
   }
 
-  /// Returns the start of the comment that stands right above a line; that of the line where the comment is the
-  /// document's own, at its top.
+  /// Returns the start of the comment above a line, or of the line if the comment is at the top.
   private func startOfComments(above offset: Int) -> Int {
     func start(_ offset: Int) -> Int {
       var start = offset

@@ -8,7 +8,8 @@ struct TOMLReader {
 
   var cursor: TOMLCursor
   private var current: TOMLTable
-  /// The number of headers and inline tables so far: a table by dotted keys takes more only in the same part.
+  /// The number of headers and open inline tables; dotted keys extend only a table of the same
+  /// part.
   private var part = 0
 
   private static let maximumProblems = 100
@@ -63,7 +64,7 @@ struct TOMLReader {
     cursor.advance()
     let isArray = cursor.skip("[")
     cursor.skipSpace()
-    // What follows a header that is wrong belongs to no table that is known.
+    // Keys after a faulty header go to this table, which is not part of the document.
     current = TOMLTable(.header, range: start..<start)
     let keys = try readKey()
     cursor.skipSpace()
@@ -92,7 +93,7 @@ struct TOMLReader {
     }
   }
 
-  /// Returns the table of a part of a header's name that is not the last.
+  /// Returns the table of a part of a header's name other than the last.
   private func step(
     to key: Key, in table: TOMLTable, _ range: Range<Int>
   ) throws(Problem) -> TOMLTable {
@@ -213,7 +214,7 @@ struct TOMLReader {
       isOver = cursor.skip("}")
       guard isOver || cursor.skip(",") else { throw cursor.problem("expected a comma or }") }
     }
-    // Nothing can be added from outside the braces.
+    // From here on, nothing outside the braces can be added.
     (table.form, table.range) = (.inline, start..<cursor.offset)
     return table
   }
