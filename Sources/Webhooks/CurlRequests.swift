@@ -2,15 +2,14 @@ import CCurl
 import Glibc
 import Scanning
 
-/// libcurl, once it is loaded.
 @safe struct CurlLibrary: @unchecked Sendable {
-  // The table is never changed. libcurl's functions may be called from any thread, each handle from one at a time.
+  // The table never changes. Any thread may call libcurl, but only one at a time may use a handle.
   fileprivate let table: ccurl
 
-  /// libcurl, or why it cannot be used.
+  /// libcurl, or the reason that it cannot be used.
   static let shared = Result<CurlLibrary, WebhookError> { () throws(WebhookError) in
     var table = unsafe ccurl()
-    // The table outlives the call; the system's text is copied at once.
+    // The table outlives the call, and the system's text is copied at once.
     guard unsafe ccurl_load(&table) != 0 else {
       let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "it cannot be prepared"
       throw WebhookError(
@@ -22,24 +21,23 @@ import Scanning
   }
 }
 
-/// How a request ended.
 struct WebhookAnswer {
-  /// The status of HTTP; `nil` where there was no answer.
+  /// The HTTP status, or `nil` if there was no answer.
   var status: Int?
-  /// The seconds that the answer asks to wait.
+  /// The value of `Retry-After`, in seconds.
   var retryAfter = 0.0
-  /// libcurl's result, its text, and what it says of this request.
+  /// libcurl's result, its text for that result, and its message about this request.
   var result = CURLE_OK
   var text = ""
   var detail = ""
-  /// The system's error of a connection.
+  /// The system's error number for the connection.
   var systemError: Int32 = 0
 }
 
-/// Requests that run at the same time, one for each webhook, on the thread that this belongs to.
+/// Concurrent requests, at most one for each webhook, on one thread.
 ///
-/// libcurl copies the texts that it is given, but for the headers and the buffer of errors, which belong to a slot and
-/// outlive its request. It calls back only into C.
+/// libcurl copies the strings that it is given, except the headers and the error buffer, which
+/// belong to a slot and outlive its request. Its callbacks are C functions only.
 @safe final class CurlRequests {
   private let curl: CurlLibrary
   private let multi: UnsafeMutableRawPointer
@@ -48,13 +46,12 @@ struct WebhookAnswer {
 
   @safe private struct Slot {
     let easy: UnsafeMutableRawPointer
-    /// Where libcurl writes what went wrong: `CURL_ERROR_SIZE` bytes.
+    /// The buffer for libcurl's error message, of `CURL_ERROR_SIZE` bytes.
     let error: UnsafeMutablePointer<CChar>
     var headers: UnsafeMutablePointer<curl_slist>?
     var isRunning = false
   }
 
-  /// libcurl has no memory.
   struct NoMemory: Error {}
 
   init(_ configuration: WebhookConfiguration, _ curl: CurlLibrary) throws(NoMemory) {
@@ -68,7 +65,7 @@ struct WebhookAnswer {
     }
   }
 
-  // It also runs where the initializer throws after all properties were set.
+  // This also runs if the initializer throws after all properties are set.
   deinit {
     for index in slots.indices {
       remove(index)
@@ -78,10 +75,9 @@ struct WebhookAnswer {
     _ = unsafe curl.table.multi_cleanup(multi)
   }
 
-  /// Whether a request runs.
   var isRunning: Bool { slots.contains { $0.isRunning } }
 
-  /// Begins a request for a webhook that has none.
+  /// Starts a request for a webhook that has none running.
   func start(_ index: Int, _ body: [UInt8], headers: [String]) throws(NoMemory) {
     let easy = unsafe slots[index].easy
     unsafe curl.table.easy_reset(easy)
@@ -106,7 +102,7 @@ struct WebhookAnswer {
         ccurl_set_number(table, easy, CURLOPT_POSTFIELDSIZE, body.count),
         ccurl_set_pointer(table, easy, CURLOPT_COPYPOSTFIELDS, body),
         ccurl_set_number(table, easy, CURLOPT_FOLLOWLOCATION, 0),
-        // The thread takes no signals.
+        // libcurl must not use signals in a thread.
         ccurl_set_number(table, easy, CURLOPT_NOSIGNAL, 1),
         ccurl_set_number(
           table, easy, CURLOPT_TIMEOUT_MS, max(1, Int(configuration.answerTime * 1000))),
@@ -125,7 +121,7 @@ struct WebhookAnswer {
     slots[index].isRunning = true
   }
 
-  /// Goes on with what runs, and returns what has ended.
+  /// Continues the running requests, and returns those that have ended.
   func perform() -> [(index: Int, answer: WebhookAnswer)] {
     var running: Int32 = 0
     var ended: [(index: Int, answer: WebhookAnswer)] = []
@@ -151,7 +147,7 @@ struct WebhookAnswer {
     return ended
   }
 
-  /// Waits until a request can go on, or until the wake signal, or for so many seconds.
+  /// Waits until a request can continue, the wake signal is sent, or the time has passed.
   func wait(seconds: Double, orUntil wake: borrowing WakeSignal) {
     let milliseconds = Int32(clamping: Int64(max(0, min(seconds, 86400)) * 1000) + 1)
     let table = unsafe curl.table

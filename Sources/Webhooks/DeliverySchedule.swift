@@ -1,38 +1,36 @@
 import Scanning
 
-/// One event as it is delivered.
 struct WebhookMessage: Sendable, Equatable {
-  /// The identifier of its entry in the journal.
+  /// The number of the event's entry in the journal.
   var number: Int64
-  /// The identifier as text: the same for each attempt and each webhook, so that a receiver can discard doubles.
+  /// The number as text. Receivers can discard duplicates by it, since every attempt has the same.
   var id: String
   var body: [UInt8]
 }
 
-/// Where a webhook is in its events, and when the next attempt is made: arithmetic that is given the time.
+/// A webhook's position in its events, and the time of its next attempt. It does not read a clock.
 ///
-/// One event is sent at a time, so that events come in their order. One that failed is tried again.
+/// It sends one event at a time, in order, and repeats one that failed.
 struct DeliverySchedule {
-  /// How an attempt ended.
   enum Outcome: Equatable {
     case delivered
-    /// The webhook does not want this event.
+    /// The webhook rejected this event, which is not sent again.
     case refused
-    /// The event is tried again, not before so many seconds that the answer asks for.
+    /// The event is sent again, no sooner than the seconds that the answer asked for.
     case failed(retryAfter: Double)
   }
 
   private let configuration: WebhookConfiguration
-  /// The number of the latest event that needs no attempt any more.
+  /// The number of the last event that is settled.
   private(set) var position: Int64
   private var sent: WebhookMessage?
-  /// When the next event may be tried, after a failure.
+  /// The earliest time of the next attempt after a failure.
   private var pauseEnd: MonotonicTime?
   private var delay: Double
   private(set) var deliveries = 0
   private(set) var failures = 0
   private(set) var refused = 0
-  /// How often events were gone before they could be tried.
+  /// The number of times that events were dropped unsent.
   private(set) var gaps = 0
 
   init(_ configuration: WebhookConfiguration, position: Int64) {
@@ -41,24 +39,23 @@ struct DeliverySchedule {
     delay = configuration.retryDelay.lowerBound
   }
 
-  /// The time from which on an event may be sent; `nil` where one is being sent.
+  /// Returns the earliest time of the next attempt, or `nil` while an event is being sent.
   func due(at now: MonotonicTime) -> MonotonicTime? {
     sent == nil ? max(now, pauseEnd ?? now) : nil
   }
 
-  /// Takes the event to send now, with the position before it.
+  /// Records that an event is being sent, and that all events up to `before` are settled.
   mutating func begin(_ message: WebhookMessage, after before: Int64, hasGap: Bool) {
     sent = message
     position = before
     if hasGap { gaps += 1 }
   }
 
-  /// Moves to a position up to which there is no event for the webhook.
+  /// Moves to a position, up to which no event is for the webhook.
   mutating func skip(to position: Int64) { self.position = max(self.position, position) }
 
-  /// Records how the attempt ended, and returns the new position where it has moved.
-  ///
-  /// A factor multiplies the delay, so that receivers that lost the same server do not come back at the same moment.
+  /// Records the result, and returns the new position if it has moved. The factor multiplies the
+  /// delay, so that clients of one failed server do not all return at the same time.
   mutating func end(_ outcome: Outcome, at now: MonotonicTime, factor: Double) -> Int64? {
     guard let message = sent else { return nil }
     sent = nil

@@ -4,7 +4,7 @@ import Scanning
 package import ServiceCore
 import Synchronization
 
-/// Delivers events to the URLs of a configuration, each as the body of a request of HTTP.
+/// Posts events to the URLs of a configuration over HTTP, each as the body of a request.
 ///
 /// ```swift
 /// let sender = try WebhookSender(configuration, from: events) { report in … }
@@ -13,18 +13,14 @@ import Synchronization
 /// sender.stop()
 /// ```
 ///
-/// No call waits for a server. One thread serves all webhooks: each reads the events from its own position, and gets one
-/// at a time, in their order. The thread sleeps while nothing waits.
+/// No call waits for a server. One thread serves all webhooks and sleeps while there is nothing to
+/// send. Each webhook has its own position in the events and receives one at a time, in order.
 package final class WebhookSender: Sendable {
   private let work: SenderWork
 
-  /// Creates a sender that is not started. What it reports, it reports from its own thread, or from that which sends.
+  /// Creates a sender. It reports on its own thread or on that of a caller of its methods.
   ///
-  /// - Parameters:
-  ///   - configuration: The webhooks.
-  ///   - readers: For each webhook, its reader of the journal.
-  ///   - report: Is called with what happens to a webhook.
-  /// - Throws: Why no webhook can be used.
+  /// - Throws: `WebhookError` if libcurl cannot be loaded.
   package init(
     _ configuration: WebhookConfiguration, from readers: [JournalReader],
     report: @escaping @Sendable (WebhookReport) -> Void = { _ in }
@@ -34,24 +30,24 @@ package final class WebhookSender: Sendable {
 
   deinit { work.thread.requestStop() }
 
-  /// Begins to deliver, once.
+  /// Starts to deliver, unless it was started before.
   package func start() { work.start() }
 
-  /// Ends all requests. What waits is not delivered, which is reported.
+  /// Ends all requests, and reports how many events were not delivered.
   package func stop() { work.stop() }
 
-  /// Has the thread look for events.
+  /// Makes the thread look for new events.
   package func wake() { work.thread.wake.send() }
 
-  /// The states of the webhooks, as the configuration has them.
+  /// The states of the webhooks, in the order of the configuration.
   package var statuses: [WebhookStatus] { work.statuses }
 }
 
-/// What the callers and the sender's thread share, and the thread's work.
+/// The sender's thread and the state that it shares with callers.
 private final class SenderWork: Sendable {
   private struct Webhook {
     var schedule: DeliverySchedule
-    /// The failure that was reported last, since the last delivery.
+    /// The last failure, until a delivery.
     var reported: String?
   }
 
@@ -60,14 +56,13 @@ private final class SenderWork: Sendable {
   }
 
   private let configuration: WebhookConfiguration
-  /// Each webhook's reader of the journal.
   private let readers: [JournalReader]
   private let curl: CurlLibrary
   private let report: @Sendable (WebhookReport) -> Void
   private let state: Mutex<State>
   let thread = WorkerThread()
 
-  /// How long the thread's end is waited for, in seconds: libcurl may wait for the resolver of host names.
+  /// The longest wait for the thread, in seconds: libcurl may be waiting for the name resolver.
   private static let stopTime = 0.5
 
   init(
@@ -107,7 +102,7 @@ private final class SenderWork: Sendable {
   func stop() {
     thread.requestStop()
     thread.waitForEnd(seconds: Self.stopTime)
-    // Events that are not for it need not be looked at again.
+    // Entries before the position need not be read again after a restart.
     for (reader, webhook) in zip(readers, state.withLock { $0.webhooks }) {
       reader.mark(webhook.schedule.position)
     }
@@ -118,8 +113,6 @@ private final class SenderWork: Sendable {
   }
 
   private static let noMemory = "there is no memory for webhooks; end other programs"
-
-  // The thread.
 
   private func run() {
     do throws(CurlRequests.NoMemory) {
@@ -138,7 +131,7 @@ private final class SenderWork: Sendable {
     }
   }
 
-  /// Begins what is due. Returns the seconds until more is; `nil` where a stop is requested.
+  /// Starts what is due. Returns the seconds until the next attempt, or `nil` if asked to stop.
   private func startRequests(_ requests: CurlRequests) -> Double? {
     guard !thread.isStopping else { return nil }
     let now = MonotonicTime.now
@@ -187,7 +180,7 @@ private final class SenderWork: Sendable {
     var headers = [
       "Content-Type: application/json", "webhook-id: \(message.id)",
       "webhook-timestamp: \(timestamp)",
-      // libcurl would wait for a permission to send a large body.
+      // Otherwise libcurl waits for permission to send a large body.
       "Expect:",
     ]
     if let secret = configuration.secret {
@@ -197,7 +190,6 @@ private final class SenderWork: Sendable {
     return headers
   }
 
-  /// Records how a request ended.
   private func end(_ index: Int, _ answer: WebhookAnswer) {
     let outcome = answer.outcome
     let (position, isRecovery) = state.withLock { state in
@@ -215,7 +207,7 @@ private final class SenderWork: Sendable {
     }
   }
 
-  /// Reports a failure of a webhook, or of all, unless it is the one that was reported last.
+  /// Reports a failure of a webhook, or of all, unless it was the last one reported.
   private func fail(_ sentence: String, of index: Int? = nil) {
     for index in index.map({ $0..<$0 + 1 }) ?? configuration.urls.indices {
       let isNew = state.withLock { state in

@@ -1,21 +1,19 @@
 import CCurl
 import Glibc
 
-// What went wrong, where, and what to do: one sentence without a full stop. Paths of URLs may be secrets, and are in none.
+// Error sentences without a full stop. They contain no path of a URL, since paths may be secret.
 
 extension WebhookAnswer {
-  /// What follows for the event.
   var outcome: DeliverySchedule.Outcome {
     switch status {
     case .some(200..<300): .delivered
-    // The event is all right, and its time was not: RFC 9110 section 15.5.9, RFC 8470, RFC 6585.
+    // The event is fine, but the time was not: RFC 9110 section 15.5.9, RFC 8470, RFC 6585.
     case 408, 425, 429: .failed(retryAfter: retryAfter)
     case .some(400..<500): .refused
     default: .failed(retryAfter: retryAfter)
     }
   }
 
-  /// Why the event was not delivered.
   func sentence(at place: String, answerTime: Double) -> String {
     let webhook = "the webhook at \(place)"
     if let status {
@@ -44,7 +42,6 @@ extension WebhookAnswer {
       return "the host name of \(webhook) cannot be resolved; check the name and this machine's "
         + "network"
     case CURLE_COULDNT_CONNECT:
-      // The text is copied at once.
       let reason = unsafe systemError == 0 ? text : String(cString: strerror(systemError))
       return "\(webhook) cannot be reached (\(reason)); check the URL, and that a server runs there"
     case CURLE_OPERATION_TIMEDOUT:
@@ -61,7 +58,7 @@ extension WebhookAnswer {
     }
   }
 
-  /// What libcurl says of a request: a line of ASCII, and not a long one.
+  /// libcurl's message about the request: one line of ASCII, of at most 200 characters.
   private var reason: String {
     let line = detail.unicodeScalars.prefix { (0x20...0x7E).contains($0.value) }.prefix(200)
     return line.isEmpty ? text : String(String.UnicodeScalarView(line))

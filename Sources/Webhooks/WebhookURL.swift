@@ -1,16 +1,16 @@
-/// Where events are delivered: a URL of HTTP or HTTPS.
+/// An HTTP or HTTPS URL to which events are delivered.
 package struct WebhookURL: Sendable, Hashable {
-  /// The whole URL, which may have a secret in its path.
+  /// The whole URL, whose path may contain a secret.
   let text: String
-  /// Its host, and its port where it has one: what may be shown.
+  /// The host, and the port if there is one. It contains no secret.
   package let place: String
 
-  /// What stands for the URL in a file that need not have its secrets: a code of which the URL cannot be computed.
+  /// A code for files that must not contain secrets. The URL cannot be computed from it.
   package var fingerprint: String {
     WebhookSecret.base64(of: WebhookSecret.code(Array(text.utf8), key: Array("webhook".utf8)))
   }
 
-  /// Returns `nil` where the text is no such URL, or one of which programs differ in what they take for its host.
+  /// Returns `nil` unless the text is an HTTP or HTTPS URL whose host all programs read alike.
   package init?(_ text: String) {
     let scheme = ["http://", "https://"].first { text.lowercased().hasPrefix($0) }
     guard let scheme, text.utf8.count <= Self.maximumBytes,
@@ -18,7 +18,7 @@ package struct WebhookURL: Sendable, Hashable {
     else { return nil }
     let authority = text.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" }
     let parts = authority.split(separator: "@", omittingEmptySubsequences: false)
-    // A name and a password may stand in front.
+    // A name and a password may precede the host.
     guard parts.count <= 2, let place = parts.last, Self.isPlace(place) else { return nil }
     (self.text, self.place) = (text, String(place))
   }
@@ -26,7 +26,7 @@ package struct WebhookURL: Sendable, Hashable {
   private static let maximumBytes = 4096
   private static let refused: [UInt8] = Array("\"#<>\\^`{|}".utf8)
 
-  /// Whether a text is a host, or a host and a port.
+  /// Returns whether a text is a host, or a host and a port.
   private static func isPlace(_ text: Substring) -> Bool {
     var rest = text
     if rest.first == "[" {
