@@ -1,35 +1,33 @@
 package import Advertising
 import Synchronization
 
-/// The names that a user gave to beacons.
+/// The names that the user gave to beacons, for the whole process.
 ///
-/// Every record that has a beacon's identity has its name too, so they are one for the process: given before the first
-/// record, and again where a service reads its configuration again. Whether rows and tables have a column for names, and
-/// how wide it is, stays as it was at the first.
+/// They are set before the first record, and again when a service reloads its configuration. The
+/// first record decides whether rows and tables have a column for names, and its width.
 package enum BeaconNames {
   private static let given = Mutex<[BeaconIdentity: String]>([:])
-  /// Where no beacon has a name, none costs a lock.
+  /// An unnamed beacon costs no lock if none has a name.
   private static let areAny = Atomic<Bool>(false)
 
-  /// Gives beacons their names, and takes those that they had.
+  /// Replaces the names of all beacons.
   package static func give(_ names: [BeaconIdentity: String]) {
     given.withLock { $0 = names }
     areAny.store(!names.isEmpty, ordering: .releasing)
   }
 
-  /// Returns the name of a beacon.
   package static func name(of beacon: BeaconIdentity) -> String? {
     areAny.load(ordering: .acquiring) ? given.withLock { $0[beacon] } : nil
   }
 
   private static let haveColumn = areAny.load(ordering: .acquiring)
 
-  /// The width of the longest name, within reason.
+  /// The width of the longest name, from 8 to 40 columns of the terminal.
   static let width = min(
     max(8, given.withLock { $0.values.lazy.map(\.columns).max() } ?? 0), 40)
 
-  /// Returns the field of a beacon's name, which is left out where it has none. Rows have a column for it only where
-  /// beacons have names, and so have tables, unless another column shows the name.
+  /// Returns the field of a beacon's name, which a record without one omits. Rows and tables have a
+  /// column for it if any beacon has a name. Without `hasColumn`, tables have none.
   static func field<Value>(
     hasColumn: Bool = true, of beacon: @escaping @Sendable (Value) -> BeaconIdentity?
   ) -> Field<Value> {

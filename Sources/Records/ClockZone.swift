@@ -1,14 +1,14 @@
 import Glibc
 package import Scanning
 
-/// The zone of the times in tables. JSON and comma-separated values have UTC.
+/// The time zone of the times in tables. JSON and CSV use UTC.
 package enum ClockZone: Sendable {
-  /// That of the environment variable `TZ`, or of this machine.
+  /// The zone of the environment variable `TZ`, or else of this machine.
   case local
   case utc
 
-  /// The date, the time of day with so many digits of a second (at most 6), and the distance from UTC, for example
-  /// `2026-01-15 10:00:00.123+01:00`; or `Z` in the zone ``utc``.
+  /// Returns the date, the time with up to 6 decimals of a second, and the offset from UTC, for
+  /// example `2026-01-15 10:00:00.123+01:00`, or `Z` in the zone ``utc``.
   package func text(_ time: WallClockTime, digits: Int = 3) -> String {
     let offset = offset(at: time)
     let shifted = time.advanced(by: Int64(offset) * WallClockTime.nanosecondsPerSecond)
@@ -20,15 +20,15 @@ package enum ClockZone: Sendable {
     return date + (offset < 0 ? "-" : "+") + Self.pair(minutes / 60) + ":" + Self.pair(minutes % 60)
   }
 
-  /// The time of day in seconds.
+  /// Returns the time of day, to the second.
   package func clock(_ time: WallClockTime) -> String {
     String(text(time, digits: 0).dropFirst(11).prefix(8))
   }
 
-  /// The seconds by which the zone is ahead of UTC at a moment.
+  /// Returns the seconds by which the zone is ahead of UTC.
   private func offset(at time: WallClockTime) -> Int {
     guard self == .local else { return 0 }
-    // Rounded down, so that moments before 1970 are of the right second.
+    // Rounds down, so that times before 1970 are in the right second.
     let nanoseconds = WallClockTime.nanosecondsPerSecond
     var seconds = time_t(time.nanoseconds / nanoseconds - (time.nanoseconds < 0 ? 1 : 0))
     var parts = unsafe tm()
@@ -39,15 +39,14 @@ package enum ClockZone: Sendable {
 
   private static func pair(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
 
-  /// A text without its date and fractions of a second.
+  /// Returns a time's text without the date and the fractions of a second.
   static func shortened(_ text: String) -> String {
     guard text.utf8.count >= 20 else { return text }
     return String(text.dropFirst(11).prefix(8) + text.dropFirst(19).drop { !"+-Z".contains($0) })
   }
 
-  /// The number of columns that a time of so many digits occupies.
   func width(digits: Int) -> Int { (digits == 0 ? 19 : 20 + digits) + offsetWidth }
-  /// The number of columns that a shortened time occupies.
+  /// The width of a shortened time.
   var shortWidth: Int { 8 + offsetWidth }
 
   private var offsetWidth: Int { self == .utc ? 1 : 6 }

@@ -4,28 +4,26 @@ package import Scanning
 package struct Column<Row>: Sendable {
   package enum Alignment: Sendable { case left, right }
 
-  /// How much a reader needs a column: a table that is too wide leaves out whole columns, those of the lowest
-  /// priority first and of equal ones the last first.
+  /// The importance of a column. A table that is too wide omits whole columns: the least important
+  /// first, and of equal ones the last.
   package enum Priority: Int, Sendable, CaseIterable {
     case extra, detail, usual, main
-    /// The column is never left out.
+    /// The column is never omitted.
     case key
   }
 
-  /// What a column's texts become where the table is too wide.
+  /// How a column's texts become shorter if the table is too wide.
   package enum Fit: Sendable {
-    /// They stay as they are.
     case whole
-    /// Texts are cut at their end, with a mark, down to so many columns of the terminal.
+    /// Texts are cut at the end, with a mark, but not below this width.
     case cut(to: Int)
-    /// Texts keep their first eight characters and their last four, with a mark between them.
+    /// Texts keep their first eight and last four characters, with a mark between them.
     case ends
   }
 
-  /// What a column shows.
   fileprivate enum Content: Sendable {
     case text(@Sendable (Row) -> String?)
-    /// A moment, with so many digits of a second; a narrow table has the time of day in its place.
+    /// A time with this number of decimals. A narrow table shows the time of day only.
     case time(@Sendable (Row) -> WallClockTime?, digits: Int)
   }
 
@@ -37,14 +35,11 @@ package struct Column<Row>: Sendable {
   fileprivate let priority: Priority
   fileprivate let fit: Fit
   fileprivate var content: Content?
-  /// The parameter of the escape sequence (ECMA-48, SGR) that gives a cell its color.
+  /// The parameter of the SGR escape sequence (ECMA-48) that colors a cell.
   fileprivate var color: (@Sendable (Row) -> Int)?
 
-  /// Describes a column. A field fills in the title and the text that are not given: its key in capitals, its
-  /// value.
-  ///
-  /// The width is that in a table whose lines are written one by one. A late column comes after those of later
-  /// fields.
+  /// Creates a column. The field supplies a missing title, its key in capitals, and a missing text,
+  /// its value. The width is for tables written line by line. Late columns come last.
   package init(
     _ title: String? = nil, _ alignment: Alignment = .left, width: Int = 0, isLate: Bool = false,
     missing: String = "–", priority: Priority = .usual, fit: Fit = .whole,
@@ -55,7 +50,7 @@ package struct Column<Row>: Sendable {
     content = text.map { .text($0) }
   }
 
-  /// Describes a column of moments, with so many digits of a second.
+  /// Creates a column of times, with this number of decimals of a second.
   package init(
     _ title: String? = nil, isLate: Bool = false, priority: Priority = .usual, digits: Int = 3,
     time: @escaping @Sendable (Row) -> WallClockTime?
@@ -64,14 +59,14 @@ package struct Column<Row>: Sendable {
     content = .time(time, digits: digits)
   }
 
-  /// The column with cells in a color of each row.
+  /// Returns the column with a color for the cell of each row.
   package func colored(_ color: @escaping @Sendable (Row) -> Int) -> Column {
     var column = self
     column.color = color
     return column
   }
 
-  /// The column with a title and a text where it has none.
+  /// Returns the column with its missing title or text filled in.
   func filled(_ title: String, _ text: @escaping @Sendable (Row) -> String?) -> Column {
     var column = Column(
       self.title ?? title, alignment, width: width, isLate: isLate, missing: missing,
@@ -80,38 +75,35 @@ package struct Column<Row>: Sendable {
     return column
   }
 
-  /// The column's title and cell, where the row has one.
+  /// Returns the column's title and cell, or `nil` if the row has no text for it.
   package func label(_ row: Row) -> (title: String, text: String)? {
     guard case .text(let text) = content else { return nil }
     return text(row).map { (title ?? "", $0) }
   }
 }
 
-/// Columns of text.
-///
-/// A table with a width fits it: texts are shortened, and whole columns left out, by the rules of
-/// ``Column/Fit`` and ``Column/Priority``. A cut text ends in `…`, and so does the header of a table that lacks
-/// columns. No control character of a text reaches the terminal.
+/// A table of text that fits its width by ``Column/Fit`` and ``Column/Priority``. A cut text ends
+/// in `…`, and so does the header of a table that omits columns. Cells have no control characters.
 package struct Table<Row> {
   private let columns: [Column<Row>]
   private let zone: ClockZone
   private let width: Int?
   private let hasColor: Bool
 
-  /// Describes a table with times of a zone, as wide as its cells where no width is given.
+  /// Creates a table, which is as wide as its cells if no width is given.
   package init(
     _ columns: [Column<Row>], _ zone: ClockZone = .local, width: Int? = nil, hasColor: Bool = false
   ) {
     (self.columns, self.zone, self.width, self.hasColor) = (columns, zone, width, hasColor)
   }
 
-  /// The table of some rows, header first; each column is as wide as its widest cell.
+  /// Returns the header and a line for each row. A column is as wide as its widest cell.
   package func lines(_ rows: [Row]) -> [String] {
     let cells = columns.map { column in rows.map { cell(column, $0) } }
     let layout = Layout(
       columns.enumerated().map { index, column in
         let short = cells[index].map { shortened(column, $0) }
-        // Different texts must not look the same.
+        // Shortened texts must remain different.
         let isAmbiguous = Set(cells[index]).count != Set(short).count
         return Layout.Part(
           column,
@@ -122,7 +114,7 @@ package struct Table<Row> {
       + rows.indices.map { row in line(layout, rows[row]) { cells[$0][row] } }
   }
 
-  /// The table of those rows that fit a height, of which the last line may say how many do not.
+  /// Returns the lines that fit a height. The last one states how many rows do not.
   package func lines(_ rows: [Row], height: Int) -> [String] {
     guard rows.count + 1 > height else { return lines(rows) }
     let shown = max(0, height - 2)
@@ -130,13 +122,13 @@ package struct Table<Row> {
       + ["… \(rows.count - shown) more"]
   }
 
-  /// The header of a table whose lines are written one by one.
+  /// The header of a table that is written line by line.
   package var header: String { header(layoutOfLines) }
 
-  /// Whether lines that are written one by one lack columns.
+  /// Whether a table that is written line by line omits columns.
   package var isCut: Bool { layoutOfLines.isCut }
 
-  /// A line of a table whose lines are written one by one.
+  /// Returns a line of a table that is written line by line.
   package func line(_ row: Row) -> String { line(layoutOfLines, row) { cell(columns[$0], row) } }
 
   private var layoutOfLines: Layout {
@@ -158,7 +150,7 @@ package struct Table<Row> {
     }
   }
 
-  /// A cell in a column that is narrower than its widest cell.
+  /// Returns the text of a cell that is wider than its column.
   private func shortened(_ column: Column<Row>, _ cell: String) -> String {
     if case .time = column.content { return ClockZone.shortened(cell) }
     guard case .ends = column.fit, cell.count > 13 else { return cell }
@@ -203,15 +195,15 @@ package struct Table<Row> {
 extension Column {
   fileprivate var titleWidth: Int { (title ?? "").columns }
 
-  /// The width in a table whose lines are written one by one.
+  /// The width in a table that is written line by line.
   fileprivate func width(in zone: ClockZone) -> Int {
     if case .time(_, let digits) = content { zone.width(digits: digits) } else { width }
   }
 
-  /// Whether nothing says how long its texts are where lines are written one by one.
+  /// Whether the column takes all width that is left in a table written line by line.
   fileprivate var isOpen: Bool { if case .cut = fit { width == 0 } else { false } }
 
-  /// The same where texts are shortened; `nil` where they are not.
+  /// The width of shortened texts, or `nil` if the column does not shorten them.
   fileprivate func shortWidth(in zone: ClockZone) -> Int? {
     if case .time = content { return zone.shortWidth }
     if case .ends = fit { return 13 }
@@ -219,15 +211,14 @@ extension Column {
   }
 }
 
-/// The widths of a table's columns; `nil` for those that are left out.
+/// The widths of a table's columns, `nil` for an omitted one.
 private struct Layout {
   struct Part {
-    /// How late it is left out.
     let priority: Int
     let isKey: Bool
     let natural: Int
     let minimum: Int
-    /// Whether every width between the two will do.
+    /// Whether the column may have any width from the minimum to the natural one.
     let isCut: Bool
 
     init<Row>(_ column: Column<Row>, natural: Int, minimum: Int?) {
@@ -244,7 +235,6 @@ private struct Layout {
   }
 
   private(set) var widths: [Int?]
-  /// Whether columns are left out.
   private(set) var isCut = false
 
   init(_ parts: [Part], width: Int?, isOpen: [Bool] = []) {
@@ -258,7 +248,7 @@ private struct Layout {
     }
     guard total > width else { return }
     widths = parts.map(\.minimum)
-    // The mark of the header needs its place too.
+    // The mark in the header needs three columns.
     while total + (isCut ? 3 : 0) > width {
       let left = parts.indices.filter { widths[$0] != nil && !parts[$0].isKey }
       guard let least = left.map({ parts[$0].priority }).min(),
@@ -267,7 +257,7 @@ private struct Layout {
       widths[last] = nil
       isCut = true
     }
-    // What is left over makes texts longer again, first those of which any part is of use.
+    // Texts get the width that is left, first those that can use any part of it.
     for isCutText in [true, false] {
       for index in parts.indices where parts[index].isCut == isCutText {
         guard let now = widths[index] else { continue }

@@ -1,4 +1,4 @@
-/// A number with at most some decimals, without trailing zeros, in the same digits everywhere.
+/// Returns a number rounded to some decimals, without trailing zeros, independent of the locale.
 package func decimal(_ value: Double, _ decimals: Int) -> String {
   let scale = (0..<decimals).reduce(1.0) { power, _ in power * 10 }
   let scaled = (value * scale).rounded()
@@ -13,22 +13,22 @@ package func decimal(_ value: Double, _ decimals: Int) -> String {
   return "\(text).\(zeros)\(written)"
 }
 
-/// A number with exactly some decimals, for columns.
+/// Returns a number with exactly this number of decimals.
 package func fixed(_ value: Double, _ decimals: Int) -> String {
   let text = decimal(value, decimals)
-  // A number that is too large for decimals may have an exponent.
+  // A number too large for decimals may have an exponent.
   guard decimals > 0, !text.contains(where: \.isLetter) else { return text }
   let fraction = text.split(separator: ".").dropFirst().first?.count ?? 0
   let zeros = String(repeating: "0", count: max(0, decimals - fraction))
   return text + (fraction == 0 ? "." : "") + zeros
 }
 
-/// A number of things: `1 beacon`, `2 beacons`, `2 fixes`.
+/// Returns a count with its noun: `1 beacon`, `2 beacons`, `2 fixes`.
 package func counted(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
   "\(number) \(number == 1 ? noun : plural ?? noun + "s")"
 }
 
-/// A number with a unit behind it, for columns; `nil` where it is not known.
+/// Returns a number with a unit, or `nil` if it is not known.
 package func fixed(_ value: Double?, _ decimals: Int, _ unit: String) -> String? {
   value.map { "\(fixed($0, decimals)) \(unit)" }
 }

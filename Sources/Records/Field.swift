@@ -1,12 +1,12 @@
-/// One field of a record: its key, its schema, its columns, and how it is read.
+/// A field of a record: its key, JSON schema, columns, and value.
 package struct Field<Value>: Sendable {
-  /// Whether a record has the field.
+  /// The condition for a record to have the field.
   package enum Presence: Equatable, Sendable {
     case always
     case sometimes
-    /// Where the beacon has a name.
+    /// If the beacon has a name.
     case whereNamed
-    /// With all other fields of a group, or with none of them.
+    /// If the record has all other fields of this group.
     case together(String)
 
     fileprivate func of<Whole>(_ whole: Whole.Type) -> Field<Whole>.Presence {
@@ -19,10 +19,10 @@ package struct Field<Value>: Sendable {
     }
   }
 
-  /// The column of comma-separated values.
+  /// The column in CSV.
   package enum CSV: Sendable {
     case none
-    /// A column under the field's key.
+    /// A column named by the field's key.
     case sameName
     case named(String)
   }
@@ -36,7 +36,7 @@ package struct Field<Value>: Sendable {
   let csv: [CSVColumn]
   let columns: [Column<Value>]
   let value: Reader
-  /// The key as it stands before its value.
+  /// The key in quotes and a colon.
   let prefix: [UInt8]
 
   private init(
@@ -69,7 +69,7 @@ package struct Field<Value>: Sendable {
     self.init(key, schema, presence, csv, column) { part($0).fieldValue }
   }
 
-  /// Describes a number that is rounded to some decimals, and is `null` where it is not finite.
+  /// Creates a field for a number, rounded to some decimals. It is `null` if it is not finite.
   package init(
     _ key: String, _ schema: Schema, _ presence: Presence = .always, decimals: Int,
     csv: CSV = .sameName, column: Column<Value>? = nil,
@@ -78,7 +78,7 @@ package struct Field<Value>: Sendable {
     self.init(key, schema, presence, csv, column) { .number(part($0), decimals) }
   }
 
-  /// Describes a record within the record. Comma-separated values have its columns in place of it.
+  /// Creates a field for a nested record. In CSV, its columns take the place of the field.
   package init<Part>(
     _ key: String, _ record: RecordType<Part>, isNullable: Bool = false,
     columns: [Column<Value>] = [], _ part: @escaping @Sendable (Value) -> Part?
@@ -91,7 +91,7 @@ package struct Field<Value>: Sendable {
     }
   }
 
-  /// Returns the same field of what the value is a part of, without columns of tables.
+  /// Returns the field for a value that contains this field's value, without columns of tables.
   package func of<Whole>(_ part: @escaping @Sendable (Whole) -> Value) -> Field<Whole> {
     Field<Whole>(
       key, schema, presence.of(Whole.self),
@@ -99,7 +99,7 @@ package struct Field<Value>: Sendable {
     ) { [value] in value(part($0)) }
   }
 
-  /// Describes a list of records within the record.
+  /// Creates a field for a list of nested records.
   package init<Part>(
     _ key: String, each record: RecordType<Part>, _ parts: @escaping @Sendable (Value) -> [Part]
   ) {

@@ -1,22 +1,21 @@
 package import Advertising
 package import Scanning
 
-/// A field's value, as JSON, CSV and tables write it.
+/// A field's value for JSON, CSV and tables.
 package enum FieldValue {
-  /// The key is left out.
   case absent
   case null
   case boolean(Bool)
   case integer(Int)
-  /// A number that is rounded to some decimals.
+  /// A number to round to some decimals.
   case number(Double, decimals: Int)
   case text(String)
-  /// ASCII text that needs neither escapes nor quotes, such as a time or an address.
+  /// ASCII text without characters to escape or quote, such as a time or an address.
   case plain(String)
-  /// JSON that a closure appends, an object or a list, and what CSV and tables have in its place.
+  /// JSON that a closure appends, and the text for CSV and tables.
   case json((inout [UInt8]) -> Void, text: String? = nil)
 
-  /// A list whose elements a closure appends.
+  /// Returns a list whose elements a closure appends.
   package static func list<Element>(
     _ elements: [Element], text: String? = nil,
     _ append: @escaping (Element, inout [UInt8]) -> Void
@@ -32,13 +31,13 @@ package enum FieldValue {
     return .json(list, text: text)
   }
 
-  /// A number, or `null` where it is not known or not finite.
+  /// Returns a number, or `null` if it is not known or not finite.
   static func number(_ value: Double?, _ decimals: Int) -> FieldValue {
     guard let value, value.isFinite else { return .null }
     return .number(value, decimals: decimals)
   }
 
-  /// The value as CSV and tables have it; `nil` where there is none.
+  /// The text for CSV and tables, or `nil` for none.
   package var text: String? {
     switch self {
     case .absent, .null: nil
@@ -50,7 +49,7 @@ package enum FieldValue {
     }
   }
 
-  /// Whether the text may have characters that comma-separated values quote.
+  /// Whether the text may contain characters that CSV quotes.
   var mayNeedQuotes: Bool {
     switch self {
     case .text, .json: true
@@ -58,7 +57,6 @@ package enum FieldValue {
     }
   }
 
-  /// Appends the value as JSON.
   func append(to bytes: inout [UInt8]) {
     switch self {
     case .absent, .null: bytes += "null".utf8
@@ -73,8 +71,7 @@ package enum FieldValue {
   }
 }
 
-/// Appends a text as a JSON string, with escapes for what a terminal that shows it would act on: control characters, also
-/// those from U+007F to U+009F.
+/// Appends a JSON string. It escapes all control characters, up to U+009F, for terminals.
 func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
   func escape(_ byte: UInt8) {
     let digits = String(byte, radix: 16)
@@ -84,7 +81,7 @@ func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
   var isAfterLead = false
   for byte in text.utf8 {
     switch byte {
-    // In UTF-8 they are 0xC2 and the number.
+    // UTF-8 encodes these as 0xC2 and the code point.
     case 0x80..<0xA0 where isAfterLead:
       bytes.removeLast()
       escape(byte)
@@ -99,7 +96,7 @@ func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
   bytes.append(UInt8(ascii: "\""))
 }
 
-/// A type whose values a field can have.
+/// A type that a field's value can have.
 package protocol FieldValueConvertible: SendableMetatype {
   var fieldValue: FieldValue { get }
 }
@@ -127,7 +124,7 @@ extension String: FieldValueConvertible {
   package var fieldValue: FieldValue { .text(self) }
 }
 
-/// Their descriptions are ASCII text without quotes.
+/// For types whose descriptions are ASCII text without quotes.
 extension FieldValueConvertible where Self: CustomStringConvertible {
   package var fieldValue: FieldValue { .plain(description) }
 }

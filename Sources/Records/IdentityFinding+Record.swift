@@ -2,7 +2,7 @@ package import Ranging
 package import Scanning
 
 extension IdentityFinding {
-  /// A line about what is wrong with a beacon, and when that was found by the wall clock.
+  /// A record of a problem with a beacon's identity, with the time at which it was found.
   package static let record = RecordType<(finding: IdentityFinding, time: WallClockTime)>(
     "identity", [Field("time", .time) { $0.time }], Field.identity { $0.finding.beacon },
     [
@@ -17,7 +17,6 @@ extension IdentityFinding {
 }
 
 extension IdentityFinding.Sender {
-  /// One of the senders of an identity.
   fileprivate static let record = RecordType<IdentityFinding.Sender>(
     nil, Field.sender { ($0.address, $0.addressType) },
     [

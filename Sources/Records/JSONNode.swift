@@ -1,4 +1,4 @@
-/// A JSON value that keeps its members' order.
+/// A JSON value that keeps the order of members.
 package indirect enum JSONNode: Equatable, Sendable {
   case null
   case boolean(Bool)
@@ -28,7 +28,7 @@ extension JSONNode: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 }
 
 extension JSONNode {
-  /// The value of a key, which is added where it is not there.
+  /// The value of a key. Setting adds a missing key.
   package subscript(key: String) -> JSONNode? {
     get {
       guard case .object(let members) = self else { return nil }
@@ -45,7 +45,6 @@ extension JSONNode {
     }
   }
 
-  /// The value on one line.
   package var line: String {
     switch self {
     case .null: return "null"
@@ -62,7 +61,7 @@ extension JSONNode {
     }
   }
 
-  /// The value with its members on lines of their own where one line would be too long.
+  /// Returns the value, with one line for each member if it would exceed 98 columns on one line.
   package func document(indent: String = "", after: Int = 0) -> String {
     let line = line
     guard indent.count + after + line.count > 98 else { return line }

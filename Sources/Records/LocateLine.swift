@@ -1,23 +1,22 @@
 package import Positioning
 package import Scanning
 
-/// A line of `locate`.
+/// A line of the output of `locate`.
 package enum LocateLine: Sendable {
   case fix(Fix)
   case heading(Heading)
   case visit(VisitLine)
 }
 
-/// A visit that began or ended.
+/// The start or end of a visit.
 package struct VisitLine: Sendable {
-  /// When it was reported.
+  /// The time of the report.
   package var time: WallClockTime
   package var place: Coordinate
-  /// In meters, 68 %.
+  /// The radius in meters, for a confidence of 68 %.
   package var accuracy: Double
-  /// `nil` where the visit had begun before the start.
+  /// `nil` if the visit began before monitoring started.
   package var arrival: WallClockTime?
-  /// `nil` while the visit continues.
   package var departure: WallClockTime?
 
   package init(
@@ -34,7 +33,7 @@ extension LocateLine {
   package static let heading = RecordType<LocateLine>("heading", [time], direction, [field])
   package static let visit = RecordType<LocateLine>("visit", [time], position, stay)
 
-  /// The record of a line of this kind.
+  /// The record type of this kind of line.
   package var record: RecordType<LocateLine> {
     switch self {
     case .fix: Self.fix
@@ -43,11 +42,11 @@ extension LocateLine {
     }
   }
 
-  /// Any line as a row of comma-separated values.
+  /// The record type of any line, for CSV.
   package static let row = RecordType<LocateLine>(
     nil, [time, kind], position, movement, direction, stay)
 
-  /// Returns the record of a line as a row of a table, with what the lines may have.
+  /// Returns the record type of a row of a table, with columns for what the lines may contain.
   package static func row(
     showsHeadings: Bool, showsVisits: Bool
   ) -> RecordType<LocateLine> {
@@ -111,7 +110,7 @@ extension LocateLine {
     Field("headingAccuracy", .number(0...).orNull, decimals: 3) { $0.ownHeading?.accuracy },
   ]
 
-  /// The magnetic field along the axes of the device.
+  /// The magnetic field along the device's axes, in microteslas.
   private static let field = Field<LocateLine>(
     "microteslas",
     RecordType<SIMD3<Double>>(
@@ -154,7 +153,7 @@ extension LocateLine {
 }
 
 extension LocationHealth {
-  /// A line about a change of the location source: the change, and when it was by the wall clock.
+  /// A record of a change of a location source, with the time of the change.
   package static let record = RecordType<(health: LocationHealth, time: WallClockTime)>(
     "health", named: "locationHealth",
     [
@@ -168,7 +167,7 @@ extension LocationHealth {
 }
 
 extension Field {
-  /// A place in degrees, to 0.01 m.
+  /// Returns the fields of a coordinate in degrees, to 7 decimals (about 0.01 m).
   package static func place(
     isNullable: Bool = true, column hasColumn: Bool = false,
     _ place: @escaping @Sendable (Value) -> Coordinate?
@@ -193,6 +192,6 @@ extension Field {
 }
 
 extension Schema {
-  /// A direction: at least 0 and less than 360 degrees, which rounding may make 360.
+  /// A direction in degrees, less than 360; rounding may yield 360.
   fileprivate static let degrees = number(0...360)
 }

@@ -3,38 +3,35 @@ package import Positioning
 package import Regions
 package import Scanning
 
-/// A line of `monitor`: a crossing, or a state that was determined.
+/// A line of the output of `monitor`: a crossing or a determined state.
 package struct MonitorEvent: Sendable {
   package enum Kind: String, Sendable {
     case enter, exit
-    /// The region's state is as it was assumed, or was not known before.
+    /// The region's state was determined for the first time, or confirmed.
     case state
   }
 
   package var kind: Kind
   package var time: WallClockTime
   package var region: String
-  /// The state from now on.
+  /// The state after the event.
   package var state: RegionState
-  /// The beacon that entered or left, or whose state it is, where each beacon of the region is reported.
+  /// The beacon of the event, if each beacon of the region is reported.
   package var beacon: BeaconIdentity?
-  /// The number of beacons inside the region from now on; `nil` where it is not known.
+  /// The number of beacons inside after the event, or `nil` if it is not known.
   package var beaconsInside: Int?
-  /// For how many seconds the region, or the beacon, was inside; `nil` if that is not known, or nothing was left.
+  /// The seconds spent inside before an exit, or `nil` if they are not known.
   package var dwell: Double?
-  /// Why, for a region of beacons.
   package var reason: RegionTransition.Reason?
-  /// The wall clock's offset from the reason's times.
+  /// The offset from the reason's monotonic times to wall-clock time.
   package var offset: WallClockOffset
-  /// The rules that decided, for a region of beacons.
   package var rules: RegionRules
-  /// The circle, where the region is one.
+  /// The circle, if the region is one.
   package var circle: Circle?
 
-  /// A circle that was entered or left, or whose state was determined.
   package struct Circle: Sendable {
     package var region: CircularRegion
-    /// Why; `nil` for the state at the start.
+    /// `nil` for the state at the start.
     package var reason: GeofenceTransition.Reason?
   }
 
@@ -48,7 +45,7 @@ package struct MonitorEvent: Sendable {
     (self.reason, self.offset, self.rules) = (reason, offset, rules)
   }
 
-  /// Describes what happened to a circle; without a reason, it is the state at the start.
+  /// Creates an event of a circle. Without a reason, it is the state at the start.
   package init(
     _ kind: Kind, time: WallClockTime, circle: CircularRegion, state: GeofenceState,
     dwell: Double? = nil, reason: GeofenceTransition.Reason? = nil
@@ -59,12 +56,12 @@ package struct MonitorEvent: Sendable {
     self.circle = Circle(region: circle, reason: reason)
   }
 
-  /// Whether this is the state with which monitoring starts.
+  /// Whether the event is the state at the start of monitoring.
   package var isAtStart: Bool {
     reason?.rule == .request || circle.map { $0.reason == nil } ?? false
   }
 
-  /// The beacon that the event is about: the one that was reported, or else the one that decided.
+  /// The reported beacon, or else the one that decided the event.
   package var subject: BeaconIdentity? { beacon ?? reason?.lastSighting?.beacon }
 }
 
@@ -81,7 +78,7 @@ extension MonitorEvent {
   package static let determinedCircle = RecordType(
     "state", named: "stateCircle", [time, region(), state], place, [distanceOutside, circleReason])
 
-  /// The record of an event of this kind.
+  /// The record type of this kind of event.
   package var record: RecordType<MonitorEvent> {
     switch kind {
     case .enter: circle == nil ? Self.enter : Self.enterCircle
@@ -90,8 +87,7 @@ extension MonitorEvent {
     }
   }
 
-  /// Returns the record of an event of any kind as a row of comma-separated values or of a table, whose column of
-  /// the region has a width. What only circles have comes last, where that is wanted.
+  /// Returns the record type of any event, for CSV and tables. Columns for circles come last.
   package static func row(
     regionWidth: Int = 0, showsCircles: Bool = false
   ) -> RecordType<MonitorEvent> {
@@ -110,7 +106,6 @@ extension MonitorEvent {
       ], showsCircles ? place + [circleAccuracy, circleFixes] : [])
   }
 
-  /// What happened to which beacon, where it is, and how many are inside.
   private static let facts: [Field<MonitorEvent>] =
     identity + [distance, rssi, beaconsInside]
 
@@ -122,13 +117,12 @@ extension MonitorEvent {
 
   private static let rssi = Field<MonitorEvent>("rssi", .rssi) { $0.reason?.lastSighting?.rssi }
 
-  /// The circle's center and radius.
   private static let place =
     Field<MonitorEvent>.place(isNullable: false) { $0.circle?.region.center } + [
       Field("radius", .number(0...), decimals: 3) { $0.circle?.region.radius }
     ]
 
-  /// The distance from the last fix to a circle's boundary, negative inside.
+  /// The distance in meters from the last fix to the circle's boundary, negative inside.
   private static let distanceOutside = Field<MonitorEvent>(
     "distance", Schema.number.orNull, decimals: 3
   ) { $0.circle?.reason?.distanceOutside }
@@ -155,7 +149,6 @@ extension MonitorEvent {
       ])
   ) { $0 }
 
-  /// The rule that decided; the state at the start was requested.
   private var ruleName: String {
     reason?.rule.rawValue
       ?? (circle?.reason?.rule ?? GeofenceTransition.Rule.request).rawValue
@@ -198,7 +191,7 @@ extension MonitorEvent {
     "rule", .one(of: RegionTransition.Rule.allCases.map(\.rawValue))
   ) { $0.ruleName }
 
-  /// When the beacon that decided was received last, in rows.
+  /// The time of the deciding beacon's last sighting, in rows.
   private static let lastReceived = Field<MonitorEvent>(
     "lastHeard", .time,
     column: Column("BEACON", width: max(11, BeaconNames.width)) { event in
@@ -230,7 +223,7 @@ extension MonitorEvent {
     [Field("rssi", .rssi) { $0.0.rssi }])
 }
 
-// The reason, for people.
+// Texts that explain an event to people.
 extension MonitorEvent {
   private var explanation: String { kind == .state ? "\(state.name): \(cause)" : cause }
 
@@ -261,7 +254,7 @@ extension MonitorEvent {
     }
   }
 
-  /// What an exit timeout was learned from.
+  /// Returns the interval and loss from which an exit timeout was learned.
   private func evidence(_ reason: RegionTransition.Reason) -> String {
     guard case .adaptive = rules.exitTimeout, let interval = reason.interval, let loss = reason.loss
     else { return "" }
@@ -274,7 +267,6 @@ extension MonitorEvent {
 }
 
 extension RegionState {
-  /// Creates the state of a circle.
   package init(_ state: GeofenceState) {
     self =
       switch state {
@@ -284,7 +276,7 @@ extension RegionState {
       }
   }
 
-  /// The state's name, as JSON and people have it.
+  /// The name in JSON and in texts for people.
   package var name: String {
     switch self {
     case .unknown: "unknown"
@@ -295,7 +287,7 @@ extension RegionState {
 }
 
 extension GeofenceTransition.Reason {
-  /// The reason, for people.
+  /// The reason in words.
   package var explanation: String {
     let side = distanceOutside < 0 ? "inside" : "outside"
     let place =

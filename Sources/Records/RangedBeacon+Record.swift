@@ -1,19 +1,18 @@
 package import Ranging
 package import Scanning
 
-/// What `range` reports of one region, or of all beacons.
+/// A report of `range` about one region or all beacons.
 package struct RegionReport: Sendable {
   package var time: WallClockTime
-  /// The region's name; `nil` where no region is named.
+  /// `nil` if no region is named.
   package var region: String?
-  /// The beacons, closest first.
   package var beacons: [RangedBeacon]
 
   package init(time: WallClockTime, region: String?, beacons: [RangedBeacon]) {
     (self.time, self.region, self.beacons) = (time, region, beacons)
   }
 
-  /// A line of `range` whose beacons are of a record type.
+  /// Returns the record type of a report, given that of its beacons.
   package static func record(of beacon: RecordType<RangedBeacon>) -> RecordType<RegionReport> {
     RecordType(
       "range",
@@ -26,7 +25,7 @@ package struct RegionReport: Sendable {
 }
 
 extension RangedBeacon {
-  /// A beacon in a line of `range --raw --sides`.
+  /// The record type of a beacon with the fields of `--raw` and `--sides`.
   package static let fullRecord = RecordType<RangedBeacon>(
     nil, named: "rangedBeacon",
     Field.identity { $0.beacon },
@@ -69,7 +68,7 @@ extension RangedBeacon {
       ) { $0.rawDistance },
     ])
 
-  /// Returns a beacon in a line of `range`, with the fields of `--raw` and of `--sides` or without them.
+  /// Returns the record type of a beacon, optionally with the fields of `--raw` and `--sides`.
   package static func record(showsRaw: Bool, showsSides: Bool) -> RecordType<RangedBeacon> {
     let record = showsRaw ? fullRecord : fullRecord.omitting(raw)
     return showsSides ? record : record.omitting(.sometimes)
@@ -86,7 +85,7 @@ extension Schema {
 extension Proximity {
   static let allNames = [Proximity.immediate, .near, .far, .unknown].map(\.name)
 
-  /// The zone's name, as JSON and people have it.
+  /// The name in JSON and in texts for people.
   package var name: String {
     switch self {
     case .unknown: "unknown"

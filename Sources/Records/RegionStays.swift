@@ -1,17 +1,17 @@
 package import Advertising
 package import Scanning
 
-/// How long visitors stayed in a region.
+/// The durations of visitors' stays in a region.
 package struct RegionStays: Sendable {
   package var region: String
-  /// The lengths of the stays, in seconds.
+  /// The durations of the stays, in seconds.
   private var lengths: [Double] = []
-  /// The seconds inside in each hour of the day.
+  /// The seconds inside during each hour of the day.
   private var hours = [Double](repeating: 0, count: 24)
 
   package init(region: String) { self.region = region }
 
-  /// Adds a stay, with its seconds in some hours of the day.
+  /// Adds a stay and its seconds in the hours of the day.
   package mutating func add(_ length: Double, hours parts: [(hour: Int, seconds: Double)]) {
     lengths.append(length)
     for part in parts where hours.indices.contains(part.hour) { hours[part.hour] += part.seconds }
@@ -19,7 +19,6 @@ package struct RegionStays: Sendable {
 
   private var total: Double { lengths.reduce(0, +) }
 
-  /// The middle of the lengths, or the mean of the two middle ones.
   private var median: Double {
     let sorted = lengths.sorted()
     guard !sorted.isEmpty else { return 0 }
@@ -58,7 +57,7 @@ extension RegionStays {
   }
 }
 
-/// How long and how strongly a beacon was received in an hour.
+/// The duration and strength of a beacon's reception in one hour.
 package struct HourlyPresence: Sendable {
   package var time: WallClockTime
   package var beacon: BeaconIdentity
@@ -97,7 +96,7 @@ package struct HourlyPresence: Sendable {
     ])
 }
 
-/// A length of time in the two largest of its units: `42.5 s`, `12 min 05 s`, `3 h 07 min`, `4 d 02 h`.
+/// Returns a duration in its two largest units: `42.5 s`, `12 min 05 s`, `3 h 07 min`, `4 d 02 h`.
 package func timeSpan(_ seconds: Double) -> String {
   guard seconds >= 59.95 else { return fixed(seconds, 1) + " s" }
   guard seconds < 1e9 else { return "30 years or more" }
@@ -111,15 +110,15 @@ package func timeSpan(_ seconds: Double) -> String {
   return "\(large) \(units.0) \(small < 10 ? "0" : "")\(small) \(units.1)"
 }
 
-/// Blocks whose heights are the shares of the largest value; `·` for what is nothing.
+/// Returns a bar chart of one line, scaled to the largest value or to `full`.
 package func blocks(_ values: [Double], full: Double? = nil, empty: Character = "·") -> String {
-  // Without `▂`, which is the same as `·` in ASCII.
+  // `▂` is missing because its ASCII form is that of `·`.
   let characters: [Character] = ["▁", "▃", "▄", "▅", "▆", "▇", "█"]
   let largest = full ?? values.max() ?? 0
   return String(
     values.map { value in
       guard value > 0, largest > 0 else { return empty }
-      // The full block is for what is full.
+      // Only a full value gets the full block.
       let step = Int((value / largest * Double(characters.count - 1)).rounded(.down))
       return characters[min(max(step, 0), characters.count - 1)]
     })

@@ -1,12 +1,12 @@
 import Advertising
 package import Scanning
 
-/// The line that ends a stream of results.
+/// The last line of a stream of results.
 package struct ScanSummary: Sendable {
   package var counts: ScanCounts
-  /// How many different beacons were received.
+  /// The number of different beacons received.
   package var beacons: Int
-  /// How many of them made room for others.
+  /// The number of beacons that were dropped to make room for others.
   package var evictions: Int
 
   package init(counts: ScanCounts, beacons: Int, evictions: Int) {

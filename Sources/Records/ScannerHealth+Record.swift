@@ -1,7 +1,7 @@
 package import Scanning
 
 extension ScannerHealth {
-  /// A line about a change of the reception: the change, and when it was by the wall clock.
+  /// A record of a change of a scanner's state, with the time of the change.
   package static let record = RecordType<(health: ScannerHealth, time: WallClockTime)>(
     "health",
     [

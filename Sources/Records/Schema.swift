@@ -1,15 +1,14 @@
 /// The JSON Schema of a value.
 package struct Schema: Sendable {
-  /// What stands where the value is described.
   var node: JSONNode
-  /// The definitions that ``node`` refers to, by their names.
+  /// The definitions to which ``node`` refers.
   var definitions: [(name: String, node: JSONNode)] = []
 
   init(_ node: JSONNode, using definitions: [(String, JSONNode)] = []) {
     (self.node, self.definitions) = (node, definitions)
   }
 
-  /// The same with limits of its own.
+  /// Returns the schema with one more keyword.
   package func with(_ key: String, _ limit: JSONNode) -> Schema {
     var schema = self
     schema.node[key] = limit
@@ -24,7 +23,7 @@ package struct Schema: Sendable {
   }
 }
 
-// Values that fields share.
+// Shared schemas of values.
 extension Schema {
   package static let time = anyTime.named("time")
   package static let timeOrNull = anyTime.orNull.named("timeOrNull")
@@ -50,30 +49,28 @@ extension Schema {
   package static let number = Schema(["type": "number"])
   package static let boolean = Schema(["type": "boolean"])
   package static let string = Schema(["type": "string"])
-  /// A text that is not empty.
   package static let text = Schema(["type": "string", "minLength": 1])
 
-  /// A text that matches a pattern.
   package static func matching(_ pattern: String) -> Schema {
     Schema(["type": "string", "pattern": .text(pattern)])
   }
 
-  /// A whole number from a limit on.
+  /// Returns the schema of an integer with a minimum.
   package static func integer(_ range: PartialRangeFrom<Int>) -> Schema {
     Schema(["type": "integer", "minimum": .integer(range.lowerBound)])
   }
 
-  /// A whole number within limits.
+  /// Returns the schema of an integer in a range.
   package static func integer(_ range: ClosedRange<Int>) -> Schema {
     integer(range.lowerBound...).with("maximum", .integer(range.upperBound))
   }
 
-  /// A number from a limit on.
+  /// Returns the schema of a number with a minimum.
   package static func number(_ range: PartialRangeFrom<Int>) -> Schema {
     Schema(["type": "number", "minimum": .integer(range.lowerBound)])
   }
 
-  /// A number within limits.
+  /// Returns the schema of a number in a range.
   package static func number(_ range: ClosedRange<Int>) -> Schema {
     number(range.lowerBound...).with("maximum", .integer(range.upperBound))
   }
@@ -90,12 +87,11 @@ extension Schema {
     Schema(["type": "array", "items": element.node], using: element.definitions)
   }
 
-  /// One of several records.
   package static func one(of records: [Schema]) -> Schema {
     Schema(["oneOf": .array(records.map(\.node))], using: records.flatMap(\.definitions))
   }
 
-  /// Returns a definition of its own, to which values refer.
+  /// Returns a reference to this schema as a named definition.
   package func named(_ name: String, description: String? = nil) -> Schema {
     guard case .object(let members) = node else { return self }
     let head = description.map { [JSONNode.Member(key: "description", value: .text($0))] } ?? []
@@ -104,8 +100,7 @@ extension Schema {
       using: definitions + [(name, .object(head + members))])
   }
 
-  /// Returns the text of the whole document: a head, the records of which each line is one, and what is defined
-  /// beside them.
+  /// Returns the whole schema document: a head, one of `lines` for each line, and all definitions.
   package static func document(_ head: JSONNode, lines: [Schema], others: [Schema]) -> String {
     guard case .object(let members) = head else { return head.line }
     let all = one(of: lines)

@@ -4,9 +4,7 @@ import Ranging
 package import Regions
 package import Scanning
 
-/// A region as the service reports it.
 package struct RegionRecord: Sendable {
-  /// What the region consists of.
   package enum Subject: Hashable, Sendable {
     case beacons(BeaconConstraint)
     case circle(CircularRegion)
@@ -14,16 +12,15 @@ package struct RegionRecord: Sendable {
 
   package var name: String
   package var subject: Subject
-  /// Whether each of its beacons is reported.
   package var reportsEachBeacon: Bool
   package var state: RegionState
-  /// Since when it is in that state; `nil` where that is not known.
+  /// The time since which it is in that state, or `nil` if it is not known.
   package var since: WallClockTime?
-  /// The number of beacons inside; `nil` where it is not known, and for a circle.
+  /// The number of beacons inside, or `nil` for a circle or if it is not known.
   package var beacons: Int?
-  /// Whether it was added over HTTP: then it can be replaced and removed there.
+  /// Whether the region was added over HTTP, so that clients can replace and remove it.
   package var isRemovable: Bool
-  /// The latest event of the region, as a JSON object; `nil` before the first.
+  /// The latest event as a JSON object, or `nil` before the first.
   package var last: [UInt8]?
 
   package init(
@@ -39,12 +36,10 @@ package struct RegionRecord: Sendable {
     self.isRemovable = isRemovable
   }
 
-  /// The beacons of the region; `nil` for a circle.
   package var constraint: BeaconConstraint? {
     if case .beacons(let constraint) = subject { constraint } else { nil }
   }
 
-  /// The circle; `nil` for a region of beacons.
   package var circle: CircularRegion? {
     if case .circle(let circle) = subject { circle } else { nil }
   }
@@ -71,7 +66,6 @@ package struct RegionRecord: Sendable {
 }
 
 extension Schema {
-  /// An event of a region.
   package static let monitorEvent = one(of: [
     MonitorEvent.enter.schema, MonitorEvent.exit.schema, MonitorEvent.determined.schema,
     MonitorEvent.enterCircle.schema, MonitorEvent.exitCircle.schema,
@@ -80,7 +74,7 @@ extension Schema {
 
   package static let null = Schema(["type": "null"])
 
-  /// Returns the definitions that schemas use, as the members of `components/schemas` of an OpenAPI document.
+  /// Returns the definitions of schemas, for `components/schemas` of an OpenAPI document.
   package static func components(_ schemas: [Schema]) -> String {
     var definitions: [JSONNode.Member] = []
     for (name, node) in schemas.flatMap(\.definitions)
@@ -93,20 +87,19 @@ extension Schema {
   }
 }
 
-/// How the service is.
+/// The state of the service.
 package struct ServiceHealth: Sendable {
-  /// Whether something is received, or would be if it were on air.
+  /// Whether the service receives, or would if a beacon advertised.
   package var isReceiving: Bool
-  /// Whether something needs the receiver now; it rests otherwise.
+  /// Whether something needs the receiver. Otherwise it is off.
   package var isNeeded: Bool
-  /// The latest state of each adapter.
   package var receivers: [(health: ScannerHealth, time: WallClockTime)]
-  /// The latest state of the source of fixes, and that of the compass.
+  /// The latest states of the fix source and of the compass.
   package var locationSources: [(health: LocationHealth, time: WallClockTime)]
-  /// Seconds since the service started.
+  /// The seconds since the service started.
   package var uptime: Double
   package var version: String
-  /// Faults of the service's own, such as a history that cannot be written: a sentence each.
+  /// The service's own faults, such as an unwritable history, each as a sentence.
   package var faults: [String]
 
   package init(
@@ -141,15 +134,12 @@ package struct ServiceHealth: Sendable {
 
 /// The last minutes of a beacon's signal.
 package struct SignalRecord: Sendable {
-  /// One second.
+  /// One second of the signal: seconds since 1970, dBm, dBm, and meters.
   package struct Sample: Sendable {
-    /// Seconds since 1970.
     package var time: Int64
-    /// The mean signal strength of that second, in dBm; `nil` where nothing was received.
+    /// The mean signal strength of that second, in dBm, or `nil` if nothing was received.
     package var rssi: Int?
-    /// The smoothed signal strength, in dBm.
     package var smoothed: Double?
-    /// The distance, in meters.
     package var distance: Double?
 
     package init(time: Int64, rssi: Int?, smoothed: Double?, distance: Double?) {
@@ -184,7 +174,7 @@ package struct SignalRecord: Sendable {
     ])
 }
 
-/// An event with its number, as the history has it.
+/// An event with its number in the history.
 package struct NumberedEvent: Sendable {
   package var id: String
   /// The event as a JSON object.
@@ -206,14 +196,14 @@ package struct NumberedEvent: Sendable {
     ])
 }
 
-/// Everything that the service knows, at a moment.
+/// The complete state of the service at one time.
 package struct SnapshotRecord: Sendable {
   package var time: WallClockTime
   package var regions: [RegionRecord]
   /// The beacons of the latest report, as a JSON array.
   package var beacons: [UInt8]
   package var health: ServiceHealth
-  /// Where the machine is; `nil` where the service has no locations.
+  /// `nil` if the service has no location source.
   package var location: LocationRecord?
 
   package init(
@@ -241,13 +231,13 @@ package struct SnapshotRecord: Sendable {
     ])
 }
 
-/// Where the machine is, as the service reports it: the latest of each, as JSON objects.
+/// The latest location data of the service, as JSON objects.
 package struct LocationRecord: Sendable {
-  /// The latest fix; `nil` before the first, and while the receiver rests.
+  /// The latest fix, or `nil` before the first and while the receiver is off.
   package var fix: [UInt8]?
-  /// The direction of the device; `nil` where there is no compass, and while it rests.
+  /// The direction of the device, or `nil` without a compass and while it is off.
   package var heading: [UInt8]?
-  /// The latest visit that began or ended; `nil` before the first.
+  /// The latest start or end of a visit, or `nil` before the first.
   package var visit: [UInt8]?
 
   package init() {}

@@ -2,10 +2,10 @@ package import Advertising
 package import Scanning
 
 extension Sighting {
-  /// A line of a simulation's truth.
+  /// A record of a simulation's true sightings.
   package static let truth = RecordType<Sighting>("sighting", fields(isNamed: false) { $0 })
 
-  /// A line of `scan`: a sighting, and the name of the region that its beacon is in.
+  /// A line of the output of `scan`: a sighting and the name of its beacon's region.
   package static let record = RecordType<(sighting: Sighting, region: String?)>(
     "sighting", fields { $0.sighting },
     [
@@ -38,7 +38,7 @@ extension Sighting {
 }
 
 extension Field {
-  /// Returns the fields of the identity of a beacon that may not be known, and its name where the user gave it one.
+  /// Returns the fields of a beacon's identity that may be `null`, and its name if it has one.
   package static func identityOrNull(
     of beacon: @escaping @Sendable (Value) -> BeaconIdentity?
   ) -> [Field] {
@@ -50,7 +50,7 @@ extension Field {
     ]
   }
 
-  /// Returns the fields of a beacon's identity, and its name where the user gave it one.
+  /// Returns the fields of a beacon's identity, and its name if it has one.
   package static func identity(
     isNamed: Bool = true, of beacon: @escaping @Sendable (Value) -> BeaconIdentity
   ) -> [Field] {
@@ -65,7 +65,7 @@ extension Field {
     ] + (isNamed ? [BeaconNames.field(of: beacon)] : [])
   }
 
-  /// Returns the two fields of an advertiser's address; they are left out where there is none.
+  /// Returns the two fields of an advertiser's address, omitted if there is none.
   package static func sender(
     _ presence: Presence = .always, column: Column<Value>? = nil,
     of sender: @escaping @Sendable (Value) -> (address: BluetoothAddress, type: AddressType)?

@@ -1,14 +1,14 @@
 import Glibc
 package import Scanning
 
-/// A time as people write it: a date and a time of day, with an offset from UTC or without.
+/// A date, optionally with a time of day and an offset from UTC, as people write it.
 package struct WrittenTime: Sendable {
   private let numbers: [Int]
   private let nanoseconds: Int64
-  /// Seconds ahead of UTC; `nil` where that was not given.
+  /// The seconds ahead of UTC, or `nil` if not given.
   private let offset: Int?
 
-  /// Reads a time; `nil` where the text is none.
+  /// Returns `nil` if the text is not a time.
   package init?(_ text: String) {
     var rest = text[...]
     func number(_ digits: Int, _ range: ClosedRange<Int>) -> Int? {
@@ -61,7 +61,7 @@ package struct WrittenTime: Sendable {
     (numbers, nanoseconds) = ([year, month, day] + clock, fraction)
   }
 
-  /// Returns the time; one without an offset is of a zone.
+  /// Returns the time. The zone applies if the text had no offset.
   package func time(in zone: ClockZone) -> WallClockTime {
     var parts = unsafe tm()
     unsafe parts.tm_year = Int32(numbers[0] - 1900)

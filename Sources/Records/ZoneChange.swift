@@ -1,7 +1,7 @@
 package import Ranging
 package import Scanning
 
-/// A line of `range --on-change`: a beacon that appeared, came into another zone, or disappeared.
+/// A line of `range --on-change`: a beacon that appeared, changed its zone, or disappeared.
 package struct ZoneChange: Sendable {
   package enum Kind: String, Sendable {
     case appear, zone, disappear
@@ -9,11 +9,11 @@ package struct ZoneChange: Sendable {
 
   package var kind: Kind
   package var time: WallClockTime
-  /// The name of the first region that the beacon is in; `nil` where no region is named.
+  /// The first region that contains the beacon, or `nil` if no region is named.
   package var region: String?
-  /// The beacon; one that disappeared as it was reported last.
+  /// The beacon, as last reported if it disappeared.
   package var beacon: RangedBeacon
-  /// The zone before; `nil` for a beacon that appeared.
+  /// The previous zone, or `nil` for a beacon that appeared.
   package var previous: Proximity?
 
   package init(
@@ -29,7 +29,7 @@ extension ZoneChange {
   package static let zone = RecordType("zone", [time, region()], facts)
   package static let disappear = RecordType("disappear", [time, region()], facts)
 
-  /// The record of a change of this kind.
+  /// The record type of this kind of change.
   package var record: RecordType<ZoneChange> {
     switch kind {
     case .appear: Self.appear
@@ -38,8 +38,7 @@ extension ZoneChange {
     }
   }
 
-  /// The record of a change of any kind as a row of comma-separated values, or of a table with a width for the names of
-  /// regions.
+  /// Returns the record type of any change, for CSV and tables.
   package static func row(regionWidth: Int = 0) -> RecordType<ZoneChange> {
     RecordType<ZoneChange>(
       nil,
