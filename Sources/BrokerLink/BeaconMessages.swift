@@ -3,17 +3,16 @@ import Ranging
 import Records
 import Scanning
 
-/// A beacon that a message is about.
+/// A beacon for a message.
 struct PublishedBeacon {
   var beacon: RangedBeacon
-  /// The name that the user gave.
   var name: String?
   var time: WallClockTime
   var room: String
-  /// Whether it is in the report.
+  /// Whether the current report contains the beacon.
   var isPresent = true
 
-  /// Creates what is published of a beacon that was in a report, and is no longer.
+  /// Creates the last message about a beacon that is no longer in the reports.
   init(absent beacon: RangedBeacon, name: String?, time: WallClockTime, room: String) {
     self.init(beacon.withoutSignal, name: name, time: time, room: room)
     isPresent = false
@@ -25,21 +24,19 @@ struct PublishedBeacon {
 }
 
 extension BeaconIdentity {
-  /// The beacon as a level of a topic and as a part of identifiers: it stays when the name changes.
+  /// The beacon in topics and identifiers. It does not depend on the name.
   var topicLevel: String { "\(uuid)".lowercased() + "-\(major)-\(minor)" }
 
-  /// As ESPresense names an iBeacon.
   var espresenseID: String { "iBeacon:" + topicLevel }
 
-  /// As room-assistant names an iBeacon.
   var roomAssistantID: String {
     "\(uuid)".lowercased().filter { $0 != "-" } + "-\(major)-\(minor)"
   }
 }
 
 extension PublishedBeacon {
-  /// A message of ESPresense: the keys that a receiver without the address, the transmitter's adjustments and the
-  /// telemetry of a beacon can give. `raw` is the distance by the signal strength alone.
+  /// A message of ESPresense, without the keys that need the address, the transmitter's adjustments
+  /// or telemetry. `raw` is the distance from the signal strength alone.
   static let espresense = RecordType<PublishedBeacon>(
     nil, named: "espresense",
     [
@@ -58,7 +55,7 @@ extension PublishedBeacon {
       },
     ])
 
-  /// A message of room-assistant's MQTT integration. This receiver is the only one that it knows.
+  /// A message of room-assistant's MQTT integration, which lists this receiver only.
   static let roomAssistant = RecordType<PublishedBeacon>(
     nil, named: "roomAssistant",
     [
@@ -104,12 +101,12 @@ extension PublishedBeacon {
     $0.beacon.estimate?.distance
   }
 
-  /// JavaScript's form, in milliseconds.
+  /// The time as JavaScript writes it, in milliseconds.
   private static let time = Field<PublishedBeacon>("lastUpdatedAt", .text) {
     FieldValue.plain("\($0.time)".dropLast(4) + "Z")
   }
 
-  /// An object with the room as its key.
+  /// Returns an object whose only key is the room.
   private func object(_ append: @escaping (inout [UInt8]) -> Void) -> FieldValue {
     let room = room
     return .json({ bytes in
@@ -123,7 +120,7 @@ extension PublishedBeacon {
 }
 
 extension RangedBeacon {
-  /// The beacon when it is in no report any more.
+  /// The beacon without the values that need a signal.
   fileprivate var withoutSignal: RangedBeacon {
     var beacon = self
     beacon.proximity = .unknown

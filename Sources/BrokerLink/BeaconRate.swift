@@ -2,32 +2,31 @@ import Advertising
 import Ranging
 import Scanning
 
-/// Which beacons of a report are published: arithmetic only, on the reports' own time.
+/// Decides which beacons of a report to publish, based on the reports' times alone.
 ///
-/// A beacon is published at most once a second: when its zone changes, when its distance changes by 0.1 m and 5 %
-/// or more, when it becomes known or unknown, and every 30 s.
+/// A beacon is published at most once a second: when its zone changes, when its distance changes by
+/// at least 0.1 m and 5 %, when the distance becomes known or unknown, and every 30 s.
 struct BeaconRate {
   private struct Publication {
-    /// `nil` for long ago.
+    /// `nil` to publish with the next report.
     var time: MonotonicTime?
     var beacon: RangedBeacon
   }
 
   private var last: [BeaconIdentity: Publication] = [:]
 
-  /// The shortest time between two publications, in seconds. Reports that come once a second are not exact.
+  /// The shortest time between two publications, in seconds. Reports arrive about once a second.
   static let shortest = 0.95
-  /// The time after which a beacon is published again without a change, in seconds.
+  /// The time after which an unchanged beacon is published again, in seconds.
   static let longest = 30.0
 
-  /// The beacons that were published since they appeared.
   var beacons: [BeaconIdentity] { Array(last.keys) }
 
-  /// Returns whether a beacon is published now, and records that it is.
+  /// Returns whether to publish a beacon now, and records that it was published.
   mutating func publishes(_ beacon: RangedBeacon, at time: MonotonicTime) -> Bool {
     if let last = last[beacon.beacon], let before = last.time {
       let age = time.seconds(since: before)
-      // A clock that went back is another recording.
+      // If the clock went back, another recording has started.
       guard age >= Self.shortest || age < 0 else { return false }
       let isChanged =
         last.beacon.proximity != beacon.proximity
@@ -38,13 +37,13 @@ struct BeaconRate {
     return true
   }
 
-  /// Forgets a beacon that is gone, and returns it as it was published last.
+  /// Removes a beacon, and returns its last published state.
   @discardableResult
   mutating func remove(_ beacon: BeaconIdentity) -> RangedBeacon? {
     last.removeValue(forKey: beacon)?.beacon
   }
 
-  /// Forgets when the beacons were published: each is published with the next report.
+  /// Makes the next report publish every beacon.
   mutating func expire() { for beacon in last.keys { last[beacon]?.time = nil } }
 
   private static func isChange(_ old: Double?, _ new: Double?) -> Bool {

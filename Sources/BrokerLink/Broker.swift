@@ -5,7 +5,7 @@ import Scanning
 package import ServiceCore
 import Synchronization
 
-/// Publishes what a receiver reports to an MQTT broker, and lets Home Assistant discover it.
+/// Publishes a receiver's reports to an MQTT broker, with discovery for Home Assistant.
 ///
 /// ```swift
 /// let link = try Broker(BrokerConfiguration(host: "mqtt.local"), journal) { event in … }
@@ -16,15 +16,16 @@ import Synchronization
 /// link.stop()
 /// ```
 ///
-/// Entries, exits and visits come from the journal, from the link's own position on: those of a time without a broker are
-/// published later, also by the next process. No call waits for the broker. A thread of the link's own connects, publishes and, when the connection is lost,
-/// tries again for ever. It sleeps while there is nothing to publish.
+/// Entries, exits and visits come from the journal, so those that occur without a broker are
+/// published later, even by the next process. No call waits for the broker. A thread of the link
+/// connects, publishes, and retries after each loss of the connection. It sleeps while there is
+/// nothing to publish.
 package final class Broker: Sendable {
   private let work: LinkWork
 
-  /// Creates a link that is not started. What it reports, it reports from its own thread.
+  /// Creates a link, which reports on its own thread.
   ///
-  /// - Throws: What is wrong with the configuration.
+  /// - Throws: `BrokerError` if the configuration is not valid.
   package init(
     _ configuration: BrokerConfiguration, _ journal: Journal,
     report: @escaping @Sendable (BrokerEvent) -> Void = { _ in }
@@ -37,51 +38,50 @@ package final class Broker: Sendable {
 
   deinit { work.thread.requestStop() }
 
-  /// Connects, once; what was set and reported before is published then.
+  /// Starts to connect, unless it was started before. Pending state is published on connection.
   package func start() { work.start() }
 
-  /// Publishes the rest and `offline`, as far as that takes less than a second, and disconnects.
+  /// Publishes pending messages and `offline`, within a second, and disconnects.
   package func stop() { work.stop() }
 
   package var status: BrokerStatus { work.status }
 
-  /// Sets the regions. What the broker has of others is removed.
+  /// Sets the regions, and removes all others from the broker.
   package func setRegions(_ regions: [BrokerRegion]) {
     work.update { $0.setRegions(regions) }
   }
 
-  /// Sets the beacons that have names, and their names. What the broker has of others is removed.
+  /// Sets the beacons that have names, and removes all others from the broker.
   package func setBeacons(_ names: [BeaconIdentity: String]) {
     work.update { $0.setBeacons(names) }
   }
 
-  /// Publishes what has changed of the beacons.
   package func update(ranging report: RangingReport) {
     work.update { $0.update(ranging: report) }
   }
 
-  /// Publishes a region's state after an event, whose record is given, and has the link look for events.
+  /// Publishes a region's state and the record of its event, and looks for new events.
   package func update(region event: MonitorEvent, _ record: [UInt8]) {
     work.update(wakes: true) { $0.update(region: event, record) }
   }
 
-  /// Has the link look for events of the journal.
+  /// Makes the link look for new events in the journal.
   package func wake() { work.update(wakes: true) { _ in } }
 
-  /// Publishes where the machine is: the record of a fix.
+  /// Publishes the record of a fix.
   package func update(location record: [UInt8]) { work.update { $0.update(location: record) } }
 
-  /// Publishes the receiver's state, a record.
+  /// Publishes the record of the receiver's state.
   package func update(health record: [UInt8]) { work.update { $0.update(health: record) } }
 }
 
-/// What the callers and the link's thread share, and the thread's work.
+/// The link's thread and the state that it shares with callers.
 private final class LinkWork: Sendable {
   private struct State {
     var publisher: Publisher
     var status = BrokerStatus()
     var connections = 0
-    /// The error that was reported last, since the last connection.
+    /// The last error reported since a connection.
     var reported: String?
   }
 
@@ -91,9 +91,9 @@ private final class LinkWork: Sendable {
   private let state: Mutex<State>
   let thread = WorkerThread()
 
-  /// The time that a broker has to accept a connection, in seconds.
+  /// The time in which the broker must answer a connection request, in seconds.
   private static let answerTime = 15.0
-  /// How long the rest is published after a request to stop, and how long its end is waited for, in seconds.
+  /// The longest times for publishing the rest after a stop, and for the thread's end, in seconds.
   private static let restTime = 0.5
   private static let stopTime = 0.9
 
@@ -119,7 +119,7 @@ private final class LinkWork: Sendable {
     return status
   }
 
-  /// Changes what is to be published, and wakes the thread if it can publish it.
+  /// Changes the messages to publish, and wakes the thread if it can publish them.
   func update(wakes alwaysWakes: Bool = false, _ body: (inout Publisher) -> Void) {
     let wakes = state.withLock { state in
       let before = state.publisher.outbox.revision
@@ -137,11 +137,9 @@ private final class LinkWork: Sendable {
 
   func stop() {
     thread.requestStop()
-    // An attempt to connect may block for longer; the thread ends after it.
+    // An attempt to connect may block for longer. The thread ends after it.
     if status.isConnected { thread.waitForEnd(seconds: Self.stopTime) }
   }
-
-  // The thread.
 
   private func run() {
     var delay = ReconnectDelay(configuration.reconnectDelay)
@@ -158,7 +156,7 @@ private final class LinkWork: Sendable {
     }
   }
 
-  /// Reports an error, unless it is the one that was reported last.
+  /// Reports an error, unless it was the last one reported.
   private func fail(_ sentence: String, isLoss: Bool = false) {
     let isNew = state.withLock { state in
       state.status.lastError = sentence
@@ -168,8 +166,8 @@ private final class LinkWork: Sendable {
     if isNew { report(isLoss ? .lost(sentence) : .failed(sentence)) }
   }
 
-  /// Connects, and publishes until the connection ends or a stop is requested. Returns how long the connection
-  /// lasted, in seconds.
+  /// Connects, and publishes until the connection ends or a stop is requested. Returns the duration
+  /// of the connection, in seconds.
   private func connect() -> Double {
     let session: LinkSession
     do throws(MQTTClient.Failure) {
@@ -190,7 +188,7 @@ private final class LinkWork: Sendable {
         try session.wait(seconds: left, orUntil: thread.wake)
       }
     } catch {
-      // A refusal is an error to libmosquitto too.
+      // libmosquitto also reports a refusal as an error.
       guard session.answer ?? 0 != 0 else {
         fail(configuration.sentence(for: error, log: session.log))
         return 0
@@ -216,7 +214,7 @@ private final class LinkWork: Sendable {
     } catch {
       loss = configuration.sentence(forLoss: error, log: session.log)
     }
-    // What is acknowledged is not published twice.
+    // Acknowledged messages are not published again.
     take(from: session)
     state.withLock { state in
       state.status.isConnected = false
@@ -226,7 +224,7 @@ private final class LinkWork: Sendable {
     return MonotonicTime.now.seconds(since: began)
   }
 
-  /// Publishes what waits until a stop is requested, and then the rest and the end.
+  /// Publishes until a stop is requested, then publishes the rest and `offline`.
   private func publish(on session: LinkSession) throws(MQTTClient.Failure) {
     let (filters, status) = state.withLock { state in
       (state.publisher.filters, state.publisher.topics.status)
@@ -261,7 +259,7 @@ private final class LinkWork: Sendable {
     }
   }
 
-  /// Takes the next event of the journal, where there is room for it. Returns whether there was one.
+  /// Takes the next event of the journal. Returns `false` if there is no event or no room for it.
   private func takeEvent() -> Bool {
     let position = state.withLock { state in
       state.publisher.outbox.takesEvent ? state.publisher.outbox.position : nil
@@ -269,7 +267,7 @@ private final class LinkWork: Sendable {
     guard let position else { return false }
     let next = reader.next(after: position)
     return state.withLock { state in
-      // Events that are gone are in no history either.
+      // The dropped events are in no history either.
       if next.hasMissed { state.status.gaps += 1 }
       guard let entry = next.entry else {
         state.publisher.outbox.skip(to: next.position)
@@ -280,7 +278,7 @@ private final class LinkWork: Sendable {
     }
   }
 
-  /// Records what has come from the broker.
+  /// Handles the acknowledgments and messages received from the broker.
   private func take(from session: LinkSession) {
     let (tokens, messages) = (session.takeAcknowledged(), session.takeMessages())
     guard !tokens.isEmpty || !messages.isEmpty else { return }

@@ -1,62 +1,59 @@
 import Glibc
 
-/// How to reach an MQTT broker, and what to publish there.
+/// An MQTT broker, and the data to publish there.
 package struct BrokerConfiguration: Sendable, Equatable {
-  /// The broker's host name or address.
   package var host: String
-  /// The broker's port; `nil` for 1883, or 8883 with TLS.
+  /// The port, or `nil` for 1883, or 8883 with TLS.
   package var port: UInt16?
   package var username: String?
   package var password: String?
-  /// Encryption; `nil` for none.
+  /// The encryption, or `nil` for none.
   package var tls: TLS?
-  /// The name of this receiver among others on the broker: ASCII letters, digits, `_` and `-`.
+  /// The name of this receiver on the broker: ASCII letters, digits, `_` and `-`.
   package var node: String
-  /// The client identifier; `nil` for `beaconscan-` and the node. A broker ends the older of two connections that
-  /// use the same.
+  /// The client identifier, or `nil` for `beaconscan-` and the node. A broker ends the older of two
+  /// connections with the same identifier.
   package var clientID: String?
-  /// The topic under which everything of this receiver lies; `nil` for `beaconscan/` and the node.
+  /// The parent of this receiver's topics, or `nil` for `beaconscan/` and the node.
   package var topicPrefix: String?
-  /// The topic under which Home Assistant discovers entities; `nil` for no discovery.
+  /// The parent of Home Assistant's discovery topics, or `nil` for no discovery.
   package var discoveryPrefix: String? = "homeassistant"
-  /// The topics of beacons.
   package var shape = TopicShape.beaconscan
-  /// The room of this receiver in the topics of ESPresense and room-assistant, and the area that Home Assistant suggests;
-  /// `nil` for the node in the topics, and for no area.
+  /// The room in the topics of ESPresense and room-assistant, and the area suggested to Home
+  /// Assistant. `nil` stands for the node in the topics, and for no area.
   package var room: String?
-  /// Whether the receiver has locations.
+  /// Whether the receiver has a location source.
   package var hasLocations = false
-  /// The address of the page of the receiver, for people at other machines; `nil` where they cannot reach it.
+  /// The URL of the receiver's page, or `nil` if other machines cannot reach it.
   package var pageURL: String?
-  /// Whether beacons without a name are published too.
+  /// Whether to publish beacons without a name.
   package var includesUnnamedBeacons = false
-  /// The most beacons without a name that are published at a time, the closest first.
+  /// The most beacons without a name in a report, closest first.
   package var maximumUnnamedBeacons = 64
-  /// The time after which a connection without traffic is checked, in seconds, from 5 to 65535.
+  /// The seconds without traffic after which the connection is checked, from 5 to 65535.
   package var keepAlive = 60
-  /// The version of the software, for the receiver's device in Home Assistant.
+  /// The version to show for the receiver in Home Assistant.
   package var softwareVersion: String?
-  /// The shortest and the longest time between two attempts to connect, in seconds.
+  /// The shortest and longest pause between attempts to connect, in seconds.
   package var reconnectDelay: ClosedRange<Double> = 1...15
 
   package init(host: String, node: String? = nil) {
     (self.host, self.node) = (host, node ?? Self.hostNode)
   }
 
-  /// Encryption, and who proves who they are.
   package struct TLS: Sendable, Equatable {
-    /// The file with the certificates of authorities to trust; `nil` for those of the system.
+    /// The certificates of the authorities to trust, or `nil` for the system's.
     package var authorities: String?
-    /// The file with this client's certificate, and that with its key.
+    /// The files with this client's certificate and key.
     package var certificate: String?
     package var key: String?
-    /// Whether the broker's certificate is not checked: anyone between can then read and change everything.
+    /// Whether to skip the check of the broker's certificate, which allows attacks from the middle.
     package var skipsVerification = false
 
     package init() {}
   }
 
-  /// The node that stands for this host: the first part of its name.
+  /// The node for this host: the first label of its name.
   package static var hostNode: String {
     var bytes = [UInt8](repeating: 0, count: 256)
     // The array outlives the call, which writes at most its size less one.
@@ -70,23 +67,21 @@ package struct BrokerConfiguration: Sendable, Equatable {
     return node(ofHost: status == 0 ? String(decoding: name, as: UTF8.self) : "")
   }
 
-  /// Returns the node that stands for a host's name.
   static func node(ofHost name: String) -> String {
     name.isEmpty ? "receiver" : TopicName.identifier(of: name)
   }
 }
 
-/// The topics and messages of beacons.
 package enum TopicShape: String, Sendable, CaseIterable {
-  /// Those of docs/mqtt.md, which Home Assistant discovers.
+  /// The topics of docs/mqtt.md, which Home Assistant discovers.
   case beaconscan
-  /// Those of ESPresense: `espresense/devices/ID/ROOM`.
+  /// The topics of ESPresense: `espresense/devices/ID/ROOM`.
   case espresense
-  /// Those of room-assistant's MQTT integration: `room-assistant/entity/INSTANCE/TYPE/ID`.
+  /// The topics of room-assistant: `room-assistant/entity/INSTANCE/TYPE/ID`.
   case roomAssistant = "room-assistant"
 }
 
-/// Why a configuration cannot be used: one sentence without a full stop.
+/// The reason that a configuration is not valid: one sentence without a full stop.
 package struct BrokerError: Error, Hashable, CustomStringConvertible {
   package var description: String
 
@@ -94,14 +89,14 @@ package struct BrokerError: Error, Hashable, CustomStringConvertible {
 }
 
 extension BrokerConfiguration {
-  /// The broker, as sentences name it.
+  /// The broker's address for messages.
   var address: String { host.contains(":") ? "[\(host)]:\(usedPort)" : "\(host):\(usedPort)" }
   var usedPort: UInt16 { port ?? (tls == nil ? 1883 : 8883) }
   var usedClientID: String { clientID ?? "beaconscan-\(node)" }
   var prefix: String { topicPrefix ?? "beaconscan/\(node)" }
   var usedRoom: String { room ?? node }
 
-  /// Checks everything that can be checked before a connection.
+  /// Checks everything that needs no connection.
   package func check() throws(BrokerError) {
     guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
       throw BrokerError("the MQTT broker's host '\(host)' is no name; give one such as mqtt.local")

@@ -1,16 +1,15 @@
 import CMosquitto
 
-// What went wrong, where, and what to do: one sentence without a full stop.
+// Error sentences without a full stop: what went wrong, where, and what to do.
 
 extension MQTTClient.Failure {
-  /// The broker closed the connection.
   static var closed: Self { Self(MOSQ_ERR_CONN_LOST) }
 }
 
 extension BrokerConfiguration {
   private var broker: String { "the MQTT broker at \(address)" }
 
-  /// Why a connection cannot be made.
+  /// Returns the reason that a connection failed.
   func sentence(for failure: MQTTClient.Failure, log: String?) -> String {
     switch mosq_err_t(rawValue: failure.status) {
     case MOSQ_ERR_EAI, MOSQ_ERR_LOOKUP:
@@ -43,7 +42,7 @@ extension BrokerConfiguration {
     "\(broker) does not answer; check that the port is one of MQTT, and whether it expects TLS"
   }
 
-  /// Why the broker does not accept the connection: MQTT 3.1.1, section 3.2.2.3.
+  /// Returns the reason that the broker refused the connection (MQTT 3.1.1, section 3.2.2.3).
   func sentence(forAnswer answer: Int32) -> String {
     switch answer {
     case 1: "\(broker) does not accept MQTT 3.1.1; use one that does"
@@ -58,7 +57,6 @@ extension BrokerConfiguration {
     }
   }
 
-  /// Why a connection ended.
   func sentence(forLoss failure: MQTTClient.Failure, log: String?) -> String {
     switch mosq_err_t(rawValue: failure.status) {
     case MOSQ_ERR_KEEPALIVE:

@@ -1,23 +1,20 @@
-/// The state of the link and what it counted, for health and metrics.
+/// The link's state and counters, for health and metrics.
 package struct BrokerStatus: Sendable, Equatable {
   package var isConnected = false
-  /// The number of messages that the broker acknowledged.
   package var published = 0
-  /// How often events were gone before they could be published.
+  /// The number of times that events were dropped unpublished.
   package var gaps = 0
-  /// The number of events that wait for the broker.
   package var waiting = 0
-  /// The number of connections after the first one.
   package var reconnects = 0
-  /// What went wrong last, without a full stop; `nil` where nothing did.
+  /// The last error, without a full stop.
   package var lastError: String?
 }
 
-/// What the link reports: each error once, until another one comes or the link is connected.
+/// A report of the link. An error is reported once, until another one or a connection.
 package enum BrokerEvent: Sendable, Equatable {
   case connected
-  /// An attempt failed; others follow. The sentence says why and what to do.
+  /// An attempt failed, and others follow. The sentence says why, and what to do.
   case failed(String)
-  /// The connection ended; attempts follow. The sentence says why.
+  /// The connection was lost, and attempts follow. The sentence says why.
   case lost(String)
 }

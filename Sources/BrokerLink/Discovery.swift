@@ -1,15 +1,13 @@
 import Advertising
 import Records
 
-/// Home Assistant's MQTT discovery: a device for the receiver and one for each beacon with a name, and their entities.
+/// Home Assistant's MQTT discovery: devices for the receiver and for each named beacon.
 struct Discovery {
   let configuration: BrokerConfiguration
   let topics: Topics
 
-  /// An entity's topic and its configuration.
   typealias Entity = (topic: String, payload: [UInt8])
 
-  /// Returns the entities of the receiver itself.
   var receiver: [Entity] {
     let health = entity(
       "binary_sensor", "receiver",
@@ -22,7 +20,7 @@ struct Discovery {
     guard configuration.hasLocations else { return [health] }
     return [
       health,
-      // Home Assistant calculates the zone from the attributes.
+      // Home Assistant computes the zone from the attributes.
       entity(
         "device_tracker", Self.location,
         [
@@ -36,7 +34,7 @@ struct Discovery {
 
   private static let location = "location"
 
-  /// Returns the entities of a region; none where there is no discovery.
+  /// Returns the entities of a region, or none without discovery.
   func entities(of region: BrokerRegion) -> [Entity] {
     guard configuration.discoveryPrefix != nil else { return [] }
     let (id, topics) = (TopicName.identifier(of: region.name), topics.region(region.name))
@@ -61,8 +59,8 @@ struct Discovery {
     ]
   }
 
-  /// Returns the entities of a beacon; none where there is no discovery. Home Assistant puts the name of its device before
-  /// theirs.
+  /// Returns the entities of a beacon, or none without discovery. Home Assistant puts the device's
+  /// name before theirs.
   func entities(of beacon: BeaconIdentity, named name: String) -> [Entity] {
     guard configuration.discoveryPrefix != nil else { return [] }
     let (id, topics) = (beacon.topicLevel, topics.beacon(beacon))
@@ -74,7 +72,7 @@ struct Discovery {
       entity(
         "device_tracker", "beacon_\(id)_tracker",
         [
-          // The device's own.
+          // Home Assistant uses the device's name.
           "name": nil, "source_type": "bluetooth_le", "state_topic": .text(topics.presence),
           "payload_home": "present", "payload_not_home": "absent",
           "value_template": .text(Self.value),
@@ -105,22 +103,22 @@ struct Discovery {
     ]
   }
 
-  /// `None` stands for a state that is not known.
+  /// Home Assistant takes `None` as an unknown state.
   private static let value = "{{ 'None' if value == 'unknown' else value }}"
 
-  /// The part of the topics that only this receiver's entities have.
+  /// The level in topics that only this receiver's entities have.
   private var node: String { "beaconscan_\(configuration.node)" }
 
-  /// The topics of all entities of this receiver, also those of earlier runs.
+  /// The discovery topics of this receiver, including those of earlier runs.
   var filter: String { "\(configuration.discoveryPrefix ?? "")/+/\(node)/+/config" }
 
-  /// Whether a topic is one of them.
+  /// Returns whether a topic matches the filter.
   func isOwn(_ topic: String) -> Bool {
     topic.hasPrefix("\(configuration.discoveryPrefix ?? "")/")
       && topic.hasSuffix("/config") && topic.contains("/\(node)/")
   }
 
-  /// Returns the retained topics that are removed with an entity: those of a region or a beacon with its first entity.
+  /// Returns the retained topics to remove with the first entity of a region or beacon.
   func states(of topic: String) -> [String] {
     let object = topic.split(separator: "/").dropLast().last ?? ""
     func part(_ prefix: String, _ suffix: String) -> String? {
@@ -131,7 +129,7 @@ struct Discovery {
     }
     if object == Self.location { return [topics.location] }
     if let id = part("region_", "_occupancy") { return topics.region(id: id).retained }
-    // The region may be a circle now.
+    // The region may have become a circle.
     if let id = part("region_", "_beacons") { return [topics.region(id: id).beacons] }
     if let level = part("beacon_", "_presence") { return topics.beacon(level: level).retained }
     return []
@@ -170,7 +168,6 @@ struct Discovery {
   }
 }
 
-/// The topics of a receiver.
 struct Topics {
   let prefix: String
   let shape: TopicShape
@@ -180,18 +177,18 @@ struct Topics {
     (prefix, shape, room) = (configuration.prefix, configuration.shape, configuration.usedRoom)
   }
 
-  /// Whether the receiver is connected: `online` or `offline`. A connection has one last will, so this is ESPresense's
-  /// topic in its shape.
+  /// The topic for `online` or `offline`. In its own shape this is ESPresense's, since a connection
+  /// has only one last will.
   var status: String {
     shape == .espresense ? "espresense/rooms/\(room)/status" : "\(prefix)/status"
   }
 
   var health: String { "\(prefix)/health" }
 
-  /// Where the receiver is, as a fix.
+  /// The topic of the latest fix.
   var location: String { "\(prefix)/location" }
 
-  /// The visits of the receiver, as they begin and end.
+  /// The topic of visits.
   var visitEvent: String { "\(prefix)/visits/event" }
 
   struct Region {
@@ -220,7 +217,6 @@ struct Topics {
     return Beacon(presence: topic + "/presence", range: topic + "/range")
   }
 
-  /// The topic of a beacon's distance in this shape.
   func report(of beacon: BeaconIdentity) -> String {
     switch shape {
     case .beaconscan: self.beacon(beacon).range

@@ -1,13 +1,13 @@
 import Clocks
 import Scanning
 
-/// A connection to the broker as the link's thread uses it: when to wait for what, and which acknowledgment is whose.
+/// A connection to the broker, as the link's thread uses it. It tracks waits and acknowledgments.
 final class LinkSession {
   private let client: MQTTClient
   private let configuration: BrokerConfiguration
-  /// The messages that are not acknowledged, by libmosquitto's identifiers.
+  /// The unacknowledged messages, by libmosquitto's identifiers.
   private var tokens: [Int32: UInt64] = [:]
-  /// When the keep-alive began to count: with the last packet in the direction that is quiet for longer.
+  /// The times of the last packet in each direction. The keep-alive counts from the earlier one.
   private var (lastRead, lastWrite) = (MonotonicTime.now, MonotonicTime.now)
 
   init(_ configuration: BrokerConfiguration, status: String) throws(MQTTClient.Failure) {
@@ -15,12 +15,11 @@ final class LinkSession {
     client = try MQTTClient(configuration, will: (status, Array("offline".utf8)))
   }
 
-  /// The broker's answer to the request to connect.
   var answer: Int32? { client.inbox.answer }
-  /// What libmosquitto logged first as an error.
+  /// The first error that libmosquitto logged.
   var log: String? { client.inbox.error }
 
-  /// Connects, without the broker's answer; returns when that was.
+  /// Connects, without waiting for the broker's answer. Returns the time.
   func connect() throws(MQTTClient.Failure) -> MonotonicTime {
     try client.connect(
       to: configuration.host, port: configuration.usedPort, keepAlive: configuration.keepAlive)
@@ -38,10 +37,10 @@ final class LinkSession {
     try checkEnd()
   }
 
-  /// Waits for packets, or room for them, or the wake signal, and handles what has come.
+  /// Waits for packets, for room to write, or for the wake signal, and handles the packets.
   func wait(seconds: Double, orUntil wake: borrowing WakeSignal) throws(MQTTClient.Failure) {
     try checkEnd()
-    // libmosquitto counts whole seconds: a second later it is due by its count too.
+    // libmosquitto counts whole seconds, so one more second makes it due there too.
     let due = min(lastRead, lastWrite).advanced(bySeconds: Double(configuration.keepAlive) + 1)
     let ready = waitForSocket(
       client.descriptor, writes: client.wantsWrite, orUntil: wake.descriptor,
@@ -57,19 +56,17 @@ final class LinkSession {
     }
     if MonotonicTime.now >= due, client.descriptor >= 0 {
       try client.checkKeepAlive()
-      // It has asked the broker, which has as long for its answer.
+      // libmosquitto has pinged the broker, which has the same time to answer.
       (lastRead, lastWrite) = (.now, .now)
     }
     try checkEnd()
   }
 
-  /// Removes and returns the messages that the broker acknowledged.
   func takeAcknowledged() -> [UInt64] {
     defer { client.inbox.acknowledged = [] }
     return client.inbox.acknowledged.compactMap { tokens.removeValue(forKey: $0) }
   }
 
-  /// Removes and returns the messages that have come.
   func takeMessages() -> [MQTTClient.Received] {
     defer { client.inbox.messages = [] }
     return client.inbox.messages

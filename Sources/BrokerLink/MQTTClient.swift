@@ -1,18 +1,19 @@
 import CMosquitto
 import Glibc
 
-/// A connection of libmosquitto to a broker: one attempt, from its beginning to its end.
+/// A libmosquitto connection to a broker, for one attempt.
 ///
-/// It has no thread of its own, and belongs to one thread: libmosquitto calls back only from inside the calls that are
-/// made here, and the callbacks only copy into ``Inbox``. That is the proof for every pointer below: arguments live
-/// during the call, and libmosquitto copies what it keeps; what a callback is given lives during the callback; the
-/// inbox, whose address libmosquitto keeps, is owned here and freed after libmosquitto's handle.
+/// It belongs to one thread. libmosquitto runs callbacks only inside the calls made here, and the
+/// callbacks only copy into ``Inbox``. This makes every pointer below valid: arguments live during
+/// the call, and libmosquitto copies what it keeps; arguments of a callback live during the
+/// callback; this object owns the inbox, whose address libmosquitto keeps, and frees it after the
+/// handle.
 @safe final class MQTTClient {
-  /// What libmosquitto reports.
+  /// The data that libmosquitto's callbacks delivered.
   final class Inbox {
-    /// The broker's answer to the request to connect: 0 if it accepts.
+    /// The broker's answer to the connection request. 0 accepts it.
     var answer: Int32?
-    /// Why libmosquitto gave the connection up.
+    /// The reason that libmosquitto ended the connection.
     var end: Int32?
     var acknowledged: [Int32] = []
     var messages: [Received] = []
@@ -26,7 +27,7 @@ import Glibc
     var isRetained: Bool
   }
 
-  /// A status of libmosquitto that is not success, and the system's error then.
+  /// An error status of libmosquitto, and the system's error at that time.
   struct Failure: Error {
     var status: Int32
     var errno: Int32
@@ -41,12 +42,11 @@ import Glibc
   let inbox = Inbox()
   private let handle: OpaquePointer
 
-  /// Prepares libmosquitto, once. It is never cleaned up: that would be for the end of the process.
+  /// Initializes libmosquitto once. The cleanup at the end of the process is omitted.
   private static let library: Void = { _ = mosquitto_lib_init() }()
 
-  /// Prepares a connection with a last will, which the broker publishes and retains.
-  ///
-  /// libmosquitto ignores SIGPIPE for the whole process from here on.
+  /// Prepares a connection with a last will, which the broker publishes and retains. From then on,
+  /// libmosquitto ignores SIGPIPE in the whole process.
   init(
     _ configuration: BrokerConfiguration, will: (topic: String, payload: [UInt8])
   ) throws(Failure) {
@@ -66,11 +66,11 @@ import Glibc
     if let tls = configuration.tls { try set(tls) }
   }
 
-  // It also runs where the initializer throws after the handle was made, because every property is set then.
+  // This also runs if the initializer throws after setting the handle, the last property.
   deinit { unsafe mosquitto_destroy(handle) }
 
   private func set(_ tls: BrokerConfiguration.TLS) throws(Failure) {
-    // A key with a password would be asked for on the terminal.
+    // Otherwise OpenSSL prompts on the terminal for the password of a key.
     let noPassword:
       @convention(c) (
         UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?
@@ -104,7 +104,7 @@ import Glibc
       else { return }
       let bytes = unsafe UnsafeRawBufferPointer(
         start: message.payload, count: max(0, Int(message.payloadlen)))
-      // Of what is awaited nothing is long.
+      // All expected payloads are short.
       inbox.messages.append(
         Received(
           topic: unsafe String(cString: topic), payload: unsafe Array(bytes.prefix(64)),
@@ -122,25 +122,23 @@ import Glibc
     throw Failure(status: status, errno: errno)
   }
 
-  /// Connects the socket, which may block for as long as the system waits for a host that does not answer, and
-  /// sends the request, whose answer comes later.
+  /// Connects the socket, and sends the connection request, whose answer comes later. It may block
+  /// as long as the system waits for the host.
   func connect(to host: String, port: UInt16, keepAlive: Int) throws(Failure) {
     try check(unsafe mosquitto_connect(handle, host, Int32(port), Int32(clamping: keepAlive)))
   }
 
-  /// The socket to wait for; -1 where it is closed.
+  /// The socket, or -1 if it is closed.
   var descriptor: Int32 { unsafe mosquitto_socket(handle) }
-  /// Whether to wait until the socket can be written to.
   var wantsWrite: Bool { unsafe mosquitto_want_write(handle) }
 
-  /// Reads and handles what has come.
   func read() throws(Failure) { try check(unsafe mosquitto_loop_read(handle, 1)) }
-  /// Writes what waits, as far as there is room.
+  /// Writes as much pending data as possible.
   func write() throws(Failure) { try check(unsafe mosquitto_loop_write(handle, 1)) }
-  /// Checks whether the broker must be asked whether it is there, or was and did not answer.
+  /// Pings the broker if that is due, or fails if it did not answer the last ping.
   func checkKeepAlive() throws(Failure) { try check(unsafe mosquitto_loop_misc(handle)) }
 
-  /// Hands a message over, and returns the identifier with which it is acknowledged.
+  /// Queues a message, and returns the identifier of its acknowledgment.
   func publish(_ topic: String, _ payload: [UInt8], isRetained: Bool) throws(Failure) -> Int32 {
     var identifier: Int32 = 0
     try check(
@@ -153,12 +151,11 @@ import Glibc
     try check(unsafe mosquitto_subscribe(handle, nil, filter, 1))
   }
 
-  /// Ends the connection in order, so that the broker does not publish the last will.
+  /// Disconnects cleanly, so that the broker does not publish the last will.
   func disconnect() { _ = unsafe mosquitto_disconnect(handle) }
 }
 
 extension MQTTClient.Failure {
-  /// What libmosquitto or the system says of it.
   var text: String {
     // The texts are copied at once, on the only thread that gets them.
     switch mosq_err_t(rawValue: status) {
@@ -169,12 +166,13 @@ extension MQTTClient.Failure {
   }
 }
 
-/// The inbox whose address libmosquitto was given.
+/// Returns the inbox whose address libmosquitto was given.
 private func sharedInbox(_ object: UnsafeMutableRawPointer?) -> MQTTClient.Inbox? {
   unsafe object.map { unsafe Unmanaged<MQTTClient.Inbox>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// Waits until a socket can be read, or written to where that is wanted, or until a wake signal, or for so many seconds.
+/// Waits until a socket can be read or, with `writes`, written to, a wake signal is sent, or the
+/// time has passed.
 ///
 /// - Returns: Whether the socket can be read or has failed, and whether it can be written to.
 func waitForSocket(

@@ -1,16 +1,15 @@
 import DequeModule
 
-/// What is to be published, and in which order: arithmetic only.
+/// The messages to publish, and their order.
 ///
-/// A topic has one newest message, which replaces one that still waits. Events come from the journal, in their order, when
-/// there is room for them.
-/// Everything that is handed over waits for its acknowledgment; what is not acknowledged when the connection is lost
-/// is sent again on the next one.
+/// A topic has one message, and a new one replaces one that waits. Events come from the journal in
+/// order when there is room. Every message that was sent waits for its acknowledgment, and without
+/// one is sent again on the next connection.
 struct Outbox {
-  /// The groups of topics, in the order in which they are published on a new connection.
+  /// The groups of topics, in the order of their publication on a new connection.
   enum Kind: Int, Comparable {
     case status, discovery, state
-    /// Not retained by the broker, and worth nothing later.
+    /// Not retained by the broker, and dropped when a connection ends.
     case momentary
 
     static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
@@ -25,75 +24,71 @@ struct Outbox {
 
   private struct Entry {
     var kind: Kind
-    /// The place among the entries of its kind.
+    /// The position among the entries of its kind.
     var order: UInt64
-    /// Empty where the topic is to be removed.
+    /// Empty to remove the topic.
     var payload: [UInt8]
-    /// Changes with the payload.
     var version: UInt64
     var isWaiting = true
   }
 
   private struct Event {
-    /// The identifier of its entry in the journal.
+    /// The number of its entry in the journal.
     var id: Int64
     var token: UInt64
     var topic: String
     var payload: [UInt8]
   }
 
-  /// The most messages that are handed over and not acknowledged.
+  /// The most messages that are sent and not acknowledged.
   static let window = 20
   /// The most momentary topics that wait.
   static let maximumMomentary = 1000
 
   private var entries: [String: Entry] = [:]
-  /// The topics that wait, by kind. One that no longer waits is passed over.
+  /// The topics that wait, by kind. Some may no longer wait, and are skipped.
   private var waiting: [Deque<String>] = Array(repeating: [], count: 4)
   private var events: Deque<Event> = []
-  /// How many of the events, from the first one on, are handed over.
+  /// The number of events that are sent, counted from the first.
   private var eventsSent = 0
   private var topicsSent: [UInt64: (topic: String, version: UInt64)] = [:]
   private var counter: UInt64 = 0
 
-  /// Whether messages are handed over.
   private(set) var isConnected = false
-  /// The number of messages that the broker acknowledged.
   private(set) var published = 0
-  /// The entry of the journal after which the next event comes.
+  /// The journal entry after which to look for the next event.
   private(set) var position: Int64
 
   init(position: Int64) { self.position = position }
 
-  /// The entry of the journal up to which the broker has each event.
+  /// The journal entry up to which the broker has received every event.
   var acknowledged: Int64 { events.first.map { $0.id - 1 } ?? position }
 
-  /// Whether there is room for another event.
   var takesEvent: Bool {
     isConnected && eventsSent == events.count && topicsSent.count + eventsSent < Self.window
   }
 
-  /// Changes with everything that is set or appended.
+  /// A number that changes whenever a message is set or appended.
   var revision: UInt64 { counter }
 
-  /// Whether nothing waits, and everything is acknowledged.
+  /// Whether every message is acknowledged.
   var isEmpty: Bool { !hasWaiting && events.isEmpty && topicsSent.isEmpty }
 
   private var hasWaiting: Bool {
     waiting.contains { $0.contains { entries[$0]?.isWaiting == true } }
   }
 
-  /// Whether a topic of a kind has a message.
+  /// Returns whether a topic of a kind has a message.
   func has(_ topic: String, _ kind: Kind) -> Bool {
     entries[topic].map { $0.kind == kind && !$0.payload.isEmpty } ?? false
   }
 
-  /// Sets the message of a topic. The same message again changes nothing, but for momentary topics.
+  /// Sets the message of a topic. An equal message changes nothing, except for momentary topics.
   mutating func set(_ topic: String, _ payload: [UInt8], _ kind: Kind) {
     let isMomentary = kind == .momentary
     if isMomentary, !isConnected { return }
     let old = entries[topic]
-    // A broker that stands still acknowledges none of them, and senders may change their identities.
+    // A broker may stop acknowledging while advertisers change their identities.
     if isMomentary, old == nil, waiting[kind.rawValue].count >= Self.maximumMomentary { return }
     if let old, old.payload == payload, old.kind == kind, !isMomentary { return }
     counter += 1
@@ -102,26 +97,25 @@ struct Outbox {
     if old?.isWaiting != true || old?.kind != kind { waiting[kind.rawValue].append(topic) }
   }
 
-  /// Removes what the broker retains of a topic.
+  /// Removes a topic's retained message from the broker.
   mutating func remove(_ topic: String, _ kind: Kind) { set(topic, [], kind) }
 
-  /// Appends the event of an entry of the journal.
   mutating func append(event topic: String, _ payload: [UInt8], id: Int64) {
     counter += 1
     events.append(Event(id: id, token: counter, topic: topic, payload: payload))
     position = id
   }
 
-  /// Moves to a position of the journal up to which there is no event.
+  /// Moves to a position of the journal, up to which there is no event.
   mutating func skip(to position: Int64) { self.position = max(self.position, position) }
 
-  /// Begins a connection: everything that a broker retains is published again, and then the events.
+  /// Starts a connection, on which all retained messages are sent again.
   mutating func begin() {
     isConnected = true
     publishAgain()
   }
 
-  /// Publishes again what a broker retains.
+  /// Sends all retained messages again.
   mutating func publishAgain() {
     for kind in waiting.indices { waiting[kind].removeAll() }
     for (topic, entry) in entries.sorted(by: { $0.value.order < $1.value.order }) {
@@ -130,7 +124,6 @@ struct Outbox {
     }
   }
 
-  /// Ends a connection.
   mutating func end() {
     isConnected = false
     topicsSent = [:]
@@ -138,7 +131,7 @@ struct Outbox {
     for topic in entries.filter({ $0.value.kind == .momentary }).keys { entries[topic] = nil }
   }
 
-  /// Returns the next message to hand over; `nil` where none waits or too many are not acknowledged.
+  /// Returns the next message to send, or `nil` if none waits or the window is full.
   mutating func next() -> Message? {
     guard isConnected, topicsSent.count + eventsSent < Self.window else { return nil }
     for kind in waiting.indices {
@@ -161,7 +154,6 @@ struct Outbox {
       token: event.token, topic: event.topic, payload: event.payload, isRetained: false)
   }
 
-  /// Records that the broker has a message.
   mutating func acknowledge(_ token: UInt64) {
     if let (topic, version) = topicsSent.removeValue(forKey: token) {
       published += 1

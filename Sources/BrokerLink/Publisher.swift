@@ -5,7 +5,7 @@ package import Regions
 import Scanning
 import ServiceCore
 
-/// Turns what the receiver reports into messages: it is given the time, and owns no connection.
+/// Turns a receiver's reports into messages. It has no clock and no connection.
 struct Publisher {
   private let configuration: BrokerConfiguration
   let topics: Topics
@@ -15,12 +15,12 @@ struct Publisher {
   private var regions: [String: BrokerRegion] = [:]
   private var names: [BeaconIdentity: String] = [:]
   private var rate = BeaconRate()
-  /// Whether regions and beacons are known, so that what else the broker retains of them is old.
+  /// Whether regions and beacons are set, so that others on the broker are obsolete.
   private var knowsRegions = false
   private var knowsBeacons = false
-  /// Entities that the broker retains, while it is not known which of them are set.
+  /// Entities retained by the broker, until it is known which of them are set.
   private var strangers: Set<String> = []
-  /// The most of them: those of more regions than there can be.
+  /// The bound on `strangers`, larger than the number of possible regions.
   static let maximumStrangers = 1 << 16
 
   init(_ configuration: BrokerConfiguration, position: Int64) {
@@ -32,7 +32,7 @@ struct Publisher {
     set(discovery.receiver)
   }
 
-  // What is set.
+  // Settings.
 
   mutating func setRegions(_ list: [BrokerRegion]) {
     let new = Dictionary(list.map { ($0.name, $0) }) { $1 }
@@ -71,7 +71,7 @@ struct Publisher {
     }
     for (beacon, name) in new.sorted(by: { $0.key < $1.key }) {
       if names[beacon] == nil {
-        // It may have been published as one without a name.
+        // It may have been published without a name.
         rate.remove(beacon)
         if configuration.shape == .beaconscan {
           outbox.set(topics.beacon(beacon).presence, Array("unknown".utf8), .state)
@@ -84,7 +84,7 @@ struct Publisher {
     removeStrangers()
   }
 
-  // What is reported.
+  // Reports.
 
   mutating func update(ranging report: RangingReport) {
     let time = report.wallClockTime
@@ -100,7 +100,7 @@ struct Publisher {
         setPresence(beacon.beacon, "present")
       }
       present.insert(beacon.beacon)
-      // What nobody receives is not published later.
+      // Momentary messages are not kept for a later connection.
       guard outbox.isConnected || isRetained(name),
         rate.publishes(beacon, at: report.time)
       else { continue }
@@ -121,7 +121,7 @@ struct Publisher {
   mutating func update(region event: MonitorEvent, _ record: [UInt8]) {
     let topics = topics.region(event.region)
     if let region = regions[event.region] {
-      // An event of one beacon says whether others are inside.
+      // An event of one beacon does not tell the region's state, but the number inside does.
       let state: RegionState? =
         event.beacon == nil
         ? event.state : event.beaconsInside.map { $0 > 0 ? .inside : .outside }
@@ -134,7 +134,6 @@ struct Publisher {
     }
   }
 
-  /// Publishes the event of an entry of the journal.
   mutating func publish(_ entry: JournalEntry) {
     let topic = entry.region.map { topics.region($0).event } ?? topics.visitEvent
     outbox.append(event: topic, entry.record, id: entry.id)
@@ -144,27 +143,25 @@ struct Publisher {
 
   mutating func update(health record: [UInt8]) { outbox.set(topics.health, record, .state) }
 
-  // What the broker sends.
+  // Messages of the broker.
 
-  /// Begins a connection.
   mutating func begin() {
     outbox.begin()
-    // Momentary messages were not published meanwhile.
+    // While disconnected, momentary messages were not published.
     if configuration.shape != .beaconscan || configuration.includesUnnamedBeacons {
       rate.expire()
     }
   }
 
-  /// What to subscribe to: Home Assistant's start, and the entities that the broker retains.
+  /// The subscriptions: Home Assistant's start, and the entities retained by the broker.
   var filters: [String] {
     configuration.discoveryPrefix.map { ["\($0)/status", discovery.filter] } ?? []
   }
 
-  /// Records a message of the broker.
   mutating func receive(_ message: MQTTClient.Received) {
     guard let prefix = configuration.discoveryPrefix else { return }
     if message.topic == "\(prefix)/status" {
-      // A retained one is older than this connection, on which everything was published.
+      // A retained status is older than this connection, on which everything was published.
       if !message.isRetained, message.payload == Array("online".utf8) { outbox.publishAgain() }
     } else if message.isRetained, !message.payload.isEmpty,
       strangers.count < Self.maximumStrangers, discovery.isOwn(message.topic)
@@ -174,7 +171,7 @@ struct Publisher {
     }
   }
 
-  /// Removes the entities of earlier runs that are set no longer.
+  /// Removes entities of earlier runs that are no longer set.
   private mutating func removeStrangers() {
     guard knowsRegions, knowsBeacons, !strangers.isEmpty else { return }
     for topic in strangers where !outbox.has(topic, .discovery) {
@@ -209,7 +206,7 @@ struct Publisher {
     outbox.set(topics.beacon(beacon).presence, Array(presence.utf8), .state)
   }
 
-  /// Whether the broker retains what is published of a beacon.
+  /// Returns whether the broker retains a beacon's messages.
   private func isRetained(_ name: String?) -> Bool {
     configuration.shape == .beaconscan && name != nil
   }
@@ -219,7 +216,7 @@ struct Publisher {
     switch configuration.shape {
     case .beaconscan: Self.beacon.append(beacon.beacon, to: &record)
     case .espresense:
-      // Its receivers publish nothing of what they do not receive.
+      // ESPresense sends nothing about beacons that it does not receive.
       guard beacon.isPresent, beacon.beacon.estimate != nil else { return }
       PublishedBeacon.espresense.append(beacon, to: &record)
     case .roomAssistant: PublishedBeacon.roomAssistant.append(beacon, to: &record)
@@ -229,25 +226,23 @@ struct Publisher {
       isRetained(beacon.name) ? .state : .momentary)
   }
 
-  /// A beacon as `range` has it.
+  /// A beacon as in the output of `range`.
   private static let beacon = RangedBeacon.record(showsRaw: false, showsSides: false)
 }
 
 extension RangingReport {
-  /// Whether the report would have a beacon that is received.
+  /// Returns whether the report would contain the beacon if it were received.
   fileprivate func covers(_ beacon: BeaconIdentity) -> Bool {
     requests.isEmpty || requests.contains { $0.constraint?.matches(beacon) ?? true }
   }
 }
 
-/// A region that is published.
 package struct BrokerRegion: Sendable, Equatable {
   package var name: String
-  /// What is known of its state.
   package var state: RegionState
-  /// The number of its beacons; `nil` where it is not known.
+  /// The number of beacons inside, or `nil` if it is not known.
   package var beacons: Int?
-  /// Whether it is a region of beacons: circles count none.
+  /// Whether the region has beacons to count; a circle has none.
   package var countsBeacons: Bool
 
   package init(

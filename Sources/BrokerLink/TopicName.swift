@@ -1,8 +1,8 @@
-/// Names as levels of topics and as parts of identifiers.
+/// Names as topic levels and parts of identifiers.
 package enum TopicName {
-  /// Returns an identifier for a name: the name where it has only ASCII letters, digits, `_` and `-`, 64 at most,
-  /// and no `--`. All others get `_` for each other character, and a hash of the whole name behind `--`, so that
-  /// different names get different identifiers: `café/1` becomes `caf__1--` and 16 digits.
+  /// Returns a unique identifier for a name. A name of at most 64 ASCII letters, digits, `_` and
+  /// `-`, without `--`, stays the same. In others, `_` replaces each other character, and `--` and
+  /// a hash of the name follow: `café/1` becomes `caf__1--` and 16 digits.
   package static func identifier(of name: String) -> String {
     var text = ""
     var isSame = !name.isEmpty
@@ -12,7 +12,7 @@ package enum TopicName {
         break
       }
       if isPlain(character) {
-        // The mark of a hash stays one.
+        // Only a hash may follow `--`.
         if character == "-", text.last == "-" { isSame = false }
         text.unicodeScalars.append(character)
       } else {
@@ -27,22 +27,22 @@ package enum TopicName {
   }
 
   private static let maximumBytes = 64
-  /// Those of a name that is cut, and its hash.
+  /// The most bytes with a hash.
   static let maximumIdentifierBytes = maximumBytes + 18
 
-  /// Whether a text can be an identifier: of a name, or as somebody gives it.
+  /// Returns whether a text is a valid identifier, derived from a name or given.
   static func isIdentifier(_ text: String) -> Bool {
     (1...maximumIdentifierBytes).contains(text.utf8.count)
       && text.unicodeScalars.allSatisfy(isPlain)
   }
 
-  /// Whether a text can be a level of a topic: it has something, and neither a separator nor a wildcard.
+  /// Returns whether a text can be a topic level: not empty, without separators and wildcards.
   static func isLevel(_ text: String) -> Bool {
     !text.isEmpty && isText(text) && !text.utf8.contains { "/+#".utf8.contains($0) }
   }
 
-  /// Whether a broker accepts a text: MQTT 3.1.1, section 1.5.3, permits to refuse control characters and
-  /// noncharacters.
+  /// Returns whether every broker accepts a text. MQTT 3.1.1, section 1.5.3, lets brokers refuse
+  /// control characters and noncharacters.
   static func isText(_ text: String) -> Bool {
     text.unicodeScalars.allSatisfy {
       $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) && $0.value & 0xFFFE != 0xFFFE
@@ -57,7 +57,7 @@ package enum TopicName {
     }
   }
 
-  /// FNV-1a of 64 bits: identifiers stay the same on every machine and in every version.
+  /// Returns the 64-bit FNV-1a hash, which is the same on every machine and in every version.
   private static func hash(_ text: String) -> UInt64 {
     text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
   }
