@@ -24,6 +24,7 @@ package struct WebhookSecret: Sendable, Equatable {
   static func code(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
     var code = [UInt8](repeating: 0, count: 32)
     var count: UInt32 = 0
+    // The arrays outlive the call, which writes 32 bytes.
     let result = unsafe HMAC(
       EVP_sha256(), key, Int32(clamping: key.count), message, message.count, &code, &count)
     // HMAC fails only without memory. Receivers reject the empty signature.

@@ -42,6 +42,7 @@ extension WebhookAnswer {
       return "the host name of \(webhook) cannot be resolved; check the name and this machine's "
         + "network"
     case CURLE_COULDNT_CONNECT:
+      // The text is copied at once.
       let reason = unsafe systemError == 0 ? text : String(cString: strerror(systemError))
       return "\(webhook) cannot be reached (\(reason)); check the URL, and that a server runs there"
     case CURLE_OPERATION_TIMEDOUT:
