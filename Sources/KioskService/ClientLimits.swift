@@ -1,17 +1,17 @@
-/// What the server grants its clients: a figure for each resource that a client could hold.
+/// The server's limits on the resources of clients.
 package struct ClientLimits: Sendable {
-  /// The connections that are open at most.
+  /// The most open connections.
   package var connections = 512
-  /// The time for which the server waits for a client: for its next request, for the whole of a request from its first
-  /// byte, for the whole of an answer to be taken, and for anything to be taken of an event stream.
+  /// The longest time for a client to start a request, to complete a request, to take an answer,
+  /// and to take anything from an event stream.
   package var patience: Duration = .seconds(30)
-  /// The bytes of a request's body.
+  /// The most bytes in a request's body.
   package var bodyBytes = RegionRequest.maximumBytes
-  /// The bytes of a request that is not complete: of its body, of its fields, and of what frames a body in chunks.
+  /// The most bytes in an incomplete request, including its fields and the framing of chunks.
   var requestBytes = 256 << 10
-  /// The bytes that are still read and dropped after the last request of a connection, so that its answer arrives.
+  /// The most bytes to drop after the last request of a connection, so that its answer arrives.
   var droppedBytes = 1 << 20
-  /// The time for which they are.
+  /// The longest time to drop them.
   var lingering: Duration = .seconds(2)
 
   package init() {}

@@ -6,44 +6,43 @@ package import Scanning
 package import ServiceCore
 import Synchronization
 
-/// The regions were changed: a name that was added, replaced or removed.
+/// An event for an added, replaced or removed region.
 package struct RegionsChanged: ServiceEvent {
   package var time: WallClockTime
 
   package init(time: WallClockTime) { self.time = time }
 }
 
-/// The service has one name for each kind of event: `enter`, `exit` and `state` of regions, `visit` for the beginning or the
-/// end of a visit, `health` of receivers and of the sources of locations, and `regions` where regions were changed.
+/// Encodes events for the journal. The kinds are `enter`, `exit` and `state` of regions, `visit`,
+/// `health` of receivers and location sources, and `regions` for a change of the list.
 package final class EventFormat: Sendable {
-  /// The kinds of events that the history shows: lists of regions are worth nothing later.
+  /// The kinds in the history. Lists of regions are of no use later.
   package static let historyKinds: Set<String> = ["enter", "exit", "state", "visit", "health"]
 
   private let lines: Mutex<MonitorEvents>
 
   package init(rules: RegionRules) { lines = Mutex(MonitorEvents(rules: rules)) }
 
-  /// Sets the rules of regions that have none of their own.
+  /// Sets the rules of regions without rules of their own.
   package func setRules(_ rules: RegionRules) { lines.withLock { $0.rules = rules } }
 
-  /// Records what is known of a region before anything is received.
+  /// Records a region's stored state, before anything is received.
   package func begin(with known: RegionSnapshot) {
     lines.withLock { lines in
       lines.begin(with: known, insideSince: known.status.state == .inside ? known.since : nil)
     }
   }
 
-  /// Records what is known of a circle before anything is received.
+  /// Records a circle's stored state, before anything is received.
   package func begin(with known: CircleSnapshot) {
     lines.withLock { lines in
       lines.begin(with: known, insideSince: known.state == .inside ? known.since : nil)
     }
   }
 
-  /// Forgets a region.
   func forget(_ region: String) { lines.withLock { $0.forget(region) } }
 
-  /// Returns what the journal has of an event; `nil` for one that it does not have.
+  /// Returns the journal's form of an event, or `nil` if the journal omits it.
   package func describe(_ event: any ServiceEvent) -> JournalDescription? {
     switch event {
     case let event as BeaconEvent: describe(event)
@@ -53,7 +52,7 @@ package final class EventFormat: Sendable {
     }
   }
 
-  /// Its age counts for nothing: a recording's events are older than the clock by which its regions are registered.
+  /// The time is 0 because a recording's events are older than the clock that times registrations.
   private func describe(_ event: RegionsChanged) -> JournalDescription {
     JournalDescription(
       kind: "regions", wallClockTime: WallClockTime(nanoseconds: 0),

@@ -3,17 +3,17 @@ import NIOCore
 import Records
 import ServiceCore
 
-/// The journal's entries as Server-Sent Events (HTML Standard, section 9.2), and the latest values: ranging reports, fixes
-/// and headings.
+/// The journal's entries as Server-Sent Events (HTML Standard, section 9.2), with the latest
+/// ranging reports, fixes and headings.
 ///
-/// A new stream begins with a snapshot. One that continues after `Last-Event-ID` begins with what it missed up to the
-/// snapshot, and the snapshot follows. A stream that is so slow that events are gone gets a snapshot in their place.
+/// A stream starts with a snapshot. After `Last-Event-ID`, the missed events precede it. A stream
+/// that is too slow for the journal gets a new snapshot in place of the dropped events.
 struct EventStream: Sendable {
   let hub: KioskHub
-  /// The identifier of the event that the client read last; `nil` for a new stream.
+  /// The ID of the last event that the client received, or `nil` for a new stream.
   let lastEvent: String?
 
-  /// Writes events until the service or the client ends.
+  /// Writes events until the service stops or the client disconnects.
   @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
     var text = Array("retry: 1000\n\n".utf8)
     let snapshot = hub.snapshotJSON
@@ -33,7 +33,7 @@ struct EventStream: Sendable {
         append("snapshot", snapshot.json, id: snapshot.place.position, to: &text)
         place = snapshot.place
       } else {
-        // The snapshot that the client gets when it comes back has what it was sent.
+        // A later snapshot must contain every event that was sent.
         let end = hub.place.position
         for event in batch.entries.prefix(while: { $0.id <= end }) { append(event, to: &text) }
         place.position = max(place.position, min(batch.position, end))
@@ -52,7 +52,7 @@ struct EventStream: Sendable {
     text.removeAll(keepingCapacity: text.capacity <= 1 << 16)
   }
 
-  /// JSON has no line breaks: one line of data is enough.
+  /// Appends an event. One line of data is enough, since the JSON has no line breaks.
   private func append(
     _ kind: String, _ data: [UInt8], id: Int64? = nil, to text: inout [UInt8]
   ) {
@@ -63,7 +63,7 @@ struct EventStream: Sendable {
   }
 
   private func append(_ event: JournalEntry, to text: inout [UInt8]) {
-    // The regions are a value: the newest list counts.
+    // The list of regions is a value, so the newest one is sent.
     let data = event.kind == "regions" ? hub.regionsJSON : event.record
     append(event.kind, data, id: event.id, to: &text)
   }

@@ -1,24 +1,23 @@
 import Dispatch
 import Synchronization
 
-/// Whether somebody wants the beacons: a stream is open, or somebody asked lately. The radio rests otherwise.
+/// Tracks whether clients need the beacons: one streams or made a request lately. If not, the
+/// receiver is off.
 final class InterestMeter: Sendable {
-  /// The seconds for which a request counts after its end: a program that asks again and again finds the receiver at
-  /// work.
+  /// The seconds that a request counts after its end, so that polling keeps the receiver on.
   static let patience = 60.0
 
   private struct State {
     var users = 0
-    /// The number of the latest end: an older one does not count.
+    /// The number of the last change. Only the latest end counts.
     var latestEnd = 0
-    /// Whether somebody wants the beacons, or did lately.
     var isInterested = false
   }
 
   private let state = Mutex(State())
   private let patience: Double
-  /// What the last call of the function said. Held during the call, so that the calls come one after the other and the
-  /// last one says what is so.
+  /// The last reported interest. Its lock is held during the call, so that calls are in order and
+  /// the last one is correct.
   private let reported = Mutex(Reported())
 
   private struct Reported {
@@ -28,7 +27,7 @@ final class InterestMeter: Sendable {
 
   init(patience: Double = InterestMeter.patience) { self.patience = patience }
 
-  /// Calls a function when somebody begins to want the beacons, and when nobody has for a while.
+  /// Sets a function to call when clients start to need the beacons, and when none has for a while.
   func onChange(_ body: @escaping @Sendable (Bool) -> Void) {
     reported.withLock { $0.change = body }
   }
@@ -55,7 +54,7 @@ final class InterestMeter: Sendable {
     }
   }
 
-  /// Reports the interest as it is now, unless that was reported last.
+  /// Reports the current interest if it differs from the last report.
   private func report() {
     reported.withLock { reported in
       let isInterested = state.withLock { $0.isInterested }

@@ -1,20 +1,19 @@
 package import Records
 package import Scanning
 
-/// What the service asks of the program that it runs in: what can be changed over HTTP, and what is counted.
+/// The changes and counters that the HTTP server needs from the program.
 package protocol KioskControl: Sendable {
-  /// Adds or replaces a region. Returns whether it is new, when the hub has it.
+  /// Adds or replaces a region. Returns `true` if it is new. The hub has the region then.
   func setRegion(_ name: String, _ request: RegionRequest) async throws(RegionRefusal) -> Bool
-  /// Removes a region. Returns when the hub has it no more.
+  /// Removes a region. The hub no longer has it on return.
   func removeRegion(_ name: String) async throws(RegionRefusal)
-  /// What the source and the core have counted.
   var counts: KioskCounts { get }
 }
 
-/// A region as a request describes it.
+/// A region in a request.
 package struct RegionRequest: Sendable, Equatable {
   package var subject: RegionRecord.Subject
-  /// Its rules, as options of `monitor` have them: `exit-after=20s`, `each`. A circle has none.
+  /// The rules as options of `monitor`: `exit-after=20s`, `each`. A circle has none.
   package var rules: [String]
 
   package init(_ subject: RegionRecord.Subject, rules: [String] = []) {
@@ -23,16 +22,13 @@ package struct RegionRequest: Sendable, Equatable {
   }
 }
 
-/// Why a region is not changed.
+/// The reason that a region is not changed.
 package enum RegionRefusal: Error, Equatable {
-  /// There is none of that name.
+  /// No region has the name.
   case unknown
-  /// The region cannot be changed over HTTP.
   case conflict(String)
-  /// The request is wrong.
   case invalid(String)
 
-  /// The reason as a sentence.
   package var sentence: String {
     switch self {
     case .unknown: "there is no such region"
@@ -41,19 +37,19 @@ package enum RegionRefusal: Error, Equatable {
   }
 }
 
-/// What the source and the core have counted since the start.
+/// The counts of the scanner and the core since the start.
 package struct KioskCounts: Sendable {
   package var scan = ScanCounts()
   package var rangedEvictions = 0
   package var monitoredBeacons = 0
   package var monitoredEvictions = 0
-  /// The figures of other parts.
+  /// The metrics of other parts.
   package var others: [MetricFamily] = []
 
   package init() {}
 }
 
-/// A figure of the service, with a sample for each thing that it is of.
+/// A metric with its samples.
 package struct MetricFamily: Sendable {
   package var name: String
   /// `counter` or `gauge`.
@@ -62,9 +58,9 @@ package struct MetricFamily: Sendable {
   package var samples: [(labels: [(String, String)], value: Double)]
 }
 
-/// Durations in classes.
+/// A histogram of durations.
 package struct LatencyHistogram: Sendable {
-  /// The upper bounds of the classes, in seconds; longer ones have a class of their own.
+  /// The upper bounds of the buckets, in seconds. Longer durations are in one more bucket.
   package static let bounds = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1]
 
   private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)

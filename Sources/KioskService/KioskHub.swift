@@ -8,63 +8,50 @@ package import ServiceCore
 import Storage
 import Synchronization
 
-/// The published state of the service: the regions and their states, the latest ranging report, the receivers' states, and
-/// the journal of what led there.
+/// The published state of the service: the regions with their states, the latest ranging report,
+/// the receivers' states, and the journal.
 ///
-/// The journal's changes come in at one side, in order. At the other, ``KioskServer`` answers requests.
+/// Changes arrive from the journal in order. ``KioskServer`` reads the state for its clients.
 package final class KioskHub: Sendable {
   fileprivate struct State {
     var kiosk = KioskState()
-    /// The latest report, and its beacons as a JSON array; `nil` before the first, and while the receiver rests.
+    /// The latest report, and its beacons as JSON. `nil` before the first, and while not ranging.
     var report: [UInt8]?
     var beacons: [UInt8]?
-    /// The number of the latest report.
     var reports = 0
     var isRanging = false
-    /// The latest fix and heading, as JSON objects; `nil` before the first, and while their source rests.
+    /// The latest fix and heading as JSON. `nil` before the first, and while not locating.
     var fix: [UInt8]?
     var heading: [UInt8]?
-    /// The numbers of the latest fix and of the latest heading.
     var fixes = 0
     var headings = 0
     var isLocating = false
     var signals = SignalHistory()
     var faults: [String: String] = [:]
     var latencies = LatencyHistogram()
-    /// Whether a change of the regions is on its way to the journal.
+    /// Whether an event about the regions is on its way to the journal.
     var isChanging = false
-    /// The beacons of the regions, of a revision.
+    /// The filter for the regions' beacons, at a revision.
     var filter: (revision: Int, filter: ConstraintFilter)?
   }
 
   package let journal: Journal
   private let state: Mutex<State>
-  /// The streams that wait.
+  /// The streams that wait for a change.
   let waiters = Waiters()
   private let interest = InterestMeter()
   private let began = ContinuousClock.now
   private let version: String
   private let format: EventFormat
   private let isRecorded: Bool
-  /// Whether the service has locations.
   let hasLocations: Bool
-  /// Called with each change, on the journal's queue, after the hub has it.
+  /// Receives each change after the hub, on the journal's queue.
   private let listener: @Sendable (JournalChange) -> Void
-  /// Where the time is taken from: a recording has its own.
+  /// The current time, or the time of a recording.
   private let now: @Sendable () -> WallClockTime
   private let isReceiving: @Sendable () -> (isReceiving: Bool, isNeeded: Bool)
 
-  /// Creates a hub of a journal, and observes it.
-  ///
-  /// - Parameters:
-  ///   - journal: The journal.
-  ///   - format: What makes the journal's records.
-  ///   - isRecorded: Whether the source is a recording.
-  ///   - hasLocations: Whether the service has locations.
-  ///   - version: The version that clients are shown.
-  ///   - now: Returns the time of the source.
-  ///   - isReceiving: Returns whether the source receives, and whether something needs it.
-  ///   - listener: Is called with each change after the hub has it; it must not wait.
+  /// Creates a hub, and observes the journal. The listener must not block.
   package init(
     _ journal: Journal, format: EventFormat, isRecorded: Bool, hasLocations: Bool = false,
     version: String,
@@ -89,7 +76,6 @@ package final class KioskHub: Sendable {
 
   // MARK: From the core
 
-  /// Takes a change of the journal.
   private func receive(_ change: JournalChange) {
     if case .unregistered(_, _, let name) = change {
       format.forget(LocationService.circle(ofStored: name) ?? name)
@@ -110,7 +96,7 @@ package final class KioskHub: Sendable {
     waiters.wake()
   }
 
-  /// Has everybody be given the regions. One event stands for all changes that come together.
+  /// Announces the regions to all clients. One event stands for all changes that coincide.
   package func announceRegions() {
     let isNew = state.withLock { state in
       defer { state.isChanging = true }
@@ -119,7 +105,7 @@ package final class KioskHub: Sendable {
     if isNew { journal.append(RegionsChanged(time: now())) }
   }
 
-  /// Adds a region that an earlier process stored, before anything is received.
+  /// Adds a stored region, before anything is received.
   package func restore(_ known: RegionSnapshot, in group: ClientGroup) {
     format.begin(with: known)
     let registered = BeaconRegistrationState(state: known.status.state, since: known.since)
@@ -130,7 +116,7 @@ package final class KioskHub: Sendable {
     }
   }
 
-  /// Adds a circle that an earlier process stored, before anything is received.
+  /// Adds a stored circle, before anything is received.
   package func restore(_ known: CircleSnapshot, in group: ClientGroup) {
     format.begin(with: known)
     let state = known.since.map { LocationRegistrationState.circle(known.state, since: $0) }
@@ -142,13 +128,12 @@ package final class KioskHub: Sendable {
     }
   }
 
-  /// Sets the rules of regions that have none of their own.
+  /// Sets the rules of regions without rules of their own.
   package func setRules(_ rules: RegionRules) {
     format.setRules(rules)
     state.withLock { $0.kiosk.reportsEachBeacon = rules.reportsEachBeacon }
   }
 
-  /// Takes a ranging report.
   package func receive(_ report: RangingReport) {
     let time = report.wallClockTime
     var beacons: [UInt8] = Array("[".utf8)
@@ -160,7 +145,7 @@ package final class KioskHub: Sendable {
     var data: [UInt8] = []
     Self.report.append(RegionReport(time: time, region: nil, beacons: report.beacons), to: &data)
     state.withLock { [beacons, data] state in
-      // One that was on its way when the receiver began to rest is old.
+      // A report that was on its way when the receiver was turned off is outdated.
       guard state.isRanging else { return }
       state.report = data
       state.beacons = beacons
@@ -171,8 +156,8 @@ package final class KioskHub: Sendable {
     waiters.wake()
   }
 
-  /// Sets whether beacons are ranged. While they are not, there is no latest report: what was received is old when the
-  /// receiver works again.
+  /// Sets whether beacons are ranged. While they are not, there is no latest report, since it would
+  /// be outdated when ranging resumes.
   package func setRanging(_ isRanging: Bool) {
     state.withLock { state in
       state.isRanging = isRanging
@@ -182,7 +167,7 @@ package final class KioskHub: Sendable {
     }
   }
 
-  /// Takes a fix, and returns it as a JSON object.
+  /// Records a fix, and returns its JSON object.
   @discardableResult
   package func receive(_ fix: Fix) -> [UInt8] {
     var json: [UInt8] = []
@@ -197,7 +182,6 @@ package final class KioskHub: Sendable {
     return json
   }
 
-  /// Takes a heading.
   package func receive(_ heading: Heading) {
     var json: [UInt8] = []
     LocateLine.heading.append(.heading(heading), to: &json)
@@ -209,7 +193,7 @@ package final class KioskHub: Sendable {
     waiters.wake()
   }
 
-  /// Sets whether there are location updates. While there are none, there is no latest fix.
+  /// Sets whether location updates run. While they do not, there is no latest fix or heading.
   package func setLocating(_ isLocating: Bool) {
     state.withLock { state in
       state.isLocating = isLocating
@@ -222,19 +206,19 @@ package final class KioskHub: Sendable {
   static let beacon = RangedBeacon.record(showsRaw: true, showsSides: false)
   static let report = RegionReport.record(of: beacon)
 
-  /// Sets or removes what is wrong with a part of the service, as a sentence.
+  /// Sets or removes the fault of a part of the service, as a sentence.
   package func setFault(_ sentence: String?, of part: String) {
     state.withLock { $0.faults[part] = sentence }
   }
 
   // MARK: For those who ask
 
-  /// A value of which the newest counts, as an event stream has it.
+  /// A kind of value of which a stream sends the newest.
   enum Value: String {
     case range, fix, heading
   }
 
-  /// How far a stream is: the latest entry of the journal, and the number of the latest value of each kind.
+  /// A stream's position: the last journal entry, and the number of the last value of each kind.
   struct Place: Equatable, Sendable {
     var position: Int64
     fileprivate var report: Int
@@ -249,10 +233,9 @@ package final class KioskHub: Sendable {
     }
   }
 
-  /// The latest entry that the state has, and the latest values.
   var place: Place { state.withLock { Place($0) } }
 
-  /// Returns the values that are newer than a place, and brings the place up to them.
+  /// Returns the values that are newer than a place, and updates the place.
   func values(after place: inout Place) -> [(kind: Value, json: [UInt8])] {
     let (latest, found) = state.withLock { [place] state in
       let latest = Place(state)
@@ -269,7 +252,7 @@ package final class KioskHub: Sendable {
     return found.compactMap { kind, json in json.map { (kind, $0) } }
   }
 
-  /// Waits until a condition holds, for a time at most.
+  /// Waits until a condition holds, or a time has passed.
   func wait(_ limit: Duration, until isReady: @escaping @Sendable () -> Bool) async {
     guard !isReady() else { return }
     await withTaskGroup { tasks in
@@ -282,10 +265,9 @@ package final class KioskHub: Sendable {
     }
   }
 
-  /// The latest report; `nil` where there is none.
   var latestReport: [UInt8]? { state.withLock { $0.report } }
 
-  /// Everything that is known, and the place of what it has.
+  /// Returns the complete state, and its place.
   func snapshot() -> (record: SnapshotRecord, place: Place) {
     let health = health
     return state.withLock { state in
@@ -305,7 +287,7 @@ package final class KioskHub: Sendable {
     return location
   }
 
-  /// Where the machine is, as JSON; `nil` where the service has no locations.
+  /// The location as JSON, or `nil` if the service has no location source.
   var locationJSON: [UInt8]? {
     guard let location = state.withLock({ location($0) }) else { return nil }
     var json: [UInt8] = []
@@ -313,7 +295,6 @@ package final class KioskHub: Sendable {
     return json
   }
 
-  /// Whether there is a fix.
   var hasFix: Bool { state.withLock { $0.fix != nil } }
 
   var snapshotJSON: (json: [UInt8], place: Place) {
@@ -323,7 +304,7 @@ package final class KioskHub: Sendable {
     return (json, place)
   }
 
-  /// The latest report; an empty one where there is none.
+  /// The latest report as JSON, or one without beacons.
   var reportJSON: [UInt8] {
     if let report = latestReport { return report }
     var json: [UInt8] = []
@@ -331,15 +312,12 @@ package final class KioskHub: Sendable {
     return json
   }
 
-  /// The regions, by name.
   package var regions: [RegionRecord] { state.withLock { $0.kiosk.sortedRegions } }
 
-  /// Returns the region of a name; `nil` where there is none.
   package func region(_ name: String) -> RegionRecord? {
     state.withLock { $0.kiosk.regions[name] }
   }
 
-  /// Returns whether a beacon is in a region.
   package func include(_ beacon: BeaconIdentity) -> Bool {
     state.withLock { state in
       let revision = state.kiosk.revision
@@ -357,7 +335,7 @@ package final class KioskHub: Sendable {
     list("regions", regions) { region, json in RegionRecord.record.append(region, to: &json) }
   }
 
-  /// Returns a region as JSON; `nil` where there is none of that name.
+  /// Returns a region as JSON, or `nil` if no region has the name.
   func regionJSON(_ name: String) -> [UInt8]? {
     guard let region = region(name) else { return nil }
     var json: [UInt8] = []
@@ -390,11 +368,11 @@ package final class KioskHub: Sendable {
     }
   }
 
-  /// Returns events as JSON, and whether there may be more.
+  /// Returns events as JSON, and the ID from which to continue if there are more.
   func historyJSON(
     after id: Int64?, since: WallClockTime?, until: WallClockTime?, region: String?, limit: Int
   ) throws(StorageError) -> [UInt8] {
-    // Without a start, the latest ones are wanted.
+    // Without a start, the latest events are returned.
     let isForward = id != nil || since != nil
     let found = try journal.entries(
       matching: EntryQuery(
@@ -412,9 +390,9 @@ package final class KioskHub: Sendable {
     return json
   }
 
-  /// Returns what a client that comes back has missed up to a position of the journal, and whether some of it is gone.
+  /// Returns the events between an ID and a position. `isWhole` is `false` if some no longer exist.
   func missed(after text: String, through end: Int64) -> (events: [JournalEntry], isWhole: Bool) {
-    // One that is not there belongs to another journal, or could not be written before its process ended.
+    // An unknown ID is from another journal, or was not written before its process ended.
     guard let given = EntryID(text), given.generation == journal.generation,
       journal.hasGiven(given.number)
     else { return ([], false) }
@@ -432,7 +410,6 @@ package final class KioskHub: Sendable {
     return (events, true)
   }
 
-  /// The numbers that ``Metrics`` shows.
   var tally: EventTally { state.withLock { $0.kiosk.tally } }
   var latencies: LatencyHistogram { state.withLock { $0.latencies } }
 
@@ -450,10 +427,10 @@ package final class KioskHub: Sendable {
 
   // MARK: Interest in beacons
 
-  /// Calls a function when somebody begins to want the beacons, and when nobody has for a while.
+  /// Sets a function to call when clients start to need the beacons, and when none has for a while.
   package func onInterest(_ body: @escaping @Sendable (Bool) -> Void) { interest.onChange(body) }
 
-  /// Records that somebody wants the beacons until the end of a closure.
+  /// Counts as interest in the beacons until the closure ends.
   func withInterest<Result>(_ body: () async throws -> Result) async rethrows -> Result {
     beginInterest()
     defer { endInterest() }
@@ -466,6 +443,6 @@ package final class KioskHub: Sendable {
 }
 
 extension JournalEntry {
-  /// The line of a region's event, as the journal's observers have it.
+  /// The encoded event of a region, for observers of the journal.
   var line: MonitorEvent? { detail as? MonitorEvent }
 }

@@ -10,19 +10,16 @@ import ServiceCore
 import Synchronization
 import SystemPackage
 
-/// HTTP for a ``KioskHub``: one thread, with bounds on connections, on what a request may have, and on how slow a
-/// client may be.
+/// The HTTP server for a ``KioskHub``. It uses one thread.
 package final class KioskServer: Sendable {
-  /// Where the service listens.
+  /// An address to listen on.
   package enum Address: Sendable, Equatable {
     case host(String, port: Int)
-    /// A socket in the file system.
     case unix(path: String)
-    /// A socket that the service manager has opened: it listens already.
+    /// A listening socket that the service manager opened.
     case inherited(descriptor: CInt)
   }
 
-  /// What the service could not do.
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
   }
@@ -42,8 +39,8 @@ package final class KioskServer: Sendable {
     (self.limits, self.logger) = (limits, logger)
   }
 
-  /// Serves until the task is canceled: then connections are closed at once. The closure `onReady` gets the port that is
-  /// listened on, if any.
+  /// Serves until the task is canceled, which closes all connections. `onReady` receives the port
+  /// of each address, or `nil` if it has none.
   @concurrent package func run(
     on addresses: [Address], onReady: @Sendable ([Int?]) -> Void
   ) async throws(Failure) {
@@ -57,8 +54,7 @@ package final class KioskServer: Sendable {
     }
   }
 
-  /// Ends the event streams, and waits until their clients have been sent all of them, the end too. A client that takes
-  /// nothing delays this by the limit at most.
+  /// Ends the event streams. Waits up to the limit for their clients to receive everything.
   @concurrent package func endStreams(limit: Duration = .milliseconds(500)) async {
     hub.waiters.close()
     let end = ContinuousClock.now + limit
@@ -113,7 +109,7 @@ package final class KioskServer: Sendable {
     let limits = limits
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 256)
-      // One at a time: each has room made for it.
+      // Each connection first needs room, so only one is accepted at a time.
       .serverChannelOption(.maxMessagesPerRead, value: 1)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.allowRemoteHalfClosure, value: true)
@@ -162,7 +158,7 @@ package final class KioskServer: Sendable {
     return "cannot listen on \(place): \(remedy)"
   }
 
-  /// Makes HTTP of a connection.
+  /// Adds the HTTP handlers to a connection.
   private static func setUp(_ child: any Channel, _ reader: RequestReader) throws -> Child {
     var limits = NIOHTTPDecoderLimitConfiguration()
     (limits.maxHeaderFieldSize, limits.maxHeaderListSize) = (8 << 10, 16 << 10)

@@ -5,39 +5,38 @@ import Regions
 import Scanning
 import ServiceCore
 
-/// The regions of the service and their states, the receivers' states, and what was counted, as the journal's changes
-/// make them: a value that is given each change in order.
+/// The regions, receivers' states and counts, which result from the journal's changes in order.
 struct KioskState: Sendable {
-  /// The group of the regions that were added over HTTP.
+  /// The group of regions that were added over HTTP.
   static let addedGroup = ClientGroup("http")
-  /// The states of adapters that are kept at most.
+  /// The most adapter states to keep.
   private static let maximumReceivers = 64
 
   private(set) var regions: [String: RegionRecord] = [:]
   private(set) var receivers: [(health: ScannerHealth, time: WallClockTime)] = []
-  /// The state of the source of fixes, and that of the compass.
+  /// The states of the fix source and of the compass.
   private(set) var locationSources: [(health: LocationHealth, time: WallClockTime)] = []
-  /// The latest visit that began or ended, as a JSON object.
+  /// The latest start or end of a visit, as JSON.
   private(set) var visit: [UInt8]?
   private(set) var tally = EventTally()
-  /// The latest entry that this has.
+  /// The latest journal entry in this state.
   private(set) var position: Int64 = 0
-  /// Changes with the regions.
+  /// A number that changes with the regions.
   private(set) var revision = 0
-  /// The rules of regions that have none of their own report each beacon.
+  /// Whether regions without rules of their own report each beacon.
   var reportsEachBeacon = false
 
   init(position: Int64 = 0) { self.position = position }
 
-  /// What a change did to the regions.
+  /// The effect of a change on the regions.
   enum Effect: Equatable {
     case none
-    /// The list has another region, or another definition of one, or a state that no event has shown.
+    /// The list, a definition, or a state without an event changed.
     case regions
     case region(String)
   }
 
-  /// Applies a change, and returns what it did to the regions.
+  /// Applies a change, and returns its effect.
   mutating func receive(_ change: JournalChange) -> Effect {
     switch change {
     case .registered(_, let group, let name, let registration, let state):
@@ -86,8 +85,7 @@ struct KioskState: Sendable {
     return record
   }
 
-  /// Removes a region of a kind. A region of the configuration takes the place of one that was added, and another kind
-  /// that of this one.
+  /// Removes a region of a kind. A region that has replaced it stays.
   private mutating func remove(
     _ name: String, in group: ClientGroup, _ isOfKind: (RegionRecord) -> Bool
   ) -> Effect {
@@ -134,7 +132,7 @@ struct KioskState: Sendable {
   }
 
   private mutating func receive(_ line: MonitorEvent, _ record: [UInt8]) {
-    // Of a region that reports each of its beacons, the region has no event of its own.
+    // A region that reports each beacon has no events of its own.
     guard var region = regions[line.region] else { return }
     tally.count(line)
     if let inside = line.beaconsInside { region.beacons = inside }
@@ -149,7 +147,7 @@ struct KioskState: Sendable {
   }
 
   private mutating func receive(_ health: ScannerHealth, at time: WallClockTime) {
-    // A report about all adapters replaces those of each.
+    // A report about all adapters replaces those about single adapters, and vice versa.
     receivers.removeAll {
       $0.health.adapter == health.adapter || health.adapter == nil || $0.health.adapter == nil
     }
@@ -164,20 +162,18 @@ struct KioskState: Sendable {
 
   mutating func countFix() { tally.fixes += 1 }
 
-  /// The regions, by name.
   var sortedRegions: [RegionRecord] { regions.values.sorted { $0.name < $1.name } }
 }
 
-/// What was counted since the start.
+/// The counts since the start.
 struct EventTally: Sendable {
-  /// By region: entries and exits. Regions that were removed are not counted.
+  /// The entries and exits by region, without removed regions.
   var transitions: [String: (enters: Int, exits: Int)] = [:]
   var healthChanges = 0
-  /// The beacons of the latest report.
   var ranged = 0
   var reports = 0
   var fixes = 0
-  /// Visits that began or ended.
+  /// The number of starts and ends of visits.
   var visits = 0
 
   mutating func count(_ event: MonitorEvent) {

@@ -7,7 +7,7 @@ import Scanning
 import ServiceCore
 import SystemPackage
 
-/// What is measured, in the text format of Prometheus (version 0.0.4).
+/// The metrics in Prometheus' text format, version 0.0.4.
 enum Metrics {
   static func text(_ hub: KioskHub, _ counts: KioskCounts, _ requests: RequestCounts) -> String {
     var text = ""
@@ -131,7 +131,7 @@ enum Metrics {
   }
 }
 
-/// What the kernel knows of this process (proc(5)).
+/// The kernel's counters for this process (proc(5)).
 enum ProcessFigures {
   typealias Figure = (name: String, type: String, help: String, value: Double)
 

@@ -2,9 +2,8 @@ import Ranging
 import Records
 import Scanning
 
-/// The description of the service for programs (OpenAPI 3.1). Its schemas are those of the records.
+/// The OpenAPI 3.1 description of the service. It shares the schemas of the records.
 package enum OpenAPI {
-  /// The document.
   package static let document = """
     {
       "openapi": "3.1.0",
@@ -200,7 +199,7 @@ package enum OpenAPI {
     }
     """
 
-  /// What every path may answer, whatever was asked.
+  /// The responses that any path may return.
   private static let refusals = """
     "403": \(problem("The request comes from a page elsewhere, or needs a token that the service does not have.")),
     "405": \(problem("The path has no such method.")),
@@ -231,7 +230,6 @@ package enum OpenAPI {
       SnapshotRecord.record.schema,
       ProblemRecord.record.schema,
     ])
-    // The closing brace.
     text.removeLast()
     return text + """
       ,

@@ -1,14 +1,13 @@
 import NIOCore
 import Synchronization
 
-/// The connections that are open. Where there are as many as there may be, a new one closes the one that has waited the
-/// longest for its client, so that clients that hold connections do not keep others out. Where the server works for all
-/// of them, new ones wait until it has done so for one.
+/// The open connections. At the limit, a new one closes the one that has waited longest for its
+/// client, so that idle clients do not keep others out. If the server is working for all of them,
+/// it accepts none until one waits.
 final class OpenConnections: Sendable {
   private struct State {
-    /// Since when each connection waits for its client; `nil` while the server works for it.
+    /// The time since which each connection waits for its client, or `nil` while the server works.
     var open: [ObjectIdentifier: (channel: any Channel, waitingSince: NIODeadline?)] = [:]
-    /// How many of them wait.
     var waiting = 0
     var listeners: [any Channel] = []
     var isAccepting = true
@@ -25,7 +24,7 @@ final class OpenConnections: Sendable {
 
   init(limit: Int) { self.limit = limit }
 
-  /// Takes a listener, whose connections are counted.
+  /// Adds a listener, which stops accepting while there is no room.
   func add(_ listener: any Channel) {
     let isAccepting = state.withLock { state in
       state.listeners.append(listener)
@@ -34,7 +33,7 @@ final class OpenConnections: Sendable {
     if !isAccepting { _ = listener.setOption(.autoRead, value: false) }
   }
 
-  /// Counts a connection, and closes another one where that makes too many.
+  /// Adds a connection, and closes another one if there are too many.
   func opened(_ channel: any Channel) {
     let key = ObjectIdentifier(channel)
     channel.closeFuture.whenComplete { _ in self.change { $0.set(key, to: nil) } }
@@ -49,7 +48,7 @@ final class OpenConnections: Sendable {
     longest?.close(promise: nil)
   }
 
-  /// Takes since when a connection waits for its client; `nil` where it does not.
+  /// Sets the time since which a connection waits for its client, or `nil` if it does not.
   func update(_ channel: any Channel, waitingSince time: NIODeadline?) {
     let key = ObjectIdentifier(channel)
     change { if $0.open[key] != nil { $0.set(key, to: (channel, time)) } }

@@ -2,7 +2,7 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 
-/// The files of the page, which are a part of the program.
+/// The files of the web page, embedded in the program.
 enum Page {
   struct File: Sendable {
     let path: String

@@ -3,13 +3,13 @@ package import Ranging
 package import Scanning
 package import Storage
 
-/// Adds up for how long each beacon was received in each hour.
+/// Accumulates how long each beacon was received in each hour.
 package struct PresenceMeter: Sendable {
-  /// The beacons of which presence waits at most.
+  /// The most beacons between two writes.
   static let maximumBeacons = 4096
-  /// The seconds after which presence is written.
+  /// The seconds between two writes.
   private static let interval = 60.0
-  /// Of a longer time between two reports, only this counts, in seconds.
+  /// The longest time between two reports that counts, in seconds.
   private static let longestGap = 5.0
 
   private struct Hour: Sendable {
@@ -35,7 +35,7 @@ package struct PresenceMeter: Sendable {
     if written == nil { written = time }
     for beacon in beacons where beacon.sightings > 0 {
       guard hours[beacon.beacon] != nil || hours.count < Self.maximumBeacons else { continue }
-      // The minute in which an hour ends belongs to the hour in which it began.
+      // The minute in which an hour ends counts for the hour in which it began.
       var line = hours[beacon.beacon] ?? Hour(hour: hour)
       line.seconds += gap
       line.sightings += Int64(beacon.sightings)
@@ -48,15 +48,14 @@ package struct PresenceMeter: Sendable {
     }
   }
 
-  /// Returns whether it is time to write.
+  /// Returns whether to store the presence now.
   package func isDue(at time: WallClockTime) -> Bool {
     written.map { abs(time.seconds(since: $0)) >= Self.interval } ?? false
   }
 
-  /// Removes and returns everything.
+  /// Removes and returns the presence since the last call.
   ///
-  /// - Parameter isProtected: Returns whether a beacon has a place in its hour whatever others there are.
-  /// - Returns: What was added since the last call.
+  /// - Parameter isProtected: Returns whether to store a beacon regardless of the number of others.
   package mutating func removeAll(
     isProtected: (BeaconIdentity) -> Bool
   ) -> [StoredPresence] {

@@ -1,6 +1,6 @@
 import Records
 
-/// What is wrong with a request, by RFC 9457.
+/// An error response (RFC 9457).
 struct ProblemRecord: Sendable {
   var status: Int
   var title: String

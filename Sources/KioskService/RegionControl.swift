@@ -7,17 +7,15 @@ import Scanning
 package import ServiceCore
 import Synchronization
 
-/// The regions of a service's configuration, and how the rules of others are read.
+/// The configured regions, and the means to read the rules of others.
 package struct RegionConfiguration: Sendable {
-  /// The regions of beacons of the configuration.
   package var regions: [BeaconRegion]
-  /// The circles of the configuration.
   package var circles: [CircularRegion]
-  /// The rules of regions that have none of their own.
+  /// The rules of regions without rules of their own.
   package var rules: RegionRules
-  /// The beacons that have names, and theirs.
+  /// The named beacons.
   package var names: [BeaconIdentity: String]
-  /// Returns the rules of a region, from the options of `monitor` as texts: `exit-after=20s`, `each`.
+  /// Returns a region's rules from options of `monitor`, such as `exit-after=20s` and `each`.
   package var readRules: @Sendable (NamedRegion) throws(RegionRefusal) -> RegionRules
 
   package init(
@@ -33,24 +31,19 @@ package struct RegionConfiguration: Sendable {
   }
 }
 
-/// Registers regions: those of the configuration, which belong to a client of their own, and those that are added over
-/// HTTP, so that each kind outlives the process as what it is. What follows from a registration, the journal's observers
-/// are given in order with the events.
+/// Registers the configured regions and those added over HTTP, each for its own client, so that
+/// both kinds survive a restart. The journal delivers the changes in order with the events.
 final class RegionControl: Sendable {
-  /// The group of the regions that were added over HTTP.
   private static let addedGroup = KioskState.addedGroup
-  /// The regions that can be added over HTTP at most.
+  /// The most regions that can be added over HTTP.
   static let maximumAdded = 256
 
-  /// The configuration's regions.
   private let configured: OwnedRegions
-  /// The regions that were added.
   private let added: OwnedRegions
   private let hub: KioskHub
-  /// Whether the beacons of regions are ranged all the time, and not only while somebody wants them: the history has
-  /// their presence.
+  /// Whether the beacons of regions are ranged always, for the history, and not only on demand.
   private let rangesAlways: Bool
-  /// Held while regions are changed.
+  /// The lock is held while regions change.
   private let configuration: Mutex<RegionConfiguration>
 
   init(
@@ -64,7 +57,7 @@ final class RegionControl: Sendable {
     self.rangesAlways = rangesAlways
     self.configuration = Mutex(configuration)
     hub.setRules(configuration.rules)
-    // Those that are stored begin with what is known of them.
+    // Stored regions start with their stored states.
     for owned in [self.configured, added] {
       let group = owned.beacons.client.group
       for region in owned.beacons.regions {
@@ -78,10 +71,10 @@ final class RegionControl: Sendable {
     }
   }
 
-  /// Registers the configuration's regions in place of those before. The regions that stay keep their states; others
-  /// count as outside, so that someone who is there already enters.
+  /// Replaces the configured regions. Unchanged ones keep their states. Others start outside, so
+  /// that a visitor who is present enters.
   ///
-  /// - Returns: The names of the regions that were removed.
+  /// - Returns: The names of the removed regions.
   func configure(_ new: RegionConfiguration) throws(RegionRefusal) -> [String] {
     try configuration.withLock { configuration throws(RegionRefusal) in
       guard configured.locations != nil || new.circles.isEmpty else {
@@ -90,7 +83,7 @@ final class RegionControl: Sendable {
       try check(new)
       configuration = new
       hub.setRules(new.rules)
-      // The configuration comes first.
+      // A configured region replaces an added one of the same name.
       let (regions, circles) = (
         Set(new.regions.map(\.identifier)), Set(new.circles.map(\.identifier))
       )
@@ -104,14 +97,14 @@ final class RegionControl: Sendable {
       }
       for region in new.regions { try configured.register(region, old[region.identifier]) }
       for circle in new.circles { try configured.register(circle) }
-      // A broker has none yet where these are the regions of the process before.
+      // Clients must receive the list even if it is that of the previous process.
       hub.announceRegions()
       range(new)
       return oldCircles.union(old.keys).subtracting(regions).subtracting(circles).sorted()
     }
   }
 
-  /// Throws where something of a configuration cannot be registered, before anything is changed.
+  /// Throws if the configuration cannot be registered, before anything changes.
   private func check(_ new: RegionConfiguration) throws(RegionRefusal) {
     do throws(BeaconServiceError) {
       for region in new.regions { try configured.beacons.service.check(region.identifier) }
@@ -125,7 +118,7 @@ final class RegionControl: Sendable {
     }
   }
 
-  /// Ranges the beacons of regions, and those with names, where that is wanted all the time.
+  /// Ranges the beacons of regions and those with names, if they are to be ranged always.
   private func range(_ configuration: RegionConfiguration) {
     guard rangesAlways else { return }
     let constraints =
@@ -137,12 +130,12 @@ final class RegionControl: Sendable {
     let ranged = configured.beacons.rangingRequests.filter { $0.constraint != nil }
     for request in ranged.subtracting(wanted) { configured.beacons.stopRanging(request) }
     for request in wanted.subtracting(ranged) {
-      // Why it cannot be met is in the receiver's state.
+      // The receiver's state contains the error.
       try? configured.beacons.startRanging(request)
     }
   }
 
-  /// Adds or replaces a region. Returns whether it is new, when the hub has it.
+  /// Adds or replaces a region. Returns `true` if it is new. The hub has the region then.
   func set(_ name: String, _ request: RegionRequest) async throws(RegionRefusal) -> Bool {
     let isNew = try configuration.withLock { configuration throws(RegionRefusal) in
       var rules: RegionRules?
@@ -172,12 +165,12 @@ final class RegionControl: Sendable {
       range(configuration)
       return isNew
     }
-    // A client that asks now finds what it has set.
+    // The next request of the client must see the change.
     await hub.journal.settled()
     return isNew
   }
 
-  /// Removes a region that was added, when the hub has it no more.
+  /// Removes an added region. The hub no longer has it on return.
   func remove(_ name: String) async throws(RegionRefusal) {
     try configuration.withLock { configuration throws(RegionRefusal) in
       if configured.has(name) {
@@ -191,10 +184,10 @@ final class RegionControl: Sendable {
   }
 }
 
-/// The regions of one owner: the configuration, or those who add some over HTTP.
+/// The regions of one client: the configuration's, or those added over HTTP.
 private struct OwnedRegions {
   let beacons: BeaconClient
-  /// The client of circles; `nil` where the service has no locations.
+  /// `nil` if the service has no location source.
   let locations: LocationClient?
 
   init(_ client: ServiceClient, _ beacons: BeaconService, _ locations: LocationService?) {
@@ -202,7 +195,7 @@ private struct OwnedRegions {
     self.locations = locations.map { LocationClient(client, of: $0) }
   }
 
-  /// Registers a region. Other rules for the same beacons begin with what is known of them.
+  /// Registers a region. If only the rules changed, it keeps its state.
   func register(_ region: BeaconRegion, _ old: BeaconRegion?) throws(RegionRefusal) {
     var assumed = RegionState.outside
     if old?.constraint == region.constraint,
@@ -222,7 +215,7 @@ private struct OwnedRegions {
       throw .conflict(
         "a circle needs locations, which the service does not have; start it with --source")
     }
-    // As with beacons, the machine that is there already enters.
+    // As with beacons, a machine that is inside already enters.
     var assumed = GeofenceState.outside
     if let known = locations.snapshot(ofCircle: circle.identifier),
       known.circle.region == circle, known.state != .unknown
@@ -241,10 +234,8 @@ private struct OwnedRegions {
     locations?.unregister(name)
   }
 
-  /// The names of the circles.
   var circles: [String] { locations?.circles.map(\.region.identifier) ?? [] }
 
-  /// Whether there is a region of a name.
   func has(_ name: String) -> Bool {
     beacons.snapshot(ofRegion: name) != nil || locations?.snapshot(ofCircle: name) != nil
   }

@@ -5,7 +5,7 @@ import Records
 import Scanning
 
 extension RegionRequest {
-  /// The bytes of a request's body at most.
+  /// The most bytes in a request's body.
   static let maximumBytes = 16 << 10
 
   private enum Value: Decodable {
@@ -28,11 +28,10 @@ extension RegionRequest {
     }
   }
 
-  /// The keys of a circle.
   private static let circleKeys = ["latitude", "longitude", "radius"]
 
-  /// Reads the body of a request for a region of a name: an object with `latitude`, `longitude` and `radius`, or with
-  /// `uuid`, `major`, `minor`, and rules by the names of the options of `monitor`.
+  /// Reads a request's body: an object with `latitude`, `longitude` and `radius`, or with `uuid`,
+  /// `major`, `minor` and rules named like the options of `monitor`.
   init(json: [UInt8], name: String) throws(RegionRefusal) {
     let example =
       "for example {\"uuid\":\"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0\",\"exit-after\":\"20s\"}"

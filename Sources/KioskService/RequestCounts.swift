@@ -1,7 +1,7 @@
 import HTTPTypes
 import Synchronization
 
-/// The requests that were answered, by status, and the streams that are open.
+/// The number of responses by status, and of open streams.
 final class RequestCounts: Sendable {
   private let answers = Mutex<[Int: Int]>([:])
   private let streams = Atomic<Int>(0)
@@ -10,14 +10,14 @@ final class RequestCounts: Sendable {
     answers.withLock { $0[status.code, default: 0] += 1 }
   }
 
-  /// The number of answers of each status, by status.
+  /// The number of responses for each status, in order.
   var byStatus: [(status: Int, count: Int)] {
     answers.withLock { $0.sorted { $0.key < $1.key }.map { (status: $0.key, count: $0.value) } }
   }
 
   var openStreams: Int { streams.load(ordering: .relaxed) }
 
-  /// Opens a stream, unless as many as a limit are open.
+  /// Counts a new stream. Returns `false` if the limit is reached.
   func openStream(limit: Int) -> Bool {
     guard streams.add(1, ordering: .relaxed).newValue <= limit else {
       closeStream()

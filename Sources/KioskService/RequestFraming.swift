@@ -2,9 +2,9 @@ import HTTPTypes
 import NIOHTTP1
 
 extension HTTPRequestHead {
-  /// Makes a request for `http://NAME/PATH` one for `/PATH` of the host NAME (RFC 9112, section 3.2.2), so that one rule
-  /// applies to both. Returns why the request is refused where it has several meanings: a proxy before the service may
-  /// take another one than the service does.
+  /// Changes a request for `http://NAME/PATH` to one for `/PATH` on the host NAME (RFC 9112,
+  /// section 3.2.2), so that one rule covers both. Returns a refusal if the request is ambiguous: a
+  /// proxy might read it differently.
   mutating func makeOriginForm() -> HTTPRefusal? {
     guard headers["Host"].count <= 1 else {
       return HTTPRefusal(.badRequest, "the request has several Hosts")
@@ -22,7 +22,7 @@ extension HTTPRequestHead {
     return checkTransferEncoding()
   }
 
-  /// RFC 9112, sections 6.1 and 6.3.
+  /// Checks the transfer coding (RFC 9112, sections 6.1 and 6.3).
   private func checkTransferEncoding() -> HTTPRefusal? {
     guard headers.contains(name: "Transfer-Encoding") else { return nil }
     let codings = headers["Transfer-Encoding"].joined(separator: ",").lowercased()

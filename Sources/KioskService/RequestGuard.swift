@@ -3,18 +3,19 @@ import HummingbirdCore
 import NIOCore
 import Records
 
-/// Who may use the service: the rules that every request meets before it reaches a route.
+/// The access rules, which every request must meet before it reaches a route.
 ///
-/// A web page elsewhere makes requests in its user's name. It cannot choose their `Host` (a name that resolves to this
-/// machine all the same is caught by it), nor `Origin` and `Sec-Fetch-Site`, so those decide.
+/// A page of another origin makes requests in its user's name, but cannot choose their `Host`,
+/// `Origin` or `Sec-Fetch-Site`, so these decide. `Host` also reveals a foreign name that resolves
+/// to this machine.
 package struct AccessRules: Sendable {
-  /// The names under which the service may be addressed, in lower case and without a port.
+  /// The valid host names of the service, in lower case and without a port.
   package var hosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
-  /// The origins of pages elsewhere that may read, such as `http://localhost:3000`.
+  /// Other origins whose pages may read, such as `http://localhost:3000`.
   package var origins: Set<String> = []
-  /// The secret that permits changes; without one, nothing can be changed over HTTP.
+  /// The secret that permits changes, or `nil` to refuse all changes over HTTP.
   package var token: [UInt8]?
-  /// Whether reading needs the token too: the service can be reached from other machines.
+  /// Whether reading needs the token too, since other machines can reach the service.
   package var isTokenNeededToRead = false
 
   package init() {}
@@ -41,7 +42,7 @@ package struct AccessRules: Sendable {
   }
 
   private func checkHost(_ request: Request) throws(HTTPRefusal) {
-    // HTTP/1.0 has none, and no browser speaks that.
+    // HTTP/1.0 has no Host, but no browser uses it.
     guard let authority = request.head.authority, let host = Self.host(of: authority) else {
       throw HTTPRefusal(.badRequest, "the request has no valid Host")
     }
@@ -64,8 +65,8 @@ package struct AccessRules: Sendable {
       }
       return
     }
-    // A page elsewhere may load what is here without an Origin: as an image, as a script, in a frame. A person who
-    // follows a link to the page may.
+    // A page of another site may load a resource without an Origin, as an image, a script or a
+    // frame. Only following a link to the page is allowed.
     if let site = request.headers[.secFetchSite], site == "cross-site" || site == "same-site" {
       let isVisit =
         request.headers[.secFetchMode] == "navigate" && request.headers[.secFetchDest] == "document"
@@ -76,7 +77,7 @@ package struct AccessRules: Sendable {
     }
   }
 
-  /// The host of an authority, without its port; `nil` where it is none.
+  /// Returns the host of an authority without its port, or `nil` if it is not valid.
   private static func host(of authority: String) -> String? {
     guard authority.utf8.count <= 255 else { return nil }
     let host: Substring
@@ -94,8 +95,8 @@ package struct AccessRules: Sendable {
     return host.isEmpty ? nil : host.lowercased()
   }
 
-  /// A token in the header; for reading also in the address, since a page's event streams have no headers of their own
-  /// (RFC 6750, section 2.3).
+  /// Returns the token from the header or, for reading, from the URL, since event streams of a page
+  /// cannot set headers (RFC 6750, section 2.3).
   private func givenToken(_ request: Request, isChange: Bool) -> String? {
     if let header = request.headers[.authorization] {
       let words = header.split(separator: " ", maxSplits: 1)
@@ -104,7 +105,7 @@ package struct AccessRules: Sendable {
     return isChange ? nil : request.uri.queryParameters["access_token"].map(String.init)
   }
 
-  /// Returns whether two texts are equal, in a time that does not depend on where they differ.
+  /// Compares in a time that does not depend on the position of a difference.
   private func isEqual(_ given: [UInt8], _ secret: [UInt8]) -> Bool {
     var difference = given.count ^ secret.count
     for (index, byte) in given.enumerated() {
@@ -124,14 +125,14 @@ extension HTTPField.Name {
   static let frameOptions = named("X-Frame-Options")
   static let resourcePolicy = named("Cross-Origin-Resource-Policy")
 
-  /// Returns a name that is valid: a token (RFC 9110, section 5.1).
+  /// Returns a header name, which must be a token (RFC 9110, section 5.1).
   private static func named(_ name: String) -> HTTPField.Name {
     guard let name = HTTPField.Name(name) else { preconditionFailure("'\(name)' is no token") }
     return name
   }
 }
 
-/// Why a request is refused: the status, and a sentence for the body.
+/// A refused request: the status, and a sentence for the body.
 struct HTTPRefusal: Error {
   var status: HTTPResponse.Status
   var sentence: String
@@ -143,7 +144,7 @@ struct HTTPRefusal: Error {
 }
 
 extension AccessRules {
-  /// Adds the headers that every answer has.
+  /// Adds the headers of every response.
   func complete(_ headers: inout HTTPFields, origin: String?) {
     headers[.contentTypeOptions] = "nosniff"
     headers[.referrerPolicy] = "no-referrer"
@@ -160,7 +161,7 @@ extension AccessRules {
 }
 
 extension HTTPRefusal {
-  /// What is wrong, as one sentence (RFC 9457).
+  /// The problem as JSON (RFC 9457).
   var body: [UInt8] {
     var json: [UInt8] = []
     ProblemRecord.record.append(
@@ -170,7 +171,6 @@ extension HTTPRefusal {
 }
 
 extension Response {
-  /// An answer with what is wrong.
   static func problem(_ refusal: HTTPRefusal) -> Response {
     var headers = refusal.headers
     headers[.contentType] = "application/problem+json"

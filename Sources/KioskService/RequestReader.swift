@@ -4,29 +4,29 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
 
-/// Hands over requests that are complete and well framed, refuses the others, and closes a connection that has waited
-/// for its client for too long, in whatever way: no route ever waits for bytes.
+/// Passes on complete and well-framed requests, refuses others, and closes a connection that waits
+/// too long for its client. So no route ever waits for bytes.
 final class RequestReader: ChannelDuplexHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias InboundOut = HTTPServerRequestPart
   typealias OutboundIn = HTTPServerResponsePart
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// What a client is waited for.
+  /// The reason for which the connection waits for its client.
   private enum Wait {
-    /// To begin a request.
+    /// The client has not started a request.
     case next
-    /// To end the request that it has begun.
+    /// The client has not completed its request.
     case request
-    /// To take an answer that has an end.
+    /// The client has not taken a finite answer.
     case answer
-    /// To take anything of what it is sent.
+    /// The client takes no data at all.
     case stall
   }
 
   private let limits: ClientLimits
   private let connections: OpenConnections
-  /// Returns the fields and the bytes of a refusal.
+  /// Returns the response to a refusal.
   private let answer: (HTTPRefusal) -> (head: HTTPResponse, body: [UInt8])
 
   private var context: ChannelHandlerContext?
@@ -34,16 +34,15 @@ final class RequestReader: ChannelDuplexHandler {
   private var timer: Scheduled<Void>?
   private var head: HTTPRequestHead?
   private var body = ByteBuffer()
-  /// The bytes that were read of a request that is not complete, and then those that are dropped.
+  /// The bytes read of an incomplete request, then the bytes dropped.
   private var looseBytes = 0
-  /// The methods of the requests whose answers are not written yet.
+  /// The methods of the requests that have no written answer yet.
   private var owed: Deque<HTTPMethod> = []
-  /// The answers that are written and not taken yet.
+  /// The number of written answers that the client has not taken.
   private var untaken = 0
-  /// Whether no further request is read: one was refused, or was the last by its own words.
+  /// Whether no more requests are read: one was refused, or announced itself as the last.
   private var isLast = false
   private var refusal: HTTPRefusal?
-  /// Whether nothing more is sent.
   private var isFinished = false
 
   init(
@@ -66,7 +65,7 @@ final class RequestReader: ChannelDuplexHandler {
 
   // MARK: Requests
 
-  /// Called before bytes are decoded. Returns whether they are to be.
+  /// Handles the arrival of bytes before they are decoded. Returns `false` to drop them.
   func receive(_ bytes: Int) -> Bool {
     guard !isLast else {
       looseBytes += bytes
@@ -80,7 +79,7 @@ final class RequestReader: ChannelDuplexHandler {
     return true
   }
 
-  /// Called after bytes were decoded.
+  /// Handles the bytes after they were decoded.
   func received(_ bytes: Int) {
     guard since[.request] != nil, !isLast, let context else { return }
     looseBytes += bytes
@@ -144,7 +143,7 @@ final class RequestReader: ChannelDuplexHandler {
     HTTPRefusal(.contentTooLarge, "the body is longer than \(limits.bodyBytes) bytes")
   }
 
-  /// Refuses a request, after the answers to those before it.
+  /// Refuses a request, after the answers to earlier ones.
   private func refuse(_ refusal: HTTPRefusal, _ context: ChannelHandlerContext) {
     guard !isLast else { return }
     (self.refusal, isLast) = (refusal, true)
@@ -155,7 +154,7 @@ final class RequestReader: ChannelDuplexHandler {
   // MARK: Answers
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    // An answer to HEAD has the fields of the one to GET, and no body (RFC 9110, section 9.3.2).
+    // An answer to HEAD has the fields of GET and no body (RFC 9110, section 9.3.2).
     let hasBody = owed.first != .HEAD
     switch unwrapOutboundIn(data) {
     case .head(let head):
@@ -169,7 +168,7 @@ final class RequestReader: ChannelDuplexHandler {
       _ = owed.popFirst()
       untaken += 1
       if since[.answer] == nil { wait(for: .answer) }
-      // The end of chunks is of the body too.
+      // The last chunk belongs to the body too.
       context.write(hasBody ? data : nothing, promise: taken)
     }
   }
@@ -186,8 +185,8 @@ final class RequestReader: ChannelDuplexHandler {
     update()
   }
 
-  /// Ends a connection that has had its last request when all is answered. It is not closed at once: bytes of the client
-  /// that nobody has read would make the kernel drop the answer (RFC 9112, section 9.6).
+  /// Ends a connection after the answer to its last request. It is closed later, since unread bytes
+  /// from the client would make the kernel drop the answer (RFC 9112, section 9.6).
   private func finishIfDone(_ context: ChannelHandlerContext) {
     guard isLast, owed.isEmpty, !isFinished else { return }
     if let refusal {
@@ -232,7 +231,7 @@ final class RequestReader: ChannelDuplexHandler {
     update()
   }
 
-  /// Has a timer run while the client is waited for. One that runs already ends too early at most, and begins again.
+  /// Starts a timer while the connection waits for the client. One that fires early restarts.
   private func update() {
     guard let context else { return }
     let oldest = since.values.min()
@@ -256,8 +255,8 @@ final class RequestReader: ChannelDuplexHandler {
   }
 }
 
-/// Tells a ``RequestReader`` of the bytes that come before they are decoded: of the head of a request nothing else is seen
-/// until it is complete.
+/// Reports bytes to a ``RequestReader`` before they are decoded. The decoder shows a request's head
+/// only when it is complete.
 final class ByteCounter: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 

@@ -6,12 +6,12 @@ import Records
 import Scanning
 import ServiceCore
 
-/// The paths of the service. ``OpenAPI`` describes them; a test compares the two.
+/// The routes of the service. A test compares them with ``OpenAPI``.
 struct Routes: Sendable {
-  /// The streams that are open at most.
+  /// The most open event streams.
   static let maximumStreams = 256
   private static let maximumEvents = 1000
-  /// How long a first value is waited for.
+  /// The longest wait for a first value.
   private static let patience = Duration.seconds(3)
   private static let regionPrefix = "/api/v1/regions/"
   private static let nameRule = "a region's name has 1 to 64 characters, and no control characters"
@@ -21,7 +21,6 @@ struct Routes: Sendable {
   let counts: RequestCounts
   let rules: AccessRules
 
-  /// Returns the answer to a request.
   func respond(to request: Request) async -> Response {
     var response: Response
     do throws(HTTPRefusal) {
@@ -65,7 +64,7 @@ struct Routes: Sendable {
     }
   }
 
-  /// Returns the answer to bytes that are not a request, or to a request that is not complete: the connection's last.
+  /// Returns the response to an invalid or incomplete request, the last of its connection.
   func refuse(_ refusal: HTTPRefusal) -> (head: HTTPResponse, body: [UInt8]) {
     var response = Response.problem(refusal)
     response.headers[.connection] = "close"
@@ -74,7 +73,7 @@ struct Routes: Sendable {
     return (response.head, refusal.body)
   }
 
-  /// Returns the methods of a path; `nil` where there is no such path.
+  /// Returns the methods of a path, or `nil` if it does not exist.
   private static func methods(ofPath path: String) -> [String]? {
     let readers = ["GET", "HEAD", "OPTIONS"]
     let names = [
@@ -89,7 +88,7 @@ struct Routes: Sendable {
     return path.hasPrefix(regionPrefix) && !name.contains("/") ? readers + ["PUT", "DELETE"] : nil
   }
 
-  /// A page elsewhere that may read asks first whether it may.
+  /// Returns the response to OPTIONS, with which browsers ask for access from other origins.
   private func options(_ request: Request, _ methods: [String]) -> Response {
     var headers: HTTPFields = [:]
     headers[.allow] = methods.joined(separator: ", ")
@@ -102,7 +101,7 @@ struct Routes: Sendable {
 
   // MARK: Beacons and events
 
-  /// The latest report. Where the receiver has rested, the first one is waited for, three seconds at most.
+  /// Returns the latest report. Waits up to three seconds for the first if the receiver was off.
   private func beacons() async -> Response {
     await hub.withInterest {
       if hub.health.isReceiving { await hub.wait(Self.patience) { hub.latestReport != nil } }
@@ -110,7 +109,7 @@ struct Routes: Sendable {
     }
   }
 
-  /// The latest fix. Where the source has rested, the first one is waited for, three seconds at most.
+  /// Returns the location. Waits up to three seconds for a fix if the source was off.
   private func location() async throws(HTTPRefusal) -> Response {
     guard hub.hasLocations else {
       throw HTTPRefusal(
@@ -205,7 +204,7 @@ struct Routes: Sendable {
   }
 
   private func put(_ name: String, _ request: Request) async throws(HTTPRefusal) -> Response {
-    // It has come whole, or the request would not be here.
+    // The reader has received the whole body.
     guard let body = try? await request.body.collect(upTo: RegionRequest.maximumBytes) else {
       throw HTTPRefusal(.badRequest, "the body cannot be read")
     }
@@ -242,14 +241,14 @@ struct Routes: Sendable {
   }
 }
 
-/// Counts the end of a stream once: its body may never be written.
+/// Counts the end of a stream once, even if its body is never written.
 private final class StreamCounter: Sendable {
   private let counts: RequestCounts
   init(_ counts: RequestCounts) { self.counts = counts }
   deinit { counts.closeStream() }
 }
 
-/// Returns a part of a path without its percent-encoding (RFC 3986, section 2.1); `nil` where that is wrong or no UTF-8.
+/// Returns a decoded path component (RFC 3986, section 2.1), or `nil` if it is not valid.
 private func percentDecoded(_ text: String) -> String? {
   var bytes: [UInt8] = []
   var rest = Array(text.utf8)[...]

@@ -3,20 +3,19 @@ package import ServiceCore
 package import Storage
 package import Webhooks
 
-/// What the service is given: where it listens, what it monitors, and to whom it reports.
+/// The configuration of the service.
 package struct ServiceConfiguration: Sendable {
   package var version: String
   package var addresses: [KioskServer.Address]
   package var access: AccessRules
   package var regions: RegionConfiguration
   package var beacons: BeaconService.Configuration
-  /// The database; `nil` where nothing outlives the process.
+  /// The database, or `nil` to store nothing.
   package var database: String?
-  /// A database of regions whose regions are taken over where the database has none.
+  /// A database whose regions to adopt if the main one has none.
   package var formerDatabase: String?
-  /// The bounds of the history.
   package var history = Store.Limits()
-  /// Whether the presence of beacons is recorded: those of regions and those with names are then ranged all the time.
+  /// Whether to record presence, for which named beacons and those of regions are ranged always.
   package var recordsPresence = false
   package var broker: BrokerConfiguration?
   package var webhooks: (webhooks: WebhookConfiguration, events: Set<String>)?
@@ -32,8 +31,8 @@ package struct ServiceConfiguration: Sendable {
     self.beacons = beacons
   }
 
-  /// The address of the page for people at other machines, under a name that the access rules accept; `nil` where they
-  /// cannot reach it, or its port is known only when the service listens.
+  /// The page's URL for other machines, with a host that the access rules accept. `nil` if they
+  /// cannot reach it, or its port is known only after listening.
   var pageURL: String? {
     let hosts = access.hosts.subtracting(AccessRules().hosts).filter { !$0.hasPrefix("127.") }
     return addresses.lazy.compactMap { address -> String? in
@@ -46,7 +45,7 @@ package struct ServiceConfiguration: Sendable {
   }
 }
 
-/// Why the service cannot start, or ended: one sentence, and its kind.
+/// The reason that the service cannot start, or ended: one sentence, and its kind.
 package struct ServiceFailure: Error, CustomStringConvertible {
   package enum Kind: Sendable {
     case usage, unavailable, noPermission, cannotCreate, ioError

@@ -3,7 +3,6 @@ import Scanning
 import ServiceCore
 import Webhooks
 
-/// What the HTTP server asks of the rest of the service.
 struct ServiceControl: KioskControl {
   private let beacons: BeaconService
   private let regions: RegionControl
@@ -54,7 +53,7 @@ struct ServiceControl: KioskControl {
     }
   }
 
-  /// URLs may be secrets: their hosts stand for them.
+  /// The samples name webhooks by host, since URLs may be secret.
   private static func families(of statuses: [WebhookStatus]) -> [MetricFamily] {
     let figures: [(String, String, String, any KeyPath<WebhookStatus, Int> & Sendable)] = [
       ("deliveries_total", "counter", "Events that were accepted.", \.deliveries),

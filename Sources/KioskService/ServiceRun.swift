@@ -9,7 +9,7 @@ import Storage
 import Synchronization
 import Webhooks
 
-/// The service from its start to its end: parts that run side by side, each with one job, around one journal.
+/// The service, as concurrent parts around one journal.
 ///
 /// ```swift
 /// let service = try ServiceRun(configuration, scanner: LiveScanner(), log: log, logger: logger)
@@ -29,7 +29,7 @@ package final class ServiceRun: Sendable {
 
   private var manager: ServiceManager { beacons.manager }
 
-  /// Creates the service of a scanner, and of a source of locations where there is one, and registers its regions.
+  /// Creates the service, and registers its regions.
   package init(
     _ configuration: ServiceConfiguration, scanner: (any Scanner)?,
     locationSource: (any LocationSource)? = nil, log: ServiceLog, logger: Logger
@@ -55,7 +55,7 @@ package final class ServiceRun: Sendable {
     self.locations = locations
     client = manager.addClient(isReceiving: false, pacesRecordings: true)
     let isRecorded = scanner?.isRecorded ?? locationSource?.isRecorded ?? false
-    // The parts that follow the journal are made after the hub that has them follow it.
+    // Followers of the journal are created after the hub, which needs the listener now.
     let followers = Followers()
     hub = KioskHub(
       manager.journal, format: format, isRecorded: isRecorded,
@@ -108,7 +108,7 @@ package final class ServiceRun: Sendable {
     } catch {
       throw ServiceFailure(.unavailable, error.sentence)
     }
-    // Why it cannot be met is in the state of the source.
+    // Errors are in the source's state.
     let ranging = BeaconClient(client, of: beacons)
     let locating = locations.map { [client] in LocationClient(client, of: $0) }
     try? locating?.startVisits()
@@ -116,7 +116,6 @@ package final class ServiceRun: Sendable {
     hub.onInterest { isInterested in
       hub.setRanging(isInterested || rangesAlways)
       if isInterested {
-        // Why it cannot be met is in the receiver's state.
         try? ranging.startRanging(RangingRequest(nil))
       } else {
         ranging.stopRanging(RangingRequest(nil))
@@ -136,7 +135,7 @@ package final class ServiceRun: Sendable {
     }
   }
 
-  /// Starts location updates: each fix while somebody looks, and a coarse one a minute for the broker.
+  /// Starts location updates: all fixes on demand, else a coarse one each minute for the broker.
   private static func locate(_ locations: LocationClient?, isInterested: Bool) {
     var settings = UpdateSettings()
     settings.pausesAutomatically = false
@@ -147,7 +146,7 @@ package final class ServiceRun: Sendable {
     try? locations?.startUpdates(settings)
   }
 
-  /// Takes over the regions of a database that a version before 0.2 kept beside its history, once.
+  /// Adopts the regions of the separate database that versions before 0.2 used, once.
   static func takeOver(_ configuration: ServiceConfiguration) throws(ServiceFailure) {
     guard let path = configuration.database, let old = configuration.formerDatabase,
       StatePath.isFile(old)
@@ -161,22 +160,21 @@ package final class ServiceRun: Sendable {
         try store.writeAndWait(registrations.map { .register($0) })
       }
       store.close()
-      // Regions that are removed later must not come back.
+      // Otherwise regions that are removed later would return.
       try StatePath.setAside(old)
     } catch {
-      // What the disk refuses now is done at another start.
+      // If the disk fails now, a later start retries.
       if error.isOfDisk { return }
       throw ServiceFailure(.cannotCreate, "\(error)")
     }
   }
 
-  /// Serves until a function returns.
+  /// Serves until `interrupt` returns.
   ///
   /// - Parameters:
-  ///   - reload: Reads the regions anew, on SIGHUP, and gives them to the function that it is given; where it throws,
-  ///     everything stays as it was.
+  ///   - reload: Reads the regions on SIGHUP, and passes them on. If it throws, nothing changes.
   ///   - interrupt: Returns when the service is to end.
-  /// - Throws: Why it cannot serve, or what ended its source.
+  /// - Throws: `ServiceFailure` if the service cannot start, or its source failed.
   package func run(
     reload: @escaping ReloadPart.Read,
     until interrupt: @escaping @Sendable () async -> Void
@@ -204,7 +202,7 @@ package final class ServiceRun: Sendable {
             await interrupt()
             throw CancellationError()
           }
-          // The end of a recording, or of an adapter, is not that of the service: its page says what happened.
+          // The service outlives the end of a recording or adapter, and its page shows the reason.
           do {
             for try await _ in parts {}
           } catch is CancellationError {
@@ -225,7 +223,7 @@ package final class ServiceRun: Sendable {
 
   private var isRecorded: Bool { beacons.scanner?.isRecorded ?? true }
 
-  /// Starts what needs the service to listen already.
+  /// Starts the parts that need a listening server.
   private func begin() throws(ServiceFailure) {
     broker?.setBeacons(configuration.regions.names)
     broker?.start()
@@ -237,7 +235,7 @@ package final class ServiceRun: Sendable {
     SystemdLink.notify("READY=1\nSTATUS=Serving")
   }
 
-  /// Stops what is left, and stores what waits.
+  /// Stops the rest, and stores pending data.
   private func end(_ receiving: ReceivingPart) async {
     client.remove()
     await manager.stop()
@@ -250,7 +248,6 @@ package final class ServiceRun: Sendable {
     }
   }
 
-  /// Reports what the link to the broker reports.
   private static func report(_ event: BrokerEvent, _ hub: KioskHub, _ log: ServiceLog) {
     switch event {
     case .connected:
@@ -262,7 +259,6 @@ package final class ServiceRun: Sendable {
     }
   }
 
-  /// Reports what is reported of a webhook.
   private static func report(_ report: WebhookReport, _ hub: KioskHub, _ log: ServiceLog) {
     switch report {
     case .failed(let index, let sentence):
@@ -279,7 +275,7 @@ package final class ServiceRun: Sendable {
   }
 }
 
-/// The parts that follow the journal beside the hub: what they do is quick, and they wait for nothing.
+/// Observers of the journal besides the hub. They must not block.
 private final class Followers: Sendable {
   private struct Parts {
     weak var hub: KioskHub?

@@ -4,11 +4,10 @@ import Ranging
 import Records
 import Scanning
 
-/// The last minutes of each beacon's signal, a sample a second.
+/// The last five minutes of each beacon's signal, with one sample a second.
 struct SignalHistory: Sendable {
-  /// The samples of a beacon: five minutes.
   static let maximumSamples = 300
-  /// The beacons that are kept at most, those that were received last: with 300 samples of 56 bytes each, 4.3 MB.
+  /// The most beacons, those received last. With 300 samples of 56 bytes each, they need 4.3 MB.
   static let maximumBeacons = 256
 
   private struct Line {
@@ -25,7 +24,7 @@ struct SignalHistory: Sendable {
         time: second, rssi: beacon.rssi, smoothed: beacon.smoothed,
         distance: beacon.estimate?.distance)
       var line = lines[beacon.beacon] ?? Line()
-      // Reports may come more often than once a second.
+      // Reports may arrive more often than once a second.
       if line.samples.last?.time == second { line.samples.removeLast() }
       line.samples.append(sample)
       if line.samples.count > Self.maximumSamples { line.samples.removeFirst() }
@@ -44,7 +43,7 @@ struct SignalHistory: Sendable {
     }
   }
 
-  /// Returns the beacons that are nearest, those that are received now first.
+  /// Returns the nearest beacons, those received now first.
   func nearest(_ count: Int) -> [SignalRecord] {
     lines.sorted { ($0.value.distance, $0.key) < ($1.value.distance, $1.key) }
       .prefix(count).map { SignalRecord(beacon: $0.key, samples: Array($0.value.samples)) }

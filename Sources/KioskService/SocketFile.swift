@@ -3,18 +3,18 @@ import NIOCore
 import NIOPosix
 import SystemPackage
 
-/// The file of a Unix socket that the server listens on. It is removed at the end only where it still is that file.
+/// The file of a listening Unix socket. At the end it is removed, unless another file replaced it.
 final class SocketFile: Sendable {
   private let path: String
-  /// While the file is open, no other file gets its number.
+  /// The open descriptor keeps the inode number from being reused.
   private let descriptor: CInt
 
-  /// As <fcntl.h> has it on Linux; the importer drops it. Only such a descriptor can be opened of a socket.
+  /// The value of <fcntl.h> on Linux, which the importer drops. Sockets can be opened only with it.
   private static let O_PATH: CInt = 0o10_000_000
 
-  /// Makes room for a socket: the file of a process that is gone is removed.
+  /// Removes the file of a socket whose process ended.
   ///
-  /// - Throws: `KioskServer.Failure` where another program listens there, or where there is another file.
+  /// - Throws: `KioskServer.Failure` for another kind of file, or `IOError` if a program listens.
   static func makeRoom(at path: String, on group: any EventLoopGroup) async throws {
     guard let there = status(ofPath: path) else { return }
     guard there.st_mode & S_IFMT == S_IFSOCK else {
@@ -35,8 +35,8 @@ final class SocketFile: Sendable {
     throw IOError(errnoCode: EADDRINUSE, reason: "connected")
   }
 
-  /// Takes the file of a socket that listens, and opens it to all who may read files of this process: its directory
-  /// decides. A connection needs the permission to write, which the usual umask gives to the owner alone.
+  /// Opens the file of a listening socket, and adds write permission, which connecting needs, for
+  /// all users with read permission. The usual umask denies it to others.
   init(path: String) throws(Errno) {
     self.path = path
     // The path outlives the calls.

@@ -2,17 +2,16 @@ import Glibc
 import Records
 import Storage
 
-/// The service's messages on standard error: with their level in front where the journal reads them (sd-daemon(3)).
+/// Messages on standard error, with priorities for the systemd journal (sd-daemon(3)).
 package struct ServiceLog: Sendable {
   private let isQuiet: Bool
   private let isJournal: Bool
   private let print: @Sendable (String) -> Void
 
-  /// Creates a log whose lines a function prints.
   package init(isQuiet: Bool, print: @escaping @Sendable (String) -> Void) {
     self.isQuiet = isQuiet
     self.print = print
-    // It names the device and inode of the journal's stream.
+    // The variable contains the device and inode of the journal's stream.
     var status = stat()
     // The structure outlives the call.
     let isThere = unsafe fstat(STDERR_FILENO, &status) == 0

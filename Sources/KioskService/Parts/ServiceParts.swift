@@ -9,7 +9,7 @@ import Synchronization
 
 // The parts of the service. Each runs until its task is canceled.
 
-/// Receives what the core reports: ranging reports, fixes, headings and the receivers' states, to the end of its source.
+/// Handles the reports of the core: ranging, fixes, headings and the receivers' states.
 final class ReceivingPart: Sendable {
   private let beacons: BeaconService
   private let client: ServiceClient
@@ -32,7 +32,7 @@ final class ReceivingPart: Sendable {
     self.recordsPresence = recordsPresence
   }
 
-  /// What ended the source; `nil` while it goes on, and where it came to its end.
+  /// The failure that ended the source, or `nil` while it runs and after a normal end.
   var failure: ServiceFailure? { ended.withLock { $0 } }
 
   func run() async throws(ServiceFailure) {
@@ -92,7 +92,7 @@ final class ReceivingPart: Sendable {
     }
   }
 
-  /// Adds a report to the hours' presence, which is stored once a minute.
+  /// Adds a report to the hourly presence, which is stored once a minute.
   private func record(_ report: RangingReport) {
     guard recordsPresence else { return }
     let time = report.wallClockTime
@@ -103,13 +103,12 @@ final class ReceivingPart: Sendable {
     if isDue { storePresence() }
   }
 
-  /// Stores the presence that waits.
   func storePresence() {
     beacons.manager.addPresence(
       presence.withLock { [hub] presence in presence.removeAll { hub.include($0) } })
   }
 
-  /// Why the source may not be used.
+  /// Returns the reason that the source may not be used.
   static func forbidden(_ beacons: BeaconService) -> ServiceFailure {
     if case .notPermitted(let sentence)? = beacons.scanner?.availability {
       return ServiceFailure(.noPermission, sentence)
@@ -120,13 +119,12 @@ final class ReceivingPart: Sendable {
   }
 }
 
-/// Answers requests over HTTP.
 struct HTTPPart {
   let server: KioskServer
   let addresses: [KioskServer.Address]
   let log: ServiceLog
 
-  /// Listens, and runs a function meanwhile; then ends the streams and the connections.
+  /// Runs a function while the server listens, then ends the streams and the connections.
   func listening(_ body: @Sendable () async throws -> Void) async throws {
     let (ready, answer) = AsyncStream.makeStream(of: Result<[Int?], ServiceFailure>.self)
     try await withThrowingTaskGroup { tasks in
@@ -168,7 +166,7 @@ struct HTTPPart {
   }
 }
 
-/// Sends systemd signs of life, where it waits for them.
+/// Sends systemd watchdog notifications, if it requires them.
 struct SystemdPart {
   let beacons: BeaconService
 
@@ -177,8 +175,8 @@ struct SystemdPart {
     var latest: MonotonicTime?
     var stillBeats = 0
     while !Task.isCancelled {
-      // A source that stands still for two of three beats although something needs it, and reports no fault, counts as
-      // dead. The journal must answer, and the core.
+      // The notification needs an answer of the core and of the journal, and a source that moves:
+      // one that is needed, has no fault and does not move for two beats counts as hung.
       let now = beacons.received?.to
       let mayRest = !beacons.isWanted || beacons.fault != nil || beacons.end != nil
       stillBeats = now == latest && !mayRest ? stillBeats + 1 : 0
@@ -190,9 +188,9 @@ struct SystemdPart {
   }
 }
 
-/// Reads the regions of the configuration again on SIGHUP.
+/// Reloads the configured regions on SIGHUP.
 package struct ReloadPart: Sendable {
-  /// Reads the configuration, and gives it to a function that uses it.
+  /// Reads the configuration, and passes it to a function.
   package typealias Read = @Sendable ((RegionConfiguration) throws -> Void) throws -> Void
 
   private let regions: RegionControl
@@ -200,7 +198,7 @@ package struct ReloadPart: Sendable {
   private let log: ServiceLog
   private let read: Read
 
-  /// From here on, SIGHUP does not end the process.
+  /// Creates the part. SIGHUP no longer ends the process from now on.
   init(
     regions: RegionControl, broker: Broker?, log: ServiceLog,
     read: @escaping Read
@@ -222,7 +220,7 @@ package struct ReloadPart: Sendable {
     for await _ in requests { reload() }
   }
 
-  /// Reads the configuration. What is wrong leaves everything as it is.
+  /// Reloads the configuration. If it is not valid, nothing changes.
   private func reload() {
     SystemdLink.notify("RELOADING=1\nMONOTONIC_USEC=\(MonotonicTime.now.nanoseconds / 1000)")
     defer { SystemdLink.notify("READY=1") }
@@ -241,9 +239,9 @@ package struct ReloadPart: Sendable {
   }
 }
 
-/// Logs that the disk refuses what is to be stored, that it accepts it again, and that a database was damaged.
+/// Logs when the disk fails and recovers, and when a database was damaged.
 struct DiskPart {
-  /// The time between two looks.
+  /// The time between two checks.
   private static let interval = Duration.seconds(10)
 
   let journal: Journal
@@ -252,7 +250,7 @@ struct DiskPart {
   func run() async {
     guard journal.isStored else { return }
     var reported: String?
-    // Those of the opening were logged then.
+    // Warnings of the opening were logged then.
     var warnings = journal.warnings.count
     while !Task.isCancelled {
       for warning in journal.warnings.dropFirst(warnings) { log.warning(warning) }

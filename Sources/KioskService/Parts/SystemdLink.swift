@@ -2,9 +2,9 @@ import Glibc
 import Storage
 import SystemPackage
 
-/// What systemd and a service tell each other (sd_notify(3), sd_listen_fds(3)).
+/// The protocol between systemd and a service (sd_notify(3), sd_listen_fds(3)).
 package enum SystemdLink {
-  /// The listening sockets that were passed to this process.
+  /// The listening sockets passed to this process.
   package static var inheritedSockets: [CInt] {
     guard let process = StatePath.environmentVariable("LISTEN_PID").flatMap({ Int32($0) }),
       process == getpid(),
@@ -12,13 +12,13 @@ package enum SystemdLink {
       (1...64).contains(count)
     else { return [] }
     return (3..<3 + count).map { descriptor in
-      // Programs that the service starts must not have it.
+      // Child processes must not inherit it.
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       return descriptor
     }
   }
 
-  /// The seconds within which systemd wants a sign of life; `nil` where it wants none.
+  /// The watchdog's timeout in seconds, or `nil` if systemd has none for this process.
   static var watchdogInterval: Double? {
     if let process = StatePath.environmentVariable("WATCHDOG_PID").flatMap({ Int32($0) }),
       process != getpid()
@@ -28,7 +28,7 @@ package enum SystemdLink {
     return StatePath.environmentVariable("WATCHDOG_USEC").flatMap { Double($0) }.map { $0 / 1e6 }
   }
 
-  /// Sends a message such as `READY=1`; does nothing where systemd did not start the process.
+  /// Sends a message such as `READY=1`, if systemd started the process.
   static func notify(_ message: String) {
     guard let path = StatePath.environmentVariable("NOTIFY_SOCKET"),
       path.hasPrefix("/") || path.hasPrefix("@")
@@ -39,7 +39,7 @@ package enum SystemdLink {
     address.sun_family = sa_family_t(AF_UNIX)
     let capacity = MemoryLayout.size(ofValue: address.sun_path)
     guard name.count < capacity else { return }
-    // The name is shorter than its place.
+    // The name is shorter than the field.
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
     let socket = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard socket >= 0 else { return }
