@@ -2,7 +2,7 @@ import ArgumentParser
 import LiveScanning
 import Records
 
-/// `beaconscan adapters`: the adapters and what they can do.
+/// The subcommand `adapters`, which lists the adapters and their capabilities.
 struct AdaptersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "adapters",
@@ -29,13 +29,13 @@ struct AdaptersCommand: ParsableCommand {
 
   func run() throws {
     guard let adapters = try? Adapter.all(), !adapters.isEmpty else {
-      // The doctor sees why there is nothing to show.
+      // The doctor finds the reason.
       let finding = Doctor.obstacle(in: Doctor.examine(.current()))
       throw CommandError(.unavailable, finding?.sentence ?? "there was no adapter; try again")
     }
     let radios = adapters.map { HostView.Radio.look(at: $0) }
     let out = StandardOutput()
-    // The kernel does not show of which adapter their sockets are.
+    // The kernel does not tell which adapter a socket belongs to.
     let programs = HCIPrograms.current()
     try out.write(radios.map { ($0, programs) }, HostView.Radio.record, form.format)
     let others = "\(programs)"

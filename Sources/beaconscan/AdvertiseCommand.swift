@@ -5,7 +5,7 @@ import HCIPackets
 import LiveScanning
 import Scanning
 
-/// `beaconscan advertise`: sends an iBeacon.
+/// The subcommand `advertise`, which sends an iBeacon.
 struct AdvertiseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "advertise",
@@ -129,14 +129,14 @@ struct AdvertiseCommand: ParsableCommand {
   }
 }
 
-/// How often an advert is sent: `100ms`, `0.5s`, `2s`; 20 ms to 10.24 s.
+/// An advertising interval from 20 ms to 10.24 s, written as `100ms`, `0.5s` or `2s`.
 struct AdvertisingPeriod: ExpressibleByArgument, CustomStringConvertible, Hashable {
-  /// In units of 0.625 ms.
+  /// The interval in units of 0.625 ms.
   let units: UInt32
-  /// As it was given.
+  /// The text as given.
   let description: String
 
-  /// 100 ms, as Apple has it for beacons.
+  /// 100 ms, as Apple recommends for beacons.
   static let standard = AdvertisingPeriod(units: 160, description: "100ms")
 
   private init(units: UInt32, description: String) {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `beaconscan beacons`: the beacons that have names.
+/// The subcommand `beacons`, which lists the named beacons.
 struct BeaconsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "beacons",

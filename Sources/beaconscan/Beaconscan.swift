@@ -46,7 +46,7 @@ struct Beaconscan: AsyncParsableCommand {
       SchemaCommand.self,
     ])
 
-  /// Parses a command line, with what files and the environment set.
+  /// Parses a command line, completed by configuration files and the environment.
   private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
     let arguments = try Settings.complete(arguments)
     do {

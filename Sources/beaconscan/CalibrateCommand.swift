@@ -7,7 +7,7 @@ import Scanning
 import ServiceCore
 import Synchronization
 
-/// `beaconscan calibrate`: what a site does to the signal, measured at known places.
+/// The subcommand `calibrate`, which measures a beacon at known places.
 struct CalibrateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "calibrate",
@@ -63,7 +63,7 @@ struct CalibrateCommand: AsyncParsableCommand {
 
   mutating func validate() throws {
     try regions.checkBeaconsOnly()
-    // What a file or a variable replays is of no place.
+    // A replay set by a file or a variable does not belong to a place.
     if !Settings.current.isGiven("replay") { source.replay = [] }
     try source.check()
     guard source.replay.isEmpty else {
@@ -100,7 +100,6 @@ struct CalibrateCommand: AsyncParsableCommand {
     }
   }
 
-  /// Guides through a live calibration.
   private func run(_ session: BeaconSession, to out: StandardOutput) async throws {
     let guide = Mutex(CalibrationGuide(places.map(\.position), regions: regions.all))
     let status = StatusLine()
@@ -133,7 +132,6 @@ struct CalibrateCommand: AsyncParsableCommand {
     try finish(ended.survey, to: out)
   }
 
-  /// Measures the places in their recordings.
   private func surveyRecordings() throws -> CalibrationSurvey {
     var survey = CalibrationSurvey(regions: regions.all)
     for place in places {
@@ -165,7 +163,6 @@ struct CalibrateCommand: AsyncParsableCommand {
     return survey
   }
 
-  /// Writes what the survey adds up to.
   private func finish(_ survey: CalibrationSurvey, to out: StandardOutput) throws {
     let results: [CalibrationResult]
     do throws(CalibrationSurvey.Failure) {
@@ -186,9 +183,8 @@ struct CalibrateCommand: AsyncParsableCommand {
   }
 }
 
-/// The Return key of standard input.
 private enum ReturnKey {
-  /// Returns how often it was pressed since the last call; `nil` when it cannot be pressed any more.
+  /// Returns the number of presses since the last call, or `nil` if no more can come.
   static func presses() -> Int? {
     var presses = 0
     var look = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)

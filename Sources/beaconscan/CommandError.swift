@@ -1,7 +1,7 @@
 import CaptureFiles
 import SystemPackage
 
-/// Why the command ends without success: one sentence, and the status that `sysexits.h` gives its kind.
+/// An error that ends the command: one sentence, and a status of `sysexits.h`.
 struct CommandError: Error {
   enum Status: Int32 {
     case usage = 64
@@ -14,7 +14,7 @@ struct CommandError: Error {
     case noPermission = 77
     case interrupted = 130
 
-    /// The status of an input that cannot be opened or read.
+    /// Returns the status for an input that cannot be opened or read.
     init(reading error: Errno) {
       self =
         switch error {
@@ -28,7 +28,7 @@ struct CommandError: Error {
   }
 
   var status: Status
-  /// What, where, and what to do.
+  /// A sentence with what went wrong, where, and what to do.
   var message: String
 
   init(_ status: Status, _ message: String) {
@@ -37,7 +37,6 @@ struct CommandError: Error {
 }
 
 extension CommandError {
-  /// The status and sentence of a capture that cannot be read.
   init(_ error: CaptureError) {
     let status: Status =
       switch error.problem {
@@ -49,11 +48,11 @@ extension CommandError {
 }
 
 extension CommandError {
-  /// The status and sentence of an input file that cannot be read: its name, what cannot be done with it, and what to do.
+  /// Creates the error for an input file, from its name, the problem, and the remedy.
   init(_ error: Errno, _ file: String, _ problem: String, _ remedy: String) {
     self.init(Status(reading: error), "\(file): \(problem) (\(error)); \(remedy)")
   }
 }
 
-/// The reader of our output went away: nothing is left to be done or reported.
+/// The error for an output whose reader has gone. Nothing remains to do or to report.
 struct ClosedPipe: Error {}

@@ -4,7 +4,7 @@ import Positioning
 import Records
 import TOMLDocuments
 
-/// `beaconscan config`: the configuration file.
+/// The subcommand `config`, which checks and shows the configuration.
 struct ConfigCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "config",
@@ -17,7 +17,6 @@ struct ConfigCommand: ParsableCommand {
         beaconscan config show
       """, subcommands: [Check.self, Show.self])
 
-  /// `beaconscan config check`.
   struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "check",
@@ -71,7 +70,6 @@ struct ConfigCommand: ParsableCommand {
     }
   }
 
-  /// `beaconscan config show`.
   struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "show",
@@ -96,7 +94,6 @@ struct ConfigCommand: ParsableCommand {
   }
 }
 
-/// A line of `config show`.
 struct SettingLine {
   var key: String
   var values: [String]
@@ -112,7 +109,7 @@ struct SettingLine {
 }
 
 extension Settings {
-  /// What is set, each from the first source that gives it.
+  /// The settings, each from the first source that has it.
   fileprivate var lines: [SettingLine] {
     var all = Self.variables().settings
     for layer in layers { all.merge(layer.options) { first, _ in first } }
@@ -132,7 +129,7 @@ extension Settings {
 }
 
 extension RegionArgument {
-  /// What it is, and its rules.
+  /// The region and its rules.
   fileprivate var values: [String] {
     switch self {
     case .beacons(let region): ["\(region.constraint)"] + region.rules.map { "--\($0)" }

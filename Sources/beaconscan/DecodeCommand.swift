@@ -1,7 +1,7 @@
 import ArgumentParser
 import Bytes
 
-/// `beaconscan decode`: one advert from its bytes.
+/// The subcommand `decode`, which decodes an advert.
 struct DecodeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "decode",

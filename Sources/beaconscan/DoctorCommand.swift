@@ -1,7 +1,7 @@
 import ArgumentParser
 import LiveScanning
 
-/// `beaconscan doctor`: what stops scanning on this machine, and the command that fixes it.
+/// The subcommand `doctor`, which finds obstacles to scanning and their fixes.
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",

@@ -5,7 +5,7 @@ import Scanning
 import Storage
 import SystemPackage
 
-/// `beaconscan history`: what the service stored.
+/// The subcommand `history`, which shows what the service stored.
 struct HistoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "history",
@@ -102,12 +102,12 @@ struct HistoryCommand: ParsableCommand {
       try out.write(rows, HourlyPresence.record, form.format)
       isEmpty = rows.isEmpty
     } else if dwell {
-      // JSON and comma-separated values have UTC.
+      // JSON and CSV use UTC.
       let rows = try history.stays(range, in: form.format == .table ? zone : .utc)
       try out.write(rows, RegionStays.record, form.format)
       isEmpty = rows.isEmpty
     } else if plot {
-      // A window that ends now, or else with what happened last.
+      // A relative window ends now, any other with the last event.
       let isWindow = since?.isRelative == true && end == nil
       let plot = try history.plot(range, now: isWindow ? now : nil)
       let drawing = plot?.drawing(width: out.width ?? 80, zone: zone)
@@ -144,7 +144,7 @@ struct HistoryCommand: ParsableCommand {
   }
 }
 
-/// A time of an option: a moment, or how long ago it was.
+/// A time of an option, absolute or relative to now.
 struct PastTime: ExpressibleByArgument {
   private enum Content {
     case moment(WrittenTime)
@@ -165,7 +165,6 @@ struct PastTime: ExpressibleByArgument {
     }
   }
 
-  /// Whether it was given as a distance from now.
   var isRelative: Bool { if case .ago = content { true } else { false } }
 
   func time(in zone: ClockZone, now: WallClockTime) -> WallClockTime {

@@ -8,7 +8,7 @@ import Records
 import Scanning
 import ServiceCore
 
-/// `beaconscan inspect`: what is in a recording, or on air.
+/// The subcommand `inspect`, which shows the contents of a recording or of a live source.
 struct InspectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
@@ -51,7 +51,7 @@ struct InspectCommand: AsyncParsableCommand {
     ))
   var all = false
 
-  /// How long it receives what is on air unless set.
+  /// The default duration of a live inspection.
   private static let liveDuration = Seconds(60)
 
   mutating func validate() throws {
@@ -85,7 +85,7 @@ struct InspectCommand: AsyncParsableCommand {
       BeaconSession(source.open(reportTap: list?.tap), showsProgress: false), list, to: out)
   }
 
-  /// Shows what is in tracks, and returns what was wrong with the first that was damaged.
+  /// Shows the contents of tracks, and returns the first fault.
   private func inspect(_ tracks: [String], to out: StandardOutput) throws -> CommandError? {
     var reports: [TrackReport] = []
     var failure: CommandError?
@@ -96,7 +96,7 @@ struct InspectCommand: AsyncParsableCommand {
     }
     switch output.format {
     case .json: try out.write(reports, TrackReport.record, .json)
-    // The rows are those of beacons, where there are captures too.
+    // If there are captures too, the rows are those of beacons.
     case .csv:
       if tracks.count == source.replay.count, !tracks.isEmpty {
         try out.write(reports, TrackReport.record, .csv)
@@ -109,7 +109,6 @@ struct InspectCommand: AsyncParsableCommand {
     return failure
   }
 
-  /// Shows what is in recordings.
   private func run(
     _ scanner: ReplayScanner, _ list: AdvertiserList?, to out: StandardOutput
   ) throws {
@@ -135,7 +134,7 @@ struct InspectCommand: AsyncParsableCommand {
     if Interrupt.isRequested, failure == nil, scanner.counts.packets == 0 {
       throw CommandError(.interrupted, "interrupted before anything was read")
     }
-    // Of a file that is no capture at all there is nothing to report.
+    // A file that is not a capture yields no report.
     if let failure, scanner.counts.packets == 0 { throw failure }
     let report = InspectReport(
       captures: scanner.statuses, counts: scanner.counts, census: census, list: list,
@@ -147,7 +146,6 @@ struct InspectCommand: AsyncParsableCommand {
     if let failure { throw failure }
   }
 
-  /// Shows what a source receives that has no end of its own.
   func run(
     _ session: BeaconSession, _ list: AdvertiserList?, to out: StandardOutput
   ) async throws {
@@ -156,7 +154,7 @@ struct InspectCommand: AsyncParsableCommand {
     let beaconCount = Counter()
     let (beacons, scanner) = (session.beacons, session.scanner)
     try session.client.startSightings()
-    // A report comes once a second, whatever is received.
+    // Reports arrive once a second, even without beacons.
     if list != nil { try session.client.startRanging(RangingRequest(nil)) }
     try await session.show(
       output, to: out, status: status, showsFindings: list == nil,
@@ -183,16 +181,15 @@ struct InspectCommand: AsyncParsableCommand {
   }
 }
 
-/// Counts beacons.
 struct BeaconCensus {
-  /// The most beacons that are kept: with what is known of each, less than 16 MB.
+  /// The most beacons, whose statistics need less than 16 MB.
   private static let capacity = 65_536
   private static let maximumFindings = 1024
 
   let regions: [NamedRegion]
   let filter: AdvertFilter
   private(set) var table = BeaconTable<BeaconStatistics>(capacity: capacity)
-  /// The identities that several senders use at once, and when that was found; at most 1,024.
+  /// Identities with several senders at once, with the time found; at most 1,024.
   private(set) var findings: [(finding: IdentityFinding, time: WallClockTime)] = []
   private var identities = IdentityWatch()
 

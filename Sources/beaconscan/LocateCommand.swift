@@ -7,7 +7,7 @@ import Records
 import Scanning
 import ServiceCore
 
-/// `beaconscan locate`: where this machine is.
+/// The subcommand `locate`, which shows this machine's location.
 struct LocateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "locate",
@@ -97,7 +97,7 @@ struct LocateCommand: AsyncParsableCommand {
 
   private var isLive: Bool { recordings.replay.isEmpty }
 
-  /// Whether one fix is all that is wanted.
+  /// Whether the command ends after one fix.
   private var isOnce: Bool {
     isLive && !recordings.follow && recordings.duration == nil && count == nil && !heading
       && !visits
@@ -185,12 +185,12 @@ struct LocateCommand: AsyncParsableCommand {
   }
 }
 
-/// Admits a fix at most every so often, on the fixes' own time.
+/// Admits fixes at an interval on their own time.
 private struct IntervalGate {
   private let nanoseconds: Int64
   private var next: MonotonicTime?
 
-  /// Creates a gate. A live source works at the interval itself, and a fix of it may come up to a tenth early.
+  /// Creates a gate. A live source keeps the interval itself, and its fixes may be a tenth early.
   init(_ interval: Seconds?, isLive: Bool) {
     nanoseconds = Int64((interval?.value ?? 0) * (isLive ? 0.9e9 : 1e9))
   }

@@ -9,7 +9,7 @@ import Regions
 import Scanning
 import ServiceCore
 
-/// `beaconscan monitor`: entering and leaving regions.
+/// The subcommand `monitor`, which shows entries and exits of regions.
 struct MonitorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "monitor",
@@ -116,7 +116,7 @@ struct MonitorCommand: AsyncParsableCommand {
   func run() async throws {
     try exec.map(EventCommand.init(script:))?.check()
     try calibration.check(source, isQuiet: output.quiet)
-    // A wrong rule is found before anything is stored.
+    // Rules are checked before anything is stored.
     for region in regions.all { _ = try self.rules.rules(of: region) }
     let rules = try rules.rules
     let out = StandardOutput()
@@ -171,7 +171,7 @@ struct MonitorCommand: AsyncParsableCommand {
     return configuration
   }
 
-  /// Monitors beacons, and circles where the session has locations.
+  /// Monitors beacons and, if the session has locations, circles.
   func run(_ session: BeaconSession, _ standard: RegionRules, to out: StandardOutput) async throws {
     let monitor = makeOutput(standard, session: session, location: session.location, to: out)
     defer { monitor.commands?.finish() }
@@ -182,7 +182,7 @@ struct MonitorCommand: AsyncParsableCommand {
       for line in monitor.events.removeStates(at: time, offset) { try monitor.write(line) }
       session.client.stopSightings()
     }
-    // The first moment of a recording is known with its first sighting, that of an adapter with its state.
+    // A recording's start is known with its first sighting, a live source's with its state.
     if !session.isLive { try session.client.startSightings() }
     if let feed = session.location { try registerCircles(in: feed, &monitor.events) }
     try await session.show(
@@ -209,7 +209,7 @@ struct MonitorCommand: AsyncParsableCommand {
     }
   }
 
-  /// Monitors circles alone.
+  /// Monitors circles only.
   func run(_ feed: LocationFeed, _ rules: RegionRules, to out: StandardOutput) async throws {
     let monitor = makeOutput(rules, session: nil, location: feed, to: out)
     defer { monitor.commands?.finish() }
@@ -232,13 +232,13 @@ struct MonitorCommand: AsyncParsableCommand {
     _ rules: RegionRules, session: BeaconSession?, location: LocationFeed?, to out: StandardOutput
   ) -> MonitorOutput {
     let isPaced = session?.isPaced ?? location?.isPaced ?? true
-    // What a command acts on, and what will not be reported again, was written before.
+    // Commands and state files must not get ahead of the output.
     out.apply(output.form)
     out.flushesLines = out.isTerminal || isPaced || exec != nil || stateFile != nil
     let line = EventLine(
       regions: regions.all.map(\.name) + regions.circles.map(\.identifier),
       showsCircles: !regions.circles.isEmpty)
-    // What a command prints would be drawn over.
+    // A command's output would be drawn over.
     let writer: any ResultWriter =
       output.format == .table && out.isTerminal && isPaced && exec == nil
       ? LiveMonitorWriter(
@@ -250,10 +250,10 @@ struct MonitorCommand: AsyncParsableCommand {
       count: count)
   }
 
-  /// Registers the circles, and no others; those that the state file has resume with their states.
+  /// Registers only these circles. Those in the state file keep their states.
   private func registerCircles(in feed: LocationFeed, _ events: inout MonitorEvents) throws {
     do throws(LocationServiceError) {
-      // The first moment of a track is known with its first fix.
+      // The start of a track is known with its first fix.
       if !feed.isLive { try feed.client.startUpdates() }
       for name in try feed.client.replaceCircles(
         with: regions.circles, &events)
@@ -272,7 +272,7 @@ struct MonitorCommand: AsyncParsableCommand {
         + "more; it was removed")
   }
 
-  /// Registers the regions, and no others; those that the state file has resume with their states.
+  /// Registers only these regions. Those in the state file keep their states.
   private func register(
     in session: BeaconSession, ranges: Bool, _ events: inout MonitorEvents
   ) throws {

@@ -5,7 +5,7 @@ import Records
 import Scanning
 import ServiceCore
 
-/// `beaconscan range`: nearby beacons, once a second.
+/// The subcommand `range`, which shows nearby beacons.
 struct RangeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "range",
@@ -117,7 +117,7 @@ struct RangeCommand: AsyncParsableCommand {
 
   func run(_ session: BeaconSession, to out: StandardOutput) async throws {
     out.apply(output.form)
-    // What a command acts on was written before.
+    // A command must not get ahead of the output.
     out.flushesLines = out.isTerminal || session.isPaced || exec != nil
     let regions = regions.all
     let beacon = RangedBeacon.record(showsRaw: raw, showsSides: sides != nil)
@@ -159,7 +159,7 @@ struct RangeCommand: AsyncParsableCommand {
 }
 
 extension ProximityLimits: ExpressibleByArgument {
-  /// Reads four distances.
+  /// Reads four distances in meters.
   public init?(argument: String) {
     let words = argument.split(separator: ",", omittingEmptySubsequences: false)
     let numbers = words.compactMap { Double($0) }
@@ -171,7 +171,6 @@ extension ProximityLimits: ExpressibleByArgument {
 }
 
 extension Sides {
-  /// Reads `left=hci0,right=hci1`, in either order.
   init(option: String) throws {
     let example = "for example left=hci0,right=hci1"
     var adapters: [String: AdapterName] = [:]
@@ -199,7 +198,6 @@ extension Sides {
     self.init(left: left, right: right)
   }
 
-  /// Checks that the source has both adapters.
   func check(_ source: SourceOptions) throws {
     for name in [left, right] {
       if case .address = name, !source.isLive {

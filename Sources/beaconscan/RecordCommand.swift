@@ -5,7 +5,7 @@ import LiveScanning
 import Scanning
 import SystemPackage
 
-/// `beaconscan record`: saves what the adapter receives.
+/// The subcommand `record`, which saves the received packets.
 struct RecordCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "record",
@@ -37,7 +37,7 @@ struct RecordCommand: AsyncParsableCommand {
       discussion:
         "The files are then named FILE-000001-20260131T090000Z and so on, before FILE's ending.",
       valueName: "size"),
-    // Smaller files would be nearly all head.
+    // Smaller files would consist mostly of headers.
     transform: { try scaled($0, ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30], 4096 ... .max) })
   var rotateSize: Int?
 
@@ -115,7 +115,7 @@ struct RecordCommand: AsyncParsableCommand {
     try await RecordSession(configuration, isQuiet: quiet).run(source)
   }
 
-  /// Checks that a file which is recorded again is a recording, before another is created or replaced.
+  /// Checks that the input is a recording, before an output is created or replaced.
   private func checkRecording() throws {
     guard let path = source.replay.first, !source.follow,
       (try? Stat(FilePath(path)))?.type == .regular
@@ -126,20 +126,19 @@ struct RecordCommand: AsyncParsableCommand {
     } catch  where collector.counts.packets == 0 {
       throw CommandError(error)
     } catch {
-      // What stands before the damage is recorded.
+      // The part before the damage is recorded.
     }
   }
 
-  /// Whether there are several files.
   private var isRotated: Bool { rotateSize != nil || rotateEvery != nil }
 
   private var writtenFormat: CaptureWriter.Format {
     let format = format ?? (file.hasSuffix(".pcapng") ? .pcapng : .btsnoop)
-    // Without the adapter, packets of several could not be distinguished.
+    // The format must contain the adapter, to distinguish the packets of several.
     return format == .btsnoop && source.hasSeveralAdapters ? .btmon : format
   }
 
-  /// Whether the recording would be written over what is read.
+  /// Returns whether the output would replace the input.
   private func isSameFile(as path: String) -> Bool {
     guard !isRotated, let one = try? Stat(FilePath(file)),
       let other = try? Stat(FilePath(path))
@@ -150,7 +149,7 @@ struct RecordCommand: AsyncParsableCommand {
 
 extension CaptureWriter.Format: ExpressibleByArgument {}
 
-/// Reads a whole number within limits, with a unit or without.
+/// Reads a whole number within limits, optionally with a unit.
 private func scaled(
   _ text: String, _ units: [String: Int], _ limits: ClosedRange<Int>
 ) throws -> Int {

@@ -4,7 +4,7 @@ import Records
 import Scanning
 import ServiceCore
 
-/// `beaconscan scan`: every sighting as it is received.
+/// The subcommand `scan`, which shows every sighting.
 struct ScanCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "scan",
@@ -67,7 +67,7 @@ struct ScanCommand: AsyncParsableCommand {
         configuration: configuration), list, to: out)
   }
 
-  /// Lists the advertisers: while it runs on a terminal, otherwise at the end.
+  /// Lists the advertisers: live on a terminal, otherwise at the end.
   private func run(
     _ session: BeaconSession, _ list: AdvertiserList, to out: StandardOutput
   ) async throws {
@@ -75,7 +75,7 @@ struct ScanCommand: AsyncParsableCommand {
     let screen =
       output.format == .table && out.isTerminal && session.isPaced
       ? LiveAdvertiserWriter(output: out, list: list, filter) : nil
-    // A report comes twice a second, whatever is received.
+    // Reports arrive twice a second, even without beacons.
     try session.client.startRanging(RangingRequest(nil))
     try await session.show(output, to: out, on: screen, showsFindings: false) { event in
       guard case .ranging(let report) = event else { return .more }
@@ -95,7 +95,7 @@ struct ScanCommand: AsyncParsableCommand {
     out.apply(output.form)
     let regions = regions.all
     let isTable = output.format == .table
-    // In a table the UUID stands beside it: only a name that was given says more.
+    // A table has the UUID anyway, so only given names are of use.
     let shown = isTable ? regions.filter { $0.givenName != nil } : regions
     let record = Sighting.record.omitting(keys: shown.isEmpty ? ["region"] : [])
     let recordWithoutAdapter = record.omitting(keys: ["adapter"])
@@ -117,7 +117,7 @@ struct ScanCommand: AsyncParsableCommand {
           matched += 1
         }
       }
-      // What came together is written together.
+      // Sightings that arrive together are written together.
       if flushes { try out.flush() }
       return left > 0 ? .more : .enough
     } end: { isWhole in

@@ -8,7 +8,7 @@ import Records
 import Scanning
 import Simulation
 
-/// `beaconscan schema`: the JSON Schema of all that the command writes, of which `docs/json.schema.json` is made.
+/// The subcommand `schema`, which prints the JSON Schema for `docs/json.schema.json`.
 struct SchemaCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "schema", abstract: "Print the JSON Schema of --format json.",

@@ -12,7 +12,7 @@ import Scanning
 import ServiceCore
 import Storage
 
-/// `beaconscan serve`: beacons, regions, locations and events for programs in any language, over HTTP.
+/// The subcommand `serve`, which serves beacons, regions, locations and events over HTTP.
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
@@ -115,7 +115,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   func run() async throws {
     try calibration.check(source, isQuiet: quiet)
-    // A page wants to see what happens as it happened.
+    // The page shows events in their own time.
     var source = source
     if !source.isLive, source.speed == .max { source.speed = .times(1) }
     var beacons = BeaconService.Configuration()
@@ -127,7 +127,7 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.database = history ?? stateFile
     configuration.formerDatabase = history == nil || history == stateFile ? nil : stateFile
     configuration.recordsPresence = history != nil
-    // What is recorded may be of long ago, and is kept for as long as there is room.
+    // Recorded data may be old, and is kept as long as there is room.
     configuration.history = Store.Limits(
       maximumAge: source.isLive ? Int64(historyDays) * 86400 : .max,
       maximumBytes: Int64(historySize) * 1_000_000)
@@ -137,7 +137,7 @@ struct ServeCommand: AsyncParsableCommand {
     switch scanner?.availability {
     case .available?, nil: break
     case .notPermitted(let sentence)?: throw CommandError(.noPermission, sentence)
-    // An adapter may come: the receiver's state says what is the matter.
+    // An adapter may appear later. The receiver's state contains the reason.
     case .unavailable(let sentence)?:
       if !source.isLive { throw CommandError(.unavailable, sentence) }
     }
@@ -153,7 +153,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
   }
 
-  /// Opens the sources of beacons and of locations, of recordings those that are there.
+  /// Opens the live sources, or those that the recordings contain.
   private func open(
     _ source: SourceOptions
   ) throws -> (scanner: (any Scanner)?, locations: (any LocationSource)?) {
@@ -179,7 +179,6 @@ struct ServeCommand: AsyncParsableCommand {
 
   private static let version = Beaconscan.configuration.version
 
-  /// The regions of the options, with the rules of each.
   private func regionConfiguration(
     names: [BeaconIdentity: String]
   ) throws -> RegionConfiguration {
@@ -201,7 +200,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
   }
 
-  /// Reads the command line and the configuration again, and has a function use them. What is wrong changes nothing.
+  /// Reads the command line and the configuration again. If they are not valid, nothing changes.
   private static func readAgain(
     _ use: (RegionConfiguration) throws -> Void
   ) throws {
@@ -221,7 +220,6 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension CommandError {
-  /// The status of what ended the service.
   fileprivate init(_ failure: ServiceFailure) {
     let status: Status =
       switch failure.kind {

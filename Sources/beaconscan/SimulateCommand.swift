@@ -5,7 +5,7 @@ import Records
 import Simulation
 import SystemPackage
 
-/// `beaconscan simulate`: writes a recording and its truth from a scenario.
+/// The subcommand `simulate`, which writes a recording and its truth from a scenario.
 struct SimulateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate",
@@ -21,7 +21,6 @@ struct SimulateCommand: ParsableCommand {
         beaconscan range --replay visitor.btsnoop
       """)
 
-  /// The recording's format, as it is given.
   enum RecordingFormat: String, CaseIterable, ExpressibleByArgument {
     case btsnoop, pcapng
   }
@@ -96,7 +95,7 @@ struct SimulateCommand: ParsableCommand {
     try truth?.finish()
   }
 
-  /// Where the truth goes; `nil` is nowhere.
+  /// The path of the truth, or `nil` to write none.
   private var truthPath: String? {
     if let truth { return truth }
     guard output != "-" else { return nil }
@@ -127,7 +126,7 @@ struct SimulateCommand: ParsableCommand {
 
   private static let maximumBytes = 16 * 1024 * 1024
 
-  /// Reads the scenario to its end, or until it is too long.
+  /// Reads the scenario to its end, or beyond the limit.
   private func scenarioBytes() throws -> [UInt8] {
     let file =
       scenario == "-"

@@ -5,7 +5,7 @@ import LiveScanning
 import Records
 import Sources
 
-// An adapter in the words of the command's output.
+// The values of an adapter in the command's output.
 extension HostView.Radio {
   var state: String {
     switch adapter.block {
@@ -15,7 +15,7 @@ extension HostView.Radio {
     }
   }
 
-  /// Whether it has Bluetooth Low Energy. Before it was on for the first time, nobody knows.
+  /// Whether the adapter supports Bluetooth Low Energy, known only after it was switched on once.
   var lowEnergy: Bool? {
     let isAsked = adapter.features.contains { $0 != 0 }
     return isAsked ? adapter.supportsLE : nil
@@ -23,7 +23,7 @@ extension HostView.Radio {
 
   var codedPHY: Bool? { report.features.map { $0.contains(.codedPHY) } }
 
-  /// Why not all of it is known; `nil` where all is.
+  /// The reason that some values are unknown, or `nil` if none is.
   var unknown: String? {
     if adapter.block != nil { return "it is blocked" }
     if isHeld { return "a program has it for itself" }
@@ -89,7 +89,7 @@ extension HostView.Radio {
       Field("name", .text) { $0.name },
     ])
 
-  /// Whether an adapter has something, with a column where a title is given.
+  /// Returns the field of a capability, with a column if a title is given.
   private static func answer(
     _ key: String, _ title: String? = nil,
     _ answer: @escaping @Sendable (HostView.Radio) -> Bool?

@@ -3,26 +3,26 @@ import Ranging
 import Records
 import Scanning
 
-/// The dialog of a live calibration: which place is next, when it is measured, and when that is enough.
+/// The dialog of a live calibration, which names the places and decides when each is measured.
 struct CalibrationGuide {
   private(set) var survey: CalibrationSurvey
-  /// Why the dialog ended before its end.
+  /// The reason that the dialog ended early.
   private(set) var failure: String?
   private let places: [CalibrationPlace.Position]
   private var index = 0
-  /// When the place began to be measured; `nil` while the beacon is being placed.
+  /// The time of the place's first sighting, or `nil` while the beacon is being placed.
   private var began: MonotonicTime?
   private var isMeasured = false
-  /// The time of the last check whether the place is measured well enough, in seconds since ``began``.
+  /// The time of the last check of the measurement, in seconds since ``began``.
   private var lastCheck = 0.0
-  /// The number of Returns that have not begun a place yet.
+  /// The number of Return keys that have not started a place.
   private var returns = 0
 
-  /// The longest time that a place is measured, in seconds.
+  /// The longest measurement of a place, in seconds.
   private static let longestTime = 180.0
-  /// The seconds at the start of a place that do not count, because a hand is still at the beacon.
+  /// The seconds at the start that do not count, since the user still holds the beacon.
   private static let settlingTime = 1.0
-  /// The seconds between two checks, as each check reads all packets.
+  /// The seconds between two checks. A check reads all packets.
   private static let checkInterval = 0.5
 
   init(_ places: [CalibrationPlace.Position], regions: [NamedRegion]) {
@@ -32,12 +32,11 @@ struct CalibrationGuide {
 
   var isOver: Bool { index == places.count || failure != nil }
 
-  /// What is to be done now.
   var instruction: String {
     "\(index + 1) of \(places.count): \(places[index].instruction), and press Return."
   }
 
-  /// What is known of the place that is measured; `nil` while none is.
+  /// The state of the measurement, or `nil` while none runs.
   var progress: String? {
     guard isMeasured else { return nil }
     guard let (beacon, link) = survey.leader else {
@@ -50,11 +49,11 @@ struct CalibrationGuide {
       + "\(counted(link.survey.count, "packet")) in \(fixed(link.survey.seconds, 0)) s"
   }
 
-  /// Receives how often Return was pressed since the last call, or `nil` after the end of standard input, and begins
-  /// to measure the place at which the beacon now is.
+  /// Takes the number of Return keys since the last call, or `nil` after the end of standard input,
+  /// and starts to measure the next place.
   ///
-  /// A Return that is pressed while a place is measured counts for nothing, unless it is to be kept for the next place:
-  /// lines from a pipe may all come at once.
+  /// Return keys during a measurement are dropped, unless they are kept for later places, since
+  /// lines from a pipe may arrive together.
   mutating func receive(returns count: Int?, areKept: Bool) {
     returns = (areKept ? returns : 0) + (count ?? 0)
     guard !isMeasured, !isOver else { return }
@@ -68,7 +67,7 @@ struct CalibrationGuide {
     }
   }
 
-  /// Receives sightings, and returns the lines that a person should read.
+  /// Takes sightings, and returns the lines to show.
   mutating func receive(_ sightings: [Sighting]) -> [String] {
     for sighting in sightings where isMeasured {
       let start = began ?? sighting.time

@@ -2,14 +2,14 @@ import ArgumentParser
 import Ranging
 import Records
 
-/// A place of a calibration, and the recording that was made there: `2`, `edge`, `2=near.pcapng`, `2=walk.pcapng@30-60`.
+/// A place of a calibration and its recording: `2`, `edge`, `2=near.pcapng`, `2=walk.pcapng@30-60`.
 struct CalibrationPlace: ExpressibleByArgument {
-  /// Where a beacon is: so many meters from the receiver, or where a region begins, in it, or out of it.
+  /// A beacon's position: a distance in meters, or relative to the boundary of a region.
   enum Position: Hashable {
     case distance(Double)
     case edge, inside, outside
 
-    /// The order in which places of a boundary are measured.
+    /// The places of a boundary, in the order of measuring.
     static let boundary = [Position.edge, .inside, .outside]
 
     init?(_ text: String) {
@@ -33,7 +33,7 @@ struct CalibrationPlace: ExpressibleByArgument {
       }
     }
 
-    /// Where the beacon is to be put, in a sentence that ends with it.
+    /// The clause that tells the user where to put the beacon.
     var instruction: String {
       switch self {
       case .distance: "put the beacon \(name) from the receiver, with nothing between them"
@@ -46,10 +46,10 @@ struct CalibrationPlace: ExpressibleByArgument {
 
   var position: Position
   var recording: String?
-  /// The seconds of the recording that count, from its first packet on.
+  /// The seconds of the recording that count, from its first packet.
   var seconds = 0...Double.infinity
 
-  /// Reads a position and, after an equals sign, a recording and the seconds of it that count.
+  /// Reads a position and, after an equals sign, a recording and its seconds that count.
   init?(argument: String) {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard let position = Position(String(parts[0])) else { return nil }
@@ -57,7 +57,7 @@ struct CalibrationPlace: ExpressibleByArgument {
     guard parts.count == 2 else { return }
     guard !parts[1].isEmpty else { return nil }
     recording = String(parts[1])
-    // An @ of the file's own name is no stretch of time.
+    // An @ may be part of the file's name.
     guard let at = parts[1].lastIndex(of: "@") else { return }
     let numbers = parts[1][parts[1].index(after: at)...].split(
       separator: "-", omittingEmptySubsequences: false)

@@ -5,21 +5,21 @@ import Ranging
 import Records
 import TOMLDocuments
 
-/// What a calibration writes to the configuration file.
+/// The results of a calibration, for the configuration file.
 struct CalibrationRecord {
   private let results: [CalibrationResult]
-  /// The beacon's name; `nil` for the one that it has, or one of its numbers.
+  /// The name for the beacon, or `nil` for its present name or one from its numbers.
   private let name: String?
-  /// The region whose boundary it is.
+  /// The region whose boundary was measured.
   private let region: String?
 
   init(_ results: [CalibrationResult], name: String?, region: String?) {
     (self.results, self.name, self.region) = (results, name, region)
   }
 
-  /// Writes it to a file, whose comments and layout stay, and returns the file's path.
+  /// Writes the results to a file, keeps its comments and layout, and returns its path.
   ///
-  /// - Throws: `CommandError` where the file cannot be read or written, or would not be valid.
+  /// - Throws: `CommandError` if the file cannot be read or written, or the result is not valid.
   func save(to path: String?) throws -> String {
     guard let path else {
       throw CommandError(
@@ -42,7 +42,7 @@ struct CalibrationRecord {
         .badData,
         "the result does not go with \(edited.sentence(of: problem)); change that and try again")
     }
-    // The file itself is replaced, not a link to it.
+    // If the path is a link, its target is replaced.
     var target = path
     if let resolved = unsafe realpath(path, nil) {
       target = unsafe String(cString: resolved)
@@ -83,13 +83,12 @@ struct CalibrationRecord {
       }
     }
     guard !measured.isEmpty else { return document }
-    // Other adapters keep their offsets.
     let others = (file.settings["adapter-offset"]?.values ?? []).filter { value in
       !measured.contains { value.hasPrefix("\($0.adapter)=") }
     }
     let offsets = (others + measured.map { "\($0.adapter)=\($0.offset)" }).map(TOMLDocument.quoted)
     try set("adapter-offset", "[\(offsets.joined(separator: ", "))]")
-    // The exponent is the site's: that of the first adapter is as good as that of another.
+    // The exponent belongs to the site, so any adapter's will do.
     for case .distances(let fit) in results.map(\.finding) {
       guard let exponent = fit.exponent else { continue }
       try set("environment", decimal(exponent.value, 2))
@@ -98,7 +97,6 @@ struct CalibrationRecord {
     return document
   }
 
-  /// Returns the name under which a beacon is saved.
   private func title(
     of beacon: BeaconIdentity, in file: ConfigurationFile
   ) throws(TOMLDocument.Problem) -> String {
@@ -119,7 +117,7 @@ struct CalibrationRecord {
     return title
   }
 
-  /// Makes the folders of a file that are missing; where that fails, creating the file reports it.
+  /// Creates missing folders. If that fails, creating the file reports the error.
   private static func makeFolder(of path: String) {
     for (index, character) in zip(path.indices, path)
     where character == "/" && index > path.startIndex {

@@ -3,29 +3,27 @@ import Ranging
 import Records
 import Scanning
 
-/// What a calibration found of one beacon and one adapter.
+/// The result of a calibration for one beacon and one adapter.
 struct CalibrationResult {
-  /// A place and what was measured there.
   struct Place {
     var position: CalibrationPlace.Position
     var level: PlaceSurvey.Level
     var packets: Int
   }
 
-  /// What the places add up to.
   enum Finding {
     case distances(CalibrationFit)
     case boundary(BoundaryFit)
   }
 
   let beacon: BeaconIdentity
-  /// The adapter; `nil` where it is the only one.
+  /// `nil` if there is only one adapter.
   let adapter: UInt16?
   let statedPower: Int8
   let places: [Place]
   let finding: Finding
 
-  /// Adds up the places of a survey, for each adapter.
+  /// Returns the result of each adapter.
   static func all(
     _ survey: CalibrationSurvey, _ positions: [CalibrationPlace.Position]
   ) throws(CalibrationSurvey.Failure) -> [CalibrationResult] {
@@ -67,7 +65,7 @@ struct CalibrationResult {
     return .distances(try CalibrationFit(distances, statedPower: statedPower))
   }
 
-  /// The adapter's offset if the beacon's stated power is right, in dB; `nil` where that cannot be.
+  /// The adapter's offset in dB if the stated power is right, or `nil` if it is not plausible.
   var adapterOffset: CalibrationFit.Estimate? {
     guard case .distances(let fit) = finding, MeasuredPower.isPlausible(Double(statedPower)) else {
       return nil
@@ -75,8 +73,8 @@ struct CalibrationResult {
     return .init(value: fit.power.value - Double(statedPower), error: fit.power.error)
   }
 
-  /// The options that use the result for this beacon; with several adapters, for all beacons, because an
-  /// offset belongs to its adapter.
+  /// The options that apply the result to this beacon or, with several adapters, to all beacons,
+  /// since an offset belongs to an adapter.
   var options: [String] {
     switch finding {
     case .boundary(let fit): return ["--boundary=\(decimal(fit.level.value, 1))"]
@@ -87,7 +85,7 @@ struct CalibrationResult {
     }
   }
 
-  /// The options that use the result for all beacons, if their stated powers are right.
+  /// The options that apply the result to all beacons, if their stated powers are right.
   var generalOptions: [String] {
     guard case .distances(let fit) = finding else { return [] }
     let name = adapter.map { "hci\($0)=" } ?? ""
@@ -95,7 +93,7 @@ struct CalibrationResult {
     return offset + (fit.exponent.map { ["--environment=\(decimal($0.value, 2))"] } ?? [])
   }
 
-  /// The result for a person.
+  /// The result for people.
   var lines: [String] {
     func estimate(_ estimate: CalibrationFit.Estimate, _ decimals: Int, _ unit: String) -> String {
       "\(fixed(estimate.value, decimals)) ± \(fixed(estimate.error, decimals))\(unit)"
@@ -134,7 +132,7 @@ struct CalibrationResult {
 }
 
 extension CalibrationResult {
-  /// A line of `calibrate`.
+  /// The record of a line of `calibrate`.
   static let record = RecordType<CalibrationResult>(
     "calibration", Field.identity { $0.beacon },
     [
@@ -163,7 +161,6 @@ extension CalibrationResult {
 }
 
 extension CalibrationResult.Place {
-  /// One of the places.
   fileprivate static let record = RecordType<CalibrationResult.Place>(
     nil,
     [

@@ -6,29 +6,29 @@ import Scanning
 
 /// The levels of one beacon at all places of a calibration.
 ///
-/// Of each place at most 64 beacons are followed, by 8 adapters each: 4 MiB.
+/// At each place it tracks at most 64 beacons with 8 adapters each, in 4 MiB.
 struct CalibrationSurvey {
-  /// What was received at one place of one beacon by one adapter.
+  /// The packets of one beacon, received by one adapter at one place.
   struct Link {
     var adapter: UInt16
     var statedPower: Int8
     var survey = PlaceSurvey()
   }
 
-  /// Why a place, or all of them, cannot be used: one sentence.
+  /// The reason that a place or a survey cannot be used: one sentence.
   struct Failure: Error {
     var message: String
   }
 
   let regions: [NamedRegion]
-  /// The beacon that is calibrated: the strongest of those that count at the first place.
+  /// The beacon to calibrate: the strongest matching one at the first place.
   private(set) var beacon: BeaconIdentity?
-  /// The adapters that received it at the first place, with the levels at all places so far.
+  /// The adapters that received the beacon at the first place, with their levels at all places.
   private(set) var adapters: [(link: Link, levels: [(level: PlaceSurvey.Level, packets: Int)])] = []
 
   private var table = BeaconTable<[Link]>(capacity: maximumBeacons)
   private static let (maximumBeacons, maximumAdapters) = (64, 8)
-  /// By how much the strongest beacon must be stronger than the next, in dB.
+  /// The least difference between the strongest beacon and the next, in dB.
   private static let leastLead = 6.0
 
   init(regions: [NamedRegion]) { self.regions = regions }
@@ -50,7 +50,7 @@ struct CalibrationSurvey {
     }
   }
 
-  /// The beacon and the link with the most packets at this place so far.
+  /// The strongest beacon and its link with the most packets at this place.
   var leader: (beacon: BeaconIdentity, link: Link)? {
     guard let entry = candidates.first?.entry else { return nil }
     return entry.state.max { $0.survey.count < $1.survey.count }.map { (entry.beacon, $0) }
@@ -62,7 +62,7 @@ struct CalibrationSurvey {
     return entry.state.allSatisfy { $0.survey.isEnough }
   }
 
-  /// Ends a place and begins the next one; what was received is dropped where the place cannot be used.
+  /// Ends a place. If it cannot be used, its packets are dropped.
   mutating func finishPlace() throws(Failure) {
     let candidates = candidates
     table = BeaconTable(capacity: Self.maximumBeacons)
@@ -100,8 +100,8 @@ struct CalibrationSurvey {
     }
   }
 
-  /// The beacons of this place with their levels in dBm, the strongest first. Those with too few packets come last, at a
-  /// level that is less than any signal's.
+  /// The beacons of this place with their levels in dBm, strongest first. Those with too few
+  /// packets follow, with levels below those of any signal.
   private var candidates: [(entry: BeaconTable<[Link]>.Entry, level: Double)] {
     table.entries.map { entry in
       let levels = entry.state.compactMap { $0.survey.level?.mean }

@@ -3,9 +3,9 @@ import Bytes
 import HCIPackets
 
 extension AdvertDescription {
-  /// Decodes bytes of a kind: a description for each advert in them, or one of what is wrong.
+  /// Decodes bytes, and returns a description of each advert in them, or of their fault.
   static func all(in bytes: [UInt8], as input: DecodeInput) -> [AdvertDescription] {
-    // The span is over initialised bytes and does not outlive the array.
+    // The span is over initialized bytes and does not outlive the array.
     let span = unsafe bytes.span.bytes
     var description = AdvertDescription(input: input)
     switch input {
@@ -22,7 +22,6 @@ extension AdvertDescription {
     return [description]
   }
 
-  /// The reports of an HCI packet.
   private static func events(in packet: RawSpan) -> [AdvertDescription] {
     guard packet.littleEndian(UInt8.self, at: 0) == 0x04 else {
       return [AdvertDescription(.h4, "a host's packet or data: nothing in it was received")]
@@ -45,7 +44,6 @@ extension AdvertDescription {
     return descriptions
   }
 
-  /// The report of a link-layer packet.
   private static func packet(_ packet: RawSpan) -> AdvertDescription {
     guard AdvertisingPDU.isAdvertising(packet) else {
       return AdvertDescription(.ll, "not a packet of the advertising channels")
@@ -65,7 +63,7 @@ extension AdvertDescription {
     report(problem, at: 0)
   }
 
-  /// Offsets count from the report's advertising data.
+  /// Creates a description of a report. Offsets count from its advertising data.
   private init(_ input: DecodeInput, _ report: AdvertisingReport) {
     self.init(input: input)
     header = Header(

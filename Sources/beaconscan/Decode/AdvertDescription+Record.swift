@@ -44,17 +44,18 @@ extension AdvertDescription.Problem {
 }
 
 extension AdvertDescription {
-  /// A beacon of any kind that is known.
+  /// A beacon of any known kind.
   struct Beacon: Sendable {
-    /// What kind of beacon it is.
+    /// The kind of beacon.
     let name: String
     let append: @Sendable (inout [UInt8]) -> Void
-    /// Its fields with their units, for people.
+    /// The fields with units, for people.
     let labels: [(name: String, value: String)]
 
-    /// What distinguishes it from other beacons of the same sender: its kind, and its identity where that stays.
+    /// A text that differs from that of other beacons of the same sender: the kind, and the
+    /// identity if it is stable.
     let identity: String
-    /// Its kind and what it sends, in one line for people.
+    /// The kind and contents on one line, for people.
     let summary: String
 
     private init<Frame: Sendable>(

@@ -1,7 +1,7 @@
 import Advertising
 import Bytes
 
-/// A decoded advert: its structures, the beacons in them, and what is wrong where.
+/// A decoded advert: its structures, beacons and faults.
 struct AdvertDescription: Sendable {
   struct Structure {
     var offset: Int
@@ -15,7 +15,7 @@ struct AdvertDescription: Sendable {
   }
 
   var input: DecodeInput
-  /// Address, kind of event and signal strength, where the input has them.
+  /// The address, event type and signal strength, if the input has them.
   var header: Header?
   var structures: [Structure] = []
   var beacons: [Beacon] = []
@@ -50,7 +50,7 @@ struct AdvertDescription: Sendable {
       }
     } catch {
       report("AD structure: \(error.reason)", at: error.offset)
-      // What is left of an Eddystone frame may still show its kind; of an iBeacon it may not.
+      // The rest of a cut Eddystone frame may still show its kind. That of an iBeacon may not.
       let rest = data.extracting(droppingFirst: error.offset - base + 1)
       if rest.byteCount > 1, rest.littleEndian(UInt8.self, at: 0) == ADType.serviceData16.rawValue,
         let frame = try? Eddystone.read(serviceData: rest.extracting(droppingFirst: 1))

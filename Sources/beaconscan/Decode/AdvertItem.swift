@@ -28,7 +28,7 @@ extension StandardOutput {
   }
 }
 
-/// Something in an advert, as a row of comma-separated values.
+/// A part of an advert, as a row of CSV.
 private struct AdvertItem {
   var item: String
   var offset: Int?

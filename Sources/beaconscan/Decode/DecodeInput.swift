@@ -3,7 +3,7 @@ import ArgumentParser
 import Bytes
 import HCIPackets
 
-/// What the bytes given to `decode` are.
+/// The kind of the bytes given to `decode`.
 enum DecodeInput: String, ExpressibleByArgument, CaseIterable {
   /// Recognized by the bytes.
   case auto
@@ -18,7 +18,7 @@ enum DecodeInput: String, ExpressibleByArgument, CaseIterable {
   /// The parameters of HCI_LE_Set_Advertising_Data: a length, then 31 bytes.
   case command
 
-  /// What bytes look like: the first kind that fits them to the last byte.
+  /// Returns the first kind that fits all bytes.
   static func guess(_ bytes: [UInt8]) -> DecodeInput {
     if bytes.count > 3, bytes[0] == 0x04, Int(bytes[2]) == bytes.count - 3 { return .h4 }
     if bytes.count > 4, bytes[0] == 0x01, Int(bytes[3]) == bytes.count - 4 { return .h4 }
@@ -35,14 +35,14 @@ enum DecodeInput: String, ExpressibleByArgument, CaseIterable {
     return .ad
   }
 
-  /// Whether bytes are AD structures to their end.
+  /// Returns whether the bytes are valid AD structures to their end.
   private static func isWellFormed(_ bytes: ArraySlice<UInt8>) -> Bool {
     let copy = Array(bytes)
-    // The span is over initialised bytes and does not outlive the array.
+    // The span is over initialized bytes and does not outlive the array.
     var structures = unsafe ADStructures(copy.span.bytes)
     do throws(ParseError) {
       while let structure = try structures.next() {
-        // A list of 16-bit UUIDs of odd length is no list.
+        // A list of 16-bit UUIDs cannot have an odd length.
         if (2...3).contains(structure.type.rawValue), structure.data.byteCount % 2 != 0 {
           return false
         }

@@ -2,7 +2,6 @@ import LiveScanning
 import Scanning
 
 extension Doctor {
-  /// Examines this machine.
   static func findings() -> [Finding] {
     var host = HostView.current()
     let bluez = BlueZView.current()
@@ -14,7 +13,7 @@ extension Doctor {
 }
 
 extension CommandError {
-  /// What prevents scanning; `nil` where nothing was found.
+  /// Creates the error for the obstacle to scanning, or returns `nil` if there is none.
   init?(preventing findings: [Finding]) {
     guard let obstacle = Doctor.obstacle(in: findings) else { return nil }
     self.init(

@@ -2,7 +2,7 @@ import Records
 import Sources
 
 extension StandardOutput {
-  /// Writes what the doctor found: for people the level, what was found, and below it what fixes it.
+  /// Writes findings. For people, the level precedes a finding, and the fix follows it.
   func write(_ findings: [Finding], _ form: FormatOptions) throws {
     guard form.format == .table else {
       return try write(findings, Finding.record, form.format)
@@ -29,10 +29,9 @@ extension StandardOutput {
 extension Finding {
   fileprivate var text: String { (adapter.map { "\($0): " } ?? "") + message }
 
-  /// What was found and what fixes it, as one sentence.
+  /// The finding and its fix, in one sentence.
   var sentence: String { text + (command.map { "; run: \($0)" } ?? "") }
 
-  /// A line about a finding.
   static let record = RecordType<Finding>(
     "finding",
     [

@@ -5,13 +5,13 @@ import Ranging
 import Records
 import SystemPackage
 
-/// What a command of the user's is run on.
+/// An event, as the input of a user's command.
 struct HookEvent: Sendable {
-  /// Its line of JSON.
+  /// The record as a line of JSON.
   let line: [UInt8]
-  /// What stands in the environment; `nil` for what is not known.
+  /// The variables of the environment, `nil` for unknown values.
   let variables: [(name: String, value: String?)]
-  /// What it is, for people.
+  /// A description for people.
   let title: String
 
   private init<Value>(
@@ -27,7 +27,7 @@ struct HookEvent: Sendable {
     "BEACONSCAN_" + column.uppercased()
   }
 
-  /// The names of the variables of all events, also of those that come with names of beacons alone.
+  /// The variables of all events, including those of beacons with names.
   static let variableNames = Set(
     (EventLine.everyColumn.csvHeader + ZoneChange.row().csvHeader + ["name"]).map(variableName))
 
@@ -45,25 +45,24 @@ struct HookEvent: Sendable {
   }
 }
 
-/// A command of the user's that is run on an event, by `/bin/sh -c`.
+/// A user's command, which `/bin/sh -c` runs for an event.
 struct EventCommand {
-  /// What the shell is given.
   let script: String
 
-  /// Runs it to its end, with the event on its standard input and in its environment. Its standard output goes to
-  /// our standard error: ours is for events alone.
+  /// Runs the command to its end. The event is on its standard input and in its environment. Its
+  /// standard output goes to standard error here, since standard output is for events only.
   ///
-  /// - Returns: What went wrong.
+  /// - Returns: The error, or `nil`.
   func run(on event: HookEvent) -> String? {
     var environment = ProcessInfo.processInfo.environment
-    // What is not known is not there, also if we were run by such a command ourselves.
+    // An unknown value removes a variable that this process may have inherited.
     for (name, value) in event.variables { environment[name] = value }
     return run(["sh", "-c", script], environment, input: event.line)
   }
 
-  /// Checks that the shell finds the command with which the script begins, where a plain word names it.
+  /// Checks that the shell finds the script's first command, if that is a plain word.
   ///
-  /// - Throws: `CommandError` where there is no such command.
+  /// - Throws: `CommandError` if it does not.
   func check() throws {
     guard script.contains(where: { !$0.isWhitespace }) else {
       throw CommandError(.usage, "--exec must have a command; write a line of shell")
@@ -77,7 +76,7 @@ struct EventCommand {
         + "shell finds")
   }
 
-  /// The word with which the script begins; `nil` where it is not a plain one, such as an assignment or a function.
+  /// The script's first word, or `nil` if it is not plain, such as an assignment or a function.
   private var firstWord: String? {
     let spaces: Set<Character> = [" ", "\t", "\n"]
     let text = script.drop { spaces.contains($0) }
@@ -99,7 +98,7 @@ struct EventCommand {
         let process = try input.readEnd.closeAfter {
           try start(arguments, environment.map { "\($0)=\($1)" }, reading: input)
         }
-        // A command that does not read is no failure: SIGPIPE is ignored.
+        // The command may end without reading. SIGPIPE is ignored.
         _ = try? input.writeEnd.writeAll(line)
         return process
       }
@@ -115,7 +114,7 @@ struct EventCommand {
   ) throws -> pid_t {
     var files = unsafe posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
-    // All that is passed outlives the calls. Ignored and blocked signals would be inherited.
+    // All arguments outlive the calls. The command must not inherit ignored and blocked signals.
     unsafe posix_spawn_file_actions_init(&files)
     unsafe posix_spawnattr_init(&attributes)
     defer {
@@ -148,16 +147,16 @@ struct EventCommand {
     while unsafe waitpid(process, &status, 0) == -1 {
       guard errno == EINTR else { throw Errno(rawValue: errno) }
     }
-    // As `WIFEXITED` and its like read it, which the importer drops.
+    // The importer drops `WIFEXITED` and the like.
     let (signal, code) = (status & 0x7F, status >> 8 & 0xFF)
     if signal == 0 { return code == 0 ? nil : "the command ended with status \(code)" }
-    // The interrupt was meant for it too.
+    // The interrupt reached the command too.
     if Interrupt.isRequested, signal == SIGINT || signal == SIGTERM { return nil }
     return "the command was ended by signal \(signal)"
   }
 }
 
-/// Gives a body texts as C has them: an array of pointers that ends with a null.
+/// Calls a body with an array of C strings that ends with a null pointer.
 @unsafe
 private func withCStrings<Result>(
   _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result

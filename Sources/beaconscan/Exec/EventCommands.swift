@@ -3,31 +3,26 @@ import Dispatch
 import Records
 import Synchronization
 
-/// The user's command, run for one event after the other, in their order.
+/// The user's command, run for one event after another.
 ///
-/// While monitoring goes on, events wait: at most ``maximumWaiting``, then the oldest are dropped, so that a
-/// command that hangs neither stops monitoring nor makes memory grow, and the last state comes through.
+/// Events wait while monitoring continues. Beyond ``maximumWaiting`` the oldest are dropped, so
+/// that a command that hangs neither blocks monitoring nor uses more memory.
 final class EventCommands: Sendable {
-  /// The most events that wait.
   static let maximumWaiting = 256
 
-  /// What the shell is given.
   private let script: String
-  /// Whether ``run(on:)`` returns when the command has run: in a recording that is not paced, so that a run can be
-  /// repeated.
+  /// Whether ``run(on:)`` waits for the command, which makes unpaced replays repeatable.
   private let isWaitedFor: Bool
   private let queue = DispatchQueue(label: "beaconscan.exec")
   private let state = Mutex(State())
 
-  /// The events that wait.
   struct State {
     private(set) var waiting: Deque<HookEvent> = []
     private(set) var dropped = 0
-    /// Whether something takes them.
     private var isRunning = false
 
-    /// Adds an event. Returns whether something must take them now, and whether this one is the first for which another
-    /// one is dropped.
+    /// Adds an event. Returns whether the caller must start to run events, and whether this is the
+    /// first time that one is dropped.
     mutating func append(_ event: HookEvent) -> (begins: Bool, dropsFirst: Bool) {
       waiting.append(event)
       let drops = waiting.count > EventCommands.maximumWaiting
@@ -39,7 +34,7 @@ final class EventCommands: Sendable {
       return (!isRunning, drops && dropped == 1)
     }
 
-    /// Returns the next event; `nil` where nothing takes them any more.
+    /// Returns the next event, or `nil` at the end of the run.
     mutating func next() -> HookEvent? {
       isRunning = !waiting.isEmpty
       return waiting.popFirst()
@@ -50,7 +45,6 @@ final class EventCommands: Sendable {
     (self.script, self.isWaitedFor) = (script, isWaitedFor)
   }
 
-  /// Runs the command on an event, now or when those before have run.
   func run(on event: HookEvent) {
     guard !isWaitedFor else { return runNow(event) }
     let (begins, dropsFirst) = state.withLock { $0.append(event) }
@@ -59,11 +53,11 @@ final class EventCommands: Sendable {
         "beaconscan: --exec: the command is slower than the events; of more than "
           + "\(Self.maximumWaiting) that wait, the oldest are dropped")
     }
-    // One block for all that wait: it is not of the events that are dropped.
+    // One block runs all waiting events, so dropped ones leave no blocks.
     if begins { queue.async { self.runAll() } }
   }
 
-  /// Waits until the command has run on every event; after an interrupt, only for the one that runs.
+  /// Waits for the commands of all events or, after an interrupt, for the current one.
   func finish() {
     queue.sync {}
     let (left, dropped) = state.withLock { ($0.waiting.count, $0.dropped) }

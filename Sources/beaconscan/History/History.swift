@@ -6,7 +6,7 @@ import ServiceCore
 import Storage
 import SystemPackage
 
-/// Which part of a history is shown.
+/// The part of a history to show.
 struct HistoryRange {
   var region: String?
   var since: WallClockTime?
@@ -18,13 +18,13 @@ struct HistoryRange {
   }
 }
 
-/// The history of a service, as a reader has it.
+/// The history of a service, for reading.
 struct History {
   private let store: StoreReader
 
-  /// Opens a file, or that of the service on this machine.
+  /// Opens a file, by default the one of the service on this machine.
   ///
-  /// - Throws: `CommandError`.
+  /// - Throws: `CommandError` if it cannot be opened.
   init(path: String?) throws {
     let file: String
     do throws(StorageError) {
@@ -41,7 +41,7 @@ struct History {
 
   init(_ store: StoreReader) { self.store = store }
 
-  /// The width of the regions' column, within reason.
+  /// The width of the column of regions, at most 40.
   var regionWidth: Int {
     get throws {
       try attempt { () throws(StorageError) in try store.regions() }
@@ -49,7 +49,7 @@ struct History {
     }
   }
 
-  /// Calls a function with entries, the oldest first.
+  /// Calls a function with the entries, oldest first.
   func forEachEntry(
     _ range: HistoryRange, last: Int? = nil, kinds: Set<String> = EventFormat.historyKinds,
     _ body: (StoredEntry) throws -> Void
@@ -63,7 +63,7 @@ struct History {
     }
   }
 
-  /// Returns the stays that ended, by region.
+  /// Returns the completed stays, by region.
   func stays(_ range: HistoryRange, in zone: ClockZone) throws -> [RegionStays] {
     var stays: [String: RegionStays] = [:]
     try forEachEntry(range, kinds: ["exit"]) { entry in
@@ -77,7 +77,6 @@ struct History {
     return stays.values.sorted { $0.region < $1.region }
   }
 
-  /// Returns the presence of beacons, by hour and by beacon.
   func presence(_ range: HistoryRange) throws -> [HourlyPresence] {
     try attempt { () throws(StorageError) in
       try store.presence(since: range.since?.microseconds, until: range.until?.microseconds)
@@ -91,19 +90,19 @@ struct History {
     }
   }
 
-  /// Returns when each region was occupied, up to a time or to what happened last; `nil` where nothing happened.
+  /// Returns the times of occupation up to `until`, `now` or the last entry, or `nil` for none.
   func plot(_ range: HistoryRange, now: WallClockTime?) throws -> HistoryPlot? {
     var newest: WallClockTime?
     try forEachEntry(HistoryRange(), last: 1) { newest = WallClockTime(microseconds: $0.time) }
     guard let end = range.until ?? now ?? newest else { return nil }
     var plot = HistoryPlot(from: range.since, to: end)
-    // What came before tells the states at the beginning.
+    // Earlier entries define the states at the start.
     let all = HistoryRange(region: range.region, until: range.until)
     try forEachEntry(all, kinds: ["enter", "exit", "state"]) { plot.add($0) }
     return plot.hasRegions ? plot : nil
   }
 
-  /// Returns the sentence for a run that showed nothing.
+  /// Returns the message for a run without results.
   func emptiness(_ range: HistoryRange) throws -> String {
     let names = try attempt { () throws(StorageError) in try store.regions() }
     if let region = range.region, !names.contains(region) {
@@ -132,7 +131,6 @@ struct History {
 }
 
 extension CommandError {
-  /// The status and sentence of a history that cannot be read.
   fileprivate init(history error: StorageError, _ file: String) {
     switch error.problem {
     case .failed(_, .noSuchFileOrDirectory), .failed(_, .notDirectory):
@@ -154,7 +152,6 @@ extension CommandError {
 }
 
 extension BeaconIdentity {
-  /// Reads `UUID:MAJOR:MINOR`.
   init?(stored text: String) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 3, let uuid = ProximityUUID(String(parts[0])),
@@ -165,8 +162,7 @@ extension BeaconIdentity {
 }
 
 extension ClockZone {
-  /// Returns the seconds of a stay in each hour of the day that it touches; of a stay of more than a year, the last
-  /// year counts.
+  /// Returns the seconds of a stay by hour of the day, for its last year at most.
   fileprivate func hours(
     of length: Double, until end: WallClockTime
   ) -> [(hour: Int, seconds: Double)] {
@@ -178,7 +174,7 @@ extension ClockZone {
       guard clock.count == 3 else { break }
       let fraction = Double(time.nanoseconds % 1_000_000_000) / 1e9
       let part = min(left, 3600 - Double(clock[1] * 60 + clock[2]) - max(0, fraction))
-      // Rounding must not stand still.
+      // A rounding error must not stop the loop.
       let step = max(part, 1e-6)
       parts.append((clock[0], min(part, left)))
       left -= step

@@ -4,10 +4,10 @@ import Scanning
 import ServiceCore
 import Storage
 
-/// When each region was occupied, as lines of blocks.
+/// The occupation of each region over time, as lines of blocks.
 struct HistoryPlot {
   private struct Region {
-    /// The time since which it is occupied.
+    /// The start of the current stay.
     var start: WallClockTime?
     var stays: [(start: WallClockTime, end: WallClockTime)] = []
   }
@@ -15,22 +15,21 @@ struct HistoryPlot {
   private let start: WallClockTime?
   private let end: WallClockTime
   private var regions: [String: Region] = [:]
-  /// The time of the first entry.
   private var first: WallClockTime?
 
-  /// Describes a plot of a time; without a beginning, it begins with the first entry.
+  /// Creates a plot. Without a start, it begins with the first entry.
   init(from start: WallClockTime?, to end: WallClockTime) { (self.start, self.end) = (start, end) }
 
   var hasRegions: Bool { !regions.isEmpty }
 
-  /// Adds an entry, the oldest first.
+  /// Adds an entry. They must be in order, oldest first.
   mutating func add(_ entry: StoredEntry) {
     guard let name = entry.region else { return }
     let time = WallClockTime(microseconds: entry.time)
     var region = regions[name] ?? Region()
     first = first ?? time
     let record = JSONValue(record: entry)
-    // Where each beacon is reported, one that left leaves others behind.
+    // If each beacon is reported, others may remain after an exit.
     let isOccupied =
       record["beacons"]?.asInt.map { $0 > 0 }
       ?? (entry.kind == "enter" || entry.kind == "state" && record["state"]?.asString == "inside")
@@ -47,8 +46,7 @@ struct HistoryPlot {
     regions[name] = region
   }
 
-  /// The plot, a line for each region with the times below them, and a sentence about it; `nil` where there is no
-  /// time to draw.
+  /// Returns a line for each region, the times, and a legend, or `nil` if no time is covered.
   func drawing(width: Int, zone: ClockZone) -> (lines: [String], legend: String)? {
     let starts = regions.values.lazy.compactMap { $0.stays.first?.start }
     guard let begin = start ?? [first, starts.min()].compactMap({ $0 }).min(), begin < end else {

@@ -6,14 +6,13 @@ import Scanning
 import ServiceCore
 import Storage
 
-/// An entry as a row: what its record says.
+/// An entry of the history as a row.
 struct HistoryRow: Sendable {
   private let time: WallClockTime
   private let kind: String
   private let region: String?
   private let dwell: Double?
   private let record: JSONValue
-  /// The zone of the times that a person reads.
   private let zone: ClockZone
 
   init(_ entry: StoredEntry, in zone: ClockZone) {
@@ -34,12 +33,12 @@ struct HistoryRow: Sendable {
     return BeaconIdentity(uuid: uuid, major: major, minor: minor)
   }
 
-  /// The beacon's name in the configuration, or else in the record, or else major and minor.
+  /// The name in the configuration or the record, or else major and minor.
   private var beaconName: String? {
     beacon.map { BeaconNames.name(of: $0) ?? record["name"]?.asString ?? $0.shortName }
   }
 
-  /// What happened, for people.
+  /// The event in words.
   private var detail: String? {
     if let message = record["message"]?.asString { return message }
     if kind == "visit" { return visit }
@@ -53,7 +52,6 @@ struct HistoryRow: Sendable {
     return kind == "state" ? "\(record["state"]?.asString ?? "?"): \(cause)" : cause
   }
 
-  /// When and where a visit was.
   private var visit: String {
     func clock(_ time: WallClockTime) -> String {
       let text = zone.text(time, digits: 0)
@@ -72,7 +70,7 @@ struct HistoryRow: Sendable {
     record[key]?.asString.flatMap { WrittenTime($0) }?.time(in: .utc)
   }
 
-  /// The reason of a circle's event; `nil` for a region of beacons, and for the state at the start.
+  /// The reason of a circle's event, or `nil` for other events and for the state at the start.
   private var circleReason: GeofenceTransition.Reason? {
     guard let rule = reason["rule"]?.asString.flatMap(GeofenceTransition.Rule.init),
       let distance = record["distance"]?.asDouble, let accuracy = reason["accuracy"]?.asDouble
@@ -101,7 +99,7 @@ struct HistoryRow: Sendable {
 }
 
 extension JSONValue {
-  /// Reads the record of an entry; one that cannot be read is `null`.
+  /// Reads an entry's record, or creates `null` if it is not valid.
   init(record entry: StoredEntry) {
     // The array outlives the call.
     self = unsafe (try? JSONValue(parsing: entry.payload.span.bytes)) ?? .null
@@ -109,8 +107,7 @@ extension JSONValue {
 }
 
 extension HistoryRow {
-  /// Returns the record of a row. Its columns of comma-separated values are those of `monitor`, and what changes of
-  /// the reception have.
+  /// Returns the record type of a row. Its CSV has the columns of `monitor`, and more.
   static func record(regionWidth: Int) -> RecordType<HistoryRow> {
     RecordType(
       nil,
@@ -142,7 +139,7 @@ extension HistoryRow {
         Field("message", .string, column: Column("REASON", fit: .cut(to: 20)) { $0.detail }) {
           $0.record["message"]?.asString
         },
-        // What circles and visits have.
+        // Fields of circles and visits.
         number("latitude", Schema.number) { $0.record },
         number("longitude", Schema.number) { $0.record },
         number("radius") { $0.record },

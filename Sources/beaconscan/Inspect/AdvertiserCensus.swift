@@ -3,8 +3,8 @@ import Records
 import Scanning
 import Synchronization
 
-/// Counts advertisers of every kind: at most ``capacity`` of them, with what is known of each less than 8 MB. Where one
-/// more comes, the eighth that was received longest ago makes room.
+/// Counts advertisers of every kind. It keeps at most ``capacity`` of them in less than 8 MB; at
+/// the limit, the eighth that was received longest ago is dropped.
 struct AdvertiserCensus {
   private struct Key: Hashable {
     let address: BluetoothAddress
@@ -19,7 +19,7 @@ struct AdvertiserCensus {
 
   var count: Int { known.count + evictions }
 
-  /// The advertisers, those received first in front.
+  /// The advertisers, in the order of their first adverts.
   var advertisers: [AdvertiserStatistics] {
     known.values.sorted {
       ($0.first, $0.address.rawValue, $0.addressType.rawValue)
@@ -45,7 +45,6 @@ struct AdvertiserCensus {
   }
 }
 
-/// An advertising report, copied out of its packet.
 struct Advert {
   let address: BluetoothAddress
   let addressType: AddressType
@@ -56,17 +55,17 @@ struct Advert {
   let data: [UInt8]
 }
 
-/// Adverts from the thread that receives them to the one that counts them. They are taken after each call that
-/// received some, so that there are never more than one such call delivers.
+/// Passes adverts from the receiving thread to the counting one. They are removed after each
+/// receiving call, so the queue holds at most the adverts of one call.
 final class AdvertQueue: Sendable {
   private let adverts = Mutex<[Advert]>([])
 
-  /// A live source that delivers more than this without a look at it loses adverts; nothing does that.
+  /// A bound that no source reaches. Later adverts would be dropped.
   private static let capacity = 1 << 17
 
   var tap: ReportTap {
     { [self] report, time, wallTime, _ in
-      // The memory is used during the call alone.
+      // The memory is used only during the call.
       let data = unsafe report.data.withUnsafeBytes { unsafe Array($0) }
       let advert = Advert(
         address: report.address, addressType: report.addressType, eventType: report.eventType,
@@ -77,8 +76,7 @@ final class AdvertQueue: Sendable {
     }
   }
 
-  /// Removes the adverts up to a moment, which are all without one, and returns them in the order of time: a paced
-  /// recording is read before it is played.
+  /// Removes and returns adverts up to a time, or all. A paced recording is read ahead.
   func remove(until end: MonotonicTime? = nil) -> [Advert] {
     adverts.withLock { adverts in
       var taken: [Advert] = []
@@ -90,19 +88,17 @@ final class AdvertQueue: Sendable {
   }
 }
 
-/// What is known of one advertiser, in constant memory.
+/// The statistics of one advertiser, in constant memory.
 struct AdvertiserStatistics: Sendable {
   let address: BluetoothAddress
   let addressType: AddressType
-  /// When it was first and last received.
   let first: WallClockTime
   private(set) var last: WallClockTime
-  /// What its adverts and scan responses state.
+  /// The contents of its adverts and scan responses.
   private(set) var contents: AdvertContents?
-  /// The latest frames of each beacon that it is, the latest first; at most ``maximumBeacons``.
+  /// The latest frame of each beacon, newest first; at most ``maximumBeacons``.
   private(set) var beacons: [AdvertDescription.Beacon] = []
   private(set) var count = 0
-  /// The latest signal strength in dBm.
   private(set) var rssi: Int8?
   private(set) var extremes: (weakest: Int8, strongest: Int8)?
 
@@ -110,7 +106,7 @@ struct AdvertiserStatistics: Sendable {
   private var sum = 0
   private var gaps = AdvertisingInterval()
   private var latest: MonotonicTime?
-  /// What was read last, which is not read again: adverts, and scan responses.
+  /// The last data, which is not read again: of adverts, and of scan responses.
   private var latestData: [UInt8] = []
   private var latestResponse: [UInt8] = []
 
@@ -121,10 +117,10 @@ struct AdvertiserStatistics: Sendable {
     (first, last) = (advert.wallTime, advert.wallTime)
   }
 
-  /// Mean signal strength in dBm; `nil` where none was measured.
+  /// The mean signal strength in dBm, or `nil` if none was measured.
   var mean: Double? { measured > 0 ? Double(sum) / Double(measured) : nil }
 
-  /// Seconds between two adverts; `nil` before it is learned. Anonymous senders are one here, without an interval.
+  /// The seconds between two adverts, if known. Anonymous senders count as one.
   var interval: Double? { addressType == .anonymous ? nil : gaps.period }
 
   mutating func receive(_ advert: Advert) {
@@ -140,7 +136,7 @@ struct AdvertiserStatistics: Sendable {
     }
     let isResponse = advert.eventType.contains(.scanResponse)
     guard isResponse else {
-      // A response follows its advert at once.
+      // A response follows its advert immediately.
       if let latest { gaps.add(gap: advert.time.nanoseconds(since: latest)) }
       latest = advert.time
       if advert.data != latestData { read(advert.data) }
@@ -167,7 +163,7 @@ struct AdvertiserStatistics: Sendable {
 }
 
 extension AdvertiserStatistics {
-  /// The name of its company, or its number in hexadecimal.
+  /// The company's name, or its number in hexadecimal.
   var company: String? {
     contents?.company.map { number in
       let digits = String(number, radix: 16, uppercase: true)
@@ -222,7 +218,7 @@ extension AdvertiserStatistics {
 }
 
 extension RowOrder {
-  /// Returns advertisers in this order: distance is that of their signal strength.
+  /// Returns the advertisers in this order. The signal strength stands in for distance.
   func sorted(_ advertisers: [AdvertiserStatistics]) -> [AdvertiserStatistics] {
     switch self {
     case .distance, .rssi: advertisers.sorted { $0.mean ?? -200 > $1.mean ?? -200 }
@@ -234,6 +230,6 @@ extension RowOrder {
 }
 
 extension AdvertiserStatistics {
-  /// Those with a name come first, then by address.
+  /// Names sort before addresses.
   fileprivate var sortName: String { contents?.name.map { "0\($0)" } ?? "1\(address)" }
 }

@@ -1,23 +1,22 @@
 import Records
 import Scanning
 
-/// The advertisers that are received, as `scan --all` and `inspect --all` count them.
+/// The advertisers that `scan --all` and `inspect --all` list.
 final class AdvertiserList {
   private let filter: AdvertFilter
   private let options: FilterOptions
   private let queue = AdvertQueue()
   private(set) var census = AdvertiserCensus()
-  /// The adverts that were received, also those that the filter leaves out.
+  /// The number of received adverts, before the filter.
   private(set) var received = 0
 
   init(_ options: FilterOptions, _ form: FormatOptions) {
     (self.options, filter) = (options, options.filter(form))
   }
 
-  /// Receives every advert.
   var tap: ReportTap { queue.tap }
 
-  /// Counts the adverts up to a moment; all without one.
+  /// Counts the adverts up to a time, or all.
   func update(until end: MonotonicTime? = nil) {
     for advert in queue.remove(until: end) {
       received += 1
@@ -25,17 +24,16 @@ final class AdvertiserList {
     }
   }
 
-  /// The rows to show, in an order where one was chosen.
+  /// Returns the rows to show, in the order given or chosen.
   func rows(_ order: RowOrder? = nil) -> [AdvertiserStatistics] {
     let advertisers = census.advertisers
     let rows = (order ?? options.sort)?.sorted(advertisers) ?? advertisers
     return Array(rows.prefix(options.top ?? .max))
   }
 
-  /// The sentence for a run in which nothing matched.
+  /// The message if no advert matched.
   var noMatch: String? { beaconscan.noMatch(census.reports, of: received, "adverts") }
 
-  /// Writes the list at the end.
   func write(_ format: OutputFormat, to output: StandardOutput) throws {
     if format != .table || census.count > 0 {
       try output.write(rows(), AdvertiserStatistics.record, format)
@@ -47,7 +45,7 @@ final class AdvertiserList {
   }
 }
 
-/// `scan --all` on a terminal: the advertisers as a table that is redrawn in place.
+/// `scan --all` on a terminal: a table that is redrawn in place.
 final class LiveAdvertiserWriter: ResultWriter {
   private let list: AdvertiserList
   private let zone: ClockZone

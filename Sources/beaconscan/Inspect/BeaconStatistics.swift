@@ -1,31 +1,29 @@
 import Advertising
 import Scanning
 
-/// What a recording holds of one beacon, in constant memory.
+/// The statistics of one beacon in a recording, in constant memory.
 struct BeaconStatistics {
-  /// When it was first received, as the recording shows it.
   let first: WallClockTime
-  /// When it was last received, as the recording shows it.
   private(set) var last: WallClockTime
   private(set) var sightings = 0
-  /// Sightings with a signal strength.
+  /// The number of sightings with a signal strength.
   private var measured = 0
   private var weakest: Int8 = .max
   private var strongest: Int8 = .min
   private var gaps = AdvertisingInterval()
-  /// The power in the latest frame.
+  /// The latest frame's measured power.
   private(set) var measuredPower: Int8
-  /// Where the latest frame came from.
+  /// The latest frame's sender.
   private(set) var address: BluetoothAddress
   private(set) var addressType: AddressType
-  /// How often another address than the one before used the identity.
+  /// The number of changes of the address that uses the identity.
   private(set) var addressChanges = 0
 
   private var sum = 0
   private var squares = 0
   private var latest: MonotonicTime
 
-  /// Starts with the first sighting, which is still to be given to ``receive(_:)``.
+  /// Starts with the first sighting, which must also be passed to ``receive(_:)``.
   init(_ sighting: Sighting) {
     first = sighting.wallTime
     last = sighting.wallTime
@@ -55,16 +53,16 @@ struct BeaconStatistics {
     strongest = max(strongest, rssi)
   }
 
-  /// Its interval and loss; `nil` where several senders use the identity in turn: the gaps belong to none of them.
+  /// The interval and loss, or `nil` if several senders alternate.
   var interval: AdvertisingInterval? { addressChanges * 4 > sightings ? nil : gaps }
 
-  /// The weakest and the strongest signal in dBm; `nil` where none was measured.
+  /// The weakest and strongest signal in dBm, or `nil` if none was measured.
   var extremes: (weakest: Int8, strongest: Int8)? { measured > 0 ? (weakest, strongest) : nil }
 
-  /// Mean signal strength in dBm; `nil` where none was measured.
+  /// The mean signal strength in dBm, or `nil` if none was measured.
   var mean: Double? { measured > 0 ? Double(sum) / Double(measured) : nil }
 
-  /// Its standard deviation in dB.
+  /// The standard deviation of the signal strength in dB.
   var deviation: Double? {
     guard let mean, measured > 1 else { return nil }
     let variance = (Double(squares) - mean * Double(sum)) / Double(measured - 1)

@@ -4,31 +4,28 @@ import Ranging
 import Records
 import Scanning
 
-/// The results of `inspect` in each format.
 struct InspectReport {
-  /// The recordings; none of what is on air.
+  /// The recordings; empty for a live source.
   let captures: [CaptureStatus]
   let counts: ScanCounts
   let census: BeaconCensus
-  /// Every advertiser, where that is wanted.
+  /// The advertisers, if requested.
   let list: AdvertiserList?
   let filter: FilterOptions
 
   private var table: BeaconTable<BeaconStatistics> { census.table }
 
-  /// The beacons to show, in their order.
   private var entries: [BeaconTable<BeaconStatistics>.Entry] {
     let entries = filter.sort?.sorted(table.entries) ?? table.entries
     return Array(entries.prefix(filter.top ?? .max))
   }
 
-  /// The sentence for a filter that nothing matched.
+  /// The message if no beacon or advert matched.
   var noMatch: String? {
     if let list { return list.noMatch }
     return beaconscan.noMatch(table.beaconsReceived, of: counts.sightings, "sightings")
   }
 
-  /// Writes the beacons, or every advertiser.
   private func writeList(_ format: OutputFormat, to output: StandardOutput) throws {
     if let list { return try list.write(format, to: output) }
     if format == .table, entries.isEmpty { return }
@@ -76,7 +73,7 @@ struct InspectReport {
 }
 
 extension RowOrder {
-  /// Returns beacons in this order: distance is that of their signal strength.
+  /// Returns the beacons in this order. The signal strength stands in for distance.
   fileprivate func sorted(
     _ entries: [BeaconTable<BeaconStatistics>.Entry]
   ) -> [BeaconTable<BeaconStatistics>.Entry] {
@@ -151,7 +148,7 @@ extension BeaconStatistics {
 }
 
 extension Refusal {
-  /// Returns how many were refused and why, for people.
+  /// Returns the number and reason of the refused packets, in words.
   func explanation(of count: Int) -> String {
     switch self {
     case .badCRC: counted(count, "packet") + " whose CRC is wrong"

@@ -5,23 +5,23 @@ import Positioning
 import Records
 import Scanning
 
-/// What a whole track comes to.
+/// The summary of a whole track.
 struct TrackReport {
   var summary: TrackSummary
   var format: TrackFormat?
   var bytes = 0
   private var first: Fix?
   private var last: Fix?
-  /// The sum of the distances from fix to fix, in meters, jitter included.
+  /// The sum of the distances between fixes in meters, including jitter.
   var length = 0.0
   private var latitudes: (least: Double, greatest: Double)?
-  /// Degrees from the first fix on, so that a track over the antimeridian is one.
+  /// In degrees, continued beyond ±180 for a track across the antimeridian.
   private var longitudes: (least: Double, greatest: Double)?
   private var longitude = 0.0
 
-  /// Reads a track to its end, or to an interrupt.
+  /// Reads a track to its end or to an interrupt.
   ///
-  /// - Returns: The report, and what was wrong with the track.
+  /// - Returns: The report, and the fault of the track.
   static func read(_ path: String, duration: Int64?) throws -> (TrackReport, CommandError?) {
     let reader: TrackReader
     do throws(TrackError) {
@@ -72,10 +72,10 @@ struct TrackReport {
       ?? (longitude, longitude)
   }
 
-  /// The corners of the box that has every fix; the east may be less than the west, over the antimeridian.
+  /// The corners of the box around all fixes. East is less than west across the antimeridian.
   private var corners: (southWest: Coordinate, northEast: Coordinate)? {
     guard let latitudes, let longitudes else { return nil }
-    // Around a pole, or around the earth, it is every longitude.
+    // Around a pole or the earth, the box has every longitude.
     let isWhole = longitudes.greatest - longitudes.least >= 360
     guard
       let southWest = Coordinate(
@@ -104,7 +104,6 @@ struct TrackReport {
   private static let corner = RecordType<Coordinate>(
     nil, Field<Coordinate>.place(isNullable: false) { $0 })
 
-  /// Writes the report for people.
   func write(to output: StandardOutput) throws {
     try output.write(
       sentence: "\(summary.file): \(format?.name ?? "nothing read"), \(summary.sentence)")

@@ -4,7 +4,7 @@ import Regions
 import Scanning
 import ServiceCore
 
-/// `monitor` as a line for each event.
+/// `monitor` with a line for each event.
 final class EventWriter: ResultWriter {
   private let output: StandardOutput
   private let format: OutputFormat
@@ -18,7 +18,7 @@ final class EventWriter: ResultWriter {
     switch format {
     case .json: try output.writeLine(event, event.record)
     case .csv: try output.writeLine(event, line.record, .csv)
-    // People see no event in the state with which it starts.
+    // A table omits the states at the start.
     case .table where event.isAtStart: break
     case .table:
       let table = output.table(line.columns)
@@ -27,7 +27,7 @@ final class EventWriter: ResultWriter {
     }
   }
 
-  /// Writes what comes at the end of circles alone.
+  /// Writes the end of a run with circles only.
   func end() throws {
     switch format {
     case .json: break
@@ -50,14 +50,11 @@ final class EventWriter: ResultWriter {
   }
 }
 
-/// Events as lines for people and as comma-separated values.
+/// The columns for events in tables and in CSV.
 struct EventLine {
-  /// The columns of the table of events.
   let columns: [Column<MonitorEvent>]
-  /// Events as comma-separated values.
   let record: RecordType<MonitorEvent>
 
-  /// Every column of comma-separated values.
   static let everyColumn = MonitorEvent.row(showsCircles: true)
 
   init(regions: [String], showsCircles: Bool) {
@@ -67,6 +64,6 @@ struct EventLine {
 }
 
 extension [String] {
-  /// The width of a column of these names; a longer name than 40 stands out of it.
+  /// The width of a column with these names, from 6 to 40. A longer name exceeds it.
   var nameWidth: Int { Swift.min(Swift.max(6, map(\.columns).max() ?? 0), 40) }
 }

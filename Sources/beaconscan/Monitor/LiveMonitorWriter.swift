@@ -7,7 +7,7 @@ import Regions
 import Scanning
 import ServiceCore
 
-/// `monitor` on a terminal: the regions as a table that is redrawn in place, and the last events.
+/// `monitor` on a terminal: a table of regions, redrawn in place, and the last events.
 final class LiveMonitorWriter: ResultWriter {
   private let regions: [NamedRegion]
   private let circles: [CircularRegion]
@@ -23,15 +23,13 @@ final class LiveMonitorWriter: ResultWriter {
 
   private static let maximumEvents = 10
 
-  /// One region at a moment.
   fileprivate struct Row: Sendable {
     var name: String
     var state: RegionState?
     var since: WallClockTime?
-    /// The number of beacons inside; `nil` for a circle.
+    /// `nil` for a circle.
     var beacons: Int?
     var nearest: RangedBeacon?
-    /// Seconds until the exit.
     var exit: Double?
   }
 
@@ -63,7 +61,7 @@ final class LiveMonitorWriter: ResultWriter {
   var isScreen: Bool { true }
 
   func write(_ event: MonitorEvent) throws {
-    // The table has the states at the start.
+    // The table shows the states at the start.
     guard !event.isAtStart else { return }
     events.append(event)
     if events.count > Self.maximumEvents { events.removeFirst() }
@@ -114,7 +112,7 @@ final class LiveMonitorWriter: ResultWriter {
     try screen.draw { size, order in
       let top =
         [title.appending(hints, width: size.columns)] + (trouble?.wrapped(to: size.columns) ?? [])
-      // Events keep their place at the end, whatever the number of regions: the latest ones, where there is little room.
+      // Recent events always keep their place at the end.
       let shown = events.suffix(max(0, (size.rows - top.count) / 2 - 1))
       let table = Table(columns, zone, width: size.columns, hasColor: hasColor)
       let height = size.rows - top.count - (shown.isEmpty ? 0 : shown.count + 1)
@@ -127,7 +125,7 @@ final class LiveMonitorWriter: ResultWriter {
 }
 
 extension RowOrder {
-  /// Returns regions in this order: that of their nearest beacons, of their names, or of their latest changes.
+  /// Returns the regions in this order: of their nearest beacons, names, counts or latest changes.
   fileprivate func sorted(_ rows: [LiveMonitorWriter.Row]) -> [LiveMonitorWriter.Row] {
     switch self {
     case .distance, .rssi:

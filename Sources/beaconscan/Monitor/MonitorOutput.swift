@@ -4,12 +4,12 @@ import Records
 import Scanning
 import ServiceCore
 
-/// What `monitor` writes and runs, whatever its services are.
+/// The output and commands of `monitor`, independent of its services.
 final class MonitorOutput {
   let writer: any ResultWriter
   let commands: EventCommands?
   var events: MonitorEvents
-  /// How many entries and exits are still wanted.
+  /// The number of entries and exits until the end.
   private var left: Int
 
   init(
@@ -26,7 +26,7 @@ final class MonitorOutput {
     if line.kind != .state { left -= 1 }
   }
 
-  /// Writes what an event of the locations says about circles.
+  /// Writes the events of circles.
   func receive(_ event: LocationEvent, from feed: LocationFeed) throws -> ServiceSession.Verdict {
     switch event {
     case .circle(let event):
@@ -40,7 +40,7 @@ final class MonitorOutput {
     return isEnough ? .enough : .more
   }
 
-  /// Writes what comes at the end of locations.
+  /// Writes the end of the location output.
   func end(_ feed: LocationFeed, _ options: OutputOptions, to out: StandardOutput) throws {
     if feed.service.latestFix != nil { try writeStates(at: feed.now, feed) }
     if options.format == .json { try out.write(feed.summaries, TrackSummary.record, .json) }

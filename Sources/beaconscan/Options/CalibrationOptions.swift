@@ -8,7 +8,7 @@ import Regions
 import Scanning
 import ServiceCore
 
-/// What is known of the site, the adapter and the beacons.
+/// The calibration of the site, the adapters and the beacons.
 struct CalibrationOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -69,14 +69,14 @@ struct CalibrationOptions: ParsableArguments {
     }
   }
 
-  /// Checks that an adapter that has an offset can have a part in a live scan, and reports one that may only come.
+  /// Checks that adapters with an offset may scan, and reports those that are not present.
   func check(_ source: SourceOptions, isQuiet: Bool) throws {
     guard source.isLive, Settings.current.isGiven("adapter-offset") else { return }
     let names = source.adapter.flatMap(\.names)
     for name in adapterOffset.compactMap(\.adapter) where !names.contains(name) {
       let adapters = (try? Adapter.all()) ?? []
       let meant = adapters.filter { name.matches($0) }
-      // A number and an address may be the same adapter.
+      // A number and an address may name the same adapter.
       if meant.contains(where: { names.isEmpty || AdapterSelection.these(names).includes($0) }) {
         continue
       }
@@ -94,10 +94,9 @@ struct CalibrationOptions: ParsableArguments {
     }
   }
 
-  /// Sets what is known of the site, the adapter and some beacons.
   func apply(to configuration: inout BeaconService.Configuration) {
     var beacons = calibrate.map { (beacons: $0.beacons, calibration: $0.calibration) }
-    // What the command line says of a beacon comes first, and stands.
+    // The first calibration of a beacon applies, so the command line precedes files.
     for beacon in Settings.current.beacons {
       if beacon.calibration != Calibration() {
         beacons.append((beacon.constraint, beacon.calibration))
@@ -119,16 +118,16 @@ struct CalibrationOptions: ParsableArguments {
 }
 
 extension AdapterOffset: ExpressibleByArgument {
-  /// Reads it as the option has it.
+  /// Reads `3` or `hci1=3`, in dB.
   package init?(argument: String) { self.init(argument) }
 }
 
 extension Pin: ExpressibleByArgument {
-  /// Reads it as the option has it.
+  /// Reads `UUID:MAJOR:MINOR=ADDRESS`.
   package init?(argument: String) { self.init(argument) }
 }
 
 extension BeaconCalibration: ExpressibleByArgument {
-  /// Reads it as the option has it.
+  /// Reads `UUID[:MAJOR[:MINOR]]@power=-62,exponent=2.4,offset=3`.
   package init?(argument: String) { self.init(argument) }
 }

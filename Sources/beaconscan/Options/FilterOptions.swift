@@ -3,7 +3,7 @@ import Glibc
 import Records
 import Scanning
 
-/// Which adverts count, and which rows of a list are shown, in which order.
+/// The adverts that count, and the rows and order of a list.
 struct FilterOptions: ParsableArguments {
   @Option(
     name: .customLong("min-rssi"),
@@ -32,7 +32,6 @@ struct FilterOptions: ParsableArguments {
     if let top, top < 1 { throw ValidationError("--top must be 1 or more.") }
   }
 
-  /// The filter, with times of a zone.
   func filter(_ form: FormatOptions) -> AdvertFilter {
     let zone: ClockZone = form.utc ? .utc : .local
     return AdvertFilter(
@@ -42,13 +41,13 @@ struct FilterOptions: ParsableArguments {
 
 extension RowOrder: ExpressibleByArgument {}
 
-/// What counts of what was received.
+/// A filter of adverts.
 struct AdvertFilter {
   var minimumRSSI: Int8?
   var since: WallClockTime?
   var until: WallClockTime?
 
-  /// Whether nothing is left out.
+  /// Whether the filter admits everything.
   var isOpen: Bool { minimumRSSI == nil && since == nil && until == nil }
 
   func includes(_ rssi: Int8?, at time: WallClockTime) -> Bool {
@@ -59,7 +58,7 @@ struct AdvertFilter {
   }
 }
 
-/// Returns the sentence for a run that showed nothing although something was received; `nil` for others.
+/// Returns a message if adverts were received but none matched, else `nil`.
 func noMatch(_ matched: Int, of total: Int, _ what: String) -> String? {
   guard matched == 0, total > 0 else { return nil }
   var digits = ""

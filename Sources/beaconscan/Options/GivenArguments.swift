@@ -1,9 +1,8 @@
 import ArgumentParser
 
-/// The words of the command line.
 struct GivenArguments {
-  /// The words, with each negative number joined to its option, as in `--boundary=-67`: the parser takes a word that
-  /// begins with a dash for an option.
+  /// The words of the command line. A negative number is joined to its option, as in
+  /// `--boundary=-67`, since the parser takes a word that starts with a dash for an option.
   let words: [String]
 
   init(_ given: some Sequence<String>) {
@@ -20,7 +19,7 @@ struct GivenArguments {
     self.words = words
   }
 
-  /// Checks the subcommand's name, of which the parser does not know what was meant.
+  /// Checks the name of the subcommand, and suggests a similar one.
   func checkSubcommand(
     of command: any ParsableCommand.Type, behind path: [String] = []
   ) throws(CommandError) {
@@ -40,16 +39,16 @@ struct GivenArguments {
     throw CommandError(.usage, "there is no subcommand '\(full(name))'; \(remedy)")
   }
 
-  /// The words that name the subcommand; `nil` where there is none.
+  /// The name of the subcommand, if there is one.
   var subcommand: String? {
     let names = words.prefix(words.first == "config" ? 2 : 1).prefix { !$0.hasPrefix("-") }
     return names.isEmpty ? nil : names.joined(separator: " ")
   }
 
-  /// Checks that every word is text: what is not would name another file.
+  /// Checks that every word is UTF-8, since the parser would change other words.
   static func checkEncoding() throws(CommandError) {
     let places = 0..<Int(CommandLine.argc)
-    // The runtime keeps the words as they were given.
+    // The runtime keeps the original words.
     let text = places.lazy.compactMap { place in
       unsafe CommandLine.unsafeArgv[place].flatMap { word in
         unsafe String(validatingCString: word) == nil ? unsafe String(cString: word) : nil
@@ -62,12 +61,12 @@ struct GivenArguments {
         + "beaconscan scan - < FILE")
   }
 
-  /// Checks what the parser accepts without a word: an option with one value that is given twice, of which it would
-  /// use the last, and a flag with an equals sign.
+  /// Reports two faults that the parser ignores: an option with one value that is given twice, and
+  /// a flag with an equals sign.
   func check(for command: any ParsableCommand) throws(CommandError) {
     let given = words.prefix { $0 != "--" }.filter { $0.hasPrefix("-") && $0.count > 1 }
     let names = given.map { $0.prefix { $0 != "=" } }
-    // The options are asked of the parser, which costs some milliseconds, where one may be wrong.
+    // Asking the parser takes milliseconds, so only suspicious words are checked.
     guard
       Set(names).count < names.count
         || given.contains(where: { $0.hasSuffix("=") || !$0.hasPrefix("--") })
@@ -92,7 +91,7 @@ extension String {
     return hasPrefix("-") && (text.first?.isNumber ?? false || text.first == ".")
   }
 
-  /// The number of characters to insert, remove or replace until this is the other text (Levenshtein's distance).
+  /// Returns the Levenshtein distance to another text.
   func edits(to other: String) -> Int {
     var row = Array(0...other.count)
     for (line, character) in enumerated() {

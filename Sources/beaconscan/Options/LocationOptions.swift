@@ -6,7 +6,7 @@ import Positioning
 import Scanning
 import Sources
 
-/// Where locations come from, where no track is replayed.
+/// The live source of locations.
 struct LocationOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -35,26 +35,25 @@ struct LocationOptions: ParsableArguments {
     }
   }
 
-  /// What the options say.
   var settings: LocationSettings {
     var settings = LocationSettings()
     (settings.source, settings.gpsd, settings.position) = (source, gpsd, position)
     return settings
   }
 
-  /// An option that tracks do not have and that the command line gave.
+  /// An option for live sources that the command line gave.
   var liveOption: String? {
     settings.liveOption(where: Settings.current.isGiven).map { "--" + $0 }
   }
 
-  /// Returns which source is used and why.
+  /// Returns the name of the source and the reason for its choice.
   private func choice(of source: any LocationSource) -> String {
     (source as? AutomaticSource)?.look().sentence
       ?? "\(source.name) is used, because of --source \(settings.kind.rawValue)"
   }
 
-  /// Examines the daemons that locations and headings come from, and the choice of one. Nothing of it is an error, because
-  /// scanning does not need it.
+  /// Examines the location and heading daemons, and the choice of a source. Its findings are never
+  /// errors, because scanning does not need locations.
   func findings() -> [Finding] {
     let doctor = LocationDoctor()
     return [
@@ -68,10 +67,10 @@ struct LocationOptions: ParsableArguments {
     ]
   }
 
-  /// Opens the source. A daemon that does not run yet is waited for where that is wanted: the source's state says what is
-  /// the matter.
+  /// Opens the source. With `waits`, it waits for a daemon that does not run, and the source's
+  /// state contains the reason.
   ///
-  /// - Throws: `CommandError` where none can be used.
+  /// - Throws: `CommandError` if no source is available.
   func open(waits: Bool = false) throws -> LocationInput {
     let fixes = settings.makeFixSource()
     switch fixes.availability {
@@ -91,17 +90,16 @@ struct LocationOptions: ParsableArguments {
 extension LocationSettings.Kind: ExpressibleByArgument {}
 
 extension PositionArgument: ExpressibleByArgument {
-  /// Reads a latitude, a longitude and perhaps an altitude.
+  /// Reads a latitude, a longitude and optionally an altitude.
   package init?(argument: String) { self.init(argument) }
 }
 
 extension GPSDAddress: ExpressibleByArgument {
-  /// Reads a host, a host and a port, or a path.
+  /// Reads a host, a host with a port, or a path.
   package init?(argument: String) { self.init(argument) }
 }
 
 extension RecordingOptions {
-  /// Opens tracks.
   func open(tracks: [String]) throws -> LocationInput {
     do throws(TrackError) {
       let replay = try Interrupt.endingAtOnce { () throws(TrackError) in
@@ -116,7 +114,6 @@ extension RecordingOptions {
 }
 
 extension CommandError {
-  /// The status and sentence of a track that cannot be read.
   init(_ error: TrackError) {
     if case .file(let error) = error {
       self.init(error)

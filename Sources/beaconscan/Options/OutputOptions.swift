@@ -2,17 +2,15 @@ import ArgumentParser
 import Frontends
 import Records
 
-/// How results are written.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
   /// Columns for people.
   case table
-  /// One JSON object a line; see docs/json.md.
+  /// One JSON object for each line; see docs/json.md.
   case json
-  /// RFC 4180, with a header.
+  /// CSV with a header (RFC 4180).
   case csv
 }
 
-/// The form of results.
 struct FormatOptions: ParsableArguments {
   @Option(help: "How results are written: table, json (one object a line) or csv.")
   var format = OutputFormat.table
@@ -26,7 +24,6 @@ struct FormatOptions: ParsableArguments {
   @Flag(help: "Show times in UTC in tables, where they are local; JSON and CSV have UTC always.")
   var utc = false
 
-  /// The zone of the times in tables.
   var zone: ClockZone { utc ? .utc : .local }
 
   mutating func validate() throws {
@@ -38,7 +35,7 @@ struct FormatOptions: ParsableArguments {
   }
 }
 
-/// Options that every subcommand has whose results come one by one.
+/// The options of every subcommand that writes results one by one.
 struct OutputOptions: ParsableArguments {
   @OptionGroup var form: FormatOptions
 
@@ -56,17 +53,14 @@ struct OutputOptions: ParsableArguments {
   }
 }
 
-/// Whether tables have color.
 enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
   case auto, always, never
 }
 
-/// Checks the value of a --count.
 func checkCount(_ count: Int?) throws {
   if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
 }
 
-/// Checks the value of a --duration.
 func checkDuration(_ duration: Seconds?) throws {
   if let duration, !(duration.value > 0 && duration.value < 1e9) {
     throw ValidationError("--duration must be longer than 0 and shorter than 30 years.")

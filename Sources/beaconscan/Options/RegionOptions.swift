@@ -6,16 +6,16 @@ import Positioning
 import Regions
 import Scanning
 
-/// The regions of one word of the command line: one as a person gives it, or several that were gathered.
+/// The regions of one word of the command line: as given, or several that were gathered.
 struct RegionList: ExpressibleByArgument {
-  /// No name has it.
+  /// A character that no name contains.
   private static let separator: Character = "\u{1E}"
 
   private(set) var regions: [RegionArgument] = []
 
   init(_ regions: [RegionArgument]) { self.regions = regions }
 
-  /// Reads regions, each of them a region or the `NAME` of one that a configuration file has.
+  /// Reads regions. Each is a definition, or a `NAME` from a configuration file.
   init?(argument: String) {
     for text in argument.split(separator: Self.separator, omittingEmptySubsequences: false) {
       guard
@@ -25,8 +25,8 @@ struct RegionList: ExpressibleByArgument {
     }
   }
 
-  /// Returns a command line with all valid regions in one word, because the parser's time grows with the square of the
-  /// number of words.
+  /// Returns a command line with all valid regions in one word, because the parser's time grows
+  /// with the square of the number of words.
   static func gather(_ arguments: [String]) -> [String] {
     var (rest, texts): ([String], [String]) = ([], [])
     var index = 0
@@ -53,7 +53,7 @@ struct RegionList: ExpressibleByArgument {
 
 extension ProximityUUID: ExpressibleByArgument {}
 
-/// Which beacons count.
+/// The regions that limit the beacons.
 struct RegionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -96,7 +96,7 @@ struct RegionOptions: ParsableArguments {
     }
   }
 
-  /// Checks that the command line names no circle where only beacons count. Those of a file or a variable are left out.
+  /// Checks that the command line names no circle. Those of files are ignored.
   func checkBeaconsOnly() throws {
     guard let circle = circles.first, Settings.current.isGiven("region") else { return }
     throw ValidationError(
@@ -104,15 +104,15 @@ struct RegionOptions: ParsableArguments {
         + "NAME=UUID.")
   }
 
-  /// Leaves out the regions of which recordings have nothing: those of a file are meant for what is live. Where no others
-  /// are left, they stay if some are needed.
+  /// Omits regions for which the recordings have no data, since those of a file are for live use.
+  /// If none would remain and some are needed, all stay.
   mutating func leaveOut(notIn recordings: [String], areSomeNeeded: Bool) {
     let (captures, tracks) = RecordingFormat.sort(recordings, pipesAreTracks: false)
     let left = regions.filter { !($0.isCircle ? tracks : captures).isEmpty }
     if !left.isEmpty || !areSomeNeeded { lists = left.isEmpty ? [] : [RegionList(left)] }
   }
 
-  /// Checks that recordings have what the regions need: a track for circles, and a capture for beacons.
+  /// Checks that recordings include a track for circles and a capture for beacons.
   func check(_ captures: [String], _ tracks: [String]) throws {
     if let circle = circles.first, tracks.isEmpty, let capture = captures.first {
       throw CommandError(
@@ -130,13 +130,12 @@ struct RegionOptions: ParsableArguments {
 
   private var regions: [RegionArgument] { lists.flatMap(\.regions) }
 
-  /// The regions of beacons that have a name of their own.
+  /// The regions of beacons with given names.
   var named: [NamedRegion] { regions.beacons }
 
-  /// The circles.
   var circles: [CircularRegion] { regions.circles }
 
-  /// The regions of beacons, those by --uuid first, named by what they mean.
+  /// The regions of beacons. Those of `--uuid` come first, and are named after their constraints.
   var all: [NamedRegion] {
     uuid.map { uuid in
       NamedRegion(BeaconConstraint(uuid: uuid, major: major, minor: minor))
@@ -145,7 +144,7 @@ struct RegionOptions: ParsableArguments {
 }
 
 extension [NamedRegion] {
-  /// Returns whether a beacon counts: it is in one of the regions, or none is named.
+  /// Returns whether a beacon is in a region, or no region is named.
   func include(_ beacon: BeaconIdentity) -> Bool {
     isEmpty || contains { $0.constraint.matches(beacon) }
   }

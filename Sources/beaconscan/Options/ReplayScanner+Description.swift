@@ -4,8 +4,8 @@ import Records
 import Scanning
 
 extension ReplayScanner {
-  /// Writes to standard error what a user should know of the recordings: all of it with --verbose, that a clock was
-  /// set back always, and nothing with --quiet.
+  /// Writes remarks on the recordings to standard error: all with `--verbose`, otherwise only those
+  /// on clocks that were set back, and none with `--quiet`.
   func remark(_ output: OutputOptions) {
     guard !output.quiet else { return }
     if output.verbose { return describe().forEach(printError) }
@@ -14,7 +14,7 @@ extension ReplayScanner {
     }
   }
 
-  /// What was read and what was refused.
+  /// Returns the numbers of packets read and refused.
   private func describe() -> [String] {
     var lines = statuses.map { capture in
       let bytes = counted(capture.bytesRead, "byte")
@@ -32,7 +32,6 @@ extension ReplayScanner {
 }
 
 extension CaptureStatus {
-  /// Remarks about the recording's clock.
   var remarks: [String] {
     var remarks: [String] = []
     if disordered > 0 {

@@ -2,7 +2,7 @@ public import ArgumentParser
 package import Frontends
 public import Regions
 
-/// When a region is entered and left.
+/// The rules for entering and leaving regions.
 struct RuleOptions: ParsableArguments {
   @Flag(
     help: ArgumentHelp(
@@ -53,7 +53,6 @@ struct RuleOptions: ParsableArguments {
       "Enter only when the beacon was inside those limits for so long.", valueName: "time"))
   var dwell: Seconds?
 
-  /// The rules.
   var rules: RegionRules {
     get throws {
       do throws(OptionError) {
@@ -64,7 +63,7 @@ struct RuleOptions: ParsableArguments {
     }
   }
 
-  /// Returns these rules with a region's own in their place; its limits replace all limits.
+  /// Returns the rules of a region, whose own take precedence. Its own limits replace all limits.
   func rules(of region: NamedRegion) throws -> RegionRules {
     do throws(OptionError) {
       return try settings.rules(of: region)
@@ -89,17 +88,17 @@ extension Boundary: ExpressibleByArgument {
 }
 
 extension ExitTimeoutRule: ExpressibleByArgument {
-  /// Reads `adaptive`, or a time.
+  /// Reads `adaptive` or a time.
   public init?(argument: String) { self.init(text: argument) }
 
-  /// The word for the default.
+  /// The text for the default value.
   public var defaultValueDescription: String { "adaptive" }
 }
 
 extension EnterCount: ExpressibleByArgument {
-  /// Reads how many of how many: `2/3`.
+  /// Reads two numbers, such as `2/3`.
   public init?(argument: String) { self.init(text: argument) }
 
-  /// As it is given.
+  /// The text for the default value.
   public var defaultValueDescription: String { "\(needed)/\(last)" }
 }

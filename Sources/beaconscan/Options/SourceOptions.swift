@@ -6,7 +6,6 @@ import Ranging
 import Records
 public import Scanning
 
-/// The recordings that are replayed, and how.
 struct RecordingOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -34,7 +33,6 @@ struct RecordingOptions: ParsableArguments {
 
   var nanoseconds: Int64? { duration.map { Int64($0.value * 1e9) } }
 
-  /// Checks the recordings' names.
   func check() throws {
     try checkDuration(duration)
     if replay.contains("") {
@@ -49,7 +47,7 @@ struct RecordingOptions: ParsableArguments {
   }
 }
 
-/// Where the sightings come from: recordings, or adapters.
+/// The source of sightings: recordings or adapters.
 struct SourceOptions: ParsableArguments {
   @OptionGroup var recordings: RecordingOptions
 
@@ -97,10 +95,10 @@ struct SourceOptions: ParsableArguments {
 
   @OptionGroup var configuration: ConfigurationOption
 
-  /// Adds recordings that stand without an option, and checks that all options fit together.
+  /// Adds recordings given without an option, and checks that all options are compatible.
   mutating func check(adding files: [String] = []) throws {
     let given = Settings.current.isGiven
-    // The command line comes before a recording that a file or a variable names.
+    // The command line takes precedence over recordings set by files and variables.
     if !given("replay"), !files.isEmpty || liveOption != nil { replay = [] }
     replay += files
     try recordings.check()
@@ -117,10 +115,10 @@ struct SourceOptions: ParsableArguments {
     }
   }
 
-  /// Whether adapters receive.
+  /// Whether the source is live.
   var isLive: Bool { replay.isEmpty }
 
-  /// An option that only live scanning has and that the command line gave.
+  /// An option for live scanning that the command line gave.
   var liveOption: String? {
     let given = Settings.current.isGiven
     if !adapter.isEmpty, given("adapter") { return "--adapter" }
@@ -129,19 +127,14 @@ struct SourceOptions: ParsableArguments {
     return coded && given("coded") ? "--coded" : nil
   }
 
-  /// Whether more than one adapter may scan.
   var hasSeveralAdapters: Bool { isLive && (adapter.count > 1 || adapter.contains(.all)) }
 
-  /// Opens the recordings, or the adapters.
+  /// Opens the recordings or the adapters. With `waits`, adapters need not be usable yet.
   ///
-  /// - Parameters:
-  ///   - offsets: How much stronger than true adapters receive, in dB: the scanner subtracts that.
-  ///   - sides: The adapters by which beacons have a side, which recordings must have.
-  ///   - packetTap: Is handed every HCI packet.
-  ///   - reportTap: Is handed every advertising report.
-  ///   - waits: Whether adapters that cannot be used yet are waited for.
-  /// - Returns: A scanner that can be used.
-  /// - Throws: `CommandError` where it cannot.
+  /// The scanner subtracts the offsets, in dB. Recordings must contain the adapters that options of
+  /// the command line name. The taps receive every HCI packet and every advertising report.
+  ///
+  /// - Throws: `CommandError` if the scanner cannot be used.
   func open(
     offsets: [AdapterOffset] = [], sides: Sides? = nil, packetTap: PacketTap? = nil,
     reportTap: ReportTap? = nil, waits: Bool = false
@@ -169,7 +162,7 @@ struct SourceOptions: ParsableArguments {
       offset.adapter.map { ($0, offset.decibels) }
     }
     let scanner = LiveScanner(configuration)
-    // Where anything will do and nothing can be used, this has one diagnosis with `doctor`.
+    // Without other choices, this reports the same diagnosis as `doctor`.
     if !waits, backend == .auto, adapter.isEmpty, packetTap == nil, reportTap == nil,
       scanner.availability != .available,
       let error = CommandError(preventing: Doctor.findings())
@@ -179,16 +172,15 @@ struct SourceOptions: ParsableArguments {
     return limit(scanner)
   }
 
-  /// What was requested and only raw HCI sockets can do.
+  /// The option that needs raw HCI sockets, if one was given.
   private func rawOption(_ packetTap: PacketTap?) -> String? {
     packetTap != nil ? "record" : coded ? "--coded" : active ? "--active" : nil
   }
 
-  /// Opens the recordings.
   func openRecordings(
     offsets: [AdapterOffset] = [], sides: Sides? = nil, packetTap: PacketTap? = nil
   ) throws -> ReplayScanner {
-    // What a file sets for the machine's adapters need not be in each recording.
+    // Settings of a file for the machine's adapters need not match each recording.
     let given = Settings.current.isGiven
     var numbered: [UInt16: Double] = [:]
     var needed: [UInt16: String] = [:]
@@ -220,19 +212,19 @@ struct SourceOptions: ParsableArguments {
     } catch {
       throw CommandError(error)
     }
-    // What comes through a pipe can be read only once.
+    // Pipes can be read only once.
     let canBeReadTwice = !replay.contains("-") && scanner.statuses.allSatisfy { $0.size != nil }
     if !needed.isEmpty, !follow, canBeReadTwice { try checkAdapters(needed) }
     return scanner
   }
 
-  /// Checks that adapters which options name received something of the recordings, which are read as far as it takes.
+  /// Checks that the recordings have sightings by the given adapters. Reads no more than needed.
   private func checkAdapters(_ options: [UInt16: String]) throws {
     let scanner = try ReplayScanner(paths: replay, duration: nanoseconds)
     var (missing, present) = (Set(options.keys), Set<UInt16>())
     var sightings: [Sighting] = []
     while !missing.isEmpty, !Interrupt.isRequested {
-      // What is wrong with a recording is reported when it is replayed.
+      // Faults of a recording are reported when it is replayed.
       guard let progress = try? scanner.receive(for: .ranging, until: nil, into: &sightings) else {
         return
       }
@@ -240,7 +232,7 @@ struct SourceOptions: ParsableArguments {
       missing.subtract(present)
       if progress.isOver { break }
     }
-    // Of recordings without a sighting nothing is missing, and of those that were read in part nothing is known.
+    // An interrupted check, or a recording without sightings, proves nothing.
     guard !Interrupt.isRequested, let option = missing.min().flatMap({ options[$0] }),
       !present.isEmpty
     else { return }
@@ -251,7 +243,7 @@ struct SourceOptions: ParsableArguments {
         + "some: \(names)")
   }
 
-  /// A live scanner that ends after the time that was given.
+  /// Returns a scanner that ends after the given duration, if there is one.
   func limit(_ scanner: any Scanner) -> any Scanner {
     nanoseconds.map { LimitedScanner(scanner, duration: $0) } ?? scanner
   }
@@ -260,10 +252,10 @@ struct SourceOptions: ParsableArguments {
 }
 
 extension ReplayScanner.Speed: ExpressibleByArgument {
-  /// Reads `max`, or a multiple such as `1x`.
+  /// Reads `max` or a multiple such as `1x`.
   public init?(argument: String) { self.init(argument) }
 
-  /// As it is given.
+  /// The text for the default value.
   public var defaultValueDescription: String {
     switch self {
     case .max: "max"
@@ -273,7 +265,7 @@ extension ReplayScanner.Speed: ExpressibleByArgument {
 }
 
 extension AdapterName: ExpressibleByArgument {
-  /// The adapters of this machine; the kernel lists connections beside them.
+  /// The adapters of this machine, without the connections that the kernel lists with them.
   public static var defaultCompletionKind: CompletionKind {
     .shellCommand("ls /sys/class/bluetooth 2>/dev/null | grep -v :")
   }
@@ -282,14 +274,13 @@ extension AdapterName: ExpressibleByArgument {
 extension LiveScanner.Backend: ExpressibleByArgument {}
 
 extension AdapterSelection {
-  /// The adapters that are named.
   var names: [AdapterName] {
     if case .these(let names) = self { names } else { [] }
   }
 }
 
 extension AdapterSelection: ExpressibleByArgument {
-  /// Reads the name of an adapter, or `all`.
+  /// Reads an adapter's name or `all`.
   public init?(argument: String) {
     if argument == "all" {
       self = .all
@@ -300,6 +291,6 @@ extension AdapterSelection: ExpressibleByArgument {
     }
   }
 
-  /// The same as that of names.
+  /// The adapters of this machine.
   public static var defaultCompletionKind: CompletionKind { AdapterName.defaultCompletionKind }
 }

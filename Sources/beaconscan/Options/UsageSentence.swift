@@ -3,16 +3,15 @@ import ArgumentParser
 import Frontends
 import Ranging
 
-/// The sentence about arguments that cannot be used, made of the parser's message: what, where, and what would be
-/// valid.
+/// Turns the parser's message into an error sentence: what is wrong, where, and what is valid.
 func usageSentence(_ message: String, subcommand: String?) -> String {
   let help = ["beaconscan", subcommand, "--help"].compactMap { $0 }.joined(separator: " ")
-  // A value may have lines and quotation marks of its own.
+  // A value may contain lines and quotation marks.
   if let (value, rest) = message.quoted(after: "The value '", before: "' is invalid for '"),
     let (name, detail) = rest.quoted(after: "", before: "'", endsFirst: true)
   {
     let option = String(name.prefix { $0 != " " })
-    // What a transformation reports; the parser's own list of values is not always one line.
+    // A transformation's message is used. The parser's list of values may have several lines.
     let reason =
       detail.hasPrefix(": ")
       ? String(detail.dropFirst(2)) : validValue(of: option, of: subcommand, instead: value)
@@ -46,7 +45,7 @@ func usageSentence(_ message: String, subcommand: String?) -> String {
   return message.hasPrefix("Value to be set with ") ? "\(line); give one of them" : line
 }
 
-/// The sentence about an option that a subcommand has not: a near name, or the subcommands that have it.
+/// Returns the error for an option that a subcommand does not have, with a suggestion.
 private func unknownOptionSentence(
   _ option: String, of subcommand: String?, _ help: String
 ) -> String {
@@ -66,12 +65,11 @@ private func unknownOptionSentence(
       ?? "\(help) lists all")
 }
 
-/// The sentence about a flag that is given a value.
 func flagSentence(_ flag: String, _ value: String) -> String {
   "\(flag) takes no value; leave '=\(value)' out"
 }
 
-/// What a value of an option looks like.
+/// Returns the description of an option's valid values.
 private func validValue(
   of option: String, of subcommand: String?, instead value: String
 ) -> String {
@@ -132,7 +130,7 @@ private func validValue(
   }
 }
 
-/// The values that the parser has for an option.
+/// Returns the values that the parser knows for an option.
 private func knownValues(of option: String, of subcommand: String?) -> String {
   let name = subcommand?.split(separator: " ").first.map(String.init)
   let command = Beaconscan.configuration.subcommands.first { $0._commandName == name }
@@ -145,7 +143,7 @@ private func knownValues(of option: String, of subcommand: String?) -> String {
 }
 
 extension String {
-  /// The text between a beginning and the last place of an end, or the first, and what follows the end.
+  /// Returns the text between a beginning and the last or first occurrence of an end, and the rest.
   fileprivate func quoted(
     after beginning: String, before end: String, endsFirst: Bool = false
   ) -> (String, String)? {

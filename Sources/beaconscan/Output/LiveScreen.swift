@@ -4,18 +4,16 @@ import Scanning
 import Synchronization
 import SystemPackage
 
-/// Lines on a terminal that are drawn over again: when there is something new, when the terminal gets another size,
-/// and when the user presses a key.
+/// Lines on a terminal that are redrawn for new content, another size, and keys of the user.
 final class LiveScreen: Sendable {
-  /// Returns the lines, none wider than the size allows and no more than its rows, in the order that the user wants;
-  /// `nil` where they have not pressed a key.
+  /// Returns the lines for a size and an order, which is `nil` until the user chooses one.
   typealias Scene = @Sendable (_ size: TerminalSize, _ order: RowOrder?) -> [String]
 
   private struct State {
     var scene: Scene?
     var order: RowOrder?
     var linesDrawn = 0
-    /// Why the last frame could not be written.
+    /// The error of the last frame.
     var failure: (any Error)?
   }
 
@@ -25,8 +23,7 @@ final class LiveScreen: Sendable {
   /// Whether keys change the order.
   private let hasKeys: Bool
 
-  /// Creates a screen on standard output, with an order until a key changes it. Keys are read where standard input and
-  /// output are a terminal.
+  /// Creates a screen. It reads keys if standard input and output are terminals.
   init(_ output: StandardOutput, order: RowOrder? = nil) {
     output.flushesLines = false
     file = output.file
@@ -40,12 +37,12 @@ final class LiveScreen: Sendable {
 
   deinit { keys.withLock { $0 }?.stop() }
 
-  /// What the keys do, for the first line, the longest text first; none where there are no keys.
+  /// The descriptions of the keys, longest first; empty without keys.
   var hints: [String] {
     hasKeys ? ["keys: d distance, n name, l last seen, q quit", "keys: d n l q"] : []
   }
 
-  /// Draws a scene in place of the one before, which is drawn again where the size or the order changes.
+  /// Draws a scene, and redraws it for a new size or order.
   func draw(_ scene: @escaping Scene) throws {
     try state.withLock { state in
       if let failure = state.failure { throw failure }
@@ -57,7 +54,7 @@ final class LiveScreen: Sendable {
 
   private func handle(_ event: TerminalKeys.Event) {
     if case .key(UInt8(ascii: "q")) = event {
-      // As Ctrl-C does.
+      // The effect is that of Ctrl-C.
       kill(getpid(), SIGINT)
       return
     }
@@ -66,9 +63,9 @@ final class LiveScreen: Sendable {
       case .key(let key):
         guard let order = RowOrder.allCases.first(where: { $0.key == key }) else { return }
         state.order = order
-      // Where the lines stand now depends on the terminal.
+      // The terminal decides where the lines are now.
       case .resized: state.linesDrawn = -1
-      // The shell has written below them.
+      // The shell has written below the lines.
       case .resumed: state.linesDrawn = 0
       }
       redraw(&state)
@@ -78,13 +75,13 @@ final class LiveScreen: Sendable {
   private func redraw(_ state: inout State) {
     guard let scene = state.scene else { return }
     let size = TerminalSize.current ?? TerminalSize(rows: 24, columns: 80)
-    // The cursor stands below the last line. What does not fit would scroll, and could not be drawn over.
+    // The cursor is below the last line. Longer frames would scroll and could not be redrawn.
     let lines = scene(TerminalSize(rows: size.rows - 1, columns: size.columns), state.order)
       .prefix(max(1, size.rows - 1))
     var frame =
       state.linesDrawn > 0
       ? "\u{1B}[\(state.linesDrawn)A\r" : state.linesDrawn < 0 ? "\u{1B}[H" : ""
-    // Each line is cleared before it is written: after a full one the cursor stands on its last column.
+    // Lines are cleared before writing, since a full line leaves the cursor in its last column.
     for line in lines {
       let isColored = line.contains("\u{1B}")
       frame += "\u{1B}[K" + (isColored ? line : line.printable.cut(to: size.columns)) + "\n"
@@ -102,25 +99,22 @@ final class LiveScreen: Sendable {
   }
 }
 
-/// The order of the rows of a live table.
 enum RowOrder: String, CaseIterable, Sendable {
   case distance, name, last, rssi, count
 
-  /// The key that chooses it.
   var key: UInt8 { rawValue.utf8.first ?? 0 }
 }
 
-/// The size of a terminal.
 struct TerminalSize: Sendable {
   var rows: Int
   var columns: Int
 
-  /// The size of the terminal on standard output; `nil` where it is not known.
+  /// The size of the terminal on standard output, if known.
   static var current: TerminalSize? { of(STDOUT_FILENO) }
 
   static func of(_ descriptor: Int32) -> TerminalSize? {
     var size = winsize()
-    // The kernel fills the structure that the request is for.
+    // The kernel fills the structure that belongs to this request.
     guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0, size.ws_col > 0
     else { return nil }
     return TerminalSize(rows: Int(size.ws_row), columns: Int(size.ws_col))

@@ -1,9 +1,8 @@
 import Glibc
 import Records
 
-/// The user's locale.
 enum Locale {
-  /// Whether it has all characters: its encoding is UTF-8.
+  /// Whether the encoding is UTF-8.
   static let hasUnicode: Bool = {
     unsafe setlocale(LC_CTYPE, "")
     // Nothing changes the locale afterwards.
@@ -12,8 +11,8 @@ enum Locale {
 }
 
 extension String {
-  /// The text with a similar character of ASCII in place of each that the command writes, and `?` in place of each column
-  /// of any other.
+  /// The text in ASCII, with similar characters for those that the command writes, and `?` for each
+  /// column of others.
   var ascii: String {
     if utf8.allSatisfy({ $0 < 0x80 }) { return self }
     var text = ""

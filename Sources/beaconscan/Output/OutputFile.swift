@@ -1,15 +1,14 @@
 import Glibc
 import SystemPackage
 
-/// A file that appears under its name only when it is whole.
+/// A file that gets its name only when it is complete.
 final class OutputFile {
   private let path: FilePath
   private let temporary: FilePath?
   private var file: FileDescriptor?
 
-  /// Opens a file for writing; `-` is standard output.
-  ///
-  /// What exists and is no regular file, such as a pipe or `/dev/null`, is written as it is.
+  /// Opens a file, or standard output for `-`. It writes directly to what exists and is not a
+  /// regular file, such as a pipe.
   init(_ name: String) throws {
     path = FilePath(name)
     guard name != "-" else {
@@ -47,7 +46,7 @@ final class OutputFile {
     }
   }
 
-  /// Gives the file its name.
+  /// Renames the complete file to its name.
   func finish() throws {
     guard let temporary, let open = file else { return }
     file = nil

@@ -2,9 +2,9 @@ import Records
 import Scanning
 import ServiceCore
 
-/// Writes what `range` and `monitor` report.
+/// Writes the results of `range` and `monitor`.
 protocol ResultWriter: AnyObject {
-  /// Whether it draws a screen over again: it shows beacons and what is wrong with the receiver between events.
+  /// Whether it redraws a screen, which shows beacons and the receiver's faults between events.
   var isScreen: Bool { get }
 
   func write(_ report: RangingReport) throws
@@ -13,13 +13,13 @@ protocol ResultWriter: AnyObject {
 
   func write(_ change: ZoneChange) throws
 
-  /// Shows what is wrong with the receiver; `nil` when nothing is.
+  /// Shows the receiver's fault, or removes it for `nil`.
   func write(trouble: String?, at time: WallClockTime) throws
 
-  /// Writes what comes at the end.
+  /// Writes the end of a run with beacons.
   func end(_ summary: ScanSummary) throws
 
-  /// Writes what comes at the end where no beacon was to be received.
+  /// Writes the end of a run without beacons.
   func end() throws
 }
 

@@ -1,12 +1,11 @@
 import Records
 
 extension StandardOutput {
-  /// Writes a record as a line of JSON.
   func writeLine<Value>(_ value: Value, _ record: RecordType<Value>) throws {
     try write { record.appendLine(value, to: &$0) }
   }
 
-  /// Writes a record as a line of a format whose lines are written one by one, below its header.
+  /// Writes a record as one line, after the header if that is missing.
   func writeLine<Value>(
     _ value: Value, _ record: RecordType<Value>, _ format: OutputFormat
   ) throws {
@@ -18,7 +17,7 @@ extension StandardOutput {
     }
   }
 
-  /// Writes what stands above lines, where the format has that and nothing was written before.
+  /// Writes the header of a format, if nothing was written before.
   func writeHeader<Value>(_ record: RecordType<Value>, _ format: OutputFormat) throws {
     switch format {
     case .json: break
@@ -27,13 +26,12 @@ extension StandardOutput {
     }
   }
 
-  /// Returns a table that fits the terminal.
   func table<Row>(_ columns: [Column<Row>]) -> Table<Row> {
     Table(columns, zone, width: width, hasColor: hasColor)
   }
 
-  /// Writes the header of a table whose lines are written one by one, at its beginning and where the terminal's
-  /// width has changed it.
+  /// Writes the header of a table that is written line by line, at the start and when the
+  /// terminal's width has changed it.
   func writeHeader<Row>(_ table: Table<Row>) throws {
     guard !hasWritten || isTerminal else { return }
     let header = table.header
@@ -42,14 +40,14 @@ extension StandardOutput {
     try write(header + "\n")
   }
 
-  /// Writes records that are all known.
+  /// Writes complete results.
   func write<Value>(_ values: [Value], _ record: RecordType<Value>, _ format: OutputFormat) throws {
     if format == .table { return try write(lines: table(record.columns).lines(values)) }
     try writeHeader(record, format)
     for value in values { try writeLine(value, record, format) }
   }
 
-  /// Writes the names of columns where nothing was written before.
+  /// Writes the CSV header if nothing was written before.
   func writeHeader(_ names: [String]) throws {
     if !hasWritten { try write(names.joined(separator: ",") + "\n") }
   }
@@ -58,8 +56,7 @@ extension StandardOutput {
     try write { appendRow(values, to: &$0) }
   }
 
-  /// Writes a sentence behind what stands before it. On a terminal its words stay whole, and its lines after the first
-  /// are indented.
+  /// Writes a sentence after a prefix. On a terminal its lines are wrapped and indented.
   func write(sentence: String, behind start: String = "", indent: Int = 2) throws {
     var lines = [sentence]
     if let width, (start.isEmpty ? 0 : indent) + sentence.columns > width {

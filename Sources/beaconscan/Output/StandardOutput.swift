@@ -2,25 +2,23 @@ import Glibc
 import Records
 import SystemPackage
 
-/// Standard output, or another file, in a buffer of 64 KiB.
+/// Standard output or another file, with a buffer of 64 KiB.
 final class StandardOutput {
-  /// Whether a person looks at it, on a terminal that can move its cursor.
+  /// Whether it is a terminal that can move its cursor.
   let isTerminal: Bool
-  /// Whether there is color; where that is not said, a person has it who has not set `NO_COLOR`
-  /// (<https://no-color.org>).
+  /// Whether to use color: by default on a terminal without `NO_COLOR` (<https://no-color.org>).
   var hasColor: Bool {
     guard color == .auto else { return color == .always }
     guard isTerminal, let setting = unsafe getenv("NO_COLOR") else { return isTerminal }
     return unsafe setting.pointee == 0
   }
-  /// Whether each line goes out at once: on a terminal, and where events come as they happen.
+  /// Whether to write each line at once: on a terminal, and for events in real time.
   var flushesLines: Bool
-  /// The zone of the times in tables.
   private(set) var zone = ClockZone.local
   private var color = ColorChoice.auto
-  /// Whether only ASCII is written: tables of a locale that has no other characters.
+  /// Whether to write ASCII only: for tables, if the locale has no other characters.
   private var isASCII = false
-  /// The header of the table whose lines are written; another one is written where the terminal's width changes.
+  /// The last header of a table written line by line. A new terminal width may require another.
   var header: String?
   private(set) var hasWritten = false
 
@@ -28,7 +26,7 @@ final class StandardOutput {
   let file: FileDescriptor
   private static let capacity = 64 * 1024
 
-  /// The number of columns that a table may have: that of the terminal; `nil` elsewhere, where nothing is cut.
+  /// The columns of the terminal, or `nil` for other files, where nothing is cut.
   var width: Int? { isTerminal ? TerminalSize.current?.columns : nil }
 
   init(_ file: FileDescriptor = .standardOutput) {
@@ -38,7 +36,6 @@ final class StandardOutput {
     buffer.reserveCapacity(Self.capacity + 4096)
   }
 
-  /// Uses the options of a subcommand.
   func apply(_ form: FormatOptions) {
     zone = form.zone
     color = form.color
@@ -50,15 +47,14 @@ final class StandardOutput {
     try written()
   }
 
-  /// Writes what a closure appends.
   func write(_ append: (inout [UInt8]) -> Void) throws {
     append(&buffer)
     try written()
   }
 
-  /// Sends everything on.
+  /// Writes the buffer to the file.
   ///
-  /// - Throws: ``ClosedPipe`` where nobody reads any more, else ``CommandError``.
+  /// - Throws: ``ClosedPipe`` if the reader has gone, otherwise ``CommandError``.
   func flush() throws {
     guard !buffer.isEmpty else { return }
     defer { buffer.removeAll(keepingCapacity: true) }
@@ -83,17 +79,15 @@ final class StandardOutput {
   }
 }
 
-/// Returns whether a file is a terminal that can move its cursor, which one with `TERM=dumb` cannot.
+/// Returns whether a file is a terminal that can move its cursor, unlike one with `TERM=dumb`.
 func isScreen(_ file: CInt) -> Bool {
   guard isatty(file) == 1 else { return false }
   // The value is compared before the environment can change.
   return unsafe getenv("TERM").map { unsafe strcmp($0, "dumb") != 0 } ?? true
 }
 
-/// Writes a line to standard error. What cannot be written there is lost.
-///
-/// A line may quote a file's name or a scenario's text: no control character of theirs reaches the terminal, and of a
-/// very long one the middle is left out.
+/// Writes a line to standard error, and ignores failures. Since it may quote foreign text, control
+/// characters are replaced, and the middle of a very long line is omitted.
 func printError(_ line: String) {
   var harmless = line.printable
   if harmless.utf8.count > 4096 { harmless = "\(harmless.prefix(512)) … \(harmless.suffix(512))" }

@@ -3,27 +3,26 @@ import Records
 import Synchronization
 import SystemPackage
 
-/// One line on a terminal's standard error that is written over again: how far long work has come.
-///
-/// Nothing is shown in the first half second, and then five times a second at most.
+/// A progress line on standard error that is rewritten in place. It appears after half a second,
+/// and changes at most five times a second.
 final class StatusLine: Sendable {
   private let began = SuspendingClock.now
   private let isOver = Atomic<Bool>(false)
-  /// When the line was written that is on the terminal; `nil` where none is. A process has one.
+  /// The time of the visible line, or `nil` without one. A process has only one.
   private static let shownAt = Mutex<SuspendingClock.Instant?>(nil)
 
   private static let patience = Duration.milliseconds(500)
   private static let period = Duration.milliseconds(200)
 
-  /// Creates a line; `nil` where standard error is no terminal.
+  /// Returns `nil` if standard error is not a terminal.
   init?() {
     guard isScreen(STDERR_FILENO) else { return nil }
   }
 
-  /// Seconds since the work began.
+  /// The seconds since the line was created.
   var elapsed: Double { began.duration(to: .now) / .seconds(1) }
 
-  /// Shows a text, if it is time to.
+  /// Shows a text, if it is due.
   func show(_ text: () -> String) {
     let now = SuspendingClock.now
     Self.shownAt.withLock { shownAt in
@@ -31,7 +30,7 @@ final class StatusLine: Sendable {
         !isOver.load(ordering: .relaxed)
       else { return }
       shownAt = now
-      // A second line could not be written over.
+      // A wrapped line could not be rewritten.
       let width = TerminalSize.of(STDERR_FILENO)?.columns ?? 80
       let line = text().cut(to: width)
       Self.write("\r\u{1B}[K" + (Locale.hasUnicode ? line : line.ascii))
@@ -40,10 +39,10 @@ final class StatusLine: Sendable {
 
   func clear() { Self.withoutLine {} }
 
-  /// Clears the line; nothing is shown any more, whichever thread asks for it.
+  /// Clears the line for good, also for other threads.
   func end() { Self.withoutLine { isOver.store(true, ordering: .relaxed) } }
 
-  /// Clears the line that is on the terminal, and calls a function that writes to it.
+  /// Clears the visible line, and calls a function that writes to the terminal.
   static func withoutLine<Failure: Error>(
     _ body: () throws(Failure) -> Void
   ) throws(Failure) {
@@ -59,7 +58,7 @@ final class StatusLine: Sendable {
   }
 }
 
-/// A number that one thread counts and another shows.
+/// A number that one thread sets and another shows.
 final class Counter: Sendable {
   private let number = Atomic<Int>(0)
 

@@ -3,23 +3,24 @@ import Glibc
 import Scanning
 import Synchronization
 
-/// Watches a terminal: keys that are pressed, another size, and the return to the foreground.
+/// Watches a terminal for keys, a new size, and the return to the foreground.
 ///
-/// Keys come one by one and are not shown while it watches. The terminal's mode is restored by ``stop()``, by `exit`, and
+/// Meanwhile keys arrive singly and are not echoed. ``stop()``, `exit`, and every signal that ends
+/// or stops the process and can be handled restore the terminal's mode.
 /// by every signal that ends or stops the process and can be handled.
 final class TerminalKeys: Sendable {
   enum Event: Sendable {
     case key(UInt8)
     case resized
-    /// The process was stopped, and runs again.
+    /// The process was stopped and has resumed.
     case resumed
   }
 
   private let isStopped = Atomic<Bool>(false)
 
-  /// Starts to watch; the closure is called on another thread.
+  /// Starts to watch. The closure runs on another thread.
   init(readsKeys: Bool, _ report: @escaping @Sendable (Event) -> Void) {
-    // It is created here, not in a handler.
+    // The signal is created here, not in a handler.
     terminalSignal.reset()
     signal(SIGWINCH, recordResize)
     if readsKeys {
@@ -31,7 +32,6 @@ final class TerminalKeys: Sendable {
     }
   }
 
-  /// Stops watching, and restores the terminal.
   func stop() {
     isStopped.store(true, ordering: .releasing)
     signal(SIGWINCH, SIG_DFL)
@@ -42,7 +42,7 @@ final class TerminalKeys: Sendable {
   private func watch(readsKeys: Bool, _ report: (Event) -> Void) {
     var readsKeys = readsKeys
     while !isStopped.load(ordering: .acquiring) {
-      // A key is read in the foreground only: in the background that would stop the process.
+      // Keys are read only in the foreground. In the background, a read would stop the process.
       let isForeground = readsKeys && TerminalMode.isForeground
       var entries = [
         pollfd(fd: terminalSignal.descriptor, events: Int16(POLLIN), revents: 0),
@@ -67,19 +67,19 @@ final class TerminalKeys: Sendable {
   }
 }
 
-/// The mode of the terminal on standard input: keys come one by one, or as lines.
+/// The mode of the terminal on standard input.
 enum TerminalMode {
   /// Whether this process may read keys.
   static var isForeground: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
 
-  /// Lets keys come one by one, in the foreground.
+  /// Makes keys arrive singly, if the process is in the foreground.
   static func enter() {
     guard isForeground, !isEntered.load(ordering: .acquiring) else { return }
     var mode = termios()
     // The kernel fills the structure, and reads it below.
     guard unsafe tcgetattr(STDIN_FILENO, &mode) == 0 else { return }
     unsafe savedMode.initialize(to: mode)
-    // Signals are still sent by their keys, and output is as it was.
+    // Signal keys and output keep working as before.
     mode.c_lflag &= ~tcflag_t(ICANON | ECHO)
     isEntered.store(true, ordering: .releasing)
     signal(SIGTSTP, recordStop)
@@ -87,15 +87,16 @@ enum TerminalMode {
     unsafe tcsetattr(STDIN_FILENO, TCSANOW, &mode)
   }
 
-  /// Restores the mode that was before; handlers of signals may call it.
+  /// Restores the previous mode. Signal handlers may call it.
   static func leave() {
     guard isEntered.exchange(false, ordering: .acquiringAndReleasing), isForeground else { return }
     unsafe tcsetattr(STDIN_FILENO, TCSANOW, savedMode)
   }
 }
 
-/// The mode to restore: it is written before ``isEntered`` is set, and read after that was taken away. It is not a variable:
-/// the compiler gives one that begins as `termios()` 57 bytes, without the padding, for a structure of 60.
+/// The mode to restore, written before ``isEntered`` is set, and read after it is cleared. It is
+/// not a variable, because the compiler gives one that starts as `termios()` 57 bytes, without
+/// padding, for a structure of 60.
 nonisolated(unsafe) private let savedMode = UnsafeMutablePointer<termios>.allocate(capacity: 1)
 private let isEntered = Atomic<Bool>(false)
 private let wasResized = Atomic<Bool>(false)
@@ -103,7 +104,8 @@ private let wasResumed = Atomic<Bool>(false)
 private let terminalSignal = WakeSignal()
 private let restoresAtExit: Int32 = atexit { TerminalMode.leave() }
 
-// Handlers of signals: they store to atomics, write a byte, set the terminal's mode and send a signal, which handlers may.
+// Signal handlers. They store to atomics, write a byte, set the terminal's mode and send a signal,
+// all of which handlers may do.
 
 private func recordResize(_ number: Int32) {
   wasResized.store(true, ordering: .relaxed)
@@ -113,7 +115,7 @@ private func recordResize(_ number: Int32) {
 private func recordStop(_ number: Int32) {
   TerminalMode.leave()
   signal(SIGTSTP, SIG_DFL)
-  // It arrives when the handler has returned.
+  // The signal arrives when the handler returns.
   kill(getpid(), SIGTSTP)
 }
 

@@ -1,7 +1,7 @@
 import Frontends
 import Records
 
-/// `range --on-change` as a line for each change.
+/// `range --on-change` with a line for each change.
 final class ChangeWriter: ResultWriter {
   private let output: StandardOutput
   private let format: OutputFormat
@@ -9,7 +9,7 @@ final class ChangeWriter: ResultWriter {
 
   init(output: StandardOutput, format: OutputFormat, regions: [NamedRegion]) {
     (self.output, self.format) = (output, format)
-    // Without a name of a region, the UUID tells beacons apart; otherwise the names stand for it.
+    // A table shows regions if some have names, otherwise UUIDs.
     let isNamed = regions.contains { $0.givenName != nil }
     row = ZoneChange.row(regionWidth: regions.map(\.name).nameWidth)
       .omitting(keys: format == .table ? [isNamed ? "uuid" : "region"] : [])

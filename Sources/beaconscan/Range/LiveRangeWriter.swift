@@ -5,7 +5,6 @@ import Records
 import Scanning
 import ServiceCore
 
-/// `range` on a terminal: a table that is redrawn in place.
 final class LiveRangeWriter: ResultWriter {
   private let regions: [NamedRegion]
   private let beacon: RecordType<RangedBeacon>
@@ -44,7 +43,7 @@ final class LiveRangeWriter: ResultWriter {
     let (report, regions, trouble, zone) = (report, regions, trouble, zone)
     let (sparklines, hints) = (sparklines, screen.hints)
     let columns =
-      // A region has one UUID, and the line above has it.
+      // The title of a region contains its UUID.
       beacon.columns.dropFirst(regions.isEmpty ? 0 : 1)
       + [Column("SIGNAL", priority: .detail) { sparklines[$0.beacon]?.text ?? "" }]
     try screen.draw { size, order in
@@ -61,7 +60,7 @@ final class LiveRangeWriter: ResultWriter {
       for (number, region) in regions.enumerated() {
         let left = regions.count - number
         let room = size.rows - lines.count
-        // A title, a header, and a row or how many there are; and what says how many regions more.
+        // A region needs a title, a header and a row, and others need a line that counts them.
         guard room >= (left > 1 ? 4 : 3) else {
           return lines + (room > 0 ? ["… \(left) more region\(left == 1 ? "" : "s")"] : [])
         }
@@ -75,7 +74,7 @@ final class LiveRangeWriter: ResultWriter {
 }
 
 extension RowOrder {
-  /// Returns beacons, which come closest first, in this order.
+  /// Returns beacons in this order. They are given closest first.
   fileprivate func sorted(_ beacons: [RangedBeacon]) -> [RangedBeacon] {
     switch self {
     case .distance: beacons
@@ -88,7 +87,7 @@ extension RowOrder {
 }
 
 extension String {
-  /// Returns the text with the first of several others behind it for which there is room.
+  /// Returns the text followed by the first of others that fits.
   func appending(_ texts: [String], width: Int) -> String {
     texts.first { columns + 2 + $0.columns <= width }.map { self + "  " + $0 } ?? self
   }

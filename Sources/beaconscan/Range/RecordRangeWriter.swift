@@ -4,8 +4,7 @@ import Records
 import Scanning
 import ServiceCore
 
-/// `range` as JSON lines, one for each region and report, and a summary; or as comma-separated values, a row for
-/// each beacon, region and report.
+/// `range` as JSON, a line for each region and report, or as CSV, a row for each beacon of those.
 final class RecordRangeWriter: ResultWriter {
   private let output: StandardOutput
   private let regions: [NamedRegion]

@@ -1,19 +1,18 @@
-/// The last signal strengths as one line of blocks, strong ones high.
+/// The last signal strengths, as blocks on one line.
 struct Sparkline {
   private var levels: [Int?] = []
 
   private static let width = 16
   private static let blocks: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
-  /// What the lowest and the highest block stand for, in dBm.
+  /// The levels of the lowest and the highest block, in dBm.
   private static let range = (weakest: -100, strongest: -40)
 
-  /// Adds a signal strength in dBm; `nil` leaves a gap.
+  /// Adds a signal strength in dBm, or a gap for `nil`.
   mutating func add(_ rssi: Int?) {
     levels.append(rssi)
     if levels.count > Self.width { levels.removeFirst() }
   }
 
-  /// The line, as wide as it can be.
   var text: String {
     let shown = levels.map { level -> Character in
       guard let level else { return " " }

@@ -5,7 +5,7 @@ import Records
 import Scanning
 import ServiceCore
 
-/// `range` as a plain table at the end: the beacons, how near they came, through which zones, and on which sides.
+/// `range` as a table at the end, with each beacon's nearest distance, zones and sides.
 final class VisitRangeWriter: ResultWriter {
   private struct Visit: Sendable {
     let beacon: BeaconIdentity
@@ -27,17 +27,17 @@ final class VisitRangeWriter: ResultWriter {
     }
   }
 
-  /// The zones or sides that a beacon was in, one after the other.
+  /// The successive zones or sides of a beacon.
   private struct Changes: Sendable {
     private var names: [(name: String, time: WallClockTime)] = []
 
-    /// Changes that are shown; the middle ones are left out.
+    /// The most changes to show. The middle ones are omitted.
     private static let maximumShown = 8
 
     mutating func add(_ name: String, at time: WallClockTime) {
       guard name != names.last?.name else { return }
       names.append((name, time))
-      // Bounded, whatever a beacon does: the first and the last changes are kept.
+      // The first and the last changes are kept, in bounded memory.
       if names.count > 64 { names.remove(at: 8) }
     }
 
@@ -89,7 +89,7 @@ final class VisitRangeWriter: ResultWriter {
         try output.write("no beacon was received\n")
         continue
       }
-      // A region has one UUID, and its name or the line above has it.
+      // The name or the line above contains the region's UUID.
       let table = output.table(Array(columns.dropFirst(region == nil ? 0 : 1)))
       try output.write(lines: table.lines(rows))
     }

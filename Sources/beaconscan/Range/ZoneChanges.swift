@@ -5,15 +5,15 @@ import Records
 import Scanning
 import ServiceCore
 
-/// Finds what changes between the reports of `range`: the beacons that appear, come into another zone and disappear.
+/// Finds the changes between reports: beacons that appear, change their zone, or disappear.
 struct ZoneChanges {
-  /// The beacons of the latest report: as many as are ranged at most.
+  /// The beacons of the latest report, which bounds their number.
   private var present: [BeaconIdentity: RangedBeacon] = [:]
   private let regions: [NamedRegion]
 
   init(regions: [NamedRegion]) { self.regions = regions }
 
-  /// Returns what a report changes: the beacons that disappeared, by identity, then the others, closest first.
+  /// Returns the changes: disappeared beacons by identity, then others, closest first.
   mutating func update(_ report: RangingReport) -> [ZoneChange] {
     var changes: [ZoneChange] = []
     func append(_ kind: ZoneChange.Kind, _ beacon: RangedBeacon, after previous: Proximity?) {

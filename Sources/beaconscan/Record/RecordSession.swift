@@ -7,17 +7,15 @@ import ServiceCore
 import Synchronization
 import SystemPackage
 
-/// Records what a source receives, until it is over.
+/// Records a source to its end.
 final class RecordSession: Sendable {
   private let configuration: RecordingConfiguration
-  /// Whether only errors are reported.
   private let isQuiet: Bool
-  /// The source is opened first, so that one that cannot be opened leaves no empty recording; it starts later.
+  /// The source is opened before the recorder, so that a failure leaves no empty recording.
   private let recorder = Mutex<CaptureRecorder?>(nil)
-  /// The recorder's remarks, until they are written to the terminal.
   private let remarks = Mutex<[String]>([])
 
-  /// The maximum number of beacons that are distinguished: with what is known of each, less than 4 MB.
+  /// The most beacons to distinguish, in less than 4 MB.
   private static let maximumBeacons = 32_768
 
   init(_ configuration: RecordingConfiguration, isQuiet: Bool) {
@@ -26,7 +24,7 @@ final class RecordSession: Sendable {
 
   /// Records a source.
   ///
-  /// - Throws: `CommandError` where it cannot be opened, and where not everything was recorded.
+  /// - Throws: `CommandError` if it cannot be opened, or not everything was recorded.
   func run(_ source: SourceOptions) async throws {
     let session = try BeaconSession(
       source.open { [self] packet, time, isReceived, adapter in
@@ -88,7 +86,7 @@ final class RecordSession: Sendable {
     if end.status.isOver { throw ClosedPipe() }
     reportRemarks()
     if let failure, !session.isLive, end.counts.packets == 0 {
-      // Of what was no recording, none is left that was made for it.
+      // An input that is not a recording leaves no new file.
       if configuration.path != "-", !wasThere { unsafe unlink(end.status.file) }
       throw failure
     }
@@ -99,12 +97,11 @@ final class RecordSession: Sendable {
     try check(end, of: session)
   }
 
-  /// Begins the recording.
   private func begin(isLive: Bool) throws -> CaptureRecorder {
     var configuration = configuration
     configuration.waitsForDisk = !isLive
     do throws(RecordingError) {
-      // A recording that is recorded again has times of its own.
+      // A recording that is recorded again keeps its times.
       let recorder = try CaptureRecorder(
         configuration,
         startingAt: isLive
@@ -117,7 +114,6 @@ final class RecordSession: Sendable {
     }
   }
 
-  /// Checks that everything was recorded.
   private func check(_ end: RecordSummary, of session: BeaconSession) throws {
     if let loss = end.loss { throw CommandError(.ioError, loss) }
     guard !session.isLive, end.status.packets == 0, end.counts.packets > 0 else { return }
@@ -128,18 +124,15 @@ final class RecordSession: Sendable {
   }
 }
 
-/// The report of a recording: while it grows, and at its end.
+/// The report of a recording, while it runs and at its end.
 struct RecordSummary {
   var status: RecordingStatus
   var counts: ScanCounts
-  /// How many beacons were received.
   var beacons: Int
-  /// How long it took, in seconds.
   var seconds: Double
-  /// Whether there would have been more to record.
+  /// Whether the source had more to record.
   var isCutShort: Bool
 
-  /// The line on a terminal.
   var progress: String {
     var line =
       "\(fixed(seconds, 0)) s  \(counted(status.packets, "packet"))  \(Self.size(status.bytes))  "
@@ -148,19 +141,18 @@ struct RecordSummary {
     return status.lost > 0 ? line + "  \(counted(status.lost, "packet")) lost" : line
   }
 
-  /// The sentence at the end.
   var sentence: String {
     let files =
       status.files == 1 ? status.file : "\(status.files) files, the last of them \(status.file)"
     let recorded =
       "recorded \(counted(status.packets, "packet")), \(status.bytes) bytes, in \(files)"
-    // A source is read ahead of what is recorded: what was received may be more.
+    // The source is read ahead of the recording, so it may have received more.
     if isCutShort { return recorded }
     return recorded
       + "; received \(counted(counts.sightings, "sighting")) of \(counted(beacons, "beacon"))"
   }
 
-  /// Why not everything was recorded, where it was not.
+  /// The error if not everything was recorded.
   var loss: String? {
     guard status.lost > 0 else { return nil }
     let lost = status.lost == 1 ? "1 packet was" : "\(status.lost) packets were"

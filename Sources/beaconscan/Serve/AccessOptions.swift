@@ -3,7 +3,7 @@ import Frontends
 import Glibc
 import KioskService
 
-/// Where the service listens, and to whom it answers.
+/// The addresses of the service, and the access to it.
 struct AccessOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -59,7 +59,6 @@ struct AccessOptions: ParsableArguments {
     }
   }
 
-  /// The rules of access.
   var rules: AccessRules {
     get throws {
       var rules = AccessRules()
@@ -83,7 +82,6 @@ struct AccessOptions: ParsableArguments {
     }
   }
 
-  /// Where to listen.
   var addresses: [KioskServer.Address] {
     get throws {
       if !listen.isEmpty { return listen.map(\.address) }
@@ -93,11 +91,10 @@ struct AccessOptions: ParsableArguments {
     }
   }
 
-  /// Returns whether other machines can reach a socket.
   private static func isOpen(_ socket: CInt) -> Bool {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-    // The storage has room for every kind of address, and is read as the kind that it says it is.
+    // The storage has room for every kind of address, and is read as the kind that it states.
     return unsafe withUnsafeMutableBytes(of: &storage) { bytes in
       guard let base = bytes.baseAddress else { return true }
       let address = unsafe base.assumingMemoryBound(to: sockaddr.self)
@@ -134,7 +131,6 @@ struct AccessOptions: ParsableArguments {
   }
 }
 
-/// The value of a `--listen`.
 struct ListenAddress: ExpressibleByArgument {
   let text: String
   let address: KioskServer.Address
@@ -142,7 +138,7 @@ struct ListenAddress: ExpressibleByArgument {
   init?(argument: String) {
     text = argument
     if argument.hasPrefix("/") {
-      // sun_path has 108 bytes with the final NUL.
+      // `sun_path` has 108 bytes, including the final NUL.
       guard argument.utf8.count < 108, !argument.hasSuffix("/") else { return nil }
       address = .unix(path: argument)
       return
@@ -166,7 +162,6 @@ struct ListenAddress: ExpressibleByArgument {
     address = .host(String(host), port: port)
   }
 
-  /// Whether only this machine can reach it.
   var isLocal: Bool {
     switch address {
     case .host(let host, _):

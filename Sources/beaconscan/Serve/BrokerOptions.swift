@@ -78,7 +78,6 @@ struct BrokerOptions: ParsableArguments {
     }
   }
 
-  /// What the broker is and what it gets; `nil` where there is none.
   var configuration: BrokerConfiguration? {
     get throws {
       guard let mqtt else { return nil }
@@ -118,7 +117,6 @@ struct BrokerOptions: ParsableArguments {
   }
 }
 
-/// The value of `--mqtt`.
 struct BrokerAddress: ExpressibleByArgument {
   let host: String
   let port: UInt16?
@@ -135,7 +133,7 @@ struct BrokerAddress: ExpressibleByArgument {
       return
     }
     let parts = argument.split(separator: ":", omittingEmptySubsequences: false)
-    // More colons are those of an IPv6 address.
+    // More colons belong to an IPv6 address.
     guard parts.count == 2 else {
       (host, port) = (argument, nil)
       return

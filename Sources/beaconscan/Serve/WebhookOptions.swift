@@ -33,7 +33,6 @@ struct WebhookOptions: ParsableArguments {
     }
   }
 
-  /// What is delivered to whom; `nil` where there is no webhook.
   var configuration: (webhooks: WebhookConfiguration, events: Set<String>)? {
     get throws {
       guard !webhook.isEmpty else { return nil }
@@ -62,9 +61,7 @@ struct WebhookOptions: ParsableArguments {
   }
 }
 
-/// A file whose first line is a secret.
 enum SecretFile {
-  /// The longest line that is read.
   private static let maximumBytes = 65536
 
   static func firstLine(of path: String) throws(Errno) -> [UInt8] {
@@ -82,7 +79,6 @@ enum SecretFile {
   }
 }
 
-/// The value of `--webhook-events`.
 struct WebhookEvents: ExpressibleByArgument {
   let kinds: Set<String>
 

@@ -6,33 +6,32 @@ import Records
 import Scanning
 import ServiceCore
 
-/// A source, the beacon service that receives from it, and the client through which the command uses it.
+/// A source, its beacon service, and the command's client.
 ///
-/// The source starts with ``run(while:_:)``: until then the client states what it needs.
+/// The source starts with ``run(while:location:_:)``. The client states its demand before that.
 final class BeaconSession {
   typealias Verdict = ServiceSession.Verdict
 
   let scanner: any Scanning.Scanner
-  /// Whether adapters receive.
   let isLive: Bool
   let beacons: BeaconService
   let client: BeaconClient
-  /// Prints what a person should know, a line each.
+  /// Prints a line for the user.
   let report: @Sendable (String) -> Void
 
-  /// The service of locations, where circles are monitored too.
+  /// The location service, if circles are monitored too.
   let location: LocationFeed?
 
   private let replay: ReplayScanner?
   private let session: ServiceSession
   private let progress: Progress?
 
-  /// Creates the service of a scanner, and that of a location source, with a file that keeps registered regions. A
-  /// terminal may be shown how far a replay has come; the replay is the scanner where no other is given, of which
-  /// the scanner is a part. An adapter that is not there yet, or off, is waited for where that is wanted: the
-  /// receiver's state says what is the matter.
+  /// Creates the services of a scanner and, if given, of a location source, with a file for
+  /// registered regions. The replay whose progress a terminal shows is the scanner, unless another
+  /// is given that is a part of it. With `waits`, adapters need not be usable yet, and the
+  /// receiver's state contains the reason.
   ///
-  /// - Throws: `CommandError` where the scanner cannot be used.
+  /// - Throws: `CommandError` if the scanner cannot be used.
   init(
     _ scanner: any Scanning.Scanner, isLive: Bool? = nil, showsProgress: Bool,
     waits: Bool = false,
@@ -57,26 +56,25 @@ final class BeaconSession {
     progress = self.replay.flatMap { Progress(of: $0, isWanted: showsProgress) }
   }
 
-  /// Whether it is known which adapter received a sighting.
+  /// Whether sightings state their adapter.
   var namesAdapters: Bool { replay?.statuses.contains(where: \.namesAdapters) ?? true }
 
-  /// Whether results come as they happen, so that a reader wants each at once.
+  /// Whether results arrive in real time, so that each is written at once.
   var isPaced: Bool {
     location?.isPaced ?? replay.map { $0.speed != .max || $0.follows } ?? true
   }
 
-  /// The wall-clock time at which reception began; `nil` before.
+  /// The wall-clock time at which reception started, or `nil` before that.
   var began: WallClockTime? { beacons.received?.from.wallClockTime(beacons.wallClockOffset) }
 
-  /// Shows the source to its end: the receiver's state as a line of JSON for each change, on the writer's screen,
-  /// or as a sentence on standard error; and what a closure makes of the other events. At the end standard error
-  /// has what a user should know of the source.
+  /// Handles events to the end of the source. Changes of the receiver's state become lines of JSON,
+  /// or appear on the writer's screen or standard error. A closure handles other events, and `end`
+  /// writes the rest, given whether the source reached its end. A screen and a status line are
+  /// cleared for messages.
   ///
-  /// A writer's screen and a status line are where a sentence would be drawn over. The closure `end` writes the
-  /// rest and is given whether the source had come to its end.
-  ///
-  /// - Throws: As ``run(while:_:)``, and what was wrong with the source. That nobody reads any more is an error where the
-  ///   source goes on, so that a service is started again.
+  /// - Throws: The errors of ``run(while:location:_:)`` and of the source. For a source that
+  ///   continues, a reader that has gone is an error, so that a service manager restarts the
+  ///   command.
   func show(
     _ options: OutputOptions, to out: StandardOutput, on writer: (any ResultWriter)? = nil,
     status: StatusLine? = nil, showsFindings: Bool = true,
@@ -134,7 +132,7 @@ final class BeaconSession {
       return try consume(event)
     }
     status?.clear()
-    // Of a file that is no recording at all there is nothing to report.
+    // A file that is not a recording yields no report.
     if let failure, !isLive, scanner.counts.packets == 0 { throw failure }
     try end(failure == nil)
     try out.flush()
@@ -153,12 +151,11 @@ final class BeaconSession {
     }
   }
 
-  /// Returns the summary with a number of beacons, and how many of them made room for others.
   func summary(of beacons: (count: Int, evictions: Int)) -> ScanSummary {
     ScanSummary(counts: scanner.counts, beacons: beacons.count, evictions: beacons.evictions)
   }
 
-  /// Reports that regions were named and no beacon was in them, although some were received.
+  /// Reports that no beacon was in the named regions, although some were received.
   func reportNoMatch(_ summary: ScanSummary, _ regions: [NamedRegion], _ options: OutputOptions) {
     guard !options.quiet, !regions.isEmpty,
       let noMatch = noMatch(summary.beacons, of: scanner.counts.sightings, "sightings")
@@ -166,10 +163,14 @@ final class BeaconSession {
     report(noMatch)
   }
 
-  /// Receives events to the end of the source, or until it is enough, or until an interrupt, and returns what was wrong
-  /// with the source. `isWanted` is called ten times a second, on any thread, and of a live source without a terminal once. An event counts as delivered when `consume`
-  /// returns. It throws what that throws; ``CommandError/Status/interrupted`` where nothing had come yet, and
-  /// ``CommandError/Status/noPermission`` where the administrator forbids it.
+  /// Receives events to the end of the source, until `consume` has enough, or until an interrupt.
+  /// Returns the fault of the source. `isWanted` is called on any thread ten times a second, or
+  /// once a second for a live source without a terminal. An event counts as delivered when
+  /// `consume` returns.
+  ///
+  /// - Throws: The errors of `consume`, ``CommandError/Status/interrupted`` if nothing was received
+  ///   before an interrupt, and ``CommandError/Status/noPermission`` if the administrator forbids
+  ///   reception.
   func run(
     while isWanted: (@Sendable () -> Bool)? = nil,
     location consumeLocation: (LocationEvent) throws -> Verdict = { _ in .more },
@@ -184,9 +185,9 @@ final class BeaconSession {
       } : nil
     defer { progress?.end() }
     var failure: CommandError?
-    // The services that may deliver more.
+    // The services that may still deliver events.
     var isBeaconsOver = false
-    // A live source of locations has no end of its own.
+    // A live location source has no end.
     var isLocationOver = location?.isLive ?? true
     do {
       try await session.run(
@@ -220,14 +221,13 @@ final class BeaconSession {
     } catch let error as CommandError where error.message == ServiceSession.forbidden.message {
       throw forbidden
     }
-    // A radio in a quiet room has nothing to show.
+    // A live source may receive nothing in a quiet room.
     if Interrupt.isRequested, !isLive, failure == nil, scanner.counts.packets == 0 {
       throw CommandError(.interrupted, "interrupted before anything was received")
     }
     return failure
   }
 
-  /// What was wrong with the source that has ended.
   private var failure: CommandError? {
     switch beacons.failure {
     case nil: nil
@@ -236,7 +236,6 @@ final class BeaconSession {
     }
   }
 
-  /// Why the source may not be used any more.
   private var forbidden: CommandError {
     if case .notPermitted(let sentence) = scanner.availability {
       return CommandError(.noPermission, sentence)

@@ -1,6 +1,6 @@
 import Logging
 
-/// A logger whose messages are lines for a person.
+/// Returns a logger whose messages are lines for people.
 func diagnostics(to report: @escaping @Sendable (String) -> Void) -> Logger {
   Logger(label: "beaconscan") { _ in Diagnostics(report: report) }
 }

@@ -1,7 +1,7 @@
 import Records
 import Scanning
 
-/// What a live run adds up to: how each adapter is, how often it failed, and how long reception was lost.
+/// The adapters' states, numbers of faults, and lost reception of a live run.
 struct HealthTally {
   private struct Adapter {
     var latest: ScannerHealth
@@ -20,7 +20,7 @@ struct HealthTally {
   private var lost: Int64 = 0
 
   mutating func update(_ health: ScannerHealth) {
-    // A report about one adapter follows the end of a fault of all.
+    // A report about one adapter ends a fault of all.
     if health.adapter != nil, let all = adapters.firstIndex(where: { $0.latest.adapter == nil }) {
       adapters[all].latest.condition = .scanning
     }
@@ -31,7 +31,7 @@ struct HealthTally {
       return known.latest.adapter == health.adapter
     }
     if let place {
-      // From one fault into another it is the same trouble.
+      // A fault that follows another one is not counted.
       let isNew = health.condition.isFault && !adapters[place].latest.condition.isFault
       adapters[place].faults += isNew ? 1 : 0
       adapters[place].latest = health
@@ -48,14 +48,13 @@ struct HealthTally {
 
   private static let maximumAdapters = 64
 
-  /// The faults of any adapter now; `nil` if there is none.
+  /// The present faults of all adapters, or `nil` if there is none.
   var trouble: String? {
     let sentences = adapters.map(\.latest).filter { $0.condition != .scanning }.map(\.sentence)
     return sentences.isEmpty ? nil : sentences.joined(separator: "; ")
   }
 
-  /// For how long it listened and for how long of that reception was lost, in seconds, given from when until when it
-  /// received.
+  /// Returns the seconds of reception and those of them that were lost.
   private func times(_ listened: (from: MonotonicTime, to: MonotonicTime)?) -> (
     total: Double, lost: Double
   ) {
@@ -65,15 +64,14 @@ struct HealthTally {
     return (total, min(total, Double(lost + still) / 1e9))
   }
 
-  /// Returns whether reception was lost from the beginning to the end.
+  /// Returns whether reception was lost from start to end.
   func hasNeverReceived(_ listened: (from: MonotonicTime, to: MonotonicTime)?) -> Bool {
     let (total, lost) = times(listened)
-    // The state of an adapter is known a moment after the beginning.
+    // An adapter's state is known shortly after the start.
     return total > 0 && total - lost < 0.1
   }
 
-  /// Returns one sentence, without a full stop, given the scanner's name, for where no adapter reported, and from
-  /// when until when it received.
+  /// Returns one sentence without a full stop. The name is used if no adapter has reported.
   func sentence(_ name: String, _ listened: (from: MonotonicTime, to: MonotonicTime)?) -> String {
     let (total, lost) = times(listened)
     let time =
@@ -81,7 +79,7 @@ struct HealthTally {
       ? "reception lost for \(fixed(lost, 1)) s of \(fixed(total, 1)) s"
       : "reception never lost in \(fixed(total, 1)) s"
     guard !adapters.isEmpty else { return "\(name): \(time)" }
-    // Of one adapter, faults and lost time go together.
+    // With one adapter, faults and lost time belong together.
     if adapters.count == 1 { return "\(adapters[0].state); \(adapters[0].faultCount), \(time)" }
     return (adapters.map { "\($0.state), \($0.faultCount)" } + [time]).joined(separator: "; ")
   }

@@ -1,13 +1,13 @@
 import Scanning
 import Synchronization
 
-/// A scanner that comes to its end after some time, by its own clock.
+/// A scanner that ends after a time on its own clock.
 final class LimitedScanner: Scanner {
   private let scanner: any Scanner
   private let duration: Int64
   private let began = Mutex<MonotonicTime?>(nil)
 
-  /// Limits a scanner to a number of nanoseconds from the first moment of its reception.
+  /// Limits a scanner to a number of nanoseconds from the start of reception.
   init(_ scanner: any Scanner, duration: Int64) {
     (self.scanner, self.duration) = (scanner, duration)
   }

@@ -5,16 +5,16 @@ import Records
 import Scanning
 import ServiceCore
 
-/// A location source that options have opened, with the tracks where these are it.
+/// A location source opened by options.
 struct LocationInput {
   var source: any LocationSource
-  /// The tracks that are replayed; `nil` where the source is live.
+  /// The replayed tracks, or `nil` for a live source.
   let tracks: TrackReplay?
-  /// The compass that belongs to a live source.
+  /// The compass of a live source.
   let compass: CompassSource?
-  /// Whether results come as they happen, so that a reader wants each at once.
+  /// Whether results arrive in real time, so that each is written at once.
   let isPaced: Bool
-  /// Which source is used and why; `nil` for tracks.
+  /// The name of the source and the reason for its choice, or `nil` for tracks.
   let choice: String?
 
   init(
@@ -26,13 +26,12 @@ struct LocationInput {
   }
 }
 
-/// The location service of a session, and what people should know of its source.
+/// The location service of a session, and messages about its source.
 final class LocationFeed {
   typealias Verdict = ServiceSession.Verdict
 
   let service: LocationService
   let session: ServiceSession
-  /// Whether results come as they happen.
   let isPaced: Bool
   private let tracks: TrackReplay?
   private let compass: CompassSource?
@@ -42,7 +41,6 @@ final class LocationFeed {
   var client: LocationClient { LocationClient(session.client, of: service) }
   var isLive: Bool { tracks == nil }
 
-  /// Adds the service of a source to a session.
   init(
     _ input: LocationInput, in session: ServiceSession,
     report: @escaping @Sendable (String) -> Void = printError
@@ -53,7 +51,7 @@ final class LocationFeed {
     service = LocationService(session.manager, source: input.source)
   }
 
-  /// What was wrong with the source that has ended; `nil` for nothing.
+  /// The fault of the source that has ended, or `nil`.
   var failure: CommandError? {
     switch service.failure {
     case nil: nil
@@ -62,10 +60,10 @@ final class LocationFeed {
     }
   }
 
-  /// Why headings cannot be received; `nil` where they can, and for tracks.
+  /// The reason that headings cannot be received, or `nil` if they can, and for tracks.
   var compassFailure: CommandError? {
     guard let compass else { return nil }
-    // It waits for the answer, which the source then knows.
+    // Reading it waits for the answer, which the source then knows.
     let availability = compass.availability
     guard service.source?.mayHaveCompass == false else { return nil }
     return switch availability {
@@ -75,19 +73,17 @@ final class LocationFeed {
     }
   }
 
-  /// The wall-clock time that the source has come to.
+  /// The present wall-clock time of the source.
   var now: WallClockTime {
     guard !isLive, let fix = service.latestFix else { return .now }
     return fix.time.wallClockTime(service.wallClockOffset)
   }
 
-  /// Writes to standard error which source is used and why.
   func reportChoice(_ options: OutputOptions) {
     if let choice, !options.quiet { report("beaconscan: \(choice)") }
   }
 
-  /// Writes a change of the source's state: as a line of JSON, on the writer's screen, or as a sentence on standard
-  /// error.
+  /// Writes a change of the source's state as JSON, or to the writer's screen or standard error.
   func write(
     _ health: LocationHealth, at time: WallClockTime, _ options: OutputOptions,
     to out: StandardOutput, on writer: (any ResultWriter)?
@@ -102,11 +98,10 @@ final class LocationFeed {
     }
   }
 
-  /// Shows the source to its end, where there is no other service: its state, and what a closure makes of the other
-  /// events. The closure `end` writes the rest. A source that refuses this application its location ends it where
-  /// `endsAtRefusal` is set.
+  /// Handles events to the end of a source that is the only one. The closure `end` writes the rest.
+  /// With `endsAtRefusal`, a source that denies access to the location ends the run.
   ///
-  /// - Throws: What was wrong with the source, and what the closures throw.
+  /// - Throws: The errors of the source and of the closures.
   func show(
     _ options: OutputOptions, to out: StandardOutput, on writer: (any ResultWriter)? = nil,
     while isWanted: (@Sendable () -> Bool)? = nil, endsAtRefusal: Bool = false,
@@ -135,7 +130,7 @@ final class LocationFeed {
         }
         return failure == nil ? try consume(event) : .enough
       }
-      // Of a file that is no recording at all there is nothing to report.
+      // A file that is not a recording yields no report.
       if let failure, let tracks, tracks.counts.allSatisfy({ $0.counts.records == 0 }) {
         throw failure
       }
@@ -152,7 +147,6 @@ final class LocationFeed {
     }
   }
 
-  /// Why the source may not be used any more.
   private var refusal: CommandError {
     if case .notPermitted(let sentence)? = service.source?.availability {
       return CommandError(.noPermission, sentence)
@@ -160,13 +154,12 @@ final class LocationFeed {
     return ServiceSession.forbidden
   }
 
-  /// What was counted in each track.
   var summaries: [TrackSummary] {
     tracks?.counts.map { TrackSummary(file: $0.name, counts: $0.counts) } ?? []
   }
 
-  /// Writes to standard error what a user should know of the tracks: what was discarded, and with --verbose also
-  /// what else is strange about them; nothing with --quiet, and nothing that lines of JSON have.
+  /// Writes remarks on the tracks to standard error: discarded input, with `--verbose` also other
+  /// peculiarities, and none with `--quiet`. It omits those that JSON lines contain.
   func remark(_ options: OutputOptions) {
     guard !options.quiet else { return }
     for summary in summaries {

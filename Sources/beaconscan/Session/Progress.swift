@@ -2,14 +2,14 @@ import CaptureFiles
 import Records
 import Scanning
 
-/// How far a long replay has come: share, rate, time left.
+/// The progress of a long replay: share, rate, and time left.
 struct Progress: Sendable {
   private let replay: ReplayScanner
   private let total: Int
   private let line: StatusLine
 
-  /// `nil` where nothing is to be shown: it is not wanted, the replay waits for its own time or for more to be
-  /// written, there is no terminal, or no size to measure by.
+  /// Returns `nil` if no progress is wanted or possible: the replay is paced or follows its file,
+  /// or there is no terminal, or no size.
   init?(of replay: ReplayScanner, isWanted: Bool) {
     let sizes = replay.statuses.map(\.size)
     guard isWanted, replay.speed == .max, !replay.follows, !sizes.contains(nil),
@@ -20,7 +20,6 @@ struct Progress: Sendable {
     total = max(1, sizes.compactMap(\.self).reduce(0, +))
   }
 
-  /// Shows how far it is, if it is time to.
   func update() {
     line.show {
       let seconds = line.elapsed

@@ -4,24 +4,23 @@ import Glibc
 import Scanning
 import ServiceCore
 
-/// A manager of services, and the client through which the command uses them.
+/// A manager of services, and the command's client.
 ///
-/// The sources start with ``run(while:every:_:)``: until then the client states what it needs.
+/// The sources start with ``run(while:every:_:)``. The client states its demand before that.
 final class ServiceSession {
-  /// What a consumer of events wants next.
   enum Verdict { case more, enough }
 
   let manager: ServiceManager
-  /// The client, which is added when it is used first: services are added before.
+  /// The client, which is created on first use, after the services were added.
   private(set) lazy var client = manager.addClient(isReceiving: false)
   private let authorization = AuthorizationOnStart()
-  /// The event that is being dealt with. A recording stands still until the next event is requested, so that what
-  /// is shown of it at the end does not change meanwhile.
+  /// The current event. A recording waits until the next one is requested, so that its state at the
+  /// end does not change while it is shown.
   private var current: ServiceDelivery?
 
-  /// Creates a manager, with a file that keeps registered regions.
+  /// Creates a manager, with a file for registered regions.
   ///
-  /// - Throws: `CommandError` where the file cannot be used.
+  /// - Throws: `CommandError` if the file cannot be used.
   init(
     stateFile: String? = nil, report: @escaping @Sendable (String) -> Void
   ) throws {
@@ -38,11 +37,12 @@ final class ServiceSession {
 
   deinit { current?.finish() }
 
-  /// Receives events of every service until it is enough, or until an interrupt. `isWanted` is called again and
-  /// again, on any thread: where it returns `false`, the events end. An event counts as delivered when `consume`
-  /// returns.
+  /// Receives events of all services until `consume` has enough, `isWanted` returns `false`, or the
+  /// user interrupts. `isWanted` is called repeatedly on any thread. An event counts as delivered
+  /// when `consume` returns.
   ///
-  /// - Throws: What `consume` throws, and ``CommandError/Status/noPermission`` where the system's rules forbid it.
+  /// - Throws: The errors of `consume`, and ``CommandError/Status/noPermission`` if the system's
+  ///   rules forbid reception.
   func run(
     while isWanted: (@Sendable () -> Bool)?, every pause: Duration = .milliseconds(100),
     _ consume: (any ServiceEvent) throws -> Verdict
@@ -52,7 +52,7 @@ final class ServiceSession {
     authorization.start()
     manager.requestAuthorization(.authorizedAlways)
     guard manager.authorizationStatus.isAuthorized else { throw Self.forbidden }
-    // Without the client, its events end.
+    // Removing the client ends its events.
     let interrupt = Interrupt.onRequest { client.remove() }
     let watch = isWanted.map { isWanted in
       Task.detached {
@@ -79,11 +79,11 @@ final class ServiceSession {
       await manager.stop()
       throw error
     }
-    // A controller scans on without its host.
+    // A controller would continue to scan without its host.
     await manager.stop()
   }
 
-  /// The system's rules do not allow the services.
+  /// The error if the system's rules forbid reception.
   static var forbidden: CommandError {
     CommandError(
       .noPermission,

@@ -8,38 +8,37 @@ import Scanning
 import SystemPackage
 import TOMLDocuments
 
-/// What an option is set to, and where.
+/// The value of an option and its source.
 struct Setting: Sendable {
-  /// The values; of a flag, `true` or `false`.
+  /// The values, or `true` or `false` for a flag.
   var values: [String]
   var isFlag: Bool
   /// The file with line and column, or the variable.
   var origin: String
-  /// The byte of the file at which the value stands; `nil` of a variable.
+  /// The offset of the value in the file, or `nil` for a variable.
   var offset: Int?
 
-  /// Returns the arguments of the command line that mean the same.
+  /// Returns the equivalent arguments of the command line.
   func arguments(for option: String) -> [String] {
     if isFlag { return values == ["true"] ? ["--\(option)"] : [] }
     return values.map { "--\(option)=\($0)" }
   }
 }
 
-/// A configuration file: its options, regions and beacons, and everything that is wrong with it.
+/// A configuration file: its options, regions, beacons and faults.
 ///
-/// A key is a long option without its dashes. In a table that is named for a subcommand it is for that one alone.
+/// A key is a long option without dashes. A table named after a subcommand applies to it only.
 struct ConfigurationFile {
   let path: String
   private(set) var document: TOMLDocument
-  /// By the option's name, `format`, with the subcommand's where it is for one alone, `monitor.exec`.
+  /// The settings by option, `format`, or by subcommand and option, `monitor.exec`.
   private(set) var settings: [String: Setting] = [:]
   private(set) var regions: [RegionArgument] = []
   private(set) var beacons: [NamedBeacon] = []
   private(set) var problems: [TOMLDocument.Problem]
 
-  /// The options of a region's rules.
   private static let rules = OptionCatalog.options(of: RuleOptions.self)
-  /// An option that makes a subcommand's other options valid.
+  /// Arguments without which a subcommand rejects all others.
   private static let needed = [
     "monitor": ["--uuid=00000000-0000-0000-0000-000000000000"], "record": ["-"],
     "decode": ["00"],
@@ -48,7 +47,7 @@ struct ConfigurationFile {
 
   /// Reads a file.
   ///
-  /// - Throws: `CommandError` where it cannot be read.
+  /// - Throws: `CommandError` if it cannot be read.
   init(path: String) throws {
     guard !path.isEmpty else {
       throw CommandError(.usage, "The configuration must have a name; write the name of a file")
@@ -59,7 +58,7 @@ struct ConfigurationFile {
       try file.closeAfter {
         let size = 64 * 1024
         var count = 0
-        // One byte too many shows that it is too long.
+        // One byte beyond the limit shows that the file is too long.
         repeat {
           let part = try unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
             filled = try unsafe file.read(into: UnsafeMutableRawBufferPointer(buffer))
@@ -93,12 +92,11 @@ struct ConfigurationFile {
     problems.sort { $0.offset < $1.offset }
   }
 
-  /// Returns the sentence of a problem.
   func sentence(of problem: TOMLDocument.Problem) -> String {
     "\(path), \(document.position(of: problem.offset)): \(problem.message)"
   }
 
-  /// Checks each value, which otherwise only the subcommand does that uses it.
+  /// Checks all values, which otherwise only the subcommand that uses them does.
   mutating func checkValues() {
     for group in OptionCatalog.groups {
       let options = OptionCatalog.options(of: group)
@@ -159,7 +157,7 @@ struct ConfigurationFile {
       at: entry.range)
   }
 
-  /// Returns the value of an option as the command line has it.
+  /// Returns an option's values as the command line has them.
   private mutating func values(
     of item: TOMLItem, for option: OptionDescription, named name: String
   ) -> [String]? {
@@ -186,7 +184,7 @@ struct ConfigurationFile {
     return nil
   }
 
-  /// Checks settings together, and each alone where they are wrong.
+  /// Checks settings together and, if they fail, each alone.
   private mutating func check(
     _ settings: [String: Setting], as type: any ParsableArguments.Type, with needed: [String] = []
   ) {
@@ -208,7 +206,7 @@ struct ConfigurationFile {
     problems.append(.init(fault, at: culprit?.value.offset ?? 0))
   }
 
-  /// Returns what is wrong with options, without a full stop.
+  /// Returns the fault of options, without a full stop.
   static func fault(of arguments: [String], as type: any ParsableArguments.Type) -> String? {
     do {
       let parsed = try type.parse(arguments)
@@ -252,7 +250,7 @@ struct ConfigurationFile {
     }
   }
 
-  /// Returns the circle of a table that has some of its keys, of which one is given.
+  /// Returns the circle of a table, one of whose keys is given.
   private mutating func circle(
     _ name: String, _ table: TOMLTable, _ given: TOMLTable.Entry
   ) -> CircularRegion? {
@@ -355,7 +353,7 @@ struct ConfigurationFile {
       offset: offset)
   }
 
-  /// Returns the tables of regions or beacons by their names.
+  /// Returns the tables of regions or beacons with their names.
   private mutating func named(_ tables: TOMLTable, _ kind: String) -> [(String, TOMLTable)] {
     var named: [(String, TOMLTable)] = []
     for entry in tables.entries {
@@ -370,7 +368,7 @@ struct ConfigurationFile {
     return named
   }
 
-  /// Returns which beacons a table means.
+  /// Returns the beacons that a table describes.
   private mutating func constraint(_ table: TOMLTable) -> BeaconConstraint? {
     guard let item = table["uuid"] else {
       problem(

@@ -3,21 +3,19 @@ import Ranging
 import Records
 import Scanning
 
-/// A beacon that a file names, and what is known of it.
+/// A beacon named in a file, and its calibration.
 struct NamedBeacon: Sendable {
   var name: String
   var identity: BeaconIdentity
   var calibration = Calibration()
-  /// The only sender that counts of it.
+  /// The only sender whose adverts count.
   var sender: BluetoothAddress?
-  /// The file.
   var file: String
 
   var constraint: BeaconConstraint {
     BeaconConstraint(uuid: identity.uuid, major: identity.major, minor: identity.minor)
   }
 
-  /// A line of `beacons`.
   static let record = RecordType<NamedBeacon>(
     "namedBeacon", Field.identity { $0.identity },
     [

@@ -18,10 +18,8 @@ struct OptionDescription: Decodable, Equatable {
 
   var isFlag: Bool { kind == "flag" }
 
-  /// Its long name without dashes.
   var name: String? { names?.first { $0.kind == "long" }?.name }
 
-  /// Returns whether an argument of the command line gives it.
   func isGiven(by argument: String) -> Bool {
     if argument.hasPrefix("--") {
       let given = argument.dropFirst(2).prefix { $0 != "=" }
@@ -34,44 +32,42 @@ struct OptionDescription: Decodable, Equatable {
   }
 }
 
-/// The options that a file and the environment may give.
-///
-/// They are asked of the argument parser, so that each option of each subcommand is one, always.
+/// The options that a file and the environment may set. The argument parser supplies them, so that
+/// every option of every subcommand is included.
 enum OptionCatalog {
-  /// The options of a subcommand or a group by their long names.
+  /// The options of a subcommand or a group, by long name.
   typealias Options = [String: OptionDescription]
 
-  /// The groups of options that several subcommands have.
+  /// The groups of options that several subcommands share.
   static let groups: [any ParsableArguments.Type] = [
     SourceOptions.self, LocationOptions.self, RegionOptions.self, CalibrationOptions.self,
     RuleOptions.self,
     OutputOptions.self,
   ]
-  /// What every subcommand that has it means alike.
+  /// The options that mean the same in every subcommand that takes them.
   static let shared = groups.map(options).reduce(into: Options()) { $0.merge($1) { old, _ in old } }
 
-  /// The subcommands that a file may have a table for.
   static let commands: [String: any ParsableCommand.Type] = Dictionary(
     Beaconscan.configuration.subcommands.filter { !readers.contains($0._commandName) }
       .map { ($0._commandName, $0) }, uniquingKeysWith: { old, _ in old })
-  /// Those that look at settings themselves, or have none: a scenario gives the same recording on every machine.
+  /// Subcommands that read settings themselves, or use none: a scenario must give the same
+  /// recording on every machine.
   private static let readers: Set = ["config", "schema", "simulate"]
 
-  /// Options of which only those of the first source that gives one are used.
+  /// Options that exclude each other: only those of the first source with any of them are used.
   static let alternatives: [Set<String>] = [
     RuleSettings.limits, ["model", "environment"], ["quiet", "verbose"], ["format", "json"],
     ["uuid", "major", "minor", "region", "all"],
   ]
 
-  /// Options of subcommands that mean something else than the option of the same name of others.
+  /// Options whose meaning differs from that of the same name elsewhere.
   static let own: [String: Set<String>] = ["advertise": ["interval"]]
 
-  /// Options of subcommands that have a meaning only beside another one.
+  /// Options that need another one.
   static let companions: [String: [String: String]] = [
     "scan": ["sort": "all", "top": "all"], "calibrate": ["name": "save"],
   ]
 
-  /// Returns the options of a subcommand or a group that a file and the environment may give.
   static func options(of type: any ParsableArguments.Type) -> Options {
     var options = Options()
     for option in everyOption(of: type) {
@@ -81,25 +77,24 @@ enum OptionCatalog {
     return options
   }
 
-  /// Returns the options of a subcommand or a group.
+  /// Returns all options of a subcommand or a group.
   static func everyOption(of type: any ParsableArguments.Type) -> [OptionDescription] {
     struct Tool: Decodable {
       struct Command: Decodable { var arguments: [OptionDescription]? }
       var command: Command
     }
     let text = type._dumpHelp()
-    // The parser writes what it is asked for; a version that writes something else has no options here, and the
-    // tests fail.
+    // If a later parser writes another form, there are no options here, and tests fail.
     let tool = try? JSONDecoder().decode(Tool.self, from: Data(text.utf8))
     return tool?.command.arguments?.filter { $0.name != nil } ?? []
   }
 
-  /// Returns the subcommands that have an option and may have a table in a file, in alphabetical order.
+  /// Returns the subcommands that have an option and may have a table in a file, sorted.
   static func owners(of option: String) -> [String] {
     commands.keys.sorted().filter { commands[$0].map(options)?[option] != nil }
   }
 
-  /// Returns the subcommands that have an option, whether a file may give it or not, in alphabetical order.
+  /// Returns all subcommands that have an option, sorted.
   static func everyOwner(
     of option: String, in command: any ParsableCommand.Type = Beaconscan.self,
     behind path: [String] = []
@@ -112,7 +107,7 @@ enum OptionCatalog {
     }.sorted()
   }
 
-  /// Returns a name that may have been meant, if one is near.
+  /// Returns the name that is most similar, if one is similar enough.
   static func suggestion(for name: String, among names: some Sequence<String>) -> String? {
     let near = names.map { ($0, name.edits(to: $0)) }.filter { $0.1 <= max(1, name.count / 3) }
     return near.min { ($0.1, $0.0) < ($1.1, $1.0) }?.0

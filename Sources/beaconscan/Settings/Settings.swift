@@ -7,50 +7,49 @@ import Records
 import Synchronization
 import SystemPackage
 
-/// What the configuration files and the environment set, and what of it the command line leaves to them.
+/// The settings of configuration files and the environment that the command line does not override.
 ///
-/// Each option comes from the first source that gives it: the command line, the environment, the user's file, the
-/// system's file. Within the environment and a file, what is for one subcommand comes first.
+/// An option comes from the first source that sets it: the command line, the environment, the
+/// user's file, the system's file. In each, settings for one subcommand take precedence.
 struct Settings: Sendable {
-  /// What one file sets.
+  /// The settings of one file.
   struct Layer: Sendable {
     var path: String
     var options: [String: Setting]
     var regions: [RegionArgument]
   }
 
-  /// The files, the user's first.
   private(set) var layers: [Layer] = []
-  /// The regions that files have, the user's first.
+  /// The regions of the files, the user's first.
   private(set) var regions: [RegionArgument] = []
   private var regionsByName: [String: RegionArgument] = [:]
   private(set) var beacons: [NamedBeacon] = []
-  /// The options that come from a file or a variable in this run.
+  /// The options of this run that a file or a variable sets.
   private(set) var used: [String: Setting] = [:]
-  /// Whether the regions of this run are all those of the files, because it names none.
+  /// Whether this run uses all regions of the files, since it names none.
   private(set) var usesEveryRegion = false
 
-  /// Those of this process; none in a test of the parser.
+  /// The settings of this process; empty in a test of the parser.
   static var current: Settings { candidate ?? loaded.withLock { $0 } }
   private static let loaded = Mutex(Settings())
-  /// Those by which a command line is read again, before it is known whether that succeeds.
+  /// The settings of a reload, before they are known to be valid.
   @TaskLocal private static var candidate: Settings?
 
-  /// The files that are read without `--config`, the first of them first.
+  /// The files that are read without `--config`, in order.
   static var standardPaths: [String] {
     [userPath, "/etc/beaconscan.toml"].compactMap { $0 }
   }
 
-  /// The user's file, by the XDG Base Directory Specification; `nil` where no home directory is known.
+  /// The user's file (XDG Base Directory Specification), or `nil` without a home directory.
   static var userPath: String? {
-    // A relative path is invalid and ignored, says the specification.
+    // The specification says to ignore a relative path.
     if let folder = variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
       return "\(folder)/beaconscan.toml"
     }
     return variable("HOME").flatMap { $0.hasPrefix("/") ? "\($0)/.config/beaconscan.toml" : nil }
   }
 
-  /// Returns the value of a variable of this process's environment; `nil` where it is not set or empty.
+  /// Returns a variable of the environment, or `nil` if it is not set or empty.
   static func variable(_ name: String) -> String? {
     // The string is copied at once.
     let value = unsafe getenv(name).map { unsafe String(cString: $0) }
@@ -61,9 +60,9 @@ struct Settings: Sendable {
 
   init() {}
 
-  /// Reads a file, or those of the user and the system that are there.
+  /// Reads a file, or those of the user and the system.
   ///
-  /// - Throws: `CommandError` for what is wrong with them.
+  /// - Throws: `CommandError` for the first fault.
   init(path: String?, mayBeMissing: Bool = false) throws {
     let files = try Self.read(path, mayBeMissing: mayBeMissing)
     self.init(files: files)
@@ -91,7 +90,7 @@ struct Settings: Sendable {
     }
   }
 
-  /// Reads a file, or those of the user and the system that are there, whatever is wrong with what they say.
+  /// Reads a file, or those of the user and the system, even if their contents are not valid.
   static func read(_ path: String?, mayBeMissing: Bool = false) throws -> [ConfigurationFile] {
     if let path = Self.path(path) {
       return mayBeMissing && !isThere(path) ? [] : [try ConfigurationFile(path: path)]
@@ -99,30 +98,27 @@ struct Settings: Sendable {
     return try standardPaths.filter(isThere).map { try ConfigurationFile(path: $0) }
   }
 
-  /// Returns the only file that is read: that of `--config`, or else of the variable; `nil` for the usual ones.
+  /// Returns the file of `--config` or the variable, or `nil` for the standard ones.
   static func path(_ given: String?) -> String? { given ?? variable("BEACONSCAN_CONFIG") }
 
   static func isThere(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-  /// Returns the region that a file has by a name.
   func region(named name: String) -> RegionArgument? { regionsByName[name] }
 
-  /// The names of beacons.
   var names: [BeaconIdentity: String] {
     Dictionary(beacons.map { ($0.identity, $0.name) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Whether the command line gave an option, if it has a value at all.
+  /// Whether the command line set an option, if it has a value.
   func isGiven(_ option: String) -> Bool { used[option] == nil }
 
   // MARK: The command line
 
-  /// Adds to a command line what files and the environment set, and keeps the settings for the process. Beacons get
-  /// their names in everything that is written.
+  /// Adds the settings to a command line, and keeps them and the beacons' names for the process.
   ///
-  /// - Throws: `CommandError` for what is wrong with a file or a variable.
+  /// - Throws: `CommandError` for a fault of a file or a variable.
   static func complete(_ arguments: [String]) throws -> [String] {
-    // Without settings nothing is asked of the parser, which costs some milliseconds.
+    // Asking the parser for options takes milliseconds, so this is skipped without settings.
     guard let (completed, settings) = try read(for: arguments, again: false) else {
       return arguments
     }
@@ -131,10 +127,11 @@ struct Settings: Sendable {
     return completed
   }
 
-  /// Reads again what files and the environment set, and gives a function the command line with it, which is read by
-  /// the new settings. They are those of the process only where that succeeds; the caller gives beacons their names.
+  /// Reads the settings again, and calls a function with the completed command line, which is
+  /// parsed with them. If it succeeds, the process keeps the settings; the caller sets the beacons'
+  /// names.
   ///
-  /// - Throws: `CommandError` for what is wrong with a file or a variable, and what the function throws.
+  /// - Throws: `CommandError` for a fault of a file or a variable, and the errors of the function.
   static func readAgain<Result>(
     for arguments: [String], _ body: ([String]) throws -> Result
   ) throws -> Result {
@@ -158,7 +155,7 @@ struct Settings: Sendable {
         path: value(of: "config", in: given),
         mayBeMissing: name == "calibrate" && given.contains("--save"))
     }
-    // What is read again is read while there is work that an interrupt must not lose.
+    // During a reload, an interrupt must not lose the work in progress.
     var settings = again ? try read() : try Interrupt.endingAtOnce { try read() }
     guard
       again || !settings.layers.isEmpty
@@ -166,7 +163,7 @@ struct Settings: Sendable {
     else { return nil }
     let options = OptionCatalog.options(of: command)
     try settings.use(options, of: name, given: given)
-    // The regions of the files are those that are monitored where no other is named.
+    // `monitor` and `serve` use the regions of the files if the command line names none.
     let regionOptions: Set = ["uuid", "major", "minor", "region"]
     var added = settings.used.sorted { $0.key < $1.key }.flatMap { $0.value.arguments(for: $0.key) }
     if ["monitor", "serve"].contains(name),
@@ -181,7 +178,7 @@ struct Settings: Sendable {
     return ([name] + added + arguments.dropFirst(), settings)
   }
 
-  /// Returns what is wrong with a setting that makes a command line fail; `nil` where the command line itself is wrong.
+  /// Returns the fault of the setting that makes a command line fail, or `nil` if none does.
   func culprit(in arguments: [String]) -> CommandError? {
     for (name, setting) in used.sorted(by: { $0.key < $1.key }) {
       for group in OptionCatalog.groups
@@ -197,7 +194,7 @@ struct Settings: Sendable {
     return nil
   }
 
-  /// Finds the options of a subcommand that come from files and variables.
+  /// Finds the options of a subcommand that files and variables set.
   private mutating func use(
     _ options: OptionCatalog.Options, of command: String, given: [String]
   ) throws {
@@ -222,11 +219,11 @@ struct Settings: Sendable {
     }
   }
 
-  /// Returns the sources of a subcommand's options, the first of them first.
+  /// Returns the sources of a subcommand's options, in order of precedence.
   private func sources(
     of command: String, _ options: OptionCatalog.Options
   ) -> [(String) throws -> Setting?] {
-    // Options of the same name that mean something else, such as the format of a recording, are for their subcommand.
+    // An option with another meaning, such as a recording's format, is only for its subcommand.
     func isShared(_ name: String) -> Bool { options[name] == OptionCatalog.shared[name] }
     func isGeneral(_ name: String) -> Bool {
       isShared(name)
@@ -246,17 +243,17 @@ struct Settings: Sendable {
     return sources
   }
 
-  /// Returns whether a variable belongs to an event: this process was started by `--exec`.
+  /// Returns whether `--exec` set a variable, since it started this process.
   private static func isOfEvent(_ name: String) -> Bool {
     variable("BEACONSCAN_TYPE") != nil && HookEvent.variableNames.contains(name)
   }
 
-  /// Returns the name of an option's variable: `BEACONSCAN_ADAPTER_OFFSET`, `BEACONSCAN_MONITOR_EXEC`.
+  /// Returns the variable of an option: `BEACONSCAN_ADAPTER_OFFSET`, `BEACONSCAN_MONITOR_EXEC`.
   static func variableName(_ option: String) -> String {
     "BEACONSCAN_" + option.uppercased().map { $0 == "-" || $0 == "." ? "_" : String($0) }.joined()
   }
 
-  /// Returns what a variable sets an option to. Semicolons separate the values of an option that has several.
+  /// Returns the setting of a variable, in which semicolons separate values.
   private static func variable(_ option: String, _ description: OptionDescription) throws
     -> Setting?
   {
@@ -276,7 +273,7 @@ struct Settings: Sendable {
     return Setting(values: values, isFlag: description.isFlag, origin: name)
   }
 
-  /// Returns the variables that set something, by the options' names, and what is wrong with others.
+  /// Returns the settings of all variables by option, and the faults of others.
   static func variables() -> (settings: [String: Setting], problems: [String]) {
     var options = OptionCatalog.shared
     for (name, command) in OptionCatalog.commands {
@@ -291,7 +288,7 @@ struct Settings: Sendable {
     for name in environment.keys.sorted()
     where name.hasPrefix("BEACONSCAN_") && !isOfEvent(name) {
       guard let key = keys[name], let option = options[key] else {
-        // That of the file, and those of the systemd units.
+        // These name the configuration file, and options of the systemd units.
         guard
           !["BEACONSCAN_CONFIG", "BEACONSCAN_OPTIONS", "BEACONSCAN_SERVE_OPTIONS"].contains(name)
         else { continue }
@@ -315,7 +312,7 @@ struct Settings: Sendable {
     return (settings, problems)
   }
 
-  /// Returns what is wrong with the value of an option, such as `count` or `scan.count`.
+  /// Returns the fault of the value of an option, such as `count` or `scan.count`.
   private static func fault(of setting: Setting, for key: String) -> String? {
     let parts = key.split(separator: ".").map(String.init)
     let name = parts.last ?? key
@@ -326,7 +323,7 @@ struct Settings: Sendable {
       : OptionCatalog.groups.first { OptionCatalog.options(of: $0)[name] != nil }
     guard let group,
       let fault = ConfigurationFile.fault(of: setting.arguments(for: name), as: group),
-      // What else the subcommand needs is not the variable's fault.
+      // Other requirements of the subcommand are not the variable's fault.
       fault.hasPrefix("--\(name): ") || fault.hasPrefix("--\(name) must")
     else { return nil }
     return fault
@@ -340,7 +337,7 @@ struct Settings: Sendable {
     let parts = arguments[place].split(
       separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     if parts.count == 2 { return String(parts[1]) }
-    // Without a value the parser reports it.
+    // The parser reports a missing value.
     return place + 1 < arguments.count ? arguments[place + 1] : nil
   }
 }
