@@ -177,8 +177,8 @@ struct Topics {
     (prefix, shape, room) = (configuration.prefix, configuration.shape, configuration.usedRoom)
   }
 
-  /// The topic for `online` or `offline`. In its own shape this is ESPresense's, since a connection
-  /// has only one last will.
+  /// The topic for `online` or `offline`. In the shape of ESPresense it is the topic defined there,
+  /// since a connection has only one last will.
   var status: String {
     shape == .espresense ? "espresense/rooms/\(room)/status" : "\(prefix)/status"
   }

@@ -12,7 +12,7 @@ package struct Column<Row>: Sendable {
     case key
   }
 
-  /// How a column's texts become shorter if the table is too wide.
+  /// The way to shorten a column's texts if the table is too wide.
   package enum Fit: Sendable {
     case whole
     /// Texts are cut at the end, with a mark, but not below this width.

@@ -30,7 +30,7 @@ package struct TOMLDocument {
   }
 
   package let bytes: [UInt8]
-  /// The contents; if there are problems, what could be read.
+  /// The contents, as far as they could be read.
   package let root: TOMLTable
   /// The first 100 problems, in document order.
   package let problems: [Problem]
@@ -81,7 +81,7 @@ package struct TOMLItem {
 
 /// A table with its keys in document order.
 package final class TOMLTable {
-  /// How a table was defined, which decides what may be added to it.
+  /// The form of a table's definition, which limits later additions.
   enum Form: Equatable {
     /// Only by a table inside it.
     case implicit

@@ -131,7 +131,7 @@ private final class SenderWork: Sendable {
     }
   }
 
-  /// Starts what is due. Returns the seconds until the next attempt, or `nil` if asked to stop.
+  /// Starts due attempts. Returns the seconds until the next one, or `nil` if asked to stop.
   private func startRequests(_ requests: CurlRequests) -> Double? {
     guard !thread.isStopping else { return nil }
     let now = MonotonicTime.now

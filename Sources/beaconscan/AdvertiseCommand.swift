@@ -136,7 +136,7 @@ struct AdvertisingPeriod: ExpressibleByArgument, CustomStringConvertible, Hashab
   /// The text as given.
   let description: String
 
-  /// 100 ms, as Apple recommends for beacons.
+  /// 100 ms, Apple's interval for beacons.
   static let standard = AdvertisingPeriod(units: 160, description: "100ms")
 
   private init(units: UInt32, description: String) {

@@ -99,6 +99,7 @@ struct AdvertiserStatistics: Sendable {
   /// The latest frame of each beacon, newest first; at most ``maximumBeacons``.
   private(set) var beacons: [AdvertDescription.Beacon] = []
   private(set) var count = 0
+  /// The latest signal strength in dBm.
   private(set) var rssi: Int8?
   private(set) var extremes: (weakest: Int8, strongest: Int8)?
 

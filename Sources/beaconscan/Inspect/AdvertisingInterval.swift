@@ -13,6 +13,7 @@ struct AdvertisingInterval {
     return max(0, 1 - Double(gaps) * Double(learned) / Double(span))
   }
 
+  /// In nanoseconds, like the other times.
   private var learned: Int64 = 0
   private var span: Int64 = 0
   private var gaps: Int64 = 0

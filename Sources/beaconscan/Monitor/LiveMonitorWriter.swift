@@ -30,6 +30,7 @@ final class LiveMonitorWriter: ResultWriter {
     /// `nil` for a circle.
     var beacons: Int?
     var nearest: RangedBeacon?
+    /// Seconds until the exit.
     var exit: Double?
   }
 

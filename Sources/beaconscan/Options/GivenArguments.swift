@@ -45,7 +45,7 @@ struct GivenArguments {
     return names.isEmpty ? nil : names.joined(separator: " ")
   }
 
-  /// Checks that every word is UTF-8, since the parser would change other words.
+  /// Checks that every word is UTF-8. Others would be repaired, and might name another file.
   static func checkEncoding() throws(CommandError) {
     let places = 0..<Int(CommandLine.argc)
     // The runtime keeps the original words.

@@ -6,7 +6,7 @@ import SystemPackage
 
 /// Lines on a terminal that are redrawn for new content, another size, and keys of the user.
 final class LiveScreen: Sendable {
-  /// Returns the lines for a size and an order, which is `nil` until the user chooses one.
+  /// Returns lines that fit a size, in an order that is `nil` until the user chooses one.
   typealias Scene = @Sendable (_ size: TerminalSize, _ order: RowOrder?) -> [String]
 
   private struct State {

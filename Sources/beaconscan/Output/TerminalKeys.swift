@@ -7,7 +7,6 @@ import Synchronization
 ///
 /// Meanwhile keys arrive singly and are not echoed. ``stop()``, `exit`, and every signal that ends
 /// or stops the process and can be handled restore the terminal's mode.
-/// by every signal that ends or stops the process and can be handled.
 final class TerminalKeys: Sendable {
   enum Event: Sendable {
     case key(UInt8)

@@ -69,8 +69,7 @@ final class BeaconSession {
 
   /// Handles events to the end of the source. Changes of the receiver's state become lines of JSON,
   /// or appear on the writer's screen or standard error. A closure handles other events, and `end`
-  /// writes the rest, given whether the source reached its end. A screen and a status line are
-  /// cleared for messages.
+  /// writes the rest, given whether the source reached its end.
   ///
   /// - Throws: The errors of ``run(while:location:_:)`` and of the source. For a source that
   ///   continues, a reader that has gone is an error, so that a service manager restarts the
