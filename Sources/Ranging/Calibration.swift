@@ -1,25 +1,19 @@
-/// What is known about a site, an adapter or a beacon. What is not known is assumed, and every
-/// assumption widens the distance's interval.
+/// The measured properties of a site, an adapter or a beacon. An assumption replaces each missing
+/// value, and widens the interval of the distance.
 ///
-/// A run has one calibration and a beacon may have its own: `beacon.over(run)`.
+/// A run has one calibration, and a beacon may have its own: `beacon.over(run)`.
 public struct Calibration: Sendable, Hashable, Codable {
-  /// The power of the beacon as *this* adapter receives it at 1 m, in dBm, in place of the advertised one.
+  /// The power at 1 m as *this* adapter receives it, in dBm, in place of the advertised power.
   public var measuredPower: Double?
-  /// How much stronger than true this adapter receives, in dB; unknown unless finite. It is taken off the signal strength,
-  /// but not where ``measuredPower`` is set, for that was received by the same adapter.
+  /// The dB by which this adapter overstates signal strength; unknown unless finite. It is
+  /// subtracted unless ``measuredPower`` is set, because that is as received by this adapter.
   public var adapterOffset: Double?
   /// The law by which signal strength falls with distance at this site.
   public var model: PathLossModel?
-  /// The errors of what is not known.
+  /// The errors of the missing values.
   public var budget: ErrorBudget
 
-  /// Creates a calibration; what is left out is not known.
-  ///
-  /// - Parameters:
-  ///   - measuredPower: The power as received at 1 m, in dBm.
-  ///   - adapterOffset: How much stronger than true the adapter receives, in dB.
-  ///   - model: The law by which signal strength falls with distance.
-  ///   - budget: The errors of what is not known.
+  /// Creates a calibration. An omitted value is unknown.
   public init(
     measuredPower: Double? = nil, adapterOffset: Double? = nil, model: PathLossModel? = nil,
     budget: ErrorBudget = ErrorBudget()
@@ -30,7 +24,7 @@ public struct Calibration: Sendable, Hashable, Codable {
     self.budget = budget
   }
 
-  /// Returns what is known here, and for the rest what is known there, with the budget of this calibration.
+  /// Returns this calibration with its missing values, except the budget, taken from a general one.
   package func over(_ general: Calibration) -> Calibration {
     Calibration(
       measuredPower: measuredPower ?? general.measuredPower,
@@ -39,8 +33,8 @@ public struct Calibration: Sendable, Hashable, Codable {
       budget: budget)
   }
 
-  /// Returns the power that distances are computed with, in dBm: the configured one if it can be, else the advertised
-  /// one if it can be, else -59 dBm, each with its source.
+  /// Returns the power for computing distances: the configured one if plausible, else the
+  /// advertised one if plausible, else -59 dBm.
   package func power(advertised: Double) -> MeasuredPower {
     if let measuredPower, MeasuredPower.isPlausible(measuredPower) {
       return MeasuredPower(decibelMilliwatts: measuredPower, source: .configured)
@@ -51,7 +45,7 @@ public struct Calibration: Sendable, Hashable, Codable {
     return MeasuredPower(decibelMilliwatts: MeasuredPower.fallback, source: .fallback)
   }
 
-  /// Returns the signal strength at which this adapter receives a beacon at a distance in meters, in dBm.
+  /// Returns the signal strength, in dBm, of a beacon at a distance in meters from this adapter.
   package func rssi(atDistance distance: Double, advertisedPower: Double) -> Double {
     let power = power(advertised: advertisedPower)
     return (model ?? .standard).rssi(
@@ -62,8 +56,8 @@ public struct Calibration: Sendable, Hashable, Codable {
   ///
   /// - Parameters:
   ///   - rssi: The smoothed signal strength as received, in dBm.
-  ///   - variance: Its variance, in dB².
-  ///   - advertisedPower: The power in the beacon's advert, in dBm.
+  ///   - variance: The variance of `rssi`, in dB².
+  ///   - advertisedPower: The power in the beacon's advertisement, in dBm.
   /// - Returns: The distance and its uncertainty.
   public func estimate(
     rssi: Double, variance: Double, advertisedPower: Double
@@ -81,10 +75,8 @@ public struct Calibration: Sendable, Hashable, Codable {
       power: power)
   }
 
-  /// How much stronger than true this adapter receives, in dB; `nil` if that is not known.
   var knownOffset: Double? { adapterOffset.flatMap { $0.isFinite ? $0 : nil } }
 
-  /// Returns what is taken off the signal strength, in dB.
   private func offset(for power: MeasuredPower) -> Double {
     power.source == .configured ? 0 : knownOffset ?? 0
   }

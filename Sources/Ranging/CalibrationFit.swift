@@ -1,13 +1,13 @@
 internal import RealModule
 
-/// The measured power and the exponent that the levels of a beacon at known distances show.
+/// The measured power and the exponent, fitted to the levels of a beacon at known distances.
 ///
-/// The level at a place is P - 10 n log10(d), plus what walls and reflections do to that place, plus the error of the
-/// level. The fit is Bayes' linear regression (Gelman et al., *Bayesian Data Analysis*, 3rd ed., 2013, section 14.8).
-/// What is known before is that exponents of a site spread by 0.5 about 2.3, and that places deviate by some 3 dB; how far
-/// these do is learned as far as the places show it. Errors are the half widths of 95 % intervals.
+/// The level at a place is P - 10 n log10(d), plus the effect of walls and reflections there, plus
+/// the error of the level. The fit is a Bayesian linear regression (Gelman et al., *Bayesian Data
+/// Analysis*, 3rd ed., 2013, section 14.8). The prior exponent is 2.3 ± 0.5. Places deviate by 3 dB
+/// a priori; the data update this. Errors are half widths of 95 % intervals.
 package struct CalibrationFit: Sendable {
-  /// A place: its distance in meters, and the level there.
+  /// A distance in meters, and the level there.
   package struct Place: Sendable {
     package var distance: Double
     package var level: PlaceSurvey.Level
@@ -17,7 +17,6 @@ package struct CalibrationFit: Sendable {
     }
   }
 
-  /// A value, and the half width of its 95 % interval.
   package struct Estimate: Sendable, Equatable {
     package var value: Double
     package var error: Double
@@ -27,22 +26,22 @@ package struct CalibrationFit: Sendable {
 
   /// The power received at 1 m, in dBm.
   package let power: Estimate
-  /// The exponent; `nil` where all places have nearly the same distance.
+  /// The exponent; `nil` if all places have nearly the same distance.
   package let exponent: Estimate?
 
-  /// What exponents are expected before anything is known of the site: the normal distribution with 95 of 100 from 1.3 to
-  /// 3.3. Measured in buildings were 1.6 to 3.0, and 3.3 behind machines (Rappaport, *Wireless Communications*, 2nd ed., 2002,
-  /// table 4.6).
+  /// The prior of the exponent: a normal distribution with 95 % from 1.3 to 3.3. Measurements in
+  /// buildings gave 1.6 to 3.0, and 3.3 behind machines (Rappaport, *Wireless Communications*, 2nd
+  /// ed., 2002, table 4.6).
   private static let (expectedExponent, exponentDeviation) = (2.3, 0.5)
-  /// By how much places deviate before anything is known of the site, in dB, and for how many places that counts.
+  /// The prior deviation of places, in dB, and the number of places that the prior counts for.
   private static let (expectedDeviation, expectedPlaces) = (3.0, 4.0)
-  /// From this ratio of the farthest distance to the nearest on the exponent is fitted.
+  /// The least ratio of the farthest to the nearest distance at which the exponent is fitted.
   private static let leastRatio = 1.9
-  /// A level that is so much weaker than the beacon states, in dB, or than the other places let expect, in
-  /// standard deviations, is no level of an open place.
+  /// The limits beyond which a level counts as obstructed: how much weaker it is than the beacon
+  /// states, in dB, and than the other places predict, in standard deviations.
   private static let (greatestLoss, greatestDeviations) = (3 * ErrorBudget().adapter, 3.0)
 
-  /// Fits the places, at least one, of a beacon that states a power for 1 m, in dBm.
+  /// Fits at least one place of a beacon whose stated power at 1 m is in dBm.
   package init(_ places: [Place], statedPower: Double) throws(CalibrationProblem) {
     let distances = places.map(\.distance)
     let ratio = (distances.max() ?? 1) / (distances.min() ?? 1)
@@ -71,7 +70,7 @@ package struct CalibrationFit: Sendable {
     exponent = ratio < Self.leastRatio ? nil : solution.exponent
   }
 
-  /// The posterior distribution of power and exponent: normal in the mean, with Student's t for the scale.
+  /// The posterior of power and exponent: normal in the mean, with Student's t for the scale.
   private struct Solution {
     private var (powerMean, exponentMean) = (0.0, expectedExponent)
     private var (powerVariance, covariance, exponentVariance) = (0.0, 0.0, 0.0)
@@ -82,7 +81,7 @@ package struct CalibrationFit: Sendable {
       let extra = Double(max(0, places.count - 2))
       quantile = Self.quantile(freedom: expectedPlaces + extra)
       for _ in 0..<16 {
-        // Normal equations about the expected exponent, whose precision is added.
+        // Normal equations about the expected exponent, with its precision added.
         var (a, b, c, u, v) = (0.0, 0.0, 1 / (exponentDeviation * exponentDeviation), 0.0, 0.0)
         for place in places {
           let weight = 1 / (placeVariance + place.level.error * place.level.error)
@@ -113,7 +112,7 @@ package struct CalibrationFit: Sendable {
       Estimate(value: exponentMean, error: quantile * exponentVariance.squareRoot())
     }
 
-    /// Returns the level that is expected of another place, and its variance in dB².
+    /// Returns the predicted level of another place, and its variance in dB².
     func level(at distance: Double) -> (mean: Double, variance: Double) {
       let x = Self.slope(distance)
       return (
@@ -122,29 +121,28 @@ package struct CalibrationFit: Sendable {
       )
     }
 
-    /// Returns by how many dB an exponent of 1 changes the level at a distance.
+    /// Returns the change of level, in dB, that an exponent of 1 causes at a distance.
     private static func slope(_ distance: Double) -> Double { -10 * Double.log10(distance) }
 
-    /// Returns the half width of the 95 % interval of Student's t (Abramowitz and Stegun, *Handbook of Mathematical
-    /// Functions*, 1964, formula 26.7.5).
+    /// Returns the half width of the 95 % interval of Student's t (Abramowitz and Stegun, *Handbook
+    /// of Mathematical Functions*, 1964, formula 26.7.5).
     private static func quantile(freedom: Double) -> Double {
       1.96 + 2.372 / freedom + 2.823 / (freedom * freedom)
     }
   }
 }
 
-/// The boundary of a region that the levels at its edge, inside and outside show.
+/// The boundary of a region, from levels at its edge, inside and outside.
 package struct BoundaryFit: Sendable {
   /// The level of the boundary, in dBm, with the half width of its 95 % interval.
   package let level: CalibrationFit.Estimate
-  /// By how much the signal is stronger inside than at the edge, and at the edge than outside, in dB.
+  /// The level inside above the edge's, and the edge's above the level outside, in dB.
   package let inside: Double
   package let outside: Double
 
-  /// The least difference between inside and outside, in dB, by which a signal strength tells them apart.
+  /// The least difference between inside and outside, in dB, that separates them reliably.
   private static let leastDifference = 6.0
 
-  /// Places the boundary at the edge's level.
   package init(
     edge: PlaceSurvey.Level, inside: PlaceSurvey.Level, outside: PlaceSurvey.Level
   ) throws(CalibrationProblem) {

@@ -1,6 +1,5 @@
-/// Why levels cannot be a calibration.
+/// The reason that levels cannot serve as a calibration.
 package enum CalibrationProblem: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What a level is weaker than.
   package enum Expectation: Sendable { case statedPower, otherPlaces }
 
   case tooFewPackets(Int)
@@ -11,7 +10,7 @@ package enum CalibrationProblem: Error, Sendable, Equatable, CustomStringConvert
   case sidesAlike(Double)
   case edgeIsNoEdge(edge: Double, inside: Double, outside: Double)
 
-  /// One sentence: what was measured, what it may be, and what to do.
+  /// One sentence: the measurement, its limits, and what to do.
   package var description: String {
     switch self {
     case .tooFewPackets(let count):
@@ -56,7 +55,7 @@ package enum CalibrationProblem: Error, Sendable, Equatable, CustomStringConvert
 }
 
 extension PlaceSurvey {
-  /// The level, if it can be one of a calibration.
+  /// Returns the level if it can serve in a calibration.
   package func usableLevel() throws(CalibrationProblem) -> Level {
     guard let level else { throw .tooFewPackets(count) }
     let change = change

@@ -1,33 +1,26 @@
-/// The errors that make a distance uncertain besides the noise of its mean, each as one standard deviation.
+/// The errors of a distance besides the noise of the mean signal, each as one standard deviation.
 ///
-/// The parts are independent and add as squares, in dB.
+/// The parts are independent, and their squares add up, in dB.
 public struct ErrorBudget: Sendable, Hashable, Codable {
-  /// Shadowing: what walls, bodies and reflections do to the mean at one place, in dB.
+  /// Shadowing: the effect of walls, bodies and reflections on the mean at one place, in dB.
   ///
-  /// With 5 dB, 95 % intervals covered 92–100 % on calibrated recordings; Rappaport (section
-  /// 4.9.2) gives 3–14 dB for the log-normal shadowing of buildings.
+  /// With 5 dB, 95 % intervals covered 92–100 % on calibrated recordings; Rappaport (section 4.9.2)
+  /// gives 3–14 dB for the log-normal shadowing of buildings.
   public var shadowing: Double
-  /// An adapter whose offset is not known, together with what the advertised power is off, in dB.
+  /// The error of an unknown adapter offset and of the advertised power together, in dB.
   public var adapter: Double
-  /// An exponent that is not known, as a share of it: the loss beyond 1 m is off by that share.
+  /// The error of an unknown exponent, as a share of it: the loss beyond 1 m is off by that share.
   /// 0.19 is the spread of 1.4–2.7 over their middle.
   public var exponent: Double
-  /// A published ratio curve, in dB: they are off by a factor of 2 to 4 indoors.
+  /// The error of a published ratio curve, in dB: these are off by a factor of 2 to 4 indoors.
   public var curve: Double
-  /// A measured power that is a stand-in, in dB.
+  /// The error of the fallback measured power, in dB.
   public var fallbackPower: Double
 
-  /// The variance that stands for "not known at all", in dB².
+  /// The variance that represents no knowledge at all, in dB².
   static let unknownVariance = 400.0
 
-  /// Creates a budget, each part in dB but for the exponent's share.
-  ///
-  /// - Parameters:
-  ///   - shadowing: Shadowing, in dB.
-  ///   - adapter: An unknown adapter offset, in dB.
-  ///   - exponent: An unknown exponent, as a share of it.
-  ///   - curve: A ratio curve's own error, in dB.
-  ///   - fallbackPower: A measured power that is a stand-in, in dB.
+  /// Creates a budget. All parts are in dB, except `exponent`, which is a share.
   public init(
     shadowing: Double = 5, adapter: Double = 4, exponent: Double = 0.19, curve: Double = 6,
     fallbackPower: Double = 6
@@ -39,8 +32,7 @@ public struct ErrorBudget: Sendable, Hashable, Codable {
     self.fallbackPower = fallbackPower
   }
 
-  /// Returns the variance that a calibration leaves, in dB²: the sum of the parts that apply at a loss between 1 m and
-  /// the receiver, in dB; negative if nearer.
+  /// Returns the variance that a calibration leaves, in dB². The loss, in dB, is that beyond 1 m.
   func variance(of calibration: Calibration, power: MeasuredPower, loss: Double) -> Double {
     var sum = shadowing * shadowing
     if power.source == .fallback { sum += fallbackPower * fallbackPower }

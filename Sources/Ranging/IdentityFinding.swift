@@ -1,7 +1,7 @@
 public import Advertising
 public import Scanning
 
-/// What is wrong with a beacon's identity or frame, by its evidence.
+/// A problem with the identity or the frame of a beacon, with its evidence.
 public struct IdentityFinding: Sendable, Hashable, Codable, CustomStringConvertible {
   /// One of the senders of an identity.
   public struct Sender: Sendable, Hashable, Codable {
@@ -9,16 +9,16 @@ public struct IdentityFinding: Sendable, Hashable, Codable, CustomStringConverti
     public var address: BluetoothAddress
     /// The kind of address.
     public var addressType: AddressType
-    /// The mean signal strength, in dBm; `nil` where none was measured.
+    /// The mean signal strength, in dBm; `nil` if none was measured.
     public var rssi: Double?
-    /// The number of sightings that the mean rests on.
+    /// The number of sightings in the mean.
     public var sightings: Int
   }
 
-  /// What is wrong.
+  /// The kinds of problem.
   public enum Problem: Sendable, Hashable, Codable {
-    /// Several senders use the identity at once: clones, relays, or beacons that were given the same numbers. The
-    /// strongest first.
+    /// Several senders, strongest first, use the identity at once: clones, relays, or beacons that
+    /// were given the same numbers.
     case severalSenders([Sender])
     /// The frame states a measured power, in dBm, that the signal, in dBm, contradicts.
     case measuredPower(Int8, rssi: Double)
@@ -26,12 +26,12 @@ public struct IdentityFinding: Sendable, Hashable, Codable, CustomStringConverti
 
   /// The beacon.
   public var beacon: BeaconIdentity
-  /// When the evidence was enough.
+  /// The time at which the evidence was enough.
   public var time: MonotonicTime
-  /// What is wrong.
+  /// The problem.
   public var problem: Problem
 
-  /// One sentence for people: what is wrong, its evidence, and what to do.
+  /// One sentence for people: the problem, its evidence, and how to solve it.
   public var description: String {
     func level(_ rssi: Double) -> String { "\(Int(rssi.rounded())) dBm" }
     let name = "\(beacon.uuid):\(beacon.major):\(beacon.minor)"
@@ -50,12 +50,12 @@ public struct IdentityFinding: Sendable, Hashable, Codable, CustomStringConverti
 
 /// Finds identities that several senders use at once.
 ///
-/// It is given a sighting whose sender's address differs from that of the sighting before. A private address that
-/// is changed now and then never comes back; an address that comes back again and again belongs to a sender that
-/// sends beside the other. Two such senders are reported if both addresses are fixed ones (public or random static,
-/// Core Specification, Vol 6, Part B, §1.3), or if their signals lie too far apart to be one device's.
+/// It receives each sighting whose sender's address differs from the previous sighting's. A private
+/// address, once changed, never returns; an address that returns repeatedly belongs to a concurrent
+/// sender. Two such senders are reported if both addresses are fixed (public or random static, Core
+/// Specification, Vol 6, Part B, §1.3), or if their signals differ too much for one device.
 ///
-/// At most 1,024 identities of 4 senders each are followed: of more, the one that changed longest ago makes room.
+/// At most 1,024 identities of 4 senders are kept; the one that changed longest ago is evicted.
 package struct IdentityWatch: Sendable {
   private struct Sender {
     var address: BluetoothAddress
@@ -66,13 +66,13 @@ package struct IdentityWatch: Sendable {
     var returns = 0
 
     var mean: Double? { measured == 0 ? nil : sum / Double(measured) }
-    /// The variance of the mean, with the half dB that rounding costs.
+    /// The variance of the mean, including the rounding to whole dBm.
     var variance: Double {
       guard measured > 1, let mean else { return .infinity }
       let spread = max(0, squares / Double(measured) - mean * mean)
       return (spread + 0.25) / Double(measured)
     }
-    /// Whether the address stays as it is: the two highest bits of a random static address are set.
+    /// Whether the address is fixed: the two highest bits of a random static address are set.
     var isFixed: Bool { type != .random || address.rawValue >> 46 == 0b11 }
 
     mutating func receive(_ rssi: Int8?) {
@@ -91,17 +91,16 @@ package struct IdentityWatch: Sendable {
   }
 
   private static let (maximumIdentities, maximumSenders) = (1024, 4)
-  /// A sender must come back so often within so many seconds.
+  /// The number of returns that a sender needs, and the window for them in seconds.
   private static let (neededReturns, windowSeconds) = (3, 60.0)
-  /// Signals this far apart, in dB, and this many standard errors, are not one device's.
+  /// The least difference of two devices' signals, in dB, and in standard errors.
   private static let (leastDifference, leastErrors) = (6.0, 4.0)
 
   private var histories: [BeaconIdentity: History] = [:]
 
-  /// Creates a watch that has received nothing.
   package init() {}
 
-  /// Receives a sighting of another sender than the one before, and returns what was found, once for each identity.
+  /// Receives a sighting whose sender differs from the previous one. Reports each identity once.
   package mutating func receive(
     _ sighting: Sighting, after previous: (address: BluetoothAddress, type: AddressType)
   ) -> IdentityFinding? {

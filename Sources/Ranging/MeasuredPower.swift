@@ -1,8 +1,8 @@
-/// The signal strength at 1 m that a distance is computed with, and its source.
+/// The signal strength at 1 m that a distance is computed from, and its source.
 public struct MeasuredPower: Sendable, Hashable, Codable {
   /// The sources of a measured power.
   public enum Source: String, Sendable, Hashable, Codable {
-    /// The beacon's own advert.
+    /// The beacon's own advertisement.
     case advertised
     /// A setting: ``Calibration/measuredPower``.
     case configured
@@ -15,9 +15,9 @@ public struct MeasuredPower: Sendable, Hashable, Codable {
   /// The source of the power.
   public let source: Source
 
-  /// The power in place of an implausible one: -59 dBm, which most beacons are sold with.
+  /// The replacement of an implausible power: -59 dBm, the most common factory setting of beacons.
   package static let fallback = -59.0
 
-  /// Returns whether a power at 1 m is plausible: a number that is at least -100 dBm and below 0 dBm.
+  /// Returns whether a power at 1 m is plausible: at least -100 dBm and below 0 dBm.
   package static func isPlausible(_ power: Double) -> Bool { power >= -100 && power < 0 }
 }

@@ -2,9 +2,8 @@ internal import RealModule
 
 /// The normal distribution.
 enum Normal {
-  /// Returns the value that a share of a standard normal population lies below.
-  ///
-  /// Wichura's algorithm AS 241, PPND7 (Appl. Stat. 37, 1988): about seven digits.
+  /// Returns the quantile of the standard normal distribution, to about seven digits, by Wichura's
+  /// algorithm AS 241, PPND7 (Appl. Stat. 37, 1988).
   static func quantile(_ share: Double) -> Double {
     let centered = share - 0.5
     if centered.magnitude <= 0.425 {

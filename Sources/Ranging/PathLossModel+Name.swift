@@ -1,8 +1,8 @@
 extension PathLossModel {
-  /// The names of all models, as the command line takes them.
+  /// The names of all models on the command line.
   package static let names = ["log-distance", "android-nexus5", "android-2013"]
 
-  /// Creates the model of a name, `log-distance` with an exponent; `nil` for a name that is none of ``names``.
+  /// Creates the model with one of the ``names``. Only `log-distance` uses the exponent.
   package init?(name: String, exponent: Double = PathLossModel.defaultExponent) {
     switch name {
     case "log-distance": self = .logDistance(exponent: exponent)
@@ -12,7 +12,6 @@ extension PathLossModel {
     }
   }
 
-  /// The model's name on the command line.
   package var name: String {
     switch self {
     case .logDistance: "log-distance"

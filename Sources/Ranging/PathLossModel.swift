@@ -2,19 +2,19 @@ internal import RealModule
 
 /// A law by which signal strength falls with distance.
 ///
-/// Every distance is finite, lies from 0.01 to 1000 m and never grows with the signal strength.
+/// Every distance is finite, lies from 0.01 to 1000 m, and never grows with the signal strength.
 public enum PathLossModel: Sendable, Hashable, Codable {
-  /// The log-distance law: d = 10^((P - rssi) / 10n) for an exponent n and a power P received at 1 m (Rappaport,
-  /// *Wireless Communications*, 2nd ed., 2002, section 4.9.1). The exponent is kept from 0.5 to 8.
+  /// The log-distance law: d = 10^((P - rssi) / 10n) for a power P at 1 m and an exponent n,
+  /// clamped to 0.5...8 (Rappaport, *Wireless Communications*, 2nd ed., 2002, section 4.9.1).
   case logDistance(exponent: Double)
-  /// The curve that the Android Beacon Library fits to a Nexus 5 and uses for devices it does not
-  /// know: d = 0.42093 r^6.9476 + 0.54992 for r = rssi / P.
+  /// The curve that the Android Beacon Library fits to a Nexus 5 and uses for unknown devices: d =
+  /// 0.42093 r^6.9476 + 0.54992 for r = rssi / P.
   case androidNexus5
-  /// The curve of the same library from 2013: d = 0.89976 r^7.7095 + 0.111.
+  /// The same library's curve from 2013: d = 0.89976 r^7.7095 + 0.111.
   case android2013
 
-  /// The exponent where none is known: 2, that of free space and the middle of the 1.4–2.7 that
-  /// fitted indoor recordings. No exponent fits all sites.
+  /// The exponent where none is known: 2, that of free space and the middle of the 1.4–2.7 fitted
+  /// to indoor recordings. No exponent fits all sites.
   package static let defaultExponent = 2.0
 
   /// The log-distance law with the exponent 2.
@@ -23,18 +23,17 @@ public enum PathLossModel: Sendable, Hashable, Codable {
   /// The distances that a model returns, in meters.
   package static let distanceRange: ClosedRange<Double> = 0.01...1000
 
-  /// The exponents that the log-distance law is used with; others become the nearest of these.
+  /// The exponents that the log-distance law accepts; others are clamped to them.
   package static let exponentRange: ClosedRange<Double> = 0.5...8
 
   /// Returns the distance at which a signal is received.
   ///
-  /// Both ratio curves take r^10 for r < 1, as published; the Nexus 5 curve is held at its value
-  /// for r = 1, 0.97085 m, where r^10 lies above it, so that distance never falls with the signal.
+  /// Both ratio curves take r^10 for r < 1, as published. The Nexus 5 curve is limited to its value
+  /// for r = 1, 0.97085 m, to keep the distance from falling with the signal.
   ///
   /// - Parameters:
-  ///   - rssi: The signal strength, in dBm. What is not a number counts as very weak.
-  ///   - measuredPower: The signal strength at 1 m, in dBm. See ``Calibration`` for powers that
-  ///     cannot be.
+  ///   - rssi: The signal strength, in dBm. A value that is not finite gives 1000 m.
+  ///   - measuredPower: The signal strength at 1 m, in dBm; see ``Calibration/measuredPower``.
   /// - Returns: The distance in meters, from 0.01 to 1000.
   public func distance(rssi: Double, measuredPower: Double) -> Double {
     guard rssi.isFinite, measuredPower.isFinite else { return Self.distanceRange.upperBound }
@@ -49,8 +48,8 @@ public enum PathLossModel: Sendable, Hashable, Codable {
     }
   }
 
-  /// Returns the signal strength in dBm that is received at a distance, kept from 0.01 to 1000 m: the inverse of
-  /// ``distance(rssi:measuredPower:)``, and of several strengths at one distance the strongest.
+  /// Returns the signal strength in dBm at a distance, clamped to 0.01...1000 m: the inverse of
+  /// ``distance(rssi:measuredPower:)``, and the strongest of several inverses.
   package func rssi(atDistance distance: Double, measuredPower: Double) -> Double {
     let distance = Self.clamped(distance.isFinite ? distance : Self.distanceRange.upperBound)
     switch self {
@@ -64,9 +63,8 @@ public enum PathLossModel: Sendable, Hashable, Codable {
     }
   }
 
-  /// Returns by how much the logarithm of the distance falls for each dB, -d ln(distance) / d rssi, for the propagation
-  /// of errors. It is finite, and at least that of the greatest exponent, so that a distance at the end of its range does
-  /// not pass for exact.
+  /// Returns -d ln(distance) / d rssi, for the propagation of errors. It is finite, and at least
+  /// that of the greatest exponent, or else a distance at the end of its range would seem exact.
   func slope(rssi: Double, measuredPower: Double) -> Double {
     if case .logDistance(let exponent) = self { return ln10 / (10 * Self.usable(exponent)) }
     let stronger = distance(rssi: rssi + 0.5, measuredPower: measuredPower)

@@ -1,7 +1,7 @@
-/// The signal of one beacon while it stays at one place, as one adapter receives it: its level for a calibration.
+/// The signal of one beacon at one place, as one adapter receives it: its level for a calibration.
 ///
-/// The first ``maximumPackets`` are kept, a byte each. The level is the location of Student's t distribution with the
-/// degrees of freedom of `RSSIFilter`, so that it is the level to which the filter comes at that place.
+/// The first ``maximumPackets`` are kept, a byte each. The level is the location of Student's t
+/// distribution with the degrees of freedom of `RSSIFilter`, to which the filter converges there.
 package struct PlaceSurvey: Sendable {
   /// A level in dBm and its standard error in dB.
   package struct Level: Sendable, Equatable {
@@ -10,15 +10,15 @@ package struct PlaceSurvey: Sendable {
   }
 
   package static let maximumPackets = 8192
-  /// The fewest packets that say something of a place.
+  /// The fewest packets that determine a level.
   package static let leastPackets = 20
-  /// When there are enough packets and seconds, and the greatest standard error of the level, in dB, that is enough.
+  /// The packets, the seconds and the standard error of the level, in dB, that are enough.
   package static let (enoughPackets, enoughSeconds, enoughError) = (30, 10.0, 0.5)
   /// The greatest standard error of a usable level, in dB.
   package static let greatestError = 2.0
-  /// By how much the level may change, in dB: more, and the beacon moved or somebody passed.
+  /// The greatest change of level, in dB. Beyond it, the beacon moved or somebody passed.
   package static let greatestChange = 4.0
-  /// How many of its standard deviations a change is at least.
+  /// The least number of its standard deviations that a change must have.
   private static let leastDeviations = 3.5
 
   private var signals: [Int8] = []
@@ -27,7 +27,7 @@ package struct PlaceSurvey: Sendable {
 
   package init() {}
 
-  /// Receives a packet, in dBm, at a time in seconds that does not go back.
+  /// Receives a packet, in dBm. Times are in seconds and do not step back.
   package mutating func receive(_ rssi: Int8, at seconds: Double) {
     guard signals.count < Self.maximumPackets else { return }
     if signals.isEmpty { first = seconds }
@@ -36,21 +36,21 @@ package struct PlaceSurvey: Sendable {
   }
 
   package var count: Int { signals.count }
-  /// The time from the first packet to the last, in seconds.
+  /// The seconds from the first packet to the last.
   package var seconds: Double { signals.isEmpty ? 0 : last - first }
 
   /// The level; `nil` with fewer than ``leastPackets``.
   ///
-  /// Packets that follow each other fade alike. So the error is that of the mean of batches that are longer than
-  /// the fading (P. D. Welch in S. S. Lavenberg, *Computer Performance Modeling Handbook*, 1983, section 6.4): of ten, or of
-  /// five if that is more, and not less than rounding to whole dBm may leave.
+  /// Successive packets fade alike, so the error is that of the mean of batches longer than the
+  /// fading (P. D. Welch in S. S. Lavenberg, *Computer Performance Modeling Handbook*, 1983,
+  /// section 6.4): the greater one of ten and of five batches, but at least 0.2 dB, for the
+  /// rounding to whole dBm.
   package var level: Level? {
     guard count >= Self.leastPackets else { return nil }
     let error = max(Self.meanError(batches(10)), Self.meanError(batches(5)), 0.2)
     return Level(mean: location(signals[...]), error: error)
   }
 
-  /// Returns the standard error of the mean of some numbers.
   private static func meanError(_ numbers: [Double]) -> Double {
     let count = Double(numbers.count)
     let mean = numbers.reduce(0, +) / count
@@ -58,7 +58,7 @@ package struct PlaceSurvey: Sendable {
     return (squares / (count - 1) / count).squareRoot()
   }
 
-  /// Whether more packets would change little: the level is sure, or the beacon moved.
+  /// Whether more packets would change little: the level is certain, or the beacon moved.
   package var isEnough: Bool {
     guard count >= Self.enoughPackets, seconds >= Self.enoughSeconds, let level else {
       return false
@@ -67,20 +67,20 @@ package struct PlaceSurvey: Sendable {
       || change > Self.greatestChange
   }
 
-  /// The greatest change of the level while it was measured, in dB: that of a stretch against the rest, or of the
-  /// straight line through all. It is 0 where the noise of the packets or of the fading explains it.
+  /// The greatest change of the level during the survey, in dB: of a stretch against the rest, or
+  /// of the straight line through all packets. It is 0 if noise explains it.
   package var change: Double {
     guard count >= Self.leastPackets else { return 0 }
     let batches = batches(10)
     let number = batches.count
-    // The variance of a batch: that of independent packets, or that between neighboring batches if it is more.
+    // The variance of a batch: of independent packets, or between neighboring batches if greater.
     let steps = zip(batches, batches.dropFirst()).map { $1 - $0 }
     let noise = max(
       packetVariance * Double(number) / Double(count),
       steps.reduce(0) { $0 + $1 * $1 } / Double(2 * steps.count))
     var greatest = 0.0
     func consider(_ change: Double, variance: Double) {
-      // Among so many stretches chance alone reaches three deviations.
+      // The greatest of this many stretches reaches three deviations by chance alone.
       if change.magnitude > Self.leastDeviations * (variance * noise).squareRoot() {
         greatest = max(greatest, change.magnitude)
       }
@@ -104,14 +104,14 @@ package struct PlaceSurvey: Sendable {
     return greatest
   }
 
-  /// Returns the levels of some stretches of as many packets each.
+  /// Returns the levels of consecutive stretches of equal length.
   private func batches(_ number: Int) -> [Double] {
     (0..<number).map { index in
       location(signals[(count * index / number)..<(count * (index + 1) / number)])
     }
   }
 
-  /// The variance of a packet from one to the next, in dB²: what the level does between them hardly adds to it.
+  /// The variance of a packet in dB², from the steps between successive packets.
   private var packetVariance: Double {
     let squares = zip(signals, signals.dropFirst()).reduce(0.0) { sum, pair in
       let step = Double(pair.1) - Double(pair.0)
@@ -120,8 +120,9 @@ package struct PlaceSurvey: Sendable {
     return max(squares / Double(2 * (count - 1)), 1)
   }
 
-  /// Returns the location of Student's t distribution, by expectation and maximization (K. L. Lange, R. J. A. Little and
-  /// J. M. G. Taylor, "Robust statistical modeling using the t distribution", JASA 84, 1989), in dBm.
+  /// Returns the location of Student's t distribution in dBm by expectation and maximization (K. L.
+  /// Lange, R. J. A. Little, J. M. G. Taylor, "Robust statistical modeling using the t
+  /// distribution", JASA 84, 1989).
   private func location(_ signals: ArraySlice<Int8>) -> Double {
     let freedom = Double(RSSIFilter.freedom)
     var mean = signals.reduce(0.0) { $0 + Double($1) } / Double(signals.count)

@@ -1,7 +1,7 @@
 /// The proximity of a beacon, in Core Location's words and with its raw values.
 @frozen
 public enum Proximity: Int, Sendable, Hashable, Codable, CaseIterable {
-  /// Not known: not received, or received without a signal strength.
+  /// Unknown: not received, or received without a signal strength.
   case unknown = 0
   /// Within reach of a hand.
   case immediate = 1

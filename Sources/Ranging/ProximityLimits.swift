@@ -1,17 +1,17 @@
-/// The limits of the zones, and the evidence that a change of zone needs.
+/// The limits of the zones, and the evidence needed for a change of zone.
 public struct ProximityLimits: Sendable, Hashable, Codable {
-  /// Nearer than this is immediate, in metres.
+  /// The distance in meters below which a beacon becomes immediate.
   public let enterImmediate: Double
-  /// Farther than this is no longer immediate, in metres.
+  /// The distance in meters beyond which a beacon is no longer immediate.
   public let leaveImmediate: Double
-  /// Nearer than this is near, in metres.
+  /// The distance in meters below which a far beacon becomes near.
   public let enterNear: Double
-  /// Farther than this is far, in metres.
+  /// The distance in meters beyond which a beacon becomes far.
   public let leaveNear: Double
-  /// How much of the signal must lie beyond a limit before the zone changes, in dB · s.
+  /// The excess of the signal beyond a limit that changes the zone, in dB · s.
   public let excess: Double
 
-  /// 0.5 m and 0.7 m, 4 m and 5 m; 4 dB · s.
+  /// The default limits: 0.5 m and 0.7 m, 4 m and 5 m; 4 dB · s.
   public static let standard = ProximityLimits()
 
   private init() {
@@ -19,15 +19,10 @@ public struct ProximityLimits: Sendable, Hashable, Codable {
     excess = 4
   }
 
-  /// Creates limits, if they can be used.
+  /// Creates limits, in meters and dB · s.
   ///
-  /// - Parameters:
-  ///   - enterImmediate: Nearer than this is immediate, in metres.
-  ///   - leaveImmediate: Farther than this is no longer immediate, in metres.
-  ///   - enterNear: Nearer than this is near, in metres.
-  ///   - leaveNear: Farther than this is far, in metres.
-  ///   - excess: How much of the signal must lie beyond a limit, in dB · s.
-  /// - Throws: ``RangingError`` for limits that do not rise or are not positive numbers.
+  /// - Throws: ``RangingError`` unless the distances rise and are positive and finite, and the
+  ///   excess is from 0 to 1000.
   public init(
     enterImmediate: Double = 0.5, leaveImmediate: Double = 0.7, enterNear: Double = 4,
     leaveNear: Double = 5, excess: Double = 4
@@ -47,7 +42,7 @@ public struct ProximityLimits: Sendable, Hashable, Codable {
     self.excess = excess
   }
 
-  /// Decodes limits, if they can be used.
+  /// Decodes and validates limits.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     try self.init(

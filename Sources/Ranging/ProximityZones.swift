@@ -1,19 +1,18 @@
-/// The zone of one beacon, with hysteresis: a state machine that is given signal strengths.
+/// The zone of one beacon, with hysteresis: a state machine that receives signal strengths.
 ///
-/// A zone is left only once the distance lies beyond the outer limit, and only when it lay far enough
-/// beyond for long enough, by a ``CumulativeSum``. A jump across a limit changes the zone at once; a still beacon on a limit,
-/// whose mean wanders a little over it and back, does not.
+/// The zone changes only when the distance lies beyond the outer limit by enough for long enough,
+/// as ``CumulativeSum`` measures. A large jump across a limit changes the zone quickly; the mean of
+/// a still beacon at a limit, which wanders a little, does not.
 package struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
   private var sum = CumulativeSum(Proximity.unknown)
 
-  /// Creates a machine that knows nothing yet.
   package init() {}
 
-  /// The zone now.
+  /// The current zone.
   package var proximity: Proximity { sum.state }
 
-  /// Receives a smoothed signal strength in dBm at a time in nanoseconds of a monotonic clock, and returns the zone. A
-  /// time that steps back starts the sum anew.
+  /// Receives a smoothed signal strength in dBm at a time in nanoseconds of a monotonic clock, and
+  /// returns the zone. A time that steps back restarts the sum.
   @discardableResult
   package mutating func update(
     mean: Float, at time: Int64, thresholds: ProximityThresholds
@@ -26,11 +25,10 @@ package struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
     return proximity
   }
 
-  /// Forgets the zone, because the beacon is no longer received.
   package mutating func reset() { self = ProximityZones() }
 
-  /// Returns the zone that a signal lies in: the zone now if it is within the limits of that one, else the next one
-  /// that it is within. The limits are counted, as which of them a signal passes cannot be predicted.
+  /// Returns the zone of a signal: the current one if the signal is within its limits, else the
+  /// nearest that it is within. Counting the limits avoids branches that cannot be predicted.
   @inline(__always)
   private func zone(of mean: Float, _ thresholds: ProximityThresholds) -> Proximity {
     guard mean.isFinite else { return .unknown }
@@ -44,7 +42,7 @@ package struct ProximityZones: BitwiseCopyable, Sendable, Hashable {
     return Proximity(rawValue: next) ?? .unknown
   }
 
-  /// Returns how many dB a signal lies beyond the limit of the zone now, which it is not within.
+  /// Returns the dB by which a signal lies beyond the limit of the current zone.
   private func beyond(_ mean: Float, _ thresholds: ProximityThresholds) -> Float {
     switch proximity {
     case .immediate: thresholds.leaveImmediate - mean

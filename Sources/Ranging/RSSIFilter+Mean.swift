@@ -1,15 +1,14 @@
 extension RSSIFilter {
-  /// When the last packet was received, in nanoseconds of the caller's clock.
+  /// The time of the last packet, in nanoseconds of the caller's clock.
   @inlinable
   package var lastTime: Int64 { latest }
 
-  /// The number of packets received; it stays at its greatest value rather than wrapping.
+  /// The number of packets received, which saturates.
   @inlinable
   package var count: UInt32 { received }
 
-  /// The learned time between packets as received, in seconds; 0 before the second packet.
-  ///
-  /// Loss makes it longer than the beacon's own advertising interval.
+  /// The mean time between received packets, in seconds, which grows with loss; 0 before the
+  /// second.
   @inlinable
   package var interval: Float { gap }
 

@@ -1,32 +1,32 @@
 /// The smoothed signal strength of one beacon: an interacting multiple model filter.
 ///
-/// - **Measurements** are the means of the packets of ``measurementSeconds`` each, so that most packets cost an
-///   addition. A beacon that sends less often is measured with each packet.
-/// - **Motions.** Four Kalman filters follow the level. They differ in how fast they expect it to drift: that of
-///   a beacon that is still, that moves slowly, that walks, and that jumps. The probability of each follows from how
-///   well it foresaw the measurements, and each starts from what the others know as far as the motion may have
-///   changed (H. A. P. Blom and Y. Bar-Shalom, "The interacting multiple model algorithm for systems with
-///   Markovian switching coefficients", IEEE Transactions on Automatic Control 33, 1988).
-/// - **Outliers.** Measurements have Student's t distribution rather than a normal one, so a dip counts for
-///   little and two that agree count for much.
+/// - **Measurements** are means of the packets of ``measurementSeconds`` each, so most packets cost
+///   one addition. A beacon that sends less often is measured with each packet.
+/// - **Motions.** Four Kalman filters follow the level of a beacon that is still, moves slowly,
+///   walks, or jumps. The probability of each follows from its predictions, and each mixes in the
+///   others' states by the probability of a change (H. A. P. Blom and Y. Bar-Shalom, "The
+///   interacting multiple model algorithm for systems with Markovian switching coefficients", IEEE
+///   Transactions on Automatic Control 33, 1988).
+/// - **Outliers.** Measurements have Student's t distribution, so one dip counts for little and two
+///   that agree count for much.
 /// - **Noise** is learned for each beacon, because fading is not white; see ``Noise``.
 ///
-/// The mean and the variance are those of the mixture: the distance's interval needs nothing else.
+/// The mean and the variance of the mixture suffice for the interval of the distance.
 ///
 /// The value is trivially copyable, owns no clock and calls no library function.
 package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
-  /// The level by each motion in dB above ``mean``, its variance in dB², and the motion's probability.
+  /// For each motion: the level in dB above ``mean``, its variance in dB², and the probability.
   @usableFromInline var levels = SIMD4<Float>.zero
   @usableFromInline var variances = SIMD4<Float>.zero
   @usableFromInline var probabilities = SIMD4<Float>.zero
-  /// When the last packet was received, in nanoseconds.
+  /// The time of the last packet, in nanoseconds.
   @usableFromInline var latest: Int64 = .min
-  /// The number of packets received, and of measurements since the level began.
+  /// The number of packets received, and of measurements since the level was last reset.
   @usableFromInline var received: UInt32 = 0
   @usableFromInline var measurements: UInt32 = 0
   /// The mean gap, in seconds.
   @usableFromInline var gap: Float = 0
-  /// The packets since the last measurement: sum in dBm, number, and seconds since that.
+  /// The packets since the last measurement: sum in dBm, number, and elapsed seconds.
   @usableFromInline var pendingSum: Float = 0
   @usableFromInline var pendingCount: Float = 0
   @usableFromInline var pendingSeconds: Float = 0
@@ -35,20 +35,18 @@ package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
   /// The smoothed signal strength, in dBm; 0 before the first packet.
   @usableFromInline package var mean: Float = 0
 
-  /// The variance of ``mean``, in dB².
-  ///
-  /// It holds what fading and noise do to the mean, not shadowing or calibration: see ``ErrorBudget`` for those.
+  /// The variance of ``mean`` from fading and noise, in dB². ``ErrorBudget`` adds the other errors.
   @usableFromInline package var variance = Float.greatestFiniteMagnitude
 
-  /// Creates a filter that has received nothing.
   @inlinable
   package init() {}
 
-  /// Receives a packet in dBm at a time in nanoseconds of a monotonic clock, and returns whether it completed a
-  /// measurement: ``mean`` changes with those alone. A time that is not later than the last one is taken as the same.
+  /// Receives a packet in dBm at a time in nanoseconds of a monotonic clock, and returns whether it
+  /// completed a measurement, which alone changes ``mean``. A time before the last one counts as
+  /// the last one.
   ///
-  /// Every packet counts alike, those of one event received on three channels too. A signal strength that is not a number
-  /// or lies outside -128...127 dBm is ignored.
+  /// Every packet counts alike, including those of one event on three channels. A signal strength
+  /// that is not a number or lies outside -128...127 dBm is ignored.
   @inlinable
   @discardableResult
   package mutating func update(rssi: Float, at time: Int64) -> Bool {
@@ -70,15 +68,14 @@ package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
     return true
   }
 
-  /// The time over which packets are averaged.
+  /// The time over which packets are averaged, in seconds.
   @inlinable static var measurementSeconds: Float { 0.3 }
 
-  /// Returns whether the level begins anew with the first packet after a silence in seconds: after 10 s and ten
-  /// intervals. Interval and noise are kept.
+  /// Returns whether a packet after a gap in seconds resets the level: after 10 s and ten
+  /// intervals. The interval and the noise are kept.
   @inlinable
   package func forgets(after silence: Float) -> Bool { silence > 10 && silence > 10 * gap }
 
-  /// Begins the level with a packet.
   @inlinable
   mutating func begin(at rssi: Float) {
     (mean, variance) = (rssi, 2 * noise.variance)
@@ -92,9 +89,9 @@ package struct RSSIFilter: BitwiseCopyable, Sendable, Equatable {
 
   /// Learns the interval: the mean of the first 16 gaps, then an exponential mean of as many.
   ///
-  /// One gap counts for at most four intervals and half a second, so that a pause does not pass for a slow beacon. Where
-  /// time stands still the interval does not fall below a microsecond: numbers that shrink without end become
-  /// denormal, and those are slow.
+  /// One gap counts for at most four intervals and half a second, which bounds the effect of a
+  /// pause. The least interval of a microsecond avoids slow denormals when the clock does not
+  /// advance.
   @inlinable
   @inline(__always)
   mutating func learnInterval(_ seconds: Float) {

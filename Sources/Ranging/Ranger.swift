@@ -1,27 +1,26 @@
 internal import Advertising
 public import Scanning
 
-/// The distances of beacons: a state machine that is given sightings and, when a report is due, the time.
+/// The distances of beacons: a state machine that receives sightings and the times of reports.
 ///
-/// Memory is bounded by ``Configuration/maximumBeacons``. A beacon that leaves the list is among them for an
-/// hour, so that what its filter learned of it serves again when it comes back.
+/// Memory is bounded by ``Configuration/maximumBeacons``. A beacon that leaves the list is kept for
+/// an hour, so its filter keeps what it learned if the beacon returns.
 public struct Ranger: Sendable {
   /// The settings of a ranger.
   public struct Configuration: Sendable {
     /// The calibration of the site and the adapter.
     public var calibration = Calibration()
-    /// The calibrations of some beacons: the first that matches a beacon counts, over ``calibration``.
+    /// The calibrations of single beacons. The first that matches takes precedence.
     public var beaconCalibrations: [(beacons: BeaconConstraint, calibration: Calibration)] = []
     /// The limits of the zones.
     public var limits = ProximityLimits.standard
-    /// The most beacons that are ranged at once, at least 8. With more, those received longest ago are evicted.
+    /// The most beacons to range, at least 8. Beyond it, those received longest ago are evicted.
     public var maximumBeacons = 32768
 
     /// Creates the default settings.
     public init() {}
   }
 
-  /// The settings.
   package let configuration: Configuration
 
   fileprivate var table: BeaconTable<State>
@@ -29,24 +28,24 @@ public struct Ranger: Sendable {
   fileprivate struct State {
     var filter = RSSIFilter()
     var zones = ProximityZones()
-    /// Computed from the power of the first sighting, and anew when the power changes.
+    /// Computed from the power of the first sighting, and again when the power changes.
     var thresholds = ProximityThresholds.none
     var sum: Int32 = 0
     var measured: Int32 = 0
     var sightings: Int32 = 0
     var measuredPower: Int8 = .max
-    /// When the beacon came into the list; `nil` while it is not in it.
+    /// The time at which the beacon entered the list; `nil` while it is not in it.
     var firstReceived: MonotonicTime?
-    /// The nanoseconds since the last sighting in which reception was lost.
+    /// The time without reception since the last sighting, in nanoseconds.
     var lostTime: Int64 = 0
     /// The sender of the last sighting; `nil` before the first.
     var sender: (address: BluetoothAddress, type: AddressType)?
-    /// Whether the measured power was found to contradict the signal.
+    /// Whether a measured power that contradicts the signal was reported.
     var isPowerReported = false
   }
 
-  /// For this long a beacon counts as here, in seconds, or for so many of its intervals if that is
-  /// longer; after as long again and more it leaves the list, and after an hour it is forgotten.
+  /// The time without a signal, in seconds or, if longer, in intervals, up to which a beacon counts
+  /// as here, and after which it leaves the list; then the time after which it is forgotten.
   static let (recentSeconds, recentIntervals) = (5.0, 3.0)
   static let (keptSeconds, keptIntervals) = (10.0, 6.0)
   static let forgottenSeconds = 3600.0
@@ -57,14 +56,14 @@ public struct Ranger: Sendable {
     table = BeaconTable(capacity: configuration.maximumBeacons)
   }
 
-  /// The number of different beacons received, if none came back after it was evicted or forgotten.
+  /// The number of different beacons, which counts an evicted or forgotten one again on its return.
   package var beaconsReceived: Int { forgotten + table.beaconsReceived }
-  /// The number of beacons that were evicted.
+  /// The number of evicted beacons.
   package var evictions: Int { table.evictions }
 
   private var forgotten = 0
   private var identities = IdentityWatch()
-  /// What was found about identities and measured powers, until ``removeFindings()``; at most 64.
+  /// The findings about identities and measured powers since ``removeFindings()``; at most 64.
   package private(set) var findings: [IdentityFinding] = []
   private static let maximumFindings = 64
 
@@ -83,7 +82,7 @@ public struct Ranger: Sendable {
       if isPowerKnown { state.receive(sighting) }
     }
     if !isPowerKnown {
-      // Apart, as the configuration would be copied for each sighting.
+      // Outside the closure above, because there each sighting would copy the configuration.
       let thresholds = ProximityThresholds(
         limits: configuration.limits, calibration: Self.calibration(sighting.beacon, configuration),
         advertisedPower: Double(sighting.measuredPower))
@@ -97,7 +96,7 @@ public struct Ranger: Sendable {
     if let previous, let finding = identities.receive(sighting, after: previous) { add(finding) }
   }
 
-  /// Removes and returns what was found about identities and measured powers, each once.
+  /// Removes and returns the findings about identities and measured powers. Each is reported once.
   package mutating func removeFindings() -> [IdentityFinding] {
     defer { findings.removeAll() }
     return findings
@@ -107,12 +106,8 @@ public struct Ranger: Sendable {
     if findings.count < Self.maximumFindings { findings.append(finding) }
   }
 
-  /// Records a loss of reception: each beacon stays in the list for as much longer, though its distance is not
-  /// known meanwhile.
-  ///
-  /// - Parameters:
-  ///   - start: The beginning of the loss.
-  ///   - end: The end of the loss.
+  /// Records a loss of reception from one time to another. Each beacon stays in the list for that
+  /// much longer, while its distance is unknown.
   public mutating func receptionLost(from start: MonotonicTime, to end: MonotonicTime) {
     table.updateAll { entry in
       let missed = end.nanoseconds(since: max(start, entry.lastReceived))
@@ -120,11 +115,11 @@ public struct Ranger: Sendable {
     }
   }
 
-  /// Reports what was received since the report before.
+  /// Reports the sightings since the previous report.
   ///
-  /// - Parameter time: The moment of the report, on the line of the sightings' times.
-  /// - Returns: The beacons, closest first, unknown last. One that was not received lately is unknown,
-  ///   and later left out.
+  /// - Parameter time: The moment of the report, on the clock of the sightings.
+  /// - Returns: The beacons, closest first, unknown last. One that was not received lately is
+  ///   unknown, and later left out.
   public mutating func report(at time: MonotonicTime) -> [RangedBeacon] {
     let before = table.entries.count
     table.removeAll {
@@ -143,12 +138,12 @@ public struct Ranger: Sendable {
     return beacons.sorted(by: RangedBeacon.isCloser)
   }
 
-  /// Reports one beacon, or none if it is not in the list, and begins its next report.
+  /// Reports one beacon, or `nil` if it is not in the list, and starts its next report.
   private static func report(
     _ entry: inout BeaconTable<State>.Entry, at time: MonotonicTime, _ configuration: Configuration
   ) -> RangedBeacon? {
     let filter = entry.state.filter
-    // A sighting without a signal strength shows that the beacon is there, not its distance.
+    // A sighting without a signal strength shows presence, but no distance.
     let unmeasured = time.seconds(since: MonotonicTime(nanoseconds: filter.lastTime))
     let isMeasured = filter.count > 0 && unmeasured <= recent(filter)
     if isMeasured {
@@ -184,11 +179,10 @@ public struct Ranger: Sendable {
     return beacon
   }
 
-  /// The number of packets of a beacon by which its measured power is judged, and how much stronger than at 1 m, in
-  /// dB, a signal can be: 40 dB is a distance of 1 cm.
+  /// The number of packets needed to judge a measured power, and the most dB by which a signal can
+  /// exceed it: 40 dB is a distance of 1 cm.
   private static let (judgedPackets, greatestGain) = (UInt32(10), 40.0)
 
-  /// Returns what is wrong with a beacon's measured power, once.
   private static func contradiction(
     _ beacon: RangedBeacon, _ state: inout State, at time: MonotonicTime
   ) -> IdentityFinding? {
@@ -201,7 +195,7 @@ public struct Ranger: Sendable {
       beacon: beacon.beacon, time: time, problem: .measuredPower(beacon.measuredPower, rssi: rssi))
   }
 
-  /// Returns for how long a beacon counts as here after a measured signal, in seconds.
+  /// Returns how long a beacon counts as here after a measured signal, in seconds.
   static func recent(_ filter: RSSIFilter) -> Double {
     limit(recentSeconds, recentIntervals, filter)
   }
@@ -220,7 +214,7 @@ public struct Ranger: Sendable {
 }
 
 extension Ranger.State {
-  /// Receives a sighting of this beacon, whose power is the one of the thresholds.
+  /// Receives a sighting of this beacon. Its measured power must be that of the thresholds.
   fileprivate mutating func receive(_ sighting: Sighting) {
     sightings &+= 1
     lostTime = 0
@@ -232,13 +226,12 @@ extension Ranger.State {
     if filter.update(rssi: Float(rssi), at: time) { locate(at: time) }
   }
 
-  /// A beacon is new until it has sent so many packets, or for so long.
+  /// The packets or the time, whichever comes first, after which a beacon is not new.
   private static let newPackets: UInt32 = 3
   private static let newNanoseconds = MonotonicTime.nanosecondsPerSecond
 
-  /// Determines the zone of the signal.
   fileprivate mutating func locate(at time: Int64) {
-    // A packet or two of a beacon that has just come are little evidence.
+    // One or two packets of a new beacon are little evidence.
     let start = firstReceived ?? MonotonicTime(nanoseconds: time)
     let isNew = MonotonicTime(nanoseconds: time).nanoseconds(since: start) < Self.newNanoseconds
     if zones.proximity == .unknown, filter.measurements < Self.newPackets, isNew { return }

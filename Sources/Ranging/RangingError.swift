@@ -1,11 +1,11 @@
-/// A setting that cannot be used.
+/// An invalid setting.
 public enum RangingError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The ends of the zones must be positive, finite and in this order, in meters.
   case zones(enterImmediate: Double, leaveImmediate: Double, enterNear: Double, leaveNear: Double)
   /// The excess that changes a zone must be from 0 to 1000 dB · s.
   case zoneExcess(Double)
 
-  /// One sentence: what, and the numbers.
+  /// One sentence with the problem and the numbers.
   public var description: String {
     switch self {
     case .zones(let a, let b, let c, let d):

@@ -1,55 +1,54 @@
 package import Advertising
 package import Scanning
 
-/// The sides of beacons: a state machine that is given the sightings of two adapters.
+/// The sides of beacons: a state machine that receives the sightings of two adapters.
 ///
-/// The side follows from the difference of the two links' smoothed levels. It is named when the difference exceeds 3 dB
-/// and its own standard error, and given up when it falls below half of that, in both cases by 2 dB · s
-/// (``CumulativeSum``). At first the side is not known until the standard error is below 1.5 dB or a side is named. Offsets of
-/// the adapters must be subtracted from the sightings before.
+/// The side follows from the difference of the two links' smoothed levels. A side is named when the
+/// difference exceeds 3 dB and its own standard error, and given up when it falls below half of
+/// that, both by 2 dB · s (``CumulativeSum``). At first the side is unknown until the standard
+/// error is below 1.5 dB or a side is named. The caller subtracts the adapters' offsets.
 ///
-/// A beacon whose signal one of the adapters has not measured lately has no side, with one exception: the other adapter has
-/// received it ten times since, and the silent adapter still receives other beacons. If both received the
-/// beacon equally well, that would happen once in a thousand times.
+/// A beacon whose signal one adapter has not measured lately has no side, with one exception: the
+/// other adapter has received it ten times since, and the silent adapter still receives other
+/// beacons. With equally good reception this would happen once in a thousand times.
 ///
 /// Memory is bounded by the number of beacons, about 300 bytes each.
 package struct SideFinder: Sendable {
   /// The least difference that names a side, in dB.
   fileprivate static let edge: Float = 3
-  /// By how much the difference must lie beyond the limit for how long, in dB · s.
+  /// The excess over the limit that changes the side, in dB · s.
   fileprivate static let excess: Float = 2
-  /// The number of measurements of each link that a side needs.
+  /// The least number of measurements of each link that a side needs.
   fileprivate static let fewestMeasurements: UInt32 = 3
-  /// The number of packets by one adapter alone that name a side.
+  /// The number of packets received by one adapter alone that name a side.
   fileprivate static let alonePackets: UInt8 = 10
 
-  /// One beacon by both adapters, the left one first.
+  /// The links of one beacon to both adapters, the left one first.
   fileprivate struct Links: Sendable {
     var filters = InlineArray<2, RSSIFilter>(repeating: RSSIFilter())
-    /// The side by the difference of the levels; `nil` while there is none.
+    /// The side from the difference of the levels; `nil` if unknown.
     var side = CumulativeSum<Side?>(nil)
-    /// The number of packets that each adapter received since the other one's last, at most ``alonePackets``.
+    /// The packets that each adapter received since the other one's last, at most ``alonePackets``.
     var alone = InlineArray<2, UInt8>(repeating: 0)
   }
 
   private let names: [AdapterName]
-  /// The adapters' numbers; `nil` while that of an address is not known.
+  /// The adapters' numbers; `nil` while the number of an address is unknown.
   private var numbers: [UInt16?]
-  /// When each adapter last received a beacon; `nil` before the first.
+  /// The time at which each adapter last received a beacon; `nil` before the first.
   private var received: [MonotonicTime?] = [nil, nil]
   private var table: BeaconTable<Links>
 
-  /// Creates a finder that has received nothing, of so many beacons. With more, those received longest ago are evicted.
+  /// Creates a finder. Beyond the maximum, the beacons received longest ago are evicted.
   package init(_ sides: Sides, maximumBeacons: Int) {
     names = [sides.left, sides.right]
     numbers = names.map { if case .number(let number) = $0 { number } else { nil } }
     table = BeaconTable(capacity: maximumBeacons)
   }
 
-  /// Forgets all beacons.
   package mutating func removeAll() { table = BeaconTable(capacity: table.capacity) }
 
-  /// Learns an adapter's number from a report of its state: numbers change when adapters come and go.
+  /// Updates an adapter's number from its health: numbers change when adapters come and go.
   package mutating func update(_ health: ScannerHealth) {
     guard let address = health.address, let adapter = health.adapter,
       case .number(let number)? = AdapterName(adapter)
@@ -76,7 +75,7 @@ package struct SideFinder: Sendable {
     }
   }
 
-  /// Returns the side of a beacon at a moment; `nil` where it is not known.
+  /// Returns the side of a beacon at a moment, or `nil` if it is unknown.
   package func side(of beacon: BeaconIdentity, at time: MonotonicTime) -> Side? {
     guard let links = table.state(of: beacon) else { return nil }
     switch (links.isRecent(0, at: time), links.isRecent(1, at: time)) {
@@ -87,7 +86,7 @@ package struct SideFinder: Sendable {
     }
   }
 
-  /// Returns whether an adapter received a beacon for long enough alone, though the other one receives others.
+  /// Returns whether one adapter alone received a beacon often, while the other still receives.
   private func isAlone(_ own: Int, _ links: Links, at time: MonotonicTime) -> Bool {
     guard links.alone[own] == Self.alonePackets, let other = received[1 - own] else { return false }
     return time.seconds(since: other) <= Ranger.recentSeconds
@@ -95,7 +94,6 @@ package struct SideFinder: Sendable {
 }
 
 extension SideFinder.Links {
-  /// Receives a signal strength by one of the adapters.
   fileprivate mutating func receive(_ rssi: Float, by own: Int, at time: MonotonicTime) {
     if !isRecent(own, at: time) { side = CumulativeSum(nil) }
     if alone[own] < SideFinder.alonePackets { alone[own] += 1 }
@@ -108,9 +106,9 @@ extension SideFinder.Links {
     let deviation = (left.variance + right.variance).squareRoot()
     let edge = max(SideFinder.edge, deviation)
     let next: Side = abs(difference) <= edge ? .between : difference > 0 ? .left : .right
-    // At first little is known of the difference.
+    // At first the difference is too uncertain.
     if side.state == nil, next == .between, deviation > SideFinder.edge / 2 { return }
-    // How far the difference lies beyond the limit of the side now, and towards which side.
+    // The side that the difference speaks for, and its excess over the limit of the current side.
     let (towards, beyond): (Side, Float) =
       switch side.state {
       case .left: difference < edge / 2 ? (.between, edge / 2 - difference) : (.left, 0)
@@ -123,7 +121,7 @@ extension SideFinder.Links {
       changesAtOnce: side.state == nil && next == .between)
   }
 
-  /// Returns whether an adapter measured the beacon's signal lately.
+  /// Returns whether an adapter has measured the beacon's signal lately.
   fileprivate func isRecent(_ own: Int, at time: MonotonicTime) -> Bool {
     let filter = filters[own]
     return filter.count > 0

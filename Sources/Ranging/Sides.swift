@@ -1,6 +1,6 @@
 public import Scanning
 
-/// Two adapters of one machine that stand at known places, so that beacons have a side.
+/// Two adapters of one machine at known places, which give beacons a side.
 public struct Sides: Sendable, Hashable, Codable {
   /// The adapter on the left.
   public var left: AdapterName
@@ -11,13 +11,13 @@ public struct Sides: Sendable, Hashable, Codable {
   public init(left: AdapterName, right: AdapterName) { (self.left, self.right) = (left, right) }
 }
 
-/// The side of a beacon as two adapters receive it.
+/// The side of a beacon, from the signals of two adapters.
 @frozen
 public enum Side: String, Sendable, Hashable, Codable, CaseIterable {
-  /// The adapter on the left receives it clearly stronger.
+  /// The left adapter receives it clearly stronger.
   case left
   /// Neither adapter receives it clearly stronger.
   case between
-  /// The adapter on the right receives it clearly stronger.
+  /// The right adapter receives it clearly stronger.
   case right
 }
